@@ -1,0 +1,161 @@
+/**
+ * The broker port: the streams between the stations. One folder beside this file per engine; broker/open.ts
+ * is the only place that chooses one. test/contract/broker.contract.ts states these guarantees as tests.
+ *
+ * The rule that carries all crash safety: what a handler returns is durable before its input is acknowledged.
+ * So a crash at any instant repeats work and never loses it; ids are deterministic, so repeats are recognised.
+ *
+ * - At least once: what is not acknowledged is offered again after a restart, within `capabilities.redeliveryMs`.
+ *   "Acknowledged" means "will normally not come again": an engine may repeat what was settled just before a crash,
+ *   within the bound it states.
+ * - Never early: a task is handed over at or after its `dueAt`. The engine may raise a due time, never lower it.
+ * - A handler that throws leaves its input unacknowledged; it is offered again after a growing pause and shown in
+ *   status().stuck. Stations do not throw to steer the flow.
+ * - No stream behind a source starves another (retries and first attempts of `live` share one source).
+ * - Publishing resolves when durable. A rejection means "outcome unknown", never "not written".
+ * - Memory is bounded: what is read ahead is the engine's business, within its own limits in records and bytes.
+ */
+import type { DirectoryChange } from '../domain/directory.ts';
+import type { DomainEvent } from '../domain/event.ts';
+import type { DeadLetter, JournalEntry, Routed } from '../domain/journal.ts';
+import type { Quarantined, QuarantineReason } from '../domain/quarantine.ts';
+import type { Tier } from '../domain/retry.ts';
+import type { DeliveryTask, TaskClass } from '../domain/task.ts';
+
+export interface Broker {
+  readonly capabilities: BrokerCapabilities;
+  /** Domain events in the order of each entity. The router is the only reader. */
+  readonly events: Source<ReceivedEvent, RouterResult>;
+  /** Tasks, handed over when due, one source per class. The sender is the only reader. */
+  readonly tasks: Readonly<Record<TaskClass, Source<DeliveryTask, Settlement>>>;
+  /** What happened. The recorder is the only reader. */
+  readonly journal: JournalSource;
+  /** One answer per event, in order. An engine that cannot know says `accepted`. At most 500 events a call. */
+  publishEvents(events: readonly DomainEvent[]): Promise<PublishedEvent[]>;
+  /** Tests, resends and replays: the task and its journal entry become durable together. */
+  publishTasks(tasks: readonly PublishedTask[]): Promise<void>;
+  /** Keeps the order of one call. Concurrent calls for one key are the caller's to serialise. */
+  publishDirectory(changes: readonly DirectoryChange[]): Promise<void>;
+  /** Resolves when the whole table as it stood at the call has been applied; `apply` is synchronous and never throws. */
+  followDirectory(apply: (change: DirectoryChange) => void): Promise<Follower>;
+  readonly quarantine: Shelf<Quarantined> & {
+    /** Puts the records back on EVENTS as they arrived, and takes them off the shelf. Unknown positions are ignored. Answers how many. */
+    requeue(positions: readonly string[]): Promise<number>;
+  };
+  readonly deadLetters: Shelf<DeadLetter>;
+  status(): BrokerStatus;
+  /** Resolves (never rejects) with the reason when the engine cannot go on; the process must then end. */
+  readonly failed: Promise<Error>;
+  /** Stops every consumer, makes durable what was settled, releases what the engine holds. May be called twice. */
+  close(): Promise<void>;
+}
+
+export interface BrokerCapabilities {
+  /** After a kill, unacknowledged work is offered again within this time of a restart, milliseconds. */
+  readonly redeliveryMs: number;
+  /** Whether a repeated event id is recognised at publish for the whole retention. */
+  readonly recognisesRepeatedEvents: boolean;
+  /** Whether several processes may open it at once. */
+  readonly multipleProcesses: boolean;
+}
+
+export type PublishedEvent = 'accepted' | 'duplicate' | 'conflict';
+
+export interface PublishedTask {
+  readonly task: DeliveryTask;
+  readonly journal: readonly JournalEntry[];
+}
+
+/** A record of EVENTS as it was read: decoded, or why it cannot be. Poison is an input, not an exception. */
+export interface ReceivedEvent {
+  readonly bytes: Uint8Array;
+  /** When the broker had it durable, milliseconds since the epoch. */
+  readonly acceptedAt: number;
+  readonly decoded:
+    | { readonly ok: true; readonly event: DomainEvent }
+    | { readonly ok: false; readonly reason: QuarantineReason; readonly detail: string };
+  readonly traceparent?: string;
+}
+
+export type RouterResult =
+  | { readonly kind: 'routed'; readonly tasks: readonly DeliveryTask[]; readonly journal: Routed }
+  | { readonly kind: 'quarantined'; readonly record: Quarantined };
+
+export type Settlement =
+  /** The task is over: its journal entries, the next attempt if there is one, the dead letter if it is one. */
+  | {
+      readonly kind: 'settled';
+      readonly journal: readonly JournalEntry[];
+      /** attempt + 1, hop 0, dueAt set. */
+      readonly next?: DeliveryTask;
+      readonly dead?: DeadLetter;
+    }
+  /** Put back for a while without counting an attempt: comes again after the tier's delay with hop + 1. */
+  | { readonly kind: 'parked'; readonly tier: Tier }
+  /** Given back because of our shutdown; legal only after stop() was called. */
+  | { readonly kind: 'released' };
+
+export interface Source<In, Out> {
+  /**
+   * Hands inputs to the handler, at most `inFlightMax` unsettled at a time. `signal` fires when the consumer
+   * is stopped. One consumer per source and process.
+   */
+  consume(
+    handler: (input: In, signal: AbortSignal) => Out | Promise<Out>,
+    limits: { readonly inFlightMax: number },
+  ): Promise<Consumer>;
+}
+
+export interface Consumer {
+  /** No new handler call starts from now on; what runs goes on. */
+  pause(): void;
+  resume(): void;
+  /**
+   * Fires the handlers' signal, hands over nothing more, waits for what runs and makes it durable.
+   * `abandoned`: the deadline passed first; what was unsettled will come again. May be called twice.
+   */
+  stop(deadlineMs: number): Promise<'drained' | 'abandoned'>;
+}
+
+export interface JournalSource {
+  /**
+   * Hands over batches, one at a time per partition, in order. The handler stores the effects and `last` in one
+   * transaction; a batch is taken whole or the handler throws. `positionOf` answers how far the store has come,
+   * so that what it has is not handed over again (a repeat is legal: the store drops what it has).
+   */
+  consume(
+    handler: (batch: JournalBatch) => Promise<void>,
+    positionOf: (partition: string) => Promise<number | undefined>,
+    limits: { readonly batchMax: number },
+  ): Promise<Consumer>;
+}
+
+export interface JournalBatch {
+  /** Names the partition and its incarnation: a recreated stream is another partition. */
+  readonly partition: string;
+  /** Positions grow strictly, by one within the stream; a batch is contiguous. */
+  readonly first: number;
+  readonly last: number;
+  readonly entries: readonly JournalEntry[];
+}
+
+export interface Follower {
+  /** Milliseconds since the table was last proved to be the newest; 0 where that cannot be otherwise. */
+  stalenessMs(): number;
+  close(): Promise<void>;
+}
+
+/** Records kept for operators, oldest first. */
+export interface Shelf<Item> {
+  list(options: { readonly after?: string; readonly limit: number }): Promise<readonly { readonly position: string; readonly record: Item }[]>;
+}
+
+export interface BrokerStatus {
+  readonly reachable: boolean;
+  /** How long the oldest task that is due has been waiting to be handed over, milliseconds; 0 = none. */
+  readonly oldestOverdueMs: number;
+  /** Records waiting per stream, as far as the engine knows. */
+  readonly backlog: Readonly<Record<'events' | 'tasks' | 'delayed' | 'journal', number>>;
+  /** Inputs whose handler keeps throwing. */
+  readonly stuck: { readonly count: number; readonly oldestMs: number };
+}

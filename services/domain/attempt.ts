@@ -1,0 +1,44 @@
+/** Why an attempt failed (decisions §1, "Delivery log and recovery"). Every failure has exactly one. */
+export const FAILURE_CODES = [
+  'dns_error',
+  'blocked_address',
+  'connect_timeout',
+  'connect_refused',
+  'tls_error',
+  'response_timeout',
+  'connection_reset',
+  'protocol_error',
+  'headers_too_large',
+  'http_1xx',
+  'http_3xx',
+  'http_4xx',
+  'http_5xx',
+  'endpoint_gone',
+] as const;
+export type FailureCode = (typeof FAILURE_CODES)[number];
+
+/** At most this much of a response body is kept for the delivery log. */
+export const RESPONSE_BODY_KEPT_BYTES = 16 * 1024;
+
+/** What came back over HTTP, as far as it is kept. */
+export interface ResponseKept {
+  readonly status: number;
+  /** Names in lower case, in the order received; at most 8 KiB in all. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** The first 16 KiB. */
+  readonly body: Uint8Array;
+  readonly bodyTruncated: boolean;
+}
+
+/** The result of one HTTP exchange: acknowledged by a 2xx, or failed with a code. A response may have come in both. */
+export type Exchange =
+  | { readonly kind: 'acknowledged'; readonly response: ResponseKept }
+  | {
+      readonly kind: 'failed';
+      readonly failureCode: FailureCode;
+      /** For people: what happened, without secrets. */
+      readonly detail: string;
+      readonly response: ResponseKept | null;
+    }
+  /** Cut off by our own shutdown: not counted. */
+  | { readonly kind: 'interrupted' };

@@ -1,0 +1,74 @@
+import type { Endpoint } from './endpoint.ts';
+import type { Merchant } from './merchant.ts';
+
+/**
+ * One change of the directory. `version` grows with every change of the same key; whoever follows
+ * ignores a version that is not higher than the one it has, so a late or repeated change resurrects nothing.
+ * A delete is a change of its own (`value: null`) and stays as a tombstone.
+ */
+export type DirectoryChange =
+  | { readonly kind: 'merchant'; readonly id: string; readonly version: number; readonly value: Merchant | null }
+  | { readonly kind: 'endpoint'; readonly id: string; readonly version: number; readonly value: Endpoint | null };
+
+/** The key of a change on the DIRECTORY stream: `merchant:<id>` or `endpoint:<id>`. */
+export function directoryKey(change: Pick<DirectoryChange, 'kind' | 'id'>): string {
+  return `${change.kind}:${change.id}`;
+}
+
+const NO_ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map();
+
+/** The table of merchants and endpoints that routers and senders hold in memory. Apply changes; look things up. */
+export class Directory {
+  readonly #merchants = new Map<string, Merchant>();
+  readonly #endpoints = new Map<string, Endpoint>();
+  readonly #endpointsByMerchant = new Map<string, Map<string, Endpoint>>();
+  /** Highest version seen per key, deletes included. */
+  readonly #versions = new Map<string, number>();
+
+  /** Applies a change; returns false when it is not newer than what is known. */
+  apply(change: DirectoryChange): boolean {
+    const key = directoryKey(change);
+    const known = this.#versions.get(key);
+    if (known !== undefined && change.version <= known) return false;
+    this.#versions.set(key, change.version);
+    if (change.kind === 'merchant') this.#applyMerchant(change.id, change.value);
+    else this.#applyEndpoint(change.id, change.value);
+    return true;
+  }
+
+  merchant(id: string): Merchant | undefined {
+    return this.#merchants.get(id);
+  }
+
+  endpoint(id: string): Endpoint | undefined {
+    return this.#endpoints.get(id);
+  }
+
+  endpointsOf(merchantId: string): Iterable<Endpoint> {
+    return (this.#endpointsByMerchant.get(merchantId) ?? NO_ENDPOINTS).values();
+  }
+
+  get endpointCount(): number {
+    return this.#endpoints.size;
+  }
+
+  #applyMerchant(id: string, value: Merchant | null): void {
+    if (value) this.#merchants.set(id, value);
+    else this.#merchants.delete(id);
+  }
+
+  #applyEndpoint(id: string, value: Endpoint | null): void {
+    const before = this.#endpoints.get(id);
+    if (value) {
+      this.#endpoints.set(id, value);
+      const siblings = this.#endpointsByMerchant.get(value.merchantId);
+      if (siblings) siblings.set(id, value);
+      else this.#endpointsByMerchant.set(value.merchantId, new Map([[id, value]]));
+    } else if (before) {
+      this.#endpoints.delete(id);
+      const siblings = this.#endpointsByMerchant.get(before.merchantId);
+      siblings?.delete(id);
+      if (siblings?.size === 0) this.#endpointsByMerchant.delete(before.merchantId);
+    }
+  }
+}

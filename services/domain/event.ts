@@ -1,0 +1,48 @@
+/**
+ * An event of the platform: something happened to a user or a corporate, or to something of theirs.
+ * The event id is the producer's; every id that hookrail derives from it is deterministic (ids.ts).
+ */
+
+/** All event types a filter may name (specification 2.1) and an envelope may carry (specification 6, decisions §4). */
+export const EVENT_TYPES = [
+  'fiatToCrypto',
+  'cryptoToFiat',
+  'KYC',
+  'KYB',
+  'AML',
+  'serviceBankAccount',
+  'entityStatusUpdate',
+  'walletCreated',
+  'linkedBankAccountProfile',
+  'linkBankAccount',
+  'duplicateUser',
+  'senderNameMismatch',
+  'otpNotification',
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+export const ENTITY_KINDS = ['USER', 'CORPORATE'] as const;
+export type EntityKind = (typeof ENTITY_KINDS)[number];
+
+/** A value inside `data`. Amounts are exact plain decimal *strings* here ("0.3"); the renderer writes them as digits. */
+export type EventValue = string | number | boolean | null | EventValue[] | { [field: string]: EventValue };
+export type EventData = { [field: string]: EventValue };
+
+export interface DomainEvent {
+  readonly eventId: string;
+  readonly merchantId: string;
+  /** The user or corporate the event concerns: the envelope's `uuid`. */
+  readonly entityId: string;
+  readonly entityKind: EntityKind;
+  readonly type: EventType;
+  readonly subType: string;
+  /** When it happened, milliseconds since the epoch. */
+  readonly occurredAt: number;
+  /** Made by the simulator. Production refuses these into quarantine. */
+  readonly simulated: boolean;
+  readonly data: EventData;
+}
+
+export function isEventType(value: string): value is EventType {
+  return (EVENT_TYPES as readonly string[]).includes(value);
+}

@@ -1,0 +1,94 @@
+import type { FailureCode, ResponseKept } from './attempt.ts';
+import type { ApiVersion } from './endpoint.ts';
+import type { DomainEvent } from './event.ts';
+import type { CancelReason, Outcome } from './outcome.ts';
+import type { DeliveryTask } from './task.ts';
+
+/** Why an endpoint did not get an event. */
+export const SKIP_REASONS = [
+  'filtered',
+  'endpoint_disabled',
+  'endpoint_auto_disabled',
+  'type_not_in_api_version',
+  'subtype_not_in_api_version',
+] as const;
+export type SkipReason = (typeof SKIP_REASONS)[number];
+
+/** One line of the routing trace: what became of an event at one endpoint. */
+export type RoutingVerdict =
+  | { readonly endpointId: string; readonly verdict: 'delivered_to'; readonly deliveryId: string; readonly apiVersion: ApiVersion }
+  | { readonly endpointId: string; readonly verdict: SkipReason };
+
+/** An event was routed: the event itself, the bodies made of it, and the trace. */
+export interface Routed {
+  readonly kind: 'routed';
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly acceptedAt: number;
+  readonly event: DomainEvent;
+  /** The bodies sent, one per API version in use. */
+  readonly bodies: readonly { readonly apiVersion: ApiVersion; readonly body: Uint8Array }[];
+  readonly trace: readonly RoutingVerdict[];
+}
+
+/** The task's fields that the delivery log needs: everything but the body's journey. */
+export type DeliveryHead = Pick<
+  DeliveryTask,
+  | 'deliveryId'
+  | 'eventId'
+  | 'merchantId'
+  | 'endpointId'
+  | 'entityId'
+  | 'type'
+  | 'subType'
+  | 'apiVersion'
+  | 'trigger'
+  | 'attempt'
+  | 'attemptsMax'
+  | 'occurredAt'
+  | 'acceptedAt'
+>;
+
+/** A delivery that did not come from routing was put on the stream: a test, a resend, a replay. */
+export interface Requested {
+  readonly kind: 'requested';
+  readonly at: number;
+  readonly delivery: DeliveryHead;
+  readonly body: Uint8Array;
+}
+
+/** One HTTP exchange was made and the decision after it. */
+export interface Attempted {
+  readonly kind: 'attempted';
+  readonly delivery: DeliveryHead;
+  /** The endpoint's version under which it was made: health ignores stale ones. */
+  readonly endpointVersion: number;
+  /** Milliseconds since the epoch, with fractions. */
+  readonly startedAt: number;
+  readonly durationMs: number;
+  readonly outcome: Exclude<Outcome, { kind: 'cancelled' | 'interrupted' }>;
+  readonly failureCode: FailureCode | null;
+  readonly failureDetail: string | null;
+  readonly response: ResponseKept | null;
+  /** The webhook-signature sent; with the delivery and the start it gives back every header but Authorization. */
+  readonly signature: string;
+}
+
+/** A delivery was given up before an attempt. */
+export interface Cancelled {
+  readonly kind: 'cancelled';
+  readonly at: number;
+  readonly delivery: DeliveryHead;
+  readonly reason: CancelReason;
+}
+
+/** What happened, in the order it became durable per stream partition. The recorder is its only reader. */
+export type JournalEntry = Routed | Requested | Attempted | Cancelled;
+
+/** A delivery that ended without success after its last attempt (or a 410): kept for operators. */
+export interface DeadLetter {
+  readonly task: DeliveryTask;
+  readonly reason: 'exhausted' | 'refused';
+  readonly failureCode: FailureCode;
+  readonly at: number;
+}

@@ -1,0 +1,10 @@
+/** What routers must know of a merchant. */
+export interface Merchant {
+  readonly merchantId: string;
+  readonly name: string;
+  /** `paused`: an operator holds the merchant's deliveries back; nothing is lost. */
+  readonly state: 'active' | 'paused';
+  /** Whether senderDetails.accountDetails may be shown to this merchant (specification 2.3, decisions §4). */
+  readonly senderAccountDetails: boolean;
+  readonly version: number;
+}

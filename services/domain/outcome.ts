@@ -1,0 +1,45 @@
+import type { Exchange, FailureCode } from './attempt.ts';
+import { retryDueAt } from './retry.ts';
+import type { DeliveryTask } from './task.ts';
+
+/** Why a delivery was given up without (further) attempts. */
+export const CANCEL_REASONS = ['endpoint_deleted', 'endpoint_disabled', 'endpoint_auto_disabled'] as const;
+export type CancelReason = (typeof CANCEL_REASONS)[number];
+
+/** The decision after an attempt: a closed union, applied by one switch in the sender. */
+export type Outcome =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'retry'; readonly dueAt: number }
+  | { readonly kind: 'exhausted' }
+  /** 410: the receiver says it will never want this again. */
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'cancelled'; readonly reason: CancelReason }
+  /** Our own shutdown cut the attempt off: it is not counted and will be made again. */
+  | { readonly kind: 'interrupted' };
+
+/**
+ * Decides what follows an exchange (specification 6.1, decisions §2).
+ * `endedAt`: when the attempt ended, milliseconds; `retryScale` divides the delays (1 in production).
+ */
+export function decide(
+  task: Pick<DeliveryTask, 'attempt' | 'attemptsMax'>,
+  exchange: Exchange,
+  endedAt: number,
+  retryScale: number,
+): Outcome {
+  switch (exchange.kind) {
+    case 'acknowledged':
+      return { kind: 'delivered' };
+    case 'interrupted':
+      return { kind: 'interrupted' };
+    case 'failed':
+      if (isFinal(exchange.failureCode)) return { kind: 'refused' };
+      if (task.attempt >= task.attemptsMax) return { kind: 'exhausted' };
+      return { kind: 'retry', dueAt: retryDueAt(task.attempt, endedAt, retryScale) };
+  }
+}
+
+/** 410 Gone is the only answer that ends a delivery at once; every other failure is retried. */
+function isFinal(code: FailureCode): boolean {
+  return code === 'endpoint_gone';
+}

@@ -1,0 +1,58 @@
+import type { ApiVersion } from './endpoint.ts';
+import type { EventType } from './event.ts';
+
+/** Why a delivery exists. `live`: an event was routed. The others were asked for by a merchant or operator. */
+export const TRIGGERS = ['live', 'test', 'manual', 'replay'] as const;
+export type Trigger = (typeof TRIGGERS)[number];
+
+/**
+ * "Make attempt n of delivery d": what travels on DELIVER and RETRY.
+ *
+ * Identity: (deliveryId, attempt, hop). The delivery id is deterministic, so a task that a crash produced
+ * twice is recognised; `hop` tells a parked task that comes back from such a copy.
+ */
+export interface DeliveryTask {
+  readonly deliveryId: string;
+  readonly eventId: string;
+  readonly merchantId: string;
+  readonly endpointId: string;
+  /** First attempts of one entity to one endpoint leave one after the other. */
+  readonly entityId: string;
+  readonly type: EventType;
+  readonly subType: string;
+  readonly apiVersion: ApiVersion;
+  readonly trigger: Trigger;
+  /** 1 … attemptsMax. */
+  readonly attempt: number;
+  /** 7 for live deliveries (specification 6.1), 1 for what was asked for by hand. */
+  readonly attemptsMax: number;
+  /** Milliseconds since the epoch; 0 = now. The attempt starts no earlier. */
+  readonly dueAt: number;
+  /** How often it was parked: put back without an attempt being counted. */
+  readonly hop: number;
+  /** When the event happened, milliseconds: the webhook-event-time header. */
+  readonly occurredAt: number;
+  /** When hookrail had the event durable, milliseconds: where delivery latency starts. */
+  readonly acceptedAt: number;
+  /** The webhook's body, rendered once: every attempt sends these bytes. */
+  readonly body: Uint8Array;
+  /** W3C traceparent of the event, if it had one. */
+  readonly traceparent?: string;
+}
+
+/** The three classes of tasks. Each has a budget of its own, so a replay never delays live deliveries. */
+export const TASK_CLASSES = ['live', 'test', 'replay'] as const;
+export type TaskClass = (typeof TASK_CLASSES)[number];
+
+/** Tests and manual resends are served first, by their own budget; replays never take the live budget. */
+export function taskClass(task: Pick<DeliveryTask, 'trigger'>): TaskClass {
+  switch (task.trigger) {
+    case 'live':
+      return 'live';
+    case 'test':
+    case 'manual':
+      return 'test';
+    case 'replay':
+      return 'replay';
+  }
+}

@@ -1,0 +1,9 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+
+/** Chance is injected, like time. */
+export interface Random {
+  uuid(): string;
+  bytes(count: number): Uint8Array;
+}
+
+export const systemRandom: Random = { uuid: () => randomUUID(), bytes: (count) => randomBytes(count) };
