@@ -1,0 +1,68 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Broker } from '../broker/broker.ts';
+import type { JournalEntry } from '../domain/journal.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { Store } from '../store/store.ts';
+
+/** Entries applied in one store transaction. */
+const BATCH_MAX = 1000;
+
+export interface RecorderDeps {
+  readonly broker: Pick<Broker, 'journal'>;
+  readonly store: Pick<Store, 'log'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: Registry;
+}
+
+export interface Recorder {
+  stop(deadlineMs: number): Promise<void>;
+}
+
+/**
+ * The recorder's loop: journal batches → the delivery log and the endpoints' health. Effects and position commit in
+ * one store transaction, so a batch that comes again changes nothing.
+ */
+export async function startRecorder(deps: RecorderDeps): Promise<Recorder> {
+  const { broker, store, log, clock } = deps;
+  const recorded = new Counter({
+    name: 'hookrail_journal_entries_recorded_total',
+    help: 'Journal entries applied to the delivery log.',
+    registers: [deps.registry],
+  });
+  const delay = new Gauge({
+    name: 'hookrail_recorder_delay_seconds',
+    help: 'Age of the newest journal entry when it was applied.',
+    registers: [deps.registry],
+  });
+  const consumer = await broker.journal.consume(
+    async (batch) => {
+      try {
+        await store.log.applyJournal(batch, batch.entries);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        log.error(
+          { partition: batch.partition, first: batch.first, last: batch.last, reason },
+          'journal batch not recorded',
+        );
+        throw error;
+      }
+      recorded.inc(batch.entries.length);
+      const newest = batch.entries.at(-1);
+      if (newest) delay.set(Math.max(0, clock.now() - endOf(newest)) / 1000);
+    },
+    (partition) => store.log.positionOf(partition),
+    { batchMax: BATCH_MAX },
+  );
+  return {
+    async stop(deadlineMs) {
+      await consumer.stop(deadlineMs);
+    },
+  };
+}
+
+/** When what the entry tells was over, milliseconds since the epoch. */
+function endOf(entry: JournalEntry): number {
+  return entry.kind === 'attempted' ? entry.startedAt + entry.durationMs : entry.at;
+}

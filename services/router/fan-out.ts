@@ -1,0 +1,123 @@
+import type { ReceivedEvent, RouterResult } from '../broker/broker.ts';
+import type { Directory } from '../domain/directory.ts';
+import { type ApiVersion, type Endpoint, subscribes } from '../domain/endpoint.ts';
+import type { DomainEvent } from '../domain/event.ts';
+import { deliveryId } from '../domain/ids.ts';
+import type { RoutingVerdict, SkipReason } from '../domain/journal.ts';
+import type { Merchant } from '../domain/merchant.ts';
+import type { QuarantineReason } from '../domain/quarantine.ts';
+import { ATTEMPTS_MAX } from '../domain/retry.ts';
+import type { DeliveryTask } from '../domain/task.ts';
+import { type Rendered, renderBody } from '../domain/versions/render.ts';
+
+export interface FanOutContext {
+  readonly directory: Directory;
+  /** Production refuses simulated events. */
+  readonly acceptsSimulated: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Event × endpoints → tasks and the routing trace, or the reason it cannot be routed. Pure: the same event and
+ * table give the same ids and bytes, so routing an event again after a crash makes nothing new.
+ */
+export function fanOut(received: ReceivedEvent, context: FanOutContext): RouterResult {
+  const { decoded } = received;
+  if (!decoded.ok) return quarantined(received, context, null, decoded.reason, decoded.detail);
+  const { event } = decoded;
+  const refuse = (reason: QuarantineReason, detail: string) =>
+    quarantined(received, context, event, reason, detail);
+  if (event.simulated && !context.acceptsSimulated) {
+    return refuse(
+      'simulated_in_production',
+      'the event is marked simulated and this deployment is production',
+    );
+  }
+  const merchant = context.directory.merchant(event.merchantId);
+  if (!merchant) return refuse('unknown_merchant', `the directory has no merchant ${event.merchantId}`);
+
+  const bodies = new Map<ApiVersion, Rendered>();
+  const trace: RoutingVerdict[] = [];
+  const tasks: DeliveryTask[] = [];
+  for (const endpoint of context.directory.endpointsOf(event.merchantId)) {
+    const skip = whyNot(endpoint, event);
+    if (skip) {
+      trace.push({ endpointId: endpoint.uuid, verdict: skip });
+      continue;
+    }
+    const rendered = bodies.get(endpoint.apiVersion) ?? renderFor(event, endpoint.apiVersion, merchant);
+    if (rendered.kind === 'invalid')
+      return refuse('schema_violation', `${rendered.pointer}: ${rendered.detail}`);
+    bodies.set(endpoint.apiVersion, rendered);
+    if (rendered.kind === 'skipped') {
+      trace.push({ endpointId: endpoint.uuid, verdict: rendered.reason });
+      continue;
+    }
+    const task = firstTask(received, event, endpoint, rendered.body);
+    tasks.push(task);
+    trace.push({
+      endpointId: endpoint.uuid,
+      verdict: 'delivered_to',
+      deliveryId: task.deliveryId,
+      apiVersion: endpoint.apiVersion,
+    });
+  }
+  const sent = [...bodies].flatMap(([apiVersion, rendered]) =>
+    rendered.kind === 'rendered' ? [{ apiVersion, body: rendered.body }] : [],
+  );
+  return {
+    kind: 'routed',
+    tasks,
+    journal: { kind: 'routed', at: context.now, acceptedAt: received.acceptedAt, event, bodies: sent, trace },
+  };
+}
+
+/** Status and filter; what the version does not have is the renderer's to say. */
+function whyNot(endpoint: Endpoint, event: DomainEvent): SkipReason | null {
+  if (endpoint.status === 'disabled') return 'endpoint_disabled';
+  if (endpoint.status === 'auto_disabled') return 'endpoint_auto_disabled';
+  return subscribes(endpoint, event.type) ? null : 'filtered';
+}
+
+function renderFor(event: DomainEvent, version: ApiVersion, merchant: Merchant): Rendered {
+  return renderBody(event, version, { senderAccountDetails: merchant.senderAccountDetails });
+}
+
+function firstTask(
+  received: ReceivedEvent,
+  event: DomainEvent,
+  endpoint: Endpoint,
+  body: Uint8Array,
+): DeliveryTask {
+  const task: DeliveryTask = {
+    deliveryId: deliveryId(event.eventId, endpoint.uuid),
+    eventId: event.eventId,
+    merchantId: event.merchantId,
+    endpointId: endpoint.uuid,
+    entityId: event.entityId,
+    type: event.type,
+    subType: event.subType,
+    apiVersion: endpoint.apiVersion,
+    trigger: 'live',
+    attempt: 1,
+    attemptsMax: ATTEMPTS_MAX,
+    dueAt: 0,
+    hop: 0,
+    occurredAt: event.occurredAt,
+    acceptedAt: received.acceptedAt,
+    body,
+  };
+  return received.traceparent === undefined ? task : { ...task, traceparent: received.traceparent };
+}
+
+function quarantined(
+  received: ReceivedEvent,
+  context: FanOutContext,
+  event: DomainEvent | null,
+  reason: QuarantineReason,
+  detail: string,
+): RouterResult {
+  const ids = { eventId: event?.eventId ?? null, merchantId: event?.merchantId ?? null };
+  return { kind: 'quarantined', record: { reason, detail, at: context.now, ...ids, bytes: received.bytes } };
+}

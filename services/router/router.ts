@@ -1,0 +1,54 @@
+import type { Registry } from 'prom-client';
+import { Counter } from 'prom-client';
+import type { Broker } from '../broker/broker.ts';
+import type { Directory } from '../domain/directory.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { fanOut } from './fan-out.ts';
+
+/** Events whose fan-out is not durable yet. */
+const IN_FLIGHT_MAX = 2048;
+
+export interface RouterDeps {
+  readonly broker: Pick<Broker, 'events'>;
+  /** Caught up before the router starts. */
+  readonly directory: Directory;
+  readonly acceptsSimulated: boolean;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: Registry;
+}
+
+export interface Router {
+  stop(deadlineMs: number): Promise<void>;
+}
+
+/** The router's loop: each event is fanned out; the engine makes the result durable, then acknowledges the event. */
+export async function startRouter(deps: RouterDeps): Promise<Router> {
+  const { broker, directory, acceptsSimulated, clock, log } = deps;
+  const events = new Counter({
+    name: 'hookrail_events_total',
+    help: 'Events by what the router made of them.',
+    labelNames: ['result'] as const,
+    registers: [deps.registry],
+  });
+  const routed = events.labels('routed');
+  const consumer = await broker.events.consume(
+    (received) => {
+      const result = fanOut(received, { directory, acceptsSimulated, now: clock.now() });
+      if (result.kind === 'routed') routed.inc();
+      else {
+        const { reason, detail, eventId, merchantId } = result.record;
+        events.labels('quarantined').inc();
+        log.warn({ reason, detail, eventId, merchantId }, 'event quarantined');
+      }
+      return result;
+    },
+    { inFlightMax: IN_FLIGHT_MAX },
+  );
+  return {
+    async stop(deadlineMs) {
+      await consumer.stop(deadlineMs);
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import { closest } from 'fastest-levenshtein';
+
+/** A wrong configuration: one clear line, exit code 1. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** One environment variable: how it reads, what it is without a value, and what README says of it. */
+export interface Variable<Value> {
+  readonly parse: (text: string) => Value;
+  /** Used when the variable is not set. Shown in README as written here. */
+  readonly fallback: Value;
+  readonly meaning: string;
+}
+
+/** Parsers throw this with what is wrong; readVariables adds the variable's name and value. */
+class Malformed extends Error {}
+
+const asText = (text: string): string => text;
+
+function asNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = text.trim() === '' ? Number.NaN : Number(text);
+    if (!Number.isFinite(value) || value < min || value > max) {
+      throw new Malformed(`must be a number from ${min} to ${max}`);
+    }
+    return value;
+  };
+}
+
+function asInteger(min: number, max: number): (text: string) => number {
+  const parse = asNumber(min, max);
+  return (text) => {
+    const value = parse(text);
+    if (!Number.isInteger(value)) throw new Malformed('must be a whole number');
+    return value;
+  };
+}
+
+function asOneOf<const Choice extends string>(choices: readonly Choice[]): (text: string) => Choice {
+  return (text) => {
+    const found = choices.find((choice) => choice === text);
+    if (found === undefined) throw new Malformed(`must be one of ${choices.join(', ')}`);
+    return found;
+  };
+}
+
+function asList<Item>(item: (text: string) => Item): (text: string) => readonly Item[] {
+  return (text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== '')
+      .map(item);
+}
+
+export const as = { text: asText, number: asNumber, integer: asInteger, oneOf: asOneOf, list: asList };
+
+type Values<Table> = {
+  readonly [Name in keyof Table]: Table[Name] extends Variable<infer Value> ? Value : never;
+};
+
+/**
+ * Reads the table's variables from an environment. Throws ConfigError for a malformed value, and for any
+ * HOOKRAIL_* name that neither the table nor `alsoKnown` has, with the nearest known name.
+ */
+export function readVariables<Table extends Record<string, Variable<unknown>>>(
+  table: Table,
+  alsoKnown: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): Values<Table> {
+  const known = [...Object.keys(table), ...alsoKnown];
+  for (const name of Object.keys(environment)) {
+    if (name.startsWith('HOOKRAIL_') && !known.includes(name)) {
+      throw new ConfigError(`${name} is not a variable of hookrail; did you mean ${closest(name, known)}?`);
+    }
+  }
+  const values = Object.entries(table).map(([name, variable]) => [
+    name,
+    readOne(name, variable, environment[name]),
+  ]);
+  return Object.fromEntries(values) as Values<Table>;
+}
+
+function readOne(name: string, variable: Variable<unknown>, text: string | undefined): unknown {
+  if (text === undefined) return variable.fallback;
+  try {
+    return variable.parse(text);
+  } catch (error) {
+    if (error instanceof Malformed) throw new ConfigError(`${name}="${text}" ${error.message}`);
+    throw error;
+  }
+}
