@@ -1,0 +1,19 @@
+import { Worker } from 'node:worker_threads';
+
+/**
+ * Starts a worker thread from a module given as `new URL('./worker.ts', import.meta.url)`: the source itself when this
+ * process runs from sources (under tsx or the test runner), the built `.js` beside it otherwise. The module reads
+ * `workerData` from node:worker_threads as usual.
+ * The parent's command-line flags do not reach the worker: an inspector or a test runner's loader must not.
+ */
+export function spawnWorker(url: URL, workerData: unknown): Worker {
+  const options = { workerData, execArgv: [] as string[] };
+  if (import.meta.url.endsWith('.js')) return new Worker(new URL(url.href.replace(/\.ts$/, '.js')), options);
+  // A loader given by flag does not take over a worker's entry module in Node 20: load it first, then the module.
+  const loader = import.meta.resolve('tsx/esm/api');
+  const start = `
+    import(${JSON.stringify(loader)})
+      .then((tsx) => { tsx.register(); return import(${JSON.stringify(url.href)}); })
+      .catch((error) => setImmediate(() => { throw error; }));`;
+  return new Worker(start, { ...options, eval: true });
+}
