@@ -147,7 +147,10 @@ export interface Follower {
 
 /** Records kept for operators, oldest first. */
 export interface Shelf<Item> {
-  list(options: { readonly after?: string; readonly limit: number }): Promise<readonly { readonly position: string; readonly record: Item }[]>;
+  list(options: {
+    readonly after?: string;
+    readonly limit: number;
+  }): Promise<readonly { readonly position: string; readonly record: Item }[]>;
 }
 
 export interface BrokerStatus {

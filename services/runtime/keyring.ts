@@ -26,7 +26,9 @@ export class KeyRing {
   /** Reads a ring. Throws KeyRingError, naming the file and what to do, when it is missing or malformed. */
   static read(path: string): KeyRing {
     if (!existsSync(path)) {
-      throw new KeyRingError(`key ring ${path} does not exist; make one with: npm run operator -- keyring create --out ${path}`);
+      throw new KeyRingError(
+        `key ring ${path} does not exist; make one with: npm run operator -- keyring create --out ${path}`,
+      );
     }
     return KeyRing.parse(readFileSync(path, 'utf8'), path);
   }
@@ -80,11 +82,15 @@ export class KeyRing {
     const nonce = bytes.subarray(0, NONCE_BYTES);
     const tag = bytes.subarray(bytes.length - TAG_BYTES);
     try {
-      const decipher = createDecipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context)).setAuthTag(tag);
+      const decipher = createDecipheriv('aes-256-gcm', key, nonce)
+        .setAAD(Buffer.from(context))
+        .setAuthTag(tag);
       const body = bytes.subarray(NONCE_BYTES, bytes.length - TAG_BYTES);
       return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
     } catch {
-      throw new KeyRingError(`a secret sealed with key "${sealed.keyId}" cannot be opened: wrong key or altered data`);
+      throw new KeyRingError(
+        `a secret sealed with key "${sealed.keyId}" cannot be opened: wrong key or altered data`,
+      );
     }
   }
 }

@@ -23,7 +23,9 @@ export class Lifecycle implements Stoppable {
   async #stopAll(): Promise<void> {
     const failures: string[] = [];
     for (const { name, stop } of this.#started.reverse()) {
-      await stop().catch((error: unknown) => failures.push(`${name}: ${error instanceof Error ? error.message : error}`));
+      await stop().catch((error: unknown) =>
+        failures.push(`${name}: ${error instanceof Error ? error.message : error}`),
+      );
     }
     if (failures.length > 0) throw new Error(`stopping failed: ${failures.join('; ')}`);
   }
