@@ -1,0 +1,72 @@
+/**
+ * The rules of the house, held by a test that says what to do instead. The rules are functions in test/tidy/;
+ * test/tidy/rules.test.ts plants a violation of each and sees it found.
+ */
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import {
+  ambientProblems,
+  erasableProblems,
+  fetchProblems,
+  fileLengthProblems,
+  functionLengthProblems,
+} from './tidy/code.ts';
+import { importProblems, importsOf } from './tidy/imports.ts';
+import { isTypeScript, type Module, type Problem, parseModule, readProject } from './tidy/project.ts';
+import { folderProblems, wordProblems } from './tidy/words.ts';
+
+const files = readProject(fileURLToPath(new URL('..', import.meta.url)));
+const modules = files.filter(isTypeScript).map(parseModule);
+
+/** A newcomer's way through the code, and the doors in: when one of these moves, the layout has changed. */
+const LANDMARKS = [
+  'services/domain/outcome.ts',
+  'services/domain/retry.ts',
+  'services/broker/broker.ts',
+  'services/store/store.ts',
+  'services/runtime/clock.ts',
+];
+
+function none(problems: readonly Problem[]): void {
+  if (problems.length > 0) expect.fail(`\n${problems.join('\n')}\n`);
+}
+
+const inModules = (rule: (module: Module) => Problem[]) => modules.flatMap(rule);
+
+test('the rules saw the files they are about', () => {
+  const paths = files.map(({ path }) => path);
+  expect(paths).toEqual(expect.arrayContaining(LANDMARKS));
+  expect(modules.flatMap(importsOf).length).toBeGreaterThan(modules.length);
+});
+
+test('a file imports only what its place in the layout may know', () => {
+  none(inModules(importProblems));
+});
+
+test('no file is too long to be read at once', () => {
+  none(files.filter(isTypeScript).flatMap(fileLengthProblems));
+});
+
+test('no function is too long to be seen at once', () => {
+  none(inModules(functionLengthProblems));
+});
+
+test('time, chance and environment are passed in', () => {
+  none(inModules(ambientProblems));
+});
+
+test('the service never calls fetch', () => {
+  none(inModules(fetchProblems));
+});
+
+test('the sources run when their types are stripped', () => {
+  none(inModules(erasableProblems));
+});
+
+test('folders are named after what is done in them', () => {
+  none(files.flatMap(folderProblems));
+});
+
+test('no note to self, test switch or path of one machine is left in a file', () => {
+  none(files.flatMap(wordProblems));
+});

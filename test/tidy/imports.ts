@@ -1,0 +1,212 @@
+import { posix } from 'node:path';
+import ts from 'typescript';
+import { at, type Module, type Problem, walk } from './project.ts';
+
+/**
+ * A part of the project and what it may import. The first part whose `files` match a path owns the file.
+ * `parts` names other parts (a part may always import itself); `packages` undefined = any npm package and
+ * node: module.
+ */
+interface Part {
+  readonly name: string;
+  readonly files: RegExp;
+  readonly parts: readonly string[];
+  readonly packages?: readonly string[];
+  /** Said when the rule is broken: why, and what to do instead. */
+  readonly instead: string;
+}
+
+const PORTS = ['the broker port', 'the store port'];
+const STATION_MAY = ['domain', 'runtime', 'codec', ...PORTS];
+const STATION_INSTEAD =
+  'A station knows the domain, the runtime, the codecs and the two ports: pass what it needs in from ' +
+  'services/main.ts, or let it travel on a stream.';
+const ENGINE_INSTEAD =
+  'An engine knows the domain, the runtime, the codecs and its own port, so that another engine can take its place.';
+
+const station = (name: string): Part => ({
+  name: `the ${name} station`,
+  files: new RegExp(`^services/${name}/`),
+  parts: STATION_MAY,
+  instead: STATION_INSTEAD,
+});
+
+export const STATIONS = ['api', 'router', 'sender', 'recorder'] as const;
+
+const PARTS: readonly Part[] = [
+  {
+    name: 'the samples',
+    files: /^services\/domain\/samples(\/|\.ts$)/,
+    parts: ['domain'],
+    packages: ['node:crypto', '@noble/hashes', '@scure/base'],
+    instead: 'Samples are pure and deterministic: pass in what they need.',
+  },
+  {
+    name: 'domain',
+    files: /^services\/domain\//,
+    parts: ['the samples'],
+    packages: ['node:crypto'],
+    instead:
+      'The domain is pure: no I/O, no clock, no process, no engine. Move the code out or pass the value in.',
+  },
+  {
+    name: 'runtime',
+    files: /^services\/runtime\//,
+    parts: [],
+    instead:
+      'The runtime knows nothing of webhooks: pass the value in, or move the code to the station that needs it.',
+  },
+  {
+    name: 'codec',
+    files: /^services\/codec\//,
+    parts: ['domain', 'schemas'],
+    instead: 'Codecs turn the domain into bytes and back, and know nothing else of ours.',
+  },
+  {
+    name: 'the broker port',
+    files: /^services\/broker\/broker\.ts$/,
+    parts: ['domain'],
+    packages: [],
+    instead: 'A port speaks of the domain only, so that any engine can stand behind it.',
+  },
+  {
+    name: 'the store port',
+    files: /^services\/store\/store\.ts$/,
+    parts: ['domain'],
+    packages: [],
+    instead: 'A port speaks of the domain only, so that any engine can stand behind it.',
+  },
+  {
+    name: 'the broker chooser',
+    files: /^services\/broker\/open\.ts$/,
+    parts: ['domain', 'runtime', 'codec', 'the broker port', 'a broker engine'],
+    instead: 'It chooses an engine and does nothing else.',
+  },
+  {
+    name: 'the store chooser',
+    files: /^services\/store\/open\.ts$/,
+    parts: ['domain', 'runtime', 'codec', 'the store port', 'a store engine'],
+    instead: 'It chooses an engine and does nothing else.',
+  },
+  {
+    name: 'a broker engine',
+    files: /^services\/broker\/[^/]+\//,
+    parts: ['domain', 'runtime', 'codec', 'schemas', 'the broker port'],
+    instead: ENGINE_INSTEAD,
+  },
+  {
+    name: 'a store engine',
+    files: /^services\/store\/[^/]+\//,
+    parts: ['domain', 'runtime', 'codec', 'the store port'],
+    instead: ENGINE_INSTEAD,
+  },
+  ...STATIONS.map(station),
+  {
+    name: 'the wiring',
+    files: /^services\/main\.ts$/,
+    parts: [
+      ...STATION_MAY,
+      'the broker chooser',
+      'the store chooser',
+      'a store engine',
+      ...STATIONS.map((name) => `the ${name} station`),
+    ],
+    instead: 'Only services/broker/open.ts chooses a broker engine; main.ts asks it.',
+  },
+  {
+    name: 'the operator',
+    files: /^services\/operator(\.ts$|\/)/,
+    parts: [...STATION_MAY, 'the broker chooser', 'the store chooser', 'a store engine', 'the api station'],
+    instead:
+      'Only services/broker/open.ts chooses a broker engine, and only services/main.ts wires stations.',
+  },
+  {
+    name: 'the sandbox command',
+    files: /^simulator\/commands\/sandbox(\.ts$|\/)/,
+    parts: ['the simulator', 'domain', 'codec', 'schemas', 'the wiring', 'the operator'],
+    instead: 'The sandbox starts services/main.ts and plays the rest through the public interfaces.',
+  },
+  {
+    name: 'the simulator',
+    files: /^simulator\//,
+    parts: ['the sandbox command', 'domain', 'codec', 'schemas'],
+    instead:
+      'The simulator knows the schemas, the domain and the codecs; everything else it does through REST or the ' +
+      'events topic, as an outsider would. Only simulator/commands/sandbox starts services/main.ts.',
+  },
+  { name: 'schemas', files: /^schemas\//, parts: [], instead: 'Schemas are data.' },
+];
+
+/** May import everything; nothing else may import them. */
+const OUTSIDE = /^(test|scripts|docs)\/|^[^/]+\.ts$/;
+
+/** The part a file belongs to; undefined for what lies outside (tests, scripts, the root's configuration). */
+function partOf(path: string): Part | undefined {
+  return PARTS.find((part) => part.files.test(path));
+}
+
+/** Two engines are the same part by name, and must not import each other all the same. */
+function sameFolderOfEngine(from: string, to: string): boolean {
+  return from.split('/').slice(0, 3).join('/') === to.split('/').slice(0, 3).join('/');
+}
+
+interface Import {
+  readonly node: ts.Node;
+  readonly target: string;
+}
+
+/** Every module a file names: import, export from, import(), and `new URL('./x.ts', import.meta.url)` (workers). */
+export function importsOf(module: Module): Import[] {
+  const found: Import[] = [];
+  const add = (node: ts.Node, specifier: ts.Node | undefined) => {
+    if (specifier && ts.isStringLiteralLike(specifier)) found.push({ node, target: specifier.text });
+  };
+  walk(module.tree, (node) => {
+    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) add(node, node.moduleSpecifier);
+    if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) add(node, node.argument.literal);
+    if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      add(node, node.arguments[0]);
+    }
+    if (ts.isNewExpression(node) && node.expression.getText(module.tree) === 'URL') {
+      const [first, base] = node.arguments ?? [];
+      const isModule = first && ts.isStringLiteralLike(first) && /^\.\.?\/.*\.ts$/.test(first.text);
+      if (isModule && base?.getText(module.tree) === 'import.meta.url') add(node, first);
+    }
+  });
+  return found;
+}
+
+/** The layout of design: who may import whom. */
+export function importProblems(module: Module): Problem[] {
+  return importsOf(module).flatMap(({ node, target }) => {
+    const problem = target.startsWith('.') ? relativeProblem(module, target) : packageProblem(module, target);
+    return problem ? [`${at(module, node)}: ${problem}`] : [];
+  });
+}
+
+function relativeProblem(module: Module, target: string): string | undefined {
+  if (!/\.(ts|json|avsc)$/.test(target))
+    return `"${target}" has no ending. Write the file's real name, with .ts.`;
+  const from = partOf(module.path);
+  const toPath = posix.normalize(posix.join(posix.dirname(module.path), target));
+  if (from === undefined && OUTSIDE.test(module.path)) return undefined;
+  if (from === undefined) {
+    return `${module.path} belongs to no part of the layout. Put it into a station, an engine or the runtime.`;
+  }
+  const to = partOf(toPath);
+  if (to === undefined)
+    return `${from.name} must not import ${toPath}. Nothing imports tests, scripts or unknown parts.`;
+  const isOwn = to === from && (!to.name.endsWith(' engine') || sameFolderOfEngine(module.path, toPath));
+  if (isOwn || (to !== from && from.parts.includes(to.name))) return undefined;
+  return `${from.name} must not import ${toPath} (${to.name}). ${from.instead}`;
+}
+
+function packageProblem(module: Module, target: string): string | undefined {
+  if (target === 'ip') return 'the package "ip" judges some private addresses as public. Use net.BlockList.';
+  const from = partOf(module.path);
+  if (from?.packages === undefined) return undefined;
+  const isAllowed = from.packages.some((name) => target === name || target.startsWith(`${name}/`));
+  if (isAllowed) return undefined;
+  const allowed = from.packages.length > 0 ? `only ${from.packages.join(', ')}` : 'no package';
+  return `${from.name} must not import "${target}"; it may import ${allowed}. ${from.instead}`;
+}

@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import ts from 'typescript';
+
+/** One file of the project, as the rules see it: a path from the root with forward slashes, and its text. */
+export interface ProjectFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What breaks a rule: where, and what to do instead. */
+export type Problem = string;
+
+/** Made by tools or installed, not written: git ignores these, and so does this test. */
+const NOT_OURS = new Set(['.git', 'node_modules', 'dist', 'coverage', 'data']);
+
+const TEXT = /\.(ts|js|mjs|json|md|yaml|yml|avsc|py|go|php|sh)$|(^|\/)(run|Dockerfile)$/;
+
+/** Every text file of the checkout, sorted by path. Reads the disk: a file counts before it is committed. */
+export function readProject(root: string): ProjectFile[] {
+  const files: ProjectFile[] = [];
+  const visit = (folder: string) => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      // Only the root's `data` is the service's data directory; a folder of that name elsewhere is ours.
+      const isOurs = !NOT_OURS.has(entry.name) || (entry.name === 'data' && folder !== root);
+      if (entry.isDirectory() && isOurs) visit(path);
+      if (entry.isFile() && TEXT.test(path) && entry.name !== 'package-lock.json') {
+        files.push({ path: relative(root, path).split(sep).join('/'), text: readFileSync(path, 'utf8') });
+      }
+    }
+  };
+  visit(root);
+  return files.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** A parsed TypeScript file. Rules look at the syntax tree, so comments and strings never count as code. */
+export interface Module extends ProjectFile {
+  readonly tree: ts.SourceFile;
+}
+
+export function parseModule(file: ProjectFile): Module {
+  const tree = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.Latest, true, ts.ScriptKind.TS);
+  return { ...file, tree };
+}
+
+export function isTypeScript(file: ProjectFile): boolean {
+  return file.path.endsWith('.ts');
+}
+
+/** Calls back for every node of the tree, parents first. */
+export function walk(tree: ts.Node, visit: (node: ts.Node) => void): void {
+  const step = (node: ts.Node) => {
+    visit(node);
+    ts.forEachChild(node, step);
+  };
+  step(tree);
+}
+
+/** `path:line`, as editors and terminals make links of it. */
+export function at(module: Module, node: ts.Node): string {
+  const { line } = module.tree.getLineAndCharacterOfPosition(node.getStart(module.tree));
+  return `${module.path}:${line + 1}`;
+}

@@ -1,0 +1,60 @@
+import type { Problem, ProjectFile } from './project.ts';
+
+const FOLDERS_BANNED = ['utils', 'helpers', 'common', 'types', 'interfaces'];
+
+/** A folder is named after what is done there; these names say nothing and collect everything. */
+export function folderProblems(file: ProjectFile): Problem[] {
+  const banned = file.path
+    .split('/')
+    .slice(0, -1)
+    .find((folder) => FOLDERS_BANNED.includes(folder));
+  if (banned === undefined) return [];
+  return [
+    `${file.path}: a folder named "${banned}". Put the file beside what uses it, under the field's own word.`,
+  ];
+}
+
+interface Word {
+  readonly pattern: RegExp;
+  /** Which files the word is banned from. */
+  readonly where: (path: string) => boolean;
+  readonly instead: string;
+}
+
+const isTest = (path: string) => path.startsWith('test/');
+const isProduction = (path: string) => /^(services|simulator)\//.test(path);
+
+const WORDS: readonly Word[] = [
+  {
+    pattern: /\b(TODO|FIXME)\b/,
+    where: () => true,
+    instead: 'Do it now, or open an issue: a note in the code is read by nobody.',
+  },
+  {
+    pattern: /\b(NODE_ENV|VITEST(_\w+)?|__test__|__tests__)\b/,
+    where: isProduction,
+    instead: 'Production code does not know that it is tested. Pass in what differs.',
+  },
+  {
+    pattern: /(^|[^\w.\-/])\/work\//,
+    where: () => true,
+    instead: 'This path exists on one machine only. Make it relative, or take it from the configuration.',
+  },
+  {
+    pattern: /(^|[^\w.\-/])\/tmp\//,
+    where: (path) => !isTest(path),
+    instead: 'Use os.tmpdir(), or the data directory of the configuration.',
+  },
+];
+
+/** Words that have no place in a file. Looks at the text, comments included. The rules themselves must name them. */
+export function wordProblems(file: ProjectFile): Problem[] {
+  if (file.path.startsWith('test/tidy/')) return [];
+  const words = WORDS.filter(({ where }) => where(file.path));
+  return file.text.split('\n').flatMap((line, index) =>
+    words.flatMap(({ pattern, instead }) => {
+      const found = pattern.exec(line);
+      return found ? [`${file.path}:${index + 1}: "${found[0].trim()}". ${instead}`] : [];
+    }),
+  );
+}
