@@ -1,0 +1,153 @@
+/** What is exempt from the address rules: a sandbox's receivers on the developer's machine. Empty in production. */
+export interface EgressExemptions {
+  /** Whether this host name (lower case, ASCII) is exempt, whatever it resolves to. */
+  name(host: string): boolean;
+  /** Whether this address (no brackets) is exempt. */
+  address(ip: string): boolean;
+}
+
+export interface EndpointUrlPolicy {
+  /** Ports an endpoint may have (HOOKRAIL_EGRESS_PORTS). An exempt host may have any. */
+  readonly ports: readonly number[];
+  readonly allow: EgressExemptions;
+}
+
+/** The rules by which a URL is refused: stable names, shown to merchants. */
+export const ENDPOINT_URL_RULES = [
+  'https_only',
+  'length',
+  'forbidden_character',
+  'malformed',
+  'userinfo',
+  'fragment',
+  'address_literal',
+  'single_label',
+  'reserved_name',
+  'port',
+] as const;
+export type EndpointUrlRule = (typeof ENDPOINT_URL_RULES)[number];
+
+export type EndpointUrlVerdict =
+  /** `url`: the canonical ASCII form, which is stored, shown and compared. */
+  | { readonly ok: true; readonly url: string }
+  | {
+      readonly ok: false;
+      readonly code: 'url_scheme_not_https' | 'url_not_allowed';
+      readonly rule: EndpointUrlRule;
+      readonly detail: string;
+    };
+
+const URL_CHARACTERS_MAX = 2048;
+const HOST_CHARACTERS_MAX = 253;
+const HTTPS_PORT = 443;
+
+/** Control, space, format and other invisible characters, and the backslash: URL parsers drop or fold some silently. */
+const FORBIDDEN = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\\]/u;
+
+/** A label of a host name. The underscore is no host name's by the letter, but names with it exist. */
+const LABEL = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/;
+
+/**
+ * Names that never are a merchant's public host: special use (RFC 6761, 6762, 7686, 8375, 9476), reverse lookup,
+ * and what private networks use (ICANN's .internal and its never-delegated .corp, .home, .mail; routers' .lan).
+ */
+const RESERVED_SUFFIXES: ReadonlySet<string> = new Set([
+  'alt',
+  'arpa',
+  'consul',
+  'corp',
+  'domain',
+  'example',
+  'home',
+  'internal',
+  'intranet',
+  'invalid',
+  'lan',
+  'local',
+  'localdomain',
+  'localhost',
+  'mail',
+  'onion',
+  'private',
+  'test',
+  'workgroup',
+]);
+
+/**
+ * The syntax gate at create and update (decisions §1, "URL rules"), on the raw string as the merchant sent it.
+ * What a name resolves to is checked at every connection, by the sender.
+ */
+export function checkEndpointUrl(raw: string, policy: EndpointUrlPolicy): EndpointUrlVerdict {
+  if (raw.length > URL_CHARACTERS_MAX) {
+    return refused(
+      'length',
+      `the URL has ${raw.length} characters; at most ${URL_CHARACTERS_MAX} are possible`,
+    );
+  }
+  if (FORBIDDEN.test(raw)) {
+    return refused('forbidden_character', 'the URL has a space, control, invisible or backslash character');
+  }
+  const [, authority] = /^https:\/\/([^/?#]*)/.exec(raw) ?? [];
+  if (authority === undefined) {
+    const detail = 'the URL must start with "https://"';
+    return { ok: false, code: 'url_scheme_not_https', rule: 'https_only', detail };
+  }
+  if (authority === '') return refused('malformed', 'the URL has no host after "https://"');
+  if (authority.includes('@')) return refused('userinfo', 'the URL must not have a user name or password');
+  // A parser decodes these in a host, so what is read is not what is called.
+  if (authority.includes('%')) return refused('malformed', 'the host must not be percent-encoded');
+  if (raw.includes('#')) return refused('fragment', 'the URL must not have a fragment ("#")');
+  if (!URL.canParse(raw)) return refused('malformed', 'the URL cannot be parsed: look at its host and port');
+  return checkParsed(new URL(raw), policy);
+}
+
+function checkParsed(url: URL, policy: EndpointUrlPolicy): EndpointUrlVerdict {
+  const exempt = isExempt(url.hostname, policy.allow);
+  if (!exempt) {
+    const refusal = checkHost(url.hostname) ?? checkPort(url.port, policy.ports);
+    if (refusal) return refusal;
+  }
+  // Non-ASCII characters grow when they are percent-encoded.
+  if (url.href.length > URL_CHARACTERS_MAX) {
+    return refused(
+      'length',
+      `the URL in ASCII has ${url.href.length} characters; at most ${URL_CHARACTERS_MAX}`,
+    );
+  }
+  return { ok: true, url: url.href };
+}
+
+/** A literal counts by its address, a name by itself; the parser has folded both to one form already. */
+function isExempt(hostname: string, allow: EgressExemptions): boolean {
+  const literal = literalOf(hostname);
+  return literal === null ? allow.name(hostname) : allow.address(literal);
+}
+
+/** The address when the host is one (the URL parser writes every IPv4 spelling as four numbers), or null. */
+export function literalOf(hostname: string): string | null {
+  if (hostname.startsWith('[')) return hostname.slice(1, -1);
+  return /^\d+\.\d+\.\d+\.\d+$/.test(hostname) ? hostname : null;
+}
+
+function checkHost(hostname: string): EndpointUrlVerdict | null {
+  if (literalOf(hostname) !== null) {
+    return refused('address_literal', 'the host must be a DNS name, not an IP address');
+  }
+  const labels = hostname.split('.');
+  if (hostname.length > HOST_CHARACTERS_MAX || !labels.every((label) => LABEL.test(label))) {
+    return refused('malformed', 'the host is not a DNS name: labels of 1 to 63 letters, digits, "-" or "_"');
+  }
+  const last = labels.at(-1) ?? '';
+  if (RESERVED_SUFFIXES.has(last)) return refused('reserved_name', `names under ".${last}" are not public`);
+  if (labels.length < 2) return refused('single_label', 'the host must be a full DNS name with a dot');
+  return null;
+}
+
+function checkPort(port: string, allowed: readonly number[]): EndpointUrlVerdict | null {
+  if (allowed.includes(port === '' ? HTTPS_PORT : Number(port))) return null;
+  return refused('port', `port ${port || HTTPS_PORT} is not possible; possible: ${allowed.join(', ')}`);
+}
+
+function refused(rule: EndpointUrlRule, detail: string): EndpointUrlVerdict {
+  return { ok: false, code: 'url_not_allowed', rule, detail };
+}

@@ -1,0 +1,107 @@
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
+
+/**
+ * Which addresses are public, and what a sandbox exempts from that (reliability.md, "Address guard").
+ * An own table, because what a library calls private changes with its releases; other libraries are oracles in tests.
+ */
+
+/** IPv4 that is not public: IANA's special-purpose registry, multicast, reserved, and a cloud's host address. */
+const NOT_PUBLIC_IPV4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '168.63.129.16/32',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+] as const;
+
+/** The only IPv6 that is assigned for public use. IPv4-mapped, -compatible and NAT64 forms lie outside it. */
+const GLOBAL_IPV6 = ['2000::/3'] as const;
+
+/** Inside 2000::/3 and still not public: protocol assignments with Teredo, documentation, 6to4, AS112, 6bone. */
+const NOT_PUBLIC_IPV6 = [
+  '2001::/23',
+  '2001:db8::/32',
+  '2002::/16',
+  '2620:4f:8000::/48',
+  '3fff::/20',
+  '3ffe::/16',
+] as const;
+
+const notPublicIPv4 = listOf(NOT_PUBLIC_IPV4);
+const globalIPv6 = listOf(GLOBAL_IPV6);
+const notPublicIPv6 = listOf(NOT_PUBLIC_IPV6);
+
+/** True for an address that webhooks may be sent to. Anything that is not a plain address (zone ids too) is not. */
+export function isPublicAddress(ip: string): boolean {
+  if (isIPv4(ip)) return !notPublicIPv4.check(ip, 'ipv4');
+  if (!isIPv6(ip) || ip.includes('%')) return false;
+  return globalIPv6.check(ip, 'ipv6') && !notPublicIPv6.check(ip, 'ipv6');
+}
+
+/** What is exempt from the address guard: host names, whatever they resolve to, and addresses. */
+export interface EgressAllow {
+  name(host: string): boolean;
+  address(ip: string): boolean;
+}
+
+/** Nothing is exempt: production. */
+export const NOTHING_EXEMPT: EgressAllow = { name: () => false, address: () => false };
+
+const HOST_NAME = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/;
+
+/**
+ * Parses HOOKRAIL_EGRESS_ALLOW: a comma list of CIDRs, addresses and host names (each exactly that host, any port).
+ * Throws EgressAllowError naming the entry that is neither.
+ */
+export function parseEgressAllow(text: string): EgressAllow {
+  const names = new Set<string>();
+  const addresses = new BlockList();
+  for (const entry of text.split(',').map((part) => part.trim().toLowerCase())) {
+    if (entry === '') continue;
+    if (isIP(entry)) addresses.addAddress(entry, family(entry));
+    else if (entry.includes('/')) addSubnet(addresses, entry);
+    else if (HOST_NAME.test(entry)) names.add(entry);
+    else throw new EgressAllowError(entry);
+  }
+  return {
+    name: (host) => names.has(host),
+    address: (ip) => isIP(ip) !== 0 && !ip.includes('%') && addresses.check(ip, family(ip)),
+  };
+}
+
+export class EgressAllowError extends Error {
+  override readonly name = 'EgressAllowError';
+
+  constructor(entry: string) {
+    super(`"${entry}" is neither a CIDR (10.0.0.0/8), an address nor a host name`);
+  }
+}
+
+function listOf(subnets: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const subnet of subnets) addSubnet(list, subnet);
+  return list;
+}
+
+function addSubnet(list: BlockList, subnet: string): void {
+  const [address = '', prefix = ''] = subnet.split('/');
+  const bits = /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN;
+  const bitsMax = isIPv4(address) ? 32 : isIPv6(address) ? 128 : -1;
+  if (!(bits <= bitsMax)) throw new EgressAllowError(subnet);
+  list.addSubnet(address, bits, family(address));
+}
+
+function family(ip: string): 'ipv4' | 'ipv6' {
+  return isIPv4(ip) ? 'ipv4' : 'ipv6';
+}
