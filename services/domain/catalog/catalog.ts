@@ -1,0 +1,153 @@
+/**
+ * THE presence table: every event type with its subTypes, its fields, and the API versions that have them
+ * (specification 2.3 to 2.10, 6 and 9; decisions §3 and §4). Renderer, codecs, openapi schemas and tests take it from
+ * here, so a field is added in one place.
+ */
+import { API_VERSIONS, type ApiVersion } from '../endpoint.ts';
+import { ENTITY_KINDS, type EntityKind, EVENT_TYPES, type EventType } from '../event.ts';
+import {
+  LINK_BANK_ACCOUNT_FIELDS,
+  LINKED_BANK_ACCOUNT_PROFILE_FIELDS,
+  SERVICE_BANK_ACCOUNT_FIELDS,
+  STATUS_UPDATE,
+  WALLET_CREATED_FIELDS,
+  WALLET_CREATED_SUB_TYPES,
+} from './accounts.ts';
+import type { Field } from './field.ts';
+import * as identity from './identity.ts';
+import * as transactions from './transactions.ts';
+
+interface CatalogEntry {
+  readonly subTypes: readonly string[];
+  readonly fields: readonly Field[];
+  /** Who the envelope's uuid may be. */
+  readonly entityKinds: readonly EntityKind[];
+  readonly versions: readonly ApiVersion[];
+  /** SubTypes that a version does not have. */
+  readonly subTypesMissing?: Partial<Readonly<Record<ApiVersion, readonly string[]>>>;
+}
+
+const LATEST: readonly ApiVersion[] = ['2.3.8'];
+const ONLY_USERS: readonly EntityKind[] = ['USER'];
+const ONLY_CORPORATES: readonly EntityKind[] = ['CORPORATE'];
+
+/**
+ * Corporates are possible wherever the specification says "user or corporate" or nothing. For cryptoToFiat it says
+ * "user", but corporates convert too: decisions §4 accepts both.
+ */
+const CATALOG: Readonly<Record<EventType, CatalogEntry>> = {
+  fiatToCrypto: {
+    subTypes: transactions.FIAT_TO_CRYPTO_SUB_TYPES,
+    fields: transactions.FIAT_TO_CRYPTO_FIELDS,
+    entityKinds: ENTITY_KINDS,
+    versions: API_VERSIONS,
+    subTypesMissing: { '2.2.8': ['PENDING', 'REFUNDED'] },
+  },
+  cryptoToFiat: {
+    subTypes: transactions.CRYPTO_TO_FIAT_SUB_TYPES,
+    fields: transactions.CRYPTO_TO_FIAT_FIELDS,
+    entityKinds: ENTITY_KINDS,
+    versions: API_VERSIONS,
+    subTypesMissing: { '2.2.8': ['PENDING', 'REFUNDED'] },
+  },
+  KYC: {
+    subTypes: identity.KYC_SUB_TYPES,
+    fields: identity.KYC_FIELDS,
+    entityKinds: ONLY_USERS,
+    versions: API_VERSIONS,
+    subTypesMissing: { '2.2.8': ['SUSPENDED'] },
+  },
+  KYB: {
+    subTypes: identity.KYB_SUB_TYPES,
+    fields: identity.KYB_FIELDS,
+    entityKinds: ONLY_CORPORATES,
+    versions: LATEST,
+  },
+  AML: {
+    subTypes: identity.AML_SUB_TYPES,
+    fields: identity.AML_FIELDS,
+    entityKinds: ENTITY_KINDS,
+    versions: LATEST,
+  },
+  serviceBankAccount: {
+    subTypes: STATUS_UPDATE,
+    fields: SERVICE_BANK_ACCOUNT_FIELDS,
+    entityKinds: ENTITY_KINDS,
+    versions: API_VERSIONS,
+  },
+  entityStatusUpdate: {
+    subTypes: identity.ENTITY_STATUS_SUB_TYPES,
+    fields: identity.ENTITY_STATUS_FIELDS,
+    entityKinds: ONLY_USERS,
+    versions: LATEST,
+  },
+  walletCreated: {
+    subTypes: WALLET_CREATED_SUB_TYPES,
+    fields: WALLET_CREATED_FIELDS,
+    entityKinds: ENTITY_KINDS,
+    versions: LATEST,
+  },
+  linkedBankAccountProfile: {
+    subTypes: STATUS_UPDATE,
+    fields: LINKED_BANK_ACCOUNT_PROFILE_FIELDS,
+    entityKinds: ENTITY_KINDS,
+    versions: LATEST,
+  },
+  linkBankAccount: {
+    subTypes: STATUS_UPDATE,
+    fields: LINK_BANK_ACCOUNT_FIELDS,
+    entityKinds: ENTITY_KINDS,
+    versions: LATEST,
+  },
+  duplicateUser: {
+    subTypes: identity.DUPLICATE_USER_SUB_TYPES,
+    fields: identity.DUPLICATE_USER_FIELDS,
+    entityKinds: ENTITY_KINDS,
+    versions: LATEST,
+  },
+  senderNameMismatch: {
+    subTypes: transactions.SENDER_NAME_MISMATCH_SUB_TYPES,
+    fields: transactions.SENDER_NAME_MISMATCH_FIELDS,
+    entityKinds: ENTITY_KINDS,
+    versions: LATEST,
+  },
+  otpNotification: {
+    subTypes: identity.OTP_NOTIFICATION_SUB_TYPES,
+    fields: identity.OTP_NOTIFICATION_FIELDS,
+    entityKinds: ENTITY_KINDS,
+    versions: LATEST,
+  },
+};
+
+/** Every subType of every type, in the specification's order, whatever the version. */
+export const SUB_TYPES = Object.fromEntries(
+  EVENT_TYPES.map((type) => [type, CATALOG[type].subTypes]),
+) as unknown as Readonly<Record<EventType, readonly string[]>>;
+
+/** The types that an API version has, in the order of EVENT_TYPES. */
+export function typesOf(version: ApiVersion): readonly EventType[] {
+  return EVENT_TYPES.filter((type) => CATALOG[type].versions.includes(version));
+}
+
+/** The subTypes of a type in an API version; empty when the version does not have the type. */
+export function subTypesOf(type: EventType, version: ApiVersion): readonly string[] {
+  const { subTypes, subTypesMissing, versions } = CATALOG[type];
+  if (!versions.includes(version)) return [];
+  const missing = subTypesMissing?.[version] ?? [];
+  return subTypes.filter((subType) => !missing.includes(subType));
+}
+
+/** Whether an event of the type may concern users, corporates, or both. */
+export function entityKindsOf(type: EventType): readonly EntityKind[] {
+  return CATALOG[type].entityKinds;
+}
+
+/** The rows of a type's `data`, in the order in which bodies have them. */
+export function fieldsOf(type: EventType): readonly Field[] {
+  return CATALOG[type].fields;
+}
+
+/** Whether a field of `data` is shown on a subType in an API version. */
+export function isShown(field: Field, subType: string, version: ApiVersion): boolean {
+  return field.versions.includes(version) && (field.on === 'all' || field.on.includes(subType));
+}

@@ -1,0 +1,25 @@
+/** Amounts are plain decimal strings everywhere but on the wire: doubles would round money. */
+
+const PLAIN_DECIMAL = /^-?[0-9]+(?:\.[0-9]+)?$/;
+
+/**
+ * The one way to write a value: "0.30" → "0.3", "007" → "7", "-0.0" → "0". Undefined when the text is no plain decimal
+ * (an exponent, a bare point, a sign but the minus). What it answers is also the digits of a JSON number.
+ */
+export function canonicalDecimal(text: string): string | undefined {
+  if (!PLAIN_DECIMAL.test(text)) return undefined;
+  const negative = text.charCodeAt(0) === 45;
+  let start = negative ? 1 : 0;
+  let end = text.length;
+  let point = text.indexOf('.', start);
+  if (point === -1) point = end;
+  // Leading zeros go, all but the one before the point; trailing ones go with a point that they leave alone.
+  while (start < point - 1 && text.charCodeAt(start) === 48) start += 1;
+  if (point < end) {
+    while (text.charCodeAt(end - 1) === 48) end -= 1;
+    if (end === point + 1) end = point;
+  }
+  if (!negative) return start === 0 && end === text.length ? text : text.slice(start, end);
+  const digits = text.slice(start, end);
+  return digits === '0' ? '0' : `-${digits}`;
+}

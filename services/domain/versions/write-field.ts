@@ -1,0 +1,159 @@
+import type { Field } from '../catalog/field.ts';
+import { canonicalDecimal } from '../decimal.ts';
+import type { ApiVersion } from '../endpoint.ts';
+import type { EventValue } from '../event.ts';
+import { isUuid } from '../ids.ts';
+
+/** Where a writer leaves what is wrong; the first finding stays. */
+export interface Fault {
+  /** RFC 6901, from the event's root. Empty: nothing is wrong. */
+  pointer: string;
+  detail: string;
+}
+
+/** Answers the value's JSON; after a fault anything, as the text is thrown away. */
+type WriteValue = (value: EventValue, fault: Fault) => string;
+
+/** Answers `"name":value`, with a comma before it but for an object's first field; or nothing. */
+export type WriteField = (data: { readonly [field: string]: EventValue }, fault: Fault) => string;
+
+/** Characters that JSON text must escape; lone surrogates too, since they have no UTF-8. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must be escaped.
+const NEEDS_ESCAPE = /["\\\u0000-\u001f\ud800-\udfff]/;
+
+function quote(text: string): string {
+  return NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`;
+}
+
+function blame(fault: Fault, pointer: string, detail: string): string {
+  if (fault.pointer === '') {
+    fault.pointer = pointer;
+    fault.detail = detail;
+  }
+  return '';
+}
+
+/** Compiles the writer of one field of the presence table. */
+function compileField(
+  field: Field,
+  parent: string,
+  version: ApiVersion,
+  entitled: boolean,
+  first: boolean,
+): WriteField {
+  const { name } = field;
+  const key = `${first ? '' : ','}"${name}":`;
+  const pointer = `${parent}/${name}`;
+  if (field.constant !== undefined) {
+    const text = `${key}${quote(field.constant)}`;
+    return () => text;
+  }
+  const write = compileValue(field, pointer, version, entitled);
+  if (!field.required) {
+    return (data, fault) => {
+      const value = data[name];
+      return value === undefined || value === null ? '' : `${key}${write(value, fault)}`;
+    };
+  }
+  return (data, fault) => {
+    const value = data[name];
+    if (value === undefined || value === null)
+      return blame(fault, pointer, `${name} is required here and missing`);
+    return `${key}${write(value, fault)}`;
+  };
+}
+
+function compileValue(field: Field, pointer: string, version: ApiVersion, entitled: boolean): WriteValue {
+  switch (field.kind) {
+    case 'string':
+    case 'timestamp':
+      return compileString(pointer, field.renamed?.[version]);
+    case 'uuid':
+      return (value, fault) =>
+        typeof value === 'string' && isUuid(value) ? `"${value}"` : blame(fault, pointer, 'is not a UUID');
+    case 'decimal':
+      return (value, fault) =>
+        (typeof value === 'string' ? canonicalDecimal(value) : undefined) ??
+        blame(fault, pointer, 'is not a plain decimal string');
+    case 'integer':
+      return (value, fault) =>
+        Number.isSafeInteger(value) ? String(value) : blame(fault, pointer, 'is not an integer');
+    case 'boolean':
+      return (value, fault) =>
+        typeof value === 'boolean' ? String(value) : blame(fault, pointer, 'is neither true nor false');
+    case 'object':
+      return compileObject(field.fields ?? [], pointer, version, entitled);
+    case 'array':
+      return compileArray(field, pointer, version, entitled);
+  }
+}
+
+function compileString(pointer: string, renamed?: Readonly<Record<string, string>>): WriteValue {
+  if (renamed === undefined) {
+    return (value, fault) =>
+      typeof value === 'string' ? quote(value) : blame(fault, pointer, 'is not a string');
+  }
+  const names = new Map(Object.entries(renamed));
+  return (value, fault) =>
+    typeof value === 'string' ? quote(names.get(value) ?? value) : blame(fault, pointer, 'is not a string');
+}
+
+function compileObject(
+  fields: readonly Field[],
+  pointer: string,
+  version: ApiVersion,
+  entitled: boolean,
+): WriteValue {
+  const writers = compileFields(fields, pointer, version, entitled);
+  return (value, fault) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      return blame(fault, pointer, 'is not an object');
+    }
+    return writeObject(writers, value, fault);
+  };
+}
+
+function compileArray(field: Field, pointer: string, version: ApiVersion, entitled: boolean): WriteValue {
+  const write =
+    field.fields === undefined
+      ? compileString(pointer)
+      : compileObject(field.fields, pointer, version, entitled);
+  return (value, fault) => {
+    if (!Array.isArray(value)) return blame(fault, pointer, 'is not an array');
+    return `[${value.map((item) => write(item, fault)).join(',')}]`;
+  };
+}
+
+/**
+ * Compiles the writers of an object's fields, in the table's order; `subType` is of the event's `data`, undefined for
+ * what is nested in it. `entitled`: the merchant may see what needs an entitlement.
+ */
+export function compileFields(
+  fields: readonly Field[],
+  parent: string,
+  version: ApiVersion,
+  entitled: boolean,
+  subType?: string,
+): readonly WriteField[] {
+  const shown = fields.filter((field) => field.entitlement === undefined || entitled);
+  // Commas can stand before all fields but the first only because the first is always there.
+  if (!shown[0]?.required) throw new Error(`the first field of ${parent} in the catalog must be required`);
+  return shown.map((field, index) => {
+    if (subType !== undefined && field.nullOn?.includes(subType)) {
+      const text = `${index === 0 ? '' : ','}"${field.name}":null`;
+      return () => text;
+    }
+    return compileField(field, parent, version, entitled, index === 0);
+  });
+}
+
+/** Writes an object with precompiled writers. */
+export function writeObject(
+  writers: readonly WriteField[],
+  data: { readonly [field: string]: EventValue },
+  fault: Fault,
+): string {
+  let text = '{';
+  for (const write of writers) text += write(data, fault);
+  return `${text}}`;
+}
