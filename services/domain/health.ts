@@ -1,0 +1,88 @@
+import type { FailureCode } from './attempt.ts';
+
+/** When an endpoint that only fails is switched off (decisions §2, "auto_disabled, in"). All limits must be reached. */
+export interface HealthPolicy {
+  /** Milliseconds without a success. Must exceed the 18.7 h of a schedule, or one bad event kills an endpoint. */
+  readonly withoutSuccessMs: number;
+  /** Failed attempts without a success between them. */
+  readonly failedAttempts: number;
+}
+
+/** At least one delivery must have ended without success since the last success. */
+const EXHAUSTED_DELIVERIES = 1;
+
+/** What is known of an endpoint's recent attempts. A value: `observe` makes the next one. */
+export interface Health {
+  /** Failed attempts since the last success, the creation or the last activation. */
+  readonly failureCount: number;
+  /** Deliveries that ended without success since then. */
+  readonly exhaustedCount: number;
+  readonly lastSuccessAt: number | null;
+  readonly lastFailureAt: number | null;
+  readonly lastFailure: { readonly code: FailureCode; readonly responseStatus: number | null } | null;
+}
+
+export const HEALTHY: Health = {
+  failureCount: 0,
+  exhaustedCount: 0,
+  lastSuccessAt: null,
+  lastFailureAt: null,
+  lastFailure: null,
+};
+
+/** One attempt that counts: made under the endpoint's current version, for a live or replayed event. */
+export type Observation =
+  | { readonly kind: 'success'; readonly endedAt: number }
+  | {
+      readonly kind: 'failure';
+      readonly endedAt: number;
+      readonly code: FailureCode;
+      readonly responseStatus: number | null;
+      /** The delivery is over: its last attempt failed, or a 410 ended it. */
+      readonly isLast: boolean;
+    };
+
+/** The health after one more attempt. Times in milliseconds since the epoch; attempts may come out of order. */
+export function observe(health: Health, seen: Observation): Health {
+  if (seen.kind === 'success') {
+    const lastSuccessAt = Math.max(seen.endedAt, health.lastSuccessAt ?? seen.endedAt);
+    return { ...health, failureCount: 0, exhaustedCount: 0, lastSuccessAt };
+  }
+  const isNewest = health.lastFailureAt === null || seen.endedAt >= health.lastFailureAt;
+  const lastFailureAt = isNewest ? seen.endedAt : health.lastFailureAt;
+  const lastFailure = isNewest
+    ? { code: seen.code, responseStatus: seen.responseStatus }
+    : health.lastFailure;
+  // A failure older than the last success says nothing about the endpoint as it is now.
+  if (health.lastSuccessAt !== null && seen.endedAt < health.lastSuccessAt) {
+    return { ...health, lastFailureAt, lastFailure };
+  }
+  return {
+    lastSuccessAt: health.lastSuccessAt,
+    failureCount: health.failureCount + 1,
+    exhaustedCount: health.exhaustedCount + (seen.isLast ? 1 : 0),
+    lastFailureAt,
+    lastFailure,
+  };
+}
+
+/**
+ * Why the endpoint must be switched off after this attempt, or null. A 410 does it at once; otherwise no success for
+ * `withoutSuccessMs` and enough failures and an exhausted delivery.
+ * `activeSince`: the later of its creation and its last activation, milliseconds since the epoch.
+ */
+export function disableReason(
+  health: Health,
+  seen: Observation,
+  activeSince: number,
+  policy: HealthPolicy,
+): 'gone' | 'consecutive_failures' | null {
+  if (seen.kind === 'success') return null;
+  if (seen.code === 'endpoint_gone') return 'gone';
+  const withoutSuccessMs = seen.endedAt - Math.max(activeSince, health.lastSuccessAt ?? activeSince);
+  const isFailing =
+    withoutSuccessMs >= policy.withoutSuccessMs &&
+    health.failureCount >= policy.failedAttempts &&
+    health.exhaustedCount >= EXHAUSTED_DELIVERIES;
+  return isFailing ? 'consecutive_failures' : null;
+}

@@ -1,0 +1,26 @@
+import Database from 'better-sqlite3';
+
+export interface ExclusiveLock {
+  release(): void;
+}
+
+/**
+ * Claims a data file for this process by holding a lock on `<file>.lock` for as long as it lives. The operating system
+ * lets go of it when the process dies, however it dies, so a stale lock cannot be left behind.
+ * Throws at once, naming the file and what to do, when another holder has it.
+ */
+export function lockExclusively(file: string): ExclusiveLock {
+  const lock = new Database(`${file}.lock`, { timeout: 0 });
+  try {
+    // No file but the lock file itself may be needed to hold it: a journal on disk would outlive a crash.
+    lock.pragma('journal_mode = MEMORY');
+    lock.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    lock.close();
+    if (!(error instanceof Database.SqliteError) || !error.code.startsWith('SQLITE_BUSY')) throw error;
+    throw new Error(
+      `${file} is in use by another process: stop that one first, or use another data directory`,
+    );
+  }
+  return { release: () => void lock.close() };
+}
