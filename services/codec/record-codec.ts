@@ -1,0 +1,99 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import avro, { type Type } from 'avsc';
+import { ByteWriter } from './byte-writer.ts';
+
+/** Writes records of one kind with today's schema, and reads what was written with this or an earlier one. */
+export interface RecordCodec<T> {
+  /** The Avro record's full name. */
+  readonly name: string;
+  /** Today's schema as JSON, complete in itself: keep it beside what was written with it. */
+  readonly schema: string;
+  /** Appends a record. Throws, with the field, when it does not fit the schema; nothing is appended then. */
+  encode(value: T, into: ByteWriter): void;
+  toBuffer(value: T): Buffer;
+  /** A reader of what was written with `writerSchema` (default: today's). Throws when it cannot be read as today's. */
+  decoder(writerSchema?: string): RecordDecoder<T>;
+}
+
+export interface RecordDecoder<T> {
+  /** Reads the record at `position`; `end` is then where the next one starts. Throws on bytes that are not one. */
+  decode(bytes: Buffer, position: number): T;
+  readonly end: number;
+}
+
+/**
+ * Makes a codec from files in schemas/internal, the last being the record itself and the others what it refers to.
+ * `toAvro` and `fromAvro` turn the domain's shape into the schema's and back.
+ */
+export function recordCodec<T>(
+  files: readonly string[],
+  toAvro: (value: T) => unknown,
+  fromAvro: (value: never) => T,
+): RecordCodec<T> {
+  const type = readType(files);
+  const schema = JSON.stringify(type.schema({ exportAttrs: true, noDeref: false }));
+  const scratch = new ByteWriter();
+  const encode = (value: T, into: ByteWriter) => into.avro(type, toAvro(value));
+  return {
+    name: type.name ?? '',
+    schema,
+    encode,
+    toBuffer(value) {
+      scratch.truncate(0);
+      encode(value, scratch);
+      return Buffer.from(scratch.written);
+    },
+    decoder(writerSchema) {
+      return new AvroDecoder(type, writerSchema === schema ? undefined : writerSchema, fromAvro);
+    },
+  };
+}
+
+class AvroDecoder<T> implements RecordDecoder<T> {
+  end = 0;
+  readonly #type: Type;
+  readonly #resolver: ReturnType<Type['createResolver']> | undefined;
+  readonly #fromAvro: (value: never) => T;
+
+  constructor(type: Type, writerSchema: string | undefined, fromAvro: (value: never) => T) {
+    this.#type = type;
+    this.#fromAvro = fromAvro;
+    this.#resolver = writerSchema
+      ? type.createResolver(avro.Type.forSchema(JSON.parse(writerSchema)))
+      : undefined;
+  }
+
+  decode(bytes: Buffer, position: number): T {
+    const { value, offset } = this.#type.decode(bytes, position, this.#resolver);
+    if (offset < 0) throw new Error(`${this.#type.name}: the record at byte ${position} is cut short`);
+    this.end = offset;
+    return this.#fromAvro(value as never);
+  }
+}
+
+function readType(files: readonly string[]): Type {
+  const registry: Record<string, Type> = {};
+  let type: Type | undefined;
+  for (const file of files) {
+    const schema = JSON.parse(readFileSync(new URL(file, SCHEMAS), 'utf8'));
+    type = avro.Type.forSchema(schema, { registry });
+  }
+  if (!type) throw new Error('a codec needs at least one schema file');
+  return type;
+}
+
+/** schemas/internal, found from the sources and from the built code, which lies one folder deeper. */
+const SCHEMAS = ((): URL => {
+  const places = ['../../schemas/internal/', '../../../schemas/internal/'].map(
+    (place) => new URL(place, import.meta.url),
+  );
+  const found = places.find((place) => existsSync(fileURLToPath(place)));
+  if (!found) throw new Error(`schemas/internal is missing: looked in ${places.join(', ')}`);
+  return found;
+})();
+
+/** Avro writes only Buffers as bytes; a view costs no copy. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,180 @@
+/**
+ * The records that hookrail's own streams carry. Both engines use these codecs.
+ * The schemas may grow by fields with defaults: what an older version wrote stays readable.
+ */
+import type { ResponseKept } from '../domain/attempt.ts';
+import type { DirectoryChange } from '../domain/directory.ts';
+import type { DomainEvent } from '../domain/event.ts';
+import type {
+  Attempted,
+  Cancelled,
+  DeadLetter,
+  DeliveryHead,
+  JournalEntry,
+  Requested,
+  Routed,
+  RoutingVerdict,
+} from '../domain/journal.ts';
+import type { Quarantined } from '../domain/quarantine.ts';
+import type { DeliveryTask } from '../domain/task.ts';
+import { asBuffer, recordCodec } from './record-codec.ts';
+
+/** Absent optional fields are null in Avro. */
+type InAvro<T> = {
+  readonly [K in keyof T]-?: undefined extends T[K] ? Exclude<T[K], undefined> | null : T[K];
+};
+
+export const taskCodec = recordCodec<DeliveryTask>(['DeliveryTask.avsc'], taskToAvro, taskFromAvro);
+
+export const eventCodec = recordCodec<DomainEvent>(['DomainEvent.avsc'], eventToAvro, eventFromAvro);
+
+export const directoryCodec = recordCodec<DirectoryChange>(
+  ['DirectoryChange.avsc'],
+  (change) => ({
+    kind: change.kind,
+    id: change.id,
+    version: change.version,
+    merchant: change.kind === 'merchant' ? change.value : null,
+    endpoint: change.kind === 'endpoint' ? change.value : null,
+  }),
+  directoryFromAvro,
+);
+
+export const quarantinedCodec = recordCodec<Quarantined>(
+  ['Quarantined.avsc'],
+  (record) => ({ ...record, bytes: asBuffer(record.bytes) }),
+  (value: Quarantined) => ({ ...value }),
+);
+
+export const deadLetterCodec = recordCodec<DeadLetter>(
+  ['DeliveryTask.avsc', 'DeadLetter.avsc'],
+  (letter) => ({ ...letter, task: taskToAvro(letter.task) }),
+  (value: DeadLetter & { task: InAvro<DeliveryTask> }) => ({ ...value, task: taskFromAvro(value.task) }),
+);
+
+export const journalCodec = recordCodec<JournalEntry>(
+  ['DomainEvent.avsc', 'JournalEntry.avsc'],
+  journalToAvro,
+  journalFromAvro,
+);
+
+/** Writes the task as it is, but for a body that is not a Buffer: the usual case allocates nothing. */
+function taskToAvro(task: DeliveryTask): DeliveryTask {
+  return Buffer.isBuffer(task.body) ? task : { ...task, body: asBuffer(task.body) };
+}
+
+function taskFromAvro(value: InAvro<DeliveryTask>): DeliveryTask {
+  const { traceparent, ...task } = value;
+  return traceparent === null ? task : { ...task, traceparent };
+}
+
+interface EventInAvro extends Omit<DomainEvent, 'data'> {
+  readonly data: string;
+}
+
+function eventToAvro(event: DomainEvent): EventInAvro {
+  return {
+    eventId: event.eventId,
+    merchantId: event.merchantId,
+    entityId: event.entityId,
+    entityKind: event.entityKind,
+    type: event.type,
+    subType: event.subType,
+    occurredAt: event.occurredAt,
+    simulated: event.simulated,
+    data: JSON.stringify(event.data),
+  };
+}
+
+function eventFromAvro(value: EventInAvro): DomainEvent {
+  return { ...value, data: JSON.parse(value.data) };
+}
+
+interface DirectoryInAvro extends Pick<DirectoryChange, 'kind' | 'id' | 'version'> {
+  readonly merchant: object | null;
+  readonly endpoint: { readonly secret: object } | null;
+}
+
+function directoryFromAvro(value: DirectoryInAvro): DirectoryChange {
+  const { kind, id, version, merchant, endpoint } = value;
+  if (kind === 'merchant')
+    return { kind, id, version, value: merchant && { ...merchant } } as DirectoryChange;
+  const plain = endpoint && { ...endpoint, secret: { ...endpoint.secret } };
+  return { kind, id, version, value: plain } as DirectoryChange;
+}
+
+interface RoutedInAvro extends Omit<Routed, 'kind' | 'event' | 'trace'> {
+  readonly event: EventInAvro;
+  readonly trace: readonly {
+    readonly endpointId: string;
+    readonly verdict: string;
+    readonly deliveryId: string | null;
+    readonly apiVersion: string | null;
+  }[];
+}
+
+interface AttemptedInAvro extends Omit<Attempted, 'kind' | 'outcome'> {
+  readonly outcome: { readonly kind: string; readonly dueAt: number | null };
+}
+
+/** Exactly one is given; what is absent is written as null. */
+interface JournalInAvro {
+  readonly routed?: RoutedInAvro | null;
+  readonly requested?: Omit<Requested, 'kind'> | null;
+  readonly attempted?: AttemptedInAvro | null;
+  readonly cancelled?: Omit<Cancelled, 'kind'> | null;
+}
+
+function journalToAvro(entry: JournalEntry): JournalInAvro | object {
+  switch (entry.kind) {
+    case 'routed': {
+      const bodies = entry.bodies.map(({ apiVersion, body }) => ({ apiVersion, body: asBuffer(body) }));
+      const { at, acceptedAt, trace } = entry;
+      return { routed: { at, acceptedAt, event: eventToAvro(entry.event), bodies, trace } };
+    }
+    case 'requested':
+      return { requested: { at: entry.at, delivery: entry.delivery, body: asBuffer(entry.body) } };
+    case 'attempted': {
+      const { response } = entry;
+      if (!response || Buffer.isBuffer(response.body)) return { attempted: entry };
+      return { attempted: { ...entry, response: { ...response, body: asBuffer(response.body) } } };
+    }
+    case 'cancelled':
+      return { cancelled: entry };
+  }
+}
+
+function journalFromAvro(value: JournalInAvro): JournalEntry {
+  if (value.routed) {
+    const { event, bodies, trace, ...rest } = value.routed;
+    return {
+      kind: 'routed',
+      ...rest,
+      event: eventFromAvro(event),
+      bodies: bodies.map((body) => ({ ...body })),
+      trace: trace.map(
+        ({ endpointId, verdict, deliveryId, apiVersion }) =>
+          (verdict === 'delivered_to'
+            ? { endpointId, verdict, deliveryId, apiVersion }
+            : { endpointId, verdict }) as RoutingVerdict,
+      ),
+    };
+  }
+  if (value.requested) return { kind: 'requested', ...value.requested, delivery: head(value.requested) };
+  if (value.cancelled) return { kind: 'cancelled', ...value.cancelled, delivery: head(value.cancelled) };
+  if (!value.attempted) throw new Error('a journal entry without content');
+  const { outcome, response, ...rest } = value.attempted;
+  const { kind, dueAt } = outcome;
+  return {
+    kind: 'attempted',
+    ...rest,
+    delivery: head(rest),
+    outcome: (kind === 'retry' ? { kind, dueAt } : { kind }) as Attempted['outcome'],
+    response: response && ({ ...response } as ResponseKept),
+  };
+}
+
+/** A plain object: Avro's records carry a prototype of their own. */
+function head(of: { readonly delivery: DeliveryHead }): DeliveryHead {
+  return { ...of.delivery };
+}
