@@ -1,0 +1,84 @@
+/**
+ * The yardstick, in a process of its own: undici.request in a loop, posting webhooks that were rendered and signed
+ * before the clock starts. No queue, no disk, no decision: what any sender in Node costs at least.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { Agent, request } from 'undici';
+import { signingKey, signWith } from '../../services/domain/signature.ts';
+import { webhookHeaders } from '../../services/domain/webhook-request.ts';
+import type { BareLoopOptions, BareLoopResult } from './bare-loop.ts';
+import { answer } from './child.ts';
+
+const CONNECTIONS = 64;
+/** Different requests, sent in turn: enough that no cache sees the same one twice in a row. */
+const REQUESTS = 2000;
+/** The secret is of the right length and shape; nobody checks it here. */
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+answer({ run });
+
+async function run(options: BareLoopOptions): Promise<BareLoopResult> {
+  const requests = prepare(options.body);
+  const agent = new Agent({ connections: CONNECTIONS, pipelining: 1, connect: { ca: options.ca } });
+  const counter = { sent: 0, stopped: false };
+  const loops = Array.from({ length: CONNECTIONS }, () => loop(options.url, agent, requests, counter));
+  await sleep(options.warmUpMs);
+  const before = { sent: counter.sent, cpu: process.cpuUsage(), at: performance.now() };
+  await sleep(options.durationMs);
+  const cpu = process.cpuUsage(before.cpu);
+  const seconds = (performance.now() - before.at) / 1000;
+  const deliveries = counter.sent - before.sent;
+  counter.stopped = true;
+  await Promise.all(loops);
+  await agent.close();
+  return {
+    deliveries,
+    seconds,
+    deliveriesPerSecond: deliveries / seconds,
+    cpuMicrosPerDelivery: (cpu.user + cpu.system) / deliveries,
+  };
+}
+
+function prepare(body: Uint8Array): { readonly headers: string[]; readonly body: Uint8Array }[] {
+  const key = signingKey(SECRET);
+  const startedAt = Date.now();
+  return Array.from({ length: REQUESTS }, () => {
+    const delivery = {
+      deliveryId: randomUUID(),
+      eventId: randomUUID(),
+      endpointId: randomUUID(),
+      apiVersion: '2.3.8',
+      trigger: 'live',
+      attempt: 1,
+      occurredAt: startedAt,
+    } as const;
+    const signature = signWith(key, delivery.eventId, Math.floor(startedAt / 1000), body);
+    return { headers: webhookHeaders({ delivery, startedAt, signature }, `API-Key ${SECRET}`), body };
+  });
+}
+
+async function loop(
+  url: string,
+  dispatcher: Agent,
+  requests: ReturnType<typeof prepare>,
+  counter: { sent: number; stopped: boolean },
+): Promise<void> {
+  for (let i = Math.floor(Math.random() * REQUESTS); !counter.stopped; i += 1) {
+    const next = requests[i % REQUESTS];
+    if (!next) return;
+    const response = await request(url, {
+      dispatcher,
+      method: 'POST',
+      headers: next.headers,
+      body: next.body,
+    });
+    if (response.statusCode !== 200) throw new Error(`the receiver answered ${response.statusCode}`);
+    await response.body.dump();
+    counter.sent += 1;
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

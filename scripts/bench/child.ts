@@ -1,0 +1,72 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/** A child may take this long for one answer before the benchmark gives up on it. */
+const ANSWER_MS_MAX = 120_000;
+
+type Answer = { readonly id: number; readonly value?: unknown; readonly error?: string };
+type Question = { readonly id: number; readonly method: string; readonly argument: unknown };
+type Methods = Record<string, (argument: never) => unknown>;
+
+/** A part of the benchmark in a process of its own, so that its CPU time is its own. */
+export interface Child {
+  readonly process: ChildProcess;
+  /** Asks the child and resolves with its answer; rejects with what it threw, when it dies, or after two minutes. */
+  ask<Value>(method: string, argument?: unknown): Promise<Value>;
+  stop(): Promise<void>;
+}
+
+/** Starts `file` (relative to this folder) as a child that calls `answer`. */
+export function startChild(file: string): Child {
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
+    execArgv: ['--import', 'tsx'],
+    serialization: 'advanced',
+  });
+  const waiting = new Map<number, (answer: Answer) => void>();
+  let lastId = 0;
+  let gone: string | null = null;
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', (code, signal) => {
+      gone = `${file} ended (${signal ?? code})`;
+      for (const [id, settle] of waiting) settle({ id, error: gone });
+      resolve();
+    });
+  });
+  child.on('message', (answer: Answer) => waiting.get(answer.id)?.(answer));
+  const ask = <Value>(method: string, argument?: unknown) =>
+    new Promise<Value>((resolve, reject) => {
+      if (gone) return reject(new Error(gone));
+      const id = ++lastId;
+      const timer = setTimeout(
+        () => settle({ id, error: `${file} did not answer "${method}"` }),
+        ANSWER_MS_MAX,
+      );
+      const settle = (answer: Answer) => {
+        clearTimeout(timer);
+        waiting.delete(id);
+        if (answer.error === undefined) resolve(answer.value as Value);
+        else reject(new Error(answer.error));
+      };
+      waiting.set(id, settle);
+      child.send({ id, method, argument } satisfies Question);
+    });
+  const stop = () => {
+    if (!gone) child.kill('SIGTERM');
+    return exited;
+  };
+  return { process: child, ask, stop };
+}
+
+/** The child's side: answers every question with the method of that name. Ends when the parent is gone. */
+export function answer(methods: Methods): void {
+  process.on('message', async ({ id, method, argument }: Question) => {
+    const reply: Answer = await Promise.resolve()
+      .then(() => (methods[method] as (argument: unknown) => unknown)(argument))
+      .then(
+        (value) => ({ id, value }),
+        (error: unknown) => ({ id, error: error instanceof Error ? error.message : String(error) }),
+      );
+    process.send?.(reply);
+  });
+  process.once('disconnect', () => process.exit(0));
+}

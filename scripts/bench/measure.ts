@@ -1,0 +1,84 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+
+/**
+ * What a process and its children use, read from /proc (Linux). CPU is user and system time of every thread; memory
+ * is PSS, which counts a shared page once. Syncs are not counted: tracing each call would slow what is measured, and
+ * no file under /proc counts them for a process; bytes sent to the disk are what is reported instead.
+ */
+export interface Usage {
+  readonly cpuMs: number;
+  readonly pssKib: number;
+  readonly writtenBytes: number;
+}
+
+/** Milliseconds since the epoch with fractions: one clock for all processes of one machine. */
+export function wallClock(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+export function usageOf(rootPid: number): Usage {
+  const processes = treeOf(rootPid);
+  const sum = (read: (pid: number) => number) => processes.reduce((total, pid) => total + read(pid), 0);
+  return { cpuMs: sum(cpuMsOf), pssKib: sum(pssKibOf), writtenBytes: sum(writtenBytesOf) };
+}
+
+/** CPU alone: cheap enough for the instant at which a measured stretch begins and ends. */
+export function cpuMsOfTree(rootPid: number): number {
+  return treeOf(rootPid).reduce((total, pid) => total + cpuMsOf(pid), 0);
+}
+
+/** The process and all that descend from it. */
+function treeOf(rootPid: number): number[] {
+  const children = new Map<number, number[]>();
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry)) continue;
+    const parent = Number(statOf(Number(entry))?.[1]);
+    if (parent) children.set(parent, [...(children.get(parent) ?? []), Number(entry)]);
+  }
+  const found = [rootPid];
+  for (const pid of found) found.push(...(children.get(pid) ?? []));
+  return found;
+}
+
+/** The fields of /proc/<pid>/stat after the command's name (which may hold spaces): [0] is the state. */
+function statOf(pid: number): string[] | undefined {
+  const text = read(`/proc/${pid}/stat`);
+  return text?.slice(text.lastIndexOf(')') + 2).split(' ');
+}
+
+const TICK_MS = process.platform === 'linux' ? 1000 / Number(execFileSync('getconf', ['CLK_TCK'])) : 10;
+
+/** User, system, and the same of children that ended and were waited for. */
+function cpuMsOf(pid: number): number {
+  const fields = statOf(pid) ?? [];
+  return [11, 12, 13, 14].reduce((ticks, index) => ticks + Number(fields[index] ?? 0), 0) * TICK_MS;
+}
+
+function pssKibOf(pid: number): number {
+  return numberIn(read(`/proc/${pid}/smaps_rollup`), /^Pss:\s+(\d+) kB$/m);
+}
+
+function writtenBytesOf(pid: number): number {
+  return numberIn(read(`/proc/${pid}/io`), /^write_bytes: (\d+)$/m);
+}
+
+function numberIn(text: string | undefined, pattern: RegExp): number {
+  return Number(pattern.exec(text ?? '')?.[1] ?? 0);
+}
+
+/** A process may end between the listing and the reading. */
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** The smallest value that at least the share `p` (0 … 1) of the values does not exceed; `sorted` ascending. */
+export function percentile(sorted: ArrayLike<number>, p: number): number {
+  const index = Math.min(sorted.length - 1, Math.max(0, Math.ceil(p * sorted.length) - 1));
+  return sorted[index] ?? Number.NaN;
+}

@@ -1,0 +1,93 @@
+/**
+ * The receiver of the benchmark, in a process of its own: HTTPS over node:tls with just enough of HTTP/1.1 to read a
+ * request with a Content-Length and to answer 200 with no body. A full HTTP server would take from the two cores
+ * what is to be measured; this one costs a fraction of a delivery.
+ */
+import type { AddressInfo } from 'node:net';
+import { createServer, type TLSSocket } from 'node:tls';
+import { answer } from './child.ts';
+import { wallClock } from './measure.ts';
+
+const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+const END_OF_HEADERS = Buffer.from('\r\n\r\n');
+/** No request of the benchmark is larger; more unread bytes mean that requests are misread. */
+const REQUEST_BYTES_MAX = 256 * 1024;
+
+interface Arrivals {
+  total: number;
+  readonly deliveries: Set<string>;
+  /** When arrivals are recorded: the event's id and when its last byte was read. */
+  readonly recorded: { readonly eventId: string; readonly at: number }[];
+  lastAt: number;
+}
+
+let arrivals: Arrivals = { total: 0, deliveries: new Set(), recorded: [], lastAt: 0 };
+let isRecording = false;
+let target: { readonly distinct: number; readonly reached: (at: number) => void } | null = null;
+
+answer({
+  listen: ({ cert, key }: { cert: string; key: string }) =>
+    new Promise<number>((resolve, reject) => {
+      const server = createServer({ cert, key, noDelay: true }, receive);
+      server.once('error', reject);
+      server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+    }),
+  reset: ({ record }: { record: boolean }) => {
+    arrivals = { total: 0, deliveries: new Set(), recorded: [], lastAt: 0 };
+    isRecording = record;
+  },
+  count: () => ({ total: arrivals.total, distinct: arrivals.deliveries.size }),
+  /** Answers when so many different deliveries have arrived: with the time of the last. */
+  reached: (distinct: number) =>
+    new Promise<number>((resolve) => {
+      target = { distinct, reached: resolve };
+      checkTarget();
+    }),
+  recorded: () => arrivals.recorded,
+});
+
+function checkTarget(): void {
+  if (!target || arrivals.deliveries.size < target.distinct) return;
+  target.reached(arrivals.lastAt);
+  target = null;
+}
+
+function receive(socket: TLSSocket): void {
+  let unread: Buffer = Buffer.alloc(0);
+  socket.on('error', () => socket.destroy());
+  socket.on('data', (chunk: Buffer) => {
+    unread = unread.length === 0 ? chunk : Buffer.concat([unread, chunk]);
+    let length = requestLength(unread);
+    while (length > 0) {
+      arrived(unread.toString('latin1', 0, unread.indexOf(END_OF_HEADERS)));
+      socket.write(ANSWER);
+      unread = unread.subarray(length);
+      length = requestLength(unread);
+    }
+    if (unread.length > REQUEST_BYTES_MAX) socket.destroy();
+  });
+}
+
+/** Bytes of the first request in the buffer, headers and body; 0 while it is not whole. */
+function requestLength(bytes: Buffer): number {
+  const headersEnd = bytes.indexOf(END_OF_HEADERS);
+  if (headersEnd < 0) return 0;
+  const headers = bytes.toString('latin1', 0, headersEnd);
+  const length =
+    headersEnd + END_OF_HEADERS.length + Number(/\ncontent-length: *(\d+)/i.exec(headers)?.[1] ?? 0);
+  return bytes.length >= length ? length : 0;
+}
+
+function arrived(headers: string): void {
+  arrivals.total += 1;
+  arrivals.lastAt = wallClock();
+  arrivals.deliveries.add(header(headers, 'webhook-delivery-id'));
+  if (isRecording) arrivals.recorded.push({ eventId: header(headers, 'webhook-id'), at: arrivals.lastAt });
+  if (target) checkTarget();
+}
+
+/** The sender writes header names in lower case; a receiver for the world would not rely on that. */
+function header(headers: string, name: string): string {
+  const start = headers.indexOf(`\n${name}: `) + name.length + 3;
+  return headers.slice(start, headers.indexOf('\r', start) < 0 ? undefined : headers.indexOf('\r', start));
+}
