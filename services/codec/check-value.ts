@@ -1,0 +1,122 @@
+import { canonicalDecimal } from '../domain/decimal.ts';
+import { isUuid } from '../domain/ids.ts';
+import { type EventProblem, report } from './event-problem.ts';
+
+/** Limits on what an event may hold. Decimals: what Avro `decimal(38, 18)` holds. */
+export const STRING_CHARACTERS_MAX = 2_000;
+export const ARRAY_ITEMS_MAX = 100;
+export const DECIMAL_INTEGER_DIGITS_MAX = 20;
+export const DECIMAL_FRACTION_DIGITS_MAX = 18;
+
+/** Later than this, JavaScript's Date has no answer (ECMA-262, time values). */
+const TIME_MS_MAX = 8.64e15;
+
+/** Any surrogate; then whether one is half of a pair only: it has no UTF-8, so bytes and text would differ. */
+const SURROGATE = /[\ud800-\udfff]/;
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** RFC 3339: date, time, fraction, offset. */
+const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/;
+
+/** Answers the value in its one canonical form, or undefined after reporting what is wrong. */
+export type CheckScalar<T> = (value: unknown, pointer: string, problems: EventProblem[]) => T | undefined;
+
+export const checkString: CheckScalar<string> = (value, pointer, problems) => {
+  if (typeof value !== 'string') return report(problems, pointer, 'invalid_type', 'must be a string');
+  if (value.length === 0) return report(problems, pointer, 'invalid_value', 'must not be empty');
+  if (value.length > STRING_CHARACTERS_MAX) {
+    const detail = `must have at most ${STRING_CHARACTERS_MAX} characters`;
+    return report(problems, pointer, 'invalid_value', detail);
+  }
+  if (SURROGATE.test(value) && LONE_SURROGATE.test(value)) {
+    return report(
+      problems,
+      pointer,
+      'invalid_value',
+      'must be well-formed Unicode: it has half a surrogate pair',
+    );
+  }
+  return value;
+};
+
+/** Ids are compared as text: lower case is their one form. */
+export const checkUuid: CheckScalar<string> = (value, pointer, problems) => {
+  if (typeof value !== 'string') return report(problems, pointer, 'invalid_type', 'must be a string, a UUID');
+  if (!isUuid(value)) return report(problems, pointer, 'invalid_value', 'must be a UUID');
+  return value.toLowerCase();
+};
+
+export const checkDecimal: CheckScalar<string> = (value, pointer, problems) => {
+  if (typeof value !== 'string') {
+    const detail = 'must be an amount as a string, for example "250.5": a JSON number would be rounded';
+    return report(problems, pointer, 'invalid_type', detail);
+  }
+  // Zeros beyond these digits say nothing; this only bounds the work.
+  const decimal = value.length <= 100 ? canonicalDecimal(value) : undefined;
+  if (decimal === undefined) {
+    const detail = 'must be a plain decimal such as "250.5": digits, no exponent, no plus sign';
+    return report(problems, pointer, 'invalid_value', detail);
+  }
+  if (decimal.length > DECIMAL_FRACTION_DIGITS_MAX && !hasRoom(decimal)) {
+    const detail =
+      `must have at most ${DECIMAL_INTEGER_DIGITS_MAX} digits before the point ` +
+      `and ${DECIMAL_FRACTION_DIGITS_MAX} after it`;
+    return report(problems, pointer, 'invalid_value', detail);
+  }
+  return decimal;
+};
+
+function hasRoom(decimal: string): boolean {
+  const start = decimal.startsWith('-') ? 1 : 0;
+  const point = decimal.indexOf('.');
+  const integers = (point === -1 ? decimal.length : point) - start;
+  const fractions = point === -1 ? 0 : decimal.length - point - 1;
+  return integers <= DECIMAL_INTEGER_DIGITS_MAX && fractions <= DECIMAL_FRACTION_DIGITS_MAX;
+}
+
+export const checkInteger: CheckScalar<number> = (value, pointer, problems) => {
+  if (typeof value !== 'number') return report(problems, pointer, 'invalid_type', 'must be a number');
+  if (!Number.isSafeInteger(value)) {
+    return report(problems, pointer, 'invalid_value', 'must be an integer within ±(2^53 − 1)');
+  }
+  return value;
+};
+
+export const checkBoolean: CheckScalar<boolean> = (value, pointer, problems) => {
+  if (typeof value !== 'boolean') return report(problems, pointer, 'invalid_type', 'must be true or false');
+  return value;
+};
+
+/** A moment, as milliseconds since the epoch. Takes RFC 3339 text or milliseconds. */
+export const checkTime: CheckScalar<number> = (value, pointer, problems) => {
+  if (typeof value === 'string') {
+    const at = parseTime(value);
+    if (at !== undefined) return at;
+    const detail = 'must be a time such as "2030-01-31T12:00:00.000Z" (RFC 3339, with an offset)';
+    return report(problems, pointer, 'invalid_value', detail);
+  }
+  if (typeof value !== 'number') {
+    return report(
+      problems,
+      pointer,
+      'invalid_type',
+      'must be a time: RFC 3339 text, or milliseconds as a number',
+    );
+  }
+  if (!Number.isSafeInteger(value) || value < 0 || value > TIME_MS_MAX) {
+    return report(problems, pointer, 'invalid_value', 'must be whole milliseconds since 1970');
+  }
+  return value;
+};
+
+function parseTime(text: string): number | undefined {
+  const match = RFC_3339.exec(text);
+  if (match === null) return undefined;
+  const at = Date.parse(text);
+  if (Number.isNaN(at) || at < 0) return undefined;
+  // Date.parse takes the 30th of February for the 1st or 2nd of March.
+  const day = Number(match[3]);
+  if (day <= 28) return at;
+  const daysInMonth = new Date(Date.UTC(Number(match[1]), Number(match[2]), 0)).getUTCDate();
+  return day <= daysInMonth ? at : undefined;
+}

@@ -1,0 +1,53 @@
+import { distance } from 'fastest-levenshtein';
+
+export type EventProblemCode =
+  | 'required'
+  | 'invalid_type'
+  | 'unknown_field'
+  | 'invalid_enum'
+  | 'invalid_value';
+
+/** One thing that is wrong with an event. */
+export interface EventProblem {
+  /** RFC 6901, from the event's root: `/data/amountFiat`. */
+  pointer: string;
+  readonly code: EventProblemCode;
+  /** What is wrong and what to do; never a value of `data`, which may be personal. */
+  readonly detail: string;
+}
+
+/** Findings of one event; a limit, so that a hostile event cannot make a huge answer. */
+export const EVENT_PROBLEMS_MAX = 20;
+
+/** Notes a problem, unless there are enough. */
+export function report(
+  problems: EventProblem[],
+  pointer: string,
+  code: EventProblemCode,
+  detail: string,
+): undefined {
+  if (problems.length < EVENT_PROBLEMS_MAX) problems.push({ pointer, code, detail });
+  return undefined;
+}
+
+/** Text of the sender's that goes into a detail: quoted and cut. */
+export function shown(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+}
+
+/** "did you mean …?" with up to three known names, the nearest first; nothing when none is near. */
+export function didYouMean(name: string, known: readonly string[]): string {
+  // Distances of long names cost quadratic time and say nothing.
+  if (name.length > 60) return '';
+  const near = known
+    .map((candidate) => ({ candidate, edits: distance(name.toLowerCase(), candidate.toLowerCase()) }))
+    .filter(({ candidate, edits }) => edits <= Math.max(2, candidate.length / 3))
+    .sort((a, b) => a.edits - b.edits)
+    .slice(0, 3);
+  return near.length === 0 ? '' : `; did you mean ${near.map(({ candidate }) => candidate).join(', ')}?`;
+}
+
+/** Escapes a member name for a JSON pointer, and cuts what no field of ours could be called. */
+export function pointerPart(name: string): string {
+  return name.slice(0, 60).replaceAll('~', '~0').replaceAll('/', '~1');
+}

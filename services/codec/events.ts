@@ -1,0 +1,3 @@
+/** Events as producers send them: the JSON form (POST /producer/events) and Avro (the events topic). */
+export { type DecodedJson, decodeEventJson, type EventJson, eventToJson } from './event-json.ts';
+export type { EventProblem, EventProblemCode } from './event-problem.ts';
