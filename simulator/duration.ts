@@ -1,0 +1,26 @@
+const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/;
+
+/** Parses "1500ms", "2s", "1.5m", "3h", "1d" to milliseconds; undefined when it is none of these. */
+export function parseDuration(text: string): number | undefined {
+  const match = DURATION.exec(text.trim());
+  const unit = match?.[2] as keyof typeof UNITS | undefined;
+  return match && unit ? Math.round(Number(match[1]) * UNITS[unit]) : undefined;
+}
+
+/** Milliseconds for a person: "4 ms", "3 s", "12 m 11 s", "12 h 57 m". */
+export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1000;
+  if (seconds < 60) return `${Number(seconds.toFixed(seconds < 10 ? 1 : 0))} s`;
+  const whole = Math.round(seconds);
+  if (whole < 3600) return parts(Math.floor(whole / 60), 'm', whole % 60, 's');
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 24 * 60) return parts(Math.floor(minutes / 60), 'h', minutes % 60, 'm');
+  const hours = Math.round(seconds / 3600);
+  return parts(Math.floor(hours / 24), 'd', hours % 24, 'h');
+}
+
+function parts(large: number, largeUnit: string, small: number, smallUnit: string): string {
+  return small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`;
+}

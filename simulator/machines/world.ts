@@ -1,0 +1,123 @@
+import { MACHINES, START } from './tables.ts';
+
+/** One event about to happen, as far as state is concerned. */
+export interface Move {
+  readonly type: string;
+  readonly subType: string;
+  /** data.status, if the step sets it: the state where the subType is only `statusUpdate`, the reason of a hold. */
+  readonly status?: string | undefined;
+  /** Tells two processes of one type apart: two transactions of one scenario, for example. */
+  readonly process: string;
+}
+
+/** A step that the platform would not take. */
+export interface Illegal {
+  readonly from: string;
+  readonly to: string;
+  readonly legal: readonly string[];
+  readonly reason: string;
+}
+
+interface Process {
+  readonly type: string;
+  state: string;
+  /** Why it is on hold. A hold can be imposed from outside, before the event that tells of it. */
+  hold: 'ON_HOLD_KYC' | 'ON_HOLD_PROCESS' | null;
+}
+
+const TERMS_MISSING = 'MISSING_TERMS_AND_CONDITIONS_SIGNED';
+/** The process name of what an entity has only one of: its KYC, its status. */
+export const ENTITY = 'entity';
+const TRANSACTIONS = ['fiatToCrypto', 'cryptoToFiat'];
+/** What a transaction may still do while its entity is blocked or suspended. */
+const LEGAL_WHILE_BARRED = ['ON_HOLD', 'FAILED', 'REFUNDED'];
+
+/**
+ * The states of one entity and of all its processes. Across processes: while the entity is BLOCKED or SUSPENDED its
+ * transactions can only be held, fail or be refunded; FULL_USER clears KYC holds; UNBLOCKED clears the others.
+ */
+export class World {
+  readonly #processes = new Map<string, Process>();
+  readonly #barredBy = new Set<'BLOCKED' | 'SUSPENDED'>();
+
+  /** Sets where a process stands before the first step: a scenario may begin in the middle of a life. */
+  place(type: string, process: string, state: string): void {
+    this.#processOf(type, process).state = state;
+  }
+
+  /** Why the move is not possible now; undefined when it is. */
+  refusal(move: Move): Illegal | undefined {
+    const table = MACHINES[move.type];
+    if (!table) return undefined;
+    const process = this.#processOf(move.type, move.process);
+    const to = stateAfter(move);
+    const allowed = table[process.state] ?? [];
+    const where = { from: process.state, to };
+    if (!allowed.includes(to)) {
+      const reason = `${move.type} cannot go from ${process.state} to ${to}`;
+      return { ...where, legal: this.#withoutBarred(move.type, allowed), reason };
+    }
+    if (to === TERMS_MISSING && this.#processOf('KYC', ENTITY).state !== 'FULL_USER') {
+      const legal = allowed.filter((state) => state !== TERMS_MISSING);
+      return { ...where, legal, reason: `${TERMS_MISSING} comes after KYC/FULL_USER` };
+    }
+    if (!TRANSACTIONS.includes(move.type)) return undefined;
+    const legal = this.#withoutBarred(move.type, allowed);
+    if (!legal.includes(to)) {
+      const reason = `the entity is ${[...this.#barredBy].join(' and ')}: its transactions cannot go on`;
+      return { ...where, legal, reason };
+    }
+    if (process.hold === 'ON_HOLD_KYC' && to === 'IN_PROGRESS') {
+      const reason = 'the transaction is held for KYC: KYC/FULL_USER has to come first';
+      return { ...where, legal: legal.filter((state) => state !== 'IN_PROGRESS'), reason };
+    }
+    return undefined;
+  }
+
+  /** Makes the move, whether or not it is legal (--force), with what follows for other processes. */
+  apply(move: Move): void {
+    const process = this.#processOf(move.type, move.process);
+    process.state = stateAfter(move);
+    if (TRANSACTIONS.includes(move.type)) process.hold = holdAfter(move);
+    if (move.type === 'KYC') {
+      if (move.subType === 'SUSPENDED') this.#barredBy.add('SUSPENDED');
+      if (move.subType === 'FULL_USER') this.#clear('ON_HOLD_KYC');
+    }
+    if (move.type === 'entityStatusUpdate') {
+      if (move.subType === 'BLOCKED') this.#barredBy.add('BLOCKED');
+      if (move.subType === 'UNBLOCKED') {
+        this.#barredBy.delete('BLOCKED');
+        this.#clear('ON_HOLD_PROCESS');
+      }
+    }
+  }
+
+  #withoutBarred(type: string, states: readonly string[]): readonly string[] {
+    if (this.#barredBy.size === 0 || !TRANSACTIONS.includes(type)) return states;
+    return states.filter((state) => LEGAL_WHILE_BARRED.includes(state));
+  }
+
+  #clear(hold: 'ON_HOLD_KYC' | 'ON_HOLD_PROCESS'): void {
+    for (const process of this.#processes.values()) if (process.hold === hold) process.hold = null;
+  }
+
+  #processOf(type: string, name: string): Process {
+    const key = `${type}/${name}`;
+    let process = this.#processes.get(key);
+    if (!process) {
+      process = { type, state: START, hold: null };
+      this.#processes.set(key, process);
+    }
+    return process;
+  }
+}
+
+/** Where the subType says only that a status changed, the status in the data is the state. */
+function stateAfter(move: Move): string {
+  return move.subType === 'statusUpdate' ? (move.status ?? 'ACTIVE') : move.subType;
+}
+
+function holdAfter(move: Move): Process['hold'] {
+  if (move.subType !== 'ON_HOLD') return null;
+  return move.status === 'ON_HOLD_KYC' ? 'ON_HOLD_KYC' : 'ON_HOLD_PROCESS';
+}

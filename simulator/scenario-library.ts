@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { usage } from './exit.ts';
+import { nearest } from './nearest.ts';
+import { parseScenario, type Scenario } from './scenario.ts';
+import { unreadable } from './session.ts';
+
+const LIBRARY = fileURLToPath(new URL('./scenarios/', import.meta.url));
+const SUFFIX = '.yaml';
+
+/** The names of the scenarios that come with hookrail, sorted. */
+export function scenarioNames(): readonly string[] {
+  return readdirSync(LIBRARY)
+    .filter((file) => file.endsWith(SUFFIX))
+    .map((file) => file.slice(0, -SUFFIX.length))
+    .sort();
+}
+
+/**
+ * The text of a scenario: one of the library by its name, a file, or `-` for standard input. `source` is what messages
+ * call it. Throws a usage failure that names the nearest scenarios.
+ */
+export function readScenario(name: string): { readonly text: string; readonly source: string } {
+  if (scenarioNames().includes(name)) {
+    return { text: readFileSync(`${LIBRARY}${name}${SUFFIX}`, 'utf8'), source: name };
+  }
+  if (name === '-') return { text: readFileSync(0, 'utf8'), source: 'standard input' };
+  // What looks like a file is one; the rest is a mistyped name.
+  if (!/[/\\]|\.ya?ml$/.test(name)) {
+    const hint = nearest(name, scenarioNames());
+    throw usage(`there is no scenario "${name}"${hint}`, 'list them: npm run sim -- scenarios list');
+  }
+  try {
+    return { text: readFileSync(name, 'utf8'), source: name };
+  } catch (error) {
+    throw unreadable(name, error);
+  }
+}
+
+/** Reads and checks a scenario by name, file or `-`. */
+export function openScenario(name: string, options: { readonly force: boolean }): Scenario {
+  const { text, source } = readScenario(name);
+  return parseScenario(text, source, options);
+}

@@ -1,0 +1,97 @@
+import { ApiClient } from './api-client.ts';
+import { CommandFailure, EXIT } from './exit.ts';
+import { OUTPUT_FORMATS, Output, type OutputFormat, type Sink } from './output.ts';
+import { type Environment, type GlobalOptions, Settings } from './settings.ts';
+
+/** What surrounds a command. The command line passes the process's; tests pass their own. */
+export interface Surroundings {
+  readonly environment: Environment;
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+  /** Fires on Ctrl-C: what waits or repeats ends cleanly. */
+  readonly signal: AbortSignal;
+}
+
+export interface CommandOptions extends GlobalOptions {
+  readonly output?: OutputFormat | undefined;
+  readonly quiet?: boolean | undefined;
+  readonly color?: boolean | undefined;
+}
+
+/** The options of every command, for yargs. */
+export const GLOBAL_OPTIONS = {
+  'base-url': { type: 'string', describe: 'Address of the API', group: 'Connection:' },
+  'api-key': { type: 'string', describe: 'Merchant API key (sk_sandbox_…)', group: 'Connection:' },
+  'producer-key': { type: 'string', describe: 'Producer key (pk_…)', group: 'Connection:' },
+  merchant: { type: 'string', describe: 'Merchant that events are made for', group: 'Connection:' },
+  'data-dir': { type: 'string', describe: 'Where sandbox.env is', group: 'Connection:' },
+  output: { choices: OUTPUT_FORMATS, default: 'pretty', describe: 'Format of the output', group: 'Output:' },
+  quiet: { type: 'boolean', default: false, describe: 'No remarks', group: 'Output:' },
+  color: { type: 'boolean', default: true, describe: 'Colours; --no-color for none', group: 'Output:' },
+} as const;
+
+/** One run of a command: its settings, its output, its clients. */
+export class Session {
+  readonly settings: Settings;
+  readonly output: Output;
+  readonly signal: AbortSignal;
+  readonly surroundings: Surroundings;
+
+  constructor(options: CommandOptions, surroundings: Surroundings) {
+    this.surroundings = surroundings;
+    this.settings = new Settings(options, surroundings.environment);
+    this.signal = surroundings.signal;
+    // NO_COLOR is the convention of no-color.org: any value switches colours off.
+    const color = (options.color ?? true) && !surroundings.environment.NO_COLOR;
+    this.output = new Output(surroundings.stdout, surroundings.stderr, {
+      format: options.output ?? 'pretty',
+      quiet: options.quiet ?? false,
+      color,
+    });
+  }
+
+  /** The merchant API. */
+  api(): ApiClient {
+    return new ApiClient(this.settings.baseUrl().value, this.settings.key('apiKey'), this.signal);
+  }
+
+  /** The producer routes. */
+  producer(): ApiClient {
+    return new ApiClient(this.settings.baseUrl().value, this.settings.key('producerKey'), this.signal);
+  }
+
+  /** Waits; ends early on Ctrl-C. */
+  pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.signal.aborted) return resolve();
+      const done = () => {
+        clearTimeout(timer);
+        this.signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      this.signal.addEventListener('abort', done, { once: true });
+    });
+  }
+}
+
+/** Runs a command's body, prints what it collected, and throws what it threw. */
+export async function inSession(
+  options: CommandOptions,
+  surroundings: Surroundings,
+  body: (session: Session) => Promise<void>,
+): Promise<void> {
+  const session = new Session(options, surroundings);
+  try {
+    await body(session);
+  } finally {
+    session.output.finish();
+  }
+}
+
+/** A file that a command was given and cannot read: a usage failure that names it. */
+export function unreadable(path: string, error: unknown): CommandFailure {
+  const code = (error as NodeJS.ErrnoException).code ?? String(error);
+  const what = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
+  return new CommandFailure(EXIT.usage, `${path} ${what}`);
+}

@@ -1,0 +1,111 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { CommandFailure, EXIT, usage } from './exit.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Options every command takes. */
+export interface GlobalOptions {
+  readonly baseUrl?: string | undefined;
+  readonly apiKey?: string | undefined;
+  readonly producerKey?: string | undefined;
+  readonly merchant?: string | undefined;
+  readonly dataDir?: string | undefined;
+}
+
+/** A value and where it came from, which `whoami` shows: wrong keys are mostly keys from elsewhere. */
+export interface Sourced {
+  readonly value: string;
+  readonly source: string;
+}
+
+const NAMES = {
+  baseUrl: { option: '--base-url', variable: 'HOOKRAIL_BASE_URL' },
+  apiKey: { option: '--api-key', variable: 'HOOKRAIL_API_KEY' },
+  producerKey: { option: '--producer-key', variable: 'HOOKRAIL_PRODUCER_KEY' },
+  merchant: { option: '--merchant', variable: 'HOOKRAIL_MERCHANT_ID' },
+  extraCaFile: { option: '', variable: 'HOOKRAIL_EXTRA_CA_FILE' },
+} as const;
+export type SettingName = keyof typeof NAMES;
+
+export const BASE_URL_DEFAULT = 'http://127.0.0.1:8080';
+export const SANDBOX_FILE = 'sandbox.env';
+
+/** Options before environment before the sandbox's file: the nearer to the command, the stronger. */
+export class Settings {
+  readonly dataDir: string;
+  readonly #options: GlobalOptions;
+  readonly #environment: Environment;
+  readonly #file: Environment;
+
+  constructor(options: GlobalOptions, environment: Environment) {
+    this.#options = options;
+    this.#environment = environment;
+    this.dataDir = options.dataDir ?? (environment.HOOKRAIL_DATA_DIR || './data');
+    this.#file = readSandboxFile(this.sandboxFile);
+  }
+
+  get sandboxFile(): string {
+    return join(this.dataDir, SANDBOX_FILE);
+  }
+
+  find(name: SettingName): Sourced | undefined {
+    const { option, variable } = NAMES[name];
+    const given = name === 'extraCaFile' ? undefined : this.#options[name];
+    if (given) return { value: given, source: `option ${option}` };
+    const fromEnvironment = this.#environment[variable];
+    if (fromEnvironment) return { value: fromEnvironment, source: `environment ${variable}` };
+    const fromFile = this.#file[variable];
+    if (fromFile) return { value: fromFile, source: this.sandboxFile };
+    return undefined;
+  }
+
+  /** The API's address without a trailing slash. Throws a usage failure when it is not an http(s) URL. */
+  baseUrl(): Sourced {
+    const found = this.find('baseUrl') ?? { value: BASE_URL_DEFAULT, source: 'default' };
+    if (!/^https?:\/\/[^/]+/.test(found.value) || !URL.canParse(found.value)) {
+      throw usage(`base URL "${found.value}" (from ${found.source}) is not an http or https URL`);
+    }
+    return { ...found, value: found.value.replace(/\/+$/, '') };
+  }
+
+  /**
+   * A key, or a failure that says how to get one. A live key is refused before anything is sent: the simulator
+   * makes money move on paper, and must not do so in production.
+   */
+  key(name: 'apiKey' | 'producerKey'): string {
+    const found = this.find(name);
+    if (!found) throw this.#missing(name);
+    if (/^(sk|pk)_live_/.test(found.value)) {
+      throw usage(`the key from ${found.source} is a live key; the simulator works with sandbox keys only`);
+    }
+    return found.value;
+  }
+
+  merchantId(): string {
+    const found = this.find('merchant');
+    if (!found) throw this.#missing('merchant');
+    return found.value;
+  }
+
+  #missing(name: Exclude<SettingName, 'extraCaFile'>): CommandFailure {
+    const { option, variable } = NAMES[name];
+    const what = {
+      baseUrl: 'base URL',
+      apiKey: 'API key',
+      producerKey: 'producer key',
+      merchant: 'merchant id',
+    };
+    return new CommandFailure(
+      name === 'merchant' ? EXIT.usage : EXIT.authentication,
+      `no ${what[name]}: ${option} and ${variable} are not given, and ${this.sandboxFile} has none`,
+      ['start the sandbox with: npm start', `or give one with: ${option} …`],
+    );
+  }
+}
+
+function readSandboxFile(path: string): Environment {
+  if (!existsSync(path)) return {};
+  return parseEnv(readFileSync(path, 'utf8'));
+}
