@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * Chance that is no chance: the same parts give the same draws, on every machine, for ever. A generator per purpose
+ * (named by its parts), so that one more draw for one thing does not change all the others.
+ */
+export class Chance {
+  readonly #state: Uint32Array;
+
+  constructor(...parts: readonly string[]) {
+    const hash = createHash('sha256').update(JSON.stringify(parts)).digest();
+    this.#state = Uint32Array.of(
+      hash.readUInt32LE(0),
+      hash.readUInt32LE(4),
+      hash.readUInt32LE(8),
+      hash.readUInt32LE(12),
+    );
+  }
+
+  /** An integer from 0 to bound − 1; the bound is at most 2^32. */
+  below(bound: number): number {
+    return Math.floor((this.#next() / 2 ** 32) * bound);
+  }
+
+  /** An integer from `low` to `high`, both included. */
+  between(low: number, high: number): number {
+    return low + this.below(high - low + 1);
+  }
+
+  pick<T>(list: readonly T[]): T {
+    const item = list[this.below(list.length)];
+    if (item === undefined) throw new RangeError('there is nothing to pick from');
+    return item;
+  }
+
+  bytes(count: number): Uint8Array {
+    return Uint8Array.from({ length: count }, () => this.below(256));
+  }
+
+  hex(count: number): string {
+    return this.#characters('0123456789abcdef', count);
+  }
+
+  digits(count: number): string {
+    return this.#characters('0123456789', count);
+  }
+
+  letters(count: number): string {
+    return this.#characters('ABCDEFGHIJKLMNOPQRSTUVWXYZ', count);
+  }
+
+  #characters(alphabet: string, count: number): string {
+    let text = '';
+    for (let i = 0; i < count; i += 1) text += alphabet[this.below(alphabet.length)];
+    return text;
+  }
+
+  /** sfc32 (Chris Doty-Humphrey's Small Fast Chaotic generator): 32 bits. */
+  #next(): number {
+    const s = this.#state;
+    const [a = 0, b = 0, c = 0, counter = 0] = s;
+    const drawn = (a + b + counter) | 0;
+    s[3] = counter + 1;
+    s[0] = b ^ (b >>> 9);
+    s[1] = c + (c << 3);
+    s[2] = ((c << 21) | (c >>> 11)) + drawn;
+    return drawn >>> 0;
+  }
+}

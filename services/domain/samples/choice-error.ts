@@ -1,0 +1,10 @@
+/** A choice for a sample that cannot be: the message names the choice and the possible ones. */
+export class SampleChoiceError extends Error {
+  override readonly name = 'SampleChoiceError';
+}
+
+/** Throws unless `value` is one of `known`. */
+export function mustBeOneOf(what: string, value: string, known: readonly string[]): void {
+  if (known.includes(value)) return;
+  throw new SampleChoiceError(`${what} "${value}" is not one of: ${known.join(', ')}`);
+}
