@@ -16,8 +16,8 @@ interface Part {
   readonly instead: string;
 }
 
-const PORTS = ['the broker port', 'the store port'];
-const STATION_MAY = ['domain', 'runtime', 'codec', ...PORTS];
+const DOMAIN = ['domain', 'the samples'];
+const STATION_MAY = [...DOMAIN, 'runtime', 'codec', 'the broker port', 'the store port'];
 const STATION_INSTEAD =
   'A station knows the domain, the runtime, the codecs and the two ports: pass what it needs in from ' +
   'services/main.ts, or let it travel on a stream.';
@@ -44,7 +44,7 @@ const PARTS: readonly Part[] = [
   {
     name: 'domain',
     files: /^services\/domain\//,
-    parts: ['the samples'],
+    parts: [],
     packages: ['node:crypto'],
     instead:
       'The domain is pure: no I/O, no clock, no process, no engine. Move the code out or pass the value in.',
@@ -83,12 +83,6 @@ const PARTS: readonly Part[] = [
     instead: 'It chooses an engine and does nothing else.',
   },
   {
-    name: 'the store chooser',
-    files: /^services\/store\/open\.ts$/,
-    parts: ['domain', 'runtime', 'codec', 'the store port', 'a store engine'],
-    instead: 'It chooses an engine and does nothing else.',
-  },
-  {
     name: 'a broker engine',
     files: /^services\/broker\/[^/]+\//,
     parts: ['domain', 'runtime', 'codec', 'schemas', 'the broker port'],
@@ -107,7 +101,6 @@ const PARTS: readonly Part[] = [
     parts: [
       ...STATION_MAY,
       'the broker chooser',
-      'the store chooser',
       'a store engine',
       ...STATIONS.map((name) => `the ${name} station`),
     ],
@@ -116,20 +109,20 @@ const PARTS: readonly Part[] = [
   {
     name: 'the operator',
     files: /^services\/operator(\.ts$|\/)/,
-    parts: [...STATION_MAY, 'the broker chooser', 'the store chooser', 'a store engine', 'the api station'],
+    parts: [...STATION_MAY, 'the broker chooser', 'a store engine', 'the api station'],
     instead:
       'Only services/broker/open.ts chooses a broker engine, and only services/main.ts wires stations.',
   },
   {
     name: 'the sandbox command',
     files: /^simulator\/commands\/sandbox(\.ts$|\/)/,
-    parts: ['the simulator', 'domain', 'codec', 'schemas', 'the wiring', 'the operator'],
+    parts: ['the simulator', ...DOMAIN, 'codec', 'schemas', 'the wiring', 'the operator'],
     instead: 'The sandbox starts services/main.ts and plays the rest through the public interfaces.',
   },
   {
     name: 'the simulator',
     files: /^simulator\//,
-    parts: ['the sandbox command', 'domain', 'codec', 'schemas'],
+    parts: ['the sandbox command', ...DOMAIN, 'codec', 'schemas'],
     instead:
       'The simulator knows the schemas, the domain and the codecs; everything else it does through REST or the ' +
       'events topic, as an outsider would. Only simulator/commands/sandbox starts services/main.ts.',

@@ -42,6 +42,7 @@ describe('imports', () => {
       ],
       ['services/domain/a.ts', "import { hmac } from '@noble/hashes/hmac.js';", /only node:crypto/],
       ['services/domain/a.ts', "import type { Clock } from '../runtime/clock.ts';", /domain.*runtime.*pure/],
+      ['services/domain/a.ts', "import { b } from './samples/b.ts';", /domain must not import/],
       ['services/runtime/a.ts', "import type { A } from '../domain/event.ts';", /runtime must not import/],
       [
         'services/broker/broker.ts',
@@ -87,6 +88,7 @@ describe('imports', () => {
         "import type { A } from '../broker/broker.ts'; import { b } from '../runtime/b.ts';",
       ],
       ['services/broker/open.ts', "import { a } from './sqlite/a.ts'; import { b } from './kafka/b.ts';"],
+      ['services/api/a.ts', "import { b } from '../domain/samples/b.ts';"],
       ['services/main.ts', "import { a } from './api/a.ts'; import { b } from './broker/open.ts';"],
       ['simulator/commands/sandbox.ts', "import { a } from '../../services/main.ts';"],
       ['test/a.test.ts', "import { a } from '../services/sender/a.ts'; import { b } from '../scripts/b.ts';"],
