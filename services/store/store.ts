@@ -34,14 +34,29 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
+/** The cursor of a list is not one this store gave out: a caller's mistake. */
+export class CursorInvalid extends Error {
+  override readonly name = 'CursorInvalid';
+}
+
 /** Who made a change: the id of the API key, or the operator. */
-export type Actor = { readonly kind: 'api_key'; readonly keyId: string } | { readonly kind: 'operator' } | { readonly kind: 'system' };
+export type Actor =
+  | { readonly kind: 'api_key'; readonly keyId: string }
+  | { readonly kind: 'operator' }
+  | { readonly kind: 'system' };
 
 export interface Merchants {
-  create(merchant: { readonly merchantId: string; readonly name: string; readonly senderAccountDetails: boolean }): Promise<Merchant>;
+  create(merchant: {
+    readonly merchantId: string;
+    readonly name: string;
+    readonly senderAccountDetails: boolean;
+  }): Promise<Merchant>;
   get(merchantId: string): Promise<Merchant | undefined>;
   list(): Promise<readonly Merchant[]>;
-  update(merchantId: string, change: Partial<Pick<Merchant, 'name' | 'state' | 'senderAccountDetails'>>): Promise<Merchant | undefined>;
+  update(
+    merchantId: string,
+    change: Partial<Pick<Merchant, 'name' | 'state' | 'senderAccountDetails'>>,
+  ): Promise<Merchant | undefined>;
 }
 
 export interface ApiKey {
@@ -116,33 +131,66 @@ export interface AnswerToStore {
   readonly expiresAt: number;
 }
 
-export type Changed<T> = { readonly kind: 'ok'; readonly record: T; /** Await it with outbox.published. */ readonly outboxId: number };
+export type Changed<T> = {
+  readonly kind: 'ok';
+  readonly record: T /** Await it with outbox.published. */;
+  readonly outboxId: number;
+};
 export type UrlTaken = { readonly kind: 'url_taken'; readonly existingUuid: string };
 export type NotFound = { readonly kind: 'not_found' };
 
 export interface Endpoints {
   create(
     endpoint: NewEndpoint,
-    options: { readonly at: number; readonly actor: Actor; readonly quota: number; readonly answer?: AnswerToStore },
+    options: {
+      readonly at: number;
+      readonly actor: Actor;
+      readonly quota: number;
+      readonly answer?: AnswerToStore;
+    },
   ): Promise<Changed<EndpointRecord> | UrlTaken | { readonly kind: 'quota_exceeded' }>;
   get(merchantId: string, uuid: string): Promise<EndpointRecord | undefined>;
   /** Managed endpoints (not legacy), newest first, keyset on (createdAt, uuid). */
   list(
     merchantId: string,
-    options: { readonly status?: EndpointStatus; readonly limit: number; readonly after?: { readonly createdAt: number; readonly uuid: string } },
+    options: {
+      readonly status?: EndpointStatus;
+      readonly limit: number;
+      readonly after?: { readonly createdAt: number; readonly uuid: string };
+    },
   ): Promise<readonly EndpointRecord[]>;
-  update(merchantId: string, uuid: string, change: EndpointChange, options: { readonly at: number; readonly actor: Actor }): Promise<Changed<EndpointRecord> | UrlTaken | NotFound>;
+  update(
+    merchantId: string,
+    uuid: string,
+    change: EndpointChange,
+    options: { readonly at: number; readonly actor: Actor },
+  ): Promise<Changed<EndpointRecord> | UrlTaken | NotFound>;
   rotate(
     merchantId: string,
     uuid: string,
     secret: { readonly sealed: SealedSecret; readonly hint: string },
     options: { readonly at: number; readonly actor: Actor; readonly answer?: AnswerToStore },
   ): Promise<Changed<EndpointRecord> | NotFound>;
-  remove(merchantId: string, uuid: string, options: { readonly at: number; readonly actor: Actor }): Promise<{ readonly kind: 'ok'; readonly outboxId: number } | NotFound>;
+  remove(
+    merchantId: string,
+    uuid: string,
+    options: { readonly at: number; readonly actor: Actor },
+  ): Promise<{ readonly kind: 'ok'; readonly outboxId: number } | NotFound>;
 }
 
 export interface StoredAnswers {
-  find(scope: string, now: number): Promise<{ readonly requestHash: string; readonly status: number; readonly sealed: string; readonly outboxId: number } | undefined>;
+  find(
+    scope: string,
+    now: number,
+  ): Promise<
+    | {
+        readonly requestHash: string;
+        readonly status: number;
+        readonly sealed: string;
+        readonly outboxId: number;
+      }
+    | undefined
+  >;
 }
 
 /** Directory changes that are committed and not yet on the DIRECTORY stream, in order. */
@@ -218,11 +266,17 @@ export interface DeliveryLog {
     merchantId: string,
     endpointId: string,
     deliveryId: string,
-  ): Promise<(DeliveryRecord & { readonly attempts: readonly AttemptRecord[]; readonly body: Uint8Array | null }) | undefined>;
+  ): Promise<
+    | (DeliveryRecord & { readonly attempts: readonly AttemptRecord[]; readonly body: Uint8Array | null })
+    | undefined
+  >;
   event(
     merchantId: string,
     eventId: string,
-  ): Promise<{ readonly event: DomainEvent; readonly routedAt: number; readonly trace: readonly RoutingVerdict[] } | undefined>;
+  ): Promise<
+    | { readonly event: DomainEvent; readonly routedAt: number; readonly trace: readonly RoutingVerdict[] }
+    | undefined
+  >;
   /** Resolves with the delivery once its first attempt is recorded (or it was cancelled), or undefined when the signal fires. */
   waitForAttempt(deliveryId: string, signal: AbortSignal): Promise<boolean>;
   /** Deletes deliveries and events older than `before`, at most `limit` rows; answers how many went. */

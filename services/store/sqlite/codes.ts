@@ -1,0 +1,110 @@
+import type { FailureCode } from '../../domain/attempt.ts';
+import type { ApiVersion } from '../../domain/endpoint.ts';
+import type { EntityKind, EventType } from '../../domain/event.ts';
+import type { SkipReason } from '../../domain/journal.ts';
+import type { CancelReason } from '../../domain/outcome.ts';
+import type { Trigger } from '../../domain/task.ts';
+import type { DeliveryStatus } from '../store.ts';
+
+/**
+ * Words as small integers, as they lie in the file. Numbers are for ever: a new word gets the next number, and the
+ * compiler asks for it here as soon as the domain has it.
+ */
+interface Codes<Word extends string> {
+  readonly of: Readonly<Record<Word, number>>;
+  /** Back from the file. Throws when this build does not know the number. */
+  word(code: number): Word;
+}
+
+function codes<Word extends string>(name: string, of: Readonly<Record<Word, number>>): Codes<Word> {
+  const words = new Map(Object.entries<number>(of).map(([word, code]) => [code, word as Word]));
+  return {
+    of,
+    word(code) {
+      const word = words.get(code);
+      if (word === undefined)
+        throw new Error(`the store has ${name} ${code}, which this build does not know`);
+      return word;
+    },
+  };
+}
+
+export const STATUS = codes<DeliveryStatus>('delivery status', {
+  pending: 1,
+  delivered: 2,
+  failed: 3,
+  exhausted: 4,
+  cancelled: 5,
+});
+
+export const API_VERSION = codes<ApiVersion>('API version', { '2.2.8': 1, '2.3.8': 2 });
+
+export const TRIGGER = codes<Trigger>('trigger', { live: 1, test: 2, manual: 3, replay: 4 });
+
+export const ENTITY_KIND = codes<EntityKind>('entity kind', { USER: 1, CORPORATE: 2 });
+
+export const CANCEL_REASON = codes<CancelReason>('cancel reason', {
+  endpoint_deleted: 1,
+  endpoint_disabled: 2,
+  endpoint_auto_disabled: 3,
+});
+
+/** In a routing trace; 0 is "delivered to". */
+export const SKIP_REASON = codes<SkipReason>('skip reason', {
+  filtered: 1,
+  endpoint_disabled: 2,
+  endpoint_auto_disabled: 3,
+  type_not_in_api_version: 4,
+  subtype_not_in_api_version: 5,
+});
+
+export const EVENT_TYPE = codes<EventType>('event type', {
+  fiatToCrypto: 1,
+  cryptoToFiat: 2,
+  KYC: 3,
+  KYB: 4,
+  AML: 5,
+  serviceBankAccount: 6,
+  entityStatusUpdate: 7,
+  walletCreated: 8,
+  linkedBankAccountProfile: 9,
+  linkBankAccount: 10,
+  duplicateUser: 11,
+  senderNameMismatch: 12,
+  otpNotification: 13,
+});
+
+export const FAILURE_CODE = codes<FailureCode>('failure code', {
+  dns_error: 1,
+  blocked_address: 2,
+  connect_timeout: 3,
+  connect_refused: 4,
+  tls_error: 5,
+  response_timeout: 6,
+  connection_reset: 7,
+  protocol_error: 8,
+  headers_too_large: 9,
+  http_1xx: 10,
+  http_3xx: 11,
+  http_4xx: 12,
+  http_5xx: 13,
+  endpoint_gone: 14,
+});
+
+const UUID_BYTES = 16;
+const LOWER_CASE_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** An id as it lies in the file: 16 bytes for a UUID in lower case, the text itself for anything else. */
+export function packId(id: string): Buffer | string {
+  if (!LOWER_CASE_UUID.test(id)) return id;
+  const bytes = Buffer.allocUnsafe(UUID_BYTES);
+  bytes.write(id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24), 'hex');
+  return bytes;
+}
+
+/** The id again, exactly as it was packed. */
+export function unpackId(packed: Uint8Array | string): string {
+  if (typeof packed === 'string') return packed;
+  const hex = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength).toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

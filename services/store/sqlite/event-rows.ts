@@ -1,0 +1,183 @@
+import type { Database } from 'better-sqlite3';
+import { packId } from './codes.ts';
+import { eventKey, IdIndex } from './id-index.ts';
+import type { Head } from './journal-reader.ts';
+import { BODY_HEADER_BYTES } from './journal-wire.ts';
+
+/** A routed event as it came with the batch. */
+export interface RoutedEvent {
+  readonly at: number;
+  readonly acceptedAt: number;
+  readonly eventId: string;
+  readonly merchant: number;
+  readonly entityId: string;
+  readonly entityKind: number;
+  readonly type: number;
+  readonly subType: string;
+  readonly occurredAt: number;
+  readonly simulated: number;
+  readonly data: string;
+  readonly bodies: Buffer;
+  readonly trace: readonly TraceLine[];
+}
+
+/** Endpoint (its number), 0 or the code of a skip reason, and for a delivery its id and API version. */
+export type TraceLine =
+  | readonly [endpoint: number, skipped: number]
+  | readonly [endpoint: number, delivered: 0, deliveryId: string, apiVersion: number];
+
+/** Writes the events of the log: the event, its bodies and its routing trace, once per event. */
+export class EventRows {
+  readonly index: IdIndex;
+  #nextSeq: number;
+  readonly #insert;
+  readonly #complete;
+  readonly #stored;
+  readonly #bump;
+  readonly #bodies;
+
+  constructor(db: Database) {
+    this.index = new IdIndex(db, 'event');
+    this.#nextSeq = nextSeq(db, 'event');
+    this.#insert = db.prepare(`INSERT INTO event VALUES (${Array(15).fill('?').join(', ')})`);
+    this.#complete = db.prepare(
+      'UPDATE event SET entity_kind = ?, simulated = ?, routed_at = ?, trace = ?, data = ?, bodies = ? WHERE seq = ?',
+    );
+    this.#stored = db.prepare('SELECT routed_at AS routedAt, trace, bodies FROM event WHERE seq = ?');
+    this.#bump = db.prepare('UPDATE event SET last_at = ? WHERE seq = ? AND last_at < ?');
+    this.#bodies = db.prepare('SELECT bodies FROM event WHERE seq = ?').pluck();
+  }
+
+  find(eventId: string, merchant: number): number | undefined {
+    return this.index.find(eventKey(eventId, merchant));
+  }
+
+  insert(event: RoutedEvent): number {
+    const { at, acceptedAt, eventId, merchant, entityId, entityKind, type, subType, occurredAt } = event;
+    const trace = JSON.stringify(event.trace);
+    const createdAt = Math.floor(acceptedAt);
+    const seq = this.#nextSeq++;
+    const id = packId(eventId);
+    const entity = packId(entityId);
+    this.#insert.run(
+      seq,
+      id,
+      merchant,
+      entity,
+      entityKind,
+      type,
+      subType,
+      occurredAt,
+      event.simulated,
+      createdAt,
+      createdAt,
+      at,
+      trace,
+      event.data,
+      event.bodies,
+    );
+    this.index.add(eventKey(eventId, merchant), seq);
+    return seq;
+  }
+
+  /** The row of a delivery's event; made of the delivery when its routing was not recorded (yet, or it has none). */
+  ofDelivery(head: Head, merchant: number, createdAt: number): number {
+    const key = eventKey(head.eventId, merchant);
+    const known = this.index.find(key);
+    if (known !== undefined) {
+      this.touch(known, createdAt);
+      return known;
+    }
+    const seq = this.#nextSeq++;
+    const simulated = 0;
+    this.#insert.run(
+      seq,
+      packId(head.eventId),
+      merchant,
+      packId(head.entityId),
+      null,
+      head.type,
+      head.subType,
+      head.occurredAt,
+      simulated,
+      createdAt,
+      createdAt,
+      null,
+      null,
+      null,
+      null,
+    );
+    this.index.add(key, seq);
+    return seq;
+  }
+
+  /**
+   * The event has a row. Its first routing completes it; a repeated one (after a crash, perhaps with other endpoints)
+   * adds what the first did not have, and an endpoint once delivered to stays so.
+   */
+  complete(seq: number, event: RoutedEvent): void {
+    const stored = this.#stored.get(seq) as StoredRouting;
+    const trace = stored.trace === null ? event.trace : mergedTrace(JSON.parse(stored.trace), event.trace);
+    const bodies = stored.bodies === null ? event.bodies : mergedBodies(stored.bodies, event.bodies);
+    const at = stored.routedAt ?? event.at;
+    const { entityKind, simulated, data } = event;
+    this.#complete.run(entityKind, simulated, at, JSON.stringify(trace), data, bodies, seq);
+  }
+
+  /** A delivery of it was made then: the event must be kept as long as that. */
+  touch(seq: number, at: number): void {
+    this.#bump.run(at, seq, at);
+  }
+
+  /** The event's body in an API version, if it has one. */
+  body(seq: number, apiVersion: number): Buffer | undefined {
+    const bodies = this.#bodies.get(seq) as Buffer | null;
+    return bodies === null ? undefined : bodyOf(bodies, apiVersion);
+  }
+}
+
+interface StoredRouting {
+  readonly routedAt: number | null;
+  readonly trace: string | null;
+  readonly bodies: Buffer | null;
+}
+
+/** One body out of an event's bodies column. */
+export function bodyOf(bodies: Buffer, apiVersion: number): Buffer | undefined {
+  for (let at = 0; at < bodies.length; ) {
+    const start = at + BODY_HEADER_BYTES;
+    const end = start + bodies.readUInt32LE(at + 1);
+    if (bodies[at] === apiVersion) return bodies.subarray(start, end);
+    at = end;
+  }
+  return undefined;
+}
+
+function mergedBodies(first: Buffer, second: Buffer): Buffer {
+  const parts = [first];
+  for (let at = 0; at < second.length; ) {
+    const end = at + BODY_HEADER_BYTES + second.readUInt32LE(at + 1);
+    if (bodyOf(first, second[at] ?? 0) === undefined) parts.push(second.subarray(at, end));
+    at = end;
+  }
+  return Buffer.concat(parts);
+}
+
+function mergedTrace(first: readonly TraceLine[], second: readonly TraceLine[]): TraceLine[] {
+  const lines = new Map(first.map((line) => [line[0], line]));
+  for (const line of second) {
+    const before = lines.get(line[0]);
+    if (before === undefined || (before[1] !== 0 && line[1] === 0)) lines.set(line[0], line);
+  }
+  return [...lines.values()];
+}
+
+/** The number after the highest that ever may have been used: the index remembers deleted rows' numbers. */
+export function nextSeq(db: Database, table: 'event' | 'delivery'): number {
+  return db
+    .prepare(
+      `SELECT 1 + max(value, coalesce((SELECT max(seq) FROM ${table}), 0)) FROM meta WHERE name = '${table}_indexed_to'`,
+    )
+    .pluck()
+    .get() as number;
+}

@@ -1,0 +1,299 @@
+import type { Database } from 'better-sqlite3';
+import { ATTEMPTS_MAX } from '../../domain/retry.ts';
+import { FAILURE_CODE, STATUS, TRIGGER } from './codes.ts';
+import {
+  ATTEMPTS_PER_DELIVERY,
+  applyAttempt,
+  applyCancel,
+  countsForHealth,
+  type Delivery,
+  DeliveryRows,
+} from './delivery-rows.ts';
+import type { EndpointHealth } from './endpoint-health.ts';
+import { EventRows, type TraceLine } from './event-rows.ts';
+import { type Head, JournalReader } from './journal-reader.ts';
+import { ENTRY_KIND, type JournalWire, OUTCOME } from './journal-wire.ts';
+import type { Names } from './names.ts';
+
+/** The status after an attempt. A refused (410) delivery is over like an exhausted one; its failure code tells. */
+const STATUS_AFTER: Readonly<Record<number, number>> = {
+  [OUTCOME.delivered]: STATUS.of.delivered,
+  [OUTCOME.retry]: STATUS.of.failed,
+  [OUTCOME.exhausted]: STATUS.of.exhausted,
+  [OUTCOME.refused]: STATUS.of.exhausted,
+};
+
+/**
+ * Applies journal batches: events, deliveries, attempts, the endpoints' health and the position, in the transaction
+ * the caller holds. Deliveries are folded in memory and written once in their last state; attempts as they come.
+ */
+export class JournalWriter {
+  readonly events: EventRows;
+  readonly deliveries: DeliveryRows;
+  readonly #names: Names;
+  readonly #health: EndpointHealth;
+  readonly #insertAttempt;
+  readonly #position;
+  readonly #setPosition;
+  /** Of the batch in hand, by ordinal: a head until an entry that counts needs the delivery. */
+  #mentioned: (Head | Delivery)[] = [];
+
+  constructor(db: Database, names: Names, health: EndpointHealth) {
+    this.#names = names;
+    this.#health = health;
+    this.events = new EventRows(db);
+    this.deliveries = new DeliveryRows(db);
+    this.#insertAttempt = db.prepare(
+      `INSERT OR IGNORE INTO attempt VALUES (${Array(11).fill('?').join(', ')})`,
+    );
+    this.#position = db.prepare('SELECT last FROM journal_position WHERE partition = ?').pluck();
+    this.#setPosition = db.prepare('INSERT OR REPLACE INTO journal_position VALUES (?, ?)');
+  }
+
+  apply(wire: JournalWire): void {
+    const { partition, first, last } = wire.position;
+    const stored = this.#position.get(partition) as number | undefined;
+    if (stored !== undefined && last <= stored) return;
+    const reader = new JournalReader(wire);
+    this.#mentioned = [];
+    for (let index = 0; index < wire.count; index += 1) {
+      // Of a batch that was applied in part, the old part is only read for what it mentions.
+      const isNew = stored === undefined || first + index > stored;
+      this.#entry(reader, isNew);
+    }
+    for (const delivery of this.#mentioned) if ('seq' in delivery) this.deliveries.write(delivery);
+    this.#health.flush();
+    this.#setPosition.run(partition, last);
+    this.events.index.write();
+    this.deliveries.index.write();
+  }
+
+  committed(): void {
+    this.events.index.committed();
+    this.deliveries.index.committed();
+  }
+
+  rolledBack(): void {
+    this.events.index.rolledBack();
+    this.deliveries.index.rolledBack();
+  }
+
+  #entry(reader: JournalReader, isNew: boolean): void {
+    switch (reader.number()) {
+      case ENTRY_KIND.routed:
+        this.#routed(reader, isNew);
+        break;
+      case ENTRY_KIND.requested:
+        this.#requested(reader, isNew);
+        break;
+      case ENTRY_KIND.attempted:
+        this.#attempted(reader, isNew);
+        break;
+      default:
+        this.#cancelled(reader, isNew);
+        break;
+    }
+  }
+
+  #routed(reader: JournalReader, isNew: boolean): void {
+    const at = reader.number();
+    const acceptedAt = reader.number();
+    const eventId = reader.text();
+    const merchantId = reader.name();
+    const merchant = this.#names.merchant(merchantId);
+    const entityId = reader.text();
+    const entityKind = reader.number();
+    const type = reader.number();
+    const subType = reader.text();
+    const occurredAt = reader.number();
+    const simulated = reader.number();
+    const data = reader.text();
+    const bodies = reader.bytes(reader.number());
+    const trace: TraceLine[] = [];
+    const heads: (Head | number)[] = [];
+    const lines = reader.number();
+    for (let line = 0; line < lines; line += 1) {
+      const endpointId = reader.name();
+      const endpoint = this.#names.endpoint(endpointId, merchant);
+      const reason = reader.number();
+      if (reason !== 0) {
+        trace.push([endpoint, reason]);
+        continue;
+      }
+      const deliveryId = reader.text();
+      const apiVersion = reader.number();
+      const ordinal = reader.number();
+      trace.push([endpoint, 0, deliveryId, apiVersion]);
+      if (ordinal >= 0) {
+        heads.push(ordinal);
+        continue;
+      }
+      heads.push({
+        deliveryId,
+        eventId,
+        merchantId,
+        endpointId,
+        entityId,
+        type,
+        subType,
+        apiVersion,
+        trigger: TRIGGER.of.live,
+        attemptsMax: ATTEMPTS_MAX,
+        occurredAt,
+        acceptedAt,
+      });
+    }
+    const event = {
+      at,
+      acceptedAt,
+      eventId,
+      merchant,
+      entityId,
+      entityKind,
+      type,
+      subType,
+      occurredAt,
+      simulated,
+      data,
+      bodies,
+      trace,
+    };
+    if (!isNew) {
+      for (const head of heads) this.#mention(head);
+      return;
+    }
+    const known = this.events.find(eventId, merchant);
+    if (known === undefined) {
+      const seq = this.events.insert(event);
+      // The event is new, so are its deliveries: an attempt that came first would have made the event's row.
+      for (const head of heads) this.#newDelivery(head, seq, merchant);
+    } else {
+      this.events.complete(known, event);
+      for (const head of heads) this.#delivery(head);
+    }
+  }
+
+  #requested(reader: JournalReader, isNew: boolean): void {
+    const at = Math.floor(reader.number());
+    const mentioned = reader.delivery();
+    const body = reader.bytes(reader.number());
+    if (!isNew) {
+      this.#mention(mentioned);
+      return;
+    }
+    const delivery = this.#delivery(mentioned);
+    this.deliveries.setCreated(delivery, at);
+    this.events.touch(delivery.event, at);
+    const known = this.events.body(delivery.event, delivery.apiVersion);
+    if (known === undefined || !known.equals(body)) this.deliveries.addBody(delivery, body);
+  }
+
+  #attempted(reader: JournalReader, isNew: boolean): void {
+    const mentioned = reader.delivery();
+    const number = reader.number();
+    const endpointVersion = reader.number();
+    const startedAt = reader.number();
+    const durationMs = reader.number();
+    const outcome = reader.number();
+    const nextAttemptAt = reader.numberOrNull();
+    const failureCode = reader.numberOrNull();
+    const detail = reader.textOrNull();
+    const signature = reader.text();
+    const responseStatus = reader.numberOrNull();
+    const hasResponse = responseStatus !== null;
+    const headers = hasResponse ? reader.text() : null;
+    const bodyLength = hasResponse ? reader.number() : 0;
+    const truncated = hasResponse ? reader.number() : null;
+    const body = hasResponse ? reader.bytes(bodyLength) : null;
+    if (!isNew) {
+      this.#mention(mentioned);
+      return;
+    }
+    const delivery = this.#delivery(mentioned);
+    const id = delivery.seq * ATTEMPTS_PER_DELIVERY + number;
+    const inserted = this.#insertAttempt.run(
+      id,
+      startedAt,
+      durationMs,
+      responseStatus,
+      headers,
+      body,
+      truncated,
+      failureCode,
+      detail,
+      nextAttemptAt,
+      signature,
+    );
+    // The attempt is known: a crash repeated it under the same number, and the first record of it stands.
+    if (inserted.changes === 0) return;
+    const status = STATUS_AFTER[outcome] ?? STATUS.of.failed;
+    applyAttempt(delivery, { number, startedAt, status, nextAttemptAt, responseStatus, failureCode });
+    if (!countsForHealth(delivery)) return;
+    const endedAt = startedAt + durationMs;
+    this.#health.observe(
+      delivery.endpointId,
+      endpointVersion,
+      failureCode === null
+        ? { kind: 'success', endedAt }
+        : {
+            kind: 'failure',
+            endedAt,
+            code: FAILURE_CODE.word(failureCode),
+            responseStatus,
+            isLast: outcome !== OUTCOME.retry,
+          },
+    );
+  }
+
+  #cancelled(reader: JournalReader, isNew: boolean): void {
+    reader.number();
+    const mentioned = reader.delivery();
+    const attempt = reader.number();
+    const reason = reader.number();
+    if (!isNew) {
+      this.#mention(mentioned);
+      return;
+    }
+    applyCancel(this.#delivery(mentioned), attempt, reason);
+  }
+
+  /** Gives a first mention its ordinal, without a look into the file. */
+  #mention(mentioned: number | Head): void {
+    if (typeof mentioned !== 'number') this.#mentioned.push(mentioned);
+  }
+
+  /** The delivery: of this batch, of the file, or new. */
+  #delivery(mentioned: number | Head): Delivery {
+    const known = typeof mentioned === 'number' ? this.#mentioned[mentioned] : mentioned;
+    if (known === undefined)
+      throw new Error(`a journal batch mentions delivery ${mentioned} it does not have`);
+    if ('seq' in known) return known;
+    const merchant = this.#names.merchant(known.merchantId);
+    const delivery =
+      this.deliveries.load(known.deliveryId, known.endpointId) ?? this.#begin(known, merchant, undefined);
+    if (typeof mentioned === 'number') this.#mentioned[mentioned] = delivery;
+    else this.#mentioned.push(delivery);
+    return delivery;
+  }
+
+  #newDelivery(mentioned: number | Head, event: number, merchant: number): void {
+    if (typeof mentioned === 'number') this.#delivery(mentioned);
+    else this.#mentioned.push(this.#begin(mentioned, merchant, event));
+  }
+
+  #begin(head: Head, merchant: number, event: number | undefined): Delivery {
+    const { deliveryId, endpointId, type, apiVersion, trigger, attemptsMax } = head;
+    const createdAt = Math.floor(head.acceptedAt);
+    return this.deliveries.begin({
+      deliveryId,
+      endpointId,
+      endpoint: this.#names.endpoint(endpointId, merchant),
+      event: event ?? this.events.ofDelivery(head, merchant, createdAt),
+      type,
+      apiVersion,
+      trigger,
+      attemptsMax,
+      createdAt,
+    });
+  }
+}

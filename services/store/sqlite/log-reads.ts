@@ -1,0 +1,160 @@
+import type { Database } from 'better-sqlite3';
+import type { DeliveryLog, DeliveryRecord } from '../store.ts';
+import { CursorInvalid } from '../store.ts';
+import { EVENT_TYPE, packId, STATUS } from './codes.ts';
+import { ATTEMPTS_PER_DELIVERY } from './delivery-rows.ts';
+import { bodyOf } from './event-rows.ts';
+import {
+  type AttemptRow,
+  type DeliveryRow,
+  type EventRow,
+  SELECT_DELIVERY,
+  toAttempt,
+  toDelivery,
+  toEvent,
+} from './log-rows.ts';
+
+type ListOptions = Parameters<DeliveryLog['deliveries']>[2];
+type FullDelivery = NonNullable<Awaited<ReturnType<DeliveryLog['delivery']>>>;
+type FullEvent = NonNullable<Awaited<ReturnType<DeliveryLog['event']>>>;
+
+/** Rows of one page at most, whatever is asked. */
+const PAGE_MAX = 1000;
+
+/** Reads of the delivery log. `seq`: the row, when the writer knows it and the index may not have it yet. */
+export class LogReads {
+  readonly #db: Database;
+  /** One statement per set of filters, so that each uses the index that fits. */
+  readonly #lists = new Map<string, ReturnType<Database['prepare']>>();
+  readonly #endpoint;
+  readonly #endpointName;
+  readonly #merchant;
+  readonly #deliveryById;
+  readonly #eventById;
+  readonly #delivery;
+  readonly #attempts;
+  readonly #bodies;
+  readonly #event;
+  readonly #isTried;
+  readonly #position;
+
+  constructor(db: Database) {
+    this.#db = db;
+    this.#endpoint = db
+      .prepare(
+        `SELECT n.seq FROM log_endpoint n JOIN log_merchant m ON m.seq = n.merchant
+         WHERE n.endpoint_id = ? AND m.merchant_id = ?`,
+      )
+      .pluck();
+    this.#endpointName = db.prepare('SELECT endpoint_id FROM log_endpoint WHERE seq = ?').pluck();
+    this.#merchant = db.prepare('SELECT seq FROM log_merchant WHERE merchant_id = ?').pluck();
+    this.#deliveryById = db.prepare('SELECT delivery FROM delivery_by_id WHERE delivery_id = ?').pluck();
+    this.#eventById = db.prepare('SELECT event FROM event_by_id WHERE event_id = ? AND merchant = ?').pluck();
+    this.#delivery = db.prepare(`${SELECT_DELIVERY} WHERE d.seq = ?`);
+    this.#attempts = db.prepare(
+      `SELECT *, attempt_id % ${ATTEMPTS_PER_DELIVERY} AS number FROM attempt
+       WHERE attempt_id BETWEEN ? AND ? ORDER BY attempt_id`,
+    );
+    this.#bodies = db.prepare(
+      `SELECT ev.bodies, own.body FROM delivery d JOIN event ev ON ev.seq = d.event
+       LEFT JOIN delivery_body own ON own.delivery = d.seq WHERE d.seq = ?`,
+    );
+    this.#event = db.prepare('SELECT * FROM event WHERE seq = ? AND merchant = ? AND routed_at IS NOT NULL');
+    this.#isTried = db
+      .prepare(`SELECT attempts_made > 0 OR status = ${STATUS.of.cancelled} FROM delivery WHERE seq = ?`)
+      .pluck();
+    this.#position = db.prepare('SELECT last FROM journal_position WHERE partition = ?').pluck();
+  }
+
+  positionOf(partition: string): number | undefined {
+    return this.#position.get(partition) as number | undefined;
+  }
+
+  deliveries(
+    merchantId: string,
+    endpointId: string,
+    options: ListOptions,
+  ): (DeliveryRecord & { readonly cursor: string })[] {
+    const after = options.after === undefined ? undefined : parseCursor(options.after);
+    const endpoint = this.#endpoint.get(endpointId, merchantId) as number | undefined;
+    if (endpoint === undefined) return [];
+    const values: Record<string, number> = { endpoint, limit: Math.min(options.limit, PAGE_MAX) };
+    if (options.status) values.status = STATUS.of[options.status];
+    if (options.type) values.type = EVENT_TYPE.of[options.type];
+    if (options.since !== undefined) values.since = options.since;
+    if (options.until !== undefined) values.until = options.until;
+    if (after) Object.assign(values, after);
+    const rows = this.#list(options, after !== undefined).all(values) as DeliveryRow[];
+    return rows.map((row) => ({ ...toDelivery(row), cursor: formatCursor(row.created_at, row.seq) }));
+  }
+
+  delivery(
+    merchantId: string,
+    endpointId: string,
+    deliveryId: string,
+    seq: number | undefined,
+  ): FullDelivery | undefined {
+    const found = seq ?? (this.#deliveryById.get(packId(deliveryId)) as number | undefined);
+    if (found === undefined) return undefined;
+    const endpoint = this.#endpoint.get(endpointId, merchantId) as number | undefined;
+    const row = this.#delivery.get(found) as (DeliveryRow & { readonly endpoint: number }) | undefined;
+    if (!row || row.endpoint !== endpoint) return undefined;
+    const record = toDelivery(row);
+    const first = found * ATTEMPTS_PER_DELIVERY;
+    const attempts = this.#attempts.all(first, first + ATTEMPTS_PER_DELIVERY - 1) as AttemptRow[];
+    const { bodies, body } = this.#bodies.get(found) as { bodies: Buffer | null; body: Buffer | null };
+    return {
+      ...record,
+      attempts: attempts.map((attempt) => toAttempt(attempt, record.trigger)),
+      body: body ?? (bodies && bodyOf(bodies, row.api_version)) ?? null,
+    };
+  }
+
+  event(merchantId: string, eventId: string, seq: number | undefined): FullEvent | undefined {
+    const merchant = this.#merchant.get(merchantId) as number | undefined;
+    if (merchant === undefined) return undefined;
+    const found = seq ?? (this.#eventById.get(packId(eventId), merchant) as number | undefined);
+    if (found === undefined) return undefined;
+    const row = this.#event.get(found, merchant) as EventRow | undefined;
+    return row && toEvent(row, merchantId, (endpoint) => String(this.#endpointName.get(endpoint)));
+  }
+
+  /** An attempt of the delivery is recorded, or it was cancelled. */
+  isTried(deliveryId: string, seq: number | undefined): boolean {
+    const found = seq ?? (this.#deliveryById.get(packId(deliveryId)) as number | undefined);
+    return found !== undefined && this.#isTried.get(found) === 1;
+  }
+
+  /** The SQL of a page with these filters; exposed so that its query plan can be looked at. */
+  static listSql(options: Omit<ListOptions, 'limit' | 'after'>, isContinued: boolean): string {
+    const conditions = ['d.endpoint = :endpoint'];
+    // Most are delivered: that filter walks the endpoint's deliveries, any other has the index of the undelivered.
+    if (options.status === 'delivered') conditions.push(`d.status = ${STATUS.of.delivered}`);
+    else if (options.status) conditions.push('d.status = :status', `d.status <> ${STATUS.of.delivered}`);
+    if (options.type) conditions.push('d.type = :type');
+    if (options.since !== undefined) conditions.push('d.created_at >= :since');
+    if (options.until !== undefined) conditions.push('d.created_at < :until');
+    if (isContinued)
+      conditions.push('d.created_at <= :createdAt AND (d.created_at < :createdAt OR d.seq < :seq)');
+    return `${SELECT_DELIVERY} WHERE ${conditions.join(' AND ')} ORDER BY d.created_at DESC, d.seq DESC LIMIT :limit`;
+  }
+
+  #list(options: ListOptions, isContinued: boolean): ReturnType<Database['prepare']> {
+    const sql = LogReads.listSql(options, isContinued);
+    const known = this.#lists.get(sql);
+    if (known) return known;
+    const statement = this.#db.prepare(sql);
+    this.#lists.set(sql, statement);
+    return statement;
+  }
+}
+
+function formatCursor(createdAt: number, seq: number): string {
+  return Buffer.from(`${createdAt}.${seq}`).toString('base64url');
+}
+
+function parseCursor(cursor: string): { readonly createdAt: number; readonly seq: number } {
+  const parts = /^(\d{1,15})\.(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString());
+  if (!parts) throw new CursorInvalid('the cursor is not one of this list');
+  return { createdAt: Number(parts[1]), seq: Number(parts[2]) };
+}

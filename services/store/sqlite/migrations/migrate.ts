@@ -1,0 +1,25 @@
+import type { Database } from 'better-sqlite3';
+import { management } from './001-management.ts';
+import { deliveryLog } from './002-delivery-log.ts';
+
+/** In order, for ever: a file says in `user_version` how many it has been through. */
+export const MIGRATIONS: readonly string[] = [management, deliveryLog];
+
+/**
+ * Brings a file to the newest layout, one transaction per migration, so that a crash leaves it between two of them.
+ * Throws, naming the file, when a newer build has written it: going back would lose what the old one does not know.
+ */
+export function migrate(db: Database, file: string, migrations: readonly string[] = MIGRATIONS): void {
+  const version = Number(db.pragma('user_version', { simple: true }));
+  if (version > migrations.length) {
+    throw new Error(
+      `${file} has layout ${version}, this build knows up to ${migrations.length}: run the newer build`,
+    );
+  }
+  for (let next = version; next < migrations.length; next += 1) {
+    db.transaction(() => {
+      db.exec(migrations[next] ?? '');
+      db.pragma(`user_version = ${next + 1}`);
+    }).immediate();
+  }
+}

@@ -1,0 +1,63 @@
+import { workerData } from 'node:worker_threads';
+import { openConnection } from './connection.ts';
+import { LogReads } from './log-reads.ts';
+import { ManagementReads } from './management-reads.ts';
+import { RetentionReads } from './retention-reads.ts';
+import type { Call, Reply } from './thread-calls.ts';
+import { mainThread, serve, tell, toFailure } from './thread-serve.ts';
+
+/** The thread that reads, on a connection of its own: a long list delays neither a commit nor a delivery. */
+export interface ReaderData {
+  readonly file: string;
+}
+
+export type ReaderOps = ReturnType<typeof operations>;
+
+const port = mainThread();
+const { file } = workerData as ReaderData;
+
+function operations(db: ReturnType<typeof openConnection>) {
+  const management = new ManagementReads(db);
+  const log = new LogReads(db);
+  const retention = new RetentionReads(db);
+  return {
+    merchant: management.merchant.bind(management),
+    merchants: management.merchants.bind(management),
+    keyByHash: management.keyByHash.bind(management),
+    keys: management.keys.bind(management),
+    endpoint: management.endpoint.bind(management),
+    endpoints: management.endpoints.bind(management),
+    answer: management.answer.bind(management),
+    outbox: management.outbox.bind(management),
+    positionOf: log.positionOf.bind(log),
+    deliveries: log.deliveries.bind(log),
+    delivery: log.delivery.bind(log),
+    event: log.event.bind(log),
+    isTried: log.isTried.bind(log),
+    oldDeliveries: retention.oldDeliveries.bind(retention),
+    oldEvents: retention.oldEvents.bind(retention),
+    /** Last of all calls. */
+    close: () => void db.close(),
+  };
+}
+
+try {
+  const db = openConnection(file, 'read');
+  const ops = operations(db);
+  serve(port, (calls) => {
+    const one = (call: Call): Reply => {
+      try {
+        const operation = ops[call.op as keyof ReaderOps] as (...args: readonly unknown[]) => unknown;
+        return { id: call.id, value: operation(...call.args) };
+      } catch (error) {
+        return { id: call.id, failure: toFailure(error, file) };
+      }
+    };
+    tell(port, { kind: 'replies', replies: calls.map(one), hasOutboxRows: false });
+    if (!db.open) port.close();
+  });
+  tell(port, { kind: 'ready', value: null });
+} catch (error) {
+  tell(port, { kind: 'refused', message: toFailure(error, file).message });
+  port.close();
+}

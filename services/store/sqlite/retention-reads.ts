@@ -1,0 +1,67 @@
+import type { Database } from 'better-sqlite3';
+
+/** Rows looked at in one step. */
+const SCAN_ROWS = 2000;
+
+export interface OldRows {
+  readonly seqs: readonly number[];
+  /** Nothing older lies further on: this pass is over. */
+  readonly isDone: boolean;
+}
+
+/**
+ * Finds what is older than the retention. Rows lie in the order they were recorded, which is nearly that of their age:
+ * a pass walks from the oldest row, skips what is still needed, and is over at the first row that is young.
+ */
+export class RetentionReads {
+  readonly #deliveries;
+  readonly #events;
+  #deliveriesFrom = 0;
+  #eventsFrom = 0;
+
+  constructor(db: Database) {
+    this.#deliveries = db.prepare(
+      'SELECT seq, created_at AS createdAt, created_at AS lastAt FROM delivery WHERE seq > ? ORDER BY seq LIMIT ?',
+    );
+    this.#events = db.prepare(
+      'SELECT seq, created_at AS createdAt, last_at AS lastAt FROM event WHERE seq > ? ORDER BY seq LIMIT ?',
+    );
+  }
+
+  oldDeliveries(before: number, limit: number): OldRows {
+    const found = scan(this.#deliveries, this.#deliveriesFrom, before, limit);
+    this.#deliveriesFrom = found.isDone ? 0 : found.reached;
+    return found;
+  }
+
+  oldEvents(before: number, limit: number): OldRows {
+    const found = scan(this.#events, this.#eventsFrom, before, limit);
+    this.#eventsFrom = found.isDone ? 0 : found.reached;
+    return found;
+  }
+}
+
+interface AgedRow {
+  readonly seq: number;
+  readonly createdAt: number;
+  readonly lastAt: number;
+}
+
+function scan(
+  statement: { iterate(...args: number[]): IterableIterator<unknown> },
+  from: number,
+  before: number,
+  limit: number,
+): OldRows & { readonly reached: number } {
+  const seqs: number[] = [];
+  let reached = from;
+  let seen = 0;
+  for (const row of statement.iterate(from, SCAN_ROWS) as IterableIterator<AgedRow>) {
+    if (row.createdAt >= before) return { seqs, reached, isDone: true };
+    if (row.lastAt < before) seqs.push(row.seq);
+    reached = row.seq;
+    seen += 1;
+    if (seqs.length >= limit) return { seqs, reached, isDone: false };
+  }
+  return { seqs, reached, isDone: seen < SCAN_ROWS };
+}

@@ -1,0 +1,126 @@
+import type { Worker } from 'node:worker_threads';
+import { CursorInvalid, StoreUnavailable } from '../store.ts';
+
+/** One operation asked of a worker thread. */
+export interface Call {
+  readonly id: number;
+  readonly op: string;
+  readonly args: readonly unknown[];
+}
+
+export type Reply =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly failure: Failure };
+
+export interface Failure {
+  readonly kind: 'unavailable' | 'cursor' | 'other';
+  readonly message: string;
+}
+
+/** What a worker thread tells: first that it is ready, then answers, several at once. */
+export type FromThread =
+  | { readonly kind: 'ready'; readonly value: unknown }
+  | { readonly kind: 'refused'; readonly message: string }
+  | { readonly kind: 'replies'; readonly replies: readonly Reply[]; readonly hasOutboxRows: boolean }
+  | { readonly kind: 'broken'; readonly message: string };
+
+type Operations = Readonly<Record<string, (...args: never[]) => unknown>>;
+
+interface Waiting {
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** The main thread's side of a worker: operations as promises. */
+export class ThreadCalls<Ops extends Operations> {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, Waiting>();
+  #nextId = 1;
+  #ended: Error | null = null;
+  /** Resolves when the thread has ended; with the reason when nobody asked it to. */
+  readonly exited: Promise<Error | null>;
+  /** Called when the thread says that its file is broken. */
+  onBroken: (error: Error) => void = () => {};
+  /** Called when a transaction with outbox rows was committed, before its calls are answered. */
+  onOutboxRows: () => void = () => {};
+
+  private constructor(worker: Worker) {
+    this.#worker = worker;
+    this.exited = new Promise((resolve) => {
+      let cause: Error | null = null;
+      worker.on('error', (error) => {
+        cause = error instanceof Error ? error : new Error(String(error));
+      });
+      worker.on('exit', (code) => {
+        const reason = cause ?? (code === 0 ? null : new Error(`a store thread ended with code ${code}`));
+        this.#end(reason);
+        resolve(reason);
+      });
+    });
+  }
+
+  /** Waits until the thread is ready. Rejects with its one-line reason when it is not. */
+  static async start<Ops extends Operations>(
+    worker: Worker,
+  ): Promise<{ readonly calls: ThreadCalls<Ops>; readonly ready: unknown }> {
+    const calls = new ThreadCalls<Ops>(worker);
+    const ready = await new Promise<unknown>((resolve, reject) => {
+      void calls.exited.then((reason) => reject(reason ?? new Error('a store thread ended while starting')));
+      worker.on('message', (message: FromThread) => {
+        if (message.kind === 'ready') resolve(message.value);
+        else if (message.kind === 'refused') reject(new Error(message.message));
+        else calls.#receive(message);
+      });
+    });
+    return { calls, ready };
+  }
+
+  call<Op extends keyof Ops & string>(
+    op: Op,
+    args: Parameters<Ops[Op]>,
+    transfer: readonly ArrayBuffer[] = [],
+  ): Promise<ReturnType<Ops[Op]>> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended) return reject(new StoreUnavailable(this.#ended.message));
+      const id = this.#nextId++;
+      this.#waiting.set(id, { resolve, reject });
+      this.#worker.postMessage({ id, op, args } satisfies Call, transfer);
+    });
+  }
+
+  /** Ends the thread after its last call. Complete when it has ended, by force when it could not end by itself. */
+  async close(op: keyof Ops & string): Promise<void> {
+    const last = this.call(op, [] as never);
+    await last.catch(() => this.#worker.terminate());
+    await this.exited;
+  }
+
+  #receive(message: FromThread): void {
+    if (message.kind === 'broken') this.onBroken(new Error(message.message));
+    if (message.kind !== 'replies') return;
+    if (message.hasOutboxRows) this.onOutboxRows();
+    for (const reply of message.replies) {
+      const waiting = this.#waiting.get(reply.id);
+      this.#waiting.delete(reply.id);
+      if ('value' in reply) waiting?.resolve(reply.value as never);
+      else waiting?.reject(toError(reply.failure));
+    }
+  }
+
+  #end(reason: Error | null): void {
+    this.#ended = reason ?? new Error('the store is closed');
+    for (const { reject } of this.#waiting.values()) reject(new StoreUnavailable(this.#ended.message));
+    this.#waiting.clear();
+  }
+}
+
+function toError({ kind, message }: Failure): Error {
+  switch (kind) {
+    case 'unavailable':
+      return new StoreUnavailable(message);
+    case 'cursor':
+      return new CursorInvalid(message);
+    case 'other':
+      return new Error(message);
+  }
+}

@@ -1,0 +1,168 @@
+import { workerData } from 'node:worker_threads';
+import type { HealthPolicy } from '../../domain/health.ts';
+import { lockExclusively } from '../../runtime/exclusive-lock.ts';
+import { AnswerWrites } from './answer-writes.ts';
+import { isDamage, openConnection } from './connection.ts';
+import { EndpointHealth } from './endpoint-health.ts';
+import { EndpointWrites } from './endpoint-writes.ts';
+import { eventKey } from './id-index.ts';
+import { JournalWriter } from './journal-writer.ts';
+import { MerchantWrites } from './merchant-writes.ts';
+import { migrate } from './migrations/migrate.ts';
+import { Names } from './names.ts';
+import { OutboxWrites } from './outbox-writes.ts';
+import { RetentionWrites } from './retention-writes.ts';
+import type { Call, Reply } from './thread-calls.ts';
+import { mainThread, serve, tell, toFailure } from './thread-serve.ts';
+
+/**
+ * The thread that owns the file: it alone writes. Calls that arrive while a transaction is being made durable go into
+ * the next one together, so that many share one fsync; when there is only one, it does not wait for others.
+ */
+export interface WriterData {
+  readonly file: string;
+  readonly healthPolicy: HealthPolicy;
+  /** Limits the file, in pages; 0 = no limit. */
+  readonly pagesMax: number;
+}
+
+export type WriterOps = ReturnType<typeof operations>;
+
+const port = mainThread();
+const { file, healthPolicy, pagesMax } = workerData as WriterData;
+
+function open() {
+  const lock = lockExclusively(file);
+  try {
+    const db = openConnection(file, 'write');
+    if (pagesMax > 0) db.pragma(`max_page_count = ${pagesMax}`);
+    migrate(db, file);
+    return { lock, db };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function operations({ lock, db }: ReturnType<typeof open>) {
+  const names = new Names(db);
+  const outbox = new OutboxWrites(db);
+  const answers = new AnswerWrites(db);
+  const merchants = new MerchantWrites(db, outbox);
+  const health = new EndpointHealth(db, outbox, healthPolicy);
+  const endpoints = new EndpointWrites(db, outbox, answers, (uuid) => health.forget(uuid));
+  const journal = new JournalWriter(db, names, health);
+  const retention = new RetentionWrites(db, journal.events.index, journal.deliveries.index);
+  const probe = db.prepare("UPDATE meta SET value = value WHERE name = 'published_up_to'");
+  return {
+    createMerchant: merchants.create.bind(merchants),
+    updateMerchant: merchants.update.bind(merchants),
+    createKey: merchants.createKey.bind(merchants),
+    revokeKey: merchants.revokeKey.bind(merchants),
+    touchKeys: merchants.touchKeys.bind(merchants),
+    createEndpoint: endpoints.create.bind(endpoints),
+    updateEndpoint: endpoints.update.bind(endpoints),
+    rotateEndpoint: endpoints.rotate.bind(endpoints),
+    removeEndpoint: endpoints.remove.bind(endpoints),
+    published: outbox.published.bind(outbox),
+    applyJournal: journal.apply.bind(journal),
+    deleteDeliveries: retention.deleteDeliveries.bind(retention),
+    deleteEvents: retention.deleteEvents.bind(retention),
+    /** Writes something, to see whether writing works again. */
+    probe: () => void probe.run(),
+    /** The row of a delivery that the index may not have yet. */
+    findDelivery: (deliveryId: string) => journal.deliveries.index.findRecent(deliveryId),
+    findEvent(merchantId: string, eventId: string) {
+      const merchant = names.findMerchant(merchantId);
+      return merchant === undefined
+        ? undefined
+        : journal.events.index.findRecent(eventKey(eventId, merchant));
+    },
+    /** Last of all calls. */
+    close() {
+      db.exec('COMMIT');
+      db.close();
+      lock.release();
+    },
+    publishedUpTo: outbox.publishedUpTo.bind(outbox),
+    takeOutboxRows() {
+      const { hasAdded } = outbox;
+      outbox.hasAdded = false;
+      return hasAdded;
+    },
+    committed: () => journal.committed(),
+    rolledBack() {
+      outbox.hasAdded = false;
+      names.forgetAll();
+      health.forgetAll();
+      journal.rolledBack();
+    },
+  };
+}
+
+function run(db: ReturnType<typeof open>['db'], ops: WriterOps): void {
+  const begin = db.prepare('BEGIN IMMEDIATE');
+  const commit = db.prepare('COMMIT');
+  const rollback = db.prepare('ROLLBACK');
+
+  const one = (call: Call): Reply => {
+    const operation = ops[call.op as keyof WriterOps] as (...args: readonly unknown[]) => unknown;
+    return { id: call.id, value: operation(...call.args) };
+  };
+
+  /** All calls in one transaction, or none. */
+  const together = (calls: readonly Call[]): Reply[] => {
+    try {
+      begin.run();
+      const replies = calls.map(one);
+      if (db.open) commit.run();
+      ops.committed();
+      return replies;
+    } catch (error) {
+      // A full disk may have ended the transaction already.
+      if (db.inTransaction) rollback.run();
+      ops.rolledBack();
+      throw error;
+    }
+  };
+
+  const failed = (call: Call, error: unknown): Reply => {
+    const failure = toFailure(error, file);
+    if (isDamage(error)) tell(port, { kind: 'broken', message: failure.message });
+    return { id: call.id, failure };
+  };
+
+  serve(port, (calls) => {
+    const replies: Reply[] = [];
+    let hasOutboxRows = false;
+    const attempt = (some: readonly Call[]) => {
+      replies.push(...together(some));
+      hasOutboxRows = ops.takeOutboxRows() || hasOutboxRows;
+    };
+    try {
+      attempt(calls);
+    } catch (error) {
+      // One call spoiled it, or the disk did. Each gets a transaction of its own, so that it answers for itself.
+      for (const call of calls) {
+        try {
+          if (calls.length === 1) throw error;
+          attempt([call]);
+        } catch (own) {
+          replies.push(failed(call, own));
+        }
+      }
+    }
+    tell(port, { kind: 'replies', replies, hasOutboxRows });
+    if (!db.open) port.close();
+  });
+}
+
+try {
+  const opened = open();
+  const ops = operations(opened);
+  tell(port, { kind: 'ready', value: ops.publishedUpTo() });
+  run(opened.db, ops);
+} catch (error) {
+  tell(port, { kind: 'refused', message: toFailure(error, file).message });
+  port.close();
+}
