@@ -1,0 +1,202 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { EngineThread } from './engine-thread.ts';
+import { Part, SpareBuffers } from './part.ts';
+import type { CommitReply, FailReply, PartMessage, Reply } from './wire.ts';
+
+/** Published and not yet durable, at most: a publisher that is faster than the disk is told so. */
+const OFFERED_BYTES_MAX = 64 * 1024 * 1024;
+const RETRY_PAUSE_MS = 250;
+const RETRY_PAUSE_MS_MAX = 5_000;
+
+/** Something that waits until what was gathered for it is durable. */
+export interface Settled {
+  durable(): void;
+}
+
+interface Publisher {
+  readonly resolve: (reply: CommitReply) => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface Running {
+  readonly at: number;
+  readonly kept: Part;
+  readonly offered: Part;
+  readonly settled: readonly Settled[];
+  readonly publishers: readonly Publisher[];
+}
+
+/**
+ * Group commit by natural batching: what comes in while a commit runs is gathered and goes into the next, which
+ * starts the moment the one before is done. There is no waiting window, so an idle system is fast.
+ *
+ * A commit has two halves. `kept` are settlements: work that was done, tried until it is durable. `offered` is what
+ * publishers wait for: they get a rejection when the commit fails, and may offer it again.
+ */
+export class CommitQueue {
+  readonly #thread: EngineThread;
+  readonly #clock: Clock;
+  readonly #log: Logger | undefined;
+  readonly #committed: (kept: Part, offered: Part, at: number, reply: CommitReply) => void;
+  readonly #fatal: (error: Error) => void;
+  readonly #spare = new SpareBuffers();
+  #kept: Part;
+  #offered: Part;
+  #settled: Settled[] = [];
+  #publishers: Publisher[] = [];
+  #running: Running | null = null;
+  #scheduled = false;
+  #pauseMs = 0;
+  #dead: Error | null = null;
+  #cancelRetry: () => void = () => {};
+  #idle: (() => void)[] = [];
+
+  constructor(options: {
+    readonly thread: EngineThread;
+    readonly clock: Clock;
+    readonly log: Logger | undefined;
+    /** Called before anyone is told that it is durable. */
+    readonly committed: (kept: Part, offered: Part, at: number, reply: CommitReply) => void;
+    readonly fatal: (error: Error) => void;
+  }) {
+    this.#thread = options.thread;
+    this.#clock = options.clock;
+    this.#log = options.log;
+    this.#committed = options.committed;
+    this.#fatal = options.fatal;
+    this.#kept = new Part(this.#spare);
+    this.#offered = new Part(this.#spare);
+  }
+
+  /** Commits go through. */
+  get reachable(): boolean {
+    return this.#pauseMs === 0 && this.#dead === null;
+  }
+
+  /** A commit is on its way. */
+  get busy(): boolean {
+    return this.#running !== null;
+  }
+
+  /** The half that settlements are written into. Call `settled` after writing. */
+  get kept(): Part {
+    return this.#kept;
+  }
+
+  /** What was written into `kept` is complete; `settled.durable` is called once it is. */
+  settled(settled: Settled): void {
+    this.#settled.push(settled);
+    this.#schedule();
+  }
+
+  /** Resolves when what `write` put down is durable. Rejects when the commit failed, or when too much is waiting. */
+  publish(write: (part: Part) => void): Promise<CommitReply> {
+    return new Promise((resolve, reject) => {
+      if (this.#dead) return reject(this.#dead);
+      if (this.#offered.bytes > OFFERED_BYTES_MAX) {
+        const mebibytes = OFFERED_BYTES_MAX / 1024 / 1024;
+        return reject(new Error(`${mebibytes} MiB are waiting to be written already: publish more slowly`));
+      }
+      write(this.#offered);
+      this.#publishers.push({ resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Resolves when nothing waits to be written, or nothing can be written any more. */
+  drained(): Promise<void> {
+    this.#schedule();
+    if (this.#dead || (!this.#running && !this.#scheduled)) return Promise.resolve();
+    return new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  /** Nothing can be written any more. Publishers are told; settlements are not acknowledged. */
+  end(error: Error): void {
+    if (this.#dead) return;
+    this.#dead = error;
+    this.#cancelRetry();
+    for (const { reject } of [...(this.#running?.publishers ?? []), ...this.#publishers]) reject(error);
+    this.#publishers = [];
+    this.#wakeIdle();
+  }
+
+  /** At the end of the running piece of work, so that what it hands in together is committed together. */
+  #schedule(): void {
+    if (this.#scheduled || this.#running || this.#dead) return;
+    this.#scheduled = true;
+    queueMicrotask(() => {
+      this.#scheduled = false;
+      this.#start();
+    });
+  }
+
+  #start(): void {
+    if (this.#running || this.#dead) return;
+    if (this.#kept.empty && this.#offered.empty && this.#publishers.length + this.#settled.length === 0) {
+      this.#wakeIdle();
+      return;
+    }
+    const at = this.#clock.now();
+    this.#running = {
+      at,
+      kept: this.#kept,
+      offered: this.#offered,
+      settled: this.#settled,
+      publishers: this.#publishers,
+    };
+    this.#kept = new Part(this.#spare);
+    this.#offered = new Part(this.#spare);
+    this.#settled = [];
+    this.#publishers = [];
+    this.#send(this.#running, this.#running.kept.seal(), this.#running.offered.seal());
+  }
+
+  #send(running: Running, kept: PartMessage, offered: PartMessage): void {
+    const transfer = [...kept.streams, ...offered.streams, kept.operations, offered.operations];
+    const buffers = transfer.filter((buffer) => buffer !== null);
+    this.#thread.send({ kind: 'commit', at: running.at, kept, offered }, buffers, (reply) => {
+      if (this.#dead) return;
+      if (reply.kind === 'committed') this.#done(running, reply);
+      else this.#failed(running, reply);
+    });
+  }
+
+  #done(running: Running, reply: CommitReply): void {
+    if (this.#pauseMs > 0) this.#log?.info('the broker writes again');
+    this.#pauseMs = 0;
+    this.#running = null;
+    this.#spare.give(reply.spare);
+    // The thread gets the next commit first; what this one brought is handed over while it works.
+    this.#start();
+    this.#committed(running.kept, running.offered, running.at, reply);
+    for (const settled of running.settled) settled.durable();
+    for (const { resolve } of running.publishers) resolve(reply);
+  }
+
+  #failed(running: Running, reply: Reply): void {
+    const { code, message, passing, kept } = reply as FailReply;
+    const error = new Error(`the broker could not write (${code}: ${message})`);
+    this.#log?.error({ code, detail: message }, 'the broker could not write');
+    if (!passing) {
+      this.#fatal(error);
+      return;
+    }
+    for (const { reject } of [...running.publishers, ...this.#publishers]) reject(error);
+    this.#publishers = [];
+    this.#offered = new Part(this.#spare);
+    this.#pauseMs = Math.min(Math.max(this.#pauseMs * 2, RETRY_PAUSE_MS), RETRY_PAUSE_MS_MAX);
+    const empty = new Part(this.#spare);
+    // Something small is written along, so that an empty commit cannot pass for a disk that takes writes again.
+    empty.probe(this.#clock.now());
+    const again: Running = { ...running, offered: empty, publishers: [] };
+    this.#running = again;
+    this.#cancelRetry = this.#clock.at(this.#clock.now() + this.#pauseMs, () => {
+      if (!this.#dead) this.#send(again, kept, empty.seal());
+    });
+  }
+
+  #wakeIdle(): void {
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,173 @@
+import type { RecordDecoder } from '../../codec/record-codec.ts';
+import type { DeliveryTask } from '../../domain/task.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { DueHeap, type DueKey, isBefore } from './due-heap.ts';
+import type { EngineThread } from './engine-thread.ts';
+import type { Part } from './part.ts';
+import type { StoredDelayed } from './wire.ts';
+import type { Feed, Item } from './work.ts';
+
+/** In memory: the next tasks due, at most twice this many, and about this many bytes. The rest stays in the file. */
+const WINDOW_TASKS = 1_000;
+const WINDOW_BYTES = 16 * 1024 * 1024;
+
+interface Entry extends DueKey {
+  readonly task: DeliveryTask;
+  readonly bytes: number;
+}
+
+/** Later than everything. */
+const END: DueKey = { due: Number.POSITIVE_INFINITY, id: Number.POSITIVE_INFINITY };
+
+/**
+ * The delayed tasks of one class: retries, parked tasks, tasks published for later. Handed over when due, never
+ * before. Invariant: every task of the file that is before `#horizon` is in memory, waiting or handed over.
+ */
+export class DelayedTasks implements Feed<DeliveryTask> {
+  readonly #taskClass: number;
+  readonly #thread: EngineThread;
+  readonly #clock: Clock;
+  readonly #decoderOf: (schema: number) => RecordDecoder<DeliveryTask>;
+  readonly #failed: (error: Error) => void;
+  readonly #heap = new DueHeap<Entry>();
+  /** Ids in memory, waiting or handed over: a read may meet them in the file again. */
+  readonly #held = new Set<number>();
+  #bytes = 0;
+  #horizon: DueKey;
+  #reading = false;
+  #timer: { readonly due: number; readonly cancel: () => void } | null = null;
+  /** Tasks that are not done. */
+  pending: number;
+  onAvailable: () => void = () => {};
+
+  constructor(options: {
+    readonly taskClass: number;
+    readonly thread: EngineThread;
+    readonly clock: Clock;
+    readonly decoderOf: (schema: number) => RecordDecoder<DeliveryTask>;
+    readonly pending: number;
+    readonly failed: (error: Error) => void;
+  }) {
+    this.#taskClass = options.taskClass;
+    this.#thread = options.thread;
+    this.#clock = options.clock;
+    this.#decoderOf = options.decoderOf;
+    this.#failed = options.failed;
+    this.pending = options.pending;
+    this.#horizon = options.pending > 0 ? { due: Number.NEGATIVE_INFINITY, id: -1 } : END;
+    this.#readAhead();
+  }
+
+  /** Takes a task that was committed. */
+  committed(id: number, task: DeliveryTask, bytes: number): void {
+    this.pending += 1;
+    const entry: Entry = { due: task.dueAt, id, task, bytes };
+    // Beyond the horizon it stays in the file until its time comes near.
+    if (!isBefore(entry, this.#horizon)) return;
+    this.#hold(entry);
+    if (this.#heap.size > 2 * WINDOW_TASKS || (this.#bytes > 2 * WINDOW_BYTES && this.#heap.size > 1))
+      this.#trim();
+    this.#arm();
+  }
+
+  take(): Item<DeliveryTask> | undefined {
+    const next = this.#heap.top;
+    if (!next) return undefined;
+    if (next.due > this.#clock.now()) {
+      this.#arm();
+      return undefined;
+    }
+    this.#heap.pop();
+    this.#bytes -= next.bytes;
+    this.#readAhead();
+    return { record: next.task, row: null, index: next.id, feed: this, failures: 0, since: 0, cancel: null };
+  }
+
+  complete(item: Item<DeliveryTask>, part: Part): void {
+    part.delayedDone(item.index);
+  }
+
+  completed(item: Item<DeliveryTask>): void {
+    this.#held.delete(item.index);
+    this.pending -= 1;
+  }
+
+  /** When the soonest task that waits is due; undefined = none is in memory. */
+  get nextDue(): number | undefined {
+    return this.#heap.top?.due;
+  }
+
+  /** Cancels the timer. */
+  close(): void {
+    this.#timer?.cancel();
+    this.#timer = null;
+  }
+
+  #hold(entry: Entry): void {
+    this.#heap.push(entry);
+    this.#held.add(entry.id);
+    this.#bytes += entry.bytes;
+  }
+
+  /** Lets go of the latest ones: they are in the file, and are read again when their time comes near. */
+  #trim(): void {
+    const half = Math.max(1, Math.min(WINDOW_TASKS, this.#heap.size >> 1));
+    const dropped = this.#heap.trim(half);
+    for (const { id, bytes } of dropped) {
+      this.#held.delete(id);
+      this.#bytes -= bytes;
+    }
+    const [first] = dropped;
+    if (first && isBefore(first, this.#horizon)) this.#horizon = { due: first.due, id: first.id };
+  }
+
+  /** One timer, for the soonest. */
+  #arm(): void {
+    const due = this.#heap.top?.due;
+    if (due === undefined || (this.#timer && this.#timer.due <= due)) return;
+    this.#timer?.cancel();
+    const cancel = this.#clock.at(due, () => {
+      this.#timer = null;
+      this.onAvailable();
+    });
+    this.#timer = { due, cancel };
+  }
+
+  #readAhead(): void {
+    if (this.#horizon === END || this.#reading || this.#heap.size > WINDOW_TASKS / 2) return;
+    this.#reading = true;
+    const { due, id } = this.#horizon;
+    const request = {
+      kind: 'readDelayed',
+      taskClass: this.#taskClass,
+      due,
+      id,
+      limit: WINDOW_TASKS,
+      bytesMax: WINDOW_BYTES,
+    } as const;
+    this.#thread.send(request, [], (reply) => {
+      this.#reading = false;
+      if (reply.kind === 'unreadable') this.#failed(new Error(reply.message));
+      // A trim while the read was on its way moved the horizon down: what was read may have a gap before it.
+      else if (reply.kind === 'delayed' && isBefore(this.#horizon, { due, id })) this.#readAhead();
+      else if (reply.kind === 'delayed') this.#loaded(reply.rows, reply.more);
+    });
+  }
+
+  #loaded(rows: readonly StoredDelayed[], more: boolean): void {
+    for (const { id, due, schema, blob } of rows) {
+      if (this.#held.has(id)) continue;
+      const bytes = Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength);
+      try {
+        this.#hold({ id, due, task: this.#decoderOf(schema).decode(bytes, 0), bytes: bytes.length });
+      } catch (error) {
+        this.#failed(new Error(`delayed task ${id} is damaged: ${error}`));
+      }
+    }
+    const last = rows.at(-1);
+    this.#horizon = more && last ? { due: last.due, id: last.id + 1 } : END;
+    this.#readAhead();
+    this.#arm();
+    this.onAvailable();
+  }
+}

@@ -1,0 +1,165 @@
+import type { JournalEntry } from '../../domain/journal.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Consumer, JournalBatch, JournalSource } from '../broker.ts';
+import type { CommitQueue } from './commit-queue.ts';
+import type { LogStream } from './log-stream.ts';
+import { JOURNAL } from './wire.ts';
+
+const PAUSE_MS = 100;
+const PAUSE_MS_MAX = 30_000;
+
+interface Options {
+  readonly partition: string;
+  readonly log: LogStream<JournalEntry>;
+  readonly queue: CommitQueue;
+  readonly clock: Clock;
+  readonly logger: Logger | undefined;
+}
+
+type Handler = (batch: JournalBatch) => Promise<void>;
+
+/** Hands the journal over in batches, one at a time and in order; while the handler works, the next one gathers. */
+export class JournalReader implements JournalSource {
+  readonly #options: Options;
+  /** Handed over and not taken: comes again before anything else. */
+  held: JournalBatch | null = null;
+  failures = 0;
+  failingSince = 0;
+  #consumer: JournalConsumer | null = null;
+
+  constructor(options: Options) {
+    this.#options = options;
+    options.log.onAvailable = () => this.#consumer?.wake();
+  }
+
+  async consume(
+    handler: Handler,
+    positionOf: (partition: string) => Promise<number | undefined>,
+    limits: { readonly batchMax: number },
+  ): Promise<Consumer> {
+    if (this.#consumer && !this.#consumer.stopped) throw new Error('the journal has a consumer already');
+    const position = await positionOf(this.#options.partition);
+    const consumer = new JournalConsumer(this, this.#options, handler, (position ?? -1) + 1, limits.batchMax);
+    this.#consumer = consumer;
+    consumer.wake();
+    return consumer;
+  }
+
+  get stuck(): { readonly count: number; readonly since: number } {
+    return this.failures > 0
+      ? { count: 1, since: this.failingSince }
+      : { count: 0, since: Number.POSITIVE_INFINITY };
+  }
+
+  async stop(deadlineMs: number): Promise<void> {
+    await this.#consumer?.stop(deadlineMs);
+  }
+}
+
+class JournalConsumer implements Consumer {
+  readonly #reader: JournalReader;
+  readonly #options: Options;
+  readonly #handler: Handler;
+  /** The store has everything before this position. */
+  readonly #from: number;
+  readonly #batchMax: number;
+  readonly #stopping = new AbortController();
+  #paused = false;
+  #working: Promise<void> | null = null;
+  #stop: Promise<'drained' | 'abandoned'> | null = null;
+  #abandoned = false;
+  stopped = false;
+
+  constructor(reader: JournalReader, options: Options, handler: Handler, from: number, batchMax: number) {
+    this.#reader = reader;
+    this.#options = options;
+    this.#handler = handler;
+    this.#from = from;
+    this.#batchMax = batchMax;
+  }
+
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.wake();
+  }
+
+  stop(deadlineMs: number): Promise<'drained' | 'abandoned'> {
+    this.#stop ??= this.#drain(deadlineMs);
+    return this.#stop;
+  }
+
+  wake(): void {
+    this.#working ??= this.#work().finally(() => {
+      this.#working = null;
+      // Something may have come, or resume() been called, while the loop was on its way out.
+      const more = this.#reader.held !== null || this.#options.log.oldestAt !== undefined;
+      if (more && !this.#paused && !this.#stop) this.wake();
+    });
+  }
+
+  async #work(): Promise<void> {
+    while (!this.#paused && !this.#stop) {
+      const batch = this.#reader.held ?? this.#nextBatch();
+      if (!batch) return;
+      this.#reader.held = batch;
+      try {
+        await this.#handler(batch);
+      } catch (error) {
+        if (this.#abandoned) return;
+        await this.#pauseAfter(error);
+        continue;
+      }
+      if (this.#abandoned) return;
+      this.#taken(batch);
+    }
+  }
+
+  #nextBatch(): JournalBatch | undefined {
+    const { log, partition } = this.#options;
+    const run = log.takeRun(this.#from, this.#batchMax);
+    if (!run) return undefined;
+    return { partition, first: run.first, last: run.first + run.records.length - 1, entries: run.records };
+  }
+
+  /**
+   * The store has the batch. Its rows go with the next commit, whatever that is for: if a crash comes first, the store
+   * says how far it has come.
+   */
+  #taken(batch: JournalBatch): void {
+    this.#reader.held = null;
+    this.#reader.failures = 0;
+    this.#options.log.pending -= batch.entries.length;
+    this.#options.queue.kept.rowsDoneUpTo(JOURNAL, batch.last);
+  }
+
+  async #pauseAfter(error: unknown): Promise<void> {
+    const { clock, logger } = this.#options;
+    if (this.#reader.failures === 0) this.#reader.failingSince = clock.now();
+    this.#reader.failures += 1;
+    logger?.error(
+      { stream: 'journal', failures: this.#reader.failures, detail: String(error) },
+      'a handler threw',
+    );
+    const pause = Math.min(PAUSE_MS * 2 ** (this.#reader.failures - 1), PAUSE_MS_MAX);
+    await clock.sleep(pause, this.#stopping.signal);
+  }
+
+  async #drain(deadlineMs: number): Promise<'drained' | 'abandoned'> {
+    const { clock } = this.#options;
+    this.#stopping.abort();
+    let cancel = () => {};
+    const deadline = new Promise<boolean>((resolve) => {
+      cancel = clock.at(clock.now() + deadlineMs, () => resolve(false));
+    });
+    const inTime = await Promise.race([(this.#working ?? Promise.resolve()).then(() => true), deadline]);
+    cancel();
+    this.#abandoned = true;
+    this.stopped = true;
+    return inTime ? 'drained' : 'abandoned';
+  }
+}

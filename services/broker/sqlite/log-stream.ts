@@ -1,0 +1,269 @@
+import type { RecordDecoder } from '../../codec/record-codec.ts';
+import type { EngineThread } from './engine-thread.ts';
+import type { Part } from './part.ts';
+import { STREAMS, type StoredRow } from './wire.ts';
+import type { Feed, Item } from './work.ts';
+
+/** Read ahead and kept for handing over, per stream: at most this many records and about this many bytes. */
+const RECORDS_MAX = 16_384;
+const BYTES_MAX = 16 * 1024 * 1024;
+const READ_BYTES = 4 * 1024 * 1024;
+
+/** A batch row of which not every record is done. Holds its records, or its bytes to decode them from one by one. */
+export class LogRow<T> {
+  readonly stream: number;
+  readonly first: number;
+  readonly count: number;
+  readonly at: number;
+  readonly bytes: number;
+  /** How many are not done. */
+  left: number;
+  /** Bit i = record i is done. Made when the first one is. */
+  done: Uint8Array | null = null;
+  /** A part that is being gathered will write down what is done. */
+  dirty = false;
+  #cursor = 0;
+  #records: (T | undefined)[] | null = null;
+  #blob: Buffer | null = null;
+  #decoder: RecordDecoder<T> | null = null;
+  #position = 0;
+
+  constructor(stream: number, first: number, count: number, at: number, bytes: number) {
+    this.stream = stream;
+    this.first = first;
+    this.count = count;
+    this.at = at;
+    this.bytes = bytes;
+    this.left = count;
+  }
+
+  /** A row that was just committed: handed over without being read back. */
+  withRecords(records: T[]): this {
+    this.#records = records;
+    return this;
+  }
+
+  withBytes(blob: Buffer, decoder: RecordDecoder<T>, done: Uint8Array | null): this {
+    this.#blob = blob;
+    this.#decoder = decoder;
+    if (done) {
+      this.done = Uint8Array.from(done);
+      for (let index = 0; index < this.count; index += 1) if (this.isDone(index)) this.left -= 1;
+    }
+    return this;
+  }
+
+  isDone(index: number): boolean {
+    return this.done !== null && ((this.done[index >> 3] ?? 0) & (1 << (index & 7))) !== 0;
+  }
+
+  markDone(index: number): void {
+    this.left -= 1;
+    // A row that was one record, or is all done, needs no bits: it goes as a whole.
+    if (this.left === 0) return;
+    this.done ??= new Uint8Array((this.count + 7) >> 3);
+    this.done[index >> 3] = (this.done[index >> 3] ?? 0) | (1 << (index & 7));
+  }
+
+  get exhausted(): boolean {
+    return this.#cursor >= this.count;
+  }
+
+  /** Index of the record that `next` answers. */
+  get cursor(): number {
+    return this.#cursor;
+  }
+
+  skipRest(): void {
+    this.#cursor = this.count;
+  }
+
+  /** The next record, done or not. Throws when it cannot be decoded: the rest of the row cannot be either. */
+  next(): T {
+    const index = this.#cursor;
+    if (this.#records) {
+      const record = this.#records[index] as T;
+      this.#records[index] = undefined;
+      this.#cursor += 1;
+      return record;
+    }
+    if (!this.#decoder || !this.#blob) throw new Error('a batch row without content');
+    const record = this.#decoder.decode(this.#blob, this.#position);
+    this.#position = this.#decoder.end;
+    this.#cursor += 1;
+    if (this.exhausted) this.#blob = null;
+    return record;
+  }
+}
+
+/**
+ * One append-only stream: hands records over in order, from memory as long as there is room (what was just committed
+ * is not read back), from the file otherwise.
+ */
+export class LogStream<T> implements Feed<T> {
+  readonly stream: number;
+  readonly #thread: EngineThread;
+  readonly #decoderOf: (schema: number) => RecordDecoder<T>;
+  readonly #failed: (error: Error) => void;
+  #rows: LogRow<T>[] = [];
+  #head = 0;
+  #records = 0;
+  #bytes = 0;
+  /** The file has rows from here on that are not in memory. */
+  #readFrom: number | null;
+  #reading = false;
+  /** Records that are not done. */
+  pending: number;
+  onAvailable: () => void = () => {};
+
+  constructor(options: {
+    readonly stream: number;
+    readonly thread: EngineThread;
+    readonly decoderOf: (schema: number) => RecordDecoder<T>;
+    readonly pending: number;
+    /** Where reading starts, or −1 when the file has nothing. */
+    readonly oldest: number;
+    readonly failed: (error: Error) => void;
+  }) {
+    this.stream = options.stream;
+    this.#thread = options.thread;
+    this.#decoderOf = options.decoderOf;
+    this.#failed = options.failed;
+    this.pending = options.pending;
+    this.#readFrom = options.oldest < 0 ? null : options.oldest;
+    this.#readAhead();
+  }
+
+  /** Takes a batch row that was committed. `known`: records that are done from the start. */
+  committed(first: number, at: number, bytes: number, records: T[], known: readonly number[]): void {
+    this.pending += records.length - known.length;
+    const room = this.#records < RECORDS_MAX && this.#bytes < BYTES_MAX;
+    if (this.#readFrom !== null || !room) {
+      this.#readFrom ??= first;
+      return;
+    }
+    const row = new LogRow<T>(this.stream, first, records.length, at, bytes).withRecords(records);
+    for (const index of known) row.markDone(index);
+    this.#push(row);
+    this.onAvailable();
+  }
+
+  take(): Item<T> | undefined {
+    for (let row = this.#headRow(); row; row = this.#headRow()) {
+      const index = row.cursor;
+      const skipped = row.isDone(index);
+      const record = this.#nextOf(row);
+      if (record !== undefined && !skipped)
+        return {
+          record,
+          row: row as LogRow<unknown>,
+          index,
+          feed: this,
+          failures: 0,
+          since: 0,
+          cancel: null,
+        };
+    }
+    return undefined;
+  }
+
+  complete(item: Item<T>, part: Part): void {
+    const { row } = item;
+    if (!row) return;
+    row.markDone(item.index);
+    part.rowDone(row);
+  }
+
+  completed(): void {
+    this.pending -= 1;
+  }
+
+  /** Since when the oldest record that is not handed over has been waiting; undefined = there is none. */
+  get oldestAt(): number | undefined {
+    return this.#headRow()?.at;
+  }
+
+  /** A contiguous run of records for a reader that keeps its own position: nothing before `from`, at most `max`. */
+  takeRun(from: number, max: number): { readonly first: number; readonly records: T[] } | undefined {
+    const records: T[] = [];
+    let first = -1;
+    for (let row = this.#headRow(); row && records.length < max; row = this.#headRow()) {
+      const position = row.first + row.cursor;
+      if (first >= 0 && position !== first + records.length) break;
+      const record = this.#nextOf(row);
+      if (record === undefined) break;
+      if (position < from) {
+        this.pending -= 1;
+        continue;
+      }
+      if (first < 0) first = position;
+      records.push(record);
+    }
+    return first < 0 ? undefined : { first, records };
+  }
+
+  #headRow(): LogRow<T> | undefined {
+    return this.#rows[this.#head];
+  }
+
+  /** Undefined when it cannot be decoded: the file is damaged then, and the engine ends. */
+  #nextOf(row: LogRow<T>): T | undefined {
+    let record: T | undefined;
+    try {
+      record = row.next();
+    } catch (error) {
+      row.skipRest();
+      this.#failed(
+        new Error(`batch row ${row.first} of stream ${STREAMS[this.stream]} is damaged: ${error}`),
+      );
+    }
+    this.#records -= 1;
+    if (row.exhausted) {
+      this.#bytes -= row.bytes;
+      this.#head += 1;
+      // Moves the list up now and then instead of at every row.
+      if (this.#head >= 64 || this.#head === this.#rows.length) {
+        this.#rows.splice(0, this.#head);
+        this.#head = 0;
+      }
+      this.#readAhead();
+    }
+    return record;
+  }
+
+  #push(row: LogRow<T>): void {
+    this.#rows.push(row);
+    this.#records += row.count;
+    this.#bytes += row.bytes;
+  }
+
+  #readAhead(): void {
+    if (this.#readFrom === null || this.#reading) return;
+    if (this.#records > RECORDS_MAX / 2 || this.#bytes > BYTES_MAX / 2) return;
+    this.#reading = true;
+    const request = {
+      kind: 'readRows',
+      stream: this.stream,
+      from: this.#readFrom,
+      bytesMax: READ_BYTES,
+    } as const;
+    // Answered in the order of the commits: what was committed after the read is not in it, and comes by itself.
+    this.#thread.send(request, [], (reply) => {
+      this.#reading = false;
+      if (reply.kind === 'rows') this.#loaded(reply.rows, reply.more);
+      else if (reply.kind === 'unreadable') this.#failed(new Error(reply.message));
+    });
+  }
+
+  #loaded(rows: readonly StoredRow[], more: boolean): void {
+    for (const { first, count, at, schema, blob, done } of rows) {
+      this.#readFrom = first + count;
+      const bytes = Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength);
+      const row = new LogRow<T>(this.stream, first, count, at, bytes.length);
+      this.#push(row.withBytes(bytes, this.#decoderOf(schema), done));
+    }
+    if (!more) this.#readFrom = null;
+    this.#readAhead();
+    this.onAvailable();
+  }
+}

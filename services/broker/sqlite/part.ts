@@ -1,0 +1,196 @@
+import { ByteWriter } from '../../codec/byte-writer.ts';
+import type { RecordCodec } from '../../codec/record-codec.ts';
+import { deadLetterCodec, directoryCodec, quarantinedCodec, taskCodec } from '../../codec/records.ts';
+import { type DirectoryChange, directoryKey } from '../../domain/directory.ts';
+import type { DeadLetter } from '../../domain/journal.ts';
+import type { Quarantined } from '../../domain/quarantine.ts';
+import { type DeliveryTask, taskClass } from '../../domain/task.ts';
+import { CODECS } from './engine-thread.ts';
+import type { LogRow } from './log-stream.ts';
+import { EVENTS, kindOf, OPERATION, type PartMessage, STREAMS, streamOf } from './wire.ts';
+
+/** A batch row is closed when it has this many bytes: what is read back in one go stays small. */
+const ROW_BYTES_MAX = 1024 * 1024;
+
+/** A batch row on its way to the file, and the records themselves, to be handed over without being read back. */
+export interface WrittenRow {
+  readonly stream: number;
+  readonly offset: number;
+  length: number;
+  readonly checked: boolean;
+  readonly records: unknown[];
+}
+
+export interface WrittenDelayed {
+  readonly stream: number;
+  readonly due: number;
+  readonly task: DeliveryTask;
+  readonly bytes: number;
+}
+
+/** Buffers that came back from the thread, to be written into again. */
+export class SpareBuffers {
+  readonly #spare: ArrayBuffer[] = [];
+
+  take(): ArrayBuffer | undefined {
+    return this.#spare.pop();
+  }
+
+  /** Keeps a few, and none that one big burst made. */
+  give(buffers: readonly ArrayBuffer[]): void {
+    for (const buffer of buffers) {
+      if (this.#spare.length < 16 && buffer.byteLength <= 4 * ROW_BYTES_MAX) this.#spare.push(buffer);
+    }
+  }
+}
+
+/** One half of a commit while it is gathered: encoded at once, so that sending it costs nothing per record. */
+export class Part {
+  readonly #spare: SpareBuffers;
+  readonly #streams: (ByteWriter | null)[] = STREAMS.map(() => null);
+  readonly #open: (WrittenRow | null)[] = STREAMS.map(() => null);
+  readonly #operations: ByteWriter;
+  readonly #eventEnds: number[] = [];
+  readonly #dirty: LogRow<unknown>[] = [];
+  readonly rows: WrittenRow[] = [];
+  readonly delayed: WrittenDelayed[] = [];
+  readonly directory: DirectoryChange[] = [];
+  #bytes = 0;
+
+  constructor(spare: SpareBuffers) {
+    this.#spare = spare;
+    this.#operations = new ByteWriter(spare.take());
+  }
+
+  get empty(): boolean {
+    return this.rows.length === 0 && this.#operations.length === 0 && this.#dirty.length === 0;
+  }
+
+  get bytes(): number {
+    return this.#bytes + this.#operations.length;
+  }
+
+  /** How many events that are to be checked for repeats were appended. */
+  get checkedEvents(): number {
+    return this.#eventEnds.length;
+  }
+
+  /** Appends a record to a stream. Throws when it does not fit its schema; nothing is appended then. */
+  append(stream: number, record: unknown, checked = false): void {
+    const writer = this.#streams[stream] ?? new ByteWriter(this.#spare.take());
+    this.#streams[stream] = writer;
+    const start = writer.length;
+    CODECS[kindOf(stream)].encode(record, writer);
+    let row = this.#open[stream];
+    if (!row || row.length >= ROW_BYTES_MAX || row.checked !== checked) {
+      row = { stream, offset: start, length: 0, checked, records: [] };
+      this.#open[stream] = row;
+      this.rows.push(row);
+    }
+    row.length += writer.length - start;
+    row.records.push(record);
+    this.#bytes += writer.length - start;
+    if (stream === EVENTS && checked) this.#eventEnds.push(writer.length);
+  }
+
+  /** Appends a task where it belongs: to its stream of first attempts, or to the delayed ones. */
+  appendTask(task: DeliveryTask, now: number): void {
+    if (task.dueAt > now) this.delay(task);
+    else this.append(streamOf(taskClass(task)), task);
+  }
+
+  delay(task: DeliveryTask): void {
+    const stream = streamOf(taskClass(task));
+    this.#operations.u8(OPERATION.delayedInsert);
+    this.#operations.f64(stream);
+    this.#operations.f64(task.dueAt);
+    const before = this.#operations.length;
+    this.#record(taskCodec, task);
+    this.delayed.push({ stream, due: task.dueAt, task, bytes: this.#operations.length - before });
+  }
+
+  delayedDone(id: number): void {
+    this.#operations.u8(OPERATION.delayedDelete);
+    this.#operations.f64(id);
+  }
+
+  /** Remembers that a record of the row is done. What is done by the time the part is sealed goes with it. */
+  rowDone(row: LogRow<unknown>): void {
+    if (row.dirty) return;
+    row.dirty = true;
+    this.#dirty.push(row);
+  }
+
+  rowsDoneUpTo(stream: number, last: number): void {
+    this.#operations.u8(OPERATION.rowsDeleteUpTo);
+    this.#operations.f64(stream);
+    this.#operations.f64(last);
+  }
+
+  deadLetter(letter: DeadLetter): void {
+    this.#operations.u8(OPERATION.deadLetterInsert);
+    this.#record(deadLetterCodec, letter);
+  }
+
+  quarantine(record: Quarantined): void {
+    this.#operations.u8(OPERATION.quarantineInsert);
+    this.#record(quarantinedCodec, record);
+  }
+
+  quarantineDone(id: number): void {
+    this.#operations.u8(OPERATION.quarantineDelete);
+    this.#operations.f64(id);
+  }
+
+  putDirectory(change: DirectoryChange): void {
+    this.#operations.u8(OPERATION.directoryPut);
+    this.#operations.f64(change.version);
+    const key = Buffer.from(directoryKey(change));
+    this.#operations.u32(key.length);
+    this.#operations.bytes(key);
+    this.#record(directoryCodec, change);
+    this.directory.push(change);
+  }
+
+  probe(at: number): void {
+    this.#operations.u8(OPERATION.probe);
+    this.#operations.f64(at);
+  }
+
+  /** The part as it is sent. It must not be written to any more. */
+  seal(): PartMessage {
+    for (const row of this.#dirty) this.#writeDone(row);
+    const rows = this.rows.flatMap((row) => [
+      row.stream,
+      row.offset,
+      row.length,
+      row.records.length,
+      row.checked ? 1 : 0,
+    ]);
+    return {
+      rows: Float64Array.from(rows),
+      streams: this.#streams.map((writer) => writer?.buffer ?? null),
+      eventEnds: Uint32Array.from(this.#eventEnds),
+      operations: this.#operations.buffer,
+      operationsBytes: this.#operations.length,
+    };
+  }
+
+  #writeDone(row: LogRow<unknown>): void {
+    row.dirty = false;
+    this.#operations.u8(row.left === 0 ? OPERATION.rowDelete : OPERATION.rowDone);
+    this.#operations.f64(row.stream);
+    this.#operations.f64(row.first);
+    if (row.left === 0 || !row.done) return;
+    this.#operations.u32(row.done.length);
+    this.#operations.bytes(row.done);
+  }
+
+  /** A length, then the record. When it does not fit its schema, its whole operation is taken back. */
+  #record<T>(codec: RecordCodec<T>, record: T): void {
+    const at = this.#operations.length;
+    this.#operations.u32(0);
+    codec.encode(record, this.#operations);
+    this.#operations.patchU32(at, this.#operations.length - at - 4);
+  }
+}

@@ -1,0 +1,142 @@
+import type Database from 'better-sqlite3';
+import {
+  type Opened,
+  type Reply,
+  type Request,
+  type ShelfTable,
+  STREAMS,
+  type StoredDelayed,
+  type StoredRecord,
+  type StoredRow,
+} from './wire.ts';
+
+type Of<Kind extends Request['kind']> = Extract<Request, { kind: Kind }>;
+
+/** Reads of the data file. Runs in the thread that owns it, between two commits. */
+export class Reader {
+  readonly #db: Database.Database;
+  readonly #statements: ReturnType<typeof prepare>;
+  /** Where forgetting goes on: the table is walked in small steps. */
+  #forgetFrom: Buffer = Buffer.alloc(0);
+
+  constructor(db: Database.Database) {
+    this.#db = db;
+    this.#statements = prepare(db);
+  }
+
+  /** Batch rows of a stream from a position on, one at least, then as many as fit in `bytesMax`. */
+  rows({ stream, from, bytesMax }: Of<'readRows'>): Reply {
+    const rows: StoredRow[] = [];
+    let bytes = 0;
+    let more = false;
+    const select = this.#statements.rows[stream];
+    if (!select) throw new Error(`no stream ${stream}`);
+    for (const row of select.iterate(from)) {
+      if (rows.length > 0 && bytes + row.blob.length > bytesMax) {
+        more = true;
+        break;
+      }
+      rows.push({ ...row, done: this.#statements.done.get(stream, row.first) ?? null });
+      bytes += row.blob.length;
+    }
+    return { kind: 'rows', stream, rows, more };
+  }
+
+  /** Delayed tasks of a class from (due, id) on, soonest first. */
+  delayed({ taskClass, due, id, limit, bytesMax }: Of<'readDelayed'>): Reply {
+    const rows: StoredDelayed[] = [];
+    let bytes = 0;
+    let more = false;
+    for (const row of this.#statements.delayed.iterate(taskClass, due, id)) {
+      if (rows.length >= limit || bytes > bytesMax) {
+        more = true;
+        break;
+      }
+      rows.push(row);
+      bytes += row.blob.length;
+    }
+    return { kind: 'delayed', taskClass, rows, more };
+  }
+
+  directory({ after, limit }: Of<'readDirectory'>): Reply {
+    const records = this.#statements.directory.all(after, limit);
+    return { kind: 'records', records, more: records.length === limit };
+  }
+
+  shelf({ shelf, after, limit }: Of<'readShelf'>): Reply {
+    const records = this.#statements.shelf[shelf].all(after, limit);
+    return { kind: 'records', records, more: records.length === limit };
+  }
+
+  quarantined({ ids }: Of<'readQuarantined'>): Reply {
+    const records = ids.flatMap((id) => this.#statements.quarantined.get(id) ?? []);
+    return { kind: 'records', records, more: false };
+  }
+
+  /** Forgets event ids seen before a time, looking at `limit` of them per call; `more` until the table was walked. */
+  forgetEvents({ before, limit }: Of<'forgetEvents'>): Reply {
+    const { seenRange, seenForget } = this.#statements;
+    const last = seenRange.all(this.#forgetFrom, limit).at(-1);
+    if (last) seenForget.run(this.#forgetFrom, last, before);
+    this.#forgetFrom = last ?? Buffer.alloc(0);
+    return { kind: 'forgotten', more: last !== undefined };
+  }
+
+  /** What is waiting in the file, for the first look at it. */
+  waiting(): Pick<Opened, 'pending' | 'oldest' | 'delayed'> {
+    const done = this.#db.prepare<[number], Buffer>('SELECT bits FROM log_done WHERE stream = ?').pluck();
+    const pending = STREAMS.map((stream, index) => {
+      const sum =
+        this.#db.prepare<[], number>(`SELECT coalesce(sum(count), 0) FROM log_${stream}`).pluck().get() ?? 0;
+      return done.all(index).reduce((left, bits) => left - bitsSet(bits), sum);
+    });
+    const oldest = STREAMS.map(
+      (stream) =>
+        this.#db.prepare<[], number>(`SELECT coalesce(min(first), -1) FROM log_${stream}`).pluck().get() ??
+        -1,
+    );
+    const count = this.#db.prepare<[number], number>('SELECT count(*) FROM delayed WHERE class = ?').pluck();
+    return { pending, oldest, delayed: STREAMS.map((_, index) => count.get(index) ?? 0) };
+  }
+}
+
+function bitsSet(bits: Uint8Array): number {
+  let count = 0;
+  for (let byte of bits) for (; byte; byte &= byte - 1) count += 1;
+  return count;
+}
+
+function prepare(db: Database.Database) {
+  const shelf = (table: ShelfTable) =>
+    db.prepare<[number, number], StoredRecord>(
+      `SELECT CAST(id AS TEXT) AS key, schema, blob FROM ${table} WHERE id > ? ORDER BY id LIMIT ?`,
+    );
+  return {
+    rows: STREAMS.map((stream) =>
+      db.prepare<[number], Omit<StoredRow, 'done'>>(
+        `SELECT first, count, at, schema, blob FROM log_${stream} WHERE first >= ? ORDER BY first`,
+      ),
+    ),
+    done: db
+      .prepare<[number, number], Buffer>('SELECT bits FROM log_done WHERE stream = ? AND first = ?')
+      .pluck(),
+    delayed: db.prepare<[number, number, number], StoredDelayed>(
+      `SELECT id, due, schema, blob FROM delayed WHERE class = ? AND (due, id) >= (?, ?) ORDER BY due, id`,
+    ),
+    directory: db.prepare<[string, number], StoredRecord>(
+      'SELECT key, schema, blob FROM directory WHERE key > ? ORDER BY key LIMIT ?',
+    ),
+    shelf: { quarantine: shelf('quarantine'), dead_letter: shelf('dead_letter') },
+    quarantined: db.prepare<[number], StoredRecord>(
+      'SELECT CAST(id AS TEXT) AS key, schema, blob FROM quarantine WHERE id = ?',
+    ),
+    seenRange: db
+      .prepare<[Buffer, number], Buffer>(
+        'SELECT event_id FROM seen_event WHERE event_id > ? ORDER BY event_id LIMIT ?',
+      )
+      .pluck(),
+    seenForget: db.prepare<[Buffer, Buffer, number]>(
+      'DELETE FROM seen_event WHERE event_id > ? AND event_id <= ? AND seen_at < ?',
+    ),
+  };
+}

@@ -1,0 +1,91 @@
+import { eventCodec } from '../../codec/records.ts';
+import type { DomainEvent } from '../../domain/event.ts';
+import type { Quarantined } from '../../domain/quarantine.ts';
+import type { DeliveryTask } from '../../domain/task.ts';
+import type { ReceivedEvent, RouterResult, Settlement } from '../broker.ts';
+import type { Part } from './part.ts';
+import { JOURNAL } from './wire.ts';
+
+/** Writes what the router made of an event. */
+export function settleEvent(result: RouterResult, part: Part, now: number): boolean {
+  switch (result.kind) {
+    case 'routed':
+      part.append(JOURNAL, result.journal);
+      for (const task of result.tasks) part.appendTask(task, now);
+      return true;
+    case 'quarantined':
+      part.quarantine(result.record);
+      return true;
+  }
+}
+
+/** Writes what the sender made of a task. Answers false when the task was given back: nothing is written then. */
+export function settleTask(
+  settlement: Settlement,
+  task: DeliveryTask,
+  part: Part,
+  options: { readonly now: number; readonly retryScale: number },
+): boolean {
+  switch (settlement.kind) {
+    case 'settled':
+      for (const entry of settlement.journal) part.append(JOURNAL, entry);
+      if (settlement.dead) part.deadLetter(settlement.dead);
+      if (settlement.next) part.delay(settlement.next);
+      return true;
+    case 'parked': {
+      // Rounded up: never early.
+      const dueAt = Math.ceil(options.now + (settlement.tier * 1000) / options.retryScale);
+      part.delay({ ...task, dueAt, hop: task.hop + 1 });
+      return true;
+    }
+    case 'released':
+      return false;
+  }
+}
+
+/** An event as this engine has it. Its bytes, which hardly anyone asks for, are made when they are. */
+export class StoredEvent implements ReceivedEvent {
+  readonly acceptedAt: number;
+  readonly decoded: { readonly ok: true; readonly event: DomainEvent };
+
+  constructor(event: DomainEvent, acceptedAt: number) {
+    this.acceptedAt = acceptedAt;
+    this.decoded = { ok: true, event };
+  }
+
+  get bytes(): Uint8Array {
+    return eventBytes(this.decoded.event);
+  }
+}
+
+/**
+ * The bytes under which an event is quarantined: JSON, which an operator can read and which needs no schema to be
+ * put back years later.
+ */
+function eventBytes(event: DomainEvent): Buffer {
+  return Buffer.from(JSON.stringify(event));
+}
+
+/** The event in a quarantined record, or undefined when it is not one that this engine could have put on EVENTS. */
+export function eventOf(record: Quarantined): DomainEvent | undefined {
+  try {
+    const event = JSON.parse(Buffer.from(record.bytes).toString('utf8')) as DomainEvent;
+    // What does not fit the stream's schema cannot be put back.
+    eventCodec.toBuffer(event);
+    return event;
+  } catch {
+    return undefined;
+  }
+}
+
+/** An event whose id is known with other content (decisions §5): kept for operators, never routed. */
+export function conflicting(event: DomainEvent, at: number): Quarantined {
+  return {
+    reason: 'event_id_conflict',
+    detail: 'an event with this id and other content came before; the first one was routed, this one was not',
+    at,
+    eventId: event.eventId,
+    merchantId: event.merchantId,
+    bytes: eventBytes(event),
+  };
+}

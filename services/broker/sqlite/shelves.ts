@@ -1,0 +1,61 @@
+import type { RecordDecoder } from '../../codec/record-codec.ts';
+import type { DeadLetter } from '../../domain/journal.ts';
+import type { Quarantined } from '../../domain/quarantine.ts';
+import type { Broker, Shelf } from '../broker.ts';
+import type { CommitQueue } from './commit-queue.ts';
+import type { EngineThread } from './engine-thread.ts';
+import { eventOf } from './settle.ts';
+import { EVENTS, type ShelfTable, type StoredRecord } from './wire.ts';
+
+const LIST_MAX = 1_000;
+
+type DecoderOf<T> = (schema: number) => RecordDecoder<T>;
+
+/** Dead letters, oldest first. A position is a row's id. */
+export function deadLetterShelf(thread: EngineThread, decoderOf: DecoderOf<DeadLetter>): Shelf<DeadLetter> {
+  return { list: lister(thread, 'dead_letter', decoderOf) };
+}
+
+/** Quarantined events, oldest first. */
+export function quarantineShelf(
+  thread: EngineThread,
+  queue: CommitQueue,
+  decoderOf: DecoderOf<Quarantined>,
+): Broker['quarantine'] {
+  return {
+    list: lister(thread, 'quarantine', decoderOf),
+    async requeue(positions) {
+      const ids = [...new Set(positions)].map(Number).filter(Number.isSafeInteger);
+      const reply = await thread.read({ kind: 'readQuarantined', ids });
+      if (reply.kind !== 'records') throw new Error(`unexpected answer ${reply.kind}`);
+      const found = reply.records.flatMap((stored) => {
+        const event = eventOf(decoded(stored, decoderOf));
+        return event ? [{ id: Number(stored.key), event }] : [];
+      });
+      if (found.length === 0) return 0;
+      // Off the shelf and back on the stream in one commit. The id is known already, so it is not checked again.
+      await queue.publish((part) => {
+        for (const { id, event } of found) {
+          part.append(EVENTS, event);
+          part.quarantineDone(id);
+        }
+      });
+      return found.length;
+    },
+  };
+}
+
+function lister<T>(thread: EngineThread, shelf: ShelfTable, decoderOf: DecoderOf<T>): Shelf<T>['list'] {
+  return async ({ after, limit }) => {
+    const from = after === undefined ? 0 : Number(after);
+    if (!Number.isSafeInteger(from)) throw new RangeError(`"${after}" is not a position of this shelf`);
+    const request = { kind: 'readShelf', shelf, after: from, limit: Math.min(limit, LIST_MAX) } as const;
+    const reply = await thread.read(request);
+    if (reply.kind !== 'records') throw new Error(`unexpected answer ${reply.kind}`);
+    return reply.records.map((stored) => ({ position: stored.key, record: decoded(stored, decoderOf) }));
+  };
+}
+
+function decoded<T>({ schema, blob }: StoredRecord, decoderOf: DecoderOf<T>): T {
+  return decoderOf(schema).decode(Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength), 0);
+}

@@ -1,0 +1,272 @@
+/**
+ * The embedded engine: one process, one file, no server. A thread of its own owns the file, so that the main thread
+ * never waits for the disk; what is published and settled while it commits goes into the next commit together.
+ *
+ * Streams are logs of batch rows (one per commit), so a record costs next to nothing; what was just committed is
+ * handed over from memory. Delayed tasks are a table with an index on the due time.
+ */
+
+import type { DirectoryChange } from '../../domain/directory.ts';
+import type { DomainEvent } from '../../domain/event.ts';
+import type { JournalEntry } from '../../domain/journal.ts';
+import type { DeliveryTask, TaskClass } from '../../domain/task.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type {
+  Broker,
+  BrokerCapabilities,
+  BrokerStatus,
+  Follower,
+  PublishedEvent,
+  PublishedTask,
+  ReceivedEvent,
+  RouterResult,
+  Settlement,
+} from '../broker.ts';
+import { CommitQueue } from './commit-queue.ts';
+import { DirectoryTable } from './directory-table.ts';
+import { EngineThread } from './engine-thread.ts';
+import { JournalReader } from './journal-reader.ts';
+import { conflicting, StoredEvent, settleEvent, settleTask } from './settle.ts';
+import { deadLetterShelf, quarantineShelf } from './shelves.ts';
+import { directoryChangesOf, Streams } from './streams.ts';
+import { EVENTS, JOURNAL, type Opened, streamOf } from './wire.ts';
+import { WorkSource } from './work-source.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** How long a repeated event id is recognised, unless told otherwise. */
+const RECENT_EVENTS_RETENTION_MS = 45 * DAY_MS;
+/** Event ids are forgotten in small steps, so that no commit waits long for one; after a whole round, a pause. */
+const FORGET_PAUSE_MS = 1_000;
+const FORGET_ROUND_PAUSE_MS = 60 * 60 * 1000;
+const FORGET_STEP = 1_000;
+const CLOSE_GRACE_MS = 5_000;
+const EVENTS_PER_CALL_MAX = 500;
+
+export interface SqliteBrokerOptions {
+  /** The data file; `<file>.lock` beside it is held while it is open. */
+  readonly file: string;
+  readonly clock: Clock;
+  /** Divides the delays of parked tasks (1 in production). */
+  readonly retryScale: number;
+  readonly log?: Logger;
+  readonly recentEventsRetentionMs?: number;
+}
+
+/** The broker, and a way out for a process that must end now. */
+export interface SqliteBroker extends Broker {
+  /** Lets go of the file at once. What is not durable is not made so; what is not settled comes again. */
+  abandon(): Promise<void>;
+}
+
+/** Opens the data file. Rejects with one line for an operator: in use, damaged, written by a newer version. */
+export async function openSqliteBroker(options: SqliteBrokerOptions): Promise<SqliteBroker> {
+  const { thread, opened } = await EngineThread.open(options.file);
+  return new Engine(options, thread, opened);
+}
+
+class Engine implements SqliteBroker {
+  readonly capabilities: BrokerCapabilities = {
+    redeliveryMs: 0,
+    recognisesRepeatedEvents: true,
+    multipleProcesses: false,
+  };
+  readonly events: WorkSource<DomainEvent, ReceivedEvent, RouterResult>;
+  readonly tasks: Readonly<Record<TaskClass, WorkSource<DeliveryTask, DeliveryTask, Settlement>>>;
+  readonly journal: JournalReader;
+  readonly quarantine: Broker['quarantine'];
+  readonly deadLetters: Broker['deadLetters'];
+  readonly failed: Promise<Error>;
+  readonly #options: SqliteBrokerOptions;
+  readonly #thread: EngineThread;
+  readonly #queue: CommitQueue;
+  readonly #streams: Streams;
+  readonly #directory: DirectoryTable;
+  #fail: (error: Error) => void = () => {};
+  #cancelForgetting: () => void = () => {};
+  #closing: Promise<void> | null = null;
+
+  constructor(options: SqliteBrokerOptions, thread: EngineThread, opened: Opened) {
+    const { clock, log } = options;
+    this.#options = options;
+    this.#thread = thread;
+    this.failed = new Promise((resolve) => {
+      this.#fail = resolve;
+    });
+    const failed = (error: Error) => {
+      this.#queue.end(error);
+      this.#fail(error);
+    };
+    thread.onGone = failed;
+    this.#streams = new Streams(thread, opened, clock, failed);
+    this.#directory = new DirectoryTable(thread, this.#streams.decoderOf);
+    this.#queue = new CommitQueue({
+      thread,
+      clock,
+      log,
+      fatal: failed,
+      committed: (kept, offered, at, reply) => {
+        this.#streams.committed(kept, offered, at, reply);
+        if (offered.directory.length > 0) this.#directory.committed(directoryChangesOf(offered, reply));
+      },
+    });
+    this.events = this.#eventSource();
+    this.tasks = {
+      live: this.#taskSource('live'),
+      test: this.#taskSource('test'),
+      replay: this.#taskSource('replay'),
+    };
+    this.journal = new JournalReader({
+      partition: `sqlite:${opened.instance}`,
+      log: this.#streams.log<JournalEntry>(JOURNAL),
+      queue: this.#queue,
+      clock,
+      logger: log,
+    });
+    this.quarantine = quarantineShelf(thread, this.#queue, this.#streams.decoderOf);
+    this.deadLetters = deadLetterShelf(thread, this.#streams.decoderOf);
+    this.#forgetAfter(FORGET_ROUND_PAUSE_MS);
+  }
+
+  async publishEvents(events: readonly DomainEvent[]): Promise<PublishedEvent[]> {
+    if (events.length === 0) return [];
+    if (events.length > EVENTS_PER_CALL_MAX) {
+      throw new RangeError(`${events.length} events in one call: at most ${EVENTS_PER_CALL_MAX} are taken`);
+    }
+    let base = 0;
+    const reply = await this.#queue.publish((part) => {
+      base = part.checkedEvents;
+      for (const event of events) part.append(EVENTS, event, true);
+    });
+    if (reply.repeats.length === 0) return events.map(() => 'accepted');
+    return this.#withRepeats(events, base, reply.repeats);
+  }
+
+  async publishTasks(tasks: readonly PublishedTask[]): Promise<void> {
+    if (tasks.length === 0) return;
+    await this.#queue.publish((part) => {
+      const now = this.#options.clock.now();
+      for (const { journal } of tasks) for (const entry of journal) part.append(JOURNAL, entry);
+      for (const { task } of tasks) part.appendTask(task, now);
+    });
+  }
+
+  async publishDirectory(changes: readonly DirectoryChange[]): Promise<void> {
+    if (changes.length === 0) return;
+    await this.#queue.publish((part) => {
+      for (const change of changes) part.putDirectory(change);
+    });
+  }
+
+  followDirectory(apply: (change: DirectoryChange) => void): Promise<Follower> {
+    return this.#directory.follow(apply);
+  }
+
+  status(): BrokerStatus {
+    const stuck = this.#sources().map((source) => source.stuck);
+    const since = Math.min(...stuck.map((one) => one.since));
+    const count = stuck.reduce((sum, one) => sum + one.count, 0);
+    return {
+      reachable: this.#queue.reachable,
+      oldestOverdueMs: this.#streams.oldestOverdueMs(),
+      backlog: this.#streams.backlog(),
+      stuck: { count, oldestMs: count === 0 ? 0 : Math.max(0, this.#options.clock.now() - since) },
+    };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async abandon(): Promise<void> {
+    this.#closing ??= Promise.resolve();
+    this.#release();
+    await this.#thread.terminate();
+  }
+
+  async #close(): Promise<void> {
+    const { clock } = this.#options;
+    await Promise.all(this.#sources().map((source) => source.stop(CLOSE_GRACE_MS)));
+    // A full disk must not keep the process from ending: what cannot be made durable comes again.
+    const ended = new AbortController();
+    await Promise.race([this.#queue.drained(), clock.sleep(CLOSE_GRACE_MS, ended.signal)]);
+    ended.abort();
+    this.#release();
+    await this.#thread.close();
+  }
+
+  #release(): void {
+    this.#cancelForgetting();
+    this.#streams.close();
+    this.#queue.end(new Error('the broker is closed'));
+  }
+
+  #sources() {
+    return [this.events, this.tasks.live, this.tasks.test, this.tasks.replay, this.journal];
+  }
+
+  #eventSource(): Engine['events'] {
+    const { clock, log } = this.#options;
+    return new WorkSource<DomainEvent, ReceivedEvent, RouterResult>({
+      name: 'events',
+      feeds: [this.#streams.log<DomainEvent>(EVENTS)],
+      input: ({ record, row }) => new StoredEvent(record, row?.at ?? 0),
+      settle: (result, _, part) => settleEvent(result, part, clock.now()),
+      queue: this.#queue,
+      clock,
+      log,
+    });
+  }
+
+  #taskSource(name: TaskClass): WorkSource<DeliveryTask, DeliveryTask, Settlement> {
+    const { clock, log, retryScale } = this.#options;
+    const stream = streamOf(name);
+    return new WorkSource({
+      name,
+      feeds: [this.#streams.log<DeliveryTask>(stream), this.#streams.delayed(stream)],
+      input: ({ record }) => record,
+      settle: (out, task, part) => settleTask(out, task, part, { now: clock.now(), retryScale }),
+      queue: this.#queue,
+      clock,
+      log,
+    });
+  }
+
+  /** `repeats` counts over the whole commit; ours are those from `base` on. Conflicts go on the shelf first. */
+  async #withRepeats(
+    events: readonly DomainEvent[],
+    base: number,
+    repeats: readonly number[],
+  ): Promise<PublishedEvent[]> {
+    const answers: PublishedEvent[] = events.map(() => 'accepted');
+    const conflicts: DomainEvent[] = [];
+    for (let at = 0; at < repeats.length; at += 2) {
+      const index = (repeats[at] ?? 0) - base;
+      const event = events[index];
+      if (!event) continue;
+      answers[index] = repeats[at + 1] === 1 ? 'duplicate' : 'conflict';
+      if (answers[index] === 'conflict') conflicts.push(event);
+    }
+    if (conflicts.length > 0) {
+      const now = this.#options.clock.now();
+      await this.#queue.publish((part) => {
+        for (const event of conflicts) part.quarantine(conflicting(event, now));
+      });
+    }
+    return answers;
+  }
+
+  /** Forgets old event ids a little at a time, when no commit is on its way. */
+  #forgetAfter(pauseMs: number): void {
+    const { clock, recentEventsRetentionMs = RECENT_EVENTS_RETENTION_MS } = this.#options;
+    this.#cancelForgetting = clock.at(clock.now() + pauseMs, () => {
+      if (this.#queue.busy) return this.#forgetAfter(FORGET_PAUSE_MS);
+      const before = clock.now() - recentEventsRetentionMs;
+      this.#thread.send({ kind: 'forgetEvents', before, limit: FORGET_STEP }, [], (reply) => {
+        const more = reply.kind === 'forgotten' && reply.more;
+        if (!this.#closing) this.#forgetAfter(more ? FORGET_PAUSE_MS : FORGET_ROUND_PAUSE_MS);
+      });
+    });
+  }
+}

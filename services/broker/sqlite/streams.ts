@@ -1,0 +1,93 @@
+import type { RecordDecoder } from '../../codec/record-codec.ts';
+import type { DirectoryChange } from '../../domain/directory.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { BrokerStatus } from '../broker.ts';
+import { DelayedTasks } from './delayed-tasks.ts';
+import { CODECS, type EngineThread } from './engine-thread.ts';
+import { LogStream } from './log-stream.ts';
+import type { Part } from './part.ts';
+import { type CommitReply, EVENTS, JOURNAL, type Opened, type RecordKind, STREAMS } from './wire.ts';
+
+/** Every stream of the file: the logs, the delayed tasks beside them, and how stored records are read. */
+export class Streams {
+  readonly #decoders = new Map<number, RecordDecoder<unknown>>();
+  readonly #clock: Clock;
+  readonly #logs: readonly LogStream<unknown>[];
+  readonly #delayed: readonly DelayedTasks[];
+
+  constructor(thread: EngineThread, opened: Opened, clock: Clock, failed: (error: Error) => void) {
+    this.#clock = clock;
+    for (const { id, record, schema } of opened.schemas) {
+      this.#decoders.set(id, CODECS[record as RecordKind].decoder(schema));
+    }
+    this.#logs = STREAMS.map((_, stream) => {
+      const pending = opened.pending[stream] ?? 0;
+      const oldest = opened.oldest[stream] ?? -1;
+      return new LogStream({ stream, thread, decoderOf: this.decoderOf<unknown>, pending, oldest, failed });
+    });
+    this.#delayed = STREAMS.map((_, taskClass) => {
+      const pending = opened.delayed[taskClass] ?? 0;
+      return new DelayedTasks({ taskClass, thread, clock, decoderOf: this.decoderOf, pending, failed });
+    });
+  }
+
+  /** Reads what was stored under a writer schema of the file. */
+  readonly decoderOf = <T>(schema: number): RecordDecoder<T> => {
+    const decoder = this.#decoders.get(schema);
+    if (!decoder) throw new Error(`the file does not say what schema ${schema} is`);
+    return decoder as RecordDecoder<T>;
+  };
+
+  log<T>(stream: number): LogStream<T> {
+    return this.#logs[stream] as LogStream<T>;
+  }
+
+  delayed(taskClass: number): DelayedTasks {
+    return this.#delayed[taskClass] as DelayedTasks;
+  }
+
+  /** Gives what a commit made durable to the streams, in the order it was written. */
+  committed(kept: Part, offered: Part, at: number, reply: CommitReply): void {
+    const known = new Set(reply.repeats.filter((_, index) => index % 2 === 0));
+    let checked = 0;
+    let order = 0;
+    let id = reply.delayedFirst;
+    for (const part of [kept, offered]) {
+      for (const row of part.rows) {
+        const first = reply.firsts[order++] ?? -1;
+        const repeated: number[] = [];
+        if (row.checked && known.size > 0) {
+          for (let index = 0; index < row.records.length; index += 1) {
+            if (known.has(checked + index)) repeated.push(index);
+          }
+        }
+        if (row.checked) checked += row.records.length;
+        if (first >= 0) this.#logs[row.stream]?.committed(first, at, row.length, row.records, repeated);
+      }
+      for (const { stream, task, bytes } of part.delayed) this.#delayed[stream]?.committed(id++, task, bytes);
+    }
+  }
+
+  backlog(): BrokerStatus['backlog'] {
+    const logs = this.#logs.map(({ pending }) => pending);
+    const tasks = logs.slice(EVENTS + 1, JOURNAL).reduce((sum, pending) => sum + pending, 0);
+    const delayed = this.#delayed.reduce((sum, { pending }) => sum + pending, 0);
+    return { events: logs[EVENTS] ?? 0, tasks, delayed, journal: logs[JOURNAL] ?? 0 };
+  }
+
+  oldestOverdueMs(): number {
+    const now = this.#clock.now();
+    const waiting = this.#logs.slice(EVENTS + 1, JOURNAL).map(({ oldestAt }) => oldestAt ?? now);
+    const due = this.#delayed.map(({ nextDue }) => nextDue ?? now);
+    return Math.max(0, now - Math.min(now, ...waiting, ...due));
+  }
+
+  close(): void {
+    for (const delayed of this.#delayed) delayed.close();
+  }
+}
+
+/** What a commit says of the directory changes in it: kept parts carry none. */
+export function directoryChangesOf(offered: Part, reply: CommitReply): readonly DirectoryChange[] {
+  return offered.directory.filter((_, order) => !reply.stale.includes(order));
+}

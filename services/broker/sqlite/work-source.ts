@@ -1,0 +1,272 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Consumer, Source } from '../broker.ts';
+import type { CommitQueue, Settled } from './commit-queue.ts';
+import type { Part } from './part.ts';
+import type { Feed, Item } from './work.ts';
+
+/** Inputs whose handler keeps throwing are held in memory: at this many, nothing new is handed over. */
+const STUCK_MAX = 1_000;
+const PAUSE_MS = 100;
+const PAUSE_MS_MAX = 30_000;
+/** Handler calls in one go before the event loop gets a turn. */
+const CALLS_PER_TURN = 512;
+
+interface Options<Rec, In, Out> {
+  readonly name: string;
+  /** Taken from in turn, so that none starves another. */
+  readonly feeds: readonly Feed<Rec>[];
+  readonly input: (item: Item<Rec>) => In;
+  /** Writes into the part what must be durable. Answers false for work that was given back. */
+  readonly settle: (out: Out, record: Rec, part: Part) => boolean;
+  readonly queue: CommitQueue;
+  readonly clock: Clock;
+  readonly log: Logger | undefined;
+}
+
+/** Hands records to a handler and what it answers to the commit queue: the loop that events and tasks share. */
+export class WorkSource<Rec, In, Out> implements Source<In, Out> {
+  readonly #options: Options<Rec, In, Out>;
+  /** Offered before anything new: pauses that are over, and what an earlier consumer left. */
+  readonly #again: Item<Rec>[] = [];
+  /** Thrown at least once and not settled. */
+  readonly #stuck = new Set<Item<Rec>>();
+  #consumer: WorkConsumer<Rec, In, Out> | null = null;
+  #turn = 0;
+
+  constructor(options: Options<Rec, In, Out>) {
+    this.#options = options;
+    for (const feed of options.feeds) feed.onAvailable = () => this.#consumer?.pump();
+  }
+
+  async consume(
+    handler: (input: In, signal: AbortSignal) => Out | Promise<Out>,
+    limits: { readonly inFlightMax: number },
+  ): Promise<Consumer> {
+    if (this.#consumer && !this.#consumer.stopped)
+      throw new Error(`${this.#options.name} has a consumer already`);
+    const consumer = new WorkConsumer(this, this.#options, handler, limits.inFlightMax);
+    this.#consumer = consumer;
+    consumer.pump();
+    return consumer;
+  }
+
+  get stuck(): { readonly count: number; readonly since: number } {
+    let since = Number.POSITIVE_INFINITY;
+    for (const item of this.#stuck) since = Math.min(since, item.since);
+    return { count: this.#stuck.size, since };
+  }
+
+  /** Ends what runs. Used when the engine closes. */
+  async stop(deadlineMs: number): Promise<void> {
+    await this.#consumer?.stop(deadlineMs);
+  }
+
+  next(): Item<Rec> | undefined {
+    const again = this.#again.shift();
+    if (again || this.#stuck.size >= STUCK_MAX) return again;
+    const { feeds } = this.#options;
+    for (let tried = 0; tried < feeds.length; tried += 1) {
+      this.#turn = (this.#turn + 1) % feeds.length;
+      const item = feeds[this.#turn]?.take();
+      if (item) return item;
+    }
+    return undefined;
+  }
+
+  /** Puts an item back, to be offered to whoever consumes next. */
+  giveBack(item: Item<Rec>): void {
+    this.#again.push(item);
+  }
+
+  /** Holds an item whose handler threw for a growing pause. */
+  failed(item: Item<Rec>, error: unknown): void {
+    const { clock, log, name } = this.#options;
+    const now = clock.now();
+    if (item.failures === 0) item.since = now;
+    item.failures += 1;
+    this.#stuck.add(item);
+    log?.error({ stream: name, failures: item.failures, detail: String(error) }, 'a handler threw');
+    const pause = Math.min(PAUSE_MS * 2 ** (item.failures - 1), PAUSE_MS_MAX);
+    item.cancel = clock.at(now + pause, () => {
+      item.cancel = null;
+      this.#again.push(item);
+      this.#consumer?.pump();
+    });
+  }
+
+  /** What waits out a pause will be offered to whoever consumes next. */
+  cutPausesShort(): void {
+    for (const item of this.#stuck) {
+      if (!item.cancel) continue;
+      item.cancel();
+      item.cancel = null;
+      this.#again.push(item);
+    }
+  }
+
+  durable(item: Item<Rec>): void {
+    if (item.failures > 0) this.#stuck.delete(item);
+    item.feed.completed(item);
+  }
+}
+
+class WorkConsumer<Rec, In, Out> implements Consumer {
+  readonly #source: WorkSource<Rec, In, Out>;
+  readonly #options: Options<Rec, In, Out>;
+  readonly #handler: (input: In, signal: AbortSignal) => Out | Promise<Out>;
+  readonly #inFlightMax: number;
+  readonly #stopping = new AbortController();
+  /** In a handler. */
+  readonly #running = new Set<Item<Rec>>();
+  /** Settled, and not yet durable: these count as in flight, so that memory stays bounded while the disk is full. */
+  #committing = 0;
+  #paused = false;
+  #pumping = false;
+  #stop: Promise<'drained' | 'abandoned'> | null = null;
+  #abandoned = false;
+  #whenEmpty: () => void = () => {};
+  stopped = false;
+
+  constructor(
+    source: WorkSource<Rec, In, Out>,
+    options: Options<Rec, In, Out>,
+    handler: (input: In, signal: AbortSignal) => Out | Promise<Out>,
+    inFlightMax: number,
+  ) {
+    this.#source = source;
+    this.#options = options;
+    this.#handler = handler;
+    this.#inFlightMax = inFlightMax;
+  }
+
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.pump();
+  }
+
+  stop(deadlineMs: number): Promise<'drained' | 'abandoned'> {
+    this.#stop ??= this.#drain(deadlineMs);
+    return this.#stop;
+  }
+
+  /** Hands over as much as may be in flight. */
+  pump(): void {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    let calls = 0;
+    while (!this.#paused && !this.#stop && this.#running.size + this.#committing < this.#inFlightMax) {
+      if (calls === CALLS_PER_TURN) {
+        setImmediate(() => this.pump());
+        break;
+      }
+      const item = this.#source.next();
+      if (!item) break;
+      calls += 1;
+      this.#run(item);
+    }
+    this.#pumping = false;
+  }
+
+  #run(item: Item<Rec>): void {
+    this.#running.add(item);
+    let out: Out | Promise<Out>;
+    try {
+      out = this.#handler(this.#options.input(item), this.#stopping.signal);
+    } catch (error) {
+      this.#threw(item, error);
+      return;
+    }
+    if (isPromise(out)) {
+      out.then(
+        (value) => this.#settle(item, value),
+        (error) => this.#threw(item, error),
+      );
+    } else this.#settle(item, out);
+  }
+
+  #settle(item: Item<Rec>, out: Out): void {
+    if (this.#abandoned) return;
+    const { queue } = this.#options;
+    try {
+      if (!this.#options.settle(out, item.record, queue.kept)) {
+        // Legal only when we are stopping; otherwise it would be offered and given back for ever.
+        if (!this.#stop) throw new Error('work was released though nobody asked to stop');
+        this.#running.delete(item);
+        this.#source.giveBack(item);
+        this.#checkEmpty();
+        return;
+      }
+    } catch (error) {
+      this.#threw(item, error);
+      return;
+    }
+    item.feed.complete(item, queue.kept);
+    this.#running.delete(item);
+    this.#committing += 1;
+    queue.settled(this.#waitFor(item));
+  }
+
+  #waitFor(item: Item<Rec>): Settled {
+    return {
+      durable: () => {
+        this.#committing -= 1;
+        this.#source.durable(item);
+        this.#checkEmpty();
+        this.#pumpSoon();
+      },
+    };
+  }
+
+  #pumpScheduled = false;
+
+  /** Once for all that one commit made durable. */
+  #pumpSoon(): void {
+    if (this.#pumpScheduled) return;
+    this.#pumpScheduled = true;
+    queueMicrotask(() => {
+      this.#pumpScheduled = false;
+      this.pump();
+    });
+  }
+
+  #threw(item: Item<Rec>, error: unknown): void {
+    if (this.#abandoned) return;
+    this.#running.delete(item);
+    if (this.#stop) this.#source.giveBack(item);
+    else this.#source.failed(item, error);
+    this.#checkEmpty();
+    this.#pumpSoon();
+  }
+
+  async #drain(deadlineMs: number): Promise<'drained' | 'abandoned'> {
+    const { clock } = this.#options;
+    this.#stopping.abort();
+    this.#source.cutPausesShort();
+    let cancel = () => {};
+    const inTime = await new Promise<boolean>((resolve) => {
+      this.#whenEmpty = () => resolve(true);
+      cancel = clock.at(clock.now() + deadlineMs, () => resolve(false));
+      // Looked at after this call returned: the handlers see the signal first.
+      queueMicrotask(() => this.#checkEmpty());
+    });
+    cancel();
+    this.#abandoned = true;
+    for (const item of this.#running) this.#source.giveBack(item);
+    this.#running.clear();
+    this.stopped = true;
+    return inTime ? 'drained' : 'abandoned';
+  }
+
+  #checkEmpty(): void {
+    if (this.#stop && this.#running.size + this.#committing === 0) this.#whenEmpty();
+  }
+}
+
+function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+  return typeof (value as { then?: unknown } | null)?.then === 'function';
+}
