@@ -1,0 +1,140 @@
+import type { Settlement } from '../broker/broker.ts';
+import type { FailureCode } from '../domain/attempt.ts';
+import type { Directory } from '../domain/directory.ts';
+import type { Endpoint } from '../domain/endpoint.ts';
+import type { Attempted, DeadLetter, DeliveryHead } from '../domain/journal.ts';
+import { type CancelReason, decide } from '../domain/outcome.ts';
+import { ATTEMPTS_MAX, type Tier } from '../domain/retry.ts';
+import type { DeliveryTask } from '../domain/task.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { NetworkWatch } from './network-watch.ts';
+import { buildRequest, type OpenedEndpoint } from './request.ts';
+import type { Posted, Transport } from './transport.ts';
+
+export interface DeliverDeps {
+  readonly directory: Directory;
+  /** The endpoint with its secret opened, or null when that cannot be done (said loudly by whoever opens it). */
+  readonly open: (endpoint: Endpoint) => OpenedEndpoint | null;
+  readonly transport: Transport;
+  readonly network: NetworkWatch;
+  readonly clock: Clock;
+  /** Divides the retry delays; 1 in production. */
+  readonly retryScale: number;
+}
+
+/** What came of a task: what must become durable, and what the lanes, metrics and log want to know. */
+export type Delivery =
+  | {
+      readonly kind: 'attempted';
+      readonly settlement: Settlement;
+      readonly attempted: Attempted;
+      readonly posted: Posted;
+    }
+  | { readonly kind: 'cancelled'; readonly settlement: Settlement; readonly reason: CancelReason }
+  | { readonly kind: 'parked'; readonly settlement: Settlement; readonly why: ParkedWhy }
+  | { readonly kind: 'interrupted'; readonly settlement: Settlement };
+
+/** Why a task was put back without an attempt being counted. */
+export const PARKED_WHY = [
+  'endpoint_full',
+  'merchant_paused',
+  'secret_not_openable',
+  'machine_limit',
+  'network_down',
+] as const;
+export type ParkedWhy = (typeof PARKED_WHY)[number];
+
+/** THE PATH of one task: look up → open → build → send → classify → decide → settle. Never rejects. */
+export async function deliver(task: DeliveryTask, deps: DeliverDeps): Promise<Delivery> {
+  const { clock, directory, transport } = deps;
+
+  // The endpoint as it is now: disabled, deleted, moved or rotated while the task waited.
+  const endpoint = directory.endpoint(task.endpointId);
+  const reason = whyCancelled(task, endpoint);
+  if (!endpoint || reason) return cancelled(task, reason ?? 'endpoint_deleted', clock.now());
+  if (directory.merchant(task.merchantId)?.state === 'paused') return parked(66, 'merchant_paused');
+
+  const opened = deps.open(endpoint);
+  if (!opened) return parked(66, 'secret_not_openable');
+
+  const startedAt = clock.now();
+  const { request, signature } = buildRequest(task, opened, startedAt);
+  const posted = await transport.post(request);
+  const { exchange, endedAt } = posted;
+
+  if (exchange.kind === 'interrupted') return { kind: 'interrupted', settlement: { kind: 'released' } };
+  if (posted.isOurs) return parked(3, 'machine_limit');
+  if (!posted.isSilent) deps.network.reached(endedAt);
+  else if (deps.network.isOurFault(endpoint.uuid, task.hop, endedAt)) return parked(3, 'network_down');
+
+  const outcome = decide(task, exchange, endedAt, deps.retryScale);
+  if (outcome.kind === 'cancelled' || outcome.kind === 'interrupted')
+    throw new Error(`no such end: ${outcome.kind}`);
+  const isFailed = exchange.kind === 'failed';
+  const attempted: Attempted = {
+    kind: 'attempted',
+    delivery: headOf(task),
+    endpointVersion: endpoint.version,
+    startedAt,
+    durationMs: endedAt - startedAt,
+    outcome,
+    failureCode: isFailed ? exchange.failureCode : null,
+    failureDetail: isFailed ? exchange.detail : null,
+    response: exchange.response,
+    signature,
+  };
+  return { kind: 'attempted', settlement: settle(task, attempted, endedAt), attempted, posted };
+}
+
+/** Tests reach disabled endpoints too, so that a merchant can test before enabling (decisions §1). */
+function whyCancelled(task: DeliveryTask, endpoint: Endpoint | undefined): CancelReason | null {
+  if (!endpoint || endpoint.merchantId !== task.merchantId) return 'endpoint_deleted';
+  if (endpoint.status === 'active' || task.trigger === 'test') return null;
+  return endpoint.status === 'disabled' ? 'endpoint_disabled' : 'endpoint_auto_disabled';
+}
+
+/** What follows the attempt, for the broker: nothing, the next attempt, or the dead letter of a full schedule. */
+function settle(task: DeliveryTask, attempted: Attempted, endedAt: number): Settlement {
+  const { outcome, failureCode } = attempted;
+  const journal = [attempted];
+  switch (outcome.kind) {
+    case 'delivered':
+      return { kind: 'settled', journal };
+    case 'retry': {
+      const next = { ...task, attempt: task.attempt + 1, hop: 0, dueAt: outcome.dueAt };
+      return { kind: 'settled', journal, next };
+    }
+    case 'exhausted':
+    case 'refused':
+      // A single attempt that somebody asked for is reported in the delivery log, not left to operators.
+      if (task.attemptsMax < ATTEMPTS_MAX || failureCode === null) return { kind: 'settled', journal };
+      return { kind: 'settled', journal, dead: deadLetter(task, outcome.kind, failureCode, endedAt) };
+  }
+}
+
+function deadLetter(
+  task: DeliveryTask,
+  reason: DeadLetter['reason'],
+  failureCode: FailureCode,
+  at: number,
+): DeadLetter {
+  return { task, reason, failureCode, at };
+}
+
+function cancelled(task: DeliveryTask, reason: CancelReason, at: number): Delivery {
+  const entry = { kind: 'cancelled', at, delivery: headOf(task), reason } as const;
+  return { kind: 'cancelled', settlement: { kind: 'settled', journal: [entry] }, reason };
+}
+
+function parked(tier: Tier, why: ParkedWhy): Delivery {
+  return { kind: 'parked', settlement: { kind: 'parked', tier }, why };
+}
+
+function headOf(task: DeliveryTask): DeliveryHead {
+  const { deliveryId, eventId, merchantId, endpointId, entityId, type, subType, apiVersion } = task;
+  const { trigger, attempt, attemptsMax, occurredAt, acceptedAt } = task;
+  return {
+    ...{ deliveryId, eventId, merchantId, endpointId, entityId, type, subType, apiVersion },
+    ...{ trigger, attempt, attemptsMax, occurredAt, acceptedAt },
+  };
+}

@@ -1,0 +1,145 @@
+import { TIERS, type Tier } from '../domain/retry.ts';
+import type { LaneOptions, Passage, PassageResult } from './lanes.ts';
+
+/** How much one attempt's duration moves the mean. */
+const MEAN_WEIGHT = 0.2;
+const MEAN_MS_START = 50;
+/** Parked tasks come back at the latest after this tier: an endpoint that recovers must not wait for hours. */
+const PARKING_TIERS: readonly Tier[] = TIERS.slice(0, 3);
+const PARKING_TIER_MAX: Tier = 731;
+
+/** What is known of one endpoint: its window, what waits for it, how long its attempts take. */
+export class EndpointLane {
+  readonly id: string;
+  /** Tasks that may start as soon as there is room: at most one first attempt per entity. */
+  readonly waiting: Passage[] = [];
+  inFlight = 0;
+  slow = 0;
+  /** Its last word was that it is slow: further attempts start in the slow lane. */
+  isSlow = false;
+  readonly #options: LaneOptions;
+  /** Entities with a first attempt on its way, and those that follow it; null = nobody follows. */
+  readonly #entities = new Map<string, Passage[] | null>();
+  #following = 0;
+  #window: number;
+  #meanMs = MEAN_MS_START;
+  #narrowUntil = 0;
+  /** When everything that waits here or was parked should be through. */
+  #drainedAt = 0;
+
+  constructor(id: string, options: LaneOptions) {
+    this.id = id;
+    this.#options = options;
+    this.#window = options.windowStart;
+  }
+
+  get waitingCount(): number {
+    return this.waiting.length + this.#following;
+  }
+
+  get isEmpty(): boolean {
+    return this.waiting.length === 0;
+  }
+
+  get isIdle(): boolean {
+    return this.inFlight === 0 && this.waitingCount === 0;
+  }
+
+  /** Whether the window lets another attempt start. */
+  hasRoom(now: number): boolean {
+    return this.inFlight < this.#windowAt(now) && this.slow < this.#options.slowPerEndpointMax;
+  }
+
+  /** True when no earlier first attempt of the entity is on its way; otherwise the passage follows that one. */
+  claimEntity(passage: Passage): boolean {
+    if (passage.entityId === null) return true;
+    const followers = this.#entities.get(passage.entityId);
+    if (followers === undefined) {
+      this.#entities.set(passage.entityId, null);
+      return true;
+    }
+    if (followers) followers.push(passage);
+    else this.#entities.set(passage.entityId, [passage]);
+    this.#following += 1;
+    return false;
+  }
+
+  /** The passage has settled or was demoted: answers the one that may go next. A second call changes nothing. */
+  releaseEntity(passage: Passage): Passage | null {
+    if (passage.entityId === null || passage.hasReleased) return null;
+    passage.hasReleased = true;
+    const next = this.#entities.get(passage.entityId)?.shift();
+    if (next) {
+      this.#following -= 1;
+      return next;
+    }
+    this.#entities.delete(passage.entityId);
+    return null;
+  }
+
+  /** Takes out the task that came last, roughly: one that follows another first, so that order is kept. */
+  takeLast(): Passage | null {
+    if (this.#following > 0) {
+      for (const followers of this.#entities.values()) {
+        const last = followers?.pop();
+        if (!last) continue;
+        this.#following -= 1;
+        return last;
+      }
+    }
+    const last = this.waiting.pop();
+    if (last?.entityId) this.#entities.delete(last.entityId);
+    return last ?? null;
+  }
+
+  /** Adjusts the window and the mean duration to how an attempt went. */
+  learn(result: PassageResult, durationMs: number, now: number): void {
+    if (result === 'uncounted') return;
+    this.#meanMs += MEAN_WEIGHT * (durationMs - this.#meanMs);
+    if (result === 'success') this.#window = Math.min(this.#options.windowMax, this.#window + 1);
+    else this.#window = Math.max(1, this.#window >> 1);
+    if (durationMs < this.#options.demoteAfterMs && this.isSlow) {
+      this.isSlow = false;
+      // What was estimated while it was slow no longer holds.
+      this.#drainedAt = now;
+      this.#meanMs = durationMs;
+    }
+  }
+
+  turnSlow(): void {
+    this.isSlow = true;
+    this.#meanMs = Math.max(this.#meanMs, this.#options.demoteAfterMs);
+  }
+
+  /** The receiver asked for time (429, Retry-After): one attempt at a time until then. */
+  narrow(until: number): void {
+    this.#narrowUntil = Math.max(this.#narrowUntil, until);
+  }
+
+  /** How many tasks it takes in `drainMs` at its present pace. */
+  drainable(now: number): number {
+    return Math.floor(this.#options.drainMs / this.#perTaskMs(now));
+  }
+
+  /** The smallest tier after which what is before the task should be through: not all come back at once. */
+  parkingTier(now: number): Tier {
+    const perTaskMs = this.#perTaskMs(now);
+    const latest = now + PARKING_TIER_MAX * 1000;
+    this.#drainedAt = Math.min(
+      latest,
+      Math.max(this.#drainedAt, now + this.waitingCount * perTaskMs) + perTaskMs,
+    );
+    const delaySeconds = (this.#drainedAt - now) / 1000;
+    return PARKING_TIERS.find((tier) => tier >= delaySeconds) ?? PARKING_TIER_MAX;
+  }
+
+  #perTaskMs(now: number): number {
+    const window = this.#windowAt(now);
+    const atOnce = this.isSlow ? Math.min(window, this.#options.slowPerEndpointMax) : window;
+    return Math.max(this.#meanMs, 1) / atOnce;
+  }
+
+  #windowAt(now: number): number {
+    return now < this.#narrowUntil ? 1 : this.#window;
+  }
+}

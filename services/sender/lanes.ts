@@ -1,0 +1,274 @@
+import type { Tier } from '../domain/retry.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { type Deadline, Deadlines } from './deadlines.ts';
+import { EndpointLane } from './endpoint-lane.ts';
+
+/** The policy of design.md, "Isolation". All per sender process. */
+export interface LaneOptions {
+  /** Attempts in flight to one endpoint at first; one more per success, half after a failure. */
+  readonly windowStart: number;
+  readonly windowMax: number;
+  /** An endpoint with this many slow attempts in flight starts no more. */
+  readonly slowPerEndpointMax: number;
+  /** Attempts in flight that are not slow (yet): the rate aimed at × the time until demotion. */
+  readonly fastSlots: number;
+  readonly slowSlots: number;
+  /** An attempt that still waits for its response after this is slow. */
+  readonly demoteAfterMs: number;
+  /** Tasks waiting for their endpoint's window, over all endpoints. */
+  readonly waitingMax: number;
+  /** The same for one endpoint. */
+  readonly waitingPerEndpointMax: number;
+  /** The same for one endpoint when half of `waitingMax` is taken. */
+  readonly waitingPerEndpointUnderPressure: number;
+  /** No more may wait than the endpoint can take in this time. */
+  readonly drainMs: number;
+  /** A receiver's Retry-After is heeded up to here. */
+  readonly retryAfterMsMax: number;
+  /** Endpoints whose window is remembered while nothing is in flight. */
+  readonly endpointsMax: number;
+}
+
+export const LANE_OPTIONS = {
+  windowStart: 4,
+  windowMax: 128,
+  slowPerEndpointMax: 8,
+  fastSlots: 2048,
+  slowSlots: 4096,
+  demoteAfterMs: 200,
+  waitingMax: 8192,
+  waitingPerEndpointMax: 512,
+  waitingPerEndpointUnderPressure: 4,
+  drainMs: 3000,
+  retryAfterMsMax: 60_000,
+  endpointsMax: 20_000,
+} as const satisfies LaneOptions;
+
+/** One task on its way through the lanes. Only the lanes write what is not readonly. */
+export interface Passage {
+  readonly endpointId: string;
+  /** First attempts of one entity leave one after the other; null for retries, which keep no order. */
+  readonly entityId: string | null;
+  /** Called once when a slot is there. */
+  start(): void;
+  /** Called instead of `start` when the task must come again later. */
+  park(tier: Tier): void;
+  place: 'new' | 'waiting' | 'fast' | 'slow' | 'over';
+  startedAt: number;
+  deadline: Deadline<Passage> | null;
+  lane: EndpointLane | null;
+  /** Whether its entity's next first attempt was let go. */
+  hasReleased: boolean;
+}
+
+export type PassageResult = 'success' | 'failure' | 'uncounted';
+
+/**
+ * Who may send now. A slow endpoint must not slow another: its attempts leave the fast lane after 200 ms, while in
+ * flight, and from then on its further ones start in the slow lane, a few at a time.
+ */
+export class Lanes {
+  readonly #clock: Clock;
+  readonly #options: LaneOptions;
+  readonly #endpoints = new Map<string, EndpointLane>();
+  readonly #demotions: Deadlines<Passage>;
+  /** Endpoints that could start an attempt but for a free slot, the longest waiting first. */
+  readonly #readyFast = new Set<EndpointLane>();
+  readonly #readySlow = new Set<EndpointLane>();
+  /** Slow attempts that still hold a fast slot because the slow lane was full. */
+  readonly #overdue = new Set<Passage>();
+  #fast = 0;
+  #slow = 0;
+  #waiting = 0;
+  #demoted = 0;
+
+  constructor(clock: Clock, options: LaneOptions) {
+    this.#clock = clock;
+    this.#options = options;
+    this.#demotions = new Deadlines(clock, options.demoteAfterMs, (passage) => this.#demote(passage));
+  }
+
+  get counts(): { fast: number; slow: number; waiting: number; demoted: number; endpoints: number } {
+    const endpoints = this.#endpoints.size;
+    return { fast: this.#fast, slow: this.#slow, waiting: this.#waiting, demoted: this.#demoted, endpoints };
+  }
+
+  /** Starts the task, now or when its turn comes, or parks it; one of its two callbacks will be called. */
+  admit(passage: Passage): void {
+    const lane = this.#laneOf(passage.endpointId);
+    passage.lane = lane;
+    const isFree = lane.claimEntity(passage);
+    if (isFree && lane.isEmpty && lane.hasRoom(this.#clock.now()) && this.#hasSlot(lane)) {
+      this.#start(lane, passage);
+      return;
+    }
+    passage.place = 'waiting';
+    this.#waiting += 1;
+    if (isFree) lane.waiting.push(passage);
+    // Counted with the new one: an endpoint may always have one task waiting.
+    if (lane.waitingCount > this.#waitingLimit(lane) || this.#waiting > this.#options.waitingMax) {
+      this.#park(lane, lane.takeLast());
+    }
+    if (lane.hasRoom(this.#clock.now())) this.#markReady(lane);
+  }
+
+  /** The attempt has ended. `retryAfterMs`: the receiver asked for time. */
+  settle(passage: Passage, result: PassageResult, retryAfterMs: number | null): void {
+    const { lane } = passage;
+    if (!lane || passage.place === 'over') return;
+    const now = this.#clock.now();
+    if (passage.deadline) this.#demotions.remove(passage.deadline);
+    this.#leave(lane, passage);
+    lane.learn(result, now - passage.startedAt, now);
+    if (retryAfterMs !== null) {
+      lane.narrow(now + Math.min(retryAfterMs, this.#options.retryAfterMsMax));
+    }
+    this.#next(lane, passage);
+    if (result === 'failure') this.#trim(lane);
+    if (lane.hasRoom(now)) this.#markReady(lane);
+    this.#pump();
+    if (lane.isIdle && this.#endpoints.size > this.#options.endpointsMax) this.#endpoints.delete(lane.id);
+  }
+
+  /** Takes out every task that has not started; for our shutdown. */
+  releaseWaiting(): Passage[] {
+    const released: Passage[] = [];
+    for (const lane of this.#endpoints.values()) {
+      for (let last = lane.takeLast(); last; last = lane.takeLast()) {
+        last.place = 'over';
+        this.#waiting -= 1;
+        released.push(last);
+      }
+    }
+    this.#readyFast.clear();
+    this.#readySlow.clear();
+    return released;
+  }
+
+  #laneOf(endpointId: string): EndpointLane {
+    let lane = this.#endpoints.get(endpointId);
+    if (!lane) {
+      lane = new EndpointLane(endpointId, this.#options);
+      this.#endpoints.set(endpointId, lane);
+    }
+    return lane;
+  }
+
+  #start(lane: EndpointLane, passage: Passage): void {
+    const now = this.#clock.now();
+    passage.startedAt = now;
+    lane.inFlight += 1;
+    if (lane.isSlow) this.#enterSlow(lane, passage);
+    else {
+      this.#fast += 1;
+      passage.place = 'fast';
+    }
+    passage.deadline = this.#demotions.add(passage, now);
+    passage.start();
+  }
+
+  #enterSlow(lane: EndpointLane, passage: Passage): void {
+    this.#slow += 1;
+    lane.slow += 1;
+    passage.place = 'slow';
+  }
+
+  #leave(lane: EndpointLane, passage: Passage): void {
+    lane.inFlight -= 1;
+    if (passage.place === 'slow') {
+      this.#slow -= 1;
+      lane.slow -= 1;
+      this.#moveOverdue();
+    } else {
+      this.#fast -= 1;
+      this.#overdue.delete(passage);
+    }
+    passage.place = 'over';
+  }
+
+  /** The response has not come in time: the attempt goes on, and its fast slot goes to another. */
+  #demote(passage: Passage): void {
+    const { lane } = passage;
+    if (!lane || passage.place === 'over') return;
+    lane.turnSlow();
+    if (passage.place === 'fast') {
+      this.#demoted += 1;
+      this.#overdue.add(passage);
+      this.#moveOverdue();
+    }
+    this.#next(lane, passage);
+    if (lane.hasRoom(this.#clock.now())) this.#markReady(lane);
+    this.#pump();
+  }
+
+  #moveOverdue(): void {
+    for (const passage of this.#overdue) {
+      if (this.#slow >= this.#options.slowSlots) return;
+      this.#overdue.delete(passage);
+      this.#fast -= 1;
+      if (passage.lane) this.#enterSlow(passage.lane, passage);
+    }
+  }
+
+  /** The entity's next first attempt may start now. */
+  #next(lane: EndpointLane, passage: Passage): void {
+    const next = lane.releaseEntity(passage);
+    if (next) lane.waiting.push(next);
+  }
+
+  /** A failing endpoint takes less; what it cannot take in a few seconds waits in the broker, not here. */
+  #trim(lane: EndpointLane): void {
+    const limit = this.#waitingLimit(lane);
+    while (lane.waitingCount > limit) this.#park(lane, lane.takeLast());
+  }
+
+  #park(lane: EndpointLane, passage: Passage | null): void {
+    if (!passage) return;
+    passage.place = 'over';
+    this.#waiting -= 1;
+    passage.park(lane.parkingTier(this.#clock.now()));
+  }
+
+  #waitingLimit(lane: EndpointLane): number {
+    const { waitingMax, waitingPerEndpointUnderPressure, waitingPerEndpointMax } = this.#options;
+    const isPressed = this.#waiting * 2 >= waitingMax;
+    const most = isPressed ? waitingPerEndpointUnderPressure : waitingPerEndpointMax;
+    return Math.max(1, Math.min(most, lane.drainable(this.#clock.now())));
+  }
+
+  #hasSlot(lane: EndpointLane): boolean {
+    return lane.isSlow ? this.#slow < this.#options.slowSlots : this.#fast < this.#options.fastSlots;
+  }
+
+  #markReady(lane: EndpointLane): void {
+    if (lane.waiting.length === 0) return;
+    if (lane.isSlow) this.#readySlow.add(lane);
+    else this.#readyFast.add(lane);
+    this.#pump();
+  }
+
+  #pump(): void {
+    this.#pumpReady(this.#readyFast);
+    this.#pumpReady(this.#readySlow);
+  }
+
+  /** One attempt per endpoint and turn, so that one with much waiting does not take every free slot. */
+  #pumpReady(ready: Set<EndpointLane>): void {
+    for (const lane of ready) {
+      if (!this.#hasSlot(lane)) {
+        // It turned slow, or fast again, since it was marked: it waits for the other kind of slot now.
+        const other = lane.isSlow ? this.#readySlow : this.#readyFast;
+        if (other === ready) return;
+        ready.delete(lane);
+        other.add(lane);
+        continue;
+      }
+      ready.delete(lane);
+      const passage = lane.hasRoom(this.#clock.now()) ? lane.waiting.shift() : undefined;
+      if (!passage) continue;
+      this.#waiting -= 1;
+      if (lane.waiting.length > 0) ready.add(lane);
+      this.#start(lane, passage);
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { FAILURE_CODES } from '../domain/attempt.ts';
+import { ATTEMPTS_MAX } from '../domain/retry.ts';
+import type { DeliveryTask } from '../domain/task.ts';
+import { type Delivery, PARKED_WHY, type ParkedWhy } from './deliver.ts';
+
+const DELIVERY_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600, 3600, 86_400];
+const ATTEMPT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2.5, 5, 10, 30];
+const LATENESS_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600];
+
+interface InFlight {
+  readonly fast: number;
+  readonly slow: number;
+  readonly waiting: number;
+}
+
+/** The sender's metrics. No label ever holds an id: their number must not grow with merchants. */
+export class SenderMetrics {
+  readonly #attempts = new Map<string, { inc(): void }>();
+  readonly #parked = new Map<ParkedWhy, { inc(): void }>();
+  readonly #deliverySeconds: Histogram;
+  readonly #attemptSeconds: Histogram;
+  readonly #lateness: Histogram;
+  readonly #early: Counter;
+  readonly #deadLetters: Counter<'reason'>;
+  readonly #cancelled: Counter<'reason'>;
+  readonly #blocked: Counter<'reason'>;
+
+  /** `inFlight` and `demoted` are read when the metrics are. */
+  constructor(registry: Registry, inFlight: () => InFlight, demoted: () => number) {
+    const registers = [registry];
+    const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+      new Counter({ name: `hookrail_${name}`, help, labelNames, registers });
+    const histogram = (name: string, help: string, buckets: number[]) =>
+      new Histogram({ name: `hookrail_${name}`, help, buckets, registers });
+    const attempts = counter(
+      'attempts_total',
+      'Attempts made, by result and attempt number.',
+      'result',
+      'attempt',
+    );
+    for (const result of ['delivered', ...FAILURE_CODES]) {
+      for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+        // Resolved once: finding a label's child at every attempt costs more than counting.
+        this.#attempts.set(
+          result + attempt,
+          lazyChild(() => attempts.labels(result, `${attempt}`)),
+        );
+      }
+    }
+    const parked = counter('parked_total', 'Tasks put back without counting an attempt.', 'reason');
+    for (const why of PARKED_WHY) this.#parked.set(why, parked.labels(why));
+    this.#deliverySeconds = histogram(
+      'delivery_seconds',
+      'From accepting an event to its 2xx.',
+      DELIVERY_SECONDS,
+    );
+    this.#attemptSeconds = histogram('attempt_seconds', 'Duration of one attempt.', ATTEMPT_SECONDS);
+    this.#lateness = histogram('retry_lateness_seconds', 'How late retries start.', LATENESS_SECONDS);
+    this.#early = counter('early_retries_total', 'Retries handed over before they were due. Must stay 0.');
+    this.#deadLetters = counter(
+      'dead_letters_total',
+      'Deliveries given up after their last attempt.',
+      'reason',
+    );
+    this.#cancelled = counter('cancelled_total', 'Deliveries given up before an attempt.', 'reason');
+    this.#blocked = counter('egress_blocked_total', 'Connections the address guard refused.', 'reason');
+    new Gauge({
+      name: 'hookrail_in_flight',
+      help: 'Tasks held by this sender, by lane.',
+      labelNames: ['lane'],
+      registers,
+      collect() {
+        for (const [lane, count] of Object.entries(inFlight())) this.labels(lane).set(count);
+      },
+    });
+    new Counter({
+      name: 'hookrail_demotions_total',
+      help: 'Attempts that left the fast lane while in flight.',
+      registers,
+      collect() {
+        this.reset();
+        this.inc(demoted());
+      },
+    });
+  }
+
+  early(): void {
+    this.#early.inc();
+  }
+
+  parked(why: ParkedWhy): void {
+    this.#parked.get(why)?.inc();
+  }
+
+  /** Counts what came of a task. */
+  settled(task: DeliveryTask, delivery: Delivery): void {
+    if (delivery.kind === 'parked') this.parked(delivery.why);
+    if (delivery.kind === 'cancelled') this.#cancelled.inc({ reason: delivery.reason });
+    if (delivery.kind !== 'attempted') return;
+    const { attempted, posted, settlement } = delivery;
+    this.#attempts.get((attempted.failureCode ?? 'delivered') + task.attempt)?.inc();
+    this.#attemptSeconds.observe(attempted.durationMs / 1000);
+    if (attempted.outcome.kind === 'delivered') {
+      this.#deliverySeconds.observe(Math.max(0, posted.endedAt - task.acceptedAt) / 1000);
+    }
+    // A parked task is late on purpose.
+    if (task.attempt > 1 && task.hop === 0) {
+      this.#lateness.observe(Math.max(0, attempted.startedAt - task.dueAt) / 1000);
+    }
+    if (settlement.kind === 'settled' && settlement.dead)
+      this.#deadLetters.inc({ reason: settlement.dead.reason });
+    if (posted.blockedBy !== null) this.#blocked.inc({ reason: posted.blockedBy });
+  }
+}
+
+/** Most of a failure's attempt numbers never happen; their series appear when they do. */
+function lazyChild(find: () => { inc(): void }): { inc(): void } {
+  let child: { inc(): void } | null = null;
+  return {
+    inc() {
+      child ??= find();
+      child.inc();
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import type { KeyObject } from 'node:crypto';
+import type { Endpoint } from '../domain/endpoint.ts';
+import { signingKey, signWith } from '../domain/signature.ts';
+import type { DeliveryTask } from '../domain/task.ts';
+import { authorizationOf, webhookHeaders, webhookTimestamp } from '../domain/webhook-request.ts';
+import type { WebhookRequest } from './transport.ts';
+
+/** An endpoint with its secret opened and its URL taken apart: made once per version of the endpoint. */
+export interface OpenedEndpoint {
+  readonly endpoint: Endpoint;
+  readonly origin: string;
+  readonly path: string;
+  readonly key: KeyObject;
+  readonly authorization: string;
+}
+
+/** `secret`: the endpoint's signing secret in plain text. */
+export function openEndpoint(endpoint: Endpoint, secret: string): OpenedEndpoint {
+  const { origin, pathname, search } = new URL(endpoint.url);
+  return {
+    endpoint,
+    origin,
+    path: `${pathname}${search}`,
+    key: signingKey(secret),
+    authorization: authorizationOf(secret),
+  };
+}
+
+/** The request of one attempt (decisions §2), and its signature for the journal. `startedAt`: milliseconds. */
+export function buildRequest(
+  task: DeliveryTask,
+  opened: OpenedEndpoint,
+  startedAt: number,
+): { readonly request: WebhookRequest; readonly signature: string } {
+  const signature = signWith(opened.key, task.eventId, webhookTimestamp(startedAt), task.body);
+  const headers = webhookHeaders({ delivery: task, startedAt, signature }, opened.authorization);
+  const request = { origin: opened.origin, path: opened.path, headers, body: task.body };
+  return { request, signature };
+}

@@ -1,0 +1,212 @@
+import type { Registry } from 'prom-client';
+import type { Broker, Consumer, Settlement } from '../broker/broker.ts';
+import type { Directory } from '../domain/directory.ts';
+import { type DeliveryTask, TASK_CLASSES, type TaskClass } from '../domain/task.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { KeyRing } from '../runtime/keyring.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { attemptLine } from './attempt-line.ts';
+import { type DeliverDeps, type Delivery, deliver } from './deliver.ts';
+import { LANE_OPTIONS, type LaneOptions, Lanes } from './lanes.ts';
+import { SenderMetrics } from './metrics.ts';
+import { NetworkWatch } from './network-watch.ts';
+import { SecretOpener } from './secret-opener.ts';
+import { TaskPassage } from './task-passage.ts';
+import type { Transport } from './transport.ts';
+
+export interface SenderOptions {
+  /** Live tasks held at a time, waiting ones included. */
+  readonly inFlightMax: number;
+  readonly lanes?: Partial<LaneOptions>;
+}
+
+export interface SenderDeps {
+  readonly broker: Pick<Broker, 'tasks'>;
+  readonly directory: Directory;
+  /** Whether the directory is fresh enough to send by it. While it is not, nothing is sent. */
+  readonly ready: () => boolean;
+  readonly keyRing: KeyRing;
+  readonly clock: Clock;
+  readonly transport: Transport;
+  readonly retryScale: number;
+  readonly options: SenderOptions;
+  readonly log: Logger;
+  readonly registry: Registry;
+}
+
+export interface Sender {
+  /**
+   * Takes nothing more, gives back what waits, finishes what is in flight; what is not through shortly before the
+   * deadline is interrupted and given back. May be called twice.
+   */
+  stop(deadlineMs: number): Promise<void>;
+  inFlight(): { readonly fast: number; readonly slow: number; readonly waiting: number };
+}
+
+/** Tests and replays have budgets of their own: shares of the live one, so that neither delays it. */
+const SHARE: Readonly<Record<TaskClass, number>> = { live: 1, test: 1 / 16, replay: 1 / 8 };
+const IN_FLIGHT_MIN = 16;
+/** How often readiness is looked at while it is missing. */
+const READY_CHECK_MS = 100;
+/** The part of a stop's deadline that is kept for making durable what was interrupted. */
+const SETTLE_SHARE = 0.25;
+const SETTLE_MS_MAX = 2000;
+
+/** Starts sending: tests first, then live deliveries, then replays. Rejects when the broker cannot be consumed. */
+export async function startSender(deps: SenderDeps): Promise<Sender> {
+  const sender = new RunningSender(deps);
+  await sender.start();
+  return sender;
+}
+
+class RunningSender implements Sender {
+  readonly #deps: SenderDeps;
+  readonly #deliverDeps: DeliverDeps;
+  readonly #lanes: Readonly<Record<TaskClass, Lanes>>;
+  readonly #metrics: SenderMetrics;
+  readonly #consumers: Consumer[] = [];
+  #isStopping = false;
+  #stopped: Promise<void> | null = null;
+  #readyAgain: Promise<void> | null = null;
+
+  constructor(deps: SenderDeps) {
+    this.#deps = deps;
+    const opener = new SecretOpener(deps.keyRing, deps.log);
+    this.#deliverDeps = {
+      directory: deps.directory,
+      open: (endpoint) => opener.open(endpoint),
+      transport: deps.transport,
+      network: new NetworkWatch(),
+      clock: deps.clock,
+      retryScale: deps.retryScale,
+    };
+    const lanes = (taskClass: TaskClass) =>
+      new Lanes(deps.clock, laneOptions(deps.options, SHARE[taskClass]));
+    this.#lanes = { live: lanes('live'), test: lanes('test'), replay: lanes('replay') };
+    this.#metrics = new SenderMetrics(
+      deps.registry,
+      () => this.inFlight(),
+      () => this.#sum('demoted'),
+    );
+  }
+
+  async start(): Promise<void> {
+    for (const taskClass of ['test', 'live', 'replay'] as const satisfies readonly TaskClass[]) {
+      const inFlightMax = share(this.#deps.options.inFlightMax, SHARE[taskClass]);
+      const source = this.#deps.broker.tasks[taskClass];
+      let isWatched = false;
+      const consumer = await source.consume(
+        (task, signal) => {
+          // One signal for all calls: the broker may stop before we are told to.
+          if (!isWatched) signal.addEventListener('abort', () => this.#release(taskClass), { once: true });
+          isWatched = true;
+          return this.#handle(task, taskClass, signal);
+        },
+        { inFlightMax },
+      );
+      this.#consumers.push(consumer);
+    }
+  }
+
+  inFlight(): { fast: number; slow: number; waiting: number } {
+    return { fast: this.#sum('fast'), slow: this.#sum('slow'), waiting: this.#sum('waiting') };
+  }
+
+  stop(deadlineMs: number): Promise<void> {
+    this.#stopped ??= this.#stop(deadlineMs);
+    return this.#stopped;
+  }
+
+  async #stop(deadlineMs: number): Promise<void> {
+    this.#isStopping = true;
+    const { clock, transport, log } = this.#deps;
+    const kept = Math.min(SETTLE_MS_MAX, deadlineMs * SETTLE_SHARE);
+    const disarm = clock.at(clock.now() + deadlineMs - kept, () => transport.interrupt());
+    const stops = this.#consumers.map((consumer) => consumer.stop(deadlineMs));
+    for (const taskClass of TASK_CLASSES) this.#release(taskClass);
+    const ends = await Promise.all(stops);
+    disarm();
+    if (ends.includes('abandoned'))
+      log.warn('the sender stopped before everything was settled; it will come again');
+  }
+
+  #handle(task: DeliveryTask, taskClass: TaskClass, signal: AbortSignal): Settlement | Promise<Settlement> {
+    if (this.#isStopping || signal.aborted) return RELEASED;
+    const lanes = this.#lanes[taskClass];
+    return new Promise((resolve, reject) => {
+      const passage = new TaskPassage(task, resolve, {
+        start: () => {
+          this.#run(task, signal).then(
+            (delivery) => this.#settle(passage, lanes, delivery),
+            (error: unknown) => {
+              lanes.settle(passage, 'uncounted', null);
+              reject(error);
+            },
+          );
+        },
+        parked: () => this.#metrics.parked('endpoint_full'),
+      });
+      lanes.admit(passage);
+    });
+  }
+
+  /** Holds the attempt until it may be made, then makes it. */
+  async #run(task: DeliveryTask, signal: AbortSignal): Promise<Delivery> {
+    const { clock, ready } = this.#deps;
+    if (clock.now() < task.dueAt) {
+      this.#metrics.early();
+      await clock.sleep(task.dueAt - clock.now(), signal);
+    }
+    while (!ready() && !this.#isStopping && !signal.aborted) {
+      this.#readyAgain ??= clock.sleep(READY_CHECK_MS, signal).finally(() => {
+        this.#readyAgain = null;
+      });
+      await this.#readyAgain;
+    }
+    if (!ready() || clock.now() < task.dueAt) return { kind: 'interrupted', settlement: RELEASED };
+    return deliver(task, this.#deliverDeps);
+  }
+
+  #settle(passage: TaskPassage, lanes: Lanes, delivery: Delivery): void {
+    const { task } = passage;
+    if (delivery.kind === 'attempted') {
+      const isDelivered = delivery.attempted.outcome.kind === 'delivered';
+      const seconds = isDelivered ? null : delivery.posted.retryAfterSeconds;
+      lanes.settle(passage, isDelivered ? 'success' : 'failure', seconds === null ? null : seconds * 1000);
+      const { log } = this.#deps;
+      if (log.isLevelEnabled('info')) log.info(attemptLine(task, delivery), 'attempt');
+    } else {
+      lanes.settle(passage, 'uncounted', null);
+    }
+    this.#metrics.settled(task, delivery);
+    passage.settle(delivery.settlement);
+  }
+
+  #release(taskClass: TaskClass): void {
+    for (const passage of this.#lanes[taskClass].releaseWaiting()) {
+      if (passage instanceof TaskPassage) passage.settle(RELEASED);
+    }
+  }
+
+  #sum(count: 'fast' | 'slow' | 'waiting' | 'demoted'): number {
+    return TASK_CLASSES.reduce((sum, taskClass) => sum + this.#lanes[taskClass].counts[count], 0);
+  }
+}
+
+const RELEASED: Settlement = { kind: 'released' };
+
+function share(total: number, part: number): number {
+  return Math.max(Math.min(IN_FLIGHT_MIN, total), Math.floor(total * part));
+}
+
+/** The slots follow from what may be in flight: a quarter fast, a quarter slow, half waiting. */
+function laneOptions(options: SenderOptions, part: number): LaneOptions {
+  const total = share(options.inFlightMax, part);
+  return {
+    ...LANE_OPTIONS,
+    fastSlots: Math.max(1, Math.floor(total / 4)),
+    slowSlots: Math.max(1, Math.floor(total / 4)),
+    waitingMax: Math.max(1, Math.floor(total / 2)),
+    ...options.lanes,
+  };
+}

@@ -1,0 +1,129 @@
+import type { Clock } from '../runtime/clock.ts';
+import {
+  AddressGuard,
+  dnsResolver,
+  type EgressPolicy,
+  hostsResolver,
+  type Resolve,
+} from './address-guard.ts';
+import { ConnectionPool, type Outgoing } from './connection-pool.ts';
+import { Connector, secureContext } from './connector.ts';
+import { Deadlines } from './deadlines.ts';
+import { type Ended, HttpExchange } from './http-exchange.ts';
+
+/** A webhook request, ready to be sent. */
+export interface WebhookRequest {
+  /** `https://host[:port]`. */
+  readonly origin: string;
+  /** Path and query. */
+  readonly path: string;
+  /** Names and values in turn. */
+  readonly headers: string[];
+  readonly body: Uint8Array;
+}
+
+/** How a request ended, and when: milliseconds since the epoch. */
+export type Posted = Ended & { readonly endedAt: number };
+
+/** Sends webhooks. Never throws and never rejects for a fault of the network or the receiver. */
+export interface Transport {
+  /** Makes one exchange; ends within the total time-out. */
+  post(request: WebhookRequest): Promise<Posted>;
+  /** Ends every exchange in flight as interrupted, because we stop. */
+  interrupt(): void;
+  /** Interrupts, and closes every connection. May be called twice. */
+  close(): Promise<void>;
+}
+
+export interface TransportOptions {
+  readonly clock: Clock;
+  /** Everything from the call to the end of the response, milliseconds. */
+  readonly totalTimeoutMs: number;
+  /** DNS, TCP and TLS together, milliseconds. */
+  readonly connectTimeoutMs: number;
+  /** Where requests may go; the same policy as at create and update. */
+  readonly egress: EgressPolicy;
+  /** PEM of authorities trusted besides the system's, or null. */
+  readonly extraCa: string | null;
+  readonly limits?: Partial<TransportLimits>;
+  /** Resolves merchants' names; the DNS unless given. */
+  readonly resolve?: Resolve;
+}
+
+export const TRANSPORT_LIMITS = {
+  /** Many merchants share a gateway, so this is well above one endpoint's window. */
+  connectionsPerOriginMax: 256,
+  idleMax: 4096,
+  originsMax: 10_000,
+  /** Shorter than the 5 s after which common servers close: a request must not meet a closing connection. */
+  idleMs: 4000,
+  responseHeaderBytesMax: 16 * 1024,
+} as const satisfies TransportLimits;
+
+export type TransportLimits = ConstructorParameters<typeof ConnectionPool>[1];
+
+/** The transport over HTTPS/1.1, on undici. Throws when the extra authority cannot be parsed. */
+export function openTransport(options: TransportOptions): HttpTransport {
+  return new HttpTransport(options);
+}
+
+export class HttpTransport implements Transport {
+  readonly #clock: Clock;
+  readonly #connector: Connector;
+  readonly #pool: ConnectionPool;
+  readonly #deadlines: Deadlines<HttpExchange>;
+  readonly #running = new Set<HttpExchange>();
+  #isClosed = false;
+
+  constructor(options: TransportOptions) {
+    const { clock, totalTimeoutMs, connectTimeoutMs } = options;
+    const dnsTimeoutMs = Math.ceil(connectTimeoutMs / 2);
+    const guard = new AddressGuard(options.egress, {
+      resolve: options.resolve ?? dnsResolver(dnsTimeoutMs),
+      resolveExempt: hostsResolver,
+    });
+    this.#clock = clock;
+    this.#connector = new Connector({
+      clock,
+      guard,
+      secureContext: secureContext(options.extraCa),
+      connectTimeoutMs: Math.min(connectTimeoutMs, totalTimeoutMs),
+    });
+    this.#pool = new ConnectionPool(this.#connector, { ...TRANSPORT_LIMITS, ...options.limits });
+    this.#deadlines = new Deadlines(clock, totalTimeoutMs, (exchange) => exchange.timeOut());
+  }
+
+  post(request: WebhookRequest): Promise<Posted> {
+    return new Promise((resolve) => {
+      const exchange = new HttpExchange((ended, isReusable) => {
+        this.#deadlines.remove(deadline);
+        this.#running.delete(exchange);
+        this.#pool.done(outgoing, isReusable);
+        resolve({ ...ended, endedAt: this.#clock.now() });
+      });
+      const { origin, path, headers, body } = request;
+      const outgoing: Outgoing = { path, headers, body, exchange, carrier: null };
+      const deadline = this.#deadlines.add(exchange, this.#clock.now());
+      this.#running.add(exchange);
+      if (this.#isClosed) exchange.interrupt();
+      else this.#pool.send(origin, outgoing);
+    });
+  }
+
+  interrupt(): void {
+    for (const exchange of [...this.#running]) exchange.interrupt();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.interrupt();
+    this.#connector.close();
+    this.#pool.close();
+    this.#deadlines.clear();
+  }
+
+  /** Connections open or being opened: shown in metrics, and bounded. */
+  get openConnections(): number {
+    return this.#pool.open;
+  }
+}
