@@ -1,0 +1,152 @@
+/**
+ * Events on the events topic: Confluent's wire format (a zero byte, the schema's id in four bytes, the Avro record),
+ * one record per event type. The writer's schema may be another version than ours: resolvers are made once per id.
+ */
+import type avro from 'avsc';
+import { type DomainEvent, EVENT_TYPES, type EventType } from '../domain/event.ts';
+import type { QuarantineReason } from '../domain/quarantine.ts';
+import { checkEvent } from './event-json.ts';
+import type { EventProblem } from './event-problem.ts';
+import { eventSchemaText, recordNameOf, typeOfRecord } from './event-schemas.ts';
+import type { EventRecords } from './generated/event-types.ts';
+import { avroType, NotRepresentable } from './logical-types.ts';
+
+const MAGIC = 0;
+const PREFIX_BYTES = 5;
+
+/** Our version of each record, read from disk when it is first needed: the embedded engine never does. */
+const OWN_TYPES = new Map<EventType, avro.Type>();
+
+function ownTypeOf(type: EventType): avro.Type {
+  const known = OWN_TYPES.get(type);
+  if (known !== undefined) return known;
+  const own = avroType(JSON.parse(eventSchemaText(type)));
+  OWN_TYPES.set(type, own);
+  return own;
+}
+
+/**
+ * The event as a record of the events topic, under the registry's id of our schema. The event must be one that
+ * decodeEventJson or sampleEvent made: for what does not fit the schema it throws.
+ */
+export function encodeEvent(event: DomainEvent, schemaId: number): Uint8Array {
+  const record = {
+    header: {
+      eventId: event.eventId,
+      merchantId: event.merchantId,
+      entityId: event.entityId,
+      entityKind: event.entityKind,
+      subType: event.subType,
+      occurredAt: event.occurredAt,
+      simulated: event.simulated,
+    },
+    data: event.data,
+  } satisfies { header: EventRecords[EventType]['header']; data: unknown };
+  const body = ownTypeOf(event.type).toBuffer(record);
+  const bytes = Buffer.allocUnsafe(PREFIX_BYTES + body.length);
+  bytes.writeUInt8(MAGIC, 0);
+  bytes.writeUInt32BE(schemaId, 1);
+  body.copy(bytes, PREFIX_BYTES);
+  return bytes;
+}
+
+/** The schema id of a record in Confluent's wire format; undefined when it is not in that format. */
+export function schemaIdOf(bytes: Uint8Array): number | undefined {
+  if (bytes.length < PREFIX_BYTES || bytes[0] !== MAGIC) return undefined;
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(1);
+}
+
+export type DecodedEvent =
+  | { readonly ok: true; readonly event: DomainEvent }
+  | { readonly ok: false; readonly reason: QuarantineReason; readonly detail: string };
+
+/** What is known of one schema id: how to read its records, or why none can be read. */
+type Writer =
+  | {
+      readonly type: EventType;
+      readonly own: avro.Type;
+      readonly resolver: ReturnType<avro.Type['createResolver']>;
+    }
+  | { readonly reason: QuarantineReason; readonly detail: string };
+
+/**
+ * Decodes records of the events topic. `schemaOf` answers the writer's schema (JSON, parsed or as text) of an id, or
+ * undefined when the registry has none; it is asked once per id that it knows. Fetch schemas before decoding:
+ * `schemaIdOf` says which one a record needs.
+ */
+export class EventDecoder {
+  readonly #schemaOf: (schemaId: number) => unknown;
+  readonly #writers = new Map<number, Writer>();
+
+  constructor(schemaOf: (schemaId: number) => unknown) {
+    this.#schemaOf = schemaOf;
+  }
+
+  /** The event, or the reason why the record goes to quarantine. Never throws: poison is an input. */
+  decode(bytes: Uint8Array): DecodedEvent {
+    const schemaId = schemaIdOf(bytes);
+    if (schemaId === undefined) {
+      return refuse('undecodable', 'the record is not in Confluent’s wire format (0, schema id, Avro)');
+    }
+    const writer = this.#writerOf(schemaId);
+    if (writer === undefined) return refuse('unknown_schema', `the registry has no schema ${schemaId}`);
+    if ('reason' in writer) return refuse(writer.reason, writer.detail);
+    let record: EventRecords[EventType];
+    try {
+      const body = Buffer.from(bytes.buffer, bytes.byteOffset + PREFIX_BYTES, bytes.length - PREFIX_BYTES);
+      record = writer.own.fromBuffer(body, writer.resolver);
+    } catch (error) {
+      const reason = error instanceof NotRepresentable ? 'schema_violation' : 'undecodable';
+      return refuse(reason, `schema ${schemaId} cannot read the record: ${messageOf(error)}`);
+    }
+    const problems: EventProblem[] = [];
+    const event = checkEvent(writer.type, record.header, record.data, problems);
+    return event === undefined ? refuse('schema_violation', describe(problems)) : { ok: true, event };
+  }
+
+  #writerOf(schemaId: number): Writer | undefined {
+    const known = this.#writers.get(schemaId);
+    if (known !== undefined) return known;
+    const schema = this.#schemaOf(schemaId);
+    if (schema === undefined || schema === null) return undefined;
+    const writer = resolveWriter(schemaId, schema);
+    this.#writers.set(schemaId, writer);
+    return writer;
+  }
+}
+
+function resolveWriter(schemaId: number, schema: unknown): Writer {
+  let written: avro.Type;
+  try {
+    written = avroType(typeof schema === 'string' ? JSON.parse(schema) : schema);
+  } catch (error) {
+    return { reason: 'unknown_schema', detail: `schema ${schemaId} cannot be used: ${messageOf(error)}` };
+  }
+  const type = typeOfRecord(written.name ?? '');
+  if (type === undefined) {
+    const known = EVENT_TYPES.map(recordNameOf).join(', ');
+    const detail = `schema ${schemaId} is ${written.name ?? written.typeName}, which is no event; known: ${known}`;
+    return { reason: 'unknown_schema', detail };
+  }
+  const own = ownTypeOf(type);
+  try {
+    return { type, own, resolver: own.createResolver(written) };
+  } catch (error) {
+    const detail = `schema ${schemaId} does not fit ${written.name}: ${messageOf(error)}`;
+    return { reason: 'schema_violation', detail };
+  }
+}
+
+/** avsc repeats whole schemas in its messages: their beginning says enough. */
+function messageOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}
+
+function describe(problems: readonly EventProblem[]): string {
+  return problems.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ');
+}
+
+function refuse(reason: QuarantineReason, detail: string): DecodedEvent {
+  return { ok: false, reason, detail };
+}

@@ -1,0 +1,185 @@
+/**
+ * What Avro's logical types are to us: `decimal` ↔ a plain decimal string, `timestamp-millis` ↔ milliseconds (RFC 3339
+ * text is taken too when writing). `uuid` is a string whose form the catalog's checks verify, so Avro need not.
+ *
+ * Reading with another writer's schema is where money is lost: avsc resolves a decimal of scale 2 as one of scale 18
+ * without complaint. Here the writer's own type makes the text, so the value is exact at any scale; what is not a
+ * decimal, or has another unit of time, is refused when the resolver is made.
+ */
+import avro from 'avsc';
+import { canonicalDecimal } from '../domain/decimal.ts';
+
+/** More bytes than `decimal(38)` can need; a longer one is refused before it costs time. */
+const DECIMAL_BYTES_MAX = 64;
+
+/** Items of one array, nested reads included; more is a broken or hostile record. */
+const ARRAY_ITEMS_MAX = 10_000;
+
+/** The bytes could be read and hold what our schema cannot: the producer's fault, not the wire's. */
+export class NotRepresentable extends Error {
+  override readonly name = 'NotRepresentable';
+}
+
+interface DecimalSchema {
+  readonly scale?: number;
+}
+
+class Decimal extends avro.types.LogicalType {
+  readonly scale: number;
+
+  constructor(schema: avro.Schema, options?: unknown) {
+    super(schema, options);
+    this.scale = (schema as DecimalSchema).scale ?? 0;
+  }
+
+  protected override _fromValue(bytes: Buffer | undefined): string {
+    // Undefined: the record was cut off here, which the reader reports by itself afterwards.
+    if (bytes === undefined) return '0';
+    if (bytes.length > DECIMAL_BYTES_MAX) {
+      throw new NotRepresentable(
+        `a decimal has ${bytes.length} bytes; at most ${DECIMAL_BYTES_MAX} are read`,
+      );
+    }
+    return toText(toInteger(bytes), this.scale);
+  }
+
+  protected override _toValue(value: unknown): Buffer | undefined {
+    const decimal = typeof value === 'string' ? canonicalDecimal(value) : undefined;
+    if (decimal === undefined) return undefined;
+    const point = decimal.indexOf('.');
+    const fraction = point === -1 ? '' : decimal.slice(point + 1);
+    if (fraction.length > this.scale) return undefined;
+    const whole = point === -1 ? decimal : decimal.slice(0, point);
+    return toBytes(BigInt(whole + fraction.padEnd(this.scale, '0')));
+  }
+
+  protected override _resolve(writer: avro.Type): ((value: string) => string) | undefined {
+    if (!(writer instanceof Decimal)) return undefined;
+    if (writer.scale <= this.scale) return (text) => text;
+    return (text) => {
+      const point = text.indexOf('.');
+      if (point === -1 || text.length - point - 1 <= this.scale) return text;
+      throw new NotRepresentable(`a decimal of scale ${writer.scale} is not exact at scale ${this.scale}`);
+    };
+  }
+}
+
+/** Big-endian two's complement (Avro 1.12, "Decimal"). */
+function toInteger(bytes: Buffer): bigint {
+  if (bytes.length === 0) return 0n;
+  if (bytes.length <= 6) return BigInt(bytes.readIntBE(0, bytes.length));
+  return BigInt.asIntN(bytes.length * 8, BigInt(`0x${bytes.toString('hex')}`));
+}
+
+/** The fewest bytes that hold the value and its sign. */
+function toBytes(value: bigint): Buffer {
+  let length = 1;
+  while (BigInt.asIntN(length * 8, value) !== value) length += 1;
+  const digits = BigInt.asUintN(length * 8, value).toString(16);
+  return Buffer.from(digits.padStart(length * 2, '0'), 'hex');
+}
+
+function toText(value: bigint, scale: number): string {
+  const sign = value < 0n ? '-' : '';
+  const digits = (value < 0n ? -value : value).toString().padStart(scale + 1, '0');
+  const point = digits.length - scale;
+  const text = scale === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`;
+  return canonicalDecimal(sign + text) ?? sign + text;
+}
+
+class TimestampMillis extends avro.types.LogicalType {
+  protected override _fromValue(value: number): number {
+    return value;
+  }
+
+  protected override _toValue(value: unknown): number | undefined {
+    const time = typeof value === 'string' ? Date.parse(value) : value;
+    return Number.isSafeInteger(time) ? (time as number) : undefined;
+  }
+
+  protected override _resolve(writer: avro.Type): ((value: number) => number) | undefined {
+    return writer instanceof TimestampMillis ? (value) => value : undefined;
+  }
+}
+
+/** Only recognised, so that microseconds are never read as milliseconds. */
+class TimestampMicros extends avro.types.LogicalType {
+  protected override _fromValue(value: number): number {
+    return value;
+  }
+
+  protected override _toValue(value: unknown): number | undefined {
+    return typeof value === 'number' ? value : undefined;
+  }
+
+  protected override _resolve(): undefined {
+    return undefined;
+  }
+}
+
+/** The part of avsc's reading position that arrays need; its typings leave it out. */
+interface Tap {
+  pos: number;
+  readLong(): number;
+  skipLong(): void;
+}
+
+interface ItemReader {
+  _read(tap: Tap): unknown;
+  _skip(tap: Tap): void;
+}
+
+/**
+ * An array that believes no count. avsc loops as often as a record says, past its end: six bytes could ask for 2^40
+ * items and end the process.
+ */
+class BoundedArray extends avro.types.ArrayType {
+  _read(tap: Tap): unknown[] {
+    const items = this.itemsType as unknown as ItemReader;
+    const read: unknown[] = [];
+    for (let count = tap.readLong(); count !== 0; count = tap.readLong()) {
+      // A negative count is followed by the block's size in bytes.
+      if (count < 0) tap.skipLong();
+      boundItems(read.length + Math.abs(count));
+      for (let left = Math.abs(count); left > 0; left -= 1) read.push(items._read(tap));
+    }
+    return read;
+  }
+
+  _skip(tap: Tap): void {
+    const items = this.itemsType as unknown as ItemReader;
+    let seen = 0;
+    for (let count = tap.readLong(); count !== 0; count = tap.readLong()) {
+      if (count < 0) tap.skipLong();
+      seen += Math.abs(count);
+      boundItems(seen);
+      for (let left = Math.abs(count); left > 0; left -= 1) items._skip(tap);
+    }
+  }
+}
+
+function boundItems(count: number): void {
+  if (count > ARRAY_ITEMS_MAX) throw new RangeError(`an array has more than ${ARRAY_ITEMS_MAX} items`);
+}
+
+/**
+ * A type for an event schema, ours or a writer's. Throws for what is no schema, and for maps: no event has one, and
+ * avsc trusts their counts.
+ */
+export function avroType(schema: unknown): avro.Type {
+  return avro.Type.forSchema(schema as avro.Schema, {
+    // The values of a union are themselves, not wrapped in an object that names the branch.
+    wrapUnions: 'never',
+    omitRecordMethods: true,
+    logicalTypes: {
+      decimal: Decimal,
+      'timestamp-millis': TimestampMillis,
+      'timestamp-micros': TimestampMicros,
+    },
+    typeHook: (part, options) => {
+      const kind = (part as { readonly type?: unknown }).type;
+      if (kind === 'map') throw new TypeError('an event schema must not have maps');
+      return kind === 'array' ? new BoundedArray(part, options) : undefined;
+    },
+  });
+}
