@@ -1,6 +1,7 @@
 /**
- * Prints one plain line, `N passed, N failed[, N skipped]`, from the JSON report of the test runner, for machines that
- * read the end of a log. Exits 1 when something failed, when no test ran, or when there is no report.
+ * `summarise-tests.ts REPORT [FAILED_STEPS]` prints one plain line, `N passed, N failed[, N skipped]`, from the JSON
+ * report of the test runner, for machines that read the end of a log. A failed step that is no test counts as one
+ * failure. Exits 1 when something failed, when no test ran, or when there is no report.
  */
 import { readFileSync } from 'node:fs';
 
@@ -18,7 +19,7 @@ export interface Summary {
 }
 
 /** Counts the tests of a report. A file that fails outside its tests (at import, in a hook) counts as one failure. */
-export function summarise(report: Report): Summary {
+export function summarise(report: Report, failedSteps: number): Summary {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   for (const file of report.testResults) {
     const statuses = file.assertionResults.map(({ status }) => status);
@@ -28,6 +29,7 @@ export function summarise(report: Report): Summary {
   }
   // The runner may fail as a whole, by an error that no test caught: then nothing above counted it.
   if (!report.success && counts.failed === 0) counts.failed = 1;
+  counts.failed += failedSteps;
   const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
   return {
     line: `${counts.passed} passed, ${counts.failed} failed${skipped}`,
@@ -45,8 +47,11 @@ function readReport(path: string | undefined): Report | undefined {
 }
 
 if (import.meta.filename === process.argv[1]) {
+  const failedSteps = Number(process.argv[3] ?? 0);
   const report = readReport(process.argv[2]);
-  const summary = report ? summarise(report) : { line: '0 passed, 1 failed', ok: false };
+  const summary = report
+    ? summarise(report, failedSteps)
+    : { line: `0 passed, ${1 + failedSteps} failed`, ok: false };
   if (!report)
     console.error(`There is no test report in "${process.argv[2]}": the runner ended before it wrote one.`);
   console.log(summary.line);

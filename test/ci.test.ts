@@ -1,0 +1,54 @@
+/**
+ * .ci/run checks all that `npm run check` checks, and its last line tells the truth: a failure that no test carries is
+ * counted all the same.
+ */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { summarise } from '../scripts/summarise-tests.ts';
+
+const file = (status: string, ...tests: string[]) => ({
+  status,
+  assertionResults: tests.map((each) => ({ status: each })),
+});
+
+test('passed and skipped tests are counted', () => {
+  const report = { success: true, testResults: [file('passed', 'passed', 'passed', 'skipped', 'todo')] };
+  expect(summarise(report, 0)).toEqual({ line: '2 passed, 0 failed, 2 skipped', ok: true });
+});
+
+test('a failed test is counted once', () => {
+  const report = {
+    success: false,
+    testResults: [file('failed', 'passed', 'failed'), file('passed', 'passed')],
+  };
+  expect(summarise(report, 0)).toEqual({ line: '2 passed, 1 failed', ok: false });
+});
+
+test('a file that fails outside its tests is a failure', () => {
+  const report = { success: false, testResults: [file('failed'), file('passed', 'passed')] };
+  expect(summarise(report, 0)).toEqual({ line: '1 passed, 1 failed', ok: false });
+});
+
+test('a run that fails outside every file is a failure', () => {
+  expect(summarise({ success: false, testResults: [file('passed', 'passed')] }, 0).ok).toBe(false);
+});
+
+test('a run without tests is not a success', () => {
+  expect(summarise({ success: true, testResults: [] }, 0)).toEqual({ line: '0 passed, 0 failed', ok: false });
+});
+
+test('a failed step is a failure, tests or not', () => {
+  const report = { success: true, testResults: [file('passed', 'passed')] };
+  expect(summarise(report, 2)).toEqual({ line: '1 passed, 2 failed', ok: false });
+});
+
+test('.ci/run runs every part of npm run check', () => {
+  const root = new URL('..', import.meta.url);
+  const { scripts } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
+  const run = readFileSync(new URL('.ci/run', root), 'utf8');
+  const parts: string[] = scripts.check.split(' && ');
+  // The tests run through `npm test`, as README says, with what `npm run check` adds.
+  const [tests, ...others] = [parts.pop()?.replace('vitest run', 'npm test --') ?? '', ...parts];
+  expect(others.length).toBeGreaterThan(0);
+  for (const part of [tests, ...others]) expect(run).toContain(part);
+});
