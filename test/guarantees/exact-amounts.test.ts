@@ -1,0 +1,61 @@
+/**
+ * Guarantee: an amount arrives at the receiver with exactly the digits the producer wrote: no exponent, no float
+ * artefact, no trailing zeros. And the body's signature verifies with the Standard Webhooks library.
+ */
+import { rmSync } from 'node:fs';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Hookrail, startHookrail } from '../../services/main.ts';
+import { jsonEventOf } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
+import { type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';
+import { MerchantClient } from '../support/merchant-client.ts';
+import { type Premises, preparePremises } from '../support/system.ts';
+
+let premises: Premises;
+let hookrail: Hookrail;
+let receiver: LoggingReceiver;
+let merchant: MerchantClient;
+
+beforeAll(async () => {
+  premises = await preparePremises({ HOOKRAIL_LOG_LEVEL: 'silent' });
+  receiver = await startLoggingReceiver(premises.receiverCert, () => 200);
+  hookrail = await startHookrail(premises.environment);
+  merchant = new MerchantClient(premises, () => hookrail);
+});
+
+afterAll(async () => {
+  await hookrail?.stop();
+  await receiver?.close();
+  rmSync(premises.dataDir, { recursive: true, force: true });
+});
+
+const AMOUNTS: readonly (readonly [written: string, digits: string])[] = [
+  ['0.3', '0.3'],
+  ['0.30', '0.3'],
+  ['1.234567890123456789', '1.234567890123456789'],
+  ['0.0000001', '0.0000001'],
+  ['12345678901234567890.5', '12345678901234567890.5'],
+];
+
+it('the request carries the exact digits, under a signature that verifies', async () => {
+  const endpoint = await merchant.createEndpoint(`${receiver.url}/amounts`);
+  for (const [index, [written, digits]] of AMOUNTS.entries()) {
+    const event = jsonEventOf(premises.merchantId, `amount-${index}`);
+    const answer = await merchant.publish([{ ...event, data: { ...event.data, amountFiat: written } }]);
+    expect(answer.body).toMatchObject({ accepted: 1 });
+    const arrival = await eventually('the arrival', () => receiver.arrivals[index]);
+    expect(arrival.body.toString()).toContain(`"amountFiat":${digits},`);
+    const webhook = new Webhook(endpoint.signing_secret);
+    expect(() => webhook.verify(arrival.body, arrival.headers)).not.toThrow();
+    const altered = arrival.body.toString().replace(digits, `${digits}1`);
+    expect(() => webhook.verify(altered, arrival.headers)).toThrow();
+  }
+});
+
+it('an amount as a JSON number is refused: it may have been a float', async () => {
+  const event = jsonEventOf(premises.merchantId, 'number');
+  const answer = await merchant.publish([{ ...event, data: { ...event.data, amountFiat: 0.1 + 0.2 } }]);
+  expect(answer.status).toBe(400);
+  expect(answer.body.errors[0]).toMatchObject({ pointer: '/0/data/amountFiat', code: 'invalid_type' });
+});

@@ -1,0 +1,81 @@
+/**
+ * Guarantee: on a full disk nothing acknowledged is lost. The data directory is a small tmpfs; events are published
+ * until the service refuses them, then room is made and everything that was acknowledged arrives. The process stays
+ * up and says what is wrong.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { jsonEventOf } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
+import { type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';
+import { MerchantClient } from '../support/merchant-client.ts';
+import { type Premises, preparePremises, type Service, startService } from '../support/system.ts';
+
+const SIZE_MB = 48;
+const BATCH = 100;
+
+let disk: string;
+let mounted = false;
+let premises: Premises;
+let receiver: LoggingReceiver;
+let service: Service;
+
+beforeAll(async () => {
+  disk = mkdtempSync(join(tmpdir(), 'hookrail-disk-'));
+  mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE_MB}m`, 'tmpfs', disk]).status === 0;
+  if (!mounted) return;
+  premises = await preparePremises({}, disk);
+  receiver = await startLoggingReceiver(premises.receiverCert, () => 200);
+  service = await startService(premises.environment);
+});
+
+afterAll(async () => {
+  await service?.end('SIGKILL');
+  await receiver?.close();
+  if (mounted) spawnSync('umount', ['-l', disk]);
+  rmSync(disk, { recursive: true, force: true });
+});
+
+it('what was acknowledged arrives, what is refused was said to be', { timeout: 120_000 }, async ({
+  skip,
+}) => {
+  if (!mounted) return skip('mounting a tmpfs is not allowed here');
+  const merchant = new MerchantClient(premises, () => service);
+  await merchant.createEndpoint(`${receiver.url}/full`);
+  const ballast = join(disk, 'ballast');
+  writeFileSync(ballast, Buffer.alloc((SIZE_MB - 12) * 1024 * 1024));
+
+  const acknowledged: string[] = [];
+  let refusal: { status: number; body: { code: string; detail: string } } | undefined;
+  for (let batch = 0; !refusal; batch += 1) {
+    expect(batch, 'batches that fit on a disk of 12 MB').toBeLessThan(1000);
+    const events = Array.from({ length: BATCH }, (_, index) =>
+      jsonEventOf(premises.merchantId, `full-${batch}-${index}`),
+    );
+    const answer = await merchant.publish(events);
+    if (answer.status === 202) acknowledged.push(...events.map((event) => event.header.eventId));
+    else refusal = answer;
+  }
+  expect(refusal).toMatchObject({ status: 503, body: { code: 'temporarily_unavailable' } });
+  expect((await fetch(`${service.operationsUrl}/livez`)).status).toBe(200);
+
+  rmSync(ballast);
+  await eventually(
+    'every acknowledged event arrived',
+    () => {
+      const arrived = new Set(receiver.arrivals.map((arrival) => arrival.eventId));
+      return acknowledged.every((id) => arrived.has(id));
+    },
+    60_000,
+  );
+  await eventually(
+    'ready again',
+    async () => (await fetch(`${service.operationsUrl}/readyz`)).status === 200,
+  );
+  const again = await merchant.publish([jsonEventOf(premises.merchantId, 'after')]);
+  expect(again.status).toBe(202);
+  expect(await service.end('SIGTERM')).toBe(0);
+});

@@ -1,0 +1,78 @@
+/**
+ * Guarantee: a signing secret or API key is nowhere but in the answer that gave it and in the Authorization header of
+ * the request: not in a file, a log line, a metric, an error or any other answer. A planted canary is found, so the
+ * search works.
+ */
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { jsonEventOf } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
+import { type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';
+import { MerchantClient } from '../support/merchant-client.ts';
+import { type Premises, preparePremises, type Service, startService } from '../support/system.ts';
+
+let premises: Premises;
+let receiver: LoggingReceiver;
+let service: Service;
+let merchant: MerchantClient;
+
+beforeAll(async () => {
+  premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: '10000', HOOKRAIL_LOG_LEVEL: 'trace' });
+
+  receiver = await startLoggingReceiver(premises.receiverCert, ({ attempt }) => (attempt < 3 ? 500 : 200));
+  service = await startService(premises.environment);
+  merchant = new MerchantClient(premises, () => service);
+});
+
+afterAll(async () => {
+  await service?.end('SIGKILL');
+  await receiver?.close();
+  rmSync(premises.dataDir, { recursive: true, force: true });
+});
+
+/** Every file of the data directory in which one of the texts occurs. */
+function filesWith(texts: readonly string[]): string[] {
+  return readdirSync(premises.dataDir).filter((name) => {
+    const content = readFileSync(join(premises.dataDir, name));
+    return texts.some((text) => content.includes(text));
+  });
+}
+
+it('no secret is in a file, a log line, a metric or an answer that did not give it', async () => {
+  const endpoint = await merchant.createEndpoint(`${receiver.url}/canary`);
+  const resource = `/merchant/webhook-endpoints/${endpoint.uuid}`;
+  const rotated = (await merchant.request('PATCH', `${resource}/secret`)).body.signing_secret;
+  await merchant.publish([jsonEventOf(premises.merchantId, 'canary')]);
+  await eventually('a 2xx', () => receiver.arrivals.some((arrival) => arrival.status === 200));
+
+  const answers = [
+    await merchant.request('GET', resource),
+    await merchant.request('GET', '/merchant/webhook-endpoints'),
+    await merchant.request('PATCH', resource, { signing_secret: 'x' }),
+    await merchant.request('GET', `${resource}/deliveries`),
+  ];
+  const delivery = await eventually('the recorded success', async () => {
+    const answer = await merchant.request('GET', `${resource}/deliveries?status=delivered`);
+    return answer.body.data[0];
+  });
+  const id = delivery.uuid ?? delivery.delivery_id ?? delivery.delivery_uuid;
+  answers.push(await merchant.request('GET', `${resource}/deliveries/${id}`));
+  expect(answers.at(-1)?.body.attempts).toHaveLength(3);
+  const metrics = await (await fetch(`${service.operationsUrl}/metrics`)).text();
+  expect(metrics).toContain('hookrail_');
+  expect(await service.end('SIGTERM')).toBe(0);
+
+  const secrets = [endpoint.signing_secret, rotated, premises.apiKey, premises.producerKey].flatMap(
+    (secret) => [secret, secret.replace(/^(whsec_|[a-z]+_sandbox_|pk_)/, '')],
+  );
+  expect(filesWith(secrets)).toEqual([]);
+  for (const secret of secrets) {
+    expect(service.output.filter((line) => line.includes(secret))).toEqual([]);
+    expect(metrics).not.toContain(secret);
+    expect(JSON.stringify(answers.map(({ body }) => body))).not.toContain(secret);
+  }
+  const planted = join(premises.dataDir, 'planted.db');
+  writeFileSync(planted, `…${rotated}…`);
+  expect(filesWith(secrets)).toEqual(['planted.db']);
+});

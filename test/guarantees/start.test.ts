@@ -1,0 +1,83 @@
+/**
+ * Guarantee: a start that cannot succeed says why in one clear line, names what to do, and exits with a code that is
+ * not 0; nothing that was there is changed.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Premises, preparePremises, startService } from '../support/system.ts';
+
+let premises: Premises;
+
+beforeAll(async () => {
+  premises = await preparePremises();
+});
+
+/** Starts the service and gives back what it wrote when it ended; fails when it started, or ended with 0. */
+async function refusal(environment: Record<string, string>): Promise<string> {
+  const started = await startService({ ...premises.environment, ...environment }).catch(
+    (error: Error) => error,
+  );
+  if (!(started instanceof Error)) {
+    await started.end('SIGKILL');
+    throw new Error('it started');
+  }
+  const [ending, ...lines] = started.message.split('\n');
+  expect(ending).toBe('the service ended with 1:');
+  expect(lines, 'one line').toHaveLength(1);
+  return lines[0] ?? '';
+}
+
+describe('the service refuses to start, in one line,', () => {
+  it('with an unknown variable, naming the nearest', async () => {
+    const line = await refusal({ HOOKRAIL_RETRY_SCAEL: '10' });
+    expect(line).toContain(
+      'HOOKRAIL_RETRY_SCAEL is not a variable of hookrail; did you mean HOOKRAIL_RETRY_SCALE?',
+    );
+  });
+
+  it('with a port in use', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const { port } = taken.address() as { port: number };
+    for (const name of ['HOOKRAIL_API_PORT', 'HOOKRAIL_OPS_PORT']) {
+      expect(await refusal({ [name]: String(port) })).toMatch(new RegExp(`${port} is in use.*${name}`));
+    }
+    taken.close();
+  });
+
+  it('without a key ring, or with a malformed one', async () => {
+    const missing = join(premises.dataDir, 'gone.json');
+    expect(await refusal({ HOOKRAIL_KEYRING: missing })).toContain(
+      `key ring ${missing} does not exist; make one`,
+    );
+    const malformed = join(premises.dataDir, 'malformed.json');
+    writeFileSync(malformed, '{"active": "k1"');
+    expect(await refusal({ HOOKRAIL_KEYRING: malformed })).toContain(`key ring ${malformed} is malformed`);
+  });
+
+  it('with a corrupt file, naming it', async () => {
+    for (const file of ['broker.db', 'store.db']) {
+      const dataDir = mkdtempSync(join(tmpdir(), 'hookrail-corrupt-'));
+      const path = join(dataDir, file);
+      writeFileSync(path, Buffer.alloc(100_000, 'not a database '));
+      const keyRing = premises.environment.HOOKRAIL_DATA_DIR ?? '';
+      const line = await refusal({
+        HOOKRAIL_DATA_DIR: dataDir,
+        HOOKRAIL_KEYRING: join(keyRing, 'keyring.json'),
+      });
+      expect(line).toContain(path);
+      rmSync(dataDir, { recursive: true });
+    }
+  });
+
+  it('beside another process on the same files', async () => {
+    const service = await startService(premises.environment);
+    expect(await refusal({})).toMatch(/broker\.db|store\.db/);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+});
+
+afterAll(() => rmSync(premises.dataDir, { recursive: true, force: true }));

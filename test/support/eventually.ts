@@ -1,0 +1,14 @@
+/** Waits until `probe` answers something true and gives it back; rejects, saying what was waited for, after `withinMs`. */
+export async function eventually<T>(
+  what: string,
+  probe: () => T | Promise<T>,
+  withinMs = 20_000,
+): Promise<NonNullable<T>> {
+  const until = Date.now() + withinMs;
+  for (;;) {
+    const value = await probe();
+    if (value) return value;
+    if (Date.now() > until) throw new Error(`did not happen within ${withinMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

@@ -1,0 +1,76 @@
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+
+/** One request as it came in: the receivers' own log, which the guarantees are judged by. */
+export interface Arrival {
+  readonly path: string;
+  readonly eventId: string;
+  readonly deliveryId: string;
+  readonly endpointId: string;
+  readonly attempt: number;
+  readonly authorization: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** Milliseconds since the epoch when the request was complete. */
+  readonly at: number;
+  /** What was answered. */
+  readonly status: number;
+}
+
+export interface LoggingReceiver {
+  readonly url: string;
+  readonly arrivals: Arrival[];
+  /** Requests that came in and are not answered yet. */
+  inFlight(): number;
+  close(): Promise<void>;
+}
+
+type Answer = (arrival: Omit<Arrival, 'status'>) => number | Promise<number>;
+
+/** An HTTPS receiver that logs every request and answers what `answer` says. */
+export function startLoggingReceiver(
+  certificate: { readonly certPem: string; readonly keyPem: string },
+  answer: Answer,
+): Promise<LoggingReceiver> {
+  const arrivals: Arrival[] = [];
+  let inFlight = 0;
+  const server = createServer({ cert: certificate.certPem, key: certificate.keyPem }, (request, response) => {
+    inFlight += 1;
+    response.once('close', () => {
+      inFlight -= 1;
+    });
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', async () => {
+      const header = (name: string) => String(request.headers[name] ?? '');
+      const seen = {
+        path: request.url ?? '',
+        eventId: header('webhook-id'),
+        deliveryId: header('webhook-delivery-id'),
+        endpointId: header('webhook-endpoint-id'),
+        attempt: Number(header('webhook-attempt')),
+        authorization: header('authorization'),
+        headers: request.headers as Record<string, string>,
+        body: Buffer.concat(chunks),
+        at: Date.now(),
+      };
+      const status = await answer(seen);
+      arrivals.push({ ...seen, status });
+      response.writeHead(status).end();
+    });
+  });
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      resolve({
+        url: `https://localhost:${(server.address() as AddressInfo).port}`,
+        arrivals,
+        inFlight: () => inFlight,
+        close: () =>
+          new Promise((closed) => {
+            server.close(() => closed());
+            server.closeAllConnections();
+          }),
+      });
+    });
+  });
+}

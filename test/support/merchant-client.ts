@@ -1,0 +1,62 @@
+import type { Premises, Service } from './system.ts';
+
+export interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests read the fields they expect and fail when they are not there.
+  readonly body: any;
+  readonly headers: Headers;
+}
+
+/** What a merchant and a producer do over REST, for tests. */
+export class MerchantClient {
+  readonly #premises: Premises;
+  readonly #service: () => Pick<Service, 'apiUrl'>;
+
+  constructor(premises: Premises, service: () => Pick<Service, 'apiUrl'>) {
+    this.#premises = premises;
+    this.#service = service;
+  }
+
+  request(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    return this.#send(this.#premises.apiKey, method, path, body, headers);
+  }
+
+  /** Posts events (JSON form) and resolves with the answer; rejects when the connection broke. */
+  publish(events: readonly unknown[]): Promise<Answer> {
+    return this.#send(this.#premises.producerKey, 'POST', '/producer/events', events, {});
+  }
+
+  async createEndpoint(url: string, extra: object = {}): Promise<{ uuid: string; signing_secret: string }> {
+    const answer = await this.request('POST', '/merchant/webhook-endpoints', {
+      url,
+      description: 'test',
+      ...extra,
+    });
+    if (answer.status !== 201)
+      throw new Error(`create answered ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+
+  async #send(key: string, method: string, path: string, body: unknown, headers: Record<string, string>) {
+    const response = await fetch(this.#service().apiUrl + path, {
+      method,
+      headers: {
+        authorization: `API-Key ${key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      body: text === '' ? null : JSON.parse(text),
+      headers: response.headers,
+    };
+  }
+}
