@@ -1,0 +1,158 @@
+/**
+ * The api station: the merchants' REST API, the producers' HTTP door, and the relay that brings directory changes from
+ * the store to the stream. openapi.yaml describes it and is what requests are validated against.
+ */
+import type { AddressInfo } from 'node:net';
+import express, { type Express, type RequestHandler } from 'express';
+import type { Registry } from 'prom-client';
+import type { Broker } from '../broker/broker.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { KeyRing } from '../runtime/keyring.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { closeServer, listen } from '../runtime/operations.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Store } from '../store/store.ts';
+import { authenticate, type Environment } from './auth.ts';
+import { readJson } from './body.ts';
+import { API_LIMITS, type ApiContext, type ApiOptions } from './context.ts';
+import { apiHeaders, mountDocs } from './docs.ts';
+import type { RunningKeys } from './idempotency.ts';
+import { ApiError, problemHandler } from './problem.ts';
+import { limitPerMinute, type RateLimit } from './rate-limit.ts';
+import { Relay } from './relay.ts';
+import { requestLog } from './request-log.ts';
+import { deleteEndpoint, rotateSecret, updateEndpoint } from './routes/change-endpoint.ts';
+import { createEndpoint } from './routes/create-endpoint.ts';
+import { publishEvents } from './routes/publish-events.ts';
+import { getDelivery, getEvent, listDeliveries } from './routes/read-deliveries.ts';
+import { getEndpoint, listEndpoints } from './routes/read-endpoints.ts';
+import { refuseInProduction, testEndpoint } from './routes/test-endpoint.ts';
+import { createApiServer } from './server.ts';
+import { validateRequests } from './validation.ts';
+
+export type { ApiOptions } from './context.ts';
+
+export interface ApiDeps {
+  readonly store: Store;
+  readonly broker: Pick<Broker, 'publishEvents' | 'publishTasks' | 'publishDirectory' | 'status'>;
+  readonly keyRing: KeyRing;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly environment: Environment;
+  readonly options: ApiOptions;
+  readonly log: Logger;
+  readonly registry: Registry;
+}
+
+export interface Api {
+  readonly url: string;
+  readonly port: number;
+  /** Stops listening, lets running requests finish, then stops the relay. May be called twice. */
+  stop(): Promise<void>;
+}
+
+/** Starts the station. Rejects with ConfigError when the port cannot be listened on. */
+export async function startApi(deps: ApiDeps): Promise<Api> {
+  const limits = { ...API_LIMITS, ...deps.options.limits };
+  const relay = new Relay(deps);
+  const { app, limiters } = createApp({ ...deps, limits, relay }, deps);
+  const server = createApiServer(app, limits, deps.random);
+  const release = async () => {
+    for (const limiter of limiters) limiter.stop();
+    await relay.stop();
+  };
+  try {
+    await listen(server, deps.options.host, deps.options.port, 'HOOKRAIL_API_PORT');
+  } catch (error) {
+    await release();
+    throw error;
+  }
+  const { port } = server.address() as AddressInfo;
+  const host = deps.options.host.includes(':') ? `[${deps.options.host}]` : deps.options.host;
+  let stopping: Promise<void> | undefined;
+  return {
+    url: `http://${host}:${port}`,
+    port,
+    stop: () => {
+      stopping ??= closeServer(server).then(release);
+      return stopping;
+    },
+  };
+}
+
+function createApp(
+  context: ApiContext,
+  deps: Pick<ApiDeps, 'log' | 'registry'>,
+): { readonly app: Express; readonly limiters: readonly RateLimit[] } {
+  const general = limitPerMinute('requests', context.options.rateLimitPerMinute);
+  const tests = limitPerMinute('tests', context.options.testRateLimitPerMinute);
+  const app = express();
+  // A path is what openapi.yaml says, to the letter.
+  app.enable('case sensitive routing').enable('strict routing').disable('etag');
+  app.use(requestLog({ ...context, ...deps }), apiHeaders);
+  mountDocs(app);
+  const merchant = [authenticate('merchant', context), general.handler];
+  const validated = [readJson(context.limits.bodyBytesMax), ...validateRequests()];
+  const running: RunningKeys = new Set();
+  const open = (...handlers: RequestHandler[]) => [...merchant, ...validated, ...handlers];
+
+  route(app, '/merchant/webhook-endpoints', {
+    post: open(createEndpoint(context, running)),
+    get: open(listEndpoints(context)),
+  });
+  route(app, '/merchant/webhook-endpoints/{id}', {
+    get: open(getEndpoint(context)),
+    patch: open(updateEndpoint(context)),
+    delete: open(deleteEndpoint(context)),
+  });
+  route(app, '/merchant/webhook-endpoints/{id}/secret', { patch: open(rotateSecret(context, running)) });
+  route(app, '/merchant/webhook-endpoints/{id}/test', {
+    post: [...merchant, tests.handler, refuseInProduction(context), ...validated, testEndpoint(context)],
+  });
+  route(app, '/merchant/webhook-endpoints/{id}/deliveries', { get: open(listDeliveries(context)) });
+  route(app, '/merchant/webhook-endpoints/{id}/deliveries/{delivery_id}', {
+    get: open(getDelivery(context)),
+  });
+  route(app, '/merchant/events/{event_id}', { get: open(getEvent(context)) });
+  route(app, '/producer/events', {
+    post: [
+      authenticate('producer', context),
+      readJson(context.limits.producerBodyBytesMax),
+      requireBody,
+      publishEvents(context),
+    ],
+  });
+
+  app.use(() => {
+    throw new ApiError('route_not_found', 'No operation has this path.');
+  });
+  app.use(problemHandler(deps.log));
+  return { app, limiters: [general, tests] };
+}
+
+type Method = 'get' | 'post' | 'patch' | 'delete';
+
+/** Mounts one path of openapi.yaml with its methods; every other method is a 405 that lists them. */
+function route(app: Express, path: string, handlers: Partial<Record<Method, RequestHandler[]>>): void {
+  const allowed = Object.keys(handlers).flatMap((name) =>
+    name === 'get' ? ['GET', 'HEAD'] : [name.toUpperCase()],
+  );
+  const mounted = app.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
+  mounted.all((request, response, next) => {
+    response.locals.route = path;
+    // HEAD is GET without the body (RFC 9110 §9.3.2): Node leaves the body out by itself.
+    if (request.method === 'HEAD' && handlers.get) request.method = 'GET';
+    next();
+  });
+  for (const [method, chain] of Object.entries(handlers)) mounted[method as Method](...chain);
+  mounted.all((request) => {
+    const detail = `${path} does not have ${request.method.slice(0, 20)}.`;
+    throw new ApiError('method_not_allowed', detail, { headers: { Allow: allowed.join(', ') } });
+  });
+}
+
+const requireBody: RequestHandler = (request, _response, next) => {
+  if (request.body !== undefined) return next();
+  const errors = [{ pointer: '', code: 'required', detail: 'a JSON body is required' }];
+  throw new ApiError('validation_error', 'The request has no body.', { errors });
+};

@@ -1,0 +1,63 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { RequestHandler, Response } from 'express';
+import { parseApiKey } from '../domain/api-key.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { ApiKey, Store } from '../store/store.ts';
+import { ApiError } from './problem.ts';
+
+export type Environment = 'sandbox' | 'production';
+
+const CHALLENGE = { headers: { 'WWW-Authenticate': 'API-Key' } };
+
+/**
+ * Lets a request in when its Authorization header carries a key of the kind and environment. The key is looked up
+ * at every request: a revoked one is refused from the next request on.
+ */
+export function authenticate(
+  kind: ApiKey['kind'],
+  deps: { readonly store: Pick<Store, 'keys'>; readonly clock: Clock; readonly environment: Environment },
+): RequestHandler {
+  return async (request, response, next) => {
+    const hash = keyHash(request.headers.authorization, kind, deps.environment);
+    const key = await deps.store.keys.findByHash(hash);
+    // The lookup is by hash, so what it compared reveals nothing of a key; compared again in constant time all the same.
+    const matches = key !== undefined && timingSafeEqual(key.hash, hash);
+    if (!matches || key.revokedAt !== null || key.kind !== kind) {
+      throw new ApiError('api_key_invalid', 'No such key is in use here.', CHALLENGE);
+    }
+    deps.store.keys.touch(key.keyId, deps.clock.now());
+    response.locals.keyId = key.keyId;
+    response.locals.merchantId = key.merchantId;
+    next();
+  };
+}
+
+/** Reads the header: the hash of a well-formed key of this environment, or the 401 that says what is wrong. */
+function keyHash(header: string | undefined, kind: ApiKey['kind'], environment: Environment): Uint8Array {
+  if (header === undefined || header.trim() === '') {
+    throw new ApiError('api_key_missing', 'The request has no Authorization header.', CHALLENGE);
+  }
+  const credentials = /^API-Key +(\S+)$/i.exec(header.trim())?.[1];
+  if (credentials === undefined) {
+    throw new ApiError('api_key_malformed', 'The Authorization header is not "API-Key <key>".', CHALLENGE);
+  }
+  const parsed = parseApiKey(credentials);
+  if (!parsed.ok) throw new ApiError('api_key_malformed', `The key is not one: ${parsed.detail}.`, CHALLENGE);
+  if (kind === 'producer' || parsed.prefix === 'producer') {
+    if (kind === 'producer' && parsed.prefix === 'producer') return parsed.hash;
+    const wanted = kind === 'producer' ? 'producer keys (pk_…)' : 'merchant keys (sk_…)';
+    throw new ApiError('api_key_invalid', `This path takes ${wanted} only.`, CHALLENGE);
+  }
+  if (parsed.prefix !== environment) {
+    const detail = `This is the ${environment} environment; the key is of ${parsed.prefix}.`;
+    throw new ApiError('api_key_environment_mismatch', detail, CHALLENGE);
+  }
+  return parsed.hash;
+}
+
+/** The merchant whose key opened the request. Every lookup goes through it, so no merchant sees another's. */
+export function merchantOf(response: Response): string {
+  const merchantId: unknown = response.locals.merchantId;
+  if (typeof merchantId !== 'string') throw new Error('the route is not behind a merchant key');
+  return merchantId;
+}

@@ -1,0 +1,60 @@
+import { isUtf8 } from 'node:buffer';
+import express, { type RequestHandler } from 'express';
+import { ApiError } from './problem.ts';
+
+/** What the body parser says went wrong, by its `type`. */
+interface ParserError {
+  readonly type?: string;
+}
+
+/** JSON is UTF-8 (RFC 8259 §8.1). Decoding would silently replace bytes that are not. */
+class NotUtf8 extends Error {
+  override readonly name = 'NotUtf8';
+}
+
+/**
+ * Reads a JSON body of at most `bytesMax` bytes into request.body; without a body it stays undefined. Compressed bodies
+ * are refused: what a limit on bytes protects from, a small compressed body can hold.
+ */
+export function readJson(bytesMax: number): RequestHandler {
+  const parser = express.json({
+    limit: bytesMax,
+    strict: false,
+    inflate: false,
+    type: 'application/json',
+    verify: (_request, _response, bytes) => {
+      if (!isUtf8(bytes)) throw new NotUtf8('the body is not UTF-8');
+    },
+  });
+  return (request, response, next) => {
+    const hasBody =
+      request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length']) > 0;
+    if (hasBody && !request.is('application/json')) {
+      const sent = request.headers['content-type'] === undefined ? 'no Content-Type' : 'another Content-Type';
+      throw new ApiError('unsupported_media_type', `The request came with ${sent}.`);
+    }
+    parser(request, response, (error?: unknown) =>
+      next(error ? translate(error as ParserError, bytesMax) : undefined),
+    );
+  };
+}
+
+function translate(error: ParserError, bytesMax: number): unknown {
+  switch (error.type) {
+    case 'entity.parse.failed':
+      return new ApiError('malformed_json', 'The body cannot be parsed.');
+    case 'entity.verify.failed':
+      return new ApiError('malformed_json', 'The body is not UTF-8.');
+    case 'entity.too.large':
+      return new ApiError('payload_too_large', `A body may have ${bytesMax} bytes here.`);
+    case 'encoding.unsupported':
+      return new ApiError('unsupported_media_type', 'The body is compressed.');
+    case 'charset.unsupported':
+      return new ApiError('unsupported_media_type', 'The body’s charset is not UTF-8.');
+    case 'request.aborted':
+    case 'request.size.invalid':
+      return new ApiError('malformed_request', 'The body is not as long as Content-Length says.');
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,207 @@
+/**
+ * Every error code of the API: its status, title, and what to do about it. One list: openapi.yaml and README's table
+ * are held to it by a test (decisions §1, "Errors"). A code never changes its meaning; titles and hints may.
+ * 400 = does not match the OpenAPI schema; 422 = matches, but a rule refuses it; 409 = conflicts with state.
+ */
+export const ERROR_CODES = {
+  malformed_request: {
+    status: 400,
+    title: 'The HTTP request is malformed',
+    hint: 'Check the path’s percent-encoding and the headers.',
+  },
+  malformed_json: {
+    status: 400,
+    title: 'The body is not JSON',
+    hint: 'Send one JSON value in UTF-8.',
+  },
+  validation_error: {
+    status: 400,
+    title: 'The request does not match the API description',
+    hint: 'Each entry of errors[] says where and what; the description is at /openapi.yaml.',
+  },
+  invalid_uuid: {
+    status: 400,
+    title: 'An id in the path is not a UUID',
+    hint: 'Use the uuid from the answer to create or list.',
+  },
+  url_scheme_not_https: {
+    status: 400,
+    title: 'The URL is not https',
+    hint: 'Webhooks are sent over HTTPS only: use a URL that begins with https://.',
+  },
+  unknown_event_type: {
+    status: 400,
+    title: 'The filter names an unknown event type',
+    hint: 'Use only the event types that the detail lists.',
+  },
+  empty_filter: {
+    status: 400,
+    title: 'The filter is empty',
+    hint: 'Name at least one event type, or leave subscribed_events out (null on update) to receive all.',
+  },
+  exactly_one_entity_required: {
+    status: 400,
+    title: 'A test concerns exactly one entity',
+    hint: 'Send either user_uuid or corporate_uuid.',
+  },
+  unsupported_api_version: {
+    status: 400,
+    title: 'This API version is not supported',
+    hint: 'Use 2.3.8 or 2.2.8, or leave the version out for 2.3.8.',
+  },
+  api_key_missing: {
+    status: 401,
+    title: 'No API key',
+    hint: 'Send the header Authorization: API-Key <key>.',
+  },
+  api_key_malformed: {
+    status: 401,
+    title: 'The API key is malformed',
+    hint: 'Copy the whole key; the header is Authorization: API-Key <key>.',
+  },
+  api_key_invalid: {
+    status: 401,
+    title: 'The API key is unknown, revoked or of the wrong kind',
+    hint: 'Merchant routes take sk_… keys, producer routes pk_… keys; ask the operator for a new one.',
+  },
+  api_key_environment_mismatch: {
+    status: 401,
+    title: 'The API key is of the other environment',
+    hint: 'Sandbox takes sk_sandbox_… keys, production sk_live_… keys.',
+  },
+  test_not_available_in_production: {
+    status: 403,
+    title: 'Tests are not available in production',
+    hint: 'Send test webhooks from the sandbox.',
+  },
+  route_not_found: {
+    status: 404,
+    title: 'There is nothing at this path',
+    hint: 'The paths are in /openapi.yaml.',
+  },
+  webhook_endpoint_not_found: {
+    status: 404,
+    title: 'No such webhook endpoint',
+    hint: 'List the endpoints with GET /merchant/webhook-endpoints.',
+  },
+  delivery_not_found: {
+    status: 404,
+    title: 'No such delivery at this endpoint',
+    hint: 'List the endpoint’s deliveries; they are kept for a limited time.',
+  },
+  event_not_found: {
+    status: 404,
+    title: 'No such event',
+    hint: 'Events are kept for a limited time, and can be read a moment after they were accepted.',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'The method is not allowed here',
+    hint: 'The header Allow lists the methods.',
+  },
+  request_timeout: {
+    status: 408,
+    title: 'The request did not arrive in time',
+    hint: 'Send the whole request without pauses.',
+  },
+  url_already_registered: {
+    status: 409,
+    title: 'Another endpoint of yours has this URL',
+    hint: 'Update the endpoint named by existing_uuid, or use another URL.',
+  },
+  endpoint_quota_exceeded: {
+    status: 409,
+    title: 'Too many endpoints',
+    hint: 'Delete endpoints that are not needed, or ask the operator for a higher limit.',
+  },
+  idempotency_key_in_progress: {
+    status: 409,
+    title: 'A request with this Idempotency-Key is still running',
+    hint: 'Wait for its answer, then repeat the request to get the same answer.',
+  },
+  payload_too_large: {
+    status: 413,
+    title: 'The body is too large',
+    hint: 'Send less in one request; the detail says the limit.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'The body is not application/json',
+    hint: 'Send Content-Type: application/json, in UTF-8, not compressed.',
+  },
+  url_not_allowed: {
+    status: 422,
+    title: 'The URL is refused by a rule',
+    hint: 'errors[0] names the rule; use a public DNS name.',
+  },
+  type_not_in_api_version: {
+    status: 422,
+    title: 'The endpoint’s API version does not have this event',
+    hint: 'Test with an event of that version, or with an endpoint of version 2.3.8.',
+  },
+  subtype_type_mismatch: {
+    status: 422,
+    title: 'The subType does not belong to the type',
+    hint: 'Use one of the subTypes that the detail lists.',
+  },
+  entity_not_allowed_for_type: {
+    status: 422,
+    title: 'Events of this type do not concern such an entity',
+    hint: 'Use user_uuid or corporate_uuid as the detail says.',
+  },
+  idempotency_key_reused: {
+    status: 422,
+    title: 'This Idempotency-Key was used for another request',
+    hint: 'Use a new key for each new request.',
+  },
+  headers_too_large: {
+    status: 431,
+    title: 'The headers are too large',
+    hint: 'Send at most 16 KiB of headers.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Too many requests',
+    hint: 'Wait as many seconds as Retry-After says.',
+  },
+  internal_error: {
+    status: 500,
+    title: 'Something went wrong here',
+    hint: 'Repeat the request; if it goes on, send the request id to the operator.',
+  },
+  temporarily_unavailable: {
+    status: 503,
+    title: 'Temporarily unavailable',
+    hint: 'Repeat the request as Retry-After says; with the same Idempotency-Key nothing is done twice.',
+  },
+  change_committed_pending: {
+    status: 503,
+    title: 'The change is made but not yet in force everywhere',
+    hint: 'It will be without a further request. Read the endpoint, or repeat with the same Idempotency-Key.',
+  },
+} as const satisfies Record<string, { status: number; title: string; hint: string }>;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** Codes of single entries in errors[]: what is wrong with one field. */
+export const FIELD_CODES = [
+  'required',
+  'invalid_type',
+  'unknown_field',
+  'invalid_enum',
+  'invalid_format',
+  'invalid_value',
+  'out_of_range',
+  'too_short',
+  'too_long',
+  'empty_update',
+] as const;
+export type FieldCode = (typeof FIELD_CODES)[number];
+
+/** The list as a markdown table: README's is held to it by a test. */
+export function errorCodesTable(): string {
+  const rows = Object.entries(ERROR_CODES)
+    .sort(([, a], [, b]) => a.status - b.status)
+    .map(([code, { status, title, hint }]) => `| ${status} | \`${code}\` | ${title} | ${hint} |`);
+  return ['| status | code | meaning | what to do |', '|---|---|---|---|', ...rows, ''].join('\n');
+}

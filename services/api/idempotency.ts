@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import type { Request, Response } from 'express';
+import type { AnswerToStore } from '../store/store.ts';
+import { type ApiContext, awaitPublished, wholeNow } from './context.ts';
+import { ApiError } from './problem.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: object;
+}
+
+/** Seals an answer for the store, or undefined when the request has no Idempotency-Key. */
+export type Remember = (answer: Answer) => AnswerToStore | undefined;
+
+/** The requests with an Idempotency-Key that run now. The store is this process's alone, so memory is enough. */
+export type RunningKeys = Set<string>;
+
+/**
+ * Runs the work of a request at most once per API key and Idempotency-Key. The work passes what `remember` makes to the
+ * store, in the same transaction as its change; a repeat gets that answer again. Only successes are stored: what was
+ * refused changed nothing and is judged anew. Sealed, because the answer holds a signing secret.
+ */
+export async function idempotently(
+  context: ApiContext,
+  running: RunningKeys,
+  {
+    request,
+    response,
+    replayWaits,
+  }: {
+    readonly request: Request;
+    readonly response: Response;
+    /** Whether a repeat is answered only once the change is in force everywhere, as the first request is. */
+    readonly replayWaits: boolean;
+  },
+  work: (remember: Remember) => Promise<Answer>,
+): Promise<void> {
+  const key = request.get('idempotency-key');
+  if (key === undefined) return send(response, await work(() => undefined));
+  const scope = `${response.locals.keyId}:${key}`;
+  const requestHash = hashOf(request);
+  if (running.has(scope)) {
+    const detail = 'The first request with this key has not been answered.';
+    throw new ApiError('idempotency_key_in_progress', detail, { headers: { 'Retry-After': '1' } });
+  }
+  running.add(scope);
+  try {
+    const known = await context.store.answers.find(scope, context.clock.now());
+    if (known === undefined) {
+      const answer = await work((toKeep) => ({
+        scope,
+        requestHash,
+        status: toKeep.status,
+        sealed: JSON.stringify(context.keyRing.seal(JSON.stringify(toKeep), scope)),
+        expiresAt: wholeNow(context.clock) + context.limits.answersKeptMs,
+      }));
+      return send(response, answer);
+    }
+    if (known.requestHash !== requestHash) {
+      throw new ApiError('idempotency_key_reused', 'The first request with this key was another one.');
+    }
+    if (replayWaits) await awaitPublished(context, known.outboxId);
+    const answer: Answer = JSON.parse(context.keyRing.open(JSON.parse(known.sealed), scope));
+    send(response, { ...answer, headers: { ...answer.headers, 'Idempotent-Replayed': 'true' } });
+  } finally {
+    running.delete(scope);
+  }
+}
+
+export function send(response: Response, answer: Answer): void {
+  for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
+  sendJson(response, answer.status, answer.body);
+}
+
+/** Answers are a merchant's own and may hold a secret: no cache may keep them. */
+export function sendJson(response: Response, status: number, body: object): void {
+  response.setHeader('Cache-Control', 'no-store');
+  response.status(status).json(body);
+}
+
+/** The same request = the same method, path, API-Version and JSON, whatever the order of its properties. */
+function hashOf(request: Request): string {
+  const parts = [
+    request.method,
+    request.path,
+    request.get('api-version') ?? '',
+    canonical(request.body ?? null),
+  ];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+}
+
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([name, inner]) => [name, canonical(inner)] as const);
+  return entries.sort(([a], [b]) => (a < b ? -1 : 1));
+}

@@ -1,0 +1,144 @@
+import { apiKeyHint, hashApiKey, newApiKey } from '../domain/api-key.ts';
+import { isUuid } from '../domain/ids.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
+import type { ApiKey, Store } from '../store/store.ts';
+import type { Environment } from './auth.ts';
+import { timestamp, timestampOrNull } from './endpoint-json.ts';
+
+/** What an operator asked for cannot be done; the message says why and what to do. */
+export class OperatorError extends Error {
+  override readonly name = 'OperatorError';
+}
+
+export interface OperatorDeps {
+  readonly store: Pick<Store, 'merchants' | 'keys'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly environment: Environment;
+}
+
+/** Arguments come over HTTP or from a command line: nothing about them is known. */
+type Arguments = Readonly<Record<string, unknown>>;
+type Command = (deps: OperatorDeps, given: Arguments) => Promise<unknown>;
+
+const KEY_BYTES = 32;
+const NAME_CHARACTERS_MAX = 255;
+
+const COMMANDS = {
+  'merchants-create': async ({ store, random }, given) => {
+    const merchantId = given.id === undefined ? random.uuid() : text(given, 'id');
+    if (!isUuid(merchantId)) throw new OperatorError(`id: "${merchantId}" is not a UUID`);
+    if (await store.merchants.get(merchantId))
+      throw new OperatorError(`merchant ${merchantId} exists already`);
+    return store.merchants.create({
+      merchantId,
+      name: text(given, 'name'),
+      senderAccountDetails: flag(given, 'senderAccountDetails') ?? false,
+    });
+  },
+  'merchants-list': ({ store }) => store.merchants.list(),
+  'merchants-pause': ({ store }, given) => updated(store, given, { state: 'paused' }),
+  'merchants-resume': ({ store }, given) => updated(store, given, { state: 'active' }),
+  'merchants-set': ({ store }, given) => {
+    const name = given.name === undefined ? undefined : text(given, 'name');
+    const senderAccountDetails = flag(given, 'senderAccountDetails');
+    if (name === undefined && senderAccountDetails === undefined) {
+      throw new OperatorError('nothing to set: give --name or --sender-account-details');
+    }
+    return updated(store, given, {
+      ...(name === undefined ? {} : { name }),
+      ...(senderAccountDetails === undefined ? {} : { senderAccountDetails }),
+    });
+  },
+  'keys-create': createKey,
+  'keys-list': async ({ store }) => (await store.keys.list()).map(keyJson),
+  'keys-revoke': async ({ store, clock }, given) => {
+    const keyId = text(given, 'id');
+    const at = Math.floor(clock.now());
+    if (await store.keys.revoke(keyId, at)) return { keyId, revokedAt: timestamp(at) };
+    throw new OperatorError(`there is no key ${keyId} in use: see keys list`);
+  },
+} as const satisfies Record<string, Command>;
+
+export type OperatorCommand = keyof typeof COMMANDS;
+export const OPERATOR_COMMANDS = Object.keys(COMMANDS) as OperatorCommand[];
+
+/** Runs one command on the store. Throws OperatorError for what cannot be done. */
+export async function runOperatorCommand(
+  deps: OperatorDeps,
+  name: string,
+  given: Arguments,
+): Promise<unknown> {
+  const command = OPERATOR_COMMANDS.find((candidate) => candidate === name);
+  if (command === undefined)
+    throw new OperatorError(`there is no command "${name}": ${OPERATOR_COMMANDS.join(', ')}`);
+  return COMMANDS[command](deps, given);
+}
+
+/** The key itself is in this answer and nowhere else: only its hash is stored. */
+async function createKey(
+  { store, clock, random, environment }: OperatorDeps,
+  given: Arguments,
+): Promise<unknown> {
+  const isProducer = flag(given, 'producer') ?? false;
+  if (isProducer === (given.merchant !== undefined)) {
+    throw new OperatorError('a key is for one merchant (--merchant <id>) or for producers (--producer)');
+  }
+  const merchantId = isProducer ? null : text(given, 'merchant');
+  if (merchantId !== null && !(await store.merchants.get(merchantId))) throw unknownMerchant(merchantId);
+  const kind = isProducer ? 'producer' : 'merchant';
+  const text32 = newApiKey(kind, environment, random.bytes(KEY_BYTES));
+  const key: ApiKey = {
+    keyId: random.uuid(),
+    kind,
+    merchantId,
+    hash: hashApiKey(text32),
+    hint: apiKeyHint(text32),
+    createdAt: Math.floor(clock.now()),
+    revokedAt: null,
+    lastUsedAt: null,
+  };
+  await store.keys.create(key);
+  return { ...keyJson(key), key: text32 };
+}
+
+function keyJson(key: ApiKey) {
+  const { keyId, kind, merchantId, hint } = key;
+  return {
+    keyId,
+    kind,
+    merchantId,
+    hint,
+    createdAt: timestamp(key.createdAt),
+    revokedAt: timestampOrNull(key.revokedAt),
+    lastUsedAt: timestampOrNull(key.lastUsedAt),
+  };
+}
+
+async function updated(
+  store: OperatorDeps['store'],
+  given: Arguments,
+  change: Parameters<Store['merchants']['update']>[1],
+): Promise<unknown> {
+  const merchantId = text(given, 'id');
+  const merchant = await store.merchants.update(merchantId, change);
+  if (merchant === undefined) throw unknownMerchant(merchantId);
+  return merchant;
+}
+
+function unknownMerchant(merchantId: string): OperatorError {
+  return new OperatorError(`there is no merchant ${merchantId}: see merchants list`);
+}
+
+function text(given: Arguments, name: string): string {
+  const value = given[name];
+  if (typeof value === 'string' && value.trim() !== '' && value.length <= NAME_CHARACTERS_MAX) return value;
+  throw new OperatorError(`${name}: a text of 1 to ${NAME_CHARACTERS_MAX} characters is needed`);
+}
+
+function flag(given: Arguments, name: string): boolean | undefined {
+  const value = given[name];
+  if (value === undefined || typeof value === 'boolean') return value;
+  throw new OperatorError(`${name}: must be true or false`);
+}

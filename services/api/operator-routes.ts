@@ -1,0 +1,61 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import express, { type Router } from 'express';
+import type { Logger } from '../runtime/logger.ts';
+import { type OperatorDeps, OperatorError, runOperatorCommand } from './operator-commands.ts';
+
+const BODY_BYTES_MAX = 16 * 1024;
+const TOKEN_BYTES = 32;
+
+/** Where the running service leaves the token that opens its operator interface: readable by its user only. */
+export function operatorTokenFile(dataDir: string): string {
+  return join(dataDir, 'operator.token');
+}
+
+/**
+ * The operator interface of a running service, `POST /<command>` with JSON arguments: the embedded store is locked by
+ * the service, so the operator's tool asks it. To be mounted on the operations server, which listens on loopback.
+ * Makes a new token at each start: whoever can read the data directory is the operator.
+ */
+export function operatorRoutes(
+  deps: OperatorDeps & { readonly dataDir: string; readonly log: Logger },
+): Router {
+  const token = Buffer.from(deps.random.bytes(TOKEN_BYTES)).toString('base64url');
+  writeToken(deps.dataDir, token);
+  const expected = digest(`Bearer ${token}`);
+  const router = express.Router();
+  router.use((request, response, next) => {
+    if (timingSafeEqual(digest(request.headers.authorization ?? ''), expected)) return next();
+    const error = `the token is not that of ${operatorTokenFile(deps.dataDir)}`;
+    response.status(401).setHeader('WWW-Authenticate', 'Bearer').json({ error });
+  });
+  router.post('/:command', express.json({ limit: BODY_BYTES_MAX }), async (request, response) => {
+    const { command } = request.params;
+    try {
+      const result = await runOperatorCommand(deps, command, request.body ?? {});
+      deps.log.info({ event: 'operator_command', command });
+      response.setHeader('Cache-Control', 'no-store').json({ result });
+    } catch (error) {
+      if (error instanceof OperatorError) return void response.status(422).json({ error: error.message });
+      const reason = error instanceof Error ? error.message : String(error);
+      deps.log.error({ event: 'operator_command_failed', command, reason });
+      response.status(503).json({ error: reason });
+    }
+  });
+  return router;
+}
+
+/** Compared by digest: equal lengths, so that the comparison takes the same time for every token. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** Written beside and renamed: the file is never there half or with another mode. */
+function writeToken(dataDir: string, token: string): void {
+  mkdirSync(dataDir, { recursive: true });
+  const file = operatorTokenFile(dataDir);
+  const fresh = `${file}.${process.pid}`;
+  writeFileSync(fresh, `${token}\n`, { mode: 0o600 });
+  renameSync(fresh, file);
+}

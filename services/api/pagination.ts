@@ -1,0 +1,35 @@
+import type { Request } from 'express';
+import { ApiError } from './problem.ts';
+
+/** A page's cursor is opaque to clients: base64url of what the store needs to go on. */
+export function encodeCursor(position: string): string {
+  return Buffer.from(position, 'utf8').toString('base64url');
+}
+
+/** Opens a cursor. `accept` answers undefined for what is no position; then the caller gets a 400 naming the cursor. */
+export function decodeCursor<Position>(
+  cursor: string | null,
+  accept: (position: string) => Position | undefined,
+): Position | undefined {
+  if (cursor === null) return undefined;
+  const position = accept(Buffer.from(cursor, 'base64url').toString('utf8'));
+  if (position !== undefined) return position;
+  const errors = [
+    { pointer: '/query/cursor', code: 'invalid_format', detail: 'must be a next_cursor of an answer' },
+  ];
+  throw new ApiError('validation_error', 'The cursor is not one of ours.', { errors });
+}
+
+/** The query as it came: the validator has checked it, and has put its own conversions into request.query. */
+export function queryOf(request: Request): URLSearchParams {
+  const start = request.originalUrl.indexOf('?');
+  return new URLSearchParams(start < 0 ? '' : request.originalUrl.slice(start + 1));
+}
+
+/** One more item than the limit was read: whether it came says whether there is another page. */
+export function page<Item>(items: readonly Item[], limit: number, cursorOf: (item: Item) => string) {
+  const data = items.slice(0, limit);
+  const last = data.at(-1);
+  const hasMore = items.length > limit;
+  return { data, has_more: hasMore, next_cursor: hasMore && last !== undefined ? cursorOf(last) : null };
+}

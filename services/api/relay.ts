@@ -1,0 +1,118 @@
+import type { Broker } from '../broker/broker.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { Store } from '../store/store.ts';
+
+const BATCH = 200;
+/** Pauses after one failure, two, …, milliseconds; a success starts over. */
+const PAUSES_MS = [50, 200, 1000, 2000] as const;
+
+export interface RelayDeps {
+  readonly store: Pick<Store, 'outbox'>;
+  readonly broker: Pick<Broker, 'publishDirectory'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+interface Waiter {
+  readonly outboxId: number;
+  readonly done: (published: boolean) => void;
+}
+
+/**
+ * Brings committed directory changes from the store's outbox to the DIRECTORY stream, in order, one batch at a time.
+ * A change that was published twice (a crash between publish and note) is dropped by its version at the followers.
+ */
+export class Relay {
+  readonly #deps: RelayDeps;
+  readonly #stopping = new AbortController();
+  readonly #waiting = new Set<Waiter>();
+  readonly #running: Promise<void>;
+  #isWoken = false;
+  #wake = () => {};
+
+  /** Starts at once: what a process before this one left in the outbox goes first. */
+  constructor(deps: RelayDeps) {
+    this.#deps = deps;
+    deps.store.outbox.onAdded(() => {
+      this.#isWoken = true;
+      this.#wake();
+    });
+    this.#running = this.#run();
+  }
+
+  /** Resolves true once the change is on the DIRECTORY stream, false when `timeoutMs` have passed first. */
+  published(outboxId: number, timeoutMs: number): Promise<boolean> {
+    const { clock, store } = this.#deps;
+    if (outboxId <= store.outbox.publishedUpTo()) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const done = (published: boolean) => {
+        this.#waiting.delete(waiter);
+        cancel();
+        resolve(published);
+      };
+      const waiter: Waiter = { outboxId, done };
+      const cancel = clock.at(clock.now() + timeoutMs, () => done(false));
+      this.#waiting.add(waiter);
+    });
+  }
+
+  /** Lets a publish that runs end; who still waits is told that it is not published. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#wake();
+    await this.#running;
+    for (const waiter of this.#waiting) waiter.done(false);
+  }
+
+  async #run(): Promise<void> {
+    let failures = 0;
+    while (!this.#stopping.signal.aborted) {
+      this.#isWoken = false;
+      try {
+        await this.#drain();
+        failures = 0;
+        await this.#nextWake();
+      } catch (error) {
+        await this.#pauseAfter(error, failures);
+        failures += 1;
+      }
+    }
+  }
+
+  /** Publishes until nothing is pending. */
+  async #drain(): Promise<void> {
+    const { store, broker } = this.#deps;
+    while (!this.#stopping.signal.aborted) {
+      const rows = await store.outbox.pending(BATCH);
+      const last = rows.at(-1);
+      if (last !== undefined) {
+        await broker.publishDirectory(rows.map((row) => row.change));
+        await store.outbox.published(last.outboxId);
+      }
+      const upTo = store.outbox.publishedUpTo();
+      for (const waiter of this.#waiting) if (waiter.outboxId <= upTo) waiter.done(true);
+      if (last === undefined) return;
+    }
+  }
+
+  /** Rows that were added while the last ones were published have woken it already. */
+  #nextWake(): Promise<void> {
+    if (this.#isWoken || this.#stopping.signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  async #pauseAfter(error: unknown, failuresBefore: number): Promise<void> {
+    const pause = PAUSES_MS[Math.min(failuresBefore, PAUSES_MS.length - 1)] ?? 0;
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#deps.log.warn({
+      event: 'directory_relay_failed',
+      reason,
+      failures: failuresBefore + 1,
+      pause_ms: pause,
+    });
+    await this.#deps.clock.sleep(pause, this.#stopping.signal);
+  }
+}

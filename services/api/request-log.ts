@@ -1,0 +1,71 @@
+import type { RequestHandler } from 'express';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { Random } from '../runtime/random.ts';
+
+/** What of a response's locals the API's parts share. */
+declare global {
+  namespace Express {
+    interface Locals {
+      requestId: string;
+      /** The path's template once it matched: labels and logs name it, never the path with its ids. */
+      route?: string;
+      keyId?: string;
+      merchantId?: string | null;
+      errorCode?: string;
+    }
+  }
+}
+
+/**
+ * Gives each request its id (header X-Request-Id of every response) and, when it is over, one line in the log:
+ * allow-listed fields, never a body, a header or a query.
+ */
+export function requestLog(deps: {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly registry: Registry;
+}): RequestHandler {
+  const requests = new Counter({
+    name: 'hookrail_api_requests_total',
+    help: 'API requests answered.',
+    labelNames: ['method', 'route', 'status'],
+    registers: [deps.registry],
+  });
+  const seconds = new Histogram({
+    name: 'hookrail_api_request_seconds',
+    help: 'Time from a request’s headers to the end of its answer.',
+    labelNames: ['route'],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 1, 3, 10],
+    registers: [deps.registry],
+  });
+  return (request, response, next) => {
+    const startedAt = deps.clock.now();
+    const requestId = deps.random.uuid();
+    response.locals.requestId = requestId;
+    response.setHeader('X-Request-Id', requestId);
+    // 'close' comes after 'finish' and also when the caller went away before the answer.
+    response.once('close', () => {
+      const durationMs = deps.clock.now() - startedAt;
+      const { route = 'unmatched', keyId, errorCode } = response.locals;
+      // A made-up method must not become a label of its own.
+      const method = route === 'unmatched' ? 'other' : request.method;
+      requests.inc({ method, route, status: response.statusCode });
+      seconds.observe({ route }, durationMs / 1000);
+      deps.log.info({
+        event: 'api_request',
+        method: request.method,
+        route,
+        status: response.statusCode,
+        duration_ms: Math.round(durationMs * 10) / 10,
+        request_id: requestId,
+        ...(keyId === undefined ? {} : { key_id: keyId }),
+        ...(errorCode === undefined ? {} : { code: errorCode }),
+        ...(response.writableFinished ? {} : { aborted: true }),
+      });
+    });
+    next();
+  };
+}

@@ -1,0 +1,99 @@
+import type { RequestHandler } from 'express';
+import type { EventType } from '../../domain/event.ts';
+import { newSecret, secretHint } from '../../domain/secret.ts';
+import type { EndpointChange, EndpointRecord } from '../../store/store.ts';
+import { merchantOf } from '../auth.ts';
+import { type ApiContext, awaitPublished, wholeNow } from '../context.ts';
+import { endpointJson, timestamp } from '../endpoint-json.ts';
+import { type Answer, idempotently, type RunningKeys, sendJson } from '../idempotency.ts';
+import { acceptedText, acceptedUrl, foldedFilter, urlTaken } from './create-endpoint.ts';
+import { endpointNotFound, findEndpoint, pathId } from './read-endpoints.ts';
+
+const SECRET_BYTES = 32;
+
+interface UpdateBody {
+  readonly url?: string;
+  readonly description?: string;
+  readonly status?: 'active' | 'disabled';
+  readonly subscribed_events?: readonly EventType[] | null;
+}
+
+/** PATCH /merchant/webhook-endpoints/{id}: answers once the senders know. */
+export function updateEndpoint(context: ApiContext): RequestHandler {
+  return async (request, response) => {
+    const before = await findEndpoint(context, request, response);
+    const change = acceptedChange(context, request.body);
+    const result = await context.store.endpoints.update(before.merchantId, before.uuid, change, {
+      at: wholeNow(context.clock),
+      actor: { kind: 'api_key', keyId: String(response.locals.keyId) },
+    });
+    if (result.kind === 'not_found') throw endpointNotFound();
+    if (result.kind === 'url_taken') throw urlTaken(result.existingUuid);
+    await awaitPublished(context, result.outboxId);
+    const hint = hintAfter(before, result.record);
+    sendJson(response, 200, {
+      ...endpointJson(result.record, context.environment),
+      ...(hint === undefined ? {} : { hint }),
+    });
+  };
+}
+
+function acceptedChange(context: ApiContext, body: UpdateBody): EndpointChange {
+  const { url, description, status, subscribed_events: filter } = body;
+  return {
+    ...(url === undefined ? {} : { url: acceptedUrl(url, context.options.egress) }),
+    ...(description === undefined ? {} : { description: acceptedText(description) }),
+    ...(status === undefined ? {} : { status }),
+    ...(filter === undefined ? {} : { subscribedEvents: foldedFilter(filter) }),
+  };
+}
+
+/** An endpoint that is switched on again has missed what happened meanwhile: say so, it will not come by itself. */
+function hintAfter(before: EndpointRecord, after: EndpointRecord): string | undefined {
+  if (before.status === 'active' || after.status !== 'active') return undefined;
+  const since = before.disabledAt === null ? 'it was disabled' : timestamp(before.disabledAt);
+  return `Events since ${since} were not sent to this endpoint and are not sent by themselves: replay what you need.`;
+}
+
+/** PATCH /merchant/webhook-endpoints/{id}/secret: the old secret is invalid once this answers. */
+export function rotateSecret(context: ApiContext, running: RunningKeys): RequestHandler {
+  return async (request, response) => {
+    const uuid = pathId(request, 'id');
+    const merchantId = merchantOf(response);
+    const actor = { kind: 'api_key', keyId: String(response.locals.keyId) } as const;
+    await idempotently(context, running, { request, response, replayWaits: true }, async (remember) => {
+      const at = wholeNow(context.clock);
+      const secret = newSecret(context.random.bytes(SECRET_BYTES));
+      const hint = secretHint(secret);
+      const answer: Answer = {
+        status: 200,
+        headers: {},
+        body: { uuid, signing_secret: secret, secret_hint: hint, secret_rotated_at: timestamp(at) },
+      };
+      const stored = remember(answer);
+      const sealed = context.keyRing.seal(secret, uuid);
+      const result = await context.store.endpoints.rotate(
+        merchantId,
+        uuid,
+        { sealed, hint },
+        { at, actor, ...(stored ? { answer: stored } : {}) },
+      );
+      if (result.kind === 'not_found') throw endpointNotFound();
+      await awaitPublished(context, result.outboxId);
+      return answer;
+    });
+  };
+}
+
+/** DELETE /merchant/webhook-endpoints/{id} */
+export function deleteEndpoint(context: ApiContext): RequestHandler {
+  return async (request, response) => {
+    const result = await context.store.endpoints.remove(merchantOf(response), pathId(request, 'id'), {
+      at: wholeNow(context.clock),
+      actor: { kind: 'api_key', keyId: String(response.locals.keyId) },
+    });
+    if (result.kind === 'not_found') throw endpointNotFound();
+    await awaitPublished(context, result.outboxId);
+    response.status(204).end();
+  };
+}

@@ -1,0 +1,117 @@
+import type { RequestHandler } from 'express';
+import { API_VERSION_DEFAULT, type ApiVersion } from '../../domain/endpoint.ts';
+import { checkEndpointUrl, type EndpointUrlPolicy } from '../../domain/endpoint-url.ts';
+import type { EventType } from '../../domain/event.ts';
+import { newSecret, secretHint } from '../../domain/secret.ts';
+import type { EndpointRecord } from '../../store/store.ts';
+import { merchantOf } from '../auth.ts';
+import { type ApiContext, wholeNow } from '../context.ts';
+import { endpointJson } from '../endpoint-json.ts';
+import { type Answer, idempotently, type Remember, type RunningKeys } from '../idempotency.ts';
+import { ApiError } from '../problem.ts';
+
+const SECRET_BYTES = 32;
+
+interface CreateBody {
+  readonly url: string;
+  readonly description: string;
+  readonly subscribed_events?: readonly EventType[];
+  readonly api_version?: ApiVersion;
+}
+
+/** POST /merchant/webhook-endpoints: answers at commit, with the secret (specification 4, decisions §1). */
+export function createEndpoint(context: ApiContext, running: RunningKeys): RequestHandler {
+  return async (request, response) => {
+    const actor = { kind: 'api_key', keyId: String(response.locals.keyId) } as const;
+    const headerVersion = request.get('api-version') as ApiVersion | undefined;
+    await idempotently(context, running, { request, response, replayWaits: false }, (remember) =>
+      create(context, merchantOf(response), actor, request.body, headerVersion, remember),
+    );
+  };
+}
+
+async function create(
+  context: ApiContext,
+  merchantId: string,
+  actor: { readonly kind: 'api_key'; readonly keyId: string },
+  body: CreateBody,
+  headerVersion: ApiVersion | undefined,
+  remember: Remember,
+): Promise<Answer> {
+  const at = wholeNow(context.clock);
+  const secret = newSecret(context.random.bytes(SECRET_BYTES));
+  const uuid = context.random.uuid();
+  const endpoint = {
+    uuid,
+    merchantId,
+    url: acceptedUrl(body.url, context.options.egress),
+    description: acceptedText(body.description),
+    subscribedEvents: foldedFilter(body.subscribed_events),
+    apiVersion: body.api_version ?? headerVersion ?? API_VERSION_DEFAULT,
+    secret: context.keyRing.seal(secret, uuid),
+    secretHint: secretHint(secret),
+    legacy: false,
+  };
+  const record = { ...endpoint, ...BRAND_NEW, createdAt: at, updatedAt: at };
+  const answer: Answer = {
+    status: 201,
+    headers: { Location: `/merchant/webhook-endpoints/${uuid}` },
+    body: { ...endpointJson(record, context.environment), signing_secret: secret },
+  };
+  const stored = remember(answer);
+  const result = await context.store.endpoints.create(endpoint, {
+    at,
+    actor,
+    quota: context.options.endpointQuota,
+    ...(stored ? { answer: stored } : {}),
+  });
+  if (result.kind === 'url_taken') throw urlTaken(result.existingUuid);
+  if (result.kind === 'quota_exceeded') {
+    const detail = `A merchant may have ${context.options.endpointQuota} endpoints.`;
+    throw new ApiError('endpoint_quota_exceeded', detail);
+  }
+  return answer;
+}
+
+/** A record's state at birth. The answer is made before the commit, because its stored copy commits with it. */
+const BRAND_NEW = {
+  status: 'active',
+  secretRotatedAt: null,
+  disabledAt: null,
+  disabledReason: null,
+  failureCount: 0,
+  lastSuccessAt: null,
+  lastFailureAt: null,
+  lastFailure: null,
+} as const satisfies Partial<EndpointRecord>;
+
+/** The canonical form of a URL, or the error that names the rule it breaks. */
+export function acceptedUrl(raw: string, policy: EndpointUrlPolicy): string {
+  const verdict = checkEndpointUrl(raw, policy);
+  if (verdict.ok) return verdict.url;
+  const errors = [{ pointer: '/url', code: verdict.rule, detail: verdict.detail }];
+  throw new ApiError(verdict.code, `${capitalised(verdict.detail)}.`, { errors });
+}
+
+/** Text that can be stored and given back as it is: half of a surrogate pair cannot. */
+export function acceptedText(text: string): string {
+  if (!/\p{Surrogate}/u.test(text)) return text;
+  const errors = [
+    { pointer: '/description', code: 'invalid_format', detail: 'has half of a surrogate pair' },
+  ];
+  throw new ApiError('validation_error', 'The description is not well-formed Unicode.', { errors });
+}
+
+/** Duplicates fold; no filter = every type. */
+export function foldedFilter(types: readonly EventType[] | null | undefined): readonly EventType[] | null {
+  return types === undefined || types === null ? null : [...new Set(types)];
+}
+
+export function urlTaken(existingUuid: string): ApiError {
+  const detail = `The endpoint ${existingUuid} has it: a receiver could not tell the two secrets apart.`;
+  return new ApiError('url_already_registered', detail, { extra: { existing_uuid: existingUuid } });
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,153 @@
+import type { RequestHandler } from 'express';
+import { API_VERSION_DEFAULT } from '../../domain/endpoint.ts';
+import type { EventType } from '../../domain/event.ts';
+import { renderBody } from '../../domain/versions/render.ts';
+import { redactedHeaders } from '../../domain/webhook-request.ts';
+import type { AttemptRecord, DeliveryRecord, DeliveryStatus } from '../../store/store.ts';
+import { merchantOf } from '../auth.ts';
+import type { ApiContext } from '../context.ts';
+import { timestamp, timestampOrNull } from '../endpoint-json.ts';
+import { sendJson } from '../idempotency.ts';
+import { decodeCursor, encodeCursor, page, queryOf } from '../pagination.ts';
+import { ApiError } from '../problem.ts';
+import { findEndpoint, PAGE_DEFAULT, pathId } from './read-endpoints.ts';
+
+/** GET /merchant/webhook-endpoints/{id}/deliveries: newest first. */
+export function listDeliveries(context: ApiContext): RequestHandler {
+  return async (request, response) => {
+    const endpoint = await findEndpoint(context, request, response);
+    const query = queryOf(request);
+    const limit = Number(query.get('limit') ?? PAGE_DEFAULT);
+    const status = query.get('status') as DeliveryStatus | null;
+    const type = query.get('type') as EventType | null;
+    const since = timeOf('since', query.get('since'));
+    const until = timeOf('until', query.get('until'));
+    const after = decodeCursor(query.get('cursor'), (position) => position || undefined);
+    const records = await context.store.log.deliveries(endpoint.merchantId, endpoint.uuid, {
+      limit: limit + 1,
+      ...(status === null ? {} : { status }),
+      ...(type === null ? {} : { type }),
+      ...(since === undefined ? {} : { since }),
+      ...(until === undefined ? {} : { until }),
+      ...(after === undefined ? {} : { after }),
+    });
+    const { data, ...rest } = page(records, limit, (last) => encodeCursor(last.cursor));
+    sendJson(response, 200, { data: data.map(deliveryJson), ...rest });
+  };
+}
+
+/** A time of the query. The validator has seen its form, but a leap second has one too and is no Date. */
+function timeOf(name: string, text: string | null): number | undefined {
+  if (text === null) return undefined;
+  const time = Date.parse(text);
+  if (!Number.isNaN(time)) return time;
+  const errors = [{ pointer: `/query/${name}`, code: 'invalid_format', detail: 'is not a time' }];
+  throw new ApiError('validation_error', `The time ${name} does not exist.`, { errors });
+}
+
+/** GET /merchant/webhook-endpoints/{id}/deliveries/{delivery_id} */
+export function getDelivery(context: ApiContext): RequestHandler {
+  return async (request, response) => {
+    const { merchantId, uuid } = await findEndpoint(context, request, response);
+    const delivery = await context.store.log.delivery(merchantId, uuid, pathId(request, 'delivery_id'));
+    if (delivery === undefined) throw new ApiError('delivery_not_found', '');
+    sendJson(response, 200, {
+      ...deliveryJson(delivery),
+      body: delivery.body === null ? null : Buffer.from(delivery.body).toString('utf8'),
+      attempts: delivery.attempts.map((attempt) => attemptJson(delivery, attempt)),
+    });
+  };
+}
+
+function deliveryJson(delivery: DeliveryRecord) {
+  return {
+    delivery_uuid: delivery.deliveryId,
+    event_uuid: delivery.eventId,
+    endpoint_uuid: delivery.endpointId,
+    entity_uuid: delivery.entityId,
+    type: delivery.type,
+    subType: delivery.subType,
+    api_version: delivery.apiVersion,
+    trigger: delivery.trigger,
+    status: delivery.status,
+    cancel_reason: delivery.cancelReason,
+    attempts_made: delivery.attemptsMade,
+    attempts_max: delivery.attemptsMax,
+    occurred_at: timestamp(delivery.occurredAt),
+    created_at: timestamp(delivery.createdAt),
+    next_attempt_at: timestampOrNull(delivery.nextAttemptAt),
+    last_attempt_at: timestampOrNull(delivery.lastAttemptAt),
+    last_response_status: delivery.lastResponseStatus,
+    last_failure_code: delivery.lastFailureCode,
+  };
+}
+
+function attemptJson(delivery: DeliveryRecord, attempt: AttemptRecord) {
+  const { response } = attempt;
+  return {
+    number: attempt.number,
+    trigger: attempt.trigger,
+    started_at: timestamp(attempt.startedAt),
+    duration_ms: rounded(attempt.durationMs),
+    request_headers: redactedHeaders({
+      delivery: { ...delivery, trigger: attempt.trigger, attempt: attempt.number },
+      startedAt: attempt.startedAt,
+      signature: attempt.signature,
+    }),
+    response_status: response?.status ?? null,
+    response_headers: response === null ? null : joined(response.headers),
+    response_body: response === null ? null : Buffer.from(response.body).toString('utf8'),
+    response_body_truncated: response?.bodyTruncated ?? false,
+    failure_code: attempt.failureCode,
+    failure_detail: attempt.failureDetail,
+    next_attempt_at: timestampOrNull(attempt.nextAttemptAt),
+  };
+}
+
+/** Tenths of a millisecond are more than a network means. */
+export function rounded(milliseconds: number): number {
+  return Math.round(milliseconds * 10) / 10;
+}
+
+/** A receiver may name a header `__proto__`: own properties only. */
+function joined(headers: readonly (readonly [name: string, value: string])[]): Record<string, string> {
+  const values = new Map<string, string>();
+  for (const [name, value] of headers) {
+    const before = values.get(name);
+    values.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  return Object.fromEntries(values);
+}
+
+/** GET /merchant/events/{event_id}: the event and where it went, endpoint by endpoint. */
+export function getEvent(context: ApiContext): RequestHandler {
+  return async (request, response) => {
+    const merchantId = merchantOf(response);
+    const [found, merchant] = await Promise.all([
+      context.store.log.event(merchantId, pathId(request, 'event_id')),
+      context.store.merchants.get(merchantId),
+    ]);
+    if (found === undefined) throw new ApiError('event_not_found', '');
+    const { event, routedAt, trace } = found;
+    // Rendered for this merchant: the event itself may hold what only entitled merchants see.
+    const senderAccountDetails = merchant?.senderAccountDetails ?? false;
+    const rendered = renderBody(event, API_VERSION_DEFAULT, { senderAccountDetails });
+    sendJson(response, 200, {
+      event_uuid: event.eventId,
+      type: event.type,
+      subType: event.subType,
+      entity_uuid: event.entityId,
+      entity_kind: event.entityKind,
+      occurred_at: timestamp(event.occurredAt),
+      routed_at: timestamp(routedAt),
+      simulated: event.simulated,
+      body: rendered.kind === 'rendered' ? Buffer.from(rendered.body).toString('utf8') : null,
+      endpoints: trace.map((line) => ({
+        endpoint_uuid: line.endpointId,
+        verdict: line.verdict,
+        delivery_uuid: line.verdict === 'delivered_to' ? line.deliveryId : null,
+        api_version: line.verdict === 'delivered_to' ? line.apiVersion : null,
+      })),
+    });
+  };
+}

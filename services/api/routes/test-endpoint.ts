@@ -1,0 +1,181 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { entityKindsOf, SUB_TYPES, subTypesOf, typesOf } from '../../domain/catalog/catalog.ts';
+import { type ApiVersion, subscribes } from '../../domain/endpoint.ts';
+import type { DomainEvent, EntityKind, EventType } from '../../domain/event.ts';
+import { requestedDeliveryId } from '../../domain/ids.ts';
+import { sampleEvent } from '../../domain/samples/sample.ts';
+import type { DeliveryTask } from '../../domain/task.ts';
+import { renderBody } from '../../domain/versions/render.ts';
+import type { EndpointRecord } from '../../store/store.ts';
+import { type ApiContext, published, wholeNow } from '../context.ts';
+import { sendJson } from '../idempotency.ts';
+import { ApiError } from '../problem.ts';
+import { rounded } from './read-deliveries.ts';
+import { findEndpoint } from './read-endpoints.ts';
+
+const PREVIEW_BYTES = 1024;
+
+interface TestBody {
+  readonly type: EventType;
+  readonly subType: string;
+  readonly user_uuid?: string;
+  readonly corporate_uuid?: string;
+}
+
+/** Stands before everything that reads the request: in production there is nothing to say about it. */
+export function refuseInProduction(context: Pick<ApiContext, 'environment'>): RequestHandler {
+  return (_request, _response, next) => {
+    if (context.environment !== 'production') return next();
+    throw new ApiError('test_not_available_in_production', 'This is production.');
+  };
+}
+
+/** POST /merchant/webhook-endpoints/{id}/test: one webhook, one attempt (specification 4, decisions §1). */
+export function testEndpoint(context: ApiContext): RequestHandler {
+  return async (request, response) => {
+    const endpoint = await findEndpoint(context, request, response);
+    const body: TestBody = request.body;
+    checkCombination(body, endpoint.apiVersion);
+    const event = sampleOf(context, endpoint, body);
+    const task = await taskOf(context, endpoint, event, response.locals.requestId);
+    // Look from before the publish on: the attempt may be over at once.
+    const wait = waitFor(context, request, response, task.deliveryId);
+    await published(
+      context.broker.publishTasks([
+        {
+          task,
+          journal: [{ kind: 'requested', at: wholeNow(context.clock), delivery: task, body: task.body }],
+        },
+      ]),
+    );
+    const ids = { delivery_uuid: task.deliveryId, event_uuid: event.eventId };
+    const warnings = warningsFor(endpoint, event.type);
+    const result = wait && (await wait.attempted) ? await resultOf(context, task) : undefined;
+    if (response.destroyed) return;
+    if (!wait || !result) return sendJson(response, 202, { ...ids, status: 'queued', warnings });
+    response.setHeader('Preference-Applied', `wait=${wait.seconds}`);
+    sendJson(response, 200, { ...ids, ...result, warnings });
+  };
+}
+
+/** Type, subType and entity must fit together, and the endpoint's version must have them. */
+function checkCombination({ type, subType, user_uuid }: TestBody, version: ApiVersion): void {
+  if (!SUB_TYPES[type].includes(subType)) {
+    const errors = [
+      { pointer: '/subType', code: 'invalid_enum', detail: `one of ${SUB_TYPES[type].join(', ')}` },
+    ];
+    const detail = `${type} has the subTypes ${SUB_TYPES[type].join(', ')}.`;
+    throw new ApiError('subtype_type_mismatch', detail, { errors });
+  }
+  const kinds = entityKindsOf(type);
+  const kind: EntityKind = user_uuid === undefined ? 'CORPORATE' : 'USER';
+  if (!kinds.includes(kind)) {
+    const wanted = kinds.includes('USER') ? 'user_uuid' : 'corporate_uuid';
+    throw new ApiError(
+      'entity_not_allowed_for_type',
+      `${type} concerns ${kinds.join(' or ')}: use ${wanted}.`,
+    );
+  }
+  if (!typesOf(version).includes(type)) {
+    const detail = `Version ${version} has the types ${typesOf(version).join(', ')}.`;
+    throw new ApiError('type_not_in_api_version', detail);
+  }
+  if (!subTypesOf(type, version).includes(subType)) {
+    const detail = `${type} in version ${version} has the subTypes ${subTypesOf(type, version).join(', ')}.`;
+    throw new ApiError('type_not_in_api_version', detail);
+  }
+}
+
+/** A realistic event, the same for the same event uuid. */
+function sampleOf(context: ApiContext, endpoint: EndpointRecord, body: TestBody): DomainEvent {
+  const eventId = context.random.uuid();
+  return sampleEvent({
+    eventId,
+    seed: eventId,
+    simulated: true,
+    type: body.type,
+    subType: body.subType,
+    merchantId: endpoint.merchantId,
+    entityId: (body.user_uuid ?? body.corporate_uuid ?? '').toLowerCase(),
+    entityKind: body.user_uuid === undefined ? 'CORPORATE' : 'USER',
+    occurredAt: wholeNow(context.clock),
+  });
+}
+
+async function taskOf(
+  context: ApiContext,
+  endpoint: EndpointRecord,
+  event: DomainEvent,
+  requestId: string,
+): Promise<DeliveryTask> {
+  const merchant = await context.store.merchants.get(endpoint.merchantId);
+  const rendered = renderBody(event, endpoint.apiVersion, {
+    senderAccountDetails: merchant?.senderAccountDetails ?? false,
+  });
+  if (rendered.kind !== 'rendered')
+    throw new Error(`the sample of ${event.type} ${event.subType} cannot be rendered`);
+  return {
+    deliveryId: requestedDeliveryId(requestId, event.eventId, endpoint.uuid),
+    eventId: event.eventId,
+    merchantId: endpoint.merchantId,
+    endpointId: endpoint.uuid,
+    entityId: event.entityId,
+    type: event.type,
+    subType: event.subType,
+    apiVersion: endpoint.apiVersion,
+    trigger: 'test',
+    attempt: 1,
+    attemptsMax: 1,
+    dueAt: 0,
+    hop: 0,
+    occurredAt: event.occurredAt,
+    acceptedAt: wholeNow(context.clock),
+    // A copy of its own: the renderer's may be a view of something larger.
+    body: Uint8Array.from(rendered.body),
+  };
+}
+
+/** `Prefer: wait=15` (RFC 7240 §4.3): starts waiting for the attempt, or undefined when nobody asked to. */
+function waitFor(context: ApiContext, request: Request, response: Response, deliveryId: string) {
+  const asked = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})"?(?:$|[,;\s])/i.exec(request.get('prefer') ?? '')?.[1];
+  const seconds = Math.min(Number(asked ?? 0), context.limits.testWaitSecondsMax);
+  if (seconds === 0) return undefined;
+  const over = new AbortController();
+  const cancel = context.clock.at(context.clock.now() + seconds * 1000, () => over.abort());
+  response.once('close', () => {
+    cancel();
+    over.abort();
+  });
+  const attempted = context.store.log.waitForAttempt(deliveryId, over.signal);
+  // Awaited only after the publish; if that fails, nobody asks for this one's reason.
+  attempted.catch(() => undefined);
+  return { seconds, attempted };
+}
+
+async function resultOf(context: ApiContext, task: DeliveryTask) {
+  const delivery = await context.store.log.delivery(task.merchantId, task.endpointId, task.deliveryId);
+  if (delivery === undefined) return undefined;
+  const attempt = delivery.attempts.at(-1);
+  const preview = attempt?.response?.body.subarray(0, PREVIEW_BYTES);
+  return {
+    status: delivery.status,
+    response_status: attempt?.response?.status ?? null,
+    duration_ms: attempt === undefined ? null : rounded(attempt.durationMs),
+    failure_code: attempt?.failureCode ?? null,
+    response_body_preview: preview === undefined ? null : Buffer.from(preview).toString('utf8'),
+  };
+}
+
+/** What a test may do and a real event may not. */
+function warningsFor(endpoint: EndpointRecord, type: EventType) {
+  const warnings: { readonly code: string; readonly detail: string }[] = [];
+  if (endpoint.status !== 'active') {
+    const detail = `The endpoint is ${endpoint.status}: real events are not sent to it.`;
+    warnings.push({ code: 'endpoint_not_active', detail });
+  }
+  if (!subscribes(endpoint, type)) {
+    const detail = `subscribed_events does not have ${type}: real events of this type are not sent to it.`;
+    warnings.push({ code: 'filtered', detail });
+  }
+  return warnings;
+}

@@ -1,0 +1,51 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Random } from '../runtime/random.ts';
+import type { ApiLimits } from './context.ts';
+import { ERROR_CODES, type ErrorCode } from './error-codes.ts';
+import { ApiError, problemDocument } from './problem.ts';
+
+const HEADERS_BYTES_MAX = 16 * 1024;
+const KEEP_ALIVE_MS = 65_000;
+
+/** What Node reports about a request that never became one, by its error code. */
+const CODE_OF_ERROR: Readonly<Record<string, ErrorCode>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+};
+
+/** An HTTP server that a slow or endless caller cannot hold for long. */
+export function createApiServer(app: RequestListener, limits: ApiLimits, random: Random): Server {
+  const server = createServer(
+    {
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      // How often Node looks for requests that are late.
+      connectionsCheckingInterval: Math.max(50, Math.min(1000, limits.headersTimeoutMs / 4)),
+      maxHeaderSize: HEADERS_BYTES_MAX,
+    },
+    app,
+  );
+  server.maxConnections = limits.connectionsMax;
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    refuse(socket as Socket, CODE_OF_ERROR[error.code ?? ''] ?? 'malformed_request', random);
+  });
+  return server;
+}
+
+/** Answers below Express: there is no request object, only a connection. */
+function refuse(socket: Socket, code: ErrorCode, random: Random): void {
+  if (!socket.writable || socket.destroyed) return;
+  const requestId = random.uuid();
+  const body = JSON.stringify(problemDocument(new ApiError(code, ''), requestId));
+  const head = [
+    `HTTP/1.1 ${ERROR_CODES[code].status} ${ERROR_CODES[code].title}`,
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
+    'Cache-Control: no-store',
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}

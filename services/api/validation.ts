@@ -1,0 +1,169 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Request, RequestHandler } from 'express';
+import { middleware } from 'express-openapi-validator';
+import { parse } from 'yaml';
+import { EVENT_TYPES } from '../domain/event.ts';
+import type { ErrorCode, FieldCode } from './error-codes.ts';
+import { queryOf } from './pagination.ts';
+import { ApiError, type FieldError } from './problem.ts';
+
+/** The API description: the source of validation, and served as it is. */
+export const OPENAPI_FILE = fileURLToPath(new URL('../../openapi.yaml', import.meta.url));
+
+/** One finding of the validator. `errorCode` is the schema keyword and a suffix. */
+interface Finding {
+  readonly path: string;
+  readonly message: string;
+  readonly errorCode?: string;
+}
+
+const CODE_OF_KEYWORD: Readonly<Record<string, FieldCode>> = {
+  required: 'required',
+  type: 'invalid_type',
+  additionalProperties: 'unknown_field',
+  enum: 'invalid_enum',
+  format: 'invalid_format',
+  pattern: 'invalid_format',
+  minimum: 'out_of_range',
+  maximum: 'out_of_range',
+  minLength: 'too_short',
+  maxLength: 'too_long',
+  minProperties: 'empty_update',
+};
+
+/** Findings that have a code of their own, if the request has no other fault. */
+const OWN_CODES: readonly {
+  readonly path: RegExp;
+  readonly keyword: string;
+  readonly code: ErrorCode;
+  readonly detail?: string;
+}[] = [
+  { path: /^\/params\//, keyword: 'format', code: 'invalid_uuid' },
+  {
+    path: /^\/body\/subscribed_events\/\d+$/,
+    keyword: 'enum',
+    code: 'unknown_event_type',
+    detail: `Allowed: ${EVENT_TYPES.join(', ')}.`,
+  },
+  { path: /^\/body\/subscribed_events$/, keyword: 'minItems', code: 'empty_filter' },
+  { path: /^\/headers\/api-version$/, keyword: 'enum', code: 'unsupported_api_version' },
+  { path: /^\/body\/api_version$/, keyword: 'enum', code: 'unsupported_api_version' },
+  { path: /^\/body$/, keyword: 'oneOf', code: 'exactly_one_entity_required' },
+];
+
+/** All names that any operation takes in its query. */
+const QUERY_PARAMETERS: ReadonlySet<string> = new Set([
+  'status',
+  'type',
+  'since',
+  'until',
+  'limit',
+  'cursor',
+]);
+
+const ERRORS_MAX = 20;
+
+/**
+ * Validates requests against openapi.yaml. Runs behind the route's own body parser; throws ApiError with every
+ * finding. Lengths are counted in code points.
+ */
+export function validateRequests(): RequestHandler[] {
+  const parts = middleware({
+    apiSpec: parse(readFileSync(OPENAPI_FILE, 'utf8')),
+    validateRequests: { allErrors: true, allowUnknownQueryParameters: false },
+    validateResponses: false,
+    validateSecurity: false,
+    validateFormats: true,
+    ajvFormats: { mode: 'full' },
+    fileUploader: false,
+  });
+  const translate =
+    (part: RequestHandler): RequestHandler =>
+    (request, response, next) => {
+      const translated = (thrown?: unknown) =>
+        next(thrown === undefined ? undefined : translateError(thrown, request));
+      return part(request, response, translated);
+    };
+  return [normaliseContentType, ...(parts as RequestHandler[]).map(translate)];
+}
+
+/**
+ * The validator compiles and keeps one schema per operation and Content-Type as it was sent, parameters included.
+ * The body parser has judged the header; what it says here is one of two values, so callers cannot grow that memory.
+ */
+const normaliseContentType: RequestHandler = (request, _response, next) => {
+  if (request.body === undefined) delete request.headers['content-type'];
+  else request.headers['content-type'] = 'application/json';
+  next();
+};
+
+function translateError(thrown: unknown, request: Request): unknown {
+  if (typeof thrown !== 'object' || thrown === null || !('errors' in thrown)) return thrown;
+  const { errors, status } = thrown as { errors: readonly Finding[]; status?: number };
+  // No Content-Type and no body, where a body is required.
+  if (status === 415) return missingBody();
+  if (!Array.isArray(errors) || errors.length === 0 || status !== 400) return thrown;
+  const findings = withoutConsequences(errors).slice(0, ERRORS_MAX);
+  const fields = findings.map((finding) => fieldError(finding, request));
+  const own = findings.map((finding) => ownCode(finding));
+  const [first] = own;
+  // All findings of one kind that has a code: that is the answer's code. Otherwise the list speaks.
+  if (first && own.every((candidate) => candidate?.code === first.code)) {
+    return new ApiError(first.code, first.detail ?? '', { errors: fields });
+  }
+  const where = fields.map((field) => `${field.pointer || '/'}: ${field.detail}`).join('; ');
+  return new ApiError('validation_error', `${where}.`, { errors: fields });
+}
+
+function missingBody(): ApiError {
+  const errors = [{ pointer: '', code: 'required', detail: 'a JSON body is required' }];
+  return new ApiError('validation_error', 'The request has no body.', { errors });
+}
+
+/** "Exactly one of" also reports each branch's missing field: the branch says nothing that the rule does not. */
+function withoutConsequences(findings: readonly Finding[]): readonly Finding[] {
+  if (!findings.some((finding) => keywordOf(finding) === 'oneOf')) return findings;
+  return findings.filter(
+    (finding) => !/^\/body\/(user|corporate)_uuid$/.test(finding.path) || keywordOf(finding) !== 'required',
+  );
+}
+
+function keywordOf(finding: Finding): string {
+  return finding.errorCode?.split('.')[0] ?? '';
+}
+
+function ownCode(finding: Finding) {
+  return OWN_CODES.find((own) => own.keyword === keywordOf(finding) && own.path.test(finding.path));
+}
+
+/** What the validator finds while it takes the query apart has no schema keyword. */
+function queryFault(name: string, request: Request): Omit<FieldError, 'pointer'> {
+  const value = queryOf(request).get(name);
+  if (value === '') return { code: 'too_short', detail: 'must not be empty' };
+  if (QUERY_PARAMETERS.has(name)) return { code: 'invalid_format', detail: 'must be percent-encoded' };
+  return { code: 'unknown_field', detail: 'is not a parameter of this operation' };
+}
+
+function fieldError(finding: Finding, request: Request): FieldError {
+  const keyword = keywordOf(finding);
+  const pointer = finding.path.startsWith('/body') ? finding.path.slice('/body'.length) : finding.path;
+  if (keyword === '') return { pointer, ...queryFault(finding.path.slice('/query/'.length), request) };
+  const code = ownCode(finding)?.code ?? CODE_OF_KEYWORD[keyword] ?? 'invalid_format';
+  return { pointer, code, detail: detailOf(keyword, finding.message) };
+}
+
+function detailOf(keyword: string, message: string): string {
+  switch (keyword) {
+    case 'required':
+      return 'is required';
+    case 'additionalProperties':
+      return 'is not a property of this request';
+    case 'minProperties':
+      return 'must have at least one of the properties';
+    case 'oneOf':
+      return 'must have exactly one of user_uuid and corporate_uuid';
+    default:
+      return message;
+  }
+}
