@@ -108,7 +108,9 @@ export class Connector {
       socket.once('connect', () => {
         connecting.stage = 'handshaking';
         // What the kernel connected to is what counts, whatever was asked for.
-        if (guard.permits(target.host, socket.remoteAddress ?? '')) return;
+        // (Undefined: the connection is gone again already, and nothing can be sent on it.)
+        const { remoteAddress } = socket;
+        if (remoteAddress === undefined || guard.permits(target.host, remoteAddress)) return;
         const detail = `${target.host} led to an address that is not public`;
         socket.destroy(new ConnectFailure('blocked_address', detail, { blockedBy: 'remote_address' }));
       });

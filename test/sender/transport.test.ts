@@ -1,0 +1,169 @@
+/**
+ * Guarantee: whatever a receiver does, an attempt ends within its total time with exactly one result, is named after
+ * what happened, and leaves no connection behind. Nothing is inflated, followed or read without end.
+ */
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../services/runtime/clock.ts';
+import { parseEgressAllow } from '../../services/runtime/egress.ts';
+import { type HttpTransport, openTransport, type TransportOptions } from '../../services/sender/transport.ts';
+import {
+  type Answer,
+  MISBEHAVIOURS,
+  type RawReceiver,
+  receiverCertificates,
+  startRawReceiver,
+  startTcpReceiver,
+} from '../support/misbehaving-receivers.ts';
+
+const TOTAL_MS = 500;
+/** A hang is longer than this; a busy machine is not. */
+const HANG_MS = 10_000;
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+
+let certificates: Awaited<ReturnType<typeof receiverCertificates>>;
+const opened: { close(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  certificates = await receiverCertificates();
+});
+afterEach(async () => {
+  for (const each of opened.splice(0).reverse()) await each.close();
+});
+
+function transportOf(options: Partial<TransportOptions> = {}): HttpTransport {
+  const transport = openTransport({
+    clock: systemClock(),
+    totalTimeoutMs: TOTAL_MS,
+    connectTimeoutMs: 300,
+    egress: { ports: [443], allow: parseEgressAllow('127.0.0.0/8,localhost') },
+    extraCa: certificates.ca,
+    ...options,
+  });
+  opened.push(transport);
+  return transport;
+}
+
+async function receiver(answer: Answer): Promise<RawReceiver> {
+  const started = await startRawReceiver(certificates.certificate, answer);
+  opened.push(started);
+  return started;
+}
+
+const requestTo = (origin: string) => ({
+  origin,
+  path: '/hook?x=1',
+  headers: ['Authorization', 'API-Key whsec_x', 'webhook-id', 'e1'],
+  body: Buffer.from('{"a":1}'),
+});
+
+describe('receivers that misbehave', () => {
+  test.each(MISBEHAVIOURS)('$name: $code', { timeout: HANG_MS }, async ({ code, answer }) => {
+    const transport = transportOf();
+    const { origin } = await receiver(answer);
+    const { exchange } = await transport.post(requestTo(origin));
+    expect(exchange.kind === 'failed' ? exchange.failureCode : exchange.kind).toBe(code ?? 'acknowledged');
+    if (exchange.kind !== 'interrupted' && exchange.response) {
+      expect(exchange.response.body.length).toBeLessThanOrEqual(16 * 1024);
+    }
+    await expect.poll(() => transport.openConnections, { timeout: HANG_MS }).toBeLessThanOrEqual(1);
+  });
+
+  test('leave no connection behind, however often', { timeout: 30_000 }, async () => {
+    const transport = transportOf({ limits: { connectionsPerOriginMax: 20 } });
+    let turn = 0;
+    const quick = MISBEHAVIOURS.filter(({ code }) => code !== null && !/timeout|1xx/.test(code));
+    const target = await receiver((socket) => quick[turn++ % quick.length]?.answer(socket));
+    const results = await Promise.all(
+      Array.from({ length: 300 }, () => transport.post(requestTo(target.origin))),
+    );
+    expect(results.every(({ exchange }) => exchange.kind === 'failed')).toBe(true);
+    await transport.close();
+    await expect.poll(() => target.open, { timeout: HANG_MS }).toBe(0);
+    expect(transport.openConnections).toBe(0);
+  });
+});
+
+describe('what is kept of a response', () => {
+  test('status, headers in lower case, the first 16 KiB as they came, and Retry-After', async () => {
+    const body = 'x'.repeat(20_000);
+    const head =
+      'HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nX-A: b\r\nContent-Encoding: gzip\r\nContent-Length: 20000';
+    const { origin } = await receiver((socket) => void socket.write(`${head}\r\n\r\n${body}`));
+    const posted = await transportOf().post(requestTo(origin));
+    expect(posted.retryAfterSeconds).toBe(7);
+    expect(posted.exchange).toMatchObject({ kind: 'failed', failureCode: 'http_4xx', detail: 'HTTP 429' });
+    const response = posted.exchange.kind === 'failed' ? posted.exchange.response : null;
+    expect(response).toMatchObject({ status: 429, bodyTruncated: true });
+    expect(response?.headers).toContainEqual(['x-a', 'b']);
+    expect(Buffer.from(response?.body ?? []).toString()).toBe(body.slice(0, 16 * 1024));
+  });
+});
+
+describe('connections', () => {
+  test('are used again, and the request is sent as it was given', async () => {
+    const target = await receiver((socket) => void socket.write(OK));
+    const transport = transportOf();
+    for (let i = 0; i < 5; i += 1) await transport.post(requestTo(target.origin));
+    expect(target.accepted).toBe(1);
+    expect(target.received).toContain('POST /hook?x=1 HTTP/1.1\r\n');
+    expect(target.received).toContain('Authorization: API-Key whsec_x\r\n');
+    expect(target.received).toContain('\r\n\r\n{"a":1}');
+  });
+
+  test('are bounded per origin; what is over waits for its turn', async () => {
+    const target = await receiver((socket) => void socket.write(OK));
+    const transport = transportOf({ totalTimeoutMs: HANG_MS, limits: { connectionsPerOriginMax: 3 } });
+    const posts = await Promise.all(
+      Array.from({ length: 30 }, () => transport.post(requestTo(target.origin))),
+    );
+    expect(posts.every(({ exchange }) => exchange.kind === 'acknowledged')).toBe(true);
+    expect(target.accepted).toBe(3);
+  });
+
+  test('that the receiver closes while idle cost no attempt', async () => {
+    const target = await receiver((socket) => void socket.end(OK));
+    const transport = transportOf();
+    for (let i = 0; i < 5; i += 1) {
+      expect((await transport.post(requestTo(target.origin))).exchange.kind).toBe('acknowledged');
+    }
+    expect(target.accepted).toBeGreaterThan(1);
+  });
+
+  test('refused, or accepted and never spoken on, have their codes', async () => {
+    const silent = await startTcpReceiver(() => {});
+    const closed = await startTcpReceiver(() => {});
+    const rude = await startTcpReceiver((socket) => socket.destroy());
+    const plain = await startTcpReceiver((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    opened.push(silent, rude, plain);
+    await closed.close();
+    const transport = transportOf();
+    const codeOf = async (origin: string) => {
+      const { exchange } = await transport.post(requestTo(origin));
+      return exchange.kind === 'failed' ? exchange.failureCode : exchange.kind;
+    };
+    expect(await codeOf(silent.origin)).toBe('connect_timeout');
+    expect(await codeOf(closed.origin)).toBe('connect_refused');
+    expect(await codeOf(rude.origin)).toBe('connection_reset');
+    expect(await codeOf(plain.origin)).toBe('tls_error');
+  });
+});
+
+describe('our own shutdown', () => {
+  test('interrupts what has no response yet, and lets a response count', async () => {
+    const silent = await receiver(() => {});
+    const answering = await receiver((s) => void s.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf'));
+    const transport = transportOf({ totalTimeoutMs: HANG_MS });
+    const pending = transport.post(requestTo(silent.origin));
+    const acknowledged = transport.post(requestTo(answering.origin));
+    await expect.poll(() => silent.received).toContain('{"a":1}');
+    // The head of the answer must have come: a second request on the same loop turn shows that it has.
+    await expect.poll(() => answering.received).toContain('{"a":1}');
+    await transport.post(requestTo((await receiver((s) => void s.write(OK))).origin));
+    transport.interrupt();
+    expect((await pending).exchange).toEqual({ kind: 'interrupted' });
+    expect((await acknowledged).exchange.kind).toBe('acknowledged');
+    await transport.close();
+    await transport.close();
+    expect((await transport.post(requestTo(silent.origin))).exchange).toEqual({ kind: 'interrupted' });
+  });
+});
