@@ -157,6 +157,21 @@ function readProcesses(raw: RawScenario): Readonly<Record<string, ProcessChoices
   );
 }
 
+/** Types whose events tell of another type's process: a check of a transaction shares the transaction's id. */
+const TELLS_OF: Partial<Readonly<Record<EventType, readonly EventType[]>>> = {
+  senderNameMismatch: ['fiatToCrypto'],
+  AML: ['AML', 'fiatToCrypto', 'cryptoToFiat'],
+};
+
+/** The processes that a step of a type can belong to. */
+function candidatesFor(
+  type: EventType,
+  processes: Readonly<Record<string, ProcessChoices>>,
+): readonly string[] {
+  const kinds = TELLS_OF[type] ?? [type];
+  return Object.keys(processes).filter((name) => kinds.includes((processes[name] as ProcessChoices).kind));
+}
+
 /** What the schema cannot say: names that must exist, paths that the type must have. */
 function findingsOf(
   raw: RawScenario,
@@ -186,7 +201,7 @@ function findingsOf(
     if (!entityKindsOf(type).includes(kind)) {
       add(['steps', i, 'emit'], `${type} does not happen to a ${kind.toLowerCase()}`);
     }
-    const candidates = Object.keys(processes).filter((name) => processes[name]?.kind === type);
+    const candidates = candidatesFor(type, processes);
     if (step.of !== undefined && !candidates.includes(step.of)) {
       const known = candidates.length === 0 ? `entities has no ${type}` : `it has ${candidates.join(', ')}`;
       add(['steps', i, 'of'], `"${step.of}" is no ${type} of this scenario: ${known}`);
@@ -212,7 +227,6 @@ function build(
   lineOf: (step: number) => number,
 ): Scenario {
   const who = raw.entities?.corporate ?? raw.entities?.user ?? {};
-  const processFor = (type: string) => Object.keys(processes).find((name) => processes[name]?.kind === type);
   return {
     name: raw.name,
     title: raw.title ?? raw.name,
@@ -227,7 +241,7 @@ function build(
         afterMs: step.after === undefined ? 0 : (parseDuration(step.after) ?? 0),
         type,
         subType,
-        process: step.of ?? processFor(type) ?? ENTITY,
+        process: step.of ?? candidatesFor(type, processes)[0] ?? ENTITY,
         set: step.set ?? {},
         unset: step.unset ?? [],
         line: lineOf(i),

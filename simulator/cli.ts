@@ -1,0 +1,95 @@
+import { fileURLToPath } from 'node:url';
+import yargs, { type CommandModule } from 'yargs';
+import { certCommand } from './commands/cert.ts';
+import { deliveriesCommand } from './commands/deliveries.ts';
+import { endpointsCommand } from './commands/endpoints.ts';
+import { eventsCommand } from './commands/events.ts';
+import { receiverCommand } from './commands/receiver.ts';
+import { runCommand } from './commands/run.ts';
+import { sandboxCommand } from './commands/sandbox.ts';
+import { scenariosCommand } from './commands/scenarios.ts';
+import { triggerCommand } from './commands/trigger.ts';
+import { verifyCommand } from './commands/verify.ts';
+import { whoamiCommand } from './commands/whoami.ts';
+import { CommandFailure, EXIT, usage } from './exit.ts';
+import { GLOBAL_OPTIONS, type Surroundings } from './session.ts';
+
+const COMMANDS: readonly ((surroundings: Surroundings) => unknown)[] = [
+  sandboxCommand,
+  runCommand,
+  triggerCommand,
+  scenariosCommand,
+  receiverCommand,
+  endpointsCommand,
+  deliveriesCommand,
+  eventsCommand,
+  verifyCommand,
+  certCommand,
+  whoamiCommand,
+];
+
+/** Runs one command line. Resolves with the exit code; never rejects for a failure that a user can cause. */
+export async function runCommandLine(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  // An instance per run: yargs keeps state, and tests run many.
+  const parser = yargs([])
+    .scriptName('sim')
+    .usage('$0 <command>: play, send and watch webhooks of the sandbox')
+    .options(GLOBAL_OPTIONS)
+    .parserConfiguration({ 'dot-notation': false, 'duplicate-arguments-array': true })
+    .demandCommand(1, 'name a command; --help lists them')
+    .strict()
+    .recommendCommands()
+    .wrap(100)
+    .version(false)
+    .help()
+    .exitProcess(false)
+    .fail((message, error) => {
+      throw error ?? usage(message, 'see: npm run sim -- --help');
+    });
+  for (const command of COMMANDS) parser.command(command(surroundings) as CommandModule);
+  try {
+    let printed = '';
+    await parser.parseAsync([...args], {}, (_error: unknown, _argv: unknown, text: string) => {
+      printed = text;
+    });
+    if (printed) surroundings.stdout.write(`${printed}\n`);
+    return EXIT.ok;
+  } catch (error) {
+    return report(error, surroundings);
+  }
+}
+
+function report(error: unknown, { stderr, signal }: Surroundings): number {
+  // Ctrl-C cuts requests off: that is what was asked for.
+  if (signal.aborted && !(error instanceof CommandFailure)) return EXIT.ok;
+  if (error instanceof CommandFailure) {
+    if (error.message) stderr.write(`${error.message}\n`);
+    for (const step of error.next) stderr.write(`  → ${step}\n`);
+    return error.exitCode;
+  }
+  // Not foreseen, so the stack is what helps.
+  stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  return EXIT.expectation;
+}
+
+async function main(): Promise<void> {
+  const interrupted = new AbortController();
+  // The first Ctrl-C asks to stop, the second does not wait.
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      if (interrupted.signal.aborted) process.exit(1);
+      interrupted.abort();
+    });
+  }
+  // `sim … | head` closes the pipe early: that is no error.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  const { env: environment, stdout, stderr } = process;
+  process.exitCode = await runCommandLine(process.argv.slice(2), {
+    environment,
+    stdout,
+    stderr,
+    signal: interrupted.signal,
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

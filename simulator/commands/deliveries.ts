@@ -1,0 +1,115 @@
+import type { Argv, CommandModule } from 'yargs';
+import { EVENT_TYPES } from '../../services/domain/event.ts';
+import { ApiRefusal } from '../api-client.ts';
+import { CommandFailure, EXIT, usage } from '../exit.ts';
+import {
+  DELIVERY_STATUSES,
+  type DeliveryAnswer,
+  type DeliveryDetailAnswer,
+  MerchantApi,
+} from '../merchant-api.ts';
+import type { Output } from '../output.ts';
+import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
+import { paintStatus, timeline } from '../timeline.ts';
+
+interface ListOptions extends CommandOptions {
+  readonly endpoint?: string;
+  readonly status?: string;
+  readonly type?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly limit: number;
+}
+
+interface GetOptions extends CommandOptions {
+  readonly delivery: string;
+  readonly endpoint?: string;
+}
+
+const LIMIT_MAX = 10_000;
+
+/** What was delivered, what was not, and why. */
+export function deliveriesCommand(surroundings: Surroundings): CommandModule {
+  const list: CommandModule<object, ListOptions> = {
+    command: 'list',
+    describe: 'Deliveries, newest first',
+    builder: {
+      endpoint: { type: 'string', describe: 'Only this endpoint; without it, every one' },
+      status: { choices: DELIVERY_STATUSES, describe: 'Only with this status' },
+      type: { choices: EVENT_TYPES, describe: 'Only of this event type' },
+      since: { type: 'string', describe: 'Created at this time or later (RFC 3339)' },
+      until: { type: 'string', describe: 'Created before this time (RFC 3339)' },
+      limit: { type: 'number', default: 20, describe: 'At most so many per endpoint' },
+    },
+    handler: (options) => inSession(options, surroundings, (session) => listDeliveries(session, options)),
+  };
+  const get: CommandModule<object, GetOptions> = {
+    command: 'get <delivery>',
+    describe: 'One delivery: its attempts as a timeline, and when the next is due',
+    builder: (args: Argv) =>
+      args
+        .positional('delivery', { type: 'string', demandOption: true, describe: 'webhook-delivery-id' })
+        .option('endpoint', {
+          type: 'string',
+          describe: 'Its endpoint; without it, every one is asked',
+        }) as Argv<GetOptions>,
+    handler: (options) => inSession(options, surroundings, (session) => getDelivery(session, options)),
+  };
+  return {
+    command: 'deliveries <command>',
+    describe: 'What was delivered, what was not, and why: list, get',
+    builder: (args: Argv) => args.command(list).command(get).demandCommand(1),
+    handler: () => {},
+  };
+}
+
+async function listDeliveries(session: Session, options: ListOptions): Promise<void> {
+  const { endpoint, status, type, since, until, limit } = options;
+  if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX) {
+    throw usage(`--limit must be a whole number from 1 to ${LIMIT_MAX}`);
+  }
+  const api = new MerchantApi(session.api());
+  const endpoints = endpoint === undefined ? (await api.endpoints()).map(({ uuid }) => uuid) : [endpoint];
+  const found: DeliveryAnswer[] = [];
+  for (const uuid of endpoints)
+    found.push(...(await api.deliveries(uuid, { status, type, since, until, limit })));
+  found.sort((a, b) => b.created_at.localeCompare(a.created_at));
+  session.output.list(found, (delivery) => deliveryLine(delivery, session.output), 'no deliveries');
+  if (found[0]) session.output.remark(`look closer: npm run sim -- deliveries get ${found[0].delivery_uuid}`);
+}
+
+function deliveryLine(delivery: DeliveryAnswer, output: Output): string {
+  const last = delivery.last_response_status ?? delivery.last_failure_code ?? '-';
+  const parts = [
+    delivery.created_at,
+    delivery.delivery_uuid,
+    `${delivery.type}/${delivery.subType}`,
+    paintStatus(delivery.status, output),
+    `${delivery.attempts_made}/${delivery.attempts_max}`,
+    String(last),
+  ];
+  if (delivery.trigger !== 'live') parts.push(delivery.trigger);
+  if (delivery.next_attempt_at) parts.push(`next ${delivery.next_attempt_at}`);
+  return parts.join('  ');
+}
+
+async function getDelivery(session: Session, options: GetOptions): Promise<void> {
+  const api = new MerchantApi(session.api());
+  const delivery = await findDelivery(api, options.delivery, options.endpoint);
+  session.output.result(delivery, () => timeline(delivery, session.output, Date.now()));
+}
+
+/** The API knows deliveries by their endpoint; a person mostly has only the delivery's id. */
+async function findDelivery(api: MerchantApi, id: string, endpoint?: string): Promise<DeliveryDetailAnswer> {
+  if (endpoint !== undefined) return api.delivery(endpoint, id);
+  for (const { uuid } of await api.endpoints()) {
+    try {
+      return await api.delivery(uuid, id);
+    } catch (error) {
+      if (!(error instanceof ApiRefusal) || error.status !== 404) throw error;
+    }
+  }
+  throw new CommandFailure(EXIT.api, `none of the merchant's endpoints has a delivery ${id}`, [
+    'list them with: npm run sim -- deliveries list',
+  ]);
+}

@@ -1,0 +1,50 @@
+import type { Argv, CommandModule } from 'yargs';
+import { type EventAnswer, MerchantApi } from '../merchant-api.ts';
+import { columns, type Output } from '../output.ts';
+import { type CommandOptions, inSession, type Surroundings } from '../session.ts';
+
+interface GetOptions extends CommandOptions {
+  readonly event: string;
+}
+
+/** An event and where it went: the answer to "why did I not get it". */
+export function eventsCommand(surroundings: Surroundings): CommandModule {
+  const get: CommandModule<object, GetOptions> = {
+    command: 'get <event>',
+    describe: 'One event: its body, and for each endpoint whether it was delivered there, or why not',
+    builder: (args: Argv) =>
+      args.positional('event', { type: 'string', demandOption: true, describe: 'webhook-id' }),
+    handler: (options) =>
+      inSession(options, surroundings, async (session) => {
+        const event = await new MerchantApi(session.api()).event(options.event);
+        session.output.result(event, () => describeEvent(event, session.output));
+      }),
+  };
+  return {
+    command: 'events <command>',
+    describe: 'An event and where it went: get',
+    builder: (args: Argv) => args.command(get).demandCommand(1),
+    handler: () => {},
+  };
+}
+
+function describeEvent(event: EventAnswer, output: Output): string {
+  const rows = event.endpoints.map((endpoint) => {
+    const taken = endpoint.verdict === 'delivered_to';
+    return [
+      output.paint(taken ? 'green' : 'yellow', endpoint.verdict),
+      `endpoint ${endpoint.endpoint_uuid}`,
+      endpoint.delivery_uuid ? `delivery ${endpoint.delivery_uuid}` : '',
+    ];
+  });
+  return [
+    `${output.paint('bold', `${event.type}/${event.subType}`)}${event.simulated ? ' (simulated)' : ''}`,
+    `event    ${event.event_uuid}`,
+    `entity   ${event.entity_uuid} (${event.entity_kind})`,
+    `happened ${event.occurred_at}, routed ${event.routed_at}`,
+    '',
+    rows.length === 0 ? 'the merchant had no endpoints when it was routed' : columns(rows),
+    '',
+    event.body ?? 'the body is no longer kept',
+  ].join('\n');
+}

@@ -1,0 +1,171 @@
+import { appendFileSync, writeFileSync } from 'node:fs';
+import type { Argv, CommandModule } from 'yargs';
+import { eventToJson } from '../../services/codec/events.ts';
+import { DeliveryWatch } from '../delivery-watch.ts';
+import { formatDuration } from '../duration.ts';
+import { CommandFailure, EXIT, usage } from '../exit.ts';
+import { judge } from '../expectations.ts';
+import { LiveLines } from '../live-lines.ts';
+import { MerchantApi } from '../merchant-api.ts';
+import { openSink } from '../open-sink.ts';
+import { type PlannedStep, planScenario } from '../plan.ts';
+import { type Played, play } from '../player.ts';
+import {
+  entityOf,
+  parseSpeed,
+  parseStartAt,
+  parseStepFields,
+  parseWait,
+  RUN_OPTIONS,
+  type RunOptions,
+  randomSeed,
+} from '../run-options.ts';
+import type { Expectation, Scenario } from '../scenario.ts';
+import { openScenario } from '../scenario-library.ts';
+import { inSession, type Session, type Surroundings } from '../session.ts';
+import type { Sent } from '../sinks.ts';
+
+/** Plays a scenario: sends its events at their times and shows what becomes of them. */
+export function runCommand(surroundings: Surroundings): CommandModule<object, RunOptions> {
+  return {
+    command: 'run <scenario>',
+    describe: 'Play a scenario: a name of the library, a file, or - for stdin',
+    builder: (args: Argv) =>
+      args
+        .positional('scenario', { type: 'string', demandOption: true })
+        .options(RUN_OPTIONS)
+        .example('$0 run onramp.happy --seed 42', 'the same ids and amounts every time')
+        .example('$0 run offramp.happy --currency NGN --speed instant', '') as unknown as Argv<RunOptions>,
+    handler: (options) => inSession(options, surroundings, (session) => run(session, options)),
+  };
+}
+
+async function run(session: Session, options: RunOptions): Promise<void> {
+  const { output } = session;
+  const scenario = openScenario(options.scenario, { force: options.force });
+  const seed = options.seed ?? randomSeed();
+  const steps = plan(session, options, scenario, seed);
+  if (options.dryRun) {
+    for (const { id, offsetMs, event } of steps) {
+      const datum = { step: id, offset_ms: offsetMs, event: eventToJson(event) };
+      output.item(datum, () => `${output.paint('bold', id)}  +${formatDuration(offsetMs)}\n${pretty(event)}`);
+    }
+    output.remark(`seed ${seed}; nothing was sent. Addresses are made up: never send funds to them.`);
+    return;
+  }
+  const marks = options.force ? ' (forced: illegal steps are played)' : '';
+  output.remark(`${scenario.name}, seed ${seed}${marks}`);
+  await playPlan(session, options, scenario, steps);
+}
+
+function plan(
+  session: Session,
+  options: RunOptions,
+  scenario: Scenario,
+  seed: string,
+): readonly PlannedStep[] {
+  const leavesTheMachine = options.sink === 'api' && !options.dryRun;
+  const merchantId = leavesTheMachine
+    ? session.settings.merchantId()
+    : (session.settings.find('merchant')?.value ?? 'sandbox');
+  const { amount, currency, chain, token } = options;
+  return planScenario(scenario, {
+    seed,
+    startAt: parseStartAt(options.startAt),
+    merchantId,
+    ...entityOf(options),
+    overrides: { amount, currencyFiat: currency, chain, token },
+    set: parseStepFields(options.set ?? []),
+  });
+}
+
+async function playPlan(
+  session: Session,
+  options: RunOptions,
+  scenario: Scenario,
+  steps: readonly PlannedStep[],
+): Promise<void> {
+  const { output, signal } = session;
+  const wait = parseWait(options.wait, output.isInteractive && options.sink === 'api');
+  const expected = options.expect ? scenario.expect : [];
+  checkSink(options, wait.ms, expected);
+  const lines = new LiveLines(output, steps);
+  const isWatched = wait.ms > 0 || expected.length > 0;
+  const pause = (ms: number) => session.pause(ms);
+  const watch = isWatched
+    ? new DeliveryWatch({
+        api: new MerchantApi(session.api()),
+        pause,
+        signal,
+        onNews: (news) => lines.news(news),
+      })
+    : undefined;
+  const record = openRecord(options, scenario);
+  const played = await play(steps, {
+    sink: openSink(session, options),
+    speed: parseSpeed(options.speed),
+    pause,
+    signal,
+    watch,
+    watchMs: Math.max(wait.ms, ...expected.map(({ withinMs }) => withinMs)),
+    onSent: (step, sent, sentAt) => {
+      // On stdout the events themselves are the output.
+      if (options.sink !== 'stdout') lines.sent(step, sent, sentAt);
+      record?.(step, sent, sentAt);
+    },
+  });
+  if (watch && expected.length > 0) report(session, judge(expected, watch.watched));
+  else if (watch) conclude(session, played, wait.isAsked);
+  else if (options.sink === 'api') output.remark('follow the deliveries: npm run sim -- deliveries list');
+}
+
+function checkSink(options: RunOptions, waitMs: number, expected: readonly Expectation[]): void {
+  if (options.sink === 'api') return;
+  const unfit = expected.length > 0 ? '--expect' : waitMs > 0 ? '--wait' : undefined;
+  if (unfit) throw usage(`${unfit} needs --sink api: only there are deliveries recorded`);
+}
+
+function report({ output }: Session, verdicts: ReturnType<typeof judge>): void {
+  for (const { expectation, met, found } of verdicts) {
+    const { step, status, withinMs } = expectation;
+    const mark = met ? output.paint('green', '✓') : output.paint('red', '✗');
+    const datum = { kind: 'expectation', step, status, within_ms: withinMs, met, found };
+    const text = `${mark} expected ${step} ${status} within ${formatDuration(withinMs)}: ${found}`;
+    output.item(datum, text);
+  }
+  const unmet = verdicts.filter(({ met }) => !met).length;
+  if (unmet > 0) throw new CommandFailure(EXIT.expectation, `${unmet} expectation(s) not met`);
+}
+
+function conclude({ output, signal }: Session, played: Played, isAsked: boolean): void {
+  if (played === 'finished' || signal.aborted) return;
+  const next = 'see what is open: npm run sim -- deliveries list';
+  // Who asked to wait wants to know by the exit code; who only looks on gets a remark.
+  if (isAsked) throw new CommandFailure(EXIT.timeout, 'not every delivery was over in time', [next]);
+  output.remark(`not every delivery is over; ${next}`);
+}
+
+/** One line per step: what `replay` needs to send it again with the same spacing. */
+function openRecord(
+  { record, force }: RunOptions,
+  scenario: Scenario,
+): ((step: PlannedStep, sent: Sent, sentAt: number) => void) | undefined {
+  if (record === undefined) return undefined;
+  writeFileSync(record, '');
+  return (step, sent, sentAt) => {
+    const line = {
+      scenario: scenario.name,
+      ...(force ? { forced: true } : {}),
+      step: step.id,
+      offset_ms: step.offsetMs,
+      sent_at: new Date(sentAt).toISOString(),
+      status: sent.status,
+      event: eventToJson(step.event),
+    };
+    appendFileSync(record, `${JSON.stringify(line)}\n`);
+  };
+}
+
+function pretty(event: PlannedStep['event']): string {
+  return JSON.stringify(eventToJson(event), null, 2);
+}

@@ -1,0 +1,158 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { secretHint } from '../../../services/domain/secret.ts';
+import { ApiClient, ApiRefusal } from '../../api-client.ts';
+import { issueCertificate, openAuthority } from '../../certificate-authority.ts';
+import { DeliveryWatch } from '../../delivery-watch.ts';
+import { LiveLines } from '../../live-lines.ts';
+import { type EndpointAnswer, MerchantApi } from '../../merchant-api.ts';
+import { planScenario } from '../../plan.ts';
+import { play } from '../../player.ts';
+import { type Arrival, type Receiver, startReceiver } from '../../receiver.ts';
+import { randomSeed } from '../../run-options.ts';
+import { openScenario } from '../../scenario-library.ts';
+import type { Session } from '../../session.ts';
+import { apiSink } from '../../sinks.ts';
+import { arrivalJson, arrivalLine } from '../receiver.ts';
+import type { Access } from './keys.ts';
+
+const SCENARIO = 'onramp.happy';
+const STEP_GAP_MS = 1000;
+/** A new endpoint gets every event acknowledged a second or more after the answer (design: the directory). */
+const ENDPOINT_IN_FORCE_MS = 1100;
+const WATCH_MS = 15_000;
+
+/** What the built-in receiver keeps between runs, so that its endpoint stays the same one. */
+interface Remembered {
+  readonly port?: number;
+  readonly endpoint?: string;
+  readonly secret?: string;
+}
+
+/**
+ * Starts the built-in receiver, registers it like any merchant's, plays a first scenario and shows its deliveries.
+ * Resolves when it has been played (or `stopped`); rejects with what `broken` rejects with.
+ */
+export async function playDemo(
+  session: Session,
+  access: Access,
+  stopped: Promise<void>,
+  broken: Promise<never>,
+): Promise<Receiver> {
+  const file = join(access.dataDir, 'receiver.json');
+  const remembered = readRemembered(file);
+  let isDemoOver = false;
+  const onArrival = (arrival: Arrival) => {
+    // While the demo plays, its own lines show the same thing.
+    if (isDemoOver) session.output.item(arrivalJson(arrival), () => arrivalLine(arrival, session.output));
+  };
+  const receiver = await startOnRememberedPort(access.dataDir, remembered.port, onArrival);
+  try {
+    const api = new MerchantApi(new ApiClient(access.baseUrl, access.apiKey, session.signal));
+    const { endpoint, secret } = await ensureEndpoint(api, receiver.url, remembered);
+    receiver.setSecret(secret);
+    const kept: Remembered = { port: receiver.port, endpoint, secret };
+    writeFileSync(file, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
+    await Promise.race([playFirstScenario(session, access, api, receiver.url), stopped, broken]);
+    isDemoOver = true;
+    return receiver;
+  } catch (error) {
+    await receiver.close();
+    throw error;
+  }
+}
+
+/** Another program may have taken the port since: then a free one, and the endpoint's URL is changed. */
+async function startOnRememberedPort(
+  dataDir: string,
+  port: number | undefined,
+  onArrival: (arrival: Arrival) => void,
+): Promise<Receiver> {
+  const authority = await openAuthority(dataDir);
+  const { certPem, keyPem } = await issueCertificate(authority, { hosts: ['localhost', '127.0.0.1', '::1'] });
+  const options = { cert: certPem, key: keyPem, keepMax: 1, onArrival };
+  if (port !== undefined) {
+    const found = await startReceiver({ ...options, port }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') throw error;
+      return undefined;
+    });
+    if (found) return found;
+  }
+  return startReceiver({ ...options, port: 0 });
+}
+
+/** The receiver's endpoint with a secret that is known: taken again, mended, or made. */
+async function ensureEndpoint(
+  api: MerchantApi,
+  url: string,
+  remembered: Remembered,
+): Promise<{ readonly endpoint: string; readonly secret: string }> {
+  const known = await findEndpoint(api, url, remembered.endpoint);
+  if (!known) {
+    const made = await api.createEndpoint({ url, description: 'Built-in receiver of the sandbox' });
+    return { endpoint: made.uuid, secret: made.signing_secret ?? '' };
+  }
+  const { uuid } = known;
+  if (known.url !== url || known.status !== 'active') {
+    await api.updateEndpoint(uuid, {
+      ...(known.url === url ? {} : { url }),
+      ...(known.status === 'active' ? {} : { status: 'active' }),
+    });
+  }
+  const { secret } = remembered;
+  if (secret !== undefined && secretHint(secret) === known.secret_hint) return { endpoint: uuid, secret };
+  return { endpoint: uuid, secret: (await api.rotateSecret(uuid)).signing_secret };
+}
+
+async function findEndpoint(
+  api: MerchantApi,
+  url: string,
+  remembered: string | undefined,
+): Promise<EndpointAnswer | undefined> {
+  if (remembered !== undefined) {
+    try {
+      return await api.endpoint(remembered);
+    } catch (error) {
+      if (!(error instanceof ApiRefusal) || error.status !== 404) throw error;
+    }
+  }
+  return (await api.endpoints()).find((endpoint) => endpoint.url === url);
+}
+
+async function playFirstScenario(
+  session: Session,
+  access: Access,
+  api: MerchantApi,
+  receiverUrl: string,
+): Promise<void> {
+  const { output, signal } = session;
+  const pause = (ms: number) => session.pause(ms);
+  await pause(ENDPOINT_IN_FORCE_MS);
+  const seed = randomSeed();
+  const scenario = openScenario(SCENARIO, { force: false });
+  const planned = planScenario(scenario, { seed, startAt: Date.now(), merchantId: access.merchantId });
+  const steps = planned.map((step, i) => ({ ...step, offsetMs: i * STEP_GAP_MS }));
+  const intro = { kind: 'playing', scenario: SCENARIO, seed, receiver: receiverUrl };
+  output.item(intro, `playing ${SCENARIO} (seed ${seed}) to the built-in receiver at ${receiverUrl}\n`);
+  const lines = new LiveLines(output, steps);
+  await play(steps, {
+    sink: apiSink(new ApiClient(access.baseUrl, access.producerKey, signal)),
+    speed: 1,
+    pause,
+    signal,
+    watch: new DeliveryWatch({ api, pause, signal, onNews: (news) => lines.news(news) }),
+    watchMs: WATCH_MS,
+    onSent: (step, sent, sentAt) => lines.sent(step, sent, sentAt),
+  });
+}
+
+function readRemembered(file: string): Remembered {
+  if (!existsSync(file)) return {};
+  try {
+    const parsed: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    return typeof parsed === 'object' && parsed !== null ? parsed : {};
+  } catch {
+    // Half written, or edited: the endpoint is found again by its URL, or made anew.
+    return {};
+  }
+}

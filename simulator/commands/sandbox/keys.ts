@@ -1,0 +1,86 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import { apiKeyHint, hashApiKey, newApiKey } from '../../../services/domain/api-key.ts';
+import type { Hookrail } from '../../../services/main.ts';
+import type { Environment, Settings } from '../../settings.ts';
+
+/** What a developer needs to use the sandbox: written to sandbox.env, which every command reads. */
+export interface Access {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly producerKey: string;
+  readonly merchantId: string;
+  readonly file: string;
+  readonly dataDir: string;
+}
+
+type Store = Hookrail['store'];
+
+const MERCHANT_NAME = 'Demo merchant';
+
+/**
+ * Makes a merchant and its keys on the first run, and takes them again on later ones. A key that the store does not
+ * know (its data was removed) is replaced.
+ */
+export async function ensureKeys(hookrail: Hookrail, settings: Settings): Promise<Access> {
+  const { store } = hookrail;
+  const file = settings.sandboxFile;
+  const before: Environment = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {};
+  const merchantId = await ensureMerchant(store, before.HOOKRAIL_MERCHANT_ID);
+  const apiKey = await ensureKey(store, 'merchant', before.HOOKRAIL_API_KEY, merchantId);
+  const producerKey = await ensureKey(store, 'producer', before.HOOKRAIL_PRODUCER_KEY, null);
+  const dataDir = resolve(settings.dataDir);
+  const access = { baseUrl: hookrail.apiUrl, apiKey, producerKey, merchantId, file, dataDir };
+  writeSandboxFile(access);
+  return access;
+}
+
+async function ensureMerchant(store: Store, known: string | undefined): Promise<string> {
+  if (known !== undefined && (await store.merchants.get(known))) return known;
+  const merchantId = randomUUID();
+  // Entitled to senders' bank details, so that a developer sees every field there is.
+  await store.merchants.create({ merchantId, name: MERCHANT_NAME, senderAccountDetails: true });
+  return merchantId;
+}
+
+async function ensureKey(
+  store: Store,
+  kind: 'merchant' | 'producer',
+  known: string | undefined,
+  merchantId: string | null,
+): Promise<string> {
+  if (known !== undefined) {
+    const found = await store.keys.findByHash(hashApiKey(known));
+    if (found && found.kind === kind && found.merchantId === merchantId && found.revokedAt === null)
+      return known;
+  }
+  const key = newApiKey(kind, 'sandbox', randomBytes(32));
+  await store.keys.create({
+    keyId: randomUUID(),
+    kind,
+    merchantId,
+    hash: hashApiKey(key),
+    hint: apiKeyHint(key),
+    createdAt: Date.now(),
+    revokedAt: null,
+    lastUsedAt: null,
+  });
+  return key;
+}
+
+/** Only the owner may read it: it holds keys. */
+function writeSandboxFile(access: Access): void {
+  const lines = [
+    '# Written by npm start. The simulator reads it; other programs can: set -a; . ./sandbox.env',
+    `HOOKRAIL_BASE_URL=${access.baseUrl}`,
+    `HOOKRAIL_API_KEY=${access.apiKey}`,
+    `HOOKRAIL_PRODUCER_KEY=${access.producerKey}`,
+    `HOOKRAIL_EXTRA_CA_FILE="${join(access.dataDir, 'ca.crt')}"`,
+    `HOOKRAIL_MERCHANT_ID=${access.merchantId}`,
+  ];
+  const part = `${access.file}.part`;
+  writeFileSync(part, `${lines.join('\n')}\n`, { mode: 0o600 });
+  renameSync(part, access.file);
+}

@@ -1,0 +1,100 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type Hookrail, startHookrail } from '../../../services/main.ts';
+import { runOperator } from '../../../services/operator.ts';
+import { openAuthority } from '../../certificate-authority.ts';
+import { CommandFailure, EXIT } from '../../exit.ts';
+import type { CommandOptions, Session } from '../../session.ts';
+import type { Environment } from '../../settings.ts';
+import { playDemo } from './demo.ts';
+import { ensureKeys } from './keys.ts';
+import { trustedAuthorities } from './trusted-authorities.ts';
+import { nextSteps, welcome } from './welcome.ts';
+
+export interface SandboxOptions extends CommandOptions {
+  readonly demo: boolean;
+}
+
+/** Receivers on the developer's machine: nothing else that the address guard keeps out. */
+const EGRESS_ALLOW = '127.0.0.0/8,::1/128,localhost';
+
+/**
+ * Runs the sandbox until Ctrl-C. Throws a failure with exit code 1 and one clear line when it cannot start, go on, or
+ * stop cleanly.
+ */
+export async function sandbox(session: Session, options: SandboxOptions): Promise<void> {
+  const { environment } = session.surroundings;
+  if (environment.HOOKRAIL_ENVIRONMENT === 'production') {
+    throw new CommandFailure(
+      EXIT.expectation,
+      'npm start is the sandbox, and HOOKRAIL_ENVIRONMENT says production',
+      ['start the service for production with: npm run serve'],
+    );
+  }
+  const hookrail = await start(session).catch((error: unknown) => {
+    throw new CommandFailure(EXIT.expectation, `the sandbox did not start: ${messageOf(error)}`);
+  });
+  // What goes wrong from here on must not leave the engine's files open.
+  let failure: unknown;
+  await live(session, options, hookrail).catch((error: unknown) => {
+    failure = error;
+  });
+  session.output.remark('\nstopping: what is in flight is finished first (Ctrl-C again does not wait)');
+  await hookrail.stop().catch((error: unknown) => {
+    failure ??= new CommandFailure(EXIT.expectation, `the sandbox did not stop cleanly: ${messageOf(error)}`);
+  });
+  if (failure !== undefined) throw failure;
+}
+
+async function start(session: Session): Promise<Hookrail> {
+  const { settings } = session;
+  const { environment } = session.surroundings;
+  const dataDir = resolve(settings.dataDir);
+  mkdirSync(dataDir, { recursive: true });
+  await openAuthority(dataDir);
+  const keyRing = environment.HOOKRAIL_KEYRING || join(dataDir, 'keyring.json');
+  await ensureKeyRing(keyRing, environment);
+  return startHookrail({
+    ...environment,
+    HOOKRAIL_DATA_DIR: dataDir,
+    HOOKRAIL_KEYRING: keyRing,
+    HOOKRAIL_EXTRA_CA_FILE: trustedAuthorities(dataDir, environment.HOOKRAIL_EXTRA_CA_FILE),
+    HOOKRAIL_EGRESS_ALLOW: environment.HOOKRAIL_EGRESS_ALLOW ?? EGRESS_ALLOW,
+    // A person reads this terminal: one line per delivery comes from the demo, not from the log.
+    HOOKRAIL_LOG_LEVEL: environment.HOOKRAIL_LOG_LEVEL ?? 'warn',
+  });
+}
+
+async function ensureKeyRing(path: string, environment: Environment): Promise<void> {
+  if (existsSync(path)) return;
+  let problem = '';
+  const say = (line: string) => {
+    problem = line;
+  };
+  const code = await runOperator(['keyring', 'create', '--out', path], environment, () => {}, say);
+  if (code !== 0) throw new Error(problem);
+}
+
+async function live(session: Session, options: SandboxOptions, hookrail: Hookrail): Promise<void> {
+  const { signal } = session;
+  const access = await ensureKeys(hookrail, session.settings);
+  welcome(session.output, access, hookrail);
+  const broken = hookrail.failed.then((error) => {
+    throw new CommandFailure(EXIT.expectation, `the sandbox cannot go on: ${error.message}`);
+  });
+  const stopped = new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  const demo = options.demo ? await playDemo(session, access, stopped, broken) : undefined;
+  try {
+    if (!signal.aborted) nextSteps(session.output, demo?.url);
+    await Promise.race([stopped, broken]);
+  } finally {
+    await demo?.close();
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import type { Hookrail } from '../../../services/main.ts';
+import { columns, type Output } from '../../output.ts';
+import type { Access } from './keys.ts';
+
+/** What runs where, and with which keys. */
+export function welcome(output: Output, access: Access, hookrail: Hookrail): void {
+  const datum = {
+    kind: 'ready',
+    base_url: access.baseUrl,
+    operations_url: hookrail.operationsUrl,
+    api_key: access.apiKey,
+    producer_key: access.producerKey,
+    merchant: access.merchantId,
+    sandbox_file: access.file,
+    extra_ca_file: join(access.dataDir, 'ca.crt'),
+  };
+  output.item(datum, () => {
+    const rows = [
+      ['API', output.paint('bold', access.baseUrl)],
+      ['operations', `${hookrail.operationsUrl}/readyz, /metrics`],
+      ['data', access.dataDir],
+      ['API key', access.apiKey],
+      ['producer key', access.producerKey],
+      ['merchant', access.merchantId],
+      ['saved in', access.file],
+    ];
+    return `${output.paint('bold', 'hookrail sandbox is running')}\n\n${indented(columns(rows))}\n`;
+  });
+}
+
+/** What to try next; printed to everybody, because it is what `npm start` is for. */
+export function nextSteps(output: Output, receiverUrl: string | undefined): void {
+  const sim = 'npm run sim --';
+  const rows = [
+    [`${sim} run onramp.happy --seed 42`, 'play it again, the same every time'],
+    [`${sim} trigger KYC/FULL_USER`, 'any event, with data of your choice'],
+    [`${sim} receiver --fail-first 2`, 'a receiver that fails; then register it with: endpoints create'],
+    [`${sim} deliveries list`, 'what was delivered, what was not, and why'],
+    [`${sim} --help`, 'everything else'],
+  ];
+  if (output.format !== 'pretty') return;
+  const where = receiverUrl === undefined ? '' : ` What arrives at ${receiverUrl} is shown below.`;
+  const text = `\nin a second terminal, try:\n\n${indented(columns(rows))}\n\nCtrl-C stops it.${where}\n`;
+  output.result({}, text);
+}
+
+function indented(text: string): string {
+  return text.replace(/^/gm, '  ');
+}

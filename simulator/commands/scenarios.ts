@@ -1,0 +1,79 @@
+import type { Argv, CommandModule } from 'yargs';
+import { formatDuration } from '../duration.ts';
+import type { Output } from '../output.ts';
+import { columns } from '../output.ts';
+import { parseScenario, type Scenario } from '../scenario.ts';
+import { openScenario, readScenario, scenarioNames } from '../scenario-library.ts';
+import { type CommandOptions, inSession, type Surroundings } from '../session.ts';
+
+interface OneOptions extends CommandOptions {
+  readonly scenario: string;
+}
+
+interface ValidateOptions extends CommandOptions {
+  readonly scenarios: string[];
+}
+
+/** What can be played. */
+export function scenariosCommand(surroundings: Surroundings): CommandModule {
+  const list: CommandModule<object, CommandOptions> = {
+    command: 'list',
+    describe: 'The scenarios that come with hookrail',
+    handler: (options) =>
+      inSession(options, surroundings, async ({ output }) => {
+        const found = scenarioNames().map((name) => openScenario(name, { force: true }));
+        const width = Math.max(...found.map(({ name }) => name.length));
+        const line = ({ name, title }: Scenario) => `${output.paint('bold', name.padEnd(width))}  ${title}`;
+        for (const scenario of found) output.item(summary(scenario), line(scenario));
+        output.remark('play one: npm run sim -- run onramp.happy');
+      }),
+  };
+  const show: CommandModule<object, OneOptions> = {
+    command: 'show <scenario>',
+    describe: 'The steps of a scenario, and its file',
+    builder: (args: Argv) =>
+      args.positional('scenario', { type: 'string', demandOption: true, describe: 'Name, file, or -' }),
+    handler: (options) =>
+      inSession(options, surroundings, async ({ output }) => {
+        const { text, source } = readScenario(options.scenario);
+        const scenario = parseScenario(text, source, { force: true });
+        output.result(scenario, () => `${describeScenario(scenario, output)}\n\n${text.trimEnd()}`);
+      }),
+  };
+  const validate: CommandModule<object, ValidateOptions> = {
+    command: 'validate <scenarios..>',
+    describe: 'Check files: YAML, schema, names, and whether each step is a legal move',
+    builder: (args: Argv) =>
+      args.positional('scenarios', {
+        type: 'string',
+        array: true,
+        demandOption: true,
+      }) as Argv<ValidateOptions>,
+    handler: (options) =>
+      inSession(options, surroundings, async ({ output }) => {
+        for (const name of options.scenarios) {
+          const scenario = openScenario(name, { force: false });
+          output.item({ ...summary(scenario), valid: true }, `${output.paint('green', '✓')} ${name}`);
+        }
+      }),
+  };
+  return {
+    command: 'scenarios <command>',
+    describe: 'What can be played: list, show, validate',
+    builder: (args: Argv) => args.command(list).command(show).command(validate).demandCommand(1),
+    handler: () => {},
+  };
+}
+
+function summary({ name, title, steps }: Scenario): object {
+  return { name, title, steps: steps.length };
+}
+
+function describeScenario(scenario: Scenario, output: Output): string {
+  let at = 0;
+  const rows = scenario.steps.map((step) => {
+    at += step.afterMs;
+    return [step.id, at === 0 ? 'at once' : `after ${formatDuration(at)}`, `${step.type}/${step.subType}`];
+  });
+  return [`${output.paint('bold', scenario.name)}  ${scenario.title}`, '', columns(rows)].join('\n');
+}

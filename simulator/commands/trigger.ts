@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Argv, CommandModule } from 'yargs';
+import { eventToJson } from '../../services/codec/events.ts';
+import { entityKindsOf } from '../../services/domain/catalog/catalog.ts';
+import type { DomainEvent, EventData } from '../../services/domain/event.ts';
+import { sampleEvent } from '../../services/domain/samples/sample.ts';
+import { DeliveryWatch } from '../delivery-watch.ts';
+import { type EventName, parseEventName } from '../event-name.ts';
+import { withField, withoutField } from '../event-paths.ts';
+import { CommandFailure, EXIT, usage } from '../exit.ts';
+import { LiveLines } from '../live-lines.ts';
+import { MerchantApi } from '../merchant-api.ts';
+import { madeUpEntity, orUsage, type PlannedStep } from '../plan.ts';
+import { play } from '../player.ts';
+import { ENTITY_OPTIONS, type EntityOptions, entityOf, parseWait, randomSeed } from '../run-options.ts';
+import { sendTest } from '../send-test.ts';
+import { type CommandOptions, inSession, type Session, type Surroundings, unreadable } from '../session.ts';
+import { apiSink, EVENTS_PER_REQUEST_MAX, type EventSink } from '../sinks.ts';
+
+interface TriggerOptions extends CommandOptions, EntityOptions {
+  readonly event: string;
+  readonly endpoint?: string;
+  readonly set?: string[];
+  readonly unset?: string[];
+  readonly data?: string;
+  readonly seed?: string;
+  readonly count: number;
+  readonly wait?: string | boolean;
+  readonly dryRun: boolean;
+}
+
+const COUNT_MAX = 100_000;
+/** More than this is not followed one by one: the API's rate limit would be used up. */
+const WATCHED_MAX = 20;
+
+/** Sends one event (or many of a kind) with realistic data, and fields of the developer's choice. */
+export function triggerCommand(surroundings: Surroundings): CommandModule<object, TriggerOptions> {
+  return {
+    command: 'trigger <event>',
+    describe: 'Send one event: type/subType, like fiatToCrypto/SUCCESS or KYC/SOFT_KYC_FAILED',
+    builder: (args: Argv) =>
+      args
+        .positional('event', { type: 'string', demandOption: true, describe: 'type or type/subType' })
+        .options({
+          endpoint: {
+            type: 'string',
+            describe: 'Send a test webhook to this endpoint only, by the test operation',
+          },
+          ...ENTITY_OPTIONS,
+          set: { type: 'string', array: true, nargs: 1, describe: 'A field: data.amountFiat=250' },
+          unset: { type: 'string', array: true, nargs: 1, describe: 'Leave a field out: data.walletAddress' },
+          data: { type: 'string', describe: 'Use this data instead: @file.json, or JSON' },
+          seed: { type: 'string', describe: 'Ids and amounts follow from it; default random' },
+          count: { type: 'number', default: 1, describe: 'How many, each with ids of its own' },
+          wait: { type: 'string', describe: 'Follow the deliveries, at most so long: 30s' },
+          'dry-run': { type: 'boolean', default: false, describe: 'Show the event, send nothing' },
+        }) as unknown as Argv<TriggerOptions>,
+    handler: (options) => inSession(options, surroundings, (session) => trigger(session, options)),
+  };
+}
+
+async function trigger(session: Session, options: TriggerOptions): Promise<void> {
+  const { output } = session;
+  const { count } = options;
+  if (!Number.isInteger(count) || count < 1 || count > COUNT_MAX) {
+    throw usage(`--count must be a whole number from 1 to ${COUNT_MAX}`);
+  }
+  const name = parseEventName(options.event);
+  if (options.endpoint !== undefined) return triggerTest(session, options, options.endpoint);
+  const seed = options.seed ?? randomSeed();
+  const make = eventMaker(session, options, name, seed);
+  if (options.dryRun) {
+    for (let i = 0; i < count; i += 1) {
+      const json = eventToJson(make(i));
+      output.item(json, () => JSON.stringify(json, null, 2));
+    }
+    output.remark(`seed ${seed}; nothing was sent. Addresses are made up: never send funds to them.`);
+    return;
+  }
+  const sink = apiSink(session.producer());
+  if (count > WATCHED_MAX) return sendMany(session, sink, count, make);
+  await sendWatched(session, options, sink, count, make);
+}
+
+/** The test operation makes the body itself, so what would change it is refused rather than ignored. */
+async function triggerTest(session: Session, options: TriggerOptions, endpoint: string): Promise<void> {
+  const unfit = (['set', 'unset', 'data', 'seed', 'dryRun'] as const).find((name) => options[name]);
+  if (unfit) throw usage(`--${unfit} and --endpoint exclude each other: the API makes the body of a test`);
+  const wait = parseWait(options.wait, true);
+  const choices = {
+    user: options.user,
+    corporate: options.corporate,
+    wait: Math.min(30, Math.ceil(wait.ms / 1000)),
+  };
+  const api = new MerchantApi(session.api());
+  for (let i = 0; i < options.count; i += 1) await sendTest(api, endpoint, options.event, choices, session);
+}
+
+function eventMaker(
+  session: Session,
+  options: TriggerOptions,
+  { type, subType }: EventName,
+  seed: string,
+): (number: number) => DomainEvent {
+  const merchantId = options.dryRun
+    ? (session.settings.find('merchant')?.value ?? 'sandbox')
+    : session.settings.merchantId();
+  const kind = entityOf(options).entityKind ?? entityKindsOf(type)[0] ?? 'USER';
+  const set = (options.set ?? []).map(parseField);
+  // The status decides what else an event shows, so the sampler has to know it.
+  const status = set.find(({ path }) => path === 'data.status')?.value;
+  const given = options.data === undefined ? undefined : readData(options.data);
+  return (number) => {
+    const subject = options.count === 1 ? seed : `${seed}/${number}`;
+    const event = orUsage(`${type}/${subType}`, () =>
+      sampleEvent({
+        type,
+        subType,
+        merchantId,
+        entityId: entityOf(options).entityId ?? madeUpEntity(subject, kind),
+        entityKind: kind,
+        seed: subject,
+        occurredAt: Date.now(),
+        eventId: randomUUID(),
+        simulated: true,
+        choices: status === undefined ? {} : { status },
+      }),
+    );
+    let data: EventData = given ?? event.data;
+    for (const { path, value } of set) data = withField(type, data, path, value);
+    for (const path of options.unset ?? []) data = withoutField(type, data, path);
+    return { ...event, data };
+  };
+}
+
+function parseField(text: string): { readonly path: string; readonly value: string } {
+  const equals = text.indexOf('=');
+  if (equals < 1) throw usage(`--set "${text}" is not path=value, like data.amountFiat=250`);
+  return { path: text.slice(0, equals), value: text.slice(equals + 1) };
+}
+
+function readData(given: string): EventData {
+  const text = given.startsWith('@') ? readFile(given.slice(1)) : given;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw usage(`--data is not JSON: ${given.startsWith('@') ? given.slice(1) : text.slice(0, 60)}`);
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    throw usage('--data must be an object');
+  return parsed as EventData;
+}
+
+function readFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+async function sendMany(
+  { output, signal }: Session,
+  sink: EventSink,
+  count: number,
+  make: (number: number) => DomainEvent,
+): Promise<void> {
+  let sent = 0;
+  while (sent < count && !signal.aborted) {
+    const size = Math.min(EVENTS_PER_REQUEST_MAX, count - sent);
+    const first = sent;
+    await sink.send(Array.from({ length: size }, (_, i) => make(first + i)));
+    sent += size;
+    output.remark(`${sent} of ${count} sent`);
+  }
+  output.result({ sent }, `${sent} events sent`);
+}
+
+async function sendWatched(
+  session: Session,
+  options: TriggerOptions,
+  sink: EventSink,
+  count: number,
+  make: (number: number) => DomainEvent,
+): Promise<void> {
+  const { output, signal } = session;
+  const wait = parseWait(options.wait, output.isInteractive);
+  const steps: PlannedStep[] = Array.from({ length: count }, (_, i) => ({
+    id: String(i + 1),
+    offsetMs: 0,
+    event: make(i),
+  }));
+  const lines = new LiveLines(output, steps);
+  const pause = (ms: number) => session.pause(ms);
+  const onNews = lines.news.bind(lines);
+  const watch =
+    wait.ms > 0
+      ? new DeliveryWatch({ api: new MerchantApi(session.api()), pause, signal, onNews })
+      : undefined;
+  const played = await play(steps, {
+    sink,
+    speed: Number.POSITIVE_INFINITY,
+    pause,
+    signal,
+    watch,
+    watchMs: wait.ms,
+    onSent: (step, sent, sentAt) => lines.sent(step, sent, sentAt),
+  });
+  if (played === 'unfinished' && wait.isAsked && !signal.aborted) {
+    throw new CommandFailure(EXIT.timeout, 'not every delivery was over in time', [
+      'see what is open: npm run sim -- deliveries list',
+    ]);
+  }
+}

@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import type { CommandModule } from 'yargs';
+import { CommandFailure, EXIT, usage } from '../exit.ts';
+import { type CommandOptions, inSession, type Session, type Surroundings, unreadable } from '../session.ts';
+import { TOLERANCE_SECONDS_DEFAULT, verifyRequest } from '../verification.ts';
+
+interface VerifyOptions extends CommandOptions {
+  readonly secret: string;
+  readonly body: string;
+  readonly headers: string;
+  readonly tolerance: number;
+  readonly at?: string;
+}
+
+/** Checks a captured webhook without any network: the answer to "why does my receiver refuse it". */
+export function verifyCommand(surroundings: Surroundings): CommandModule<object, VerifyOptions> {
+  return {
+    command: 'verify',
+    describe: 'Check a captured webhook offline: secret, signature, age',
+    builder: {
+      secret: { type: 'string', demandOption: true, describe: 'The endpoint’s signing secret (whsec_…)' },
+      body: { type: 'string', demandOption: true, describe: 'File with the body’s exact bytes; - for stdin' },
+      headers: {
+        type: 'string',
+        demandOption: true,
+        describe: 'File with the headers: a JSON object, or lines of "Name: value"',
+      },
+      tolerance: { type: 'number', default: TOLERANCE_SECONDS_DEFAULT, describe: 'Seconds it may be off' },
+      at: {
+        type: 'string',
+        describe: 'When it was received: unix seconds, RFC 3339, or "sent". Default now',
+      },
+    },
+    handler: (options) => inSession(options, surroundings, async (session) => verify(session, options)),
+  };
+}
+
+function verify({ output }: Session, options: VerifyOptions): void {
+  const headers = parseHeaders(read(options.headers).toString('utf8'), options.headers);
+  const body = read(options.body === '-' ? 0 : options.body);
+  if (!(options.tolerance >= 0)) throw usage('--tolerance must be a number of seconds, 0 or more');
+  const at = secondsOf(options.at, headers);
+  const verdict = verifyRequest({ headers, body }, options.secret, at, options.tolerance);
+  output.result(verdict, () =>
+    verdict.checks
+      .map(
+        ({ name, ok, detail }) => `${output.paint(ok ? 'green' : 'red', ok ? '✓' : '✗')} ${name}: ${detail}`,
+      )
+      .join('\n'),
+  );
+  if (!verdict.authentic)
+    throw new CommandFailure(EXIT.expectation, 'not authentic: a receiver must discard it');
+}
+
+function read(path: string | 0): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw unreadable(String(path), error);
+  }
+}
+
+/** `sim receiver --save` writes JSON; `curl -v` and access logs have lines. */
+function parseHeaders(text: string, source: string): Record<string, string> {
+  const pairs = text.trimStart().startsWith('{') ? jsonPairs(text, source) : linePairs(text);
+  if (pairs.length === 0) throw usage(`${source} has no headers: a JSON object, or lines of "Name: value"`);
+  return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function jsonPairs(text: string, source: string): [string, string][] {
+  try {
+    return Object.entries(JSON.parse(text)).map(([name, value]) => [name, String(value)]);
+  } catch {
+    throw usage(`${source} begins like JSON and is not`);
+  }
+}
+
+function linePairs(text: string): [string, string][] {
+  return text.split(/\r?\n/).flatMap((line) => {
+    // curl -v puts "> " or "< " in front.
+    const match = /^(?:[<>] )?([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/.exec(line);
+    return match ? [[match[1] ?? '', (match[2] ?? '').trim()] as [string, string]] : [];
+  });
+}
+
+function secondsOf(at: string | undefined, headers: Record<string, string>): number {
+  if (at === undefined) return Date.now() / 1000;
+  if (at === 'sent') return Number(headers['webhook-timestamp'] ?? Number.NaN);
+  const seconds = /^\d{1,12}$/.test(at) ? Number(at) : Date.parse(at) / 1000;
+  if (Number.isNaN(seconds)) throw usage(`--at "${at}" is neither unix seconds, nor RFC 3339, nor "sent"`);
+  return seconds;
+}

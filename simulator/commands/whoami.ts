@@ -1,0 +1,43 @@
+import type { CommandModule } from 'yargs';
+import { MerchantApi } from '../merchant-api.ts';
+import { columns } from '../output.ts';
+import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
+import type { Sourced } from '../settings.ts';
+
+/** Shows which address, keys and merchant a command would use, where each came from, and whether the key is taken. */
+export function whoamiCommand(surroundings: Surroundings): CommandModule<object, CommandOptions> {
+  return {
+    command: 'whoami',
+    describe: 'Which address and keys are used, where they come from, and whether the API takes them',
+    handler: (options) => inSession(options, surroundings, whoami),
+  };
+}
+
+async function whoami(session: Session): Promise<void> {
+  const { settings, output } = session;
+  const shown = {
+    base_url: settings.baseUrl(),
+    api_key: hidden(settings.find('apiKey')),
+    producer_key: hidden(settings.find('producerKey')),
+    merchant: settings.find('merchant') ?? null,
+    data_dir: settings.dataDir,
+  };
+  const rows = (['base_url', 'api_key', 'producer_key', 'merchant'] as const).map((name) => {
+    const found = shown[name];
+    const label = name.replace('_', ' ');
+    return found
+      ? [label, found.value, output.paint('dim', `from ${found.source}`)]
+      : [label, '-', 'not given'];
+  });
+  output.result(shown, () => columns(rows));
+  // Asked last, so that the sources are on the screen when the key is refused.
+  const endpoints = await new MerchantApi(session.api()).endpoints();
+  output.remark(`the API takes the key; the merchant has ${endpoints.length} endpoint(s)`);
+}
+
+/** Enough of a key to recognise it, too little to use it. */
+function hidden(found: Sourced | undefined): Sourced | null {
+  if (!found) return null;
+  const { value, source } = found;
+  return { value: value.length < 24 ? '…' : `${value.slice(0, 15)}…${value.slice(-4)}`, source };
+}
