@@ -1,0 +1,281 @@
+/**
+ * Events survive Avro to the byte, at any writer's scale; a record that cannot be read, or that breaks the catalog, is
+ * answered with a reason for quarantine and never with an exception.
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  decodeEventJson,
+  EventDecoder,
+  encodeEvent,
+  eventSchemaText,
+  eventToJson,
+  recordNameOf,
+  schemaIdOf,
+} from '../../services/codec/events.ts';
+import { avroType } from '../../services/codec/logical-types.ts';
+import { type DomainEvent, EVENT_TYPES } from '../../services/domain/event.ts';
+import { uuidV5 } from '../../services/domain/ids.ts';
+import { sampleEvent } from '../../services/domain/samples/sample.ts';
+import { renderBody } from '../../services/domain/versions/render.ts';
+import { sampleEvents } from '../domain/sample-options.ts';
+
+const ID = 7;
+const EVENT = sampleEvent({
+  type: 'fiatToCrypto',
+  subType: 'SUCCESS',
+  merchantId: 'm1',
+  entityId: uuidV5('entity'),
+  seed: 'avro',
+  occurredAt: 1_900_000_000_000,
+});
+
+/** A decoder that has our own schemas under the types' places in the list. */
+const ownDecoder = () =>
+  new EventDecoder((id) => {
+    const type = EVENT_TYPES[id];
+    return type === undefined ? undefined : eventSchemaText(type);
+  });
+
+const encode = (event: DomainEvent) => encodeEvent(event, EVENT_TYPES.indexOf(event.type));
+
+/** Our schema for on-ramps with its text changed, and a record written with it. */
+function writtenWith(
+  change: (schema: string) => string,
+  record: object,
+  schema = eventSchemaText('fiatToCrypto'),
+) {
+  const text = change(schema);
+  const body = avroType(JSON.parse(text)).toBuffer(record);
+  const bytes = Buffer.concat([Buffer.from([0, 0, 0, 0, ID]), body]);
+  return new EventDecoder((id) => (id === ID ? text : undefined)).decode(bytes);
+}
+
+const { type: _, ...RECORD } = eventToJson(EVENT);
+const withoutFraction = {
+  ...RECORD,
+  data: { ...RECORD.data, amountFiat: '250.25', fees: '1.5', amountCrypto: '7' },
+};
+
+describe('the codec', () => {
+  it('keeps every event and its body to the byte: JSON form → event → Avro → event', () => {
+    const decoder = ownDecoder();
+    fc.assert(
+      fc.property(sampleEvents, (sample) => {
+        const fromJson = decodeEventJson(JSON.parse(JSON.stringify(eventToJson(sample))));
+        if (!fromJson.ok) throw new Error(JSON.stringify(fromJson.errors));
+        const fromAvro = decoder.decode(encode(fromJson.event));
+        expect(fromAvro).toEqual({ ok: true, event: sample });
+        if (!fromAvro.ok) return;
+        const render = (event: DomainEvent) => renderBody(event, '2.3.8', { senderAccountDetails: true });
+        expect(render(fromAvro.event)).toEqual(render(sample));
+      }),
+    );
+  });
+
+  it('keeps every amount that fits decimal(38, 18)', () => {
+    const decoder = ownDecoder();
+    const limit = 10n ** 38n - 1n;
+    fc.assert(
+      fc.property(fc.bigInt(-limit, limit), fc.nat(18), (units, scale) => {
+        const digits = units
+          .toString()
+          .replace('-', '')
+          .padStart(scale + 1, '0');
+        const whole = digits.slice(0, digits.length - scale);
+        fc.pre(whole.length <= 20);
+        const amount = `${units < 0n ? '-' : ''}${whole}${scale === 0 ? '' : `.${digits.slice(-scale)}`}`;
+        const json = decodeEventJson({ ...eventToJson(EVENT), data: { ...EVENT.data, amountFiat: amount } });
+        if (!json.ok) throw new Error(JSON.stringify(json.errors));
+        expect(decoder.decode(encode(json.event))).toEqual(json);
+      }),
+    );
+  });
+
+  it('writes Confluent’s wire format: zero, the id in four bytes', () => {
+    const bytes = encodeEvent(EVENT, 0x01020304);
+    expect([...bytes.subarray(0, 5)]).toEqual([0, 1, 2, 3, 4]);
+    expect(schemaIdOf(bytes)).toBe(0x01020304);
+    expect(schemaIdOf(bytes.subarray(0, 4))).toBeUndefined();
+    expect(schemaIdOf(Buffer.from([1, 0, 0, 0, 1]))).toBeUndefined();
+  });
+
+  it('asks for each known schema once, and again for one that was unknown', () => {
+    const asked: number[] = [];
+    const decoder = new EventDecoder((id) => {
+      asked.push(id);
+      return id === ID ? JSON.parse(eventSchemaText('fiatToCrypto')) : undefined;
+    });
+    for (let i = 0; i < 3; i += 1) expect(decoder.decode(encodeEvent(EVENT, ID)).ok).toBe(true);
+    for (let i = 0; i < 2; i += 1) decoder.decode(encodeEvent(EVENT, 8));
+    expect(asked).toEqual([ID, 8, 8]);
+  });
+});
+
+describe('another writer’s schema', () => {
+  const scale = (digits: number) => (schema: string) =>
+    schema.replaceAll('"scale": 18', `"scale": ${digits}`);
+
+  it('may have another scale: amounts are exact', () => {
+    for (const digits of [2, 18, 24]) {
+      const decoded = writtenWith(scale(digits), withoutFraction);
+      expect(decoded).toMatchObject({
+        ok: true,
+        event: { data: { amountFiat: '250.25', fees: '1.5', amountCrypto: '7' } },
+      });
+    }
+  });
+
+  it('is a violation where an amount is finer than ours can be', () => {
+    const record = { ...withoutFraction, data: { ...withoutFraction.data, fees: '0.0000000000000000001' } };
+    expect(writtenWith(scale(19), record)).toMatchObject({ ok: false, reason: 'schema_violation' });
+  });
+
+  it('is refused when its amounts are plain bytes, or its times are microseconds', () => {
+    const plain = (schema: string) => schema.replaceAll('"logicalType": "decimal"', '"logicalType": "none"');
+    const bytes = {
+      ...RECORD.data,
+      amountFiat: Buffer.of(1),
+      fees: Buffer.of(1),
+      amountCrypto: Buffer.of(1),
+    };
+    expect(writtenWith(plain, { ...RECORD, data: bytes })).toMatchObject({
+      ok: false,
+      reason: 'schema_violation',
+    });
+    const micros = (schema: string) => schema.replaceAll('timestamp-millis', 'timestamp-micros');
+    const late = { ...RECORD, header: { ...RECORD.header, occurredAt: 1_900_000_000_000_000 } };
+    expect(writtenWith(micros, late)).toMatchObject({ ok: false, reason: 'schema_violation' });
+  });
+
+  it('may have a field that ours has not, and lack an optional one', () => {
+    const schema = JSON.parse(eventSchemaText('fiatToCrypto'));
+    const data = schema.fields[1].type;
+    data.fields = data.fields.filter((field: { name: string }) => field.name !== 'chain');
+    data.fields.push({ name: 'tags', type: { type: 'array', items: 'string' } });
+    const decoded = writtenWith(
+      (text) => text,
+      { ...RECORD, data: { ...RECORD.data, tags: ['a', 'b'] } },
+      JSON.stringify(schema),
+    );
+    const { chain: _chain, ...rest } = EVENT.data;
+    expect(decoded).toEqual({ ok: true, event: { ...EVENT, data: rest } });
+  });
+
+  it.each([
+    ['a record that is no event', '{"type":"record","name":"com.other.Thing","fields":[]}', 'unknown_schema'],
+    ['no record', '"string"', 'unknown_schema'],
+    ['no schema', '{"type":"nonsense"}', 'unknown_schema'],
+    ['no JSON', '{', 'unknown_schema'],
+    [
+      'a map',
+      `{"type":"record","name":"${recordNameOf('KYC')}","fields":[{"name":"m","type":{"type":"map","values":"string"}}]}`,
+      'unknown_schema',
+    ],
+    [
+      'an event without its fields',
+      `{"type":"record","name":"${recordNameOf('KYC')}","fields":[]}`,
+      'schema_violation',
+    ],
+  ])('is refused when it is %s', (_what, schema, reason) => {
+    const decoder = new EventDecoder(() => schema);
+    expect(decoder.decode(encodeEvent(EVENT, ID))).toMatchObject({ ok: false, reason });
+  });
+});
+
+describe('poison', () => {
+  it('is never an exception: truncated anywhere, trailing, flipped, random', () => {
+    const decoder = ownDecoder();
+    const bytes = encode(EVENT);
+    for (let length = 0; length < bytes.length; length += 1) {
+      expect(decoder.decode(bytes.subarray(0, length)).ok).toBe(false);
+    }
+    expect(decoder.decode(Buffer.concat([bytes, Buffer.of(0)]))).toMatchObject({
+      ok: false,
+      reason: 'undecodable',
+    });
+    fc.assert(
+      fc.property(sampleEvents, fc.nat(), fc.integer({ min: 1, max: 255 }), (event, place, bits) => {
+        const flipped = Buffer.from(encode(event));
+        const at = 5 + (place % (flipped.length - 5));
+        flipped[at] = (flipped[at] ?? 0) ^ bits;
+        expect(typeof decoder.decode(flipped).ok).toBe('boolean');
+      }),
+    );
+    fc.assert(
+      fc.property(fc.nat(EVENT_TYPES.length), fc.uint8Array({ maxLength: 400 }), (id, body) => {
+        expect(decoder.decode(Buffer.from([0, 0, 0, 0, id, ...body])).ok).toBe(false);
+      }),
+    );
+  });
+
+  it('in an array’s count or size does not hang or fill memory', () => {
+    const schema = {
+      type: 'record',
+      name: recordNameOf('KYC'),
+      fields: [
+        { name: 'extra', type: { type: 'array', items: 'string' } },
+        ...JSON.parse(eventSchemaText('KYC')).fields,
+      ],
+    };
+    const decoder = new EventDecoder(() => schema);
+    // 2^40 items; a block of −1 items; an item of −3 bytes, which leads back to the count.
+    for (const body of [
+      [0x80, 0x80, 0x80, 0x80, 0x80, 0x40],
+      [1, 1, 1, 1],
+      [2, 5, 2, 5],
+    ]) {
+      const bytes = Buffer.from([0, 0, 0, 0, ID, ...body]);
+      expect(decoder.decode(bytes)).toMatchObject({ ok: false, reason: 'undecodable' });
+    }
+    const event = sampleEvent({ ...EVENT, type: 'walletCreated', subType: 'CREATED', seed: 'w' });
+    const head = Buffer.from(encode(event));
+    const at = head.indexOf('USDC') - 2;
+    const bomb = Buffer.concat([head.subarray(0, at), Buffer.from([0x80, 0x80, 0x80, 0x80, 0x80, 0x40])]);
+    expect(ownDecoder().decode(bomb)).toMatchObject({ ok: false, reason: 'undecodable' });
+  });
+
+  it('in a long beyond 2^53 is undecodable', () => {
+    const bytes = encode(sampleEvent({ ...EVENT, type: 'KYC', subType: 'FULL_USER', seed: 'k' }));
+    const body = Buffer.from(bytes);
+    const subType = body.indexOf('FULL_USER') + 'FULL_USER'.length;
+    const long = Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]);
+    const huge = Buffer.concat([body.subarray(0, subType), long, body.subarray(subType + 6)]);
+    expect(ownDecoder().decode(huge)).toMatchObject({ ok: false, reason: 'undecodable' });
+  });
+
+  it('in a decimal of a thousand bytes is refused before it costs time', () => {
+    const schema = eventSchemaText('fiatToCrypto');
+    const plain = schema.replaceAll('"logicalType": "decimal"', '"logicalType": "none"');
+    const data = {
+      ...RECORD.data,
+      amountFiat: Buffer.alloc(1_000, 1),
+      fees: Buffer.of(1),
+      amountCrypto: Buffer.of(1),
+    };
+    const body = avroType(JSON.parse(plain)).toBuffer({ ...RECORD, data });
+    const decoder = new EventDecoder(() => schema);
+    const decoded = decoder.decode(Buffer.concat([Buffer.from([0, 0, 0, 0, ID]), body]));
+    expect(decoded).toMatchObject({ ok: false, reason: 'schema_violation' });
+  });
+
+  it('is a violation when Avro can say it and the catalog cannot', () => {
+    const decoder = ownDecoder();
+    const broken = (data: object) =>
+      decoder.decode(encode({ ...EVENT, data: { ...EVENT.data, ...data } as never }));
+    expect(broken({ status: 'DONE' })).toMatchObject({ ok: false, reason: 'schema_violation' });
+    expect(broken({ transactionHash: null })).toMatchObject({
+      ok: false,
+      reason: 'schema_violation',
+      detail: expect.stringContaining('/data/transactionHash'),
+    });
+    expect(decoder.decode(encode({ ...EVENT, subType: 'DONE' }))).toMatchObject({
+      ok: false,
+      reason: 'schema_violation',
+    });
+    expect(decoder.decode(encode({ ...EVENT, eventId: 'x' }))).toMatchObject({
+      ok: false,
+      reason: 'schema_violation',
+    });
+  });
+});
