@@ -1,0 +1,103 @@
+/** PATCH and DELETE of an endpoint: what changes, and that the answer waits until the senders have been told. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Directory } from '../../services/domain/directory.ts';
+import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';
+
+let api: TestApi;
+const directory = new Directory();
+beforeAll(async () => {
+  api = await startTestApi();
+  await api.broker.followDirectory((change) => void directory.apply(change));
+});
+afterAll(() => api.close());
+
+const update = (uuid: string, json: unknown) => api.call('PATCH', `${ENDPOINTS}/${uuid}`, { json });
+
+describe('update', () => {
+  test('changes what was sent and nothing else', async () => {
+    const { signing_secret: _secret, ...made } = await createEndpoint(api, { subscribed_events: ['KYC'] });
+    const answer = await update(made.uuid, { description: 'Another' });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({ ...made, description: 'Another', updated_at: answer.body.updated_at });
+    expect(Date.parse(answer.body.updated_at)).toBeGreaterThanOrEqual(Date.parse(made.updated_at));
+  });
+
+  test('once answered, the change is on the stream that the senders follow', async () => {
+    const { uuid } = await createEndpoint(api);
+    for (const status of ['disabled', 'active', 'disabled'] as const) {
+      expect((await update(uuid, { status })).status).toBe(200);
+      expect(directory.endpoint(uuid)?.status).toBe(status);
+    }
+    await api.call('DELETE', `${ENDPOINTS}/${uuid}`);
+    expect(directory.endpoint(uuid)).toBeUndefined();
+  });
+
+  test('a null filter means every type; another one replaces the old', async () => {
+    const { uuid } = await createEndpoint(api, { subscribed_events: ['KYC'] });
+    expect((await update(uuid, { subscribed_events: ['AML', 'AML'] })).body.subscribed_events).toEqual([
+      'AML',
+    ]);
+    expect((await update(uuid, { subscribed_events: null })).body.subscribed_events).toBeNull();
+  });
+
+  test('disabled by hand says so; switched on again, it says what was missed', async () => {
+    const { uuid } = await createEndpoint(api);
+    const off = (await update(uuid, { status: 'disabled' })).body;
+    expect(off).toMatchObject({ status: 'disabled', disabled_reason: 'manual' });
+    expect(off.hint).toBeUndefined();
+    const on = (await update(uuid, { status: 'active' })).body;
+    expect(on).toMatchObject({ status: 'active', disabled_reason: null, disabled_at: null });
+    expect(on.hint).toContain(off.disabled_at);
+    expect((await update(uuid, { status: 'active' })).body.hint).toBeUndefined();
+  });
+
+  test('the URL obeys the same rules as at creation', async () => {
+    const first = await createEndpoint(api);
+    const second = await createEndpoint(api);
+    const taken = await update(second.uuid, { url: first.url });
+    expect([taken.status, taken.body.code, taken.body.existing_uuid]).toEqual([
+      409,
+      'url_already_registered',
+      first.uuid,
+    ]);
+    expect((await update(first.uuid, { url: first.url })).status).toBe(200);
+    expect((await update(first.uuid, { url: 'http://hooks.merchant.com' })).body.code).toBe(
+      'url_scheme_not_https',
+    );
+    const refused = await update(first.uuid, { url: 'https://10.0.0.1/' });
+    expect([refused.status, refused.body.code]).toEqual([422, 'url_not_allowed']);
+  });
+
+  test.each([
+    ['nothing at all', {}, '', 'empty_update'],
+    ['auto_disabled is ours to set', { status: 'auto_disabled' }, '/status', 'invalid_enum'],
+    ['a version is for life', { api_version: '2.2.8' }, '/api_version', 'unknown_field'],
+    ['a secret is rotated, not set', { signing_secret: 'x' }, '/signing_secret', 'unknown_field'],
+    ['a null status', { status: null }, '/status', 'invalid_type'],
+    ['a null description', { description: null }, '/description', 'invalid_type'],
+    ['a long description', { description: 'x'.repeat(256) }, '/description', 'too_long'],
+  ])('%s: 400', async (_what, json, pointer, code) => {
+    const { uuid } = await createEndpoint(api);
+    const answer = await update(uuid, json);
+    expect([answer.status, answer.body.code]).toEqual([400, 'validation_error']);
+    expect(answer.body.errors).toContainEqual(expect.objectContaining({ pointer, code }));
+  });
+
+  test('an empty filter and an unknown type have codes of their own', async () => {
+    const { uuid } = await createEndpoint(api);
+    expect((await update(uuid, { subscribed_events: [] })).body.code).toBe('empty_filter');
+    expect((await update(uuid, { subscribed_events: ['x'] })).body.code).toBe('unknown_event_type');
+  });
+});
+
+describe('delete', () => {
+  test('the endpoint is gone and its URL is free again', async () => {
+    const made = await createEndpoint(api);
+    const gone = await api.call('DELETE', `${ENDPOINTS}/${made.uuid}`);
+    expect([gone.status, gone.text]).toEqual([204, '']);
+    expect((await api.call('DELETE', `${ENDPOINTS}/${made.uuid}`)).body.code).toBe(
+      'webhook_endpoint_not_found',
+    );
+    expect((await createEndpoint(api, { url: made.url })).uuid).not.toBe(made.uuid);
+  });
+});
