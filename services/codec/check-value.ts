@@ -3,10 +3,10 @@ import { isUuid } from '../domain/ids.ts';
 import { type EventProblem, report } from './event-problem.ts';
 
 /** Limits on what an event may hold. Decimals: what Avro `decimal(38, 18)` holds. */
-export const STRING_CHARACTERS_MAX = 2_000;
+const STRING_CHARACTERS_MAX = 2_000;
 export const ARRAY_ITEMS_MAX = 100;
-export const DECIMAL_INTEGER_DIGITS_MAX = 20;
-export const DECIMAL_FRACTION_DIGITS_MAX = 18;
+const DECIMAL_INTEGER_DIGITS_MAX = 20;
+const DECIMAL_FRACTION_DIGITS_MAX = 18;
 
 /** Later than this, JavaScript's Date has no answer (ECMA-262, time values). */
 const TIME_MS_MAX = 8.64e15;

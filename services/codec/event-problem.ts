@@ -17,7 +17,7 @@ export interface EventProblem {
 }
 
 /** Findings of one event; a limit, so that a hostile event cannot make a huge answer. */
-export const EVENT_PROBLEMS_MAX = 20;
+const EVENT_PROBLEMS_MAX = 20;
 
 /** Notes a problem, unless there are enough. */
 export function report(

@@ -142,10 +142,15 @@ describe('another writer’s schema', () => {
     expect(writtenWith(plain, { ...RECORD, data: bytes })).toMatchObject({
       ok: false,
       reason: 'schema_violation',
+      detail: expect.stringContaining('does not fit'),
     });
     const micros = (schema: string) => schema.replaceAll('timestamp-millis', 'timestamp-micros');
     const late = { ...RECORD, header: { ...RECORD.header, occurredAt: 1_900_000_000_000_000 } };
-    expect(writtenWith(micros, late)).toMatchObject({ ok: false, reason: 'schema_violation' });
+    expect(writtenWith(micros, late)).toMatchObject({
+      ok: false,
+      reason: 'schema_violation',
+      detail: expect.stringContaining('does not fit'),
+    });
   });
 
   it('may have a field that ours has not, and lack an optional one', () => {

@@ -194,7 +194,16 @@ describe('money', () => {
         const units = (value: EventValue | undefined) =>
           toUnits(text(value), tokenDecimals(chain, text(done.currencyCrypto)));
         expect(units(done.fees)).toBeLessThan(units(done.amountCrypto));
-        expect(Number(done.amountFiat)).toBeGreaterThan(0);
+        const net = units(done.amountCrypto) - units(done.fees);
+        // In ten-thousandths of a euro per dollar: 0.92 and a spread of at most one percent; a token is worth a
+        // dollar, or on Bitcoin 64,000.
+        const worth = (tenThousandths: bigint) => {
+          const perToken = tenThousandths * (chain === 'bitcoin' ? 64_000n : 1n);
+          const one = toUnits('1', tokenDecimals(chain, text(done.currencyCrypto)));
+          return (net * perToken * 100n) / (one * 10_000n);
+        };
+        expect(toUnits(text(done.amountFiat), 2)).toBeGreaterThanOrEqual(worth(9_200n));
+        expect(toUnits(text(done.amountFiat), 2)).toBeLessThanOrEqual(worth(9_292n));
         expect(units(refunded.amountRefunded)).toBeLessThanOrEqual(units(refunded.amountCrypto));
         expect(units(breached.amountCrypto)).toBeLessThan(units(breached.limit));
         expect(breached.limit).toBe(minimumOf(chain));

@@ -4,7 +4,7 @@ import { type Field, optional, required } from './field.ts';
  * Bank details by currency (decisions §4): the fields after `currency`, in their order. KES comes as a bank account
  * or as mobile money. A currency that is not listed has the layout of `other`.
  */
-export const ACCOUNT_LAYOUTS = {
+const ACCOUNT_LAYOUTS = {
   EUR: [['iban']],
   GBP: [['accountNumber', 'sortCode']],
   USD: [['accountNumber', 'routingNumber', 'accountType']],

@@ -3,7 +3,7 @@ import { type Field, optional, required } from './field.ts';
 /** What accounts and profiles call their one subType (specification 6). */
 export const STATUS_UPDATE = ['statusUpdate'] as const;
 
-export const LEDGER_STATUSES = ['ACTIVE', 'WAITING_CREATION', 'FAILED_CREATION', 'DISABLED'] as const;
+const LEDGER_STATUSES = ['ACTIVE', 'WAITING_CREATION', 'FAILED_CREATION', 'DISABLED'] as const;
 
 /** Specification 2.5; 2.2.8 has other names for two of the statuses (specification 9, item 5). */
 export const SERVICE_BANK_ACCOUNT_FIELDS: readonly Field[] = [
@@ -31,7 +31,7 @@ export const LINKED_BANK_ACCOUNT_PROFILE_FIELDS: readonly Field[] = [
   optional('error', 'string', 'Error message when status is FAILED_CREATION.'),
 ];
 
-export const LINK_STATUSES = ['ACTIVE', 'CHECK_COMPLETED', 'PENDING', 'FAILED', 'DISABLED'] as const;
+const LINK_STATUSES = ['ACTIVE', 'CHECK_COMPLETED', 'PENDING', 'FAILED', 'DISABLED'] as const;
 
 /** Specification 2.7. */
 export const LINK_BANK_ACCOUNT_FIELDS: readonly Field[] = [

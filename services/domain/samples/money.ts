@@ -31,7 +31,7 @@ export function fromUnits(units: bigint, decimals: number): string {
 }
 
 /** A rate: fiat per token, with eight digits after the point. */
-export const RATE_DECIMALS = 8;
+const RATE_DECIMALS = 8;
 const RATE_ONE = 10n ** BigInt(RATE_DECIMALS);
 
 const tenTo = (decimals: number) => 10n ** BigInt(decimals);
