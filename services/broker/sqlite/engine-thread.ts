@@ -84,11 +84,13 @@ export class EngineThread {
     });
   }
 
-  /** Closes the file after everything sent before. */
+  /** Closes the file after everything sent before, and waits until the thread has ended. */
   async close(): Promise<void> {
     if (this.#gone) return;
-    await this.read({ kind: 'close' }).catch(() => {});
-    await this.terminate();
+    this.onGone = () => {};
+    const ended = new Promise<void>((resolve) => this.#worker.once('exit', () => resolve()));
+    this.send({ kind: 'close' }, [], () => {});
+    await ended;
   }
 
   /** Ends the thread as it is; the file's lock is released. */

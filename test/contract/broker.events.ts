@@ -1,0 +1,231 @@
+import { expect, it } from 'vitest';
+import type { DomainEvent } from '../../services/domain/event.ts';
+import type { JournalEntry } from '../../services/domain/journal.ts';
+import type { DeliveryTask } from '../../services/domain/task.ts';
+import { anEvent, quarantined, routed, taskOf } from '../support/broker-records.ts';
+import { type GiveBench, gate, stopped } from './broker.contract.ts';
+
+const route = (event: DomainEvent) => ({
+  kind: 'routed' as const,
+  tasks: [taskOf(event)],
+  journal: routed(event),
+});
+
+export function eventGuarantees(bench: GiveBench): void {
+  it('hands over what was published, as it was, in the order of its entity', async () => {
+    const broker = await bench().open();
+    const entityId = 'one-entity';
+    const events = Array.from({ length: 50 }, () => anEvent({ entityId }));
+    const answers = await broker.publishEvents(events);
+    expect(answers).toEqual(events.map(() => 'accepted'));
+    const seen: DomainEvent[] = [];
+    await broker.events.consume(
+      (input) => {
+        if (!input.decoded.ok) throw new Error('not decoded');
+        expect(input.acceptedAt).toBeLessThanOrEqual(bench().clock.now());
+        expect(input.acceptedAt).toBeGreaterThan(bench().clock.now() - 60_000);
+        seen.push(input.decoded.event);
+        return route(input.decoded.event);
+      },
+      { inFlightMax: 10 },
+    );
+    await bench().eventually('all events', () => seen.length === events.length);
+    expect(seen).toEqual(events);
+  });
+
+  it('offers what was published and never consumed again after a crash', async () => {
+    let broker = await bench().open();
+    const events = [anEvent(), anEvent(), anEvent()];
+    await broker.publishEvents(events);
+    broker = await bench().crash(broker);
+    const seen: DomainEvent[] = [];
+    await broker.events.consume(
+      (input) => {
+        if (input.decoded.ok) seen.push(input.decoded.event);
+        return { kind: 'routed', tasks: [], journal: routed(events[0] ?? anEvent()) };
+      },
+      { inFlightMax: 10 },
+    );
+    await bench().eventually('all events', () => seen.length >= events.length);
+    expect(seen).toEqual(expect.arrayContaining(events));
+  });
+
+  it('offers an event again when the crash came while its handler ran', async () => {
+    let broker = await bench().open();
+    const event = anEvent();
+    await broker.publishEvents([event]);
+    const entered = gate();
+    await broker.events.consume(
+      () => {
+        entered.open();
+        return new Promise(() => {});
+      },
+      { inFlightMax: 1 },
+    );
+    await entered.opened;
+    broker = await bench().crash(broker);
+    const again = gate();
+    await broker.events.consume(
+      (input) => {
+        if (input.decoded.ok && input.decoded.event.eventId === event.eventId) again.open();
+        return route(event);
+      },
+      { inFlightMax: 1 },
+    );
+    await again.opened;
+  });
+
+  it('loses nothing when the crash comes right after the handlers answered', async () => {
+    let broker = await bench().open();
+    const events = Array.from({ length: 200 }, () => anEvent());
+    await broker.publishEvents(events);
+    let handled = 0;
+    const some = gate();
+    const consume = async () =>
+      broker.events.consume(
+        (input) => {
+          handled += 1;
+          if (handled === 50) some.open();
+          return route(input.decoded.ok ? input.decoded.event : anEvent());
+        },
+        { inFlightMax: 25 },
+      );
+    await consume();
+    await some.opened;
+    broker = await bench().crash(broker);
+    // Each event is either still to be routed, or its task and its journal entry are there: together.
+    const tasks = new Set<string>();
+    const entries = new Set<string>();
+    await consume();
+    await broker.tasks.live.consume(
+      (task: DeliveryTask) => {
+        tasks.add(task.eventId);
+        return { kind: 'settled', journal: [] };
+      },
+      { inFlightMax: 100 },
+    );
+    await broker.journal.consume(
+      async ({ entries: batch }) => {
+        for (const entry of batch) if (entry.kind === 'routed') entries.add(entry.event.eventId);
+      },
+      async () => undefined,
+      { batchMax: 100 },
+    );
+    await bench().eventually('a task for each event', () => tasks.size === events.length);
+    await bench().eventually('a journal entry for each event', () => entries.size === events.length);
+  });
+
+  it('does not hand over again what was settled and durable', async () => {
+    let broker = await bench().open();
+    await broker.publishEvents([anEvent(), anEvent()]);
+    let handled = 0;
+    const consumer = await broker.events.consume(
+      (input) => {
+        handled += 1;
+        return route(input.decoded.ok ? input.decoded.event : anEvent());
+      },
+      { inFlightMax: 10 },
+    );
+    await bench().eventually('both', () => handled === 2);
+    expect(await stopped(consumer)).toBe('drained');
+    broker = await bench().crash(broker);
+    expect(broker.status().backlog.events).toBe(0);
+    await broker.events.consume(
+      (input) => {
+        handled += 1;
+        return route(input.decoded.ok ? input.decoded.event : anEvent());
+      },
+      { inFlightMax: 10 },
+    );
+    await bench().turn(broker);
+    expect(handled).toBe(2);
+  });
+
+  it('makes the journal entry and the tasks of a routed event durable together with it', async () => {
+    const broker = await bench().open();
+    const event = anEvent();
+    await broker.publishEvents([event]);
+    await broker.events.consume(() => route(event), { inFlightMax: 10 });
+    const entries: JournalEntry[] = [];
+    const tasks: DeliveryTask[] = [];
+    await broker.journal.consume(
+      async (batch) => void entries.push(...batch.entries),
+      async () => undefined,
+      { batchMax: 10 },
+    );
+    await broker.tasks.live.consume(
+      (task) => {
+        tasks.push(task);
+        return { kind: 'settled', journal: [] };
+      },
+      { inFlightMax: 10 },
+    );
+    await bench().eventually('both', () => entries.length > 0 && tasks.length > 0);
+    expect(entries).toEqual([routed(event)]);
+    expect(tasks).toEqual([taskOf(event)]);
+  });
+
+  it('quarantines what the router refuses, and requeues it as it arrived', async () => {
+    let broker = await bench().open();
+    const event = anEvent();
+    await broker.publishEvents([event]);
+    const seen: DomainEvent[] = [];
+    const refuse = await broker.events.consume(
+      (input) => ({ kind: 'quarantined', record: quarantined(event, input.bytes) }),
+      { inFlightMax: 1 },
+    );
+    const [shelved] = await bench().eventually('the shelf', async () => {
+      const list = await broker.quarantine.list({ limit: 10 });
+      return list.length > 0 ? list : undefined;
+    });
+    expect(shelved?.record).toMatchObject({ reason: 'unknown_merchant', eventId: event.eventId });
+    await stopped(refuse);
+    broker = await bench().crash(broker);
+    const position = shelved?.position ?? '';
+    expect(await broker.quarantine.requeue([position, position, '999999'])).toBe(1);
+    await broker.events.consume(
+      (input) => {
+        if (input.decoded.ok) seen.push(input.decoded.event);
+        return route(event);
+      },
+      { inFlightMax: 1 },
+    );
+    await bench().eventually('the event again', () => seen.length === 1);
+    expect(seen).toEqual([event]);
+    expect(await broker.quarantine.list({ limit: 10 })).toEqual([]);
+    expect(await broker.quarantine.requeue([position])).toBe(0);
+  });
+
+  it('recognises a repeated event, where it says that it does', async (context) => {
+    let broker = await bench().open();
+    if (!broker.capabilities.recognisesRepeatedEvents) return context.skip();
+    const event = anEvent();
+    const other = { ...event, subType: 'KYC_REJECTED' };
+    const fresh = anEvent();
+    expect(await broker.publishEvents([event, event])).toEqual(['accepted', 'duplicate']);
+    broker = await bench().crash(broker);
+    expect(await broker.publishEvents([other, fresh, event])).toEqual(['conflict', 'accepted', 'duplicate']);
+    const seen: DomainEvent[] = [];
+    await broker.events.consume(
+      (input) => {
+        if (input.decoded.ok) seen.push(input.decoded.event);
+        return { kind: 'routed', tasks: [], journal: routed(event) };
+      },
+      { inFlightMax: 10 },
+    );
+    await bench().eventually('both', () => seen.length >= 2);
+    await bench().turn(broker);
+    expect(seen).toEqual([event, fresh]);
+    const shelf = await broker.quarantine.list({ limit: 10 });
+    expect(shelf.map(({ record }) => [record.reason, record.eventId])).toEqual([
+      ['event_id_conflict', event.eventId],
+    ]);
+  });
+
+  it('refuses more than 500 events a call, and takes none', async () => {
+    const broker = await bench().open();
+    expect(await broker.publishEvents([])).toEqual([]);
+    await expect(broker.publishEvents(Array.from({ length: 501 }, () => anEvent()))).rejects.toThrow(/500/);
+    expect(broker.status().backlog.events).toBe(0);
+  });
+}

@@ -1,0 +1,203 @@
+import { expect, it } from 'vitest';
+import type { DeliveryTask } from '../../services/domain/task.ts';
+import { anEvent, aTask, attempted, routed, taskOf } from '../support/broker-records.ts';
+import { type GiveBench, gate } from './broker.contract.ts';
+
+const DONE = { kind: 'settled', journal: [] } as const;
+
+export function loadGuarantees(bench: GiveBench): void {
+  it('never has more in flight than it may, and starts nothing while paused', async () => {
+    const broker = await bench().open();
+    await broker.publishTasks(Array.from({ length: 200 }, () => ({ task: aTask(), journal: [] })));
+    let running = 0;
+    let most = 0;
+    let calls = 0;
+    const consumer = await broker.tasks.live.consume(
+      async () => {
+        calls += 1;
+        running += 1;
+        most = Math.max(most, running);
+        await bench().clock.sleep(1);
+        running -= 1;
+        return DONE;
+      },
+      { inFlightMax: 7 },
+    );
+    await bench().eventually('some', () => calls >= 50);
+    consumer.pause();
+    const paused = calls;
+    await bench().eventually('what ran has ended', () => running === 0);
+    await bench().turn(broker);
+    expect(calls).toBe(paused);
+    consumer.resume();
+    await bench().eventually('all', () => calls === 200);
+    expect(most).toBe(7);
+  });
+
+  it('carries 20,000 events to their end over crashes: nothing lost', async () => {
+    const total = 20_000;
+    let broker = await bench().open();
+    const events = Array.from({ length: total }, () => anEvent());
+    const publishing = Array.from({ length: total / 500 }, (_, index) =>
+      broker.publishEvents(events.slice(index * 500, (index + 1) * 500)),
+    );
+    await Promise.all(publishing);
+    const delivered = new Set<string>();
+    const recorded = new Set<string>();
+    let finalAttempts = 0;
+    const crashAt = [3_000, 11_000];
+    for (;;) {
+      const crash = gate();
+      const limit = crashAt.shift();
+      await broker.events.consume(
+        ({ decoded }) => {
+          const event = decoded.ok ? decoded.event : anEvent();
+          return { kind: 'routed', tasks: [taskOf(event)], journal: routed(event) };
+        },
+        { inFlightMax: 500 },
+      );
+      await broker.tasks.live.consume(
+        async (task: DeliveryTask) => {
+          const failed = task.attempt === 1 && task.deliveryId < '4';
+          const dueAt = Math.ceil(bench().clock.now() + 5);
+          if (failed) return { ...DONE, next: { ...task, attempt: 2, dueAt } };
+          delivered.add(task.eventId);
+          finalAttempts += 1;
+          if (limit !== undefined && finalAttempts >= limit) crash.open();
+          return { kind: 'settled', journal: [attempted(task)] };
+        },
+        { inFlightMax: 500 },
+      );
+      await broker.journal.consume(
+        async ({ entries }) => {
+          for (const entry of entries) {
+            if (entry.kind === 'attempted') recorded.add(entry.delivery.eventId);
+          }
+        },
+        async () => undefined,
+        { batchMax: 500 },
+      );
+      if (limit === undefined) break;
+      await crash.opened;
+      broker = await bench().crash(broker);
+    }
+    await bench().eventually('all delivered', () => delivered.size === total);
+    await bench().eventually('all recorded', () => recorded.size === total);
+    await bench().eventually('nothing waits', () => {
+      const { events: left, tasks, delayed } = broker.status().backlog;
+      return left + tasks + delayed === 0;
+    });
+    for (const { eventId } of events) expect(recorded.has(eventId)).toBe(true);
+  }, 120_000);
+
+  it('keeps a backlog on disk and not in memory, and hands all of it over in order', async () => {
+    const total = 40_000;
+    const body = Buffer.alloc(4_000, 'x');
+    let broker = await bench().open();
+    const grown = async (work: () => Promise<void>) => {
+      const before = process.memoryUsage();
+      await work();
+      const after = process.memoryUsage();
+      return after.arrayBuffers + after.external - before.arrayBuffers - before.external;
+    };
+    // 160 MB of bodies.
+    const inMemory = await grown(async () => {
+      for (let at = 0; at < total; at += 500) {
+        const tasks = Array.from({ length: 500 }, (_, index) =>
+          aTask({ trigger: 'replay', attemptsMax: at + index, body: Buffer.from(body) }),
+        );
+        await broker.publishTasks(tasks.map((task) => ({ task, journal: [] })));
+      }
+    });
+    expect(inMemory).toBeLessThan(120 * 1024 * 1024);
+    broker = await bench().crash(broker);
+    let next = 0;
+    let outOfOrder = 0;
+    await broker.tasks.replay.consume(
+      (task) => {
+        if (task.attemptsMax !== next || task.body.length !== body.length) outOfOrder += 1;
+        next += 1;
+        return DONE;
+      },
+      { inFlightMax: 200 },
+    );
+    await bench().eventually('all', () => next >= total);
+    expect(outOfOrder).toBe(0);
+  }, 120_000);
+
+  it('holds many delayed tasks, and hands each over once, when due, soonest first', async () => {
+    const { clock } = bench();
+    let broker = await bench().open();
+    const total = 6_000;
+    const base = clock.now() + 500;
+    for (let at = 0; at < total; at += 500) {
+      // Published in no order of their due times.
+      const tasks = Array.from({ length: 500 }, (_, index) =>
+        aTask({ dueAt: base + (((at + index) * 7919) % total) / 10 }),
+      );
+      await broker.publishTasks(tasks.map((task) => ({ task, journal: [] })));
+    }
+    const seen = new Map<string, number>();
+    let early = 0;
+    const consume = () =>
+      broker.tasks.live.consume(
+        (task) => {
+          if (clock.now() < task.dueAt) early += 1;
+          seen.set(task.deliveryId, (seen.get(task.deliveryId) ?? 0) + 1);
+          return DONE;
+        },
+        { inFlightMax: 100 },
+      );
+    await consume();
+    await bench().eventually('half of them', () => seen.size > total / 2);
+    broker = await bench().crash(broker);
+    await consume();
+    await bench().eventually('all of them', () => seen.size === total);
+    await bench().eventually('nothing waits', () => broker.status().backlog.delayed === 0);
+    expect(early).toBe(0);
+    // Twice only what was in flight at the crash.
+    const twice = [...seen.values()].filter((times) => times > 1).length;
+    expect(twice).toBeLessThanOrEqual(200);
+  }, 60_000);
+
+  it('lets neither first attempts nor delayed tasks starve the other', async () => {
+    const { clock } = bench();
+    const broker = await bench().open();
+    const dueAt = clock.now() + 300;
+    const backlog = Array.from({ length: 1_000 }, () => ({ task: aTask(), journal: [] }));
+    const delayed = Array.from({ length: 1_000 }, () => ({
+      task: aTask({ attempt: 2, dueAt }),
+      journal: [],
+    }));
+    await broker.publishTasks([...backlog, ...delayed]);
+    // Only what waits as a delayed task shows whether these and the first attempts take turns.
+    expect(broker.status().backlog).toMatchObject({ tasks: 1_000, delayed: 1_000 });
+    await clock.sleep(dueAt - clock.now());
+    const order: number[] = [];
+    await broker.tasks.live.consume(
+      (task) => {
+        order.push(task.attempt);
+        return DONE;
+      },
+      { inFlightMax: 4 },
+    );
+    await bench().eventually('all', () => order.length === 2_000);
+    // Both are due from the start: among the first half each must have had its turn.
+    const firstHalf = order.slice(0, 1_000);
+    expect(firstHalf.filter((attempt) => attempt === 1).length).toBeGreaterThan(100);
+    expect(firstHalf.filter((attempt) => attempt === 2).length).toBeGreaterThan(100);
+  });
+
+  it('tells how long the oldest due task has been waiting, and how much waits', async () => {
+    const broker = await bench().open();
+    expect(broker.status()).toMatchObject({ reachable: true, oldestOverdueMs: 0 });
+    await broker.publishTasks([
+      { task: aTask(), journal: [] },
+      { task: aTask({ dueAt: bench().clock.now() + 60_000 }), journal: [] },
+    ]);
+    await bench().eventually('it is overdue', () => broker.status().oldestOverdueMs > 20);
+    expect(broker.status().backlog).toMatchObject({ tasks: 1, delayed: 1 });
+    await broker.tasks.live.consume(() => DONE, { inFlightMax: 1 });
+    await bench().eventually('it is not', () => broker.status().oldestOverdueMs === 0);
+  });
+}
