@@ -58,7 +58,11 @@ export class Chance {
   /** sfc32 (Chris Doty-Humphrey's Small Fast Chaotic generator): 32 bits. */
   #next(): number {
     const s = this.#state;
-    const [a = 0, b = 0, c = 0, counter = 0] = s;
+    // Read one by one: destructuring would walk an iterator for every draw.
+    const a = s[0] ?? 0;
+    const b = s[1] ?? 0;
+    const c = s[2] ?? 0;
+    const counter = s[3] ?? 0;
     const drawn = (a + b + counter) | 0;
     s[3] = counter + 1;
     s[0] = b ^ (b >>> 9);

@@ -52,9 +52,28 @@ function conversionOf(thing: SampleThing): Conversion {
   return { chain, token, tokenPlaces, currency, fiatPlaces: fiatDecimals(currency), country, rate };
 }
 
+/** Addresses made lately: their checksums are most of the work of a sample, and entities come again. */
+const ADDRESSES = new Map<string, string>();
+const ADDRESSES_MAX = 10_000;
+
+function addressOf(chain: string, ...owner: readonly string[]): string {
+  const key = `${chain} ${owner.join(' ')}`;
+  const known = ADDRESSES.get(key);
+  if (known !== undefined) return known;
+  const address = sampleAddress(chain, new Chance(...owner, chain));
+  if (ADDRESSES.size >= ADDRESSES_MAX) ADDRESSES.clear();
+  ADDRESSES.set(key, address);
+  return address;
+}
+
 /** The wallet of a user or corporate on a chain: the same in every event that shows it. */
 export function walletAddressOf(entityId: string, chain: string): string {
-  return sampleAddress(chain, new Chance('wallet', entityId, chain));
+  return addressOf(chain, 'wallet', entityId);
+}
+
+/** The service's own wallet, from which crypto is sent. */
+function treasuryAddressOf(chain: string): string {
+  return addressOf(chain, 'treasury');
 }
 
 function holderOf(thing: SampleThing, country: string): string {
@@ -108,7 +127,7 @@ export function fiatToCryptoData(thing: SampleThing): EventData {
       senderCountry: country,
       accountDetails: { ...account.details },
     },
-    sendingWalletAddress: sampleAddress(chain, new Chance('treasury', chain)),
+    sendingWalletAddress: treasuryAddressOf(chain),
     ...(isPull ? { linkedBankAccountUuid: thing.choices.linkedBankAccountUuid ?? '' } : {}),
   };
 }
