@@ -14,10 +14,14 @@ export function decodeCursor<Position>(
   if (cursor === null) return undefined;
   const position = accept(Buffer.from(cursor, 'base64url').toString('utf8'));
   if (position !== undefined) return position;
+  throw cursorInvalid();
+}
+
+export function cursorInvalid(): ApiError {
   const errors = [
     { pointer: '/query/cursor', code: 'invalid_format', detail: 'must be a next_cursor of an answer' },
   ];
-  throw new ApiError('validation_error', 'The cursor is not one of ours.', { errors });
+  return new ApiError('validation_error', 'The cursor is not one of this list.', { errors });
 }
 
 /** The query as it came: the validator has checked it, and has put its own conversions into request.query. */

@@ -91,6 +91,10 @@ export async function startTestApi({
       endpointQuota: 100,
       ...options,
     },
+  }).catch(async (error: unknown) => {
+    await broker.close();
+    await store.close();
+    throw error;
   });
   const call = (method: string, path: string, callOptions: CallOptions = {}) =>
     callApi(api.url, keys.own, method, path, callOptions);

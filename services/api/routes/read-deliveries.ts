@@ -3,12 +3,17 @@ import { API_VERSION_DEFAULT } from '../../domain/endpoint.ts';
 import type { EventType } from '../../domain/event.ts';
 import { renderBody } from '../../domain/versions/render.ts';
 import { redactedHeaders } from '../../domain/webhook-request.ts';
-import type { AttemptRecord, DeliveryRecord, DeliveryStatus } from '../../store/store.ts';
+import {
+  type AttemptRecord,
+  CursorInvalid,
+  type DeliveryRecord,
+  type DeliveryStatus,
+} from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
 import { timestamp, timestampOrNull } from '../endpoint-json.ts';
 import { sendJson } from '../idempotency.ts';
-import { decodeCursor, encodeCursor, page, queryOf } from '../pagination.ts';
+import { cursorInvalid, page, queryOf } from '../pagination.ts';
 import { ApiError } from '../problem.ts';
 import { findEndpoint, PAGE_DEFAULT, pathId } from './read-endpoints.ts';
 
@@ -22,16 +27,21 @@ export function listDeliveries(context: ApiContext): RequestHandler {
     const type = query.get('type') as EventType | null;
     const since = timeOf('since', query.get('since'));
     const until = timeOf('until', query.get('until'));
-    const after = decodeCursor(query.get('cursor'), (position) => position || undefined);
-    const records = await context.store.log.deliveries(endpoint.merchantId, endpoint.uuid, {
-      limit: limit + 1,
-      ...(status === null ? {} : { status }),
-      ...(type === null ? {} : { type }),
-      ...(since === undefined ? {} : { since }),
-      ...(until === undefined ? {} : { until }),
-      ...(after === undefined ? {} : { after }),
-    });
-    const { data, ...rest } = page(records, limit, (last) => encodeCursor(last.cursor));
+    // The store's cursors are opaque and fit for a URL already.
+    const after = query.get('cursor');
+    const records = await context.store.log
+      .deliveries(endpoint.merchantId, endpoint.uuid, {
+        limit: limit + 1,
+        ...(status === null ? {} : { status }),
+        ...(type === null ? {} : { type }),
+        ...(since === undefined ? {} : { since }),
+        ...(until === undefined ? {} : { until }),
+        ...(after === null ? {} : { after }),
+      })
+      .catch((error: unknown) => {
+        throw error instanceof CursorInvalid ? cursorInvalid() : error;
+      });
+    const { data, ...rest } = page(records, limit, (last) => last.cursor);
     sendJson(response, 200, { data: data.map(deliveryJson), ...rest });
   };
 }

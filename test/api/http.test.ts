@@ -1,0 +1,200 @@
+/** What HTTP itself can do wrong: paths, methods, bodies, headers, floods, callers that are slow. */
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi({ limits: { headersTimeoutMs: 300, requestTimeoutMs: 600 } });
+});
+afterAll(() => api.close());
+
+/** Sends bytes as they are; resolves with what came back until the server ended the connection. */
+function speak(bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let heard = '';
+    const socket = connect(api.api.port, '127.0.0.1', () => socket.write(bytes));
+    socket.setEncoding('utf8').on('data', (data) => {
+      heard += data;
+    });
+    socket
+      .on('end', () => socket.end())
+      .on('close', () => resolve(heard))
+      .on('error', reject);
+  });
+}
+
+describe('paths and methods', () => {
+  test.each([
+    '/',
+    '/merchant',
+    `${ENDPOINTS}/`,
+    `${ENDPOINTS}/a/b/c`,
+    '/Merchant/webhook-endpoints',
+    '/docs.html',
+  ])('GET %s: 404, without a key too', async (path) => {
+    const answer = await api.call('GET', path, { key: null });
+    expect([answer.status, answer.body.code]).toEqual([404, 'route_not_found']);
+  });
+
+  test.each([
+    ['PUT', ENDPOINTS, 'POST, GET, HEAD'],
+    ['DELETE', ENDPOINTS, 'POST, GET, HEAD'],
+    ['POST', `${ENDPOINTS}/${crypto.randomUUID()}`, 'GET, HEAD, PATCH, DELETE'],
+    ['GET', `${ENDPOINTS}/${crypto.randomUUID()}/secret`, 'PATCH'],
+    ['OPTIONS', `${ENDPOINTS}/${crypto.randomUUID()}/test`, 'POST'],
+    ['GET', '/producer/events', 'POST'],
+  ])('%s %s: 405 with what is allowed', async (method, path, allow) => {
+    const answer = await api.call(method, path);
+    expect([answer.status, answer.body.code, answer.headers.get('allow')]).toEqual([
+      405,
+      'method_not_allowed',
+      allow,
+    ]);
+  });
+
+  test('HEAD is GET without the body', async () => {
+    const response = await fetch(api.api.url + ENDPOINTS, {
+      method: 'HEAD',
+      headers: { authorization: `API-Key ${api.keys.own}` },
+    });
+    expect([response.status, await response.text()]).toEqual([200, '']);
+  });
+
+  test('a path that cannot be decoded', async () => {
+    const answer = await api.call('GET', `${ENDPOINTS}/%E0%A4%A`);
+    expect([answer.status, answer.body.code]).toEqual([400, 'malformed_request']);
+  });
+});
+
+describe('bodies', () => {
+  const json = { url: 'https://hooks.merchant.com/h', description: 'd' };
+
+  test.each(['{', '', '{"url":}', 'undefined', '{"a":1}{"b":2}'])('%j is no JSON document', async (raw) => {
+    const answer = await api.call('POST', ENDPOINTS, { raw });
+    expect(answer.status).toBe(400);
+    expect(answer.body.code).toBe(raw === '' ? 'validation_error' : 'malformed_json');
+  });
+
+  test('bytes that are not UTF-8 are not JSON', async () => {
+    const raw = Buffer.from('{"url":"https://hooks.merchant.com/\xe9","description":"d"}', 'latin1');
+    expect((await api.call('POST', ENDPOINTS, { raw })).body.code).toBe('malformed_json');
+  });
+
+  test.each([
+    'text/plain',
+    'application/xml',
+    'application/json; charset=latin1',
+    'multipart/form-data; boundary=x',
+  ])('Content-Type %s: 415', async (type) => {
+    const answer = await api.call('POST', ENDPOINTS, { json, headers: { 'content-type': type } });
+    expect([answer.status, answer.body.code]).toEqual([415, 'unsupported_media_type']);
+  });
+
+  test('a compressed body: 415', async () => {
+    const raw = gzipSync(JSON.stringify(json));
+    const answer = await api.call('POST', ENDPOINTS, { raw, headers: { 'content-encoding': 'gzip' } });
+    expect([answer.status, answer.body.code]).toEqual([415, 'unsupported_media_type']);
+  });
+
+  test('64 KiB are possible, more are not', async () => {
+    const filler = (size: number) => `{"description":"${'x'.repeat(size - 18)}"}`;
+    expect((await api.call('POST', ENDPOINTS, { raw: filler(65_536) })).body.code).toBe('validation_error');
+    const answer = await api.call('POST', ENDPOINTS, { raw: filler(65_537) });
+    expect([answer.status, answer.body.code]).toEqual([413, 'payload_too_large']);
+  });
+
+  test('no body where one is needed', async () => {
+    const answer = await api.call('POST', ENDPOINTS);
+    expect([answer.status, answer.body.errors[0].code]).toEqual([400, 'required']);
+  });
+});
+
+describe('answers', () => {
+  test('no answer may be cached, sniffed or framed, and none says what serves it', async () => {
+    const { headers } = await api.call('GET', ENDPOINTS);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(headers.get('x-powered-by')).toBeNull();
+  });
+
+  test('each request has its own id, in its answer and in its one line of the log', async () => {
+    const { uuid } = await createEndpoint(api, { description: 'never to be logged' });
+    const answer = await api.call('GET', `${ENDPOINTS}/${uuid}?colour=red`);
+    const lines = api.logged
+      .map((line) => JSON.parse(line))
+      .filter(({ request_id }) => request_id === answer.body.request_id);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatchObject({
+      event: 'api_request',
+      method: 'GET',
+      route: `${ENDPOINTS}/{id}`,
+      status: 400,
+      code: 'validation_error',
+      key_id: api.keyIds.own,
+    });
+    expect(api.logged.join('')).not.toContain('never to be logged');
+    expect(api.logged.join('')).not.toContain('colour');
+  });
+
+  test('metrics count by route template', async () => {
+    await api.call('GET', `${ENDPOINTS}/${crypto.randomUUID()}`);
+    const metrics = await api.registry.metrics();
+    expect(metrics).toContain(
+      `hookrail_api_requests_total{method="GET",route="${ENDPOINTS}/{id}",status="404"}`,
+    );
+    expect(metrics).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}/);
+  });
+});
+
+describe('rate limits', () => {
+  test('per key; every answer says where one stands, a refused one when to come again', async () => {
+    const limited = await startTestApi({ rateLimitPerMinute: 3, testRateLimitPerMinute: 1 });
+    try {
+      const { uuid } = await createEndpoint(limited);
+      const body = { type: 'KYC', subType: 'FULL_USER', user_uuid: uuid };
+      const first = await limited.call('POST', `${ENDPOINTS}/${uuid}/test`, { json: body });
+      expect(first.status).toBe(202);
+      expect(first.headers.get('ratelimit')).toMatch(/"requests"; r=1; t=\d+.*"tests"; r=0; t=\d+/);
+      expect(first.headers.get('ratelimit-policy')).toMatch(/"requests"; q=3; w=60/);
+      const second = await limited.call('POST', `${ENDPOINTS}/${uuid}/test`, { json: body });
+      expect([second.status, second.body.code]).toEqual([429, 'rate_limited']);
+      const third = await limited.call('GET', ENDPOINTS);
+      expect([third.status, third.body.code]).toEqual([429, 'rate_limited']);
+      expect(Number(third.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect((await limited.call('GET', ENDPOINTS, { key: limited.keys.foreign })).status).toBe(200);
+      expect((await limited.call('GET', ENDPOINTS, { key: limited.keys.revoked })).status).toBe(401);
+    } finally {
+      await limited.close();
+    }
+  });
+});
+
+describe('callers that are slow or do not speak HTTP', () => {
+  test('headers that never end: 408', async () => {
+    const heard = await speak('GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ');
+    expect(heard).toMatch(/^HTTP\/1.1 408 .*\r\n/);
+    expect(heard).toMatch(/x-request-id: [0-9a-f-]{36}/i);
+    expect(JSON.parse(heard.split('\r\n\r\n')[1] ?? '').code).toBe('request_timeout');
+  });
+
+  test('a body that never ends: the connection is closed', async () => {
+    const head = `POST ${ENDPOINTS} HTTP/1.1\r\nHost: x\r\nAuthorization: API-Key ${api.keys.own}\r\n`;
+    const heard = await speak(`${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`);
+    expect(heard).toMatch(/^HTTP\/1.1 408 /);
+  });
+
+  test('headers of more than 16 KiB: 431', async () => {
+    const heard = await speak(`GET / HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(20_000)}\r\n\r\n`);
+    expect(heard).toMatch(/^HTTP\/1.1 431 /);
+    expect(JSON.parse(heard.split('\r\n\r\n')[1] ?? '').code).toBe('headers_too_large');
+  });
+
+  test('no HTTP at all: 400', async () => {
+    const heard = await speak('hello\r\n\r\n');
+    expect(heard).toMatch(/^HTTP\/1.1 400 /);
+    expect(JSON.parse(heard.split('\r\n\r\n')[1] ?? '').code).toBe('malformed_request');
+  });
+});

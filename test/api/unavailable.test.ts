@@ -1,0 +1,119 @@
+/**
+ * When the broker or the store does not answer: 503 and when to come again. What was committed stays, and comes into
+ * force as soon as the broker is there.
+ */
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Relay } from '../../services/api/relay.ts';
+import { openSqliteBroker } from '../../services/broker/sqlite/sqlite-broker.ts';
+import { Directory } from '../../services/domain/directory.ts';
+import { jsonEventOf } from '../support/events.ts';
+import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';
+
+let api: TestApi;
+let uuid: string;
+beforeEach(async () => {
+  api = await startTestApi({ limits: { publishedWaitMs: 300 } });
+  ({ uuid } = await createEndpoint(api));
+  // What creating left in the outbox is on the stream before the broker goes away.
+  await api.call('PATCH', `${ENDPOINTS}/${uuid}`, { json: { description: 'before' } });
+});
+afterEach(() => api.close());
+
+test('update, rotate and delete without a broker: committed, pending', async () => {
+  await api.broker.close();
+  const path = `${ENDPOINTS}/${uuid}`;
+  for (const [method, at, json] of [
+    ['PATCH', path, { status: 'disabled' }],
+    ['PATCH', `${path}/secret`, {}],
+    ['DELETE', path, undefined],
+  ] as const) {
+    const answer = await api.call(method, at, json === undefined ? {} : { json });
+    expect([answer.status, answer.body.code]).toEqual([503, 'change_committed_pending']);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+  expect((await api.call('GET', path)).status).toBe(404);
+});
+
+test('creating does not need the broker', async () => {
+  await api.broker.close();
+  expect((await createEndpoint(api)).status).toBe('active');
+});
+
+test('while a rotation waits, its Idempotency-Key is in progress; later it gets the answer', async () => {
+  await api.broker.close();
+  const headers = { 'idempotency-key': crypto.randomUUID() };
+  const rotate = () => api.call('PATCH', `${ENDPOINTS}/${uuid}/secret`, { headers });
+  const [first, second] = await Promise.all([rotate(), rotate()]);
+  const codes = [first.body.code, second.body.code].sort();
+  expect(codes).toEqual(['change_committed_pending', 'idempotency_key_in_progress']);
+  expect((await rotate()).body.code).toBe('change_committed_pending');
+  const { broker, relay, directory } = await anotherBroker();
+  try {
+    const pending = await api.store.outbox.pending(10);
+    await relay.published(pending.at(-1)?.outboxId ?? 0, 20_000);
+    const answer = await rotate();
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('idempotent-replayed')).toBe('true');
+    const onStream = directory.endpoint(uuid);
+    expect(onStream && api.keyRing.open(onStream.secret, uuid)).toBe(answer.body.signing_secret);
+  } finally {
+    await relay.stop();
+    await broker.close();
+  }
+});
+
+/** A broker that is there again, and a relay that brings it what waited. */
+async function anotherBroker() {
+  const file = join(await mkdtemp(join(tmpdir(), 'hookrail-relay-')), 'broker.db');
+  const broker = await openSqliteBroker({ file, clock: api.clock, retryScale: 1 });
+  const directory = new Directory();
+  await broker.followDirectory((change) => void directory.apply(change));
+  const relay = new Relay({ store: api.store, broker, clock: api.clock, log: pino({ level: 'silent' }) });
+  return { broker, relay, directory };
+}
+
+test('events and test webhooks without a broker: 503, and nobody knows whether they were kept', async () => {
+  await api.broker.close();
+  const json = jsonEventOf(api.merchantId, 'lost');
+  const events = await api.call('POST', '/producer/events', { json, key: api.keys.producer });
+  expect([events.status, events.body.code]).toEqual([503, 'temporarily_unavailable']);
+  expect(Number(events.headers.get('retry-after'))).toBeGreaterThan(0);
+  const test = { type: 'KYC', subType: 'FULL_USER', user_uuid: uuid };
+  const sent = await api.call('POST', `${ENDPOINTS}/${uuid}/test`, {
+    json: test,
+    headers: { prefer: 'wait=5' },
+  });
+  expect([sent.status, sent.body.code]).toEqual([503, 'temporarily_unavailable']);
+});
+
+test('without a store nothing can be answered, and the reason is in the log, not in the answer', async () => {
+  await api.store.close();
+  const answer = await api.call('GET', ENDPOINTS);
+  expect([answer.status, answer.body.code]).toEqual([503, 'temporarily_unavailable']);
+  const line = api.logged.map((text) => JSON.parse(text)).find(({ event }) => event === 'request_failed');
+  expect(line).toMatchObject({ error: 'StoreUnavailable', request_id: answer.body.request_id });
+});
+
+test('more producer requests at a time than are allowed: 503', async () => {
+  const narrow = await startTestApi({ limits: { producerInFlightMax: 0 } });
+  try {
+    const json = jsonEventOf(narrow.merchantId, 'narrow');
+    const answer = await narrow.call('POST', '/producer/events', { json, key: narrow.keys.producer });
+    expect([answer.status, answer.body.code]).toEqual([503, 'temporarily_unavailable']);
+  } finally {
+    await narrow.close();
+  }
+});
+
+test('a port in use is one clear line, and nothing stays behind', async () => {
+  await expect(startTestApi({ port: api.api.port })).rejects.toThrow(/is in use.*HOOKRAIL_API_PORT/);
+});
+
+test('stop may be called twice', async () => {
+  await Promise.all([api.api.stop(), api.api.stop()]);
+  await expect(fetch(api.api.url)).rejects.toThrow();
+});
