@@ -92,13 +92,34 @@ export const FAILURE_CODE = codes<FailureCode>('failure code', {
 });
 
 const UUID_BYTES = 16;
-const LOWER_CASE_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const UUID_LENGTH = 36;
+const DASH = 45;
+/** Bit i: character i of a UUID is a dash. */
+const DASHES = (1 << 8) | (1 << 13) | (1 << 18) | (1 << 23);
+/** Value of a lower-case hexadecimal digit by its character code, −1 for anything else. */
+const DIGIT = new Int8Array(128).fill(-1);
+for (let digit = 0; digit < 16; digit += 1) DIGIT[digit.toString(16).charCodeAt(0)] = digit;
 
-/** An id as it lies in the file: 16 bytes for a UUID in lower case, the text itself for anything else. */
+/**
+ * An id as it lies in the file: 16 bytes for a UUID in lower case, the text itself for anything else.
+ * By hand: twice per row, a regular expression and Buffer's hex cost more than the row's insert.
+ */
 export function packId(id: string): Buffer | string {
-  if (!LOWER_CASE_UUID.test(id)) return id;
+  if (id.length !== UUID_LENGTH) return id;
   const bytes = Buffer.allocUnsafe(UUID_BYTES);
-  bytes.write(id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24), 'hex');
+  let at = 0;
+  for (let index = 0; index < UUID_LENGTH; index += 1) {
+    if (index < 24 && DASHES & (1 << index)) {
+      if (id.charCodeAt(index) !== DASH) return id;
+      continue;
+    }
+    const high = DIGIT[id.charCodeAt(index)] ?? -1;
+    index += 1;
+    const low = DIGIT[id.charCodeAt(index)] ?? -1;
+    if (high < 0 || low < 0) return id;
+    bytes[at] = (high << 4) | low;
+    at += 1;
+  }
   return bytes;
 }
 

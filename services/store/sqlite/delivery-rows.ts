@@ -100,7 +100,7 @@ export class DeliveryRows {
 
   /** The delivery as it is in the file, or undefined. */
   load(deliveryId: string, endpointId: string): Delivery | undefined {
-    const seq = this.index.find(deliveryId);
+    const seq = this.index.find(0, deliveryId);
     if (seq === undefined) return undefined;
     const row = this.#select.get(seq) as StoredDelivery;
     return { seq, deliveryId, endpointId, ...row, isNew: false, isChanged: false };
@@ -119,7 +119,7 @@ export class DeliveryRows {
     readonly createdAt: number;
   }): Delivery {
     const seq = this.#nextSeq++;
-    this.index.add(made.deliveryId, seq);
+    this.index.add(0, made.deliveryId, seq);
     return {
       seq,
       deliveryId: made.deliveryId,

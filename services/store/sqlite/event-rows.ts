@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { packId } from './codes.ts';
-import { eventKey, IdIndex } from './id-index.ts';
+import { IdIndex } from './id-index.ts';
 import type { Head } from './journal-reader.ts';
 import { BODY_HEADER_BYTES } from './journal-wire.ts';
 
@@ -49,7 +49,7 @@ export class EventRows {
   }
 
   find(eventId: string, merchant: number): number | undefined {
-    return this.index.find(eventKey(eventId, merchant));
+    return this.index.find(merchant, eventId);
   }
 
   insert(event: RoutedEvent): number {
@@ -76,14 +76,13 @@ export class EventRows {
       event.data,
       event.bodies,
     );
-    this.index.add(eventKey(eventId, merchant), seq);
+    this.index.add(merchant, eventId, seq);
     return seq;
   }
 
   /** The row of a delivery's event; made of the delivery when its routing was not recorded (yet, or it has none). */
   ofDelivery(head: Head, merchant: number, createdAt: number): number {
-    const key = eventKey(head.eventId, merchant);
-    const known = this.index.find(key);
+    const known = this.index.find(merchant, head.eventId);
     if (known !== undefined) {
       this.touch(known, createdAt);
       return known;
@@ -107,7 +106,7 @@ export class EventRows {
       null,
       null,
     );
-    this.index.add(key, seq);
+    this.index.add(merchant, head.eventId, seq);
     return seq;
   }
 

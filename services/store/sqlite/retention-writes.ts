@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { unpackId } from './codes.ts';
 import { ATTEMPTS_PER_DELIVERY } from './delivery-rows.ts';
-import { eventKey, type IdIndex } from './id-index.ts';
+import type { IdIndex } from './id-index.ts';
 
 /** Deletes rows that the reader found to be too old, a few at a time so that no commit waits long. */
 export class RetentionWrites {
@@ -35,7 +35,7 @@ export class RetentionWrites {
       const first = seq * ATTEMPTS_PER_DELIVERY;
       this.#deleteAttempts.run(first, first + ATTEMPTS_PER_DELIVERY - 1);
       this.#deleteBody.run(seq);
-      this.#deliveries.remove(unpackId(row.id));
+      this.#deliveries.remove(0, unpackId(row.id));
       deleted += 1;
     }
     return deleted;
@@ -49,7 +49,7 @@ export class RetentionWrites {
         | { id: Uint8Array | string; merchant: number }
         | undefined;
       if (!row) continue;
-      this.#events.remove(eventKey(unpackId(row.id), row.merchant));
+      this.#events.remove(row.merchant, unpackId(row.id));
       deleted += 1;
     }
     return deleted;

@@ -5,7 +5,6 @@ import { AnswerWrites } from './answer-writes.ts';
 import { isDamage, openConnection } from './connection.ts';
 import { EndpointHealth } from './endpoint-health.ts';
 import { EndpointWrites } from './endpoint-writes.ts';
-import { eventKey } from './id-index.ts';
 import { JournalWriter } from './journal-writer.ts';
 import { MerchantWrites } from './merchant-writes.ts';
 import { migrate } from './migrations/migrate.ts';
@@ -71,12 +70,10 @@ function operations({ lock, db }: ReturnType<typeof open>) {
     /** Writes something, to see whether writing works again. */
     probe: () => void probe.run(),
     /** The row of a delivery that the index may not have yet. */
-    findDelivery: (deliveryId: string) => journal.deliveries.index.findRecent(deliveryId),
+    findDelivery: (deliveryId: string) => journal.deliveries.index.findRecent(0, deliveryId),
     findEvent(merchantId: string, eventId: string) {
       const merchant = names.findMerchant(merchantId);
-      return merchant === undefined
-        ? undefined
-        : journal.events.index.findRecent(eventKey(eventId, merchant));
+      return merchant === undefined ? undefined : journal.events.index.findRecent(merchant, eventId);
     },
     /** Last of all calls. */
     close() {

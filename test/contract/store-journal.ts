@@ -1,0 +1,304 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { deliveryId } from '../../services/domain/ids.ts';
+import type { JournalEntry } from '../../services/domain/journal.ts';
+import type { Store } from '../../services/store/store.ts';
+import {
+  bodyOf,
+  cancelled,
+  createEndpoint,
+  delivered,
+  eventNumber,
+  failed,
+  HOUR_MS,
+  head,
+  journalOf,
+  OPERATOR,
+  requested,
+  routed,
+  START,
+} from '../support/journal-entries.ts';
+import type { StoreUnderTest } from './store.contract.ts';
+
+const MERCHANT = 'a-merchant';
+
+export function journalContract(test: StoreUnderTest): void {
+  describe('journal', () => {
+    statuses(test);
+    repeats(test);
+    requests(test);
+  });
+  describe('health', () => health(test));
+}
+
+/** Everything merchants can read of an endpoint's deliveries. */
+async function everything(store: Store, endpointId: string) {
+  const list = await store.log.deliveries(MERCHANT, endpointId, { limit: 100 });
+  const details = list.map(({ deliveryId }) => store.log.delivery(MERCHANT, endpointId, deliveryId));
+  return {
+    list,
+    details: await Promise.all(details),
+    endpoint: await store.endpoints.get(MERCHANT, endpointId),
+  };
+}
+
+function statuses(test: StoreUnderTest): void {
+  it('follows a delivery from pending through its attempts', async () => {
+    const [endpointId, skippedId] = [randomUUID(), randomUUID()];
+    const event = eventNumber(MERCHANT, 1);
+    const id = deliveryId(event.eventId, endpointId);
+    const apply = journalOf(test.store);
+    const status = async () => (await test.store.log.delivery(MERCHANT, endpointId, id)) ?? null;
+    expect(await status()).toBeNull();
+    await apply(routed(event, [endpointId], [skippedId]));
+    expect(await status()).toMatchObject({
+      status: 'pending',
+      attemptsMade: 0,
+      attemptsMax: 7,
+      createdAt: Math.floor(event.occurredAt + 2.25),
+      nextAttemptAt: null,
+    });
+    const first = failed(head(event, endpointId), 'connect_timeout');
+    await apply(first);
+    expect(await status()).toMatchObject({
+      status: 'failed',
+      attemptsMade: 1,
+      nextAttemptAt: first.startedAt + 3000,
+      lastFailureCode: 'connect_timeout',
+      lastResponseStatus: null,
+    });
+    const second = delivered(head(event, endpointId, { attempt: 2 }));
+    await apply(second);
+    const end = await status();
+    expect(end).toMatchObject({
+      status: 'delivered',
+      attemptsMade: 2,
+      nextAttemptAt: null,
+      lastFailureCode: null,
+    });
+    expect(end?.attempts.map(({ number }) => number)).toEqual([1, 2]);
+    const { startedAt, durationMs, signature, response } = second;
+    expect(end?.attempts[1]).toMatchObject({ startedAt, durationMs, signature, failureCode: null });
+    expect({ ...end?.attempts[1]?.response, body: [...(end?.attempts[1]?.response?.body ?? [])] }).toEqual({
+      ...response,
+      body: [...(response?.body ?? [])],
+    });
+    expect([...(end?.body ?? [])]).toEqual([...bodyOf(event)]);
+    const traced = await test.store.log.event(MERCHANT, event.eventId);
+    expect(traced?.event).toEqual(event);
+    expect(traced?.routedAt).toBe(event.occurredAt + 5.5);
+    expect(traced?.trace).toEqual(routed(event, [endpointId], [skippedId]).trace);
+    expect(await test.store.log.event('another', event.eventId)).toBeUndefined();
+  });
+
+  it('ends exhausted, refused and cancelled deliveries with their reason', async () => {
+    const endpointId = randomUUID();
+    const [one, two, three] = [1, 2, 3].map((n) => eventNumber(MERCHANT, n));
+    if (!one || !two || !three) return;
+    await journalOf(test.store)(
+      ...[one, two, three].map((event) => routed(event, [endpointId])),
+      failed(head(one, endpointId, { attempt: 7 })),
+      failed(head(two, endpointId), 'endpoint_gone'),
+      failed(head(three, endpointId)),
+      cancelled(head(three, endpointId, { attempt: 2 }), 'endpoint_disabled'),
+    );
+    const list = await test.store.log.deliveries(MERCHANT, endpointId, { limit: 10 });
+    expect(
+      list.map(({ status, lastFailureCode, cancelReason }) => [status, lastFailureCode, cancelReason]),
+    ).toEqual([
+      ['cancelled', 'http_5xx', 'endpoint_disabled'],
+      ['exhausted', 'endpoint_gone', null],
+      ['exhausted', 'http_5xx', null],
+    ]);
+  });
+}
+
+function repeats(test: StoreUnderTest): void {
+  it('drops a batch, or the part of one, that it has', async () => {
+    const endpointId = randomUUID();
+    await createEndpoint(test.store, MERCHANT, endpointId);
+    const [one, two] = [eventNumber(MERCHANT, 1), eventNumber(MERCHANT, 2)];
+    const entries = [routed(one, [endpointId]), failed(head(one, endpointId)), routed(two, [endpointId])];
+    const more = delivered(head(one, endpointId, { attempt: 2 }));
+    const { log } = test.store;
+    expect(await log.positionOf('p')).toBeUndefined();
+    await log.applyJournal({ partition: 'p', first: 1, last: 3 }, entries);
+    const before = await everything(test.store, endpointId);
+    await log.applyJournal({ partition: 'p', first: 1, last: 3 }, entries);
+    const store = await test.crashAndReopen();
+    await store.log.applyJournal({ partition: 'p', first: 2, last: 3 }, entries.slice(1));
+    expect(await everything(store, endpointId)).toEqual(before);
+    expect(before.endpoint?.failureCount).toBe(1);
+    await store.log.applyJournal({ partition: 'p', first: 1, last: 4 }, [...entries, more]);
+    expect(await store.log.positionOf('p')).toBe(4);
+    const after = await everything(store, endpointId);
+    expect(after.list.map(({ status }) => status)).toEqual(['pending', 'delivered']);
+    expect(after.endpoint?.failureCount).toBe(0);
+  });
+
+  it('keeps the first record of an attempt that a crash repeated, and counts it once', async () => {
+    const endpointId = randomUUID();
+    await createEndpoint(test.store, MERCHANT, endpointId);
+    const event = eventNumber(MERCHANT, 1);
+    const first = failed(head(event, endpointId), 'http_4xx');
+    const apply = journalOf(test.store);
+    await apply(routed(event, [endpointId]), first, failed(head(event, endpointId), 'tls_error'));
+    await apply(delivered(head(event, endpointId)), routed(event, [endpointId]));
+    const { details, endpoint } = await everything(test.store, endpointId);
+    expect(details).toHaveLength(1);
+    expect(details[0]).toMatchObject({ status: 'failed', lastFailureCode: 'http_4xx', attemptsMade: 1 });
+    expect(details[0]?.attempts).toHaveLength(1);
+    expect(endpoint?.failureCount).toBe(1);
+  });
+
+  it('comes to the same end whatever the order and the batches of the entries', async () => {
+    const event = eventNumber(MERCHANT, 1);
+    const entriesFor = (endpointId: string): JournalEntry[] => [
+      routed(event, [endpointId]),
+      failed(head(event, endpointId)),
+      failed(head(event, endpointId, { attempt: 2 }), 'dns_error'),
+      delivered(head(event, endpointId, { attempt: 3 })),
+    ];
+    const end = async (store: Store, endpointId: string) => {
+      const [found] = (await everything(store, endpointId)).details;
+      return { ...found, deliveryId: '', endpointId: '' };
+    };
+    const model = randomUUID();
+    await journalOf(test.store)(...entriesFor(model));
+    const expected = await end(test.store, model);
+    let run = 0;
+    const anyOrder = fc.shuffledSubarray([0, 1, 2, 3], { minLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(anyOrder, fc.integer({ min: 1, max: 4 }), async (order, size) => {
+        const endpointId = randomUUID();
+        run += 1;
+        const apply = journalOf(test.store, `run ${run}`);
+        const entries = entriesFor(endpointId);
+        for (let at = 0; at < 4; at += size) {
+          await apply(...order.slice(at, at + size).flatMap((index) => entries[index] ?? []));
+        }
+        expect(await end(test.store, endpointId)).toEqual(expected);
+      }),
+      { numRuns: 40 },
+    );
+  });
+}
+
+function requests(test: StoreUnderTest): void {
+  it('keeps the exact body of a delivery whose event is not in the log', async () => {
+    const endpointId = randomUUID();
+    const event = eventNumber(MERCHANT, 1);
+    const body = new Uint8Array([123, 0, 255, 125]);
+    const asked = head(event, endpointId, { trigger: 'test', attemptsMax: 1 });
+    const apply = journalOf(test.store);
+    await apply(delivered(asked));
+    await apply(requested(asked, body, START + 5000.5));
+    const found = await test.store.log.delivery(MERCHANT, endpointId, asked.deliveryId);
+    expect(found).toMatchObject({ status: 'delivered', trigger: 'test', createdAt: START + 5000 });
+    expect([...(found?.body ?? [])]).toEqual([...body]);
+    expect(await test.store.log.event(MERCHANT, event.eventId)).toBeUndefined();
+  });
+
+  it('shows a resend beside the delivery it repeats, each with its own body', async () => {
+    const endpointId = randomUUID();
+    const event = eventNumber(MERCHANT, 1);
+    const resend = head(event, endpointId, { trigger: 'manual', attemptsMax: 1, deliveryId: randomUUID() });
+    const other = head(event, endpointId, { trigger: 'replay', attemptsMax: 1, deliveryId: randomUUID() });
+    const apply = journalOf(test.store);
+    await apply(routed(event, [endpointId]));
+    await apply(requested(resend, bodyOf(event), START + 2 * HOUR_MS));
+    await apply(requested(other, new Uint8Array([1]), START + 3 * HOUR_MS));
+    const { details } = await everything(test.store, endpointId);
+    expect(details.map((found) => [found?.trigger, found?.body?.length])).toEqual([
+      ['replay', 1],
+      ['manual', bodyOf(event).length],
+      ['live', bodyOf(event).length],
+    ]);
+  });
+
+  it("keeps two merchants' events apart when they have one id", async () => {
+    const [mine, theirs] = [randomUUID(), randomUUID()];
+    const event = eventNumber(MERCHANT, 1);
+    const foreign = { ...event, merchantId: 'another', subType: 'FAILED' };
+    const apply = journalOf(test.store);
+    await apply(routed(event, [mine]));
+    await apply(routed(foreign, [theirs]));
+    expect((await test.store.log.event(MERCHANT, event.eventId))?.event).toEqual(event);
+    expect((await test.store.log.event('another', event.eventId))?.event).toEqual(foreign);
+    expect(await test.store.log.deliveries(MERCHANT, theirs, { limit: 10 })).toEqual([]);
+  });
+}
+
+function health(test: StoreUnderTest): void {
+  const failures = (endpointId: string, count: number, at: number, version = 1) =>
+    Array.from({ length: count }, (_, n) => {
+      const attempt = (n % 7) + 1;
+      const event = eventNumber(MERCHANT, at / HOUR_MS + Math.floor(n / 7) / 100);
+      const startedAt = START + at + n;
+      return failed(head(event, endpointId, { attempt }), 'http_5xx', {
+        startedAt,
+        endpointVersion: version,
+      });
+    });
+
+  it('switches off an endpoint that only fails, once, with its outbox row', async () => {
+    const endpointId = randomUUID();
+    await createEndpoint(test.store, MERCHANT, endpointId);
+    const apply = journalOf(test.store);
+    let woken = 0;
+    await apply(...failures(endpointId, 7, HOUR_MS));
+    const { endpoints, outbox } = test.store;
+    expect(await endpoints.get(MERCHANT, endpointId)).toMatchObject({ status: 'active', failureCount: 7 });
+    outbox.onAdded(() => {
+      woken += 1;
+    });
+    await apply(...failures(endpointId, 3, 30 * HOUR_MS));
+    expect(await endpoints.get(MERCHANT, endpointId)).toMatchObject({
+      status: 'auto_disabled',
+      disabledReason: 'consecutive_failures',
+      version: 2,
+      failureCount: 8,
+    });
+    expect(woken).toBe(1);
+    const last = (await outbox.pending(10)).at(-1)?.change;
+    expect(last).toMatchObject({
+      id: endpointId,
+      version: 2,
+      value: { status: 'auto_disabled', version: 2 },
+    });
+    // Activated again: it starts afresh, and what was attempted under the old version says nothing.
+    await endpoints.update(
+      MERCHANT,
+      endpointId,
+      { status: 'active' },
+      { at: START + 31 * HOUR_MS, actor: OPERATOR },
+    );
+    await apply(...failures(endpointId, 7, 60 * HOUR_MS, 2));
+    expect(await endpoints.get(MERCHANT, endpointId)).toMatchObject({
+      status: 'active',
+      failureCount: 0,
+      version: 3,
+    });
+  });
+
+  it('switches off at a 410, not at one of a test', async () => {
+    const endpointId = randomUUID();
+    await createEndpoint(test.store, MERCHANT, endpointId);
+    const event = eventNumber(MERCHANT, 1);
+    const tried = head(event, endpointId, { trigger: 'test', attemptsMax: 1, deliveryId: randomUUID() });
+    const apply = journalOf(test.store);
+    await apply(failed(tried, 'endpoint_gone'));
+    expect(await test.store.endpoints.get(MERCHANT, endpointId)).toMatchObject({
+      status: 'active',
+      failureCount: 0,
+    });
+    await apply(failed(head(event, endpointId), 'endpoint_gone'));
+    const store = await test.crashAndReopen();
+    expect(await store.endpoints.get(MERCHANT, endpointId)).toMatchObject({
+      status: 'auto_disabled',
+      disabledReason: 'gone',
+      lastFailure: { code: 'endpoint_gone', responseStatus: null },
+    });
+  });
+}

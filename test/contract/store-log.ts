@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { deliveryId } from '../../services/domain/ids.ts';
+import { CursorInvalid } from '../../services/store/store.ts';
+import {
+  cancelled,
+  delivered,
+  eventNumber,
+  failed,
+  HOUR_MS,
+  head,
+  journalOf,
+  requested,
+  routed,
+  START,
+} from '../support/journal-entries.ts';
+import type { StoreUnderTest } from './store.contract.ts';
+
+const MERCHANT = 'a-merchant';
+const FOR_EVER = new AbortController().signal;
+
+export function logContract(test: StoreUnderTest): void {
+  describe('delivery log', () => {
+    pages(test);
+    waiting(test);
+    retention(test);
+  });
+}
+
+function pages(test: StoreUnderTest): void {
+  it('lists the newest first, filtered, page by page, stable while deliveries come', async () => {
+    const endpointId = randomUUID();
+    const apply = journalOf(test.store);
+    const events = Array.from({ length: 9 }, (_, n) =>
+      eventNumber(MERCHANT, n, n % 3 === 0 ? { type: 'KYC', subType: 'KYC_PENDING' } : {}),
+    );
+    await apply(...events.map((event) => routed(event, [endpointId, randomUUID()])));
+    await apply(...events.slice(0, 3).map((event) => delivered(head(event, endpointId))));
+    await apply(...events.slice(3, 5).map((event) => failed(head(event, endpointId))));
+    const { log } = test.store;
+    const list = async (options: Partial<Parameters<typeof log.deliveries>[2]>) => {
+      const found = await log.deliveries(MERCHANT, endpointId, { limit: 100, ...options });
+      return found.map(({ eventId }) => events.findIndex((event) => event.eventId === eventId));
+    };
+    expect(await list({})).toEqual([8, 7, 6, 5, 4, 3, 2, 1, 0]);
+    expect(await list({ status: 'delivered' })).toEqual([2, 1, 0]);
+    expect(await list({ status: 'failed' })).toEqual([4, 3]);
+    expect(await list({ status: 'pending', type: 'KYC' })).toEqual([6]);
+    expect(await list({ since: START + 2 * HOUR_MS, until: START + 5 * HOUR_MS })).toEqual([4, 3, 2]);
+    const first = await log.deliveries(MERCHANT, endpointId, { limit: 4 });
+    await apply(routed(eventNumber(MERCHANT, 20), [endpointId]));
+    expect(await list({ after: first.at(-1)?.cursor ?? '' })).toEqual([4, 3, 2, 1, 0]);
+    expect(await list({ after: first.at(-1)?.cursor ?? '', limit: 2 })).toEqual([4, 3]);
+    await expect(list({ after: 'not a cursor' })).rejects.toBeInstanceOf(CursorInvalid);
+  });
+
+  it('pages through deliveries of one millisecond without losing or repeating any', async () => {
+    const endpointId = randomUUID();
+    const events = Array.from({ length: 10 }, (_, n) => eventNumber(MERCHANT, n, { occurredAt: START }));
+    await journalOf(test.store)(...events.map((event) => routed(event, [endpointId])));
+    const seen: string[] = [];
+    let after: string | undefined;
+    for (;;) {
+      const page = await test.store.log.deliveries(MERCHANT, endpointId, {
+        limit: 3,
+        ...(after && { after }),
+      });
+      after = page.at(-1)?.cursor;
+      if (!after) break;
+      seen.push(...page.map(({ eventId }) => eventId));
+    }
+    expect(seen).toEqual(events.map(({ eventId }) => eventId).reverse());
+  });
+
+  it("never shows another merchant's or another endpoint's delivery", async () => {
+    const [endpointId, otherId] = [randomUUID(), randomUUID()];
+    const event = eventNumber(MERCHANT, 1);
+    const id = deliveryId(event.eventId, endpointId);
+    await journalOf(test.store)(routed(event, [endpointId, otherId]));
+    const { log } = test.store;
+    expect(await log.delivery(MERCHANT, endpointId, id)).toBeDefined();
+    expect(await log.delivery('another', endpointId, id)).toBeUndefined();
+    expect(await log.delivery(MERCHANT, otherId, id)).toBeUndefined();
+    expect(await log.deliveries('another', endpointId, { limit: 10 })).toEqual([]);
+  });
+}
+
+function waiting(test: StoreUnderTest): void {
+  const setUp = (trigger: 'test' | 'live' = 'test') => {
+    const event = eventNumber(MERCHANT, 1);
+    const asked = head(event, randomUUID(), { trigger, attemptsMax: 1, deliveryId: randomUUID() });
+    return { asked, apply: journalOf(test.store), wait: test.store.log.waitForAttempt.bind(test.store.log) };
+  };
+
+  it('wakes who waits for an attempt when it is recorded, before it, after it and when it is cancelled', async () => {
+    const { asked, apply, wait } = setUp();
+    const early = wait(asked.deliveryId, FOR_EVER);
+    await apply(requested(asked, new Uint8Array(2)));
+    const middle = wait(asked.deliveryId, FOR_EVER);
+    await apply(delivered(asked));
+    expect(await Promise.all([early, middle, wait(asked.deliveryId, FOR_EVER)])).toEqual([true, true, true]);
+    const other = { ...asked, deliveryId: randomUUID() };
+    const ended = wait(other.deliveryId, FOR_EVER);
+    await apply(cancelled(other));
+    expect(await ended).toBe(true);
+  });
+
+  it('stops waiting when the signal fires or the store closes', async () => {
+    const { asked, apply, wait } = setUp();
+    await apply(requested(asked, new Uint8Array(2)));
+    const controller = new AbortController();
+    const waited = wait(asked.deliveryId, controller.signal);
+    controller.abort();
+    expect(await waited).toBe(false);
+    expect(await wait(asked.deliveryId, AbortSignal.abort())).toBe(false);
+    const open = wait(asked.deliveryId, FOR_EVER).catch(() => false);
+    await test.reopen();
+    expect(await open).toBe(false);
+  });
+}
+
+function retention(test: StoreUnderTest): void {
+  it('deletes what is older, in steps, and keeps an event that a younger delivery needs', async () => {
+    const endpointId = randomUUID();
+    const events = Array.from({ length: 6 }, (_, n) => eventNumber(MERCHANT, n));
+    const [first, second] = events;
+    if (!first || !second) return;
+    const apply = journalOf(test.store);
+    await apply(
+      ...events.flatMap((event) => [routed(event, [endpointId]), delivered(head(event, endpointId))]),
+    );
+    const resend = head(first, endpointId, { trigger: 'manual', attemptsMax: 1, deliveryId: randomUUID() });
+    await apply(requested(resend, new Uint8Array([1, 2]), START + 100 * HOUR_MS));
+    const { log } = test.store;
+    let deleted = 0;
+    for (;;) {
+      const step = await log.retain(START + 4 * HOUR_MS, 3);
+      expect(step).toBeLessThanOrEqual(3);
+      if (step === 0) break;
+      deleted += step;
+    }
+    // Four deliveries and, but for the first, their events.
+    expect(deleted).toBe(7);
+    const left = await log.deliveries(MERCHANT, endpointId, { limit: 100 });
+    expect(left.map(({ eventId }) => eventId)).toEqual(
+      [first, events[5], events[4]].map((event) => event?.eventId),
+    );
+    expect(await log.event(MERCHANT, second.eventId)).toBeUndefined();
+    expect((await log.event(MERCHANT, first.eventId))?.event).toEqual(first);
+    const gone = deliveryId(second.eventId, endpointId);
+    expect(await log.delivery(MERCHANT, endpointId, gone)).toBeUndefined();
+    const store = await test.crashAndReopen();
+    expect(await store.log.delivery(MERCHANT, endpointId, gone)).toBeUndefined();
+    await store.log.retain(START + 1000 * HOUR_MS, 100);
+    expect(await store.log.deliveries(MERCHANT, endpointId, { limit: 100 })).toEqual([]);
+    expect(await store.log.event(MERCHANT, first.eventId)).toBeUndefined();
+  });
+}

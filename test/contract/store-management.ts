@@ -1,0 +1,253 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { createEndpoint, newEndpoint, OPERATOR, START } from '../support/journal-entries.ts';
+import type { StoreUnderTest } from './store.contract.ts';
+
+const MERCHANT = 'a-merchant';
+const options = (at = START, quota = 100) => ({ at, actor: OPERATOR, quota });
+const answer = (scope: string) => ({
+  scope,
+  requestHash: 'hash',
+  status: 201,
+  sealed: 'sealed answer',
+  expiresAt: START + 1000,
+});
+
+export function managementContract(test: StoreUnderTest): void {
+  describe('merchants and keys', () => merchantsAndKeys(test));
+  describe('endpoints', () => {
+    lifeOfAnEndpoint(test);
+    rulesOfEndpoints(test);
+    lists(test);
+  });
+  describe('stored answers', () => storedAnswers(test));
+  describe('outbox', () => outbox(test));
+}
+
+function merchantsAndKeys(test: StoreUnderTest): void {
+  it('keeps merchants with a version that grows with every change', async () => {
+    const { merchants } = test.store;
+    const merchant = { merchantId: MERCHANT, name: 'Shop', senderAccountDetails: false };
+    expect(await merchants.create(merchant)).toEqual({ ...merchant, state: 'active', version: 1 });
+    await expect(merchants.create(merchant)).rejects.toThrow(MERCHANT);
+    const paused = { ...merchant, state: 'paused', version: 2 };
+    expect(await merchants.update(MERCHANT, { state: 'paused' })).toEqual(paused);
+    expect(await merchants.update('nobody', { state: 'paused' })).toBeUndefined();
+    const reopened = await test.crashAndReopen();
+    expect(await reopened.merchants.get(MERCHANT)).toEqual(paused);
+    expect(await reopened.merchants.list()).toEqual([paused]);
+  });
+
+  it('finds a key by its hash, revokes it once, and notes its use', async () => {
+    const hash = createHash('sha256').update('key').digest();
+    const key = {
+      keyId: 'key-1',
+      kind: 'merchant' as const,
+      merchantId: MERCHANT,
+      hash: new Uint8Array(hash),
+      hint: 'sk_…abc',
+      createdAt: START,
+      revokedAt: null,
+      lastUsedAt: null,
+    };
+    await test.store.keys.create(key);
+    const found = await test.store.keys.findByHash(hash);
+    expect({ ...found, hash: Buffer.from(found?.hash ?? []).toString('hex') }).toEqual({
+      ...key,
+      hash: hash.toString('hex'),
+    });
+    expect(await test.store.keys.findByHash(new Uint8Array(32))).toBeUndefined();
+    test.store.keys.touch('key-1', START + 5);
+    expect(await test.store.keys.revoke('key-1', START + 9)).toBe(true);
+    expect(await test.store.keys.revoke('key-1', START + 10)).toBe(false);
+    expect(await test.store.keys.revoke('unknown', START)).toBe(false);
+    const [kept] = await (await test.reopen()).keys.list();
+    expect(kept).toMatchObject({ revokedAt: START + 9, lastUsedAt: START + 5 });
+  });
+}
+
+function lifeOfAnEndpoint(test: StoreUnderTest): void {
+  it('creates, changes, rotates and removes, with a version that only grows', async () => {
+    const uuid = randomUUID();
+    const { endpoints } = test.store;
+    const created = await endpoints.create(newEndpoint(MERCHANT, uuid), options());
+    expect(created).toMatchObject({
+      kind: 'ok',
+      record: { uuid, version: 1, status: 'active', createdAt: START, failureCount: 0, disabledReason: null },
+    });
+    const disabled = await endpoints.update(MERCHANT, uuid, { status: 'disabled' }, options(START + 1));
+    expect(disabled).toMatchObject({
+      record: { version: 2, status: 'disabled', disabledReason: 'manual', disabledAt: START + 1 },
+    });
+    const filter = { subscribedEvents: ['KYC'] as const, description: 'd', status: 'active' as const };
+    const active = await endpoints.update(MERCHANT, uuid, filter, options(START + 2));
+    expect(active).toMatchObject({
+      record: { ...filter, version: 3, disabledReason: null, disabledAt: null, updatedAt: START + 2 },
+    });
+    const all = await endpoints.update(MERCHANT, uuid, { subscribedEvents: null }, options(START + 2));
+    expect(all).toMatchObject({ record: { subscribedEvents: null, description: 'd', version: 4 } });
+    const sealed = { keyId: 'k2', ciphertext: 'new' };
+    const rotated = await endpoints.rotate(MERCHANT, uuid, { sealed, hint: '…new' }, options(START + 3));
+    expect(rotated).toMatchObject({
+      record: { secret: sealed, secretHint: '…new', secretRotatedAt: START + 3 },
+    });
+    expect(await endpoints.get(MERCHANT, uuid)).toEqual((rotated as { record: unknown }).record);
+    expect(await endpoints.remove(MERCHANT, uuid, options(START + 4))).toMatchObject({ kind: 'ok' });
+    expect(await endpoints.get(MERCHANT, uuid)).toBeUndefined();
+    expect(await endpoints.remove(MERCHANT, uuid, options())).toEqual({ kind: 'not_found' });
+    const changes = (await test.store.outbox.pending(100)).map(({ change }) => change);
+    expect(changes.map(({ version }) => version)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(changes.at(-1)).toEqual({ kind: 'endpoint', id: uuid, version: 6, value: null });
+  });
+
+  it('never gives a uuid to another endpoint; the legacy one comes back with a higher version', async () => {
+    const uuid = randomUUID();
+    await createEndpoint(test.store, MERCHANT, uuid);
+    await test.store.endpoints.remove(MERCHANT, uuid, options());
+    await expect(createEndpoint(test.store, MERCHANT, uuid)).rejects.toThrow(uuid);
+    const legacy = randomUUID();
+    await createEndpoint(test.store, MERCHANT, legacy, { legacy: true });
+    await test.store.endpoints.remove(MERCHANT, legacy, options());
+    const again = await createEndpoint(test.store, MERCHANT, legacy, { legacy: true });
+    expect(again.record).toMatchObject({ version: 3, status: 'active' });
+  });
+
+  it('keeps what was answered through a crash', async () => {
+    const uuid = randomUUID();
+    const { record } = await createEndpoint(test.store, MERCHANT, uuid);
+    const store = await test.crashAndReopen();
+    expect(await store.endpoints.get(MERCHANT, uuid)).toEqual(record);
+    expect(await store.outbox.pending(10)).toHaveLength(1);
+  });
+}
+
+function rulesOfEndpoints(test: StoreUnderTest): void {
+  it('refuses a url that another managed endpoint of the merchant has, and only then', async () => {
+    const [first, second, legacy] = [randomUUID(), randomUUID(), randomUUID()];
+    const url = 'https://shop.example.com/a';
+    const { endpoints } = test.store;
+    await createEndpoint(test.store, MERCHANT, first, { url });
+    const taken = { kind: 'url_taken', existingUuid: first };
+    expect(await endpoints.create(newEndpoint(MERCHANT, second, { url }), options())).toEqual(taken);
+    await createEndpoint(test.store, MERCHANT, second);
+    expect(await endpoints.update(MERCHANT, second, { url }, options())).toEqual(taken);
+    expect(await endpoints.update(MERCHANT, first, { url }, options())).toMatchObject({ kind: 'ok' });
+    await createEndpoint(test.store, MERCHANT, legacy, { url, legacy: true });
+    await createEndpoint(test.store, 'another', randomUUID(), { url });
+    await endpoints.remove(MERCHANT, first, options());
+    expect(await endpoints.update(MERCHANT, second, { url }, options())).toMatchObject({ kind: 'ok' });
+  });
+
+  it('counts managed endpoints against the quota', async () => {
+    const { endpoints } = test.store;
+    const create = (change = {}) =>
+      endpoints.create(newEndpoint(MERCHANT, randomUUID(), change), options(START, 2));
+    const first = await create();
+    await create();
+    expect(await create()).toEqual({ kind: 'quota_exceeded' });
+    expect(await create({ legacy: true })).toMatchObject({ kind: 'ok' });
+    if (first.kind === 'ok') await endpoints.remove(MERCHANT, first.record.uuid, options());
+    expect(await create()).toMatchObject({ kind: 'ok' });
+  });
+
+  it("never shows or changes another merchant's endpoint", async () => {
+    const uuid = randomUUID();
+    await createEndpoint(test.store, MERCHANT, uuid);
+    const { endpoints } = test.store;
+    const secret = { sealed: { keyId: 'k', ciphertext: 'x' }, hint: 'h' };
+    expect(await endpoints.get('another', uuid)).toBeUndefined();
+    expect(await endpoints.list('another', { limit: 10 })).toEqual([]);
+    const notFound = { kind: 'not_found' };
+    expect(await endpoints.update('another', uuid, { description: 'x' }, options())).toEqual(notFound);
+    expect(await endpoints.rotate('another', uuid, secret, options())).toEqual(notFound);
+    expect(await endpoints.remove('another', uuid, options())).toEqual(notFound);
+    expect(await endpoints.get(MERCHANT, uuid)).toMatchObject({ version: 1 });
+  });
+
+  it('gives concurrent changes of one endpoint a version each', async () => {
+    const uuid = randomUUID();
+    await createEndpoint(test.store, MERCHANT, uuid);
+    const changes = Array.from({ length: 20 }, (_, n) =>
+      test.store.endpoints.update(MERCHANT, uuid, { description: `${n}` }, options()),
+    );
+    const versions = (await Promise.all(changes)).map(
+      (change) => change.kind === 'ok' && change.record.version,
+    );
+    expect(versions).toEqual(Array.from({ length: 20 }, (_, n) => n + 2));
+  });
+}
+
+function lists(test: StoreUnderTest): void {
+  it('lists the newest first, page by page, without legacy and deleted ones', async () => {
+    const uuids = Array.from({ length: 5 }, () => randomUUID());
+    // The second and third are of the same millisecond: the uuid decides.
+    for (const [n, uuid] of uuids.entries())
+      await createEndpoint(test.store, MERCHANT, uuid, {}, START + (n === 2 ? 1 : n));
+    await createEndpoint(test.store, MERCHANT, randomUUID(), { legacy: true });
+    const { endpoints } = test.store;
+    const seen: string[] = [];
+    let after: { createdAt: number; uuid: string } | undefined;
+    for (;;) {
+      const page = await endpoints.list(MERCHANT, { limit: 2, ...(after && { after }) });
+      after = page.at(-1);
+      if (!after) break;
+      seen.push(...page.map(({ uuid }) => uuid));
+    }
+    const [first = '', second = '', third = '', ...rest] = uuids;
+    const pair = [second, third].sort().reverse();
+    expect(seen).toEqual([...rest.reverse(), ...pair, first]);
+    await endpoints.update(MERCHANT, first, { status: 'disabled' }, options());
+    const disabled = await endpoints.list(MERCHANT, { status: 'disabled', limit: 10 });
+    expect(disabled.map(({ uuid }) => uuid)).toEqual([first]);
+  });
+}
+
+function storedAnswers(test: StoreUnderTest): void {
+  it('come with their change: a crash leaves both or neither', async () => {
+    const uuid = randomUUID();
+    const stored = answer('key-1/idem');
+    const created = await test.store.endpoints.create(newEndpoint(MERCHANT, uuid), {
+      ...options(),
+      answer: stored,
+    });
+    const store = await test.crashAndReopen();
+    const outboxId = created.kind === 'ok' ? created.outboxId : 0;
+    const { requestHash, status, sealed } = stored;
+    expect(await store.answers.find('key-1/idem', START)).toEqual({ requestHash, status, sealed, outboxId });
+    expect(await store.answers.find('key-1/idem', START + 1000)).toBeUndefined();
+    expect(await store.answers.find('key-1/other', START)).toBeUndefined();
+  });
+
+  it('are not stored for a change that was refused', async () => {
+    const refused = await test.store.endpoints.create(newEndpoint(MERCHANT, randomUUID()), {
+      ...options(START, 0),
+      answer: answer('key-1/refused'),
+    });
+    expect(refused.kind).toBe('quota_exceeded');
+    expect(await test.store.answers.find('key-1/refused', START)).toBeUndefined();
+  });
+}
+
+function outbox(test: StoreUnderTest): void {
+  it('offers committed changes in order until they are published, also after a crash', async () => {
+    let woken = 0;
+    test.store.outbox.onAdded(() => {
+      woken += 1;
+    });
+    await test.store.merchants.create({ merchantId: MERCHANT, name: 'Shop', senderAccountDetails: true });
+    const { outboxId } = await createEndpoint(test.store, MERCHANT, randomUUID());
+    expect(woken).toBe(2);
+    const pending = await test.store.outbox.pending(10);
+    expect(pending.map(({ change }) => change.kind)).toEqual(['merchant', 'endpoint']);
+    expect(pending.at(-1)?.outboxId).toBe(outboxId);
+    expect(await test.store.outbox.pending(1)).toEqual(pending.slice(0, 1));
+    await test.store.outbox.published(pending[0]?.outboxId ?? 0);
+    expect(test.store.outbox.publishedUpTo()).toBe(pending[0]?.outboxId);
+    const store = await test.crashAndReopen();
+    expect(store.outbox.publishedUpTo()).toBe(pending[0]?.outboxId);
+    expect(await store.outbox.pending(10)).toEqual(pending.slice(1));
+    await store.outbox.published(outboxId);
+    const next = await createEndpoint(await test.reopen(), MERCHANT, randomUUID());
+    expect(next.outboxId).toBeGreaterThan(outboxId);
+  });
+}

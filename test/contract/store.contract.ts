@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, describe } from 'vitest';
+import type { Store } from '../../services/store/store.ts';
+import { journalContract } from './store-journal.ts';
+import { logContract } from './store-log.ts';
+import { managementContract } from './store-management.ts';
+
+/** Where one test's store lives: it can be opened, crash, and be opened again. */
+export interface StorePlace {
+  open(): Promise<Store>;
+  /** Ends the store as a crash would: nothing is flushed, whatever runs is cut off. */
+  crash(store: Store): Promise<void>;
+  dispose(): Promise<void>;
+}
+
+/** What a test of the contract works with. */
+export interface StoreUnderTest {
+  readonly store: Store;
+  /** Crashes the store and opens it again; `store` is the new one then. */
+  crashAndReopen(): Promise<Store>;
+  /** Closes the store and opens it again. */
+  reopen(): Promise<Store>;
+}
+
+/** Auto-disable policy that every store under test is opened with. */
+export const TEST_POLICY = { withoutSuccessMs: 24 * 3_600_000, failedAttempts: 5 };
+
+/**
+ * The store's guarantees (services/store/store.ts) as tests, for every engine: what resolved is durable, changes
+ * commit with their outbox rows, a journal batch applied twice changes nothing, and no merchant reads another's.
+ */
+export function storeContract(name: string, makePlace: () => Promise<StorePlace>): void {
+  describe(`${name} store`, () => {
+    let place: StorePlace;
+    let store: Store;
+    beforeEach(async () => {
+      place = await makePlace();
+      store = await place.open();
+    });
+    afterEach(async () => {
+      await store.close();
+      await place.dispose();
+    });
+    const underTest: StoreUnderTest = {
+      get store() {
+        return store;
+      },
+      async crashAndReopen() {
+        await place.crash(store);
+        store = await place.open();
+        return store;
+      },
+      async reopen() {
+        await store.close();
+        store = await place.open();
+        return store;
+      },
+    };
+    managementContract(underTest);
+    journalContract(underTest);
+    logContract(underTest);
+  });
+}
