@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
+import { CommandFailure, EXIT } from './exit.ts';
 
 /**
  * The sandbox's own certificate authority. Receivers on a developer's machine need a certificate that the
@@ -27,8 +28,11 @@ export interface CertificateOptions {
   readonly notAfter?: Date;
 }
 
-export class CertificateError extends Error {
-  override readonly name = 'CertificateError';
+/** An authority or host that cannot be used: one clear line at the command line. */
+export class CertificateError extends CommandFailure {
+  constructor(message: string) {
+    super(EXIT.usage, message);
+  }
 }
 
 const DAY_MS = 24 * 3600 * 1000;

@@ -1,8 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandModule } from 'yargs';
-import { CertificateError, issueCertificate, openAuthority } from '../certificate-authority.ts';
-import { usage } from '../exit.ts';
+import { issueCertificate, openAuthority } from '../certificate-authority.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
 
 interface CertOptions extends CommandOptions {
@@ -30,21 +29,16 @@ export function certCommand(surroundings: Surroundings): CommandModule<object, C
 
 async function cert(session: Session, { host, out }: CertOptions): Promise<void> {
   const { settings, output } = session;
-  try {
-    const authority = await openAuthority(settings.dataDir);
-    const certificate = await issueCertificate(authority, { hosts: host });
-    const files = {
-      cert: join(out, 'receiver.crt'),
-      key: join(out, 'receiver.key'),
-      authority: join(settings.dataDir, 'ca.crt'),
-    };
-    mkdirSync(out, { recursive: true });
-    writeFileSync(files.cert, certificate.certPem);
-    writeFileSync(files.key, certificate.keyPem, { mode: 0o600 });
-    output.result({ hosts: host, ...files }, `certificate ${files.cert}\nkey         ${files.key}`);
-    output.remark(`for ${host.join(', ')}; clients of your own trust it with ${files.authority}`);
-  } catch (error) {
-    if (error instanceof CertificateError) throw usage(error.message);
-    throw error;
-  }
+  const authority = await openAuthority(settings.dataDir);
+  const certificate = await issueCertificate(authority, { hosts: host });
+  const files = {
+    cert: join(out, 'receiver.crt'),
+    key: join(out, 'receiver.key'),
+    authority: join(settings.dataDir, 'ca.crt'),
+  };
+  mkdirSync(out, { recursive: true });
+  writeFileSync(files.cert, certificate.certPem);
+  writeFileSync(files.key, certificate.keyPem, { mode: 0o600 });
+  output.result({ hosts: host, ...files }, `certificate ${files.cert}\nkey         ${files.key}`);
+  output.remark(`for ${host.join(', ')}; clients of your own trust it with ${files.authority}`);
 }

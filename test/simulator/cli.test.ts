@@ -1,0 +1,205 @@
+/**
+ * The command line tells by its exit code what went wrong, says on standard error what to do next, and puts nothing
+ * but data on standard output when nobody sits in front of it.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newApiKey } from '../../services/domain/api-key.ts';
+import { type Hookrail, startHookrail } from '../../services/main.ts';
+import { openAuthority } from '../../simulator/certificate-authority.ts';
+import { EXIT } from '../../simulator/exit.ts';
+import { type Premises, preparePremises } from '../support/system.ts';
+import { sim, simHere, startSim } from './support/command-line.ts';
+import { webhookHeaders } from './support/https-request.ts';
+
+let premises: Premises;
+let hookrail: Hookrail;
+/** The data directory of a developer whose authority the service trusts. */
+let authorityDir: string;
+/** Key, address and merchant, the way a developer's shell has them. */
+let access: Record<string, string>;
+
+beforeAll(async () => {
+  authorityDir = mkdtempSync(join(tmpdir(), 'hookrail-cli-'));
+  await openAuthority(authorityDir);
+  premises = await preparePremises({
+    HOOKRAIL_LOG_LEVEL: 'silent',
+    HOOKRAIL_EXTRA_CA_FILE: join(authorityDir, 'ca.crt'),
+  });
+  hookrail = await startHookrail(premises.environment);
+  access = {
+    HOOKRAIL_DATA_DIR: authorityDir,
+    HOOKRAIL_BASE_URL: hookrail.apiUrl,
+    HOOKRAIL_API_KEY: premises.apiKey,
+    HOOKRAIL_PRODUCER_KEY: premises.producerKey,
+    HOOKRAIL_MERCHANT_ID: premises.merchantId,
+  };
+});
+
+afterAll(async () => {
+  await hookrail?.stop();
+  for (const dir of [premises.dataDir, authorityDir]) rmSync(dir, { recursive: true });
+});
+
+/** A port that was just free: nobody listens there. */
+async function closedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' ? (address?.port ?? 0) : 0;
+}
+
+test('0: an event is sent and its delivery followed; standard output is data only', async () => {
+  const { code, stdout, stderr } = await sim(
+    ['trigger', 'KYC/FULL_USER', '--wait', '--output', 'ndjson'],
+    access,
+  );
+  expect(code, stderr).toBe(EXIT.ok);
+  const lines = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines).toMatchObject([
+    { kind: 'sent', status: 'accepted' },
+    { kind: 'skipped', endpoints: [] },
+  ]);
+  expect(stderr).toBe('');
+});
+
+test('1: an expectation is not met', async () => {
+  const { code, stdout, stderr } = await sim(
+    ['run', 'onramp.happy', '--speed', 'instant', '--expect', '--output', 'json'],
+    access,
+  );
+  expect(code).toBe(EXIT.expectation);
+  expect(JSON.parse(stdout).at(-1)).toMatchObject({ kind: 'expectation', step: 'done', met: false });
+  expect(stderr).toContain('1 expectation(s) not met');
+});
+
+test.each<[string, string[], RegExp]>([
+  ['no command', [], /name a command/],
+  ['an unknown command', ['rnu', 'onramp.happy'], /Did you mean run\?/],
+  ['an unknown option', ['whoami', '--bas-url', 'x'], /Unknown argument/],
+  ['an unknown scenario', ['run', 'onramp.hapy'], /did you mean onramp\.happy/],
+  ['an unknown field', ['trigger', 'KYC/FULL_USER', '--set', 'data.atempt=1'], /did you mean data\.attempt/],
+  ['an unknown subType', ['trigger', 'KYC/FULL'], /KYC has no subType "FULL".*FULL_USER/s],
+  [
+    'a broken file',
+    ['verify', '--secret', 's', '--body', '/none', '--headers', '/none'],
+    /\/none does not exist/,
+  ],
+])('2: %s', async (_, args, message) => {
+  const { code, stdout, stderr } = await simHere(args, access);
+  expect([code, stdout]).toEqual([EXIT.usage, '']);
+  expect(stderr).toMatch(message);
+});
+
+test('2: a live key is refused before anything is sent', async () => {
+  const live = newApiKey('merchant', 'production', Buffer.alloc(32, 1));
+  const { code, stderr } = await sim(['endpoints', 'list', '--api-key', live], {});
+  expect(code).toBe(EXIT.usage);
+  expect(stderr).toContain('a live key');
+  expect(stderr).not.toContain(live);
+});
+
+test('3: no key, and a key that the API does not take', async () => {
+  const without = await simHere(['endpoints', 'list'], { HOOKRAIL_DATA_DIR: premises.dataDir });
+  expect(without.code).toBe(EXIT.authentication);
+  expect(without.stderr).toContain('npm start');
+  const unknown = newApiKey('merchant', 'sandbox', Buffer.alloc(32, 1));
+  const refused = await sim(['endpoints', 'list', '--api-key', unknown], access);
+  expect(refused.code).toBe(EXIT.authentication);
+  expect(refused.stderr).toContain('api_key_invalid');
+  expect(refused.stderr).toContain('whoami');
+});
+
+test('4: the API refuses; what it says, and where, is shown', async () => {
+  const { code, stderr } = await sim(['endpoints', 'create', '--url', 'http://merchant.com/'], access);
+  expect(code).toBe(EXIT.api);
+  expect(stderr).toMatch(/400 url_scheme_not_https\n {2}.*\n {2}\/url /);
+});
+
+test('5: the time to wait runs out', async () => {
+  const { code, stderr } = await sim(['trigger', 'KYC/FULL_USER', '--wait', '1ms'], access);
+  expect(code).toBe(EXIT.timeout);
+  expect(stderr).toContain('deliveries list');
+});
+
+test('6: nobody listens at the address', async () => {
+  const baseUrl = `http://127.0.0.1:${await closedPort()}`;
+  const { code, stderr } = await sim(['endpoints', 'list', '--base-url', baseUrl], access);
+  expect(code).toBe(EXIT.unreachable);
+  expect(stderr).toContain(`${baseUrl} cannot be reached (ECONNREFUSED)`);
+});
+
+test('options win over the environment, the environment over sandbox.env, and whoami says so', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'hookrail-cli-'));
+  const file = `HOOKRAIL_BASE_URL=http://127.0.0.1:1\nHOOKRAIL_API_KEY=${premises.apiKey}\nHOOKRAIL_MERCHANT_ID=m\n`;
+  writeFileSync(join(dir, 'sandbox.env'), file);
+  const { code, stdout } = await sim(
+    ['whoami', '--data-dir', dir, '--base-url', `${hookrail.apiUrl}/`, '--output', 'json'],
+    { HOOKRAIL_MERCHANT_ID: 'other' },
+  );
+  rmSync(dir, { recursive: true });
+  expect(code).toBe(EXIT.ok);
+  expect(stdout).not.toContain(premises.apiKey);
+  expect(JSON.parse(stdout)).toMatchObject({
+    base_url: { value: hookrail.apiUrl, source: 'option --base-url' },
+    api_key: { source: join(dir, 'sandbox.env') },
+    producer_key: null,
+    merchant: { value: 'other', source: 'environment HOOKRAIL_MERCHANT_ID' },
+  });
+});
+
+test('a receiver, its endpoint, a run and the delivery log work together', async () => {
+  const receiver = startSim(['receiver', '--fail-first', '1', '--output', 'ndjson'], access);
+  const { listening } = JSON.parse(await receiver.line('listening'));
+  const created = await simHere(['endpoints', 'create', '--url', listening, '--output', 'json'], access);
+  const { uuid, signing_secret: secret } = JSON.parse(created.stdout);
+  expect(secret).toMatch(/^whsec_/);
+  const run = ['run', 'kyc.happy', '--speed', 'instant', '--seed', '42', '--expect', '--output', 'ndjson'];
+  const played = await simHere(run, access);
+  expect(played.code, played.stderr + played.stdout).toBe(EXIT.ok);
+  const attempts = played.stdout.split('\n').filter((line) => line.includes('"attempt"'));
+  expect(new Set(attempts.map((line) => JSON.parse(line).status))).toEqual(new Set(['failed', 'delivered']));
+  const { delivery_uuid: delivery } = JSON.parse(attempts[0] ?? '{}');
+  const shown = await simHere(['deliveries', 'get', delivery], access);
+  expect(shown.stdout).toMatch(/✗ 1 .*500.*\n✓ 2 .*\+ 3 s.*200/);
+  const tested = await simHere(['trigger', 'KYB/ACTIVE', '--endpoint', uuid], access);
+  // A test is a delivery of its own, so --fail-first hits it, and it is tried once.
+  expect([tested.code, tested.stderr]).toEqual([
+    EXIT.expectation,
+    expect.stringContaining('was not delivered'),
+  ]);
+  expect((await simHere(['endpoints', 'delete', uuid], access)).code).toBe(EXIT.ok);
+  receiver.process.kill('SIGINT');
+  expect((await receiver.finished).code).toBe(EXIT.ok);
+}, 60_000);
+
+test('a captured request is verified offline, at the time it was sent', async () => {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+  const body = '{"type":"KYC","subType":"FULL_USER","uuid":"u","data":{"name":"Zoë"}}';
+  const files = { body: join(premises.dataDir, 'body'), headers: join(premises.dataDir, 'headers') };
+  const headers = Object.entries(webhookHeaders(secret, body, 'd'));
+  writeFileSync(files.body, body);
+  writeFileSync(
+    files.headers,
+    headers.map(([name, value]) => `> ${name.toUpperCase()}: ${value}\r\n`).join(''),
+  );
+  const args = ['verify', '--body', files.body, '--headers', files.headers, '--output', 'json'];
+  const genuine = await simHere([...args, '--secret', secret]);
+  expect([genuine.code, JSON.parse(genuine.stdout).authentic]).toEqual([EXIT.ok, true]);
+  const late = await simHere([...args, '--secret', secret, '--at', '2060-01-01T00:00:00Z']);
+  expect(late.code).toBe(EXIT.expectation);
+  expect(JSON.parse(late.stdout).checks.map((check: { ok: boolean }) => check.ok)).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  writeFileSync(files.body, `${body}\n`);
+  expect((await simHere([...args, '--secret', secret])).code).toBe(EXIT.expectation);
+});

@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { runCommandLine } from '../../../simulator/cli.ts';
+
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Running {
+  readonly process: ChildProcess;
+  readonly finished: Promise<Finished>;
+  /** Resolves with the first line of standard output that has the text; rejects when the command ends without it. */
+  line(text: string): Promise<string>;
+}
+
+/** Starts the real command line. Nothing of the surrounding environment gets in but the path. */
+export function startSim(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Running {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'simulator/cli.ts', ...args], {
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  let onOutput = () => {};
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString();
+    onOutput();
+  });
+  const finished = new Promise<Finished>((resolve) => {
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+  const line = (text: string) =>
+    new Promise<string>((resolve, reject) => {
+      onOutput = () => {
+        const found = stdout.split('\n').find((candidate) => candidate.includes(text));
+        if (found !== undefined) resolve(found);
+      };
+      onOutput();
+      finished.then(() => reject(new Error(`it ended without "${text}":\n${stdout}${stderr}`)));
+    });
+  return { process: child, finished, line };
+}
+
+/** Runs a command to its end, as a process. */
+export function sim(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Finished> {
+  return startSim(args, environment).finished;
+}
+
+/** The same without a process, which takes a second or two to start. */
+export async function simHere(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Finished> {
+  const written = { stdout: '', stderr: '' };
+  const into = (name: 'stdout' | 'stderr') => ({
+    write: (text: string) => {
+      written[name] += text;
+    },
+  });
+  const { signal } = new AbortController();
+  const surroundings = { environment, stdout: into('stdout'), stderr: into('stderr'), signal };
+  return { code: await runCommandLine(args, surroundings), ...written };
+}
