@@ -1,0 +1,302 @@
+/**
+ * Guarantee: one attempt, one decision. The endpoint, its URL and its secret are those of the moment of the attempt;
+ * what follows is exactly what the schedule says; what is our fault costs no attempt; no secret leaves by the log.
+ */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Directory } from '../../services/domain/directory.ts';
+import type { Endpoint } from '../../services/domain/endpoint.ts';
+import { retryDelaySeconds } from '../../services/domain/retry.ts';
+import { newSecret } from '../../services/domain/secret.ts';
+import type { DeliveryTask } from '../../services/domain/task.ts';
+import { systemClock } from '../../services/runtime/clock.ts';
+import { parseEgressAllow } from '../../services/runtime/egress.ts';
+import { KeyRing } from '../../services/runtime/keyring.ts';
+import { createLogger } from '../../services/runtime/logger.ts';
+import { attemptLine } from '../../services/sender/attempt-line.ts';
+import { type DeliverDeps, type Delivery, deliver } from '../../services/sender/deliver.ts';
+import { NetworkWatch } from '../../services/sender/network-watch.ts';
+import { SecretOpener } from '../../services/sender/secret-opener.ts';
+import { openTransport, type Transport } from '../../services/sender/transport.ts';
+import { receiverCertificates } from '../support/misbehaving-receivers.ts';
+
+const clock = systemClock();
+const keyRing = KeyRing.parse(
+  JSON.stringify({ active: 'k1', keys: { k1: Buffer.alloc(32, 1).toString('base64') } }),
+  'of the test',
+);
+const SECRET = newSecret(new Uint8Array(32).fill(9));
+const merchantId = 'm1';
+
+let server: Server;
+let base: string;
+let transport: Transport;
+let answer: { status: number; headers: Record<string, string> };
+let requests: { headers: Record<string, string>; body: string; url: string }[];
+let deps: DeliverDeps;
+let logged: string;
+
+beforeAll(async () => {
+  const { ca, certificate } = await receiverCertificates();
+  server = createServer({ key: certificate.keyPem, cert: certificate.certPem }, (request, response) => {
+    let body = '';
+    request.on('data', (bytes) => {
+      body += bytes;
+    });
+    request.on('end', () => {
+      requests.push({ headers: request.headers as Record<string, string>, body, url: request.url ?? '' });
+      response.writeHead(answer.status, answer.headers).end('thanks');
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  base = `https://localhost:${(server.address() as AddressInfo).port}`;
+  const egress = { ports: [443], allow: parseEgressAllow('localhost') };
+  transport = openTransport({ clock, totalTimeoutMs: 5000, connectTimeoutMs: 3000, egress, extraCa: ca });
+});
+afterAll(async () => {
+  await transport.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+beforeEach(() => {
+  answer = { status: 200, headers: {} };
+  requests = [];
+  logged = '';
+  const directory = new Directory();
+  const write = (line: string) => {
+    logged += line;
+  };
+  const log = createLogger('info', { write });
+  const opener = new SecretOpener(keyRing, log);
+  const network = new NetworkWatch();
+  deps = { directory, open: (endpoint) => opener.open(endpoint), transport, network, clock, retryScale: 1 };
+  put({});
+});
+
+const endpointId = randomUUID();
+let version = 0;
+
+/** Puts the endpoint into the directory as the API would: a new version each time. */
+function put(change: Partial<Endpoint> & { plain?: string }): void {
+  version += 1;
+  const { plain = SECRET, ...rest } = change;
+  const value: Endpoint = {
+    uuid: endpointId,
+    merchantId,
+    url: `${base}/hook?x=1`,
+    subscribedEvents: null,
+    status: 'active',
+    apiVersion: '2.3.8',
+    secret: keyRing.seal(plain, endpointId),
+    legacy: false,
+    version,
+    ...rest,
+  };
+  deps.directory.apply({ kind: 'endpoint', id: endpointId, version, value });
+}
+
+function taskOf(change: Partial<DeliveryTask> = {}): DeliveryTask {
+  return {
+    deliveryId: randomUUID(),
+    eventId: randomUUID(),
+    merchantId,
+    endpointId,
+    entityId: randomUUID(),
+    type: 'KYC',
+    subType: 'KYC_STARTED',
+    apiVersion: '2.3.8',
+    trigger: 'live',
+    attempt: 1,
+    attemptsMax: 7,
+    dueAt: 0,
+    hop: 0,
+    occurredAt: clock.now(),
+    acceptedAt: clock.now(),
+    body: Buffer.from('{"uuid":"u1","type":"KYC"}'),
+    ...change,
+  };
+}
+
+function attemptedOf(delivery: Delivery) {
+  if (delivery.kind !== 'attempted') throw new Error(`no attempt was made: ${delivery.kind}`);
+  return delivery.attempted;
+}
+
+describe('success', () => {
+  test('sends the frozen body, signed with the current secret, and settles', async () => {
+    const task = taskOf({ attempt: 3 });
+    const { settlement } = await deliver(task, deps);
+    expect(settlement).toMatchObject({
+      kind: 'settled',
+      journal: [{ kind: 'attempted', outcome: { kind: 'delivered' } }],
+    });
+    expect(settlement).not.toHaveProperty('next');
+    const [request] = requests;
+    if (!request) throw new Error('nothing arrived');
+    expect(request.url).toBe('/hook?x=1');
+    expect(request.body).toBe(Buffer.from(task.body).toString());
+    expect(request.headers.authorization).toBe(`API-Key ${SECRET}`);
+    expect(request.headers['webhook-attempt']).toBe('3');
+    expect(new Webhook(SECRET).verify(request.body, request.headers)).toEqual({ uuid: 'u1', type: 'KYC' });
+  });
+
+  test.each([200, 201, 202, 204, 226])('%i is an acknowledgement', async (status) => {
+    answer = { status, headers: {} };
+    expect(attemptedOf(await deliver(taskOf(), deps)).outcome).toEqual({ kind: 'delivered' });
+  });
+
+  test('the journal holds what is needed to show the request again, and not the secret', async () => {
+    const task = taskOf();
+    const delivery = await deliver(task, deps);
+    const attempted = attemptedOf(delivery);
+    expect(attempted.signature).toBe(requests[0]?.headers['webhook-signature']);
+    expect(attempted.endpointVersion).toBe(version);
+    expect(attempted.response).toMatchObject({ status: 200, bodyTruncated: false });
+    expect(attempted.delivery).toMatchObject({ deliveryId: task.deliveryId, attempt: 1, attemptsMax: 7 });
+    expect(attempted.delivery).not.toHaveProperty('body');
+    if (delivery.kind !== 'attempted') throw new Error('unreachable');
+    const everything = JSON.stringify([delivery, attemptLine(task, delivery)]) + logged;
+    expect(everything).not.toContain(SECRET);
+    expect(everything).not.toContain(SECRET.slice('whsec_'.length));
+  });
+});
+
+describe('failure', () => {
+  test.each([1, 2, 3, 4, 5, 6])('of attempt %i: the next comes n⁶ + 2 s after its end', async (attempt) => {
+    answer = { status: 500, headers: {} };
+    const task = taskOf({ attempt, hop: 4 });
+    const delivery = await deliver(task, deps);
+    const { startedAt, durationMs, failureCode } = attemptedOf(delivery);
+    expect(failureCode).toBe('http_5xx');
+    if (delivery.settlement.kind !== 'settled' || !delivery.settlement.next)
+      throw new Error('no next attempt');
+    const { next } = delivery.settlement;
+    expect(next).toEqual({ ...task, attempt: attempt + 1, hop: 0, dueAt: next.dueAt });
+    const waitMs = next.dueAt - (startedAt + durationMs);
+    expect(waitMs).toBeGreaterThanOrEqual(retryDelaySeconds(attempt) * 1000);
+    expect(waitMs).toBeLessThan(retryDelaySeconds(attempt) * 1000 + 2);
+    expect(delivery.settlement).not.toHaveProperty('dead');
+  });
+
+  test('of attempt 7 leaves a dead letter and no eighth', async () => {
+    answer = { status: 404, headers: {} };
+    const task = taskOf({ attempt: 7 });
+    const { settlement } = await deliver(task, deps);
+    expect(settlement).toMatchObject({
+      kind: 'settled',
+      journal: [{ outcome: { kind: 'exhausted' } }],
+      dead: { reason: 'exhausted', failureCode: 'http_4xx', task: { deliveryId: task.deliveryId } },
+    });
+    expect(settlement).not.toHaveProperty('next');
+  });
+
+  test('410 ends a delivery at once', async () => {
+    answer = { status: 410, headers: {} };
+    const { settlement } = await deliver(taskOf({ attempt: 2 }), deps);
+    expect(settlement).toMatchObject({
+      journal: [{ outcome: { kind: 'refused' }, failureCode: 'endpoint_gone' }],
+      dead: { reason: 'refused' },
+    });
+    expect(settlement).not.toHaveProperty('next');
+  });
+
+  test('of what somebody asked for by hand leaves neither a retry nor a dead letter', async () => {
+    answer = { status: 500, headers: {} };
+    for (const trigger of ['test', 'manual', 'replay'] as const) {
+      const { settlement } = await deliver(taskOf({ trigger, attemptsMax: 1 }), deps);
+      expect(settlement).toMatchObject({ journal: [{ outcome: { kind: 'exhausted' } }] });
+      expect(settlement).not.toHaveProperty('next');
+      expect(settlement).not.toHaveProperty('dead');
+    }
+  });
+
+  test('Retry-After changes nothing in the schedule', async () => {
+    answer = { status: 429, headers: { 'retry-after': '9999' } };
+    const delivery = await deliver(taskOf(), deps);
+    const { outcome, startedAt } = attemptedOf(delivery);
+    expect(outcome.kind === 'retry' && outcome.dueAt - startedAt).toBeLessThan(60_000);
+    expect(delivery.kind === 'attempted' && delivery.posted.retryAfterSeconds).toBe(9999);
+  });
+});
+
+describe('the endpoint as it is at the attempt', () => {
+  test.each([
+    ['disabled', 'endpoint_disabled'],
+    ['auto_disabled', 'endpoint_auto_disabled'],
+  ] as const)('%s while the task waited: cancelled, nothing is sent', async (status, reason) => {
+    put({ status });
+    for (const trigger of ['live', 'manual', 'replay'] as const) {
+      const { settlement } = await deliver(taskOf({ attempt: 4, trigger }), deps);
+      expect(settlement).toMatchObject({ kind: 'settled', journal: [{ kind: 'cancelled', reason }] });
+    }
+    expect(requests).toHaveLength(0);
+    // A merchant may test before enabling.
+    await deliver(taskOf({ trigger: 'test', attemptsMax: 1 }), deps);
+    expect(requests).toHaveLength(1);
+  });
+
+  test('deleted, never known, or another merchant’s: cancelled', async () => {
+    version += 1;
+    const cancelled = { kind: 'settled', journal: [{ kind: 'cancelled', reason: 'endpoint_deleted' }] };
+    expect((await deliver(taskOf({ merchantId: 'm2' }), deps)).settlement).toMatchObject(cancelled);
+    deps.directory.apply({ kind: 'endpoint', id: endpointId, version, value: null });
+    expect((await deliver(taskOf(), deps)).settlement).toMatchObject(cancelled);
+    expect((await deliver(taskOf({ endpointId: randomUUID() }), deps)).settlement).toMatchObject(cancelled);
+    expect(requests).toHaveLength(0);
+  });
+
+  test('a rotated secret and a changed URL are used at once', async () => {
+    await deliver(taskOf(), deps);
+    const plain = newSecret(new Uint8Array(32).fill(8));
+    put({ plain, url: `${base}/new` });
+    await deliver(taskOf({ attempt: 2 }), deps);
+    expect(requests.map(({ url, headers }) => [url, headers.authorization])).toEqual([
+      ['/hook?x=1', `API-Key ${SECRET}`],
+      ['/new', `API-Key ${plain}`],
+    ]);
+  });
+});
+
+describe('what is our doing costs no attempt', () => {
+  test('a merchant on hold', async () => {
+    const value = {
+      merchantId,
+      name: 'M',
+      state: 'paused',
+      senderAccountDetails: false,
+      version: 1,
+    } as const;
+    deps.directory.apply({ kind: 'merchant', id: merchantId, version: 1, value });
+    expect((await deliver(taskOf(), deps)).settlement).toEqual({ kind: 'parked', tier: 66 });
+    expect(requests).toHaveLength(0);
+  });
+
+  test('a secret that cannot be opened, said once per endpoint', async () => {
+    put({ secret: { keyId: 'lost', ciphertext: 'AAAA' } });
+    for (let i = 0; i < 3; i += 1) {
+      expect((await deliver(taskOf(), deps)).settlement).toEqual({ kind: 'parked', tier: 66 });
+    }
+    expect(logged.split('\n').filter((line) => line.includes('cannot be opened'))).toHaveLength(1);
+    expect(logged).toContain('lost');
+  });
+
+  test('our shutdown', async () => {
+    const egress = { ports: [443], allow: parseEgressAllow('localhost') };
+    const stopped = openTransport({
+      clock,
+      totalTimeoutMs: 5000,
+      connectTimeoutMs: 300,
+      egress,
+      extraCa: null,
+    });
+    await stopped.close();
+    const delivery = await deliver(taskOf(), { ...deps, transport: stopped });
+    expect(delivery).toEqual({ kind: 'interrupted', settlement: { kind: 'released' } });
+  });
+});

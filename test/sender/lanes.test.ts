@@ -1,0 +1,276 @@
+/**
+ * Guarantee: one endpoint cannot slow another. What waits longer than 200 ms gives its fast slot back, a failing
+ * endpoint gets fewer attempts at once, what it cannot take goes back to the broker for a while, and first attempts
+ * of one entity to one endpoint leave one after the other.
+ */
+import fc from 'fast-check';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Tier } from '../../services/domain/retry.ts';
+import { LANE_OPTIONS, type LaneOptions, Lanes, type PassageResult } from '../../services/sender/lanes.ts';
+import { SimulatedClock } from '../support/simulated-clock.ts';
+import { Traveller } from '../support/traveller.ts';
+
+let clock: SimulatedClock;
+let lanes: Lanes;
+let started: Traveller[];
+
+beforeEach(() => build());
+
+function build(options: Partial<LaneOptions> = {}): void {
+  clock = new SimulatedClock();
+  lanes = new Lanes(clock, { ...LANE_OPTIONS, ...options });
+  started = [];
+}
+
+let entities = 0;
+function admit(endpointId: string, entityId: string | null = `entity ${entities++}`): Traveller {
+  const traveller = new Traveller(endpointId, entityId, (each) => started.push(each));
+  lanes.admit(traveller);
+  return traveller;
+}
+const admitMany = (count: number, endpointId: string) =>
+  Array.from({ length: count }, () => admit(endpointId));
+const settle = (
+  traveller: Traveller | undefined,
+  result: PassageResult = 'success',
+  retryAfterMs: number | null = null,
+) => {
+  if (!traveller) throw new Error('nothing has started');
+  lanes.settle(traveller, result, retryAfterMs);
+};
+const inFlight = () => started.filter(({ place }) => place === 'fast' || place === 'slow');
+
+describe('the window', () => {
+  test('starts at four, grows by one per success, up to its most', () => {
+    build({ windowMax: 6 });
+    admitMany(20, 'a');
+    expect(inFlight()).toHaveLength(4);
+    settle(inFlight()[0]);
+    expect(inFlight()).toHaveLength(5);
+    settle(inFlight()[0]);
+    settle(inFlight()[0]);
+    settle(inFlight()[0]);
+    expect(inFlight()).toHaveLength(6);
+  });
+
+  test('is halved by a failure, and never closes', () => {
+    admitMany(20, 'a');
+    for (let i = 0; i < 3; i += 1) settle(inFlight()[0], 'failure');
+    expect(inFlight()).toHaveLength(1);
+    settle(inFlight()[0], 'failure');
+    expect(inFlight()).toHaveLength(1);
+  });
+
+  test('does not change by what is not counted', () => {
+    admitMany(20, 'a');
+    settle(inFlight()[0], 'uncounted');
+    expect(inFlight()).toHaveLength(4);
+  });
+
+  test('is one while the receiver asked for time, and no longer than a minute', () => {
+    admitMany(20, 'a');
+    settle(inFlight()[0], 'failure', 3_600_000);
+    while (inFlight().length > 1) settle(inFlight()[0]);
+    settle(inFlight()[0]);
+    expect(inFlight()).toHaveLength(1);
+    clock.advance(60_000);
+    settle(inFlight()[0]);
+    expect(inFlight().length).toBeGreaterThan(1);
+  });
+});
+
+describe('the slow lane', () => {
+  test('takes over what waits for 200 ms, and another endpoint gets the slot', () => {
+    build({ fastSlots: 4 });
+    admitMany(4, 'dark');
+    const healthy = admit('healthy');
+    clock.advance(199);
+    expect(healthy.place).toBe('waiting');
+    clock.advance(1);
+    expect(healthy.place).toBe('fast');
+    expect(lanes.counts).toMatchObject({ fast: 1, slow: 4, demoted: 4 });
+  });
+
+  test('a response in time is no demotion', () => {
+    const quick = admit('a');
+    clock.advance(150);
+    settle(quick);
+    clock.advance(1000);
+    expect(lanes.counts).toMatchObject({ fast: 0, slow: 0, demoted: 0 });
+  });
+
+  test('an endpoint known to be slow never takes a fast slot, and at most its share of slow ones', () => {
+    build({ slowPerEndpointMax: 6, windowStart: 16 });
+    admitMany(6, 'dark');
+    clock.advance(200);
+    admitMany(5, 'dark');
+    expect(lanes.counts).toMatchObject({ fast: 0, slow: 6 });
+    settle(started[0], 'uncounted');
+    expect(lanes.counts).toMatchObject({ fast: 0, slow: 6 });
+  });
+
+  test('an endpoint that is quick again comes back to the fast lane', () => {
+    const [one] = admitMany(1, 'a');
+    clock.advance(300);
+    settle(one);
+    const next = admit('a');
+    expect(next.place).toBe('slow');
+    settle(next);
+    expect(admit('a').place).toBe('fast');
+  });
+
+  test('when it is full, what is overdue moves as soon as there is room', () => {
+    build({ slowSlots: 1, fastSlots: 8 });
+    const one = admit('a');
+    admit('b');
+    clock.advance(200);
+    expect(lanes.counts).toMatchObject({ fast: 1, slow: 1 });
+    settle(one);
+    expect(lanes.counts).toMatchObject({ fast: 0, slow: 1 });
+  });
+});
+
+describe('order', () => {
+  test('first attempts of an entity leave one after the other, others do not wait', () => {
+    const first = admit('a', 'e');
+    const second = admit('a', 'e');
+    const third = admit('a', 'e');
+    const other = admit('a', 'f');
+    const elsewhere = admit('b', 'e');
+    expect([first, second, third, other, elsewhere].map(({ starts }) => starts)).toEqual([1, 0, 0, 1, 1]);
+    settle(first);
+    expect([second.starts, third.starts]).toEqual([1, 0]);
+    clock.advance(200);
+    // Demoted: a slow response does not hold the entity back.
+    expect(third.starts).toBe(1);
+    settle(second);
+    expect(third.starts).toBe(1);
+  });
+
+  test('retries keep no order', () => {
+    admit('a', 'e');
+    expect([admit('a', null).starts, admit('a', null).starts]).toEqual([1, 1]);
+  });
+});
+
+describe('parking', () => {
+  test('an endpoint takes no more waiting tasks than it can send in a few seconds', () => {
+    build({ waitingPerEndpointMax: 10 });
+    const all = admitMany(20, 'a');
+    expect(all.filter(({ place }) => place === 'waiting')).toHaveLength(10);
+    expect(all.filter(({ parkedFor }) => parkedFor === 3)).toHaveLength(6);
+  });
+
+  test('a dark endpoint gives back what it had waiting, for long', () => {
+    const all = admitMany(200, 'dark');
+    for (let round = 0; round < 4; round += 1) {
+      clock.advance(10_000);
+      for (const each of inFlight()) settle(each, 'failure');
+    }
+    const tiers = new Set(all.map(({ parkedFor }) => parkedFor).filter((tier) => tier !== null));
+    expect(tiers).toEqual(new Set([731]));
+    expect(lanes.counts.waiting).toBeLessThanOrEqual(1);
+  });
+
+  test('what is parked is spread over the tiers: all coming back at once would be a storm', () => {
+    const parked = admitMany(10_000, 'a').map(({ parkedFor }) => parkedFor);
+    const count = (tier: Tier) => parked.filter((each) => each === tier).length;
+    // About 80 a second at the start's pace: what is through in 3 s comes back then, and so on.
+    expect(count(3)).toBeLessThan(300);
+    expect(count(66)).toBeGreaterThan(3000);
+    expect(count(731)).toBeGreaterThan(3000);
+  });
+
+  test('no task is parked for longer than 731 s', () => {
+    build({ waitingPerEndpointMax: 1, windowStart: 1 });
+    admit('dark');
+    for (let i = 0; i < 5000; i += 1) expect(admit('dark').parkedFor ?? 0).toBeLessThanOrEqual(731);
+  });
+
+  test('the whole sender holds no more than its most', () => {
+    build({ waitingMax: 50 });
+    for (let i = 0; i < 100; i += 1) admitMany(20, `endpoint ${i}`);
+    expect(lanes.counts.waiting).toBeLessThanOrEqual(50);
+  });
+});
+
+test('isolation: with half or nine in ten of 1,000 endpoints dark, a healthy one never waits for them', () => {
+  for (const darkShare of [0.5, 0.9]) {
+    build();
+    const isDark = (id: string) => Number(id) < 1000 * darkShare;
+    let worstWaitMs = 0;
+    const admitted = new Map<Traveller, number>();
+    for (let tick = 0; tick < 2000; tick += 1) {
+      for (let i = 0; i < 5; i += 1) admitted.set(admit(`${(tick * 5 + i) % 1000}`), clock.now());
+      for (const each of started.splice(0)) {
+        if (!isDark(each.endpointId)) {
+          worstWaitMs = Math.max(worstWaitMs, clock.now() - (admitted.get(each) ?? 0));
+          clock.at(clock.now() + 5, () => settle(each));
+        } else clock.at(clock.now() + 10_000, () => settle(each, 'failure'));
+        admitted.delete(each);
+      }
+      clock.advance(5);
+    }
+    expect(lanes.counts.slow).toBeGreaterThan(400);
+    expect(worstWaitMs).toBeLessThanOrEqual(10);
+  }
+});
+
+test('whatever happens, the books are right: every task starts once or is parked or released, slots are never lost', () => {
+  const steps = fc.array(
+    fc.oneof(
+      fc.record({ do: fc.constant('admit' as const), endpoint: fc.nat(3), entity: fc.option(fc.nat(2)) }),
+      fc.record({
+        do: fc.constant('settle' as const),
+        index: fc.nat(30),
+        result: fc.constantFrom('success' as const, 'failure' as const, 'uncounted' as const),
+        retryAfterMs: fc.option(fc.nat(5000), { freq: 5 }),
+      }),
+      fc.record({ do: fc.constant('wait' as const), ms: fc.nat(400) }),
+    ),
+    { maxLength: 120 },
+  );
+  fc.assert(
+    fc.property(steps, fc.boolean(), (list, isReleased) => {
+      build({ fastSlots: 5, slowSlots: 4, slowPerEndpointMax: 2, waitingMax: 12, waitingPerEndpointMax: 5 });
+      const all: Traveller[] = [];
+      for (const step of list) {
+        if (step.do === 'admit') {
+          all.push(admit(`${step.endpoint}`, step.entity === null ? null : `${step.entity}`));
+        } else if (step.do === 'wait') clock.advance(step.ms);
+        else {
+          const running = inFlight();
+          const one = running[step.index % Math.max(1, running.length)];
+          if (one) settle(one, step.result, step.retryAfterMs);
+        }
+        const running = inFlight();
+        const { fast, slow, waiting } = lanes.counts;
+        expect(fast).toBe(running.filter(({ place }) => place === 'fast').length);
+        expect(slow).toBe(running.filter(({ place }) => place === 'slow').length);
+        expect(waiting).toBe(all.filter(({ place }) => place === 'waiting').length);
+        expect([fast <= 5, slow <= 4, waiting <= 12]).toEqual([true, true, true]);
+        for (const { starts, parkedFor } of all)
+          expect(starts + (parkedFor === null ? 0 : 1)).toBeLessThan(2);
+      }
+      if (isReleased) {
+        const released = lanes.releaseWaiting();
+        expect(released.every((each) => each instanceof Traveller && each.starts === 0)).toBe(true);
+      }
+      // Whatever waits gets its turn when what is in flight ends.
+      for (let round = 0; round < 300 && inFlight().length > 0; round += 1) {
+        settle(inFlight()[0]);
+        clock.advance(1000);
+      }
+      expect(lanes.counts).toMatchObject({ fast: 0, slow: 0, waiting: 0 });
+      if (!isReleased)
+        expect(all.every(({ starts, parkedFor }) => starts + (parkedFor === null ? 0 : 1) === 1)).toBe(true);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('what is remembered of idle endpoints is bounded', () => {
+  build({ endpointsMax: 10 });
+  for (let i = 0; i < 100; i += 1) settle(admit(`endpoint ${i}`));
+  expect(lanes.counts.endpoints).toBeLessThanOrEqual(11);
+});
