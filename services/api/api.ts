@@ -9,7 +9,7 @@ import type { Broker } from '../broker/broker.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { KeyRing } from '../runtime/keyring.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { closeServer, listen } from '../runtime/operations.ts';
+import { listen } from '../runtime/operations.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Store } from '../store/store.ts';
 import { authenticate, type Environment } from './auth.ts';
@@ -27,7 +27,7 @@ import { publishEvents } from './routes/publish-events.ts';
 import { getDelivery, getEvent, listDeliveries } from './routes/read-deliveries.ts';
 import { getEndpoint, listEndpoints } from './routes/read-endpoints.ts';
 import { refuseInProduction, testEndpoint } from './routes/test-endpoint.ts';
-import { createApiServer } from './server.ts';
+import { createApiServer, drainServer } from './server.ts';
 import { validateRequests } from './validation.ts';
 
 export type { ApiOptions } from './context.ts';
@@ -47,7 +47,7 @@ export interface ApiDeps {
 export interface Api {
   readonly url: string;
   readonly port: number;
-  /** Stops listening, lets running requests finish, then stops the relay. May be called twice. */
+  /** Stops listening, lets running requests finish for a while, then stops the relay. May be called twice. */
   stop(): Promise<void>;
 }
 
@@ -55,7 +55,8 @@ export interface Api {
 export async function startApi(deps: ApiDeps): Promise<Api> {
   const limits = { ...API_LIMITS, ...deps.options.limits };
   const relay = new Relay(deps);
-  const { app, limiters } = createApp({ ...deps, limits, relay }, deps);
+  const stopping = new AbortController();
+  const { app, limiters } = createApp({ ...deps, limits, relay, stopping: stopping.signal }, deps);
   const server = createApiServer(app, limits, deps.random);
   const release = async () => {
     for (const limiter of limiters) limiter.stop();
@@ -69,13 +70,14 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
   }
   const { port } = server.address() as AddressInfo;
   const host = deps.options.host.includes(':') ? `[${deps.options.host}]` : deps.options.host;
-  let stopping: Promise<void> | undefined;
+  let stopped: Promise<void> | undefined;
   return {
     url: `http://${host}:${port}`,
     port,
     stop: () => {
-      stopping ??= closeServer(server).then(release);
-      return stopping;
+      stopping.abort();
+      stopped ??= drainServer(server, limits.stopGraceMs, deps.clock).then(release);
+      return stopped;
     },
   };
 }

@@ -33,6 +33,8 @@ export interface ApiLimits {
   /** How long update, rotate and delete wait for the broker before they say "committed, pending". */
   readonly publishedWaitMs: number;
   readonly testWaitSecondsMax: number;
+  /** How long running requests may go on after stop was called. */
+  readonly stopGraceMs: number;
   /** How long the answer to an Idempotency-Key is kept. */
   readonly answersKeptMs: number;
 }
@@ -46,6 +48,7 @@ export const API_LIMITS: ApiLimits = {
   requestTimeoutMs: 30_000,
   publishedWaitMs: 3000,
   testWaitSecondsMax: 30,
+  stopGraceMs: 5000,
   answersKeptMs: 24 * 3600 * 1000,
 };
 
@@ -60,6 +63,8 @@ export interface ApiContext {
   readonly options: ApiOptions;
   readonly limits: ApiLimits;
   readonly relay: Relay;
+  /** Fires when the station stops: who waits answers with what there is. */
+  readonly stopping: AbortSignal;
 }
 
 /** Now, in whole milliseconds: what is stored and shown. */

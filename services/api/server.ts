@@ -1,5 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Clock } from '../runtime/clock.ts';
+import { closeServer } from '../runtime/operations.ts';
 import type { Random } from '../runtime/random.ts';
 import type { ApiLimits } from './context.ts';
 import { ERROR_CODES, type ErrorCode } from './error-codes.ts';
@@ -32,6 +34,25 @@ export function createApiServer(app: RequestListener, limits: ApiLimits, random:
     refuse(socket as Socket, CODE_OF_ERROR[error.code ?? ''] ?? 'malformed_request', random);
   });
   return server;
+}
+
+/** How often connections are looked at that fell idle while the server stops. */
+const IDLE_CHECK_MS = 100;
+
+/**
+ * Stops listening and resolves when every running request has been answered, or when `graceMs` have passed and its
+ * connection was cut: a caller who does not read his answer must not hold a shutdown.
+ */
+export async function drainServer(server: Server, graceMs: number, clock: Clock): Promise<void> {
+  const isDrained = new AbortController();
+  const closed = closeServer(server).then(() => isDrained.abort());
+  const until = clock.now() + graceMs;
+  while (!isDrained.signal.aborted) {
+    await clock.sleep(IDLE_CHECK_MS, isDrained.signal);
+    if (clock.now() >= until) server.closeAllConnections();
+    else server.closeIdleConnections();
+  }
+  await closed;
 }
 
 /** Answers below Express: there is no request object, only a connection. */

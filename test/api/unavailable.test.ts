@@ -3,6 +3,7 @@
  * force as soon as the broker is there.
  */
 import { mkdtemp } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -11,6 +12,7 @@ import { Relay } from '../../services/api/relay.ts';
 import { openSqliteBroker } from '../../services/broker/sqlite/sqlite-broker.ts';
 import { Directory } from '../../services/domain/directory.ts';
 import { jsonEventOf } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
 import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
@@ -117,3 +119,27 @@ test('stop may be called twice', async () => {
   await Promise.all([api.api.stop(), api.api.stop()]);
   await expect(fetch(api.api.url)).rejects.toThrow();
 });
+
+test('a stop does not wait for a test webhook that waits, nor for a caller who does not read', async () => {
+  const waiting = await startTestApi({ limits: { stopGraceMs: 200 } });
+  const endpoint = await createEndpoint(waiting);
+  const body = { type: 'KYC', subType: 'FULL_USER', user_uuid: uuid };
+  const path = `${ENDPOINTS}/${endpoint.uuid}/test`;
+  const answer = waiting.call('POST', path, { json: body, headers: { prefer: 'wait=30' } });
+  await eventually('the test webhook on the stream', () => waiting.broker.status().backlog.tasks > 0);
+  const deaf = await unreadAnswers(waiting.api.port);
+  await waiting.api.stop();
+  expect((await answer).status).toBe(202);
+  deaf.destroy();
+  await waiting.close();
+});
+
+/** A connection that asked for more than the buffers between here and there hold, and reads none of it. */
+async function unreadAnswers(port: number) {
+  const socket = connect(port, '127.0.0.1')
+    .on('error', () => undefined)
+    .pause();
+  const request = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n';
+  await new Promise((resolve) => socket.write(request.repeat(30), resolve));
+  return socket;
+}

@@ -146,7 +146,8 @@ function waitFor(context: ApiContext, request: Request, response: Response, deli
     cancel();
     over.abort();
   });
-  const attempted = context.store.log.waitForAttempt(deliveryId, over.signal);
+  const signal = AbortSignal.any([over.signal, context.stopping]);
+  const attempted = context.store.log.waitForAttempt(deliveryId, signal);
   // Awaited only after the publish; if that fails, nobody asks for this one's reason.
   attempted.catch(() => undefined);
   return { seconds, attempted };

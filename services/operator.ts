@@ -1,0 +1,261 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { request } from 'undici';
+import yargs, { type Argv } from 'yargs';
+import { hideBin } from 'yargs/helpers';
+import { type OperatorCommand, OperatorError, runOperatorCommand } from './api/operator-commands.ts';
+import { operatorTokenFile } from './api/operator-routes.ts';
+import { systemClock } from './runtime/clock.ts';
+import { ConfigError, readConfig } from './runtime/config.ts';
+import { KeyRing } from './runtime/keyring.ts';
+import { createLogger } from './runtime/logger.ts';
+import { systemRandom } from './runtime/random.ts';
+import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
+
+/**
+ * The operator's tool. A running service has the store locked, so it is asked over its operations port; without one
+ * the store is opened here.
+ */
+
+const EXIT_USAGE = 2;
+const EXIT_FAILED = 1;
+const SERVICE_TIMEOUT_MS = 10_000;
+
+/** The options that every command has, and yargs' own arguments besides. */
+interface GlobalOptions {
+  readonly 'data-dir': string | undefined;
+  readonly output: 'text' | 'json';
+}
+
+type Arguments = Readonly<Record<string, unknown>>;
+type Execute = (command: OperatorCommand, options: GlobalOptions, given: Arguments) => Promise<void>;
+
+/** Runs the tool; resolves with the exit code: 0 done, 1 refused or failed, 2 not understood. */
+export async function runOperator(
+  argv: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+  print: (line: string) => void,
+  printError: (line: string) => void,
+): Promise<number> {
+  const execute: Execute = async (command, options, given) => {
+    const result = await ask(command, given, withDataDir(environment, options['data-dir']));
+    print(options.output === 'json' ? JSON.stringify(result) : asText(result));
+  };
+  try {
+    await commandLine(argv, execute, print).parseAsync();
+    return 0;
+  } catch (error) {
+    printError(`operator: ${error instanceof Error ? error.message : error}`);
+    return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
+  }
+}
+
+/** The command line was not understood. */
+class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+function commandLine(argv: readonly string[], execute: Execute, print: (line: string) => void): Argv {
+  return yargs([...argv])
+    .scriptName('npm run operator --')
+    .option('data-dir', { type: 'string', describe: 'Where the files are (HOOKRAIL_DATA_DIR)' })
+    .option('output', { choices: ['text', 'json'] as const, default: 'text' as const })
+    .command('merchants', 'Merchants of this environment', (merchants) =>
+      merchantCommands(merchants, execute),
+    )
+    .command('keys', 'API keys', (keys) => keyCommands(keys, execute))
+    .command('keyring', 'The key ring that seals signing secrets', (rings) =>
+      rings
+        .command(
+          'create',
+          'Make a key ring; never overwrites',
+          (create) => create.option('out', { type: 'string', demandOption: true, describe: 'File to write' }),
+          ({ out }) => {
+            createKeyRing(out);
+            print(`made ${out}: keep a copy; without it no signing secret can be read`);
+          },
+        )
+        .demandCommand(1, 'say what to do with the key ring: create'),
+    )
+    .demandCommand(1, 'say what to do: merchants, keys or keyring')
+    .strict()
+    .version(false)
+    .exitProcess(false)
+    .fail((message, error) => {
+      throw error ?? new UsageError(`${message} (--help shows the commands)`);
+    });
+}
+
+function merchantCommands(merchants: Argv<GlobalOptions>, execute: Execute): Argv<GlobalOptions> {
+  const details = { type: 'boolean', describe: 'Show senders’ bank details to this merchant' } as const;
+  const id = { type: 'string', demandOption: true, describe: 'The merchant’s id' } as const;
+  return merchants
+    .command(
+      'create',
+      'Make a merchant',
+      (create) =>
+        create
+          .option('name', { type: 'string', demandOption: true })
+          .option('id', { type: 'string', describe: 'A UUID; made up unless given' })
+          .option('sender-account-details', details),
+      (argv) => execute('merchants-create', argv, pick(argv, ['name', 'id', 'senderAccountDetails'])),
+    )
+    .command(
+      'list',
+      'List the merchants',
+      (list) => list,
+      (argv) => execute('merchants-list', argv, {}),
+    )
+    .command(
+      'pause <id>',
+      'Hold a merchant’s deliveries back; nothing is lost',
+      (pause) => pause.positional('id', id),
+      (argv) => execute('merchants-pause', argv, pick(argv, ['id'])),
+    )
+    .command(
+      'resume <id>',
+      'Let a merchant’s deliveries go on',
+      (resume) => resume.positional('id', id),
+      (argv) => execute('merchants-resume', argv, pick(argv, ['id'])),
+    )
+    .command(
+      'set <id>',
+      'Change a merchant',
+      (set) =>
+        set.positional('id', id).option('name', { type: 'string' }).option('sender-account-details', details),
+      (argv) => execute('merchants-set', argv, pick(argv, ['id', 'name', 'senderAccountDetails'])),
+    )
+    .demandCommand(1, 'say what to do with merchants: create, list, pause, resume, set');
+}
+
+function keyCommands(keys: Argv<GlobalOptions>, execute: Execute): Argv<GlobalOptions> {
+  return keys
+    .command(
+      'create',
+      'Make a key; it is shown this once',
+      (create) =>
+        create
+          .option('merchant', { type: 'string', describe: 'The merchant’s id' })
+          .option('producer', { type: 'boolean', describe: 'For services that publish events' }),
+      (argv) => execute('keys-create', argv, pick(argv, ['merchant', 'producer'])),
+    )
+    .command(
+      'list',
+      'List the keys',
+      (list) => list,
+      (argv) => execute('keys-list', argv, {}),
+    )
+    .command(
+      'revoke <id>',
+      'Refuse a key from now on',
+      (revoke) => revoke.positional('id', { type: 'string', demandOption: true, describe: 'The keyId' }),
+      (argv) => execute('keys-revoke', argv, pick(argv, ['id'])),
+    )
+    .demandCommand(1, 'say what to do with keys: create, list, revoke');
+}
+
+function pick(argv: object, names: readonly string[]): Arguments {
+  return Object.fromEntries(
+    Object.entries(argv).filter(([name, value]) => names.includes(name) && value !== undefined),
+  );
+}
+
+function withDataDir(environment: Readonly<Record<string, string | undefined>>, dataDir: string | undefined) {
+  return readConfig(dataDir === undefined ? environment : { ...environment, HOOKRAIL_DATA_DIR: dataDir });
+}
+
+function createKeyRing(path: string): void {
+  try {
+    KeyRing.create(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST')
+      throw new OperatorError(`${path} exists and is not overwritten: secrets may need it`);
+    throw new OperatorError(`${path} cannot be written (${code})`);
+  }
+}
+
+/** Asks the running service, or opens the store when none runs on this data directory. */
+async function ask(
+  command: OperatorCommand,
+  given: Arguments,
+  config: ReturnType<typeof readConfig>,
+): Promise<unknown> {
+  const { host, port } = config.operations;
+  const answer = await askService(`http://${host}:${port}/operator/${command}`, given, config.dataDir);
+  if (answer !== undefined) return answer.result;
+  const clock = systemClock();
+  const store = await openSqliteStore({
+    file: join(config.dataDir, 'store.db'),
+    clock,
+    healthPolicy: config.autoDisable,
+    log: createLogger('silent'),
+  }).catch((error: Error) => {
+    const where = `a service on ${config.dataDir} must be reached at ${host}:${port} (HOOKRAIL_OPS_PORT)`;
+    throw new OperatorError(`${error.message}; ${where}`);
+  });
+  try {
+    return await runOperatorCommand(
+      { store, clock, random: systemRandom, environment: config.environment },
+      command,
+      given,
+    );
+  } finally {
+    await store.close();
+  }
+}
+
+/** The service's answer, or undefined when none runs there or it is not the one of this data directory. */
+async function askService(
+  url: string,
+  given: Arguments,
+  dataDir: string,
+): Promise<{ result: unknown } | undefined> {
+  const token = readToken(dataDir);
+  if (token === undefined) return undefined;
+  const answer = await request(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(given),
+    signal: AbortSignal.timeout(SERVICE_TIMEOUT_MS),
+  }).catch((error: NodeJS.ErrnoException) => {
+    // A refused connection = nobody is there. Anything later = the command may have been carried out.
+    if (error.code === 'ECONNREFUSED') return undefined;
+    throw new OperatorError(`the service at ${url} did not answer; whether it did as told is not known`);
+  });
+  if (answer === undefined) return undefined;
+  if (answer.statusCode === 401 || answer.statusCode === 404) {
+    await answer.body.dump();
+    return undefined;
+  }
+  const body = (await answer.body.json()) as { result: unknown; error?: string };
+  if (answer.statusCode === 200) return body;
+  throw new OperatorError(body.error ?? `the service answered ${answer.statusCode}`);
+}
+
+function readToken(dataDir: string): string | undefined {
+  try {
+    return readFileSync(operatorTokenFile(dataDir), 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new ConfigError(
+      `${operatorTokenFile(dataDir)} cannot be read (${(error as NodeJS.ErrnoException).code})`,
+    );
+  }
+}
+
+/** One line per thing; an empty list says so. */
+function asText(result: unknown): string {
+  if (!Array.isArray(result)) return lines(result, '\n');
+  return result.length === 0 ? 'none' : result.map((item) => lines(item, '  ')).join('\n');
+}
+
+function lines(item: unknown, separator: string): string {
+  const entries = Object.entries(item as Record<string, unknown>).filter(([, value]) => value !== null);
+  return entries.map(([name, value]) => `${name}=${value}`).join(separator);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  process.exitCode = await runOperator(hideBin(process.argv), process.env, console.log, console.error);
+}

@@ -1,0 +1,114 @@
+/** openapi.yaml, the list of error codes and the catalog say the same. */
+import { describe, expect, test } from 'vitest';
+import { ERROR_CODES, errorCodesTable, FIELD_CODES } from '../../services/api/error-codes.ts';
+import { FAILURE_CODES } from '../../services/domain/attempt.ts';
+import { fieldsOf, SUB_TYPES } from '../../services/domain/catalog/catalog.ts';
+import { API_VERSIONS } from '../../services/domain/endpoint.ts';
+import { ENDPOINT_URL_RULES } from '../../services/domain/endpoint-url.ts';
+import { EVENT_TYPES } from '../../services/domain/event.ts';
+import { openapi, operations } from '../support/openapi-check.ts';
+
+const codes = Object.keys(ERROR_CODES);
+const { responses, schemas } = openapi.components;
+
+describe('error codes', () => {
+  test('the description has exactly the codes of the list, each under its status', () => {
+    expect(schemas.Problem.properties.code['x-known-values']).toEqual(codes);
+    const described = new Set<string>();
+    for (const [name, response] of Object.entries<{ 'x-codes': string[]; content: object }>(responses)) {
+      const examples = response.content['application/problem+json' as never] as { examples: object };
+      expect([name, Object.keys(examples.examples)]).toEqual([name, response['x-codes']]);
+      for (const code of response['x-codes']) described.add(code);
+    }
+    expect([...described].sort()).toEqual([...codes].sort());
+  });
+
+  test('each operation refers to responses of the status they are under', () => {
+    for (const { method, path, operation } of operations()) {
+      for (const [status, response] of Object.entries(operation.responses)) {
+        if (Number(status) < 400) continue;
+        const name = response.$ref?.split('/').at(-1) ?? '';
+        for (const code of responses[name]['x-codes'] as (keyof typeof ERROR_CODES)[]) {
+          expect([method, path, code, String(ERROR_CODES[code].status)]).toEqual([
+            method,
+            path,
+            code,
+            status,
+          ]);
+        }
+      }
+    }
+  });
+
+  test('examples say what the list says', () => {
+    for (const response of Object.values<{ content: Record<string, { examples: object }> }>(responses)) {
+      for (const [code, { value }] of Object.entries(
+        response.content['application/problem+json']?.examples ?? {},
+      )) {
+        const { status, title, hint } = ERROR_CODES[code as keyof typeof ERROR_CODES];
+        expect(value).toMatchObject({ code, status, title, detail: hint });
+      }
+    }
+  });
+
+  test('the codes of fields, URL rules included, are described', () => {
+    const known = schemas.Problem.properties.errors.items.properties.code['x-known-values'];
+    for (const code of [...FIELD_CODES, ...ENDPOINT_URL_RULES]) expect(known).toContain(code);
+  });
+
+  test('the table has a row for each', () => {
+    for (const code of codes) expect(errorCodesTable()).toContain(`| \`${code}\` |`);
+  });
+});
+
+describe('webhooks', () => {
+  test('there is one per event type, with the subTypes and fields of the catalog', () => {
+    expect(Object.keys(openapi.webhooks)).toEqual([...EVENT_TYPES]);
+    for (const type of EVENT_TYPES) {
+      const [, own] = openapi.webhooks[type].post.requestBody.content['application/json'].schema.allOf;
+      expect(own.properties.type.const).toBe(type);
+      expect([type, own.properties.subType['x-known-values']]).toEqual([type, SUB_TYPES[type]]);
+      expect([type, Object.keys(schemas[`${type}Data`].properties)]).toEqual([
+        type,
+        fieldsOf(type).map(({ name }) => name),
+      ]);
+    }
+  });
+});
+
+describe('lists of values', () => {
+  test('requests name exactly what the code accepts; answers name it as known values', () => {
+    expect(schemas.EventTypeRequested.enum).toEqual([...EVENT_TYPES]);
+    expect(schemas.EventType['x-known-values']).toEqual([...EVENT_TYPES]);
+    expect(schemas.FailureCode['x-known-values']).toEqual([...FAILURE_CODES]);
+    expect(schemas.CreateWebhookEndpoint.properties.api_version.enum).toEqual([...API_VERSIONS]);
+    expect(openapi.components.parameters.ApiVersion.schema.enum).toEqual([...API_VERSIONS]);
+  });
+
+  test('answers and webhooks are open: no closed list of values, no refused property', () => {
+    const closed: string[] = [];
+    const look = (node: unknown, at: string) => {
+      if (typeof node !== 'object' || node === null) return;
+      if ('enum' in node || ('additionalProperties' in node && node.additionalProperties === false))
+        closed.push(at);
+      for (const [name, child] of Object.entries(node)) look(child, `${at}/${name}`);
+    };
+    const requests = [
+      'CreateWebhookEndpoint',
+      'UpdateWebhookEndpoint',
+      'TestWebhook',
+      'EventTypeRequested',
+      'ProducerEvent',
+    ];
+    for (const [name, schema] of Object.entries(schemas)) if (!requests.includes(name)) look(schema, name);
+    look(openapi.webhooks, 'webhooks');
+    for (const { path, method, operation } of operations()) look(operation.responses, `${method} ${path}`);
+    expect(closed).toEqual([]);
+  });
+
+  test('requests are strict: every body refuses what it does not know', () => {
+    for (const name of ['CreateWebhookEndpoint', 'UpdateWebhookEndpoint', 'TestWebhook', 'ProducerEvent']) {
+      expect([name, schemas[name].additionalProperties]).toEqual([name, false]);
+    }
+  });
+});

@@ -1,0 +1,67 @@
+/** An API key says its environment, and a mistyped one is told from an unknown one without asking the store. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { apiKeyHint, hashApiKey, newApiKey, parseApiKey } from '../../services/domain/api-key.ts';
+
+const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 });
+const kinds = fc.constantFrom(
+  ['merchant', 'sandbox', 'sk_sandbox_', 'sandbox'] as const,
+  ['merchant', 'production', 'sk_live_', 'production'] as const,
+  ['producer', 'sandbox', 'pk_', 'producer'] as const,
+);
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+describe('keys', () => {
+  test('a new key parses to its prefix and hash, and has one length per prefix', () => {
+    fc.assert(
+      fc.property(bytes, kinds, (random, [kind, environment, text, prefix]) => {
+        const key = newApiKey(kind, environment, random);
+        expect(key.startsWith(text)).toBe(true);
+        expect(key).toHaveLength(text.length + 49);
+        expect(parseApiKey(key)).toEqual({ ok: true, prefix, hash: hashApiKey(key) });
+      }),
+    );
+  });
+
+  test('one wrong character is always noticed', () => {
+    fc.assert(
+      fc.property(bytes, fc.nat(48), fc.nat(61), (random, place, other) => {
+        const key = newApiKey('merchant', 'sandbox', random);
+        const at = 'sk_sandbox_'.length + place;
+        const wrong = key.slice(0, at) + ALPHABET.charAt(other) + key.slice(at + 1);
+        expect(parseApiKey(wrong).ok).toBe(wrong === key);
+      }),
+    );
+  });
+
+  test('different bytes, different keys', () => {
+    fc.assert(
+      fc.property(bytes, bytes, (a, b) => {
+        const same = Buffer.from(a).equals(Buffer.from(b));
+        expect(newApiKey('producer', 'sandbox', a) === newApiKey('producer', 'sandbox', b)).toBe(same);
+      }),
+    );
+  });
+
+  test.each([
+    '',
+    'sk_',
+    'sk_test_abc',
+    `sk_live_${'a'.repeat(48)}`,
+    `pk_${'!'.repeat(49)}`,
+    `pk_${'a'.repeat(4900)}`,
+  ])('%j is no key, and the reason does not repeat it', (text) => {
+    const parsed = parseApiKey(text);
+    expect(parsed.ok).toBe(false);
+    if (!parsed.ok && text.length > 20) expect(parsed.detail).not.toContain(text.slice(8));
+  });
+
+  test('too few random bytes are an error', () => {
+    expect(() => newApiKey('merchant', 'sandbox', new Uint8Array(16))).toThrow(RangeError);
+  });
+
+  test('the hint shows eight characters of the secret part', () => {
+    const key = newApiKey('merchant', 'production', new Uint8Array(32).fill(7));
+    expect(apiKeyHint(key)).toMatch(/^sk_live_.{4}….{4}$/);
+  });
+});

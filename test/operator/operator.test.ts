@@ -1,0 +1,187 @@
+/**
+ * The operator's tool does the same whether a service runs (it asks it) or not (it opens the store), and says clearly
+ * what it cannot do.
+ */
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import express from 'express';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { operatorRoutes, operatorTokenFile } from '../../services/api/operator-routes.ts';
+import { parseApiKey } from '../../services/domain/api-key.ts';
+import { runOperator } from '../../services/operator.ts';
+import { systemClock } from '../../services/runtime/clock.ts';
+import { systemRandom } from '../../services/runtime/random.ts';
+import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
+
+let dataDir: string;
+let opsPort = 1;
+const healthPolicy = { withoutSuccessMs: 86_400_000, failedAttempts: 20 };
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'hookrail-operator-'));
+  opsPort = 1;
+});
+afterEach(() => rm(dataDir, { recursive: true, force: true }));
+
+async function operator(...argv: string[]) {
+  const out: string[] = [];
+  const err: string[] = [];
+  const environment = { HOOKRAIL_DATA_DIR: dataDir, HOOKRAIL_OPS_PORT: String(opsPort) };
+  const code = await runOperator(
+    argv,
+    environment,
+    (line) => out.push(line),
+    (line) => err.push(line),
+  );
+  return { code, out: out.join('\n'), err: err.join('\n') };
+}
+
+async function json(...argv: string[]) {
+  const { code, out, err } = await operator(...argv, '--output', 'json');
+  expect([code, err]).toEqual([0, '']);
+  return JSON.parse(out);
+}
+
+/** The operator interface as a running service mounts it, with the store locked. */
+async function startService() {
+  const clock = systemClock();
+  const store = await openSqliteStore({ file: join(dataDir, 'store.db'), clock, healthPolicy });
+  const log = pino({ level: 'silent' });
+  const deps = { store, clock, random: systemRandom, environment: 'sandbox', dataDir, log } as const;
+  const server: Server = createServer(express().use('/operator', operatorRoutes(deps)));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  opsPort = (server.address() as AddressInfo).port;
+  const stop = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await store.close();
+  };
+  return { store, stop };
+}
+
+describe.each(['asking a running service', 'opening the store'])('%s', (mode) => {
+  let stop = async () => {};
+  beforeEach(async () => {
+    if (mode === 'asking a running service') ({ stop } = await startService());
+  });
+  afterEach(async () => {
+    await stop();
+    stop = async () => {};
+  });
+
+  test('a merchant, from its making to a pause', async () => {
+    expect((await operator('merchants', 'list')).out).toBe('none');
+    const made = await json('merchants', 'create', '--name', 'Acme');
+    expect(made).toMatchObject({ name: 'Acme', state: 'active', senderAccountDetails: false });
+    const id = made.merchantId;
+    expect((await json('merchants', 'pause', id)).state).toBe('paused');
+    expect((await json('merchants', 'resume', id)).state).toBe('active');
+    const set = await json('merchants', 'set', id, '--name', 'Acme Ltd', '--sender-account-details');
+    expect(set).toMatchObject({ name: 'Acme Ltd', senderAccountDetails: true });
+    expect((await json('merchants', 'set', id, '--no-sender-account-details')).senderAccountDetails).toBe(
+      false,
+    );
+    expect(await json('merchants', 'list')).toHaveLength(1);
+    expect((await operator('merchants', 'list')).out).toContain(`merchantId=${id}`);
+  });
+
+  test('keys are shown once and can be revoked once', async () => {
+    const { merchantId } = await json('merchants', 'create', '--name', 'Acme');
+    const made = await json('keys', 'create', '--merchant', merchantId);
+    expect(parseApiKey(made.key)).toMatchObject({ ok: true, prefix: 'sandbox' });
+    const producer = await json('keys', 'create', '--producer');
+    expect(parseApiKey(producer.key)).toMatchObject({ ok: true, prefix: 'producer' });
+    const listed = await operator('keys', 'list', '--output', 'json');
+    expect(JSON.parse(listed.out)).toHaveLength(2);
+    expect(listed.out).not.toContain(made.key);
+    expect((await json('keys', 'revoke', made.keyId)).keyId).toBe(made.keyId);
+    const again = await operator('keys', 'revoke', made.keyId);
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining('keys list')]);
+  });
+
+  test('what cannot be done is exit code 1 and one line that says what to do', async () => {
+    const unknown = crypto.randomUUID();
+    for (const [argv, hint] of [
+      [['merchants', 'pause', unknown], 'merchants list'],
+      [['merchants', 'set', unknown], 'nothing to set'],
+      [['merchants', 'create', '--name', ' '], 'name'],
+      [['merchants', 'create', '--name', 'x', '--id', 'x'], 'not a UUID'],
+      [['keys', 'create', '--merchant', unknown], 'merchants list'],
+      [['keys', 'create'], '--producer'],
+      [['keys', 'create', '--producer', '--merchant', unknown], '--producer'],
+    ] as const) {
+      const { code, out, err } = await operator(...argv);
+      expect([argv, code, out]).toEqual([argv, 1, '']);
+      expect(err.split('\n')).toHaveLength(1);
+      expect(err).toContain(hint);
+    }
+  });
+});
+
+describe('the command line', () => {
+  test.each([
+    [[]],
+    [['merchants']],
+    [['merchants', 'sell']],
+    [['keys', 'create', '--colour', 'red']],
+    [['merchants', 'create']],
+    [['merchants', 'list', '--output', 'xml']],
+  ])('%j is not understood: exit code 2', async (argv) => {
+    const { code, err } = await operator(...argv);
+    expect(code).toBe(2);
+    expect(err).toContain('--help');
+  });
+
+  test('a key ring is made for its owner only, and never overwritten', async () => {
+    const file = join(dataDir, 'ring.json');
+    expect((await operator('keyring', 'create', '--out', file)).code).toBe(0);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const before = await readFile(file, 'utf8');
+    const again = await operator('keyring', 'create', '--out', file);
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining('not overwritten')]);
+    expect(await readFile(file, 'utf8')).toBe(before);
+    const nowhere = await operator('keyring', 'create', '--out', join(dataDir, 'no', 'ring.json'));
+    expect([nowhere.code, nowhere.err]).toEqual([1, expect.stringContaining('ENOENT')]);
+  });
+});
+
+describe('a running service', () => {
+  test('its token is new at each start and readable by its owner only; without it nothing is told', async () => {
+    const first = await startService();
+    const file = operatorTokenFile(dataDir);
+    const token = await readFile(file, 'utf8');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const url = `http://127.0.0.1:${opsPort}/operator/merchants-list`;
+    for (const authorization of ['', 'Bearer x', `Bearer ${token.trim()}x`, token.trim()]) {
+      const response = await fetch(url, { method: 'POST', headers: { authorization } });
+      expect(response.status).toBe(401);
+      expect(await response.text()).not.toContain(token.trim());
+    }
+    const right = { method: 'POST', headers: { authorization: `Bearer ${token.trim()}` } };
+    expect(await (await fetch(url, right)).json()).toEqual({ result: [] });
+    await first.stop();
+    const second = await startService();
+    expect(await readFile(file, 'utf8')).not.toBe(token);
+    await second.stop();
+  });
+
+  test('when it cannot be reached, the error says where it is looked for', async () => {
+    const service = await startService();
+    const port = opsPort;
+    opsPort = 1;
+    const { code, err } = await operator('merchants', 'list');
+    expect([code, err]).toEqual([1, expect.stringContaining('HOOKRAIL_OPS_PORT')]);
+    opsPort = port;
+    await service.stop();
+  });
+
+  test('after it stopped, the store is opened as if it had never run', async () => {
+    const service = await startService();
+    await json('merchants', 'create', '--name', 'Acme');
+    await service.stop();
+    expect(await json('merchants', 'list')).toHaveLength(1);
+  });
+});
