@@ -56,7 +56,7 @@ it('no secret is in a file, a log line, a metric or an answer that did not give 
     const answer = await merchant.request('GET', `${resource}/deliveries?status=delivered`);
     return answer.body.data[0];
   });
-  const id = delivery.uuid ?? delivery.delivery_id ?? delivery.delivery_uuid;
+  const id = delivery.delivery_uuid;
   answers.push(await merchant.request('GET', `${resource}/deliveries/${id}`));
   expect(answers.at(-1)?.body.attempts).toHaveLength(3);
   const metrics = await (await fetch(`${service.operationsUrl}/metrics`)).text();

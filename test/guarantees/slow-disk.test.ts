@@ -56,7 +56,7 @@ async function measure(name: string, launcher: readonly string[]): Promise<Laten
     const path = `/merchant/webhook-endpoints/${uuid}/deliveries`;
     const { body } = await merchant.request('GET', `${path}?limit=100&status=delivered`);
     if (body.data.length < EVENTS) return null;
-    const details = body.data.map(({ uuid: id }: { uuid: string }) =>
+    const details = body.data.map(({ delivery_uuid: id }: { delivery_uuid: string }) =>
       merchant.request('GET', `${path}/${id}`),
     );
     const answers: { body: { attempts: { duration_ms: number }[] } }[] = await Promise.all(details);
