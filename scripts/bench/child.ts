@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 /** A child may take this long for one answer before the benchmark gives up on it. */
-const ANSWER_MS_MAX = 120_000;
+const ANSWER_MS_MAX = 600_000;
 
 type Answer = { readonly id: number; readonly value?: unknown; readonly error?: string };
 type Question = { readonly id: number; readonly method: string; readonly argument: unknown };
@@ -11,7 +11,7 @@ type Methods = Record<string, (argument: never) => unknown>;
 /** A part of the benchmark in a process of its own, so that its CPU time is its own. */
 export interface Child {
   readonly process: ChildProcess;
-  /** Asks the child and resolves with its answer; rejects with what it threw, when it dies, or after two minutes. */
+  /** Asks the child and resolves with its answer; rejects with what it threw, when it dies, or after ten minutes. */
   ask<Value>(method: string, argument?: unknown): Promise<Value>;
   stop(): Promise<void>;
 }

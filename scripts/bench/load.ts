@@ -1,0 +1,120 @@
+import { Pool } from 'undici';
+import { eventToJson } from '../../services/codec/events.ts';
+import type { DomainEvent } from '../../services/domain/event.ts';
+import { uuidV5 } from '../../services/domain/ids.ts';
+import { sampleEvent } from '../../services/domain/samples/sample.ts';
+import { wallClock } from './measure.ts';
+
+/** What POST /producer/events takes at most. */
+const EVENTS_PER_REQUEST = 500;
+const CONNECTIONS = 4;
+/** How long to wait before a request that was turned away (503) is sent again. */
+const AGAIN_MS = 50;
+const POST_MS_MAX = 60_000;
+
+/** A request to POST /producer/events, serialised before the clock starts. */
+export interface Post {
+  readonly eventIds: readonly string[];
+  readonly body: string;
+}
+
+/** Realistic finished on-ramps, one entity each, spread evenly over the merchants. `label` keeps runs apart. */
+export function makeEvents(merchantIds: readonly string[], count: number, label: string): DomainEvent[] {
+  return Array.from({ length: count }, (_, i) =>
+    sampleEvent({
+      type: 'fiatToCrypto',
+      subType: 'SUCCESS',
+      merchantId: merchantIds[i % merchantIds.length] ?? '',
+      entityId: uuidV5('bench-entity', label, `${i}`),
+      seed: `bench/${label}/${i}`,
+      occurredAt: Math.floor(wallClock()),
+      simulated: true,
+    }),
+  );
+}
+
+export function serialise(events: readonly DomainEvent[], perPost = EVENTS_PER_REQUEST): Post[] {
+  const posts: Post[] = [];
+  for (let i = 0; i < events.length; i += perPost) {
+    const part = events.slice(i, i + perPost);
+    posts.push({
+      eventIds: part.map(({ eventId }) => eventId),
+      body: JSON.stringify(part.map(eventToJson)),
+    });
+  }
+  return posts;
+}
+
+/** Publishes prepared requests as a producer does: over a few connections that stay open. */
+export class Producer {
+  readonly #pool: Pool;
+  readonly #headers: Record<string, string>;
+
+  constructor(apiUrl: string, producerKey: string) {
+    this.#pool = new Pool(apiUrl, { connections: CONNECTIONS, headersTimeout: POST_MS_MAX });
+    this.#headers = { authorization: `API-Key ${producerKey}`, 'content-type': 'application/json' };
+  }
+
+  /** As fast as they are taken; resolves when all were acknowledged. */
+  async publishAll(posts: readonly Post[]): Promise<void> {
+    const queue = posts.values();
+    const worker = async () => {
+      for (const post of queue) await this.#publish(post);
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS }, worker));
+  }
+
+  /**
+   * At a steady rate whatever the answers do, so that a slow service cannot slow its own measurement. Resolves with
+   * the time each event was posted.
+   */
+  async publishAt(perSecond: number, posts: readonly Post[]): Promise<ReadonlyMap<string, number>> {
+    const postedAt = new Map<string, number>();
+    const running: Promise<void>[] = [];
+    const start = wallClock();
+    for (const [i, post] of posts.entries()) {
+      const wait = start + (i * 1000) / perSecond - wallClock();
+      if (wait > 0) await sleep(wait);
+      const now = wallClock();
+      for (const eventId of post.eventIds) postedAt.set(eventId, now);
+      running.push(this.#publish(post));
+    }
+    await Promise.all(running);
+    return postedAt;
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  async #publish(post: Post): Promise<void> {
+    const giveUpAt = wallClock() + POST_MS_MAX;
+    for (;;) {
+      const path = '/producer/events';
+      const answer = await this.#pool.request({
+        path,
+        method: 'POST',
+        headers: this.#headers,
+        body: post.body,
+      });
+      const text = await answer.body.text();
+      if (answer.statusCode === 202) return;
+      if (answer.statusCode !== 503 || wallClock() > giveUpAt) {
+        throw new Error(`POST ${path} answered ${answer.statusCode}: ${text.slice(0, 500)}`);
+      }
+      await sleep(AGAIN_MS);
+    }
+  }
+}
+
+/** Resolves after the time, or as soon as the signal fires. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const stop = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
