@@ -68,7 +68,7 @@ export async function idempotently(
   }
 }
 
-export function send(response: Response, answer: Answer): void {
+function send(response: Response, answer: Answer): void {
   for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
   sendJson(response, answer.status, answer.body);
 }

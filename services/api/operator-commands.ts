@@ -62,7 +62,7 @@ const COMMANDS = {
 } as const satisfies Record<string, Command>;
 
 export type OperatorCommand = keyof typeof COMMANDS;
-export const OPERATOR_COMMANDS = Object.keys(COMMANDS) as OperatorCommand[];
+const OPERATOR_COMMANDS = Object.keys(COMMANDS) as OperatorCommand[];
 
 /** Runs one command on the store. Throws OperatorError for what cannot be done. */
 export async function runOperatorCommand(

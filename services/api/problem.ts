@@ -83,7 +83,7 @@ export function problemHandler(log: Logger): ErrorRequestHandler {
   };
 }
 
-export function sendProblem(response: Response, error: ApiError, requestId: string): void {
+function sendProblem(response: Response, error: ApiError, requestId: string): void {
   response.status(ERROR_CODES[error.code].status);
   for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
   response.setHeader('Cache-Control', 'no-store');
@@ -92,7 +92,7 @@ export function sendProblem(response: Response, error: ApiError, requestId: stri
 }
 
 /** Maps what middleware and stations throw to the list of codes. */
-export function asApiError(thrown: unknown): ApiError {
+function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (thrown instanceof StoreUnavailable || thrown instanceof BrokerUnavailable) {
     const detail = 'The store or the broker cannot answer now; whether a change was kept is not known.';
