@@ -160,9 +160,8 @@ describe('success', () => {
     expect(attempted.response).toMatchObject({ status: 200, bodyTruncated: false });
     expect(attempted.delivery).toMatchObject({ deliveryId: task.deliveryId, attempt: 1, attemptsMax: 7 });
     expect(attempted.delivery).not.toHaveProperty('body');
-    if (delivery.kind !== 'attempted') throw new Error('unreachable');
-    const everything = JSON.stringify([delivery, attemptLine(task, delivery)]) + logged;
-    expect(everything).not.toContain(SECRET);
+    const line = delivery.kind === 'attempted' && attemptLine(task, delivery);
+    const everything = JSON.stringify([delivery, line]) + logged;
     expect(everything).not.toContain(SECRET.slice('whsec_'.length));
   });
 });

@@ -99,6 +99,20 @@ describe('what is kept of a response', () => {
   });
 });
 
+test('an endless body is not read on: 64 KiB are enough', { timeout: HANG_MS }, async () => {
+  const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
+  const target = await receiver((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+    const more = () => !socket.destroyed && socket.write(chunk, more);
+    more();
+  });
+  // A time-out beyond the test's own: only the limit can end this.
+  const transport = transportOf({ totalTimeoutMs: 10 * HANG_MS });
+  const { exchange } = await transport.post(requestTo(target.origin));
+  expect(exchange).toMatchObject({ kind: 'acknowledged', response: { status: 200, bodyTruncated: true } });
+  await expect.poll(() => target.open, { timeout: HANG_MS }).toBe(0);
+});
+
 describe('connections', () => {
   test('are used again, and the request is sent as it was given', async () => {
     const target = await receiver((socket) => void socket.write(OK));
