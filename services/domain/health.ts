@@ -1,8 +1,13 @@
 import type { FailureCode } from './attempt.ts';
 
-/** When an endpoint that only fails is switched off (decisions §2, "auto_disabled, in"). All limits must be reached. */
+/**
+ * When an endpoint that only fails is switched off (decisions §2, "auto_disabled, in"). All limits must be
+ * reached.
+ */
 export interface HealthPolicy {
-  /** Milliseconds without a success. Must exceed the 18.7 h of a schedule, or one bad event kills an endpoint. */
+  /**
+   * Milliseconds without a success. Must exceed the 18.7 h of a schedule, or one bad event kills an endpoint.
+   */
   readonly withoutSuccessMs: number;
   /** Failed attempts without a success between them. */
   readonly failedAttempts: number;
@@ -42,11 +47,14 @@ export type Observation =
       readonly isLast: boolean;
     };
 
-/** The health after one more attempt. Times in milliseconds since the epoch; attempts may come out of order. */
+/**
+ * The health after one more attempt. Times in milliseconds since the epoch; attempts may come out of order.
+ */
 export function observe(health: Health, seen: Observation): Health {
   if (seen.kind === 'success') {
     const lastSuccessAt = Math.max(seen.endedAt, health.lastSuccessAt ?? seen.endedAt);
-    return { ...health, failureCount: 0, exhaustedCount: 0, lastSuccessAt };
+    const { lastFailureAt, lastFailure } = health;
+    return { failureCount: 0, exhaustedCount: 0, lastSuccessAt, lastFailureAt, lastFailure };
   }
   const isNewest = health.lastFailureAt === null || seen.endedAt >= health.lastFailureAt;
   const lastFailureAt = isNewest ? seen.endedAt : health.lastFailureAt;
@@ -67,9 +75,9 @@ export function observe(health: Health, seen: Observation): Health {
 }
 
 /**
- * Why the endpoint must be switched off after this attempt, or null. A 410 does it at once; otherwise no success for
- * `withoutSuccessMs` and enough failures and an exhausted delivery.
- * `activeSince`: the later of its creation and its last activation, milliseconds since the epoch.
+ * Why the endpoint must be switched off after this attempt, or null. A 410 does it at once; otherwise no
+ * success for `withoutSuccessMs` and enough failures and an exhausted delivery. `activeSince`: the later of
+ * its creation and its last activation, milliseconds since the epoch.
  */
 export function disableReason(
   health: Health,

@@ -92,7 +92,7 @@ function waiting(test: StoreUnderTest): void {
     return { asked, apply: journalOf(test.store), wait: test.store.log.waitForAttempt.bind(test.store.log) };
   };
 
-  it('wakes who waits for an attempt when it is recorded, before it, after it and when it is cancelled', async () => {
+  it('wakes who waits for an attempt when it is recorded or cancelled, or was before', async () => {
     const { asked, apply, wait } = setUp();
     const early = wait(asked.deliveryId, FOR_EVER);
     await apply(requested(asked, new Uint8Array(2)));

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe } from 'vitest';
 import type { Store } from '../../services/store/store.ts';
+import { healthContract } from './store-health.ts';
 import { journalContract } from './store-journal.ts';
 import { logContract } from './store-log.ts';
 import { managementContract } from './store-management.ts';
@@ -25,8 +26,9 @@ export interface StoreUnderTest {
 export const TEST_POLICY = { withoutSuccessMs: 24 * 3_600_000, failedAttempts: 5 };
 
 /**
- * The store's guarantees (services/store/store.ts) as tests, for every engine: what resolved is durable, changes
- * commit with their outbox rows, a journal batch applied twice changes nothing, and no merchant reads another's.
+ * The store's guarantees (services/store/store.ts) as tests, for every engine: what resolved is durable,
+ * changes commit with their outbox rows, a journal batch applied twice changes nothing, and no merchant reads
+ * another's.
  */
 export function storeContract(name: string, makePlace: () => Promise<StorePlace>): void {
   describe(`${name} store`, () => {
@@ -57,6 +59,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     };
     managementContract(underTest);
     journalContract(underTest);
+    healthContract(underTest);
     logContract(underTest);
   });
 }

@@ -17,7 +17,10 @@ import { type Store, StoreUnavailable } from '../../services/store/store.ts';
 import { TEST_POLICY } from '../contract/store.contract.ts';
 import { createEndpoint, eventNumber, journalOf, routed } from '../support/journal-entries.ts';
 
-/** What the SQLite store promises beyond the contract: its file is one process's, durable, checked, and may be full. */
+/**
+ * What the SQLite store promises beyond the contract: its file is one process's, durable, checked, and may be
+ * full.
+ */
 
 const MERCHANT = 'a-merchant';
 let directory: string;
@@ -32,7 +35,7 @@ const open = (pagesMax = 0): Promise<Store> =>
   openSqliteStore({ file, clock: systemClock(), healthPolicy: TEST_POLICY, pagesMax });
 
 describe('the file', () => {
-  it('belongs to one store at a time; a second one is told so and may come when the first is closed', async () => {
+  it('belongs to one store at a time; a second one is told so and may come later', async () => {
     const store = await open();
     await expect(open()).rejects.toThrow(`${file} is in use by another process`);
     await store.close();
@@ -107,7 +110,7 @@ describe('reading', () => {
         const sql = LogReads.listSql(options, isContinued).replaceAll(/:\w+/g, '1');
         const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[];
         const lines = plan.map(({ detail }) => detail);
-        expect(lines[0]).toMatch(/^SEARCH d USING INDEX delivery_(newest|undelivered) \(endpoint=\?/);
+        expect(lines[0]).toMatch(/^SEARCH d USING INDEX delivery_(newest|failing) \(endpoint=\?/);
         expect(lines.join()).not.toMatch(/SCAN|TEMP B-TREE/);
       }
     }
@@ -149,9 +152,9 @@ describe('reading', () => {
 });
 
 describe('a full disk', () => {
-  it('fails calls with StoreUnavailable, loses nothing acknowledged, and goes on when there is room', async () => {
+  it('refuses with StoreUnavailable, loses nothing acknowledged, goes on when there is room', async () => {
     const endpointId = randomUUID();
-    let store = await open(200);
+    let store = await open(100);
     const created = await createEndpoint(store, MERCHANT, endpointId);
     const apply = journalOf(store);
     let acknowledged = 0;

@@ -12,7 +12,8 @@ export class AnswerWrites {
   constructor(db: Database) {
     this.#store = db.prepare('INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?, ?)');
     this.#expire = db.prepare(
-      'DELETE FROM answer WHERE scope IN (SELECT scope FROM answer WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)',
+      `DELETE FROM answer WHERE scope IN (SELECT scope FROM answer WHERE expires_at <= ? ORDER BY expires_at
+       LIMIT ?)`,
     );
   }
 

@@ -7,8 +7,8 @@ import type { Trigger } from '../../domain/task.ts';
 import type { DeliveryStatus } from '../store.ts';
 
 /**
- * Words as small integers, as they lie in the file. Numbers are for ever: a new word gets the next number, and the
- * compiler asks for it here as soon as the domain has it.
+ * Words as small integers, as they lie in the file. Numbers are for ever: a new word gets the next number,
+ * and the compiler asks for it here as soon as the domain has it.
  */
 interface Codes<Word extends string> {
   readonly of: Readonly<Record<Word, number>>;

@@ -2,18 +2,21 @@ import Database from 'better-sqlite3';
 
 /** PRAGMA synchronous answers a number: 2 = FULL. */
 const SYNCHRONOUS_FULL = 2;
-/** Larger pages would make every change of a random page dearer, smaller ones overflow on an event. */
-const PAGE_BYTES = 4096;
+/**
+ * Measured: an event's row is about 1 KiB, and a commit of many was a third cheaper than with 4 KiB; 16 KiB
+ * brought no more.
+ */
+const PAGE_BYTES = 8192;
 const CACHE_KIB = 64 * 1024;
 /** A checkpoint every 16 MiB: fewer rewrites of hot pages, and a commit never waits for more than that. */
-const CHECKPOINT_PAGES = 4096;
+const CHECKPOINT_PAGES = 2048;
 /** What the write-ahead log is cut back to after it had to grow. */
 const WAL_BYTES_KEPT = 64 * 1024 * 1024;
 
 /**
- * Opens a connection with everything durability rests on set and read back: SQLite forgets `synchronous` with every
- * connection, and an existing WAL file would silently run with NORMAL.
- * Throws one line naming the file when it is not a database or is damaged.
+ * Opens a connection with everything durability rests on set and read back: SQLite forgets `synchronous` with
+ * every connection, and an existing WAL file would silently run with NORMAL. Throws one line naming the file
+ * when it is not a database or is damaged.
  */
 export function openConnection(file: string, access: 'read' | 'write'): Database.Database {
   const isReader = access === 'read';

@@ -40,8 +40,8 @@ export interface AttemptResult {
 export const ATTEMPTS_PER_DELIVERY = 256;
 
 /**
- * pending → failed (retries left) → delivered | exhausted | cancelled. Entries may come twice and, from different
- * partitions, out of order: the highest attempt speaks, and what was delivered stays delivered.
+ * pending → failed (retries left) → delivered | exhausted | cancelled. Entries may come twice and, from
+ * different partitions, out of order: the highest attempt speaks, and what was delivered stays delivered.
  */
 export function applyAttempt(delivery: Delivery, result: AttemptResult): void {
   if (result.number <= delivery.attemptsMade && result.status !== STATUS.of.delivered) return;
@@ -68,10 +68,15 @@ export function applyCancel(delivery: Delivery, attempt: number, reason: number)
   delivery.isChanged = true;
 }
 
+/** Deliveries without an attempt kept in memory; beyond, they are read when the attempt comes. */
+const PENDING_MAX = 20_000;
+
 /** Writes the deliveries of the log. */
 export class DeliveryRows {
   readonly index: IdIndex;
   #nextSeq: number;
+  /** The attempt usually follows within a moment: its delivery need not be read again. */
+  readonly #pending = new Map<string, Delivery>();
   readonly #insert;
   readonly #update;
   readonly #setCreated;
@@ -83,7 +88,8 @@ export class DeliveryRows {
     this.#nextSeq = nextSeq(db, 'delivery');
     this.#insert = db.prepare(`INSERT INTO delivery VALUES (${Array(16).fill('?').join(', ')})`);
     this.#update = db.prepare(
-      `UPDATE delivery SET status = ?, cancel_reason = ?, attempts_made = ?, next_attempt_at = ?, last_attempt_at = ?,
+      `UPDATE delivery SET status = ?, cancel_reason = ?, attempts_made = ?, next_attempt_at = ?,
+       last_attempt_at = ?,
        last_response_status = ?, last_failure_code = ? WHERE seq = ?`,
     );
     // Apart: naming an indexed column in an update rewrites its index even when the value stays.
@@ -100,6 +106,11 @@ export class DeliveryRows {
 
   /** The delivery as it is in the file, or undefined. */
   load(deliveryId: string, endpointId: string): Delivery | undefined {
+    const pending = this.#pending.get(deliveryId);
+    if (pending) {
+      this.#pending.delete(deliveryId);
+      return pending;
+    }
     const seq = this.index.find(0, deliveryId);
     if (seq === undefined) return undefined;
     const row = this.#select.get(seq) as StoredDelivery;
@@ -143,8 +154,16 @@ export class DeliveryRows {
     };
   }
 
+  /**
+   * Deliveries were deleted, or the transaction was rolled back: what is in memory may not be in the file.
+   */
+  forgetPending(): void {
+    this.#pending.clear();
+  }
+
   write(d: Delivery): void {
     if (d.isNew) {
+      if (d.status === STATUS.of.pending) this.#keepPending(d);
       this.#insert.run(
         d.seq,
         packId(d.deliveryId),
@@ -163,6 +182,8 @@ export class DeliveryRows {
         d.lastResponseStatus,
         d.lastFailureCode,
       );
+      d.isNew = false;
+      d.isChanged = false;
     } else if (d.isChanged) {
       this.#update.run(
         d.status,
@@ -175,6 +196,11 @@ export class DeliveryRows {
         d.seq,
       );
     }
+  }
+
+  #keepPending(delivery: Delivery): void {
+    if (this.#pending.size >= PENDING_MAX) this.#pending.clear();
+    this.#pending.set(delivery.deliveryId, delivery);
   }
 
   /** When it was asked for: the attempt that came first knew only about the event. */

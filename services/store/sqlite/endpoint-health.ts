@@ -22,8 +22,8 @@ interface Entry {
 }
 
 /**
- * The endpoints' health as the journal tells it. Folded in memory, written once per endpoint and batch, in the
- * batch's transaction. Whoever changes an endpoint otherwise says so with `forget`.
+ * The endpoints' health as the journal tells it. Folded in memory, written once per endpoint and batch, in
+ * the batch's transaction. Whoever changes an endpoint otherwise says so with `forget`.
  */
 export class EndpointHealth {
   readonly #entries = new Map<string, Entry | null>();
@@ -38,14 +38,23 @@ export class EndpointHealth {
     this.#policy = policy;
     this.#outbox = outbox;
     this.#select = db.prepare(`${SELECT_ENDPOINT} AND e.uuid = ?`);
-    this.#write = db.prepare('INSERT OR REPLACE INTO endpoint_health VALUES (?, ?, ?, ?, ?, ?, ?)');
+    this.#write = db.prepare(
+      `INSERT INTO endpoint_health VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (endpoint) DO UPDATE SET
+       failure_count = excluded.failure_count, exhausted_count = excluded.exhausted_count,
+       last_success_at = excluded.last_success_at, last_failure_at = excluded.last_failure_at,
+       last_failure_code = excluded.last_failure_code, last_failure_status = excluded.last_failure_status`,
+    );
     this.#disable = db.prepare(
-      `UPDATE endpoint SET status = 'auto_disabled', disabled_at = :at, disabled_reason = :reason, updated_at = :at,
-       version = version + 1 WHERE seq = :seq AND version = :version AND status = 'active' AND deleted_at IS NULL`,
+      `UPDATE endpoint SET status = 'auto_disabled', disabled_at = :at, disabled_reason = :reason, updated_at
+       = :at,
+       version = version + 1 WHERE seq = :seq AND version = :version AND status = 'active' AND deleted_at IS
+        NULL`,
     );
   }
 
-  /** One attempt made under `version` of the endpoint. An older version says nothing about the present one. */
+  /**
+   * One attempt made under `version` of the endpoint. An older version says nothing about the present one.
+   */
   observe(endpointId: string, version: number, seen: Observation): void {
     const entry = this.#entry(endpointId);
     if (!entry || version < entry.version) return;

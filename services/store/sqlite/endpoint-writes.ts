@@ -19,7 +19,9 @@ interface ChangeOptions {
   readonly answer?: AnswerToStore;
 }
 
-/** Changes of endpoints, each with its outbox row, audit entry and stored answer, in the caller's transaction. */
+/**
+ * Changes of endpoints, each with its outbox row, audit entry and stored answer, in the caller's transaction.
+ */
 export class EndpointWrites {
   readonly #outbox: OutboxWrites;
   readonly #answers: AnswerWrites;
@@ -51,20 +53,25 @@ export class EndpointWrites {
       .pluck();
     this.#tombstone = db.prepare('SELECT merchant_id, legacy, deleted_at FROM endpoint WHERE uuid = ?');
     this.#insert = db.prepare(
-      `INSERT INTO endpoint (uuid, merchant_id, url, description, subscribed_events, status, api_version, secret_key_id,
+      `INSERT INTO endpoint (uuid, merchant_id, url, description, subscribed_events, status, api_version,
+       secret_key_id,
        secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at)
        VALUES (:uuid, :merchantId, :url, :description, :subscribed, 'active', :apiVersion, :keyId, :ciphertext, :hint,
        :legacy, 1, :at, :at, :at)`,
     );
     this.#revive = db.prepare(
-      `UPDATE endpoint SET url = :url, description = :description, subscribed_events = :subscribed, status = 'active',
-       api_version = :apiVersion, secret_key_id = :keyId, secret_ciphertext = :ciphertext, secret_hint = :hint,
-       secret_rotated_at = NULL, version = version + 1, created_at = :at, updated_at = :at, activated_at = :at,
+      `UPDATE endpoint SET url = :url, description = :description, subscribed_events = :subscribed, status =
+       'active',
+       api_version = :apiVersion, secret_key_id = :keyId, secret_ciphertext = :ciphertext, secret_hint =
+        :hint,
+       secret_rotated_at = NULL, version = version + 1, created_at = :at, updated_at = :at, activated_at =
+        :at,
        disabled_at = NULL, disabled_reason = NULL, deleted_at = NULL
        WHERE uuid = :uuid AND merchant_id = :merchantId AND legacy = :legacy`,
     );
     this.#update = db.prepare(
-      `UPDATE endpoint SET url = :url, description = :description, subscribed_events = :subscribed, status = :status,
+      `UPDATE endpoint SET url = :url, description = :description, subscribed_events = :subscribed, status =
+       :status,
        activated_at = :activatedAt, disabled_at = :disabledAt, disabled_reason = :disabledReason,
        updated_at = :at, version = version + 1 WHERE seq = :seq`,
     );
@@ -192,8 +199,8 @@ export class EndpointWrites {
   }
 
   /**
-   * The legacy operation has one fixed uuid per merchant, which comes again after a delete: its version goes on, so
-   * that followers take the new one. Any other uuid is used once.
+   * The legacy operation has one fixed uuid per merchant, which comes again after a delete: its version goes
+   * on, so that followers take the new one. Any other uuid is used once.
    */
   #mayRevive({ uuid, merchantId, legacy }: NewEndpoint): boolean {
     const known = this.#tombstone.get(uuid) as

@@ -1,25 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { packId } from './codes.ts';
 import { IdIndex } from './id-index.ts';
-import type { Head } from './journal-reader.ts';
+import type { Head, RoutedEvent } from './journal-reader.ts';
 import { BODY_HEADER_BYTES } from './journal-wire.ts';
-
-/** A routed event as it came with the batch. */
-export interface RoutedEvent {
-  readonly at: number;
-  readonly acceptedAt: number;
-  readonly eventId: string;
-  readonly merchant: number;
-  readonly entityId: string;
-  readonly entityKind: number;
-  readonly type: number;
-  readonly subType: string;
-  readonly occurredAt: number;
-  readonly simulated: number;
-  readonly data: string;
-  readonly bodies: Buffer;
-  readonly trace: readonly TraceLine[];
-}
 
 /** Endpoint (its number), 0 or the code of a skip reason, and for a delivery its id and API version. */
 export type TraceLine =
@@ -41,7 +24,8 @@ export class EventRows {
     this.#nextSeq = nextSeq(db, 'event');
     this.#insert = db.prepare(`INSERT INTO event VALUES (${Array(15).fill('?').join(', ')})`);
     this.#complete = db.prepare(
-      'UPDATE event SET entity_kind = ?, simulated = ?, routed_at = ?, trace = ?, data = ?, bodies = ? WHERE seq = ?',
+      `UPDATE event SET entity_kind = ?, simulated = ?, routed_at = ?, trace = ?, data = ?, bodies = ? WHERE
+       seq = ?`,
     );
     this.#stored = db.prepare('SELECT routed_at AS routedAt, trace, bodies FROM event WHERE seq = ?');
     this.#bump = db.prepare('UPDATE event SET last_at = ? WHERE seq = ? AND last_at < ?');
@@ -52,9 +36,9 @@ export class EventRows {
     return this.index.find(merchant, eventId);
   }
 
-  insert(event: RoutedEvent): number {
-    const { at, acceptedAt, eventId, merchant, entityId, entityKind, type, subType, occurredAt } = event;
-    const trace = JSON.stringify(event.trace);
+  insert(event: Routing, merchant: number, lines: readonly TraceLine[]): number {
+    const { at, acceptedAt, eventId, entityId, entityKind, type, subType, occurredAt } = event;
+    const trace = JSON.stringify(lines);
     const createdAt = Math.floor(acceptedAt);
     const seq = this.#nextSeq++;
     const id = packId(eventId);
@@ -80,7 +64,10 @@ export class EventRows {
     return seq;
   }
 
-  /** The row of a delivery's event; made of the delivery when its routing was not recorded (yet, or it has none). */
+  /**
+   * The row of a delivery's event; made of the delivery when its routing was not recorded (yet, or it has
+   * none).
+   */
   ofDelivery(head: Head, merchant: number, createdAt: number): number {
     const known = this.index.find(merchant, head.eventId);
     if (known !== undefined) {
@@ -111,12 +98,12 @@ export class EventRows {
   }
 
   /**
-   * The event has a row. Its first routing completes it; a repeated one (after a crash, perhaps with other endpoints)
-   * adds what the first did not have, and an endpoint once delivered to stays so.
+   * The event has a row. Its first routing completes it; a repeated one (after a crash, perhaps with other
+   * endpoints) adds what the first did not have, and an endpoint once delivered to stays so.
    */
-  complete(seq: number, event: RoutedEvent): void {
+  complete(seq: number, event: Routing, lines: readonly TraceLine[]): void {
     const stored = this.#stored.get(seq) as StoredRouting;
-    const trace = stored.trace === null ? event.trace : mergedTrace(JSON.parse(stored.trace), event.trace);
+    const trace = stored.trace === null ? lines : mergedTrace(JSON.parse(stored.trace), lines);
     const bodies = stored.bodies === null ? event.bodies : mergedBodies(stored.bodies, event.bodies);
     const at = stored.routedAt ?? event.at;
     const { entityKind, simulated, data } = event;
@@ -134,6 +121,8 @@ export class EventRows {
     return bodies === null ? undefined : bodyOf(bodies, apiVersion);
   }
 }
+
+type Routing = Omit<RoutedEvent, 'lines'>;
 
 interface StoredRouting {
   readonly routedAt: number | null;
@@ -175,7 +164,8 @@ function mergedTrace(first: readonly TraceLine[], second: readonly TraceLine[]):
 export function nextSeq(db: Database, table: 'event' | 'delivery'): number {
   return db
     .prepare(
-      `SELECT 1 + max(value, coalesce((SELECT max(seq) FROM ${table}), 0)) FROM meta WHERE name = '${table}_indexed_to'`,
+      `SELECT 1 + max(value, coalesce((SELECT max(seq) FROM ${table}), 0)) FROM meta WHERE name =
+       '${table}_indexed_to'`,
     )
     .pluck()
     .get() as number;

@@ -7,13 +7,13 @@ const GENERATION = 32_768;
 const NO_IDS: ReadonlyMap<string, number> = new Map();
 
 /**
- * Finds a row by its random id. Random keys put into an index one by one dirty a page each, and that was the largest
- * part of what a delivery cost. So the newest ids wait in memory (they are in their rows, so nothing is lost) and go
- * into the index by the thousand and in key order, many to a page. `…_indexed_to` in meta says up to which row the
- * index is complete; after a crash the rest is read from the rows again.
+ * Finds a row by its random id. Random keys put into an index one by one dirty a page each, and that was the
+ * largest part of what a delivery cost. So the newest ids wait in memory (they are in their rows, so nothing
+ * is lost) and go into the index by the thousand and in key order, many to a page. `…_indexed_to` in meta
+ * says up to which row the index is complete; after a crash the rest is read from the rows again.
  *
- * An id is unique within its scope: the merchant of an event (so two merchants' events with one id never meet), 0 for
- * deliveries.
+ * An id is unique within its scope: the merchant of an event (so two merchants' events with one id never
+ * meet), 0 for deliveries.
  */
 export class IdIndex {
   /** Scope → id → row, for rows that the index does not have. */
@@ -38,7 +38,8 @@ export class IdIndex {
     this.#find = db.prepare(`SELECT ${table} FROM ${table}_by_id WHERE ${by}`).pluck();
     this.#remove = db.prepare(`DELETE FROM ${table}_by_id WHERE ${by}`);
     this.#write = db.prepare(
-      `INSERT OR REPLACE INTO ${table}_by_id SELECT ${columns} FROM ${table} WHERE seq > ${above} ORDER BY ${table}_id`,
+      `INSERT OR REPLACE INTO ${table}_by_id SELECT ${columns} FROM ${table} WHERE seq > ${above} ORDER BY
+       ${table}_id`,
     );
     this.#setIndexedTo = db.prepare(`UPDATE meta SET value = ? WHERE name = '${table}_indexed_to'`);
     const unindexed = db.prepare(
@@ -74,7 +75,10 @@ export class IdIndex {
     this.#removed.push([scope, id, seq]);
   }
 
-  /** Puts the recent rows into the index when there are enough. Called in a transaction, after its rows were added. */
+  /**
+   * Puts the recent rows into the index when there are enough. Called in a transaction, after its rows were
+   * added.
+   */
   write(): void {
     if (this.#recentCount < GENERATION) return;
     this.#write.run();

@@ -16,6 +16,36 @@ export interface Head {
   readonly acceptedAt: number;
 }
 
+/** One line of a routing trace, as it travels. */
+export type RoutedLine =
+  | { readonly kind: 'skipped'; readonly endpointId: string; readonly reason: number }
+  | DeliveredLine;
+
+export interface DeliveredLine {
+  readonly kind: 'delivered';
+  readonly endpointId: string;
+  readonly deliveryId: string;
+  readonly apiVersion: number;
+  readonly ordinal: number;
+}
+
+/** A routed event as it travels, in codes. */
+export interface RoutedEvent {
+  readonly at: number;
+  readonly acceptedAt: number;
+  readonly eventId: string;
+  readonly merchantId: string;
+  readonly entityId: string;
+  readonly entityKind: number;
+  readonly type: number;
+  readonly subType: string;
+  readonly occurredAt: number;
+  readonly simulated: number;
+  readonly data: string;
+  readonly bodies: Buffer;
+  readonly lines: readonly RoutedLine[];
+}
+
 /** Reads the values of a batch one after the other, in the order journal-wire.ts wrote them. */
 export class JournalReader {
   readonly #names: readonly string[];
@@ -74,5 +104,39 @@ export class JournalReader {
       occurredAt: this.number(),
       acceptedAt: this.number(),
     };
+  }
+
+  routed(): RoutedEvent {
+    return {
+      at: this.number(),
+      acceptedAt: this.number(),
+      eventId: this.text(),
+      merchantId: this.name(),
+      entityId: this.text(),
+      entityKind: this.number(),
+      type: this.number(),
+      subType: this.text(),
+      occurredAt: this.number(),
+      simulated: this.number(),
+      data: this.text(),
+      bodies: this.bytes(this.number()),
+      lines: this.#lines(this.number()),
+    };
+  }
+
+  #lines(count: number): RoutedLine[] {
+    const lines: RoutedLine[] = [];
+    for (let index = 0; index < count; index += 1) {
+      const endpointId = this.name();
+      const reason = this.number();
+      if (reason !== 0) {
+        lines.push({ kind: 'skipped', endpointId, reason });
+        continue;
+      }
+      const deliveryId = this.text();
+      const apiVersion = this.number();
+      lines.push({ kind: 'delivered', endpointId, deliveryId, apiVersion, ordinal: this.number() });
+    }
+    return lines;
   }
 }

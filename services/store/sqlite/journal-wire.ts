@@ -18,11 +18,12 @@ import {
 } from './codes.ts';
 
 /**
- * A journal batch on its way to the writer's thread. Cloning 500 entries as objects costs more than storing them, so
- * they travel as one flat array of primitives (about 50 ns each) and one buffer that changes hands.
+ * A journal batch on its way to the writer's thread. Cloning 500 entries as objects costs more than storing
+ * them, so they travel as one flat array of primitives (about 50 ns each) and one buffer that changes hands.
  *
- * An entity that comes again in the batch travels once: endpoints and merchants as indexes into `names`, deliveries as
- * the ordinal of their first mention. journal-reader.ts reads in the same order as this file writes.
+ * An entity that comes again in the batch travels once: endpoints and merchants as indexes into `names`,
+ * deliveries as the ordinal of their first mention. journal-reader.ts reads in the same order as this file
+ * writes.
  */
 export interface JournalWire {
   readonly position: JournalPosition;

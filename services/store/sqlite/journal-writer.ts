@@ -11,11 +11,14 @@ import {
 } from './delivery-rows.ts';
 import type { EndpointHealth } from './endpoint-health.ts';
 import { EventRows, type TraceLine } from './event-rows.ts';
-import { type Head, JournalReader } from './journal-reader.ts';
-import { ENTRY_KIND, type JournalWire, OUTCOME } from './journal-wire.ts';
+import { type DeliveredLine, type Head, JournalReader, type RoutedEvent } from './journal-reader.ts';
+import { ENTRY_KIND, FIRST_MENTION, type JournalWire, OUTCOME } from './journal-wire.ts';
 import type { Names } from './names.ts';
 
-/** The status after an attempt. A refused (410) delivery is over like an exhausted one; its failure code tells. */
+/**
+ * The status after an attempt. A refused (410) delivery is over like an exhausted one; its failure code
+ * tells.
+ */
 const STATUS_AFTER: Readonly<Record<number, number>> = {
   [OUTCOME.delivered]: STATUS.of.delivered,
   [OUTCOME.retry]: STATUS.of.failed,
@@ -24,8 +27,9 @@ const STATUS_AFTER: Readonly<Record<number, number>> = {
 };
 
 /**
- * Applies journal batches: events, deliveries, attempts, the endpoints' health and the position, in the transaction
- * the caller holds. Deliveries are folded in memory and written once in their last state; attempts as they come.
+ * Applies journal batches: events, deliveries, attempts, the endpoints' health and the position, in the
+ * transaction the caller holds. Deliveries are folded in memory and written once in their last state;
+ * attempts as they come.
  */
 export class JournalWriter {
   readonly events: EventRows;
@@ -76,6 +80,7 @@ export class JournalWriter {
   rolledBack(): void {
     this.events.index.rolledBack();
     this.deliveries.index.rolledBack();
+    this.deliveries.forgetPending();
   }
 
   #entry(reader: JournalReader, isNew: boolean): void {
@@ -96,80 +101,31 @@ export class JournalWriter {
   }
 
   #routed(reader: JournalReader, isNew: boolean): void {
-    const at = reader.number();
-    const acceptedAt = reader.number();
-    const eventId = reader.text();
-    const merchantId = reader.name();
-    const merchant = this.#names.merchant(merchantId);
-    const entityId = reader.text();
-    const entityKind = reader.number();
-    const type = reader.number();
-    const subType = reader.text();
-    const occurredAt = reader.number();
-    const simulated = reader.number();
-    const data = reader.text();
-    const bodies = reader.bytes(reader.number());
+    const { lines, ...event } = reader.routed();
+    const merchant = this.#names.merchant(event.merchantId);
     const trace: TraceLine[] = [];
-    const heads: (Head | number)[] = [];
-    const lines = reader.number();
-    for (let line = 0; line < lines; line += 1) {
-      const endpointId = reader.name();
-      const endpoint = this.#names.endpoint(endpointId, merchant);
-      const reason = reader.number();
-      if (reason !== 0) {
-        trace.push([endpoint, reason]);
+    const mentioned: (number | Head)[] = [];
+    for (const line of lines) {
+      const endpoint = this.#names.endpoint(line.endpointId, merchant);
+      if (line.kind === 'skipped') {
+        trace.push([endpoint, line.reason]);
         continue;
       }
-      const deliveryId = reader.text();
-      const apiVersion = reader.number();
-      const ordinal = reader.number();
-      trace.push([endpoint, 0, deliveryId, apiVersion]);
-      if (ordinal >= 0) {
-        heads.push(ordinal);
-        continue;
-      }
-      heads.push({
-        deliveryId,
-        eventId,
-        merchantId,
-        endpointId,
-        entityId,
-        type,
-        subType,
-        apiVersion,
-        trigger: TRIGGER.of.live,
-        attemptsMax: ATTEMPTS_MAX,
-        occurredAt,
-        acceptedAt,
-      });
+      trace.push([endpoint, 0, line.deliveryId, line.apiVersion]);
+      mentioned.push(line.ordinal === FIRST_MENTION ? headOf(event, line) : line.ordinal);
     }
-    const event = {
-      at,
-      acceptedAt,
-      eventId,
-      merchant,
-      entityId,
-      entityKind,
-      type,
-      subType,
-      occurredAt,
-      simulated,
-      data,
-      bodies,
-      trace,
-    };
     if (!isNew) {
-      for (const head of heads) this.#mention(head);
+      for (const delivery of mentioned) this.#mention(delivery);
       return;
     }
-    const known = this.events.find(eventId, merchant);
+    const known = this.events.find(event.eventId, merchant);
     if (known === undefined) {
-      const seq = this.events.insert(event);
+      const seq = this.events.insert(event, merchant, trace);
       // The event is new, so are its deliveries: an attempt that came first would have made the event's row.
-      for (const head of heads) this.#newDelivery(head, seq, merchant);
+      for (const delivery of mentioned) this.#newDelivery(delivery, seq, merchant);
     } else {
-      this.events.complete(known, event);
-      for (const head of heads) this.#delivery(head);
+      this.events.complete(known, event, trace);
+      for (const delivery of mentioned) this.#delivery(delivery);
     }
   }
 
@@ -296,4 +252,22 @@ export class JournalWriter {
       createdAt,
     });
   }
+}
+
+/** The delivery that routing makes. */
+function headOf(event: Omit<RoutedEvent, 'lines'>, line: DeliveredLine): Head {
+  return {
+    deliveryId: line.deliveryId,
+    eventId: event.eventId,
+    merchantId: event.merchantId,
+    endpointId: line.endpointId,
+    entityId: event.entityId,
+    type: event.type,
+    subType: event.subType,
+    apiVersion: line.apiVersion,
+    trigger: TRIGGER.of.live,
+    attemptsMax: ATTEMPTS_MAX,
+    occurredAt: event.occurredAt,
+    acceptedAt: event.acceptedAt,
+  };
 }

@@ -39,10 +39,11 @@ export interface DeliveryRow {
 }
 
 /**
- * A delivery with its event's head and its endpoint's name; the condition follows.
- * CROSS JOIN keeps the order written: from the endpoint's deliveries, in the index's order, to what belongs to them.
+ * A delivery with its event's head and its endpoint's name; the condition follows. CROSS JOIN keeps the order
+ * written: from the endpoint's deliveries, in the index's order, to what belongs to them.
  */
-export const SELECT_DELIVERY = `SELECT d.*, n.endpoint_id, ev.event_id, ev.entity_id, ev.sub_type, ev.occurred_at
+export const SELECT_DELIVERY = `SELECT d.*, n.endpoint_id, ev.event_id, ev.entity_id, ev.sub_type,
+  ev.occurred_at
   FROM delivery d CROSS JOIN event ev ON ev.seq = d.event CROSS JOIN log_endpoint n ON n.seq = d.endpoint`;
 
 export function toDelivery(row: DeliveryRow): DeliveryRecord {

@@ -27,7 +27,8 @@ export class ManagementReads {
     this.#keys = db.prepare('SELECT * FROM api_key ORDER BY seq');
     this.#endpoint = db.prepare(`${SELECT_ENDPOINT} AND e.uuid = ? AND e.merchant_id = ?`);
     this.#endpoints = db.prepare(
-      `${SELECT_ENDPOINT} AND e.legacy = 0 AND e.merchant_id = :merchantId AND (:status IS NULL OR e.status = :status)
+      `${SELECT_ENDPOINT} AND e.legacy = 0 AND e.merchant_id = :merchantId AND (:status IS NULL OR e.status =
+       :status)
        AND e.created_at <= :createdAt AND (e.created_at < :createdAt OR e.uuid < :uuid)
        ORDER BY e.created_at DESC, e.uuid DESC LIMIT :limit`,
     );

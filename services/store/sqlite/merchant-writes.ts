@@ -19,7 +19,8 @@ export class MerchantWrites {
     this.#outbox = outbox;
     this.#find = db.prepare(`SELECT ${MERCHANT_COLUMNS} FROM merchant WHERE merchant_id = ?`);
     this.#insert = db.prepare(
-      "INSERT INTO merchant (merchant_id, name, state, sender_account_details, version) VALUES (?, ?, 'active', ?, 1)",
+      `INSERT INTO merchant (merchant_id, name, state, sender_account_details, version) VALUES (?, ?,
+       'active', ?, 1)`,
     );
     this.#update = db.prepare(
       `UPDATE merchant SET name = ?, state = ?, sender_account_details = ?, version = version + 1

@@ -3,7 +3,10 @@ import type { Database } from 'better-sqlite3';
 /** Names kept in memory; beyond, they are looked up again. */
 const NAMES_MAX = 100_000;
 
-/** Merchants and endpoints as small integers: the log names them in every row. Read and added to by the writer. */
+/**
+ * Merchants and endpoints as small integers: the log names them in every row. Read and added to by the
+ * writer.
+ */
 export class Names {
   readonly #merchants = new Map<string, number>();
   readonly #endpoints = new Map<string, number>();

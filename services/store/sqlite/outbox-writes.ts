@@ -2,7 +2,10 @@ import type { Database } from 'better-sqlite3';
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { Actor } from '../store.ts';
 
-/** What goes with every change of an endpoint or merchant, in its transaction: the outbox row and the audit entry. */
+/**
+ * What goes with every change of an endpoint or merchant, in its transaction: the outbox row and the audit
+ * entry.
+ */
 export class OutboxWrites {
   /** Rows were added since this was last set to false. */
   hasAdded = false;

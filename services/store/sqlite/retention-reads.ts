@@ -10,8 +10,9 @@ export interface OldRows {
 }
 
 /**
- * Finds what is older than the retention. Rows lie in the order they were recorded, which is nearly that of their age:
- * a pass walks from the oldest row, skips what is still needed, and is over at the first row that is young.
+ * Finds what is older than the retention. Rows lie in the order they were recorded, which is nearly that of
+ * their age: a pass walks from the oldest row, skips what is still needed, and is over at the first row that
+ * is young.
  */
 export class RetentionReads {
   readonly #deliveries;
@@ -21,7 +22,8 @@ export class RetentionReads {
 
   constructor(db: Database) {
     this.#deliveries = db.prepare(
-      'SELECT seq, created_at AS createdAt, created_at AS lastAt FROM delivery WHERE seq > ? ORDER BY seq LIMIT ?',
+      `SELECT seq, created_at AS createdAt, created_at AS lastAt FROM delivery WHERE seq > ? ORDER BY seq
+       LIMIT ?`,
     );
     this.#events = db.prepare(
       'SELECT seq, created_at AS createdAt, last_at AS lastAt FROM event WHERE seq > ? ORDER BY seq LIMIT ?',

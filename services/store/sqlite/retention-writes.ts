@@ -1,18 +1,19 @@
 import type { Database } from 'better-sqlite3';
 import { unpackId } from './codes.ts';
+import type { DeliveryRows } from './delivery-rows.ts';
 import { ATTEMPTS_PER_DELIVERY } from './delivery-rows.ts';
 import type { IdIndex } from './id-index.ts';
 
 /** Deletes rows that the reader found to be too old, a few at a time so that no commit waits long. */
 export class RetentionWrites {
   readonly #events: IdIndex;
-  readonly #deliveries: IdIndex;
+  readonly #deliveries: DeliveryRows;
   readonly #deleteAttempts;
   readonly #deleteBody;
   readonly #deleteDelivery;
   readonly #deleteEvent;
 
-  constructor(db: Database, events: IdIndex, deliveries: IdIndex) {
+  constructor(db: Database, events: IdIndex, deliveries: DeliveryRows) {
     this.#events = events;
     this.#deliveries = deliveries;
     this.#deleteAttempts = db.prepare('DELETE FROM attempt WHERE attempt_id BETWEEN ? AND ?');
@@ -29,13 +30,14 @@ export class RetentionWrites {
   /** Answers how many went. */
   deleteDeliveries(seqs: readonly number[], before: number): number {
     let deleted = 0;
+    this.#deliveries.forgetPending();
     for (const seq of seqs) {
       const row = this.#deleteDelivery.get(seq, before) as { id: Uint8Array | string } | undefined;
       if (!row) continue;
       const first = seq * ATTEMPTS_PER_DELIVERY;
       this.#deleteAttempts.run(first, first + ATTEMPTS_PER_DELIVERY - 1);
       this.#deleteBody.run(seq);
-      this.#deliveries.remove(0, unpackId(row.id));
+      this.#deliveries.index.remove(0, unpackId(row.id));
       deleted += 1;
     }
     return deleted;

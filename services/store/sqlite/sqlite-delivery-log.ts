@@ -7,7 +7,10 @@ import type { WriterOps } from './writer.ts';
 
 type Answer<Operation extends (...args: never[]) => unknown> = Awaited<ReturnType<Operation>>;
 
-/** The delivery log as the main thread has it: encodes batches, asks the threads, wakes who waits for an attempt. */
+/**
+ * The delivery log as the main thread has it: encodes batches, asks the threads, wakes who waits for an
+ * attempt.
+ */
 export class SqliteDeliveryLog implements DeliveryLog {
   readonly #reader: ThreadCalls<ReaderOps>;
   readonly #writer: ThreadCalls<WriterOps>;

@@ -17,13 +17,14 @@ export interface SqliteStoreOptions {
   readonly clock: Clock;
   readonly healthPolicy: HealthPolicy;
   readonly log?: Logger;
-  /** The file grows no further than this, in pages of 4 KiB. */
+  /** The file grows no further than this, in pages of 8 KiB. */
   readonly pagesMax?: number;
 }
 
 /**
  * Opens the embedded store. The calling thread never touches the file: one thread writes, another reads.
- * Rejects with one line naming the file when another process has it, it is damaged, or a newer build wrote it.
+ * Rejects with one line naming the file when another process has it, it is damaged, or a newer build wrote
+ * it.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { file, clock, healthPolicy, log, pagesMax = 0 } = options;

@@ -88,7 +88,10 @@ export class ThreadCalls<Ops extends Operations> {
     });
   }
 
-  /** Ends the thread after its last call. Complete when it has ended, by force when it could not end by itself. */
+  /**
+   * Ends the thread after its last call. Complete when it has ended, by force when it could not end by
+   * itself.
+   */
   async close(op: keyof Ops & string): Promise<void> {
     const last = this.call(op, [] as never);
     await last.catch(() => this.#worker.terminate());

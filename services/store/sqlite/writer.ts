@@ -15,8 +15,9 @@ import type { Call, Reply } from './thread-calls.ts';
 import { mainThread, serve, tell, toFailure } from './thread-serve.ts';
 
 /**
- * The thread that owns the file: it alone writes. Calls that arrive while a transaction is being made durable go into
- * the next one together, so that many share one fsync; when there is only one, it does not wait for others.
+ * The thread that owns the file: it alone writes. Calls that arrive while a transaction is being made durable
+ * go into the next one together, so that many share one fsync; when there is only one, it does not wait for
+ * others.
  */
 export interface WriterData {
   readonly file: string;
@@ -51,7 +52,7 @@ function operations({ lock, db }: ReturnType<typeof open>) {
   const health = new EndpointHealth(db, outbox, healthPolicy);
   const endpoints = new EndpointWrites(db, outbox, answers, (uuid) => health.forget(uuid));
   const journal = new JournalWriter(db, names, health);
-  const retention = new RetentionWrites(db, journal.events.index, journal.deliveries.index);
+  const retention = new RetentionWrites(db, journal.events.index, journal.deliveries);
   const probe = db.prepare("UPDATE meta SET value = value WHERE name = 'published_up_to'");
   return {
     createMerchant: merchants.create.bind(merchants),
@@ -139,7 +140,8 @@ function run(db: ReturnType<typeof open>['db'], ops: WriterOps): void {
     try {
       attempt(calls);
     } catch (error) {
-      // One call spoiled it, or the disk did. Each gets a transaction of its own, so that it answers for itself.
+      // One call spoiled it, or the disk did. Each gets a transaction of its own, so that it answers for
+      // itself.
       for (const call of calls) {
         try {
           if (calls.length === 1) throw error;

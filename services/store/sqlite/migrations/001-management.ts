@@ -1,6 +1,6 @@
 /**
- * What the API manages. Times are whole milliseconds since the epoch. A deleted endpoint keeps its row without its
- * secret: the version of its key goes on growing and its uuid is never given to another.
+ * What the API manages. Times are whole milliseconds since the epoch. A deleted endpoint keeps its row
+ * without its secret: the version of its key goes on growing and its uuid is never given to another.
  */
 export const management = `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -50,7 +50,8 @@ CREATE TABLE endpoint (
   deleted_at INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX endpoint_url ON endpoint (merchant_id, url) WHERE deleted_at IS NULL AND legacy = 0;
-CREATE INDEX endpoint_newest ON endpoint (merchant_id, created_at, uuid) WHERE deleted_at IS NULL AND legacy = 0;
+CREATE INDEX endpoint_newest ON endpoint (merchant_id, created_at, uuid) WHERE deleted_at IS NULL AND legacy
+  = 0;
 
 -- Apart from the endpoint, and narrow: every journal batch changes it.
 CREATE TABLE endpoint_health (

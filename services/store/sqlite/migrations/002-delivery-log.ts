@@ -1,8 +1,8 @@
 /**
- * The delivery log. Rows are appended (integer keys grow), so writing touches the right edge of each tree. Finding a
- * row by its random id needs an index whose every page is hot; those two (…_by_id) are filled in bulk, in key order,
- * by id-index.ts and say in meta how far they have come. Codes are those of codes.ts.
- * Ids are 16-byte blobs when they are UUIDs in lower case, else the text as it came.
+ * The delivery log. Rows are appended (integer keys grow), so writing touches the right edge of each tree.
+ * Finding a row by its random id needs an index whose every page is hot; those two (…_by_id) are filled in
+ * bulk, in key order, by id-index.ts and say in meta how far they have come. Codes are those of codes.ts. Ids
+ * are 16-byte blobs when they are UUIDs in lower case, else the text as it came.
  */
 export const deliveryLog = `
 INSERT INTO meta VALUES ('event_indexed_to', 0), ('delivery_indexed_to', 0);
@@ -16,8 +16,10 @@ CREATE TABLE log_endpoint (
   merchant INTEGER NOT NULL
 ) STRICT;
 
--- data, trace and routed_at are null until the event's routing is recorded. bodies: (code, length, bytes) per version.
--- created_at: when the event came in; last_at: the newest of its deliveries, which keeps it from being deleted.
+-- data, trace and routed_at are null until the event's routing is recorded. bodies: (code, length, bytes) per
+-- version.
+-- created_at: when the event came in; last_at: the newest of its deliveries, which keeps it from being
+-- deleted.
 CREATE TABLE event (
   seq INTEGER PRIMARY KEY,
   event_id ANY NOT NULL,
@@ -60,10 +62,13 @@ CREATE TABLE delivery (
   last_response_status INTEGER,
   last_failure_code INTEGER
 ) STRICT;
-CREATE TABLE delivery_by_id (delivery_id ANY PRIMARY KEY NOT NULL, delivery INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE delivery_by_id (delivery_id ANY PRIMARY KEY NOT NULL, delivery INTEGER NOT NULL) STRICT, WITHOUT
+  ROWID;
 CREATE INDEX delivery_newest ON delivery (endpoint, created_at);
--- What a merchant looks for among very many delivered ones (2 = delivered).
-CREATE INDEX delivery_undelivered ON delivery (endpoint, status, created_at) WHERE status <> 2;
+-- What a merchant looks for among very many delivered ones: failed, exhausted, cancelled. Not pending: nearly
+-- every
+-- delivery is for a moment, and would go in and out.
+CREATE INDEX delivery_failing ON delivery (endpoint, status, created_at) WHERE status > 2;
 
 -- Only bodies that are not among the event's own.
 CREATE TABLE delivery_body (delivery INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;

@@ -6,8 +6,9 @@ import { deliveryLog } from './002-delivery-log.ts';
 export const MIGRATIONS: readonly string[] = [management, deliveryLog];
 
 /**
- * Brings a file to the newest layout, one transaction per migration, so that a crash leaves it between two of them.
- * Throws, naming the file, when a newer build has written it: going back would lose what the old one does not know.
+ * Brings a file to the newest layout, one transaction per migration, so that a crash leaves it between two of
+ * them. Throws, naming the file, when a newer build has written it: going back would lose what the old one
+ * does not know.
  */
 export function migrate(db: Database, file: string, migrations: readonly string[] = MIGRATIONS): void {
   const version = Number(db.pragma('user_version', { simple: true }));
