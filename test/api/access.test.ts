@@ -66,26 +66,28 @@ describe.each(operations().map(({ method, path }) => [`${method} ${path}`, metho
       expect(answer.headers.get('www-authenticate')).toBe('API-Key');
     });
 
-    test.runIf(path.includes('{id}'))('unknown, deleted and foreign ids: one answer', async () => {
-      const answers = await Promise.all(
-        ['random', 'deleted', 'foreign'].map((sort) =>
-          api.call(method, withId(path, ids[sort] ?? ''), options),
-        ),
-      );
-      for (const answer of answers) {
-        expect([answer.status, answer.body.code]).toEqual([404, 'webhook_endpoint_not_found']);
-      }
-      expect(new Set(answers.map(bytesWithoutRequestId)).size).toBe(1);
-      const shown = answers.map(({ headers }) => [...headers.keys()].sort().join());
-      expect(new Set(shown).size).toBe(1);
-    });
+    if (path.includes('{id}'))
+      test('unknown, deleted and foreign ids: one answer', async () => {
+        const answers = await Promise.all(
+          ['random', 'deleted', 'foreign'].map((sort) =>
+            api.call(method, withId(path, ids[sort] ?? ''), options),
+          ),
+        );
+        for (const answer of answers) {
+          expect([answer.status, answer.body.code]).toEqual([404, 'webhook_endpoint_not_found']);
+        }
+        expect(new Set(answers.map(bytesWithoutRequestId)).size).toBe(1);
+        const shown = answers.map(({ headers }) => [...headers.keys()].sort().join());
+        expect(new Set(shown).size).toBe(1);
+      });
 
-    test.runIf(path.includes('{'))('an id that is no UUID: 400', async () => {
-      for (const id of ['x', '123', `${ids.random}0`, 'null', '%00']) {
-        const answer = await api.call(method, withId(path, id), options);
-        expect([id, answer.status, answer.body.code]).toEqual([id, 400, 'invalid_uuid']);
-      }
-    });
+    if (path.includes('{'))
+      test('an id that is no UUID: 400', async () => {
+        for (const id of ['x', '123', `${ids.random}0`, 'null', '%00']) {
+          const answer = await api.call(method, withId(path, id), options);
+          expect([id, answer.status, answer.body.code]).toEqual([id, 400, 'invalid_uuid']);
+        }
+      });
   },
 );
 
