@@ -1,4 +1,4 @@
-import { FIRST_MENTION, type JournalWire, type WireValue } from './journal-wire.ts';
+import { FIRST_MENTION, type JournalWire } from './journal-wire.ts';
 
 /** A delivery as its first mention describes it. */
 export interface Head {
@@ -46,34 +46,38 @@ export interface RoutedEvent {
   readonly lines: readonly RoutedLine[];
 }
 
-/** Reads the values of a batch one after the other, in the order journal-wire.ts wrote them. */
+/** Reads a batch's values one after the other, in the order journal-wire.ts wrote them. */
 export class JournalReader {
   readonly #names: readonly string[];
-  readonly #values: readonly WireValue[];
+  readonly #numbers: Float64Array;
+  readonly #texts: readonly string[];
   readonly #bytes: Buffer;
-  #at = 0;
+  #number = 0;
+  #text = 0;
   #offset = 0;
 
-  constructor(wire: JournalWire) {
-    this.#names = wire.names;
-    this.#values = wire.values;
-    this.#bytes = Buffer.from(wire.bytes.buffer, wire.bytes.byteOffset, wire.bytes.byteLength);
+  constructor({ names, numbers, texts, bytes }: JournalWire) {
+    this.#names = names;
+    this.#numbers = numbers;
+    this.#texts = texts;
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   number(): number {
-    return this.#values[this.#at++] as number;
-  }
-
-  text(): string {
-    return this.#values[this.#at++] as string;
+    return this.#numbers[this.#number++] ?? 0;
   }
 
   numberOrNull(): number | null {
-    return this.#values[this.#at++] as number | null;
+    const value = this.number();
+    return Number.isNaN(value) ? null : value;
+  }
+
+  text(): string {
+    return this.#texts[this.#text++] ?? '';
   }
 
   textOrNull(): string | null {
-    return this.#values[this.#at++] as string | null;
+    return this.number() === 0 ? null : this.text();
   }
 
   name(): string {
@@ -93,11 +97,11 @@ export class JournalReader {
     return {
       deliveryId: this.text(),
       eventId: this.text(),
+      entityId: this.text(),
+      subType: this.text(),
       merchantId: this.name(),
       endpointId: this.name(),
-      entityId: this.text(),
       type: this.number(),
-      subType: this.text(),
       apiVersion: this.number(),
       trigger: this.number(),
       attemptsMax: this.number(),
@@ -111,14 +115,14 @@ export class JournalReader {
       at: this.number(),
       acceptedAt: this.number(),
       eventId: this.text(),
-      merchantId: this.name(),
       entityId: this.text(),
+      subType: this.text(),
+      data: this.text(),
+      merchantId: this.name(),
       entityKind: this.number(),
       type: this.number(),
-      subType: this.text(),
       occurredAt: this.number(),
       simulated: this.number(),
-      data: this.text(),
       bodies: this.bytes(this.number()),
       lines: this.#lines(this.number()),
     };

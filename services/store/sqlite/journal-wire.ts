@@ -18,22 +18,21 @@ import {
 } from './codes.ts';
 
 /**
- * A journal batch on its way to the writer's thread. Cloning 500 entries as objects costs more than storing
- * them, so they travel as one flat array of primitives (about 50 ns each) and one buffer that changes hands.
+ * A journal batch on its way to the writer's thread: its numbers and its bytes as buffers that change hands, its texts
+ * as one flat array. Cloning entries as objects makes them all anew on the other side.
  *
- * An entity that comes again in the batch travels once: endpoints and merchants as indexes into `names`,
- * deliveries as the ordinal of their first mention. journal-reader.ts reads in the same order as this file
- * writes.
+ * An entity that comes again in the batch travels once: endpoints and merchants as indexes into `names`, deliveries
+ * as the ordinal of their first mention. journal-reader.ts reads in the same order as this file writes.
  */
 export interface JournalWire {
   readonly position: JournalPosition;
   readonly names: readonly string[];
-  readonly values: readonly WireValue[];
+  /** NaN stands for null. */
+  readonly numbers: Float64Array<ArrayBuffer>;
+  readonly texts: readonly string[];
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly count: number;
 }
-
-export type WireValue = string | number | null;
 
 export const ENTRY_KIND = { routed: 0, requested: 1, attempted: 2, cancelled: 3 } as const;
 export const OUTCOME = { delivered: 0, retry: 1, exhausted: 2, refused: 3 } as const;
@@ -44,14 +43,15 @@ export const BODY_HEADER_BYTES = 5;
 
 /** Encodes a batch. The answer's bytes may be transferred. */
 export function encodeJournal(position: JournalPosition, entries: readonly JournalEntry[]): JournalWire {
-  const encoder = new Encoder(bytesOf(entries));
+  const encoder = new Encoder(bytesOf(entries), entries.length);
   for (const entry of entries) encoder.entry(entry);
-  const { names, values, bytes } = encoder;
+  const { names, numbers, texts, bytes } = encoder;
   const { partition, first, last } = position;
   return {
     position: { partition, first, last },
     names,
-    values,
+    numbers,
+    texts,
     bytes,
     count: entries.length,
   };
@@ -68,17 +68,23 @@ function bytesOf(entries: readonly JournalEntry[]): number {
   return total;
 }
 
+/** Room for the numbers of a usual batch; it grows by half when it is not enough. */
+const NUMBERS_PER_ENTRY = 24;
+
 class Encoder {
   readonly names: string[] = [];
-  readonly values: WireValue[] = [];
+  readonly texts: string[] = [];
   readonly bytes: Buffer<ArrayBuffer>;
+  numbers: Float64Array<ArrayBuffer>;
   readonly #nameIndex = new Map<string, number>();
   readonly #ordinals = new Map<string, number>();
   #offset = 0;
+  #count = 0;
 
-  constructor(byteCount: number) {
+  constructor(byteCount: number, entryCount: number) {
     // Not from the pool: the whole buffer is transferred to the other thread.
     this.bytes = Buffer.allocUnsafeSlow(byteCount);
+    this.numbers = new Float64Array(NUMBERS_PER_ENTRY * entryCount + NUMBERS_PER_ENTRY);
   }
 
   entry(entry: JournalEntry): void {
@@ -99,17 +105,15 @@ class Encoder {
   }
 
   #routed({ at, acceptedAt, event, bodies, trace }: Routed): void {
-    const { values } = this;
-    values.push(
-      ENTRY_KIND.routed,
-      at,
-      acceptedAt,
-      event.eventId,
-      this.#name(event.merchantId),
-      event.entityId,
-    );
-    values.push(ENTITY_KIND.of[event.entityKind], EVENT_TYPE.of[event.type], event.subType, event.occurredAt);
-    values.push(event.simulated ? 1 : 0, JSON.stringify(event.data));
+    this.#number(ENTRY_KIND.routed);
+    this.#number(at);
+    this.#number(acceptedAt);
+    this.texts.push(event.eventId, event.entityId, event.subType, JSON.stringify(event.data));
+    this.#name(event.merchantId);
+    this.#number(ENTITY_KIND.of[event.entityKind]);
+    this.#number(EVENT_TYPE.of[event.type]);
+    this.#number(event.occurredAt);
+    this.#number(event.simulated ? 1 : 0);
     const start = this.#offset;
     for (const { apiVersion, body } of bodies) {
       this.bytes[this.#offset] = API_VERSION.of[apiVersion];
@@ -117,59 +121,81 @@ class Encoder {
       this.#offset += BODY_HEADER_BYTES;
       this.#bytes(body);
     }
-    values.push(this.#offset - start, trace.length);
+    this.#number(this.#offset - start);
+    this.#number(trace.length);
     for (const line of trace) {
-      values.push(this.#name(line.endpointId));
-      if (line.verdict === 'delivered_to') {
-        values.push(0, line.deliveryId, API_VERSION.of[line.apiVersion], this.#ordinal(line.deliveryId));
-      } else values.push(SKIP_REASON.of[line.verdict]);
+      this.#name(line.endpointId);
+      if (line.verdict !== 'delivered_to') {
+        this.#number(SKIP_REASON.of[line.verdict]);
+        continue;
+      }
+      this.#number(0);
+      this.texts.push(line.deliveryId);
+      this.#number(API_VERSION.of[line.apiVersion]);
+      this.#number(this.#ordinal(line.deliveryId));
     }
   }
 
   #requested({ at, delivery, body }: Requested): void {
-    this.values.push(ENTRY_KIND.requested, at);
+    this.#number(ENTRY_KIND.requested);
+    this.#number(at);
     this.#head(delivery);
-    this.values.push(body.length);
+    this.#number(body.length);
     this.#bytes(body);
   }
 
   #attempted(entry: Attempted): void {
-    const { values } = this;
-    const { outcome, response } = entry;
-    values.push(ENTRY_KIND.attempted);
+    const { outcome, response, failureCode, failureDetail } = entry;
+    this.#number(ENTRY_KIND.attempted);
     this.#head(entry.delivery);
-    values.push(entry.delivery.attempt, entry.endpointVersion, entry.startedAt, entry.durationMs);
-    values.push(OUTCOME[outcome.kind], outcome.kind === 'retry' ? outcome.dueAt : null);
-    values.push(
-      entry.failureCode && FAILURE_CODE.of[entry.failureCode],
-      entry.failureDetail,
-      entry.signature,
-    );
-    if (!response) {
-      values.push(null);
-      return;
-    }
-    values.push(response.status, JSON.stringify(response.headers), response.body.length);
-    values.push(response.bodyTruncated ? 1 : 0);
+    this.#number(entry.delivery.attempt);
+    this.#number(entry.endpointVersion);
+    this.#number(entry.startedAt);
+    this.#number(entry.durationMs);
+    this.#number(OUTCOME[outcome.kind]);
+    this.#number(outcome.kind === 'retry' ? outcome.dueAt : Number.NaN);
+    this.#number(failureCode === null ? Number.NaN : FAILURE_CODE.of[failureCode]);
+    this.#number(failureDetail === null ? 0 : 1);
+    if (failureDetail !== null) this.texts.push(failureDetail);
+    this.texts.push(entry.signature);
+    this.#number(response ? response.status : Number.NaN);
+    if (!response) return;
+    this.texts.push(JSON.stringify(response.headers));
+    this.#number(response.body.length);
+    this.#number(response.bodyTruncated ? 1 : 0);
     this.#bytes(response.body);
   }
 
-  #cancelled({ at, delivery, reason }: Cancelled): void {
-    this.values.push(ENTRY_KIND.cancelled, at);
+  #cancelled({ delivery, reason }: Cancelled): void {
+    this.#number(ENTRY_KIND.cancelled);
     this.#head(delivery);
-    this.values.push(delivery.attempt, CANCEL_REASON.of[reason]);
+    this.#number(delivery.attempt);
+    this.#number(CANCEL_REASON.of[reason]);
   }
 
   #head(head: DeliveryHead): void {
     const ordinal = this.#ordinal(head.deliveryId);
-    if (ordinal !== FIRST_MENTION) {
-      this.values.push(ordinal);
-      return;
+    this.#number(ordinal);
+    if (ordinal !== FIRST_MENTION) return;
+    this.texts.push(head.deliveryId, head.eventId, head.entityId, head.subType);
+    this.#name(head.merchantId);
+    this.#name(head.endpointId);
+    this.#number(EVENT_TYPE.of[head.type]);
+    this.#number(API_VERSION.of[head.apiVersion]);
+    this.#number(TRIGGER.of[head.trigger]);
+    this.#number(head.attemptsMax);
+    this.#number(head.occurredAt);
+    this.#number(head.acceptedAt);
+  }
+
+  #number(value: number): void {
+    if (this.#count === this.numbers.length) {
+      const wider = new Float64Array(Math.ceil(this.numbers.length * 1.5));
+      wider.set(this.numbers);
+      this.numbers = wider;
     }
-    this.values.push(FIRST_MENTION, head.deliveryId, head.eventId, this.#name(head.merchantId));
-    this.values.push(this.#name(head.endpointId), head.entityId, EVENT_TYPE.of[head.type], head.subType);
-    this.values.push(API_VERSION.of[head.apiVersion], TRIGGER.of[head.trigger], head.attemptsMax);
-    this.values.push(head.occurredAt, head.acceptedAt);
+    this.numbers[this.#count] = value;
+    this.#count += 1;
   }
 
   /** The delivery's ordinal, or that it had none until now. */
@@ -180,11 +206,13 @@ class Encoder {
     return FIRST_MENTION;
   }
 
-  #name(name: string): number {
-    const known = this.#nameIndex.get(name);
-    if (known !== undefined) return known;
-    this.#nameIndex.set(name, this.names.length);
-    return this.names.push(name) - 1;
+  #name(name: string): void {
+    let index = this.#nameIndex.get(name);
+    if (index === undefined) {
+      index = this.names.push(name) - 1;
+      this.#nameIndex.set(name, index);
+    }
+    this.#number(index);
   }
 
   #bytes(bytes: Uint8Array): void {

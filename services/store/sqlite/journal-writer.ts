@@ -202,7 +202,6 @@ export class JournalWriter {
   }
 
   #cancelled(reader: JournalReader, isNew: boolean): void {
-    reader.number();
     const mentioned = reader.delivery();
     const attempt = reader.number();
     const reason = reader.number();

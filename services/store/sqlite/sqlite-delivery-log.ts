@@ -30,7 +30,7 @@ export class SqliteDeliveryLog implements DeliveryLog {
 
   async applyJournal(position: JournalPosition, entries: readonly JournalEntry[]): Promise<void> {
     const wire = encodeJournal(position, entries);
-    await this.#watched(this.#writer.call('applyJournal', [wire], [wire.bytes.buffer]));
+    await this.#watched(this.#writer.call('applyJournal', [wire], [wire.numbers.buffer, wire.bytes.buffer]));
     if (this.#waiting.size > 0) this.#wake(entries);
   }
 
