@@ -3,7 +3,7 @@ import { distance } from 'fastest-levenshtein';
 const SHOWN_MAX = 3;
 
 /** The known words most like a mistyped one, best first; at most three, none that is wholly different. */
-export function nearestOf(word: string, known: readonly string[]): readonly string[] {
+function nearestOf(word: string, known: readonly string[]): readonly string[] {
   const wanted = word.toLowerCase();
   const scored = known.map((candidate) => {
     const text = candidate.toLowerCase();

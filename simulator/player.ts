@@ -65,6 +65,7 @@ async function sendAll(
     const sentAt = Date.now();
     const [sent] = await sink.send([step.event]);
     onSent(step, sent ?? { status: 'accepted' }, sentAt);
-    watch?.follow(step.id, step.event.eventId, sentAt);
+    // What is quarantined is never routed: there is nothing to follow.
+    if (sent?.status !== 'quarantined') watch?.follow(step.id, step.event.eventId, sentAt);
   }
 }

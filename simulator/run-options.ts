@@ -39,7 +39,7 @@ export interface RunOptions extends CommandOptions, SinkOptions, EntityOptions {
   readonly wait?: string | boolean;
 }
 
-export const SINK_OPTIONS = {
+const SINK_OPTIONS = {
   sink: { choices: SINKS, default: 'api', describe: 'Where events go: hookrail, a receiver, stdout, a file' },
   to: { type: 'string', describe: 'With --sink direct: URL of the receiver' },
   secret: { type: 'string', describe: 'With --sink direct: secret to sign with' },

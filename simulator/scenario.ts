@@ -101,7 +101,7 @@ export function parseScenario(text: string, source: string, options: { readonly 
 }
 
 /** The steps that the platform would not take, given where everything stands before the first one. */
-export function illegalSteps(scenario: Scenario, offsetOf: (step: number) => number): readonly Finding[] {
+function illegalSteps(scenario: Scenario, offsetOf: (step: number) => number): readonly Finding[] {
   const world = worldBefore(scenario);
   return scenario.steps.flatMap((step, i) => {
     const move = moveOf(step);

@@ -29,8 +29,8 @@ const NAMES = {
 } as const;
 export type SettingName = keyof typeof NAMES;
 
-export const BASE_URL_DEFAULT = 'http://127.0.0.1:8080';
-export const SANDBOX_FILE = 'sandbox.env';
+const BASE_URL_DEFAULT = 'http://127.0.0.1:8080';
+const SANDBOX_FILE = 'sandbox.env';
 
 /** Options before environment before the sandbox's file: the nearer to the command, the stronger. */
 export class Settings {

@@ -2,8 +2,10 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Hookrail, startHookrail } from '../../../services/main.ts';
 import { runOperator } from '../../../services/operator.ts';
+import { ApiRefusal } from '../../api-client.ts';
 import { openAuthority } from '../../certificate-authority.ts';
 import { CommandFailure, EXIT } from '../../exit.ts';
+import type { Receiver } from '../../receiver.ts';
 import type { CommandOptions, Session } from '../../session.ts';
 import type { Environment } from '../../settings.ts';
 import { playDemo } from './demo.ts';
@@ -86,12 +88,30 @@ async function live(session: Session, options: SandboxOptions, hookrail: Hookrai
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
-  const demo = options.demo ? await playDemo(session, access, stopped, broken) : undefined;
+  const demo = options.demo
+    ? await demoOrRemark(session, playDemo(session, access, stopped, broken))
+    : undefined;
   try {
     if (!signal.aborted) nextSteps(session.output, demo?.url);
     await Promise.race([stopped, broken]);
   } finally {
     await demo?.close();
+  }
+}
+
+/**
+ * The API may refuse the built-in receiver, rightly: HOOKRAIL_EGRESS_ALLOW can leave this machine out. Then there is
+ * nothing to show, and the sandbox is as good as without the demo.
+ */
+async function demoOrRemark({ output }: Session, demo: Promise<Receiver>): Promise<Receiver | undefined> {
+  try {
+    return await demo;
+  } catch (error) {
+    if (!(error instanceof ApiRefusal)) throw error;
+    output.warn(
+      `the demo cannot be played, everything else runs (--no-demo leaves it out):\n${error.message}`,
+    );
+    return undefined;
   }
 }
 
