@@ -82,4 +82,6 @@ function say(line: string): void {
   console.error(line);
 }
 
+// Ending by `exit` lets every part clean up behind itself.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 await main();

@@ -12,13 +12,13 @@ export interface Report {
   readonly latency: readonly LatencyResult[];
 }
 
-export interface Ratios {
+interface Ratios {
   readonly throughput: number;
   readonly cpu: number;
 }
 
 /** A row against the mean of the bare loops: throughput (more is better) and CPU per delivery (less is better). */
-export function ratiosOf(report: Pick<Report, 'bare'>, row: ThroughputResult): Ratios {
+function ratiosOf(report: Pick<Report, 'bare'>, row: ThroughputResult): Ratios {
   return {
     throughput: row.deliveriesPerSecond / mean(report.bare.map((loop) => loop.deliveriesPerSecond)),
     cpu: row.cpuMicrosPerDelivery / mean(report.bare.map((loop) => loop.cpuMicrosPerDelivery)),

@@ -61,6 +61,12 @@ export async function startService(engine: Engine, ca: string, merchantCount: nu
     stdio: ['ignore', log, log],
     env: { ...process.env, ...environment },
   });
+  // However the benchmark ends, the service does not outlive it, nor do its files.
+  const cleanUp = () => {
+    child.kill('SIGKILL');
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  process.once('exit', cleanUp);
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   let isTold = false;
   const failed = exited.then(() => {
@@ -76,7 +82,8 @@ export async function startService(engine: Engine, ca: string, merchantCount: nu
     const kill = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
     await exited;
     clearTimeout(kill);
-    rmSync(dataDir, { recursive: true, force: true });
+    process.removeListener('exit', cleanUp);
+    cleanUp();
   };
   const setUp = async () => {
     await Promise.race([untilReady(operationsUrl), failed]);

@@ -31,7 +31,7 @@ const station = (name: string): Part => ({
   instead: STATION_INSTEAD,
 });
 
-export const STATIONS = ['api', 'router', 'sender', 'recorder'] as const;
+const STATIONS = ['api', 'router', 'sender', 'recorder'] as const;
 
 const PARTS: readonly Part[] = [
   {
