@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
+import { FRESH, SeenEvents } from './seen-events.ts';
 import {
   type CommitReply,
   EVENTS,
@@ -15,10 +15,6 @@ import {
 
 type Commit = Extract<Request, { kind: 'commit' }>;
 
-const EVENT_ID_BYTES = 16;
-const CONTENT_HASH_BYTES = 8;
-const UUID_TEXT_LENGTH = 36;
-
 /**
  * Writes commits: both parts of one in a single transaction. Runs in the thread that owns the file.
  * Positions and ids are given out here, in the transaction: a commit that fails leaves no hole.
@@ -29,6 +25,7 @@ export class Committer {
   readonly #append: readonly Database.Statement[];
   readonly #rowDelete: readonly Database.Statement[];
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #seen: SeenEvents;
   /** The next position per stream and the next id of a delayed task, as of the last commit. */
   #next: number[];
   #delayedNext: number;
@@ -41,6 +38,7 @@ export class Committer {
     this.#append = STREAMS.map((stream) => db.prepare(`INSERT INTO log_${stream} VALUES (?, ?, ?, ?, ?)`));
     this.#rowDelete = STREAMS.map((stream) => db.prepare(`DELETE FROM log_${stream} WHERE first = ?`));
     this.#statements = prepare(db);
+    this.#seen = new SeenEvents(db);
     const next = db.prepare<[number], number>('SELECT next FROM position WHERE stream = ?').pluck();
     this.#next = STREAMS.map((_, stream) => next.get(stream) ?? 0);
     this.#delayedNext = next.get(STREAMS.length) ?? 0;
@@ -54,10 +52,12 @@ export class Committer {
       this.#apply(request.kept, work);
       this.#apply(request.offered, work);
       this.#savePositions(work);
+      this.#seen.save(work.at);
       this.#statements.commit.run();
     } catch (error) {
       // Some errors roll back by themselves.
       if (this.#db.inTransaction) this.#statements.rollback.run();
+      if (work.eventsChecked > 0) this.#seen.rolledBack();
       throw error;
     }
     const delayedFirst = this.#delayedNext;
@@ -97,7 +97,6 @@ export class Committer {
 
   /** Recognises events that came before. Answers how many did not. The known ones stay in the row, marked as done. */
   #recordSeen(part: PartMessage, buffer: ArrayBuffer, offset: number, count: number, work: Work): number {
-    const { seenInsert, seenHash } = this.#statements;
     const bytes = Buffer.from(buffer);
     const known: number[] = [];
     let start = offset;
@@ -105,11 +104,10 @@ export class Committer {
       const end = part.eventEnds[work.eventsChecked + index] ?? start;
       const record = bytes.subarray(start, end);
       start = end;
-      const eventId = eventIdOf(record);
-      const content = hash('sha256', record, 'buffer').subarray(0, CONTENT_HASH_BYTES);
-      if (seenInsert.run(eventId, content, Math.floor(work.at)).changes > 0) continue;
+      const seen = this.#seen.check(record);
+      if (seen === FRESH) continue;
       known.push(index);
-      work.repeats.push(work.eventsChecked + index, seenHash.get(eventId)?.equals(content) ? 1 : 2);
+      work.repeats.push(work.eventsChecked + index, seen);
     }
     work.eventsChecked += count;
     if (known.length > 0 && known.length < count) {
@@ -117,7 +115,6 @@ export class Committer {
       for (const index of known) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7));
       this.#statements.rowDone.run(EVENTS, work.next[EVENTS], bits);
     }
-    this.bytesInWal += count * EVENT_ID_BYTES * 8;
     return count - known.length;
   }
 
@@ -239,24 +236,6 @@ class OperationReader {
   }
 }
 
-/** The event id is the record's first field: a length, then text. A UUID is kept as its 16 bytes, else a hash is. */
-function eventIdOf(record: Buffer): Buffer {
-  // Avro writes a length as a zigzag varint: 36 is the single byte 72.
-  if (record[0] === UUID_TEXT_LENGTH * 2) {
-    const id = Buffer.from(record.toString('latin1', 1, 1 + UUID_TEXT_LENGTH).replaceAll('-', ''), 'hex');
-    if (id.length === EVENT_ID_BYTES) return id;
-  }
-  let length = 0;
-  let shift = 0;
-  let position = 0;
-  for (let byte = 0x80; byte & 0x80; shift += 7) {
-    byte = record[position++] ?? 0;
-    length += (byte & 0x7f) * 2 ** shift;
-  }
-  const text = record.subarray(position, position + length / 2);
-  return hash('sha256', text, 'buffer').subarray(0, EVENT_ID_BYTES);
-}
-
 function prepare(db: Database.Database) {
   return {
     begin: db.prepare('BEGIN IMMEDIATE'),
@@ -282,7 +261,5 @@ function prepare(db: Database.Database) {
     probe: db.prepare(
       "INSERT INTO meta VALUES ('probe', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
     ),
-    seenInsert: db.prepare('INSERT INTO seen_event VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
-    seenHash: db.prepare<[Buffer], Buffer>('SELECT hash FROM seen_event WHERE event_id = ?').pluck(),
   };
 }

@@ -5,7 +5,7 @@ import { DueHeap, type DueKey, isBefore } from './due-heap.ts';
 import type { EngineThread } from './engine-thread.ts';
 import type { Part } from './part.ts';
 import type { StoredDelayed } from './wire.ts';
-import type { Feed, Item } from './work.ts';
+import { type Feed, Item } from './work.ts';
 
 /** In memory: the next tasks due, at most twice this many, and about this many bytes. The rest stays in the file. */
 const WINDOW_TASKS = 1_000;
@@ -80,7 +80,7 @@ export class DelayedTasks implements Feed<DeliveryTask> {
     this.#heap.pop();
     this.#bytes -= next.bytes;
     this.#readAhead();
-    return { record: next.task, row: null, index: next.id, feed: this, failures: 0, since: 0, cancel: null };
+    return new Item(next.task, null, next.id, this);
   }
 
   complete(item: Item<DeliveryTask>, part: Part): void {

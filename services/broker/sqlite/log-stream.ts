@@ -2,7 +2,7 @@ import type { RecordDecoder } from '../../codec/record-codec.ts';
 import type { EngineThread } from './engine-thread.ts';
 import type { Part } from './part.ts';
 import { STREAMS, type StoredRow } from './wire.ts';
-import type { Feed, Item } from './work.ts';
+import { type Feed, Item } from './work.ts';
 
 /** Read ahead and kept for handing over, per stream: at most this many records and about this many bytes. */
 const RECORDS_MAX = 16_384;
@@ -153,16 +153,7 @@ export class LogStream<T> implements Feed<T> {
       const index = row.cursor;
       const skipped = row.isDone(index);
       const record = this.#nextOf(row);
-      if (record !== undefined && !skipped)
-        return {
-          record,
-          row: row as LogRow<unknown>,
-          index,
-          feed: this,
-          failures: 0,
-          since: 0,
-          cancel: null,
-        };
+      if (record !== undefined && !skipped) return new Item(record, row as LogRow<unknown>, index, this);
     }
     return undefined;
   }

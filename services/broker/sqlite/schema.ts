@@ -18,9 +18,11 @@ const TABLES = `
     id INTEGER PRIMARY KEY, class INTEGER NOT NULL, due REAL NOT NULL, schema INTEGER NOT NULL, blob BLOB NOT NULL
   );
   CREATE INDEX IF NOT EXISTS delayed_due ON delayed(class, due, id);
+  -- Event ids and hashes of their content (see seen-events.ts).
   CREATE TABLE IF NOT EXISTS seen_event(
-    event_id BLOB PRIMARY KEY, hash BLOB NOT NULL, seen_at INTEGER NOT NULL
+    event_id BLOB PRIMARY KEY, hash INTEGER NOT NULL, seen_at INTEGER NOT NULL
   ) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS seen_recent(id INTEGER PRIMARY KEY, ids BLOB NOT NULL);
   CREATE TABLE IF NOT EXISTS directory(
     key TEXT PRIMARY KEY, version INTEGER NOT NULL, schema INTEGER NOT NULL, blob BLOB NOT NULL
   ) WITHOUT ROWID;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Consumer, Source } from '../broker.ts';
-import type { CommitQueue, Settled } from './commit-queue.ts';
+import type { CommitQueue } from './commit-queue.ts';
 import type { Part } from './part.ts';
 import type { Feed, Item } from './work.ts';
 
@@ -117,7 +117,7 @@ class WorkConsumer<Rec, In, Out> implements Consumer {
   readonly #handler: (input: In, signal: AbortSignal) => Out | Promise<Out>;
   readonly #inFlightMax: number;
   readonly #stopping = new AbortController();
-  /** In a handler. */
+  /** In a handler that has yet to answer. */
   readonly #running = new Set<Item<Rec>>();
   /** Settled, and not yet durable: these count as in flight, so that memory stays bounded while the disk is full. */
   #committing = 0;
@@ -173,7 +173,6 @@ class WorkConsumer<Rec, In, Out> implements Consumer {
   }
 
   #run(item: Item<Rec>): void {
-    this.#running.add(item);
     let out: Out | Promise<Out>;
     try {
       out = this.#handler(this.#options.input(item), this.#stopping.signal);
@@ -182,6 +181,7 @@ class WorkConsumer<Rec, In, Out> implements Consumer {
       return;
     }
     if (isPromise(out)) {
+      this.#running.add(item);
       out.then(
         (value) => this.#settle(item, value),
         (error) => this.#threw(item, error),
@@ -208,18 +208,15 @@ class WorkConsumer<Rec, In, Out> implements Consumer {
     item.feed.complete(item, queue.kept);
     this.#running.delete(item);
     this.#committing += 1;
-    queue.settled(this.#waitFor(item));
+    item.settledBy = this;
+    queue.settled(item);
   }
 
-  #waitFor(item: Item<Rec>): Settled {
-    return {
-      durable: () => {
-        this.#committing -= 1;
-        this.#source.durable(item);
-        this.#checkEmpty();
-        this.#pumpSoon();
-      },
-    };
+  durable(item: Item<Rec>): void {
+    this.#committing -= 1;
+    this.#source.durable(item);
+    if (this.#stop) this.#checkEmpty();
+    else this.#pumpSoon();
   }
 
   #pumpScheduled = false;

@@ -1,8 +1,9 @@
+import type { Settled } from './commit-queue.ts';
 import type { LogRow } from './log-stream.ts';
 import type { Part } from './part.ts';
 
 /** A record that was handed over and is not settled. */
-export interface Item<T> {
+export class Item<T> implements Settled {
   readonly record: T;
   /** Its batch row, or null for a delayed task. */
   readonly row: LogRow<unknown> | null;
@@ -10,10 +11,23 @@ export interface Item<T> {
   readonly index: number;
   readonly feed: Feed<T>;
   /** How often the handler threw, and since when; 0 = never. */
-  failures: number;
-  since: number;
+  failures = 0;
+  since = 0;
   /** Cancels the pause before it is offered again. */
-  cancel: (() => void) | null;
+  cancel: (() => void) | null = null;
+  /** Who settled it, and wants to know when that is durable. */
+  settledBy: { durable(item: Item<T>): void } | null = null;
+
+  constructor(record: T, row: LogRow<unknown> | null, index: number, feed: Feed<T>) {
+    this.record = record;
+    this.row = row;
+    this.index = index;
+    this.feed = feed;
+  }
+
+  durable(): void {
+    this.settledBy?.durable(this);
+  }
 }
 
 /** Where a source takes its records from. */

@@ -1,0 +1,172 @@
+import { hash } from 'node:crypto';
+import type Database from 'better-sqlite3';
+
+const ID_BYTES = 16;
+/** In `seen_recent`: the id, then its content hash as f64. */
+const ENTRY_BYTES = ID_BYTES + 8;
+const UUID_TEXT_LENGTH = 36;
+const BUCKETS = 256;
+/** Random in UUIDs of versions 4 and 7 alike; the bytes before it hold the time, the version, the variant. */
+const RANDOM_BYTE = 9;
+/** Ids that are not in the table yet, about: enough that those of one bucket lie close together in it. */
+const RECENT_MAX = 32_768;
+
+export const FRESH = 0;
+export const SAME = 1;
+export const OTHER = 2;
+
+/**
+ * Knows which events came before. Ids are random: each put into the table by itself would write a page of it. So they
+ * are kept in memory first, and in the file as one row of `seen_recent` per commit; from there they move to the
+ * table bucket by bucket (by their first byte), many to a page, a few with every commit.
+ */
+export class SeenEvents {
+  readonly #statements: ReturnType<typeof prepare>;
+  readonly #buckets = Array.from({ length: BUCKETS }, () => new Map<string, number>());
+  readonly #key = Buffer.alloc(ID_BYTES);
+  /** The ids of this commit, as they will be saved. */
+  #fresh = Buffer.alloc(64 * ENTRY_BYTES);
+  #freshCount = 0;
+  #recent = 0;
+  #tableEmpty = true;
+  #loaded = false;
+  #nextBucket = 0;
+  /** Rows of `seen_recent` up to this one are in the table when the round over the buckets ends. */
+  #roundUpTo = 0;
+
+  constructor(db: Database.Database) {
+    this.#statements = prepare(db);
+    this.#load();
+  }
+
+  /** A commit failed: what was remembered for it is not in the file. Looks again before the next check. */
+  rolledBack(): void {
+    this.#loaded = false;
+  }
+
+  #load(): void {
+    for (const bucket of this.#buckets) bucket.clear();
+    this.#recent = 0;
+    this.#freshCount = 0;
+    this.#nextBucket = 0;
+    for (const { ids } of this.#statements.recent.iterate()) {
+      for (let at = 0; at + ENTRY_BYTES <= ids.length; at += ENTRY_BYTES) {
+        this.#bucket(ids[at] ?? 0).set(
+          ids.toString('latin1', at, at + ID_BYTES),
+          ids.readDoubleLE(at + ID_BYTES),
+        );
+        this.#recent += 1;
+      }
+    }
+    this.#tableEmpty = this.#statements.any.get() === undefined;
+    this.#loaded = true;
+  }
+
+  /** Looks an event up by its record, and remembers it when it is FRESH. */
+  check(record: Buffer): typeof FRESH | typeof SAME | typeof OTHER {
+    if (!this.#loaded) this.#load();
+    this.#readKey(record);
+    const key = this.#key.toString('latin1');
+    // 48 bits: an accident in 10^14 would take a changed event for a repeated one, and drop the change.
+    const content = Number.parseInt(hash('sha256', record, 'hex').slice(0, 12), 16);
+    const bucket = this.#bucket(this.#key[0] ?? 0);
+    const known = bucket.get(key) ?? (this.#tableEmpty ? undefined : this.#statements.find.get(this.#key));
+    if (known !== undefined) return known === content ? SAME : OTHER;
+    bucket.set(key, content);
+    this.#recent += 1;
+    this.#remember(content);
+    return FRESH;
+  }
+
+  /** Writes down what was remembered since the last call, and moves about as much on to the table. */
+  save(at: number): void {
+    if (this.#freshCount === 0) return;
+    this.#statements.recentInsert.run(this.#fresh.subarray(0, this.#freshCount * ENTRY_BYTES));
+    const pace = 2 * this.#freshCount;
+    this.#freshCount = 0;
+    for (let moved = 0; this.#recent > RECENT_MAX && moved < pace; ) moved += this.#moveBucket(at);
+  }
+
+  #moveBucket(at: number): number {
+    if (this.#nextBucket === 0) this.#roundUpTo = this.#statements.recentLast.get() ?? 0;
+    const bucket = this.#bucket(this.#nextBucket);
+    const seenAt = Math.floor(at);
+    for (const key of [...bucket.keys()].sort()) {
+      this.#statements.insert.run(Buffer.from(key, 'latin1'), bucket.get(key), seenAt);
+    }
+    const moved = bucket.size;
+    bucket.clear();
+    this.#recent -= moved;
+    this.#tableEmpty = false;
+    this.#nextBucket = (this.#nextBucket + 1) % BUCKETS;
+    if (this.#nextBucket === 0) this.#statements.recentDelete.run(this.#roundUpTo);
+    return moved;
+  }
+
+  #bucket(first: number): Map<string, number> {
+    return this.#buckets[first] as Map<string, number>;
+  }
+
+  #remember(content: number): void {
+    const at = this.#freshCount * ENTRY_BYTES;
+    if (at + ENTRY_BYTES > this.#fresh.length) {
+      this.#fresh = Buffer.concat([this.#fresh, Buffer.alloc(this.#fresh.length)]);
+    }
+    this.#key.copy(this.#fresh, at);
+    this.#fresh.writeDoubleLE(content, at + ID_BYTES);
+    this.#freshCount += 1;
+  }
+
+  /** The event id is the record's first field: a length, then text. A UUID is its own key, anything else is hashed. */
+  #readKey(record: Buffer): void {
+    // Avro writes a length as a zigzag varint: 36 is the single byte 72.
+    if (record[0] === UUID_TEXT_LENGTH * 2 && this.#readUuid(record)) return;
+    let length = 0;
+    let position = 0;
+    for (let byte = 0x80, unit = 1; byte & 0x80; unit *= 128) {
+      byte = record[position++] ?? 0;
+      length += (byte & 0x7f) * unit;
+    }
+    hash('sha256', record.subarray(position, position + length / 2), 'buffer').copy(
+      this.#key,
+      0,
+      0,
+      ID_BYTES,
+    );
+  }
+
+  #readUuid(record: Buffer): boolean {
+    let digits = 0;
+    for (let at = 1; at <= UUID_TEXT_LENGTH; at += 1) {
+      const digit = HEX[record[at] ?? 0] ?? -1;
+      if (digit < 0) {
+        if (record[at] === DASH) continue;
+        return false;
+      }
+      if (digits === 2 * ID_BYTES) return false;
+      // Turned so that a byte that is random in every version of UUID comes first and spreads them over the buckets.
+      const byte = ((digits >> 1) + ID_BYTES - RANDOM_BYTE) % ID_BYTES;
+      this.#key[byte] = digits & 1 ? (this.#key[byte] ?? 0) | digit : digit << 4;
+      digits += 1;
+    }
+    return digits === 2 * ID_BYTES;
+  }
+}
+
+const DASH = 0x2d;
+/** The value of a lower-case hexadecimal digit by its character code, else −1. */
+const HEX = Int8Array.from({ length: 256 }, (_, code) =>
+  '0123456789abcdef'.indexOf(String.fromCharCode(code)),
+);
+
+function prepare(db: Database.Database) {
+  return {
+    recent: db.prepare<[], { ids: Buffer }>('SELECT ids FROM seen_recent ORDER BY id'),
+    recentInsert: db.prepare('INSERT INTO seen_recent(ids) VALUES (?)'),
+    recentLast: db.prepare<[], number>('SELECT max(id) FROM seen_recent').pluck(),
+    recentDelete: db.prepare('DELETE FROM seen_recent WHERE id <= ?'),
+    any: db.prepare('SELECT 1 FROM seen_event LIMIT 1').pluck(),
+    find: db.prepare<[Buffer], number>('SELECT hash FROM seen_event WHERE event_id = ?').pluck(),
+    insert: db.prepare('INSERT INTO seen_event VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
+  };
+}
