@@ -92,6 +92,29 @@ describe('the file', () => {
   });
 });
 
+describe('the audit', () => {
+  it('names who did what to which endpoint, and no secret', async () => {
+    const uuid = randomUUID();
+    const store = await open();
+    await createEndpoint(store, MERCHANT, uuid);
+    const options = { at: 5.5, actor: { kind: 'api_key', keyId: 'key-1' } } as const;
+    const sealed = { keyId: 'k1', ciphertext: 'sealed-anew' };
+    await store.endpoints.rotate(MERCHANT, uuid, { sealed, hint: '…hint' }, options);
+    await store.endpoints.remove(MERCHANT, uuid, options);
+    await store.close();
+    const db = new Database(file, { readonly: true });
+    const rows = db.prepare('SELECT at, actor, merchant_id, endpoint_uuid, action, details FROM audit').all();
+    db.close();
+    const by = { at: 5, actor: 'api_key:key-1', merchant_id: MERCHANT, endpoint_uuid: uuid };
+    expect(rows).toMatchObject([
+      { actor: 'operator', action: 'endpoint.create' },
+      { ...by, action: 'endpoint.rotate' },
+      { ...by, action: 'endpoint.delete' },
+    ]);
+    expect(JSON.stringify(rows)).not.toMatch(/sealed-|…/);
+  });
+});
+
 describe('reading', () => {
   it('uses an index of the endpoint for every set of filters, without sorting', () => {
     const db = openConnection(file, 'write');
