@@ -23,6 +23,7 @@ export class EndpointLane {
   #following = 0;
   #window: number;
   #meanMs = MEAN_MS_START;
+  #hasFailed = false;
   #narrowUntil = 0;
   /** When everything that waits here or was parked should be through. */
   #drainedAt = 0;
@@ -96,6 +97,7 @@ export class EndpointLane {
   learn(result: PassageResult, durationMs: number, now: number): void {
     if (result === 'uncounted') return;
     this.#meanMs += MEAN_WEIGHT * (durationMs - this.#meanMs);
+    this.#hasFailed = result === 'failure';
     if (result === 'success') this.#window = Math.min(this.#options.windowMax, this.#window + 1);
     else this.#window = Math.max(1, this.#window >> 1);
     if (durationMs < this.#options.demoteAfterMs && this.isSlow) {
@@ -116,12 +118,20 @@ export class EndpointLane {
     this.#narrowUntil = Math.max(this.#narrowUntil, until);
   }
 
-  /** How many tasks it takes in `drainMs` at its present pace. */
+  /** Nothing speaks against it: what waits for it waits for us, and parking would only make more work. */
+  isHealthy(now: number): boolean {
+    return !this.isSlow && !this.#hasFailed && now >= this.#narrowUntil;
+  }
+
+  /** How many tasks it takes in `drainMs` at its present pace; a healthy one at the pace it will soon have. */
   drainable(now: number): number {
     return Math.floor(this.#options.drainMs / this.#perTaskMs(now));
   }
 
-  /** The smallest tier after which what is before the task should be through: not all come back at once. */
+  /**
+   * The smallest tier that is at least a quarter of the time until what is before the task should be through: not all
+   * come back at once, none comes back much too late, and a task is parked a few times at most.
+   */
   parkingTier(now: number): Tier {
     const perTaskMs = this.#perTaskMs(now);
     const latest = now + PARKING_TIER_MAX * 1000;
@@ -130,12 +140,13 @@ export class EndpointLane {
       Math.max(this.#drainedAt, now + this.waitingCount * perTaskMs) + perTaskMs,
     );
     const delaySeconds = (this.#drainedAt - now) / 1000;
-    return PARKING_TIERS.find((tier) => tier >= delaySeconds) ?? PARKING_TIER_MAX;
+    return PARKING_TIERS.find((tier) => tier * 4 >= delaySeconds) ?? PARKING_TIER_MAX;
   }
 
   #perTaskMs(now: number): number {
-    const window = this.#windowAt(now);
-    const atOnce = this.isSlow ? Math.min(window, this.#options.slowPerEndpointMax) : window;
+    const { windowMax, slowPerEndpointMax } = this.#options;
+    const window = this.isHealthy(now) ? windowMax : this.#windowAt(now);
+    const atOnce = this.isSlow ? Math.min(window, slowPerEndpointMax) : window;
     return Math.max(this.#meanMs, 1) / atOnce;
   }
 

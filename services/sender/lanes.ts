@@ -17,9 +17,7 @@ export interface LaneOptions {
   readonly demoteAfterMs: number;
   /** Tasks waiting for their endpoint's window, over all endpoints. */
   readonly waitingMax: number;
-  /** The same for one endpoint. */
-  readonly waitingPerEndpointMax: number;
-  /** The same for one endpoint when half of `waitingMax` is taken. */
+  /** The same for one endpoint that is slow or fails, when half of `waitingMax` is taken. */
   readonly waitingPerEndpointUnderPressure: number;
   /** No more may wait than the endpoint can take in this time. */
   readonly drainMs: number;
@@ -37,7 +35,6 @@ export const LANE_OPTIONS = {
   slowSlots: 4096,
   demoteAfterMs: 200,
   waitingMax: 8192,
-  waitingPerEndpointMax: 512,
   waitingPerEndpointUnderPressure: 4,
   drainMs: 3000,
   retryAfterMsMax: 60_000,
@@ -197,6 +194,7 @@ export class Lanes {
       this.#moveOverdue();
     }
     this.#next(lane, passage);
+    this.#trim(lane);
     if (lane.hasRoom(this.#clock.now())) this.#markReady(lane);
     this.#pump();
   }
@@ -230,10 +228,13 @@ export class Lanes {
   }
 
   #waitingLimit(lane: EndpointLane): number {
-    const { waitingMax, waitingPerEndpointUnderPressure, waitingPerEndpointMax } = this.#options;
-    const isPressed = this.#waiting * 2 >= waitingMax;
-    const most = isPressed ? waitingPerEndpointUnderPressure : waitingPerEndpointMax;
-    return Math.max(1, Math.min(most, lane.drainable(this.#clock.now())));
+    const { waitingMax, waitingPerEndpointUnderPressure } = this.#options;
+    const now = this.#clock.now();
+    const isPressed = this.#waiting * 2 >= waitingMax && !lane.isHealthy(now);
+    return Math.max(
+      1,
+      Math.min(isPressed ? waitingPerEndpointUnderPressure : waitingMax, lane.drainable(now)),
+    );
   }
 
   #hasSlot(lane: EndpointLane): boolean {
