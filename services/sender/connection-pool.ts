@@ -3,19 +3,8 @@ import { Client } from 'undici';
 import type { Connector, ConnectTarget } from './connector.ts';
 import type { HttpExchange } from './http-exchange.ts';
 
-/** What one request needs besides its connection. */
-export interface Outgoing {
-  readonly path: string;
-  /** Names and values in turn. */
-  readonly headers: string[];
-  readonly body: Uint8Array;
-  readonly exchange: HttpExchange;
-  /** The connection that carries it, once there is one. */
-  carrier: Carrier | null;
-}
-
 /** One connection, or the place for one: undici's client for one request at a time. */
-interface Carrier {
+export interface Carrier {
   readonly client: Client;
   readonly origin: Origin;
   isConnected: boolean;
@@ -27,7 +16,7 @@ interface Origin {
   readonly target: ConnectTarget;
   /** Connections open and free; the last used first, so that surplus ones fall idle and close. */
   readonly free: Carrier[];
-  readonly waiting: Outgoing[];
+  readonly waiting: HttpExchange[];
   open: number;
 }
 
@@ -57,24 +46,25 @@ export class ConnectionPool {
   }
 
   /** Sends on a free connection, on a new one, or, when the origin has its most, as soon as one is free. */
-  send(url: string, outgoing: Outgoing): void {
+  send(exchange: HttpExchange): void {
+    const url = exchange.request.origin;
     const origin = this.#origins.get(url) ?? this.#remember(url);
     const free = origin.free.pop();
     if (free) {
       this.#idle -= 1;
-      this.#carry(free, outgoing);
+      this.#carry(free, exchange);
     } else if (origin.open < this.#limits.connectionsPerOriginMax) {
-      this.#carry(this.#openCarrier(origin), outgoing);
+      this.#carry(this.#openCarrier(origin), exchange);
     } else {
-      origin.waiting.push(outgoing);
+      origin.waiting.push(exchange);
     }
   }
 
   /** The exchange has ended. `isReusable`: its connection can carry another. */
-  done(outgoing: Outgoing, isReusable: boolean): void {
-    const { carrier } = outgoing;
+  done(exchange: HttpExchange, isReusable: boolean): void {
+    const { carrier } = exchange;
     if (!carrier) return;
-    outgoing.carrier = null;
+    exchange.carrier = null;
     carrier.isBusy = false;
     const { origin } = carrier;
     const isKept = isReusable && carrier.isConnected;
@@ -100,10 +90,10 @@ export class ConnectionPool {
     this.#origins.clear();
   }
 
-  #carry(carrier: Carrier, outgoing: Outgoing): void {
+  #carry(carrier: Carrier, exchange: HttpExchange): void {
     carrier.isBusy = true;
-    outgoing.carrier = carrier;
-    const { path, headers, body, exchange } = outgoing;
+    exchange.carrier = carrier;
+    const { path, headers, body } = exchange.request;
     carrier.client.dispatch({ path, method: 'POST', headers, body }, exchange);
   }
 
@@ -186,9 +176,9 @@ export class ConnectionPool {
 }
 
 /** The next request whose time is not over yet. */
-function nextWaiting(origin: Origin): Outgoing | undefined {
+function nextWaiting(origin: Origin): HttpExchange | undefined {
   for (;;) {
     const next = origin.waiting.shift();
-    if (!next?.exchange.isOver) return next;
+    if (!next?.isOver) return next;
   }
 }

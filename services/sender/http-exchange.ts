@@ -5,7 +5,9 @@ import {
   RESPONSE_BODY_KEPT_BYTES,
   type ResponseKept,
 } from '../domain/attempt.ts';
-import { ConnectFailure } from './connect-failure.ts';
+import { ConnectFailure, type ConnectFailureFacts } from './connect-failure.ts';
+import type { Carrier } from './connection-pool.ts';
+import type { Deadline } from './deadlines.ts';
 
 /** A body is read up to here so that the connection can be used again; a longer one ends the connection. */
 const BODY_READ_BYTES_MAX = 64 * 1024;
@@ -16,8 +18,19 @@ const HEADER_LINES_MAX = 256;
 /** Interim answers (1xx) before the real one. Endless ones would otherwise use the time-out up. */
 const INTERIM_MAX = 16;
 
-/** How one exchange ended. */
-export interface Ended {
+/** A webhook request, ready to be sent. */
+export interface WebhookRequest {
+  /** `https://host[:port]`. */
+  readonly origin: string;
+  /** Path and query. */
+  readonly path: string;
+  /** Names and values in turn. */
+  readonly headers: string[];
+  readonly body: Uint8Array;
+}
+
+/** How a request ended. */
+export interface Posted {
   readonly exchange: Exchange;
   /** Retry-After in seconds, when the receiver sent one as a number. */
   readonly retryAfterSeconds: number | null;
@@ -27,15 +40,30 @@ export interface Ended {
   readonly isSilent: boolean;
   /** This machine could not even try: not the receiver's failure. */
   readonly isOurs: boolean;
+  /** Milliseconds since the epoch. */
+  readonly endedAt: number;
+}
+
+/** Who is told that an exchange is over, before its promise is resolved. */
+export interface ExchangeOwner {
+  now(): number;
+  /** `isReusable`: the response came whole, so the connection may carry the next request. */
+  ended(exchange: HttpExchange, isReusable: boolean): void;
 }
 
 /**
  * One request and its response, as undici's own handler: no streams, no promise and no AbortSignal per request.
- * Ends exactly once, by calling `onEnd`. What decides is the final status line and headers; a body that is cut off,
+ * Ends exactly once. What decides is the final status line and headers; a body that is cut off,
  * too long or slow changes nothing (decisions §2: the body is ignored).
  */
 export class HttpExchange implements Dispatcher.DispatchHandler {
-  readonly #onEnd: (ended: Ended, isReusable: boolean) => void;
+  readonly request: WebhookRequest;
+  /** The connection that carries it, while there is one. The pool writes it. */
+  carrier: Carrier | null = null;
+  /** When its total time is over. The transport writes it. */
+  deadline: Deadline<HttpExchange> | null = null;
+  readonly #owner: ExchangeOwner;
+  readonly #resolve: (posted: Posted) => void;
   #status = 0;
   #headers: [string, string][] = [];
   #retryAfterSeconds: number | null = null;
@@ -45,9 +73,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #isSent = false;
   #isOver = false;
 
-  /** `isReusable`: the response came whole, so the connection may carry the next request. */
-  constructor(onEnd: (ended: Ended, isReusable: boolean) => void) {
-    this.#onEnd = onEnd;
+  constructor(request: WebhookRequest, owner: ExchangeOwner, resolve: (posted: Posted) => void) {
+    this.request = request;
+    this.#owner = owner;
+    this.#resolve = resolve;
   }
 
   get isOver(): boolean {
@@ -132,19 +161,18 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#finish(exchange, isReusable);
   }
 
-  #finish(exchange: Exchange, isReusable: boolean, facts: ConnectFailure['facts'] = {}): void {
+  #finish(exchange: Exchange, isReusable: boolean, facts: ConnectFailureFacts = NO_FACTS): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#onEnd(
-      {
-        exchange,
-        retryAfterSeconds: this.#retryAfterSeconds,
-        blockedBy: facts.blockedBy ?? null,
-        isSilent: facts.isSilent ?? false,
-        isOurs: facts.isOurs ?? false,
-      },
-      isReusable,
-    );
+    this.#owner.ended(this, isReusable);
+    this.#resolve({
+      exchange,
+      retryAfterSeconds: this.#retryAfterSeconds,
+      blockedBy: facts.blockedBy ?? null,
+      isSilent: facts.isSilent ?? false,
+      isOurs: facts.isOurs ?? false,
+      endedAt: this.#owner.now(),
+    });
   }
 
   #keepHeaders(raw: Buffer[]): void {
@@ -173,6 +201,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 }
 
 const NO_BYTES = new Uint8Array(0);
+const NO_FACTS: ConnectFailureFacts = {};
 
 /** The failure that a final status is, or null for an acknowledgement (specification 6.1: any 2xx). */
 function failureCodeOf(status: number): FailureCode | null {

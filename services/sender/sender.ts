@@ -11,7 +11,7 @@ import { LANE_OPTIONS, type LaneOptions, Lanes } from './lanes.ts';
 import { SenderMetrics } from './metrics.ts';
 import { NetworkWatch } from './network-watch.ts';
 import { SecretOpener } from './secret-opener.ts';
-import { TaskPassage } from './task-passage.ts';
+import { type PassageOwner, TaskPassage } from './task-passage.ts';
 import type { Transport } from './transport.ts';
 
 export interface SenderOptions {
@@ -59,7 +59,7 @@ export async function startSender(deps: SenderDeps): Promise<Sender> {
   return sender;
 }
 
-class RunningSender implements Sender {
+class RunningSender implements Sender, PassageOwner {
   readonly #deps: SenderDeps;
   readonly #deliverDeps: DeliverDeps;
   readonly #lanes: Readonly<Record<TaskClass, Lanes>>;
@@ -94,13 +94,14 @@ class RunningSender implements Sender {
     for (const taskClass of ['test', 'live', 'replay'] as const satisfies readonly TaskClass[]) {
       const inFlightMax = share(this.#deps.options.inFlightMax, SHARE[taskClass]);
       const source = this.#deps.broker.tasks[taskClass];
+      const lanes = this.#lanes[taskClass];
       let isWatched = false;
       const consumer = await source.consume(
         (task, signal) => {
           // One signal for all calls: the broker may stop before we are told to.
           if (!isWatched) signal.addEventListener('abort', () => this.#release(taskClass), { once: true });
           isWatched = true;
-          return this.#handle(task, taskClass, signal);
+          return this.#handle(task, lanes, signal);
         },
         { inFlightMax },
       );
@@ -130,34 +131,39 @@ class RunningSender implements Sender {
       log.warn('the sender stopped before everything was settled; it will come again');
   }
 
-  #handle(task: DeliveryTask, taskClass: TaskClass, signal: AbortSignal): Settlement | Promise<Settlement> {
+  #handle(task: DeliveryTask, lanes: Lanes, signal: AbortSignal): Settlement | Promise<Settlement> {
     if (this.#isStopping || signal.aborted) return RELEASED;
-    const lanes = this.#lanes[taskClass];
-    return new Promise((resolve, reject) => {
-      const passage = new TaskPassage(task, resolve, {
-        start: () => {
-          this.#run(task, signal).then(
-            (delivery) => this.#settle(passage, lanes, delivery),
-            (error: unknown) => {
-              lanes.settle(passage, 'uncounted', null);
-              reject(error);
-            },
-          );
-        },
-        parked: () => this.#metrics.parked('endpoint_full'),
-      });
-      lanes.admit(passage);
+    return new Promise((settle, fail) => {
+      lanes.admit(new TaskPassage({ task, lanes, signal }, this, settle, fail));
     });
   }
 
-  /** Holds the attempt until it may be made, then makes it. */
-  async #run(task: DeliveryTask, signal: AbortSignal): Promise<Delivery> {
+  attempt(passage: TaskPassage): void {
+    const { task } = passage;
+    const mayGo = this.#deps.ready() && this.#deps.clock.now() >= task.dueAt;
+    const delivery = mayGo ? deliver(task, this.#deliverDeps) : this.#deliverLater(passage);
+    delivery.then(
+      (made) => this.#settle(passage, made),
+      (error: unknown) => {
+        passage.lanes.settle(passage, 'uncounted', null);
+        passage.fail(error);
+      },
+    );
+  }
+
+  parked(): void {
+    this.#metrics.parked('endpoint_full');
+  }
+
+  /** Holds the attempt until it is due and the directory is fresh, then makes it. */
+  async #deliverLater({ task, signal }: TaskPassage): Promise<Delivery> {
     const { clock, ready } = this.#deps;
     if (clock.now() < task.dueAt) {
       this.#metrics.early();
       await clock.sleep(task.dueAt - clock.now(), signal);
     }
     while (!ready() && !this.#isStopping && !signal.aborted) {
+      // All that wait share one timer.
       this.#readyAgain ??= clock.sleep(READY_CHECK_MS, signal).finally(() => {
         this.#readyAgain = null;
       });
@@ -167,8 +173,8 @@ class RunningSender implements Sender {
     return deliver(task, this.#deliverDeps);
   }
 
-  #settle(passage: TaskPassage, lanes: Lanes, delivery: Delivery): void {
-    const { task } = passage;
+  #settle(passage: TaskPassage, delivery: Delivery): void {
+    const { task, lanes } = passage;
     if (delivery.kind === 'attempted') {
       const isDelivered = delivery.attempted.outcome.kind === 'delivered';
       const seconds = isDelivered ? null : delivery.posted.retryAfterSeconds;
@@ -199,14 +205,14 @@ function share(total: number, part: number): number {
   return Math.max(Math.min(IN_FLIGHT_MIN, total), Math.floor(total * part));
 }
 
-/** The slots follow from what may be in flight: a quarter fast, a quarter slow, half waiting. */
+/** The slots follow from what may be in flight: a quarter fast, a quarter slow; the rest, or all of it, may wait. */
 function laneOptions(options: SenderOptions, part: number): LaneOptions {
   const total = share(options.inFlightMax, part);
   return {
     ...LANE_OPTIONS,
     fastSlots: Math.max(1, Math.floor(total / 4)),
     slowSlots: Math.max(1, Math.floor(total / 4)),
-    waitingMax: Math.max(1, Math.floor(total / 2)),
+    waitingMax: total,
     ...options.lanes,
   };
 }

@@ -3,40 +3,54 @@ import type { Tier } from '../domain/retry.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import type { Deadline } from './deadlines.ts';
 import type { EndpointLane } from './endpoint-lane.ts';
-import type { Passage } from './lanes.ts';
+import type { Lanes, Passage } from './lanes.ts';
+
+/** Who makes the attempt when its turn has come, and hears of it when it must come again later. */
+export interface PassageOwner {
+  attempt(passage: TaskPassage): void;
+  parked(passage: TaskPassage): void;
+}
 
 /** A task of the broker on its way through the lanes, with the broker's wait for its settlement. */
 export class TaskPassage implements Passage {
   readonly task: DeliveryTask;
+  readonly lanes: Lanes;
+  /** Fires when the broker stops handing over. */
+  readonly signal: AbortSignal;
   readonly endpointId: string;
   readonly entityId: string | null;
   readonly settle: (settlement: Settlement) => void;
+  readonly fail: (error: unknown) => void;
   place: Passage['place'] = 'new';
   startedAt = 0;
   deadline: Deadline<Passage> | null = null;
   lane: EndpointLane | null = null;
   hasReleased = false;
-  readonly #calls: { readonly start: () => void; readonly parked: () => void };
+  readonly #owner: PassageOwner;
 
   constructor(
-    task: DeliveryTask,
+    on: { readonly task: DeliveryTask; readonly lanes: Lanes; readonly signal: AbortSignal },
+    owner: PassageOwner,
     settle: (settlement: Settlement) => void,
-    calls: { readonly start: () => void; readonly parked: () => void },
+    fail: (error: unknown) => void,
   ) {
-    this.task = task;
-    this.endpointId = task.endpointId;
+    this.task = on.task;
+    this.lanes = on.lanes;
+    this.signal = on.signal;
+    this.endpointId = on.task.endpointId;
     // Retries keep no order: they never hold a later event back (decisions §2).
-    this.entityId = task.attempt === 1 ? task.entityId : null;
+    this.entityId = on.task.attempt === 1 ? on.task.entityId : null;
     this.settle = settle;
-    this.#calls = calls;
+    this.fail = fail;
+    this.#owner = owner;
   }
 
   start(): void {
-    this.#calls.start();
+    this.#owner.attempt(this);
   }
 
   park(tier: Tier): void {
-    this.#calls.parked();
+    this.#owner.parked(this);
     this.settle({ kind: 'parked', tier });
   }
 }

@@ -6,24 +6,12 @@ import {
   hostsResolver,
   type Resolve,
 } from './address-guard.ts';
-import { ConnectionPool, type Outgoing } from './connection-pool.ts';
+import { ConnectionPool } from './connection-pool.ts';
 import { Connector, secureContext } from './connector.ts';
 import { Deadlines } from './deadlines.ts';
-import { type Ended, HttpExchange } from './http-exchange.ts';
+import { type ExchangeOwner, HttpExchange, type Posted, type WebhookRequest } from './http-exchange.ts';
 
-/** A webhook request, ready to be sent. */
-export interface WebhookRequest {
-  /** `https://host[:port]`. */
-  readonly origin: string;
-  /** Path and query. */
-  readonly path: string;
-  /** Names and values in turn. */
-  readonly headers: string[];
-  readonly body: Uint8Array;
-}
-
-/** How a request ended, and when: milliseconds since the epoch. */
-export type Posted = Ended & { readonly endedAt: number };
+export type { Posted, WebhookRequest };
 
 /** Sends webhooks. Never throws and never rejects for a fault of the network or the receiver. */
 export interface Transport {
@@ -67,7 +55,7 @@ export function openTransport(options: TransportOptions): HttpTransport {
   return new HttpTransport(options);
 }
 
-export class HttpTransport implements Transport {
+export class HttpTransport implements Transport, ExchangeOwner {
   readonly #clock: Clock;
   readonly #connector: Connector;
   readonly #pool: ConnectionPool;
@@ -95,19 +83,23 @@ export class HttpTransport implements Transport {
 
   post(request: WebhookRequest): Promise<Posted> {
     return new Promise((resolve) => {
-      const exchange = new HttpExchange((ended, isReusable) => {
-        this.#deadlines.remove(deadline);
-        this.#running.delete(exchange);
-        this.#pool.done(outgoing, isReusable);
-        resolve({ ...ended, endedAt: this.#clock.now() });
-      });
-      const { origin, path, headers, body } = request;
-      const outgoing: Outgoing = { path, headers, body, exchange, carrier: null };
-      const deadline = this.#deadlines.add(exchange, this.#clock.now());
+      const exchange = new HttpExchange(request, this, resolve);
+      exchange.deadline = this.#deadlines.add(exchange, this.#clock.now());
       this.#running.add(exchange);
       if (this.#isClosed) exchange.interrupt();
-      else this.#pool.send(origin, outgoing);
+      else this.#pool.send(exchange);
     });
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  /** An exchange is over: its connection is free for another, or closed. */
+  ended(exchange: HttpExchange, isReusable: boolean): void {
+    if (exchange.deadline) this.#deadlines.remove(exchange.deadline);
+    this.#running.delete(exchange);
+    this.#pool.done(exchange, isReusable);
   }
 
   interrupt(): void {

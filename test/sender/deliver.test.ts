@@ -31,7 +31,6 @@ const keyRing = KeyRing.parse(
 );
 const SECRET = newSecret(new Uint8Array(32).fill(9));
 const merchantId = 'm1';
-
 let server: Server;
 let base: string;
 let transport: Transport;
