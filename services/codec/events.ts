@@ -1,5 +1,4 @@
 /** Events as producers send them: the JSON form (POST /producer/events) and Avro (the events topic). */
-export { type DecodedEvent, EventDecoder, encodeEvent, schemaIdOf } from './event-avro.ts';
-export { type DecodedJson, decodeEventJson, type EventJson, eventToJson } from './event-json.ts';
-export type { EventProblem, EventProblemCode } from './event-problem.ts';
+export { EventDecoder, encodeEvent, schemaIdOf } from './event-avro.ts';
+export { decodeEventJson, eventToJson } from './event-json.ts';
 export { eventSchemaText, recordNameOf } from './event-schemas.ts';

@@ -7,8 +7,18 @@ import type { Merchant } from './merchant.ts';
  * A delete is a change of its own (`value: null`) and stays as a tombstone.
  */
 export type DirectoryChange =
-  | { readonly kind: 'merchant'; readonly id: string; readonly version: number; readonly value: Merchant | null }
-  | { readonly kind: 'endpoint'; readonly id: string; readonly version: number; readonly value: Endpoint | null };
+  | {
+      readonly kind: 'merchant';
+      readonly id: string;
+      readonly version: number;
+      readonly value: Merchant | null;
+    }
+  | {
+      readonly kind: 'endpoint';
+      readonly id: string;
+      readonly version: number;
+      readonly value: Endpoint | null;
+    };
 
 /** The key of a change on the DIRECTORY stream: `merchant:<id>` or `endpoint:<id>`. */
 export function directoryKey(change: Pick<DirectoryChange, 'kind' | 'id'>): string {

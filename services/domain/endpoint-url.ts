@@ -124,7 +124,7 @@ function isExempt(hostname: string, allow: EgressExemptions): boolean {
 }
 
 /** The address when the host is one (the URL parser writes every IPv4 spelling as four numbers), or null. */
-export function literalOf(hostname: string): string | null {
+function literalOf(hostname: string): string | null {
   if (hostname.startsWith('[')) return hostname.slice(1, -1);
   return /^\d+\.\d+\.\d+\.\d+$/.test(hostname) ? hostname : null;
 }

@@ -16,7 +16,12 @@ export type SkipReason = (typeof SKIP_REASONS)[number];
 
 /** One line of the routing trace: what became of an event at one endpoint. */
 export type RoutingVerdict =
-  | { readonly endpointId: string; readonly verdict: 'delivered_to'; readonly deliveryId: string; readonly apiVersion: ApiVersion }
+  | {
+      readonly endpointId: string;
+      readonly verdict: 'delivered_to';
+      readonly deliveryId: string;
+      readonly apiVersion: ApiVersion;
+    }
   | { readonly endpointId: string; readonly verdict: SkipReason };
 
 /** An event was routed: the event itself, the bodies made of it, and the trace. */

@@ -3,8 +3,7 @@ import { as, ConfigError, readVariables, type Variable } from './variables.ts';
 
 export { ConfigError } from './variables.ts';
 
-export const ROLES = ['api', 'router', 'sender', 'recorder'] as const;
-export type Role = (typeof ROLES)[number];
+const ROLES = ['api', 'router', 'sender', 'recorder'] as const;
 
 const variable = <Value>(
   parse: (text: string) => Value,
@@ -99,7 +98,7 @@ export const VARIABLES = {
 } as const;
 
 /** Variables that are read elsewhere: by the simulator's commands and by the tests. */
-export const VARIABLES_OF_TOOLS = [
+const VARIABLES_OF_TOOLS = [
   'HOOKRAIL_BASE_URL',
   'HOOKRAIL_API_KEY',
   'HOOKRAIL_PRODUCER_KEY',

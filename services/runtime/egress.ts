@@ -80,7 +80,7 @@ export function parseEgressAllow(text: string): EgressAllow {
   };
 }
 
-export class EgressAllowError extends Error {
+class EgressAllowError extends Error {
   override readonly name = 'EgressAllowError';
 
   constructor(entry: string) {

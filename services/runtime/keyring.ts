@@ -95,6 +95,6 @@ export class KeyRing {
   }
 }
 
-export class KeyRingError extends Error {
+class KeyRingError extends Error {
   override readonly name = 'KeyRingError';
 }

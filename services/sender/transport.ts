@@ -38,7 +38,7 @@ export interface TransportOptions {
   readonly resolve?: Resolve;
 }
 
-export const TRANSPORT_LIMITS = {
+const TRANSPORT_LIMITS = {
   /** Many merchants share a gateway, so this is well above one endpoint's window. */
   connectionsPerOriginMax: 256,
   idleMax: 4096,

@@ -248,7 +248,14 @@ test('whatever happens, the books are right: every task starts once or is parked
   );
   fc.assert(
     fc.property(steps, fc.boolean(), (list, isReleased) => {
-      build({ fastSlots: 5, slowSlots: 4, slowPerEndpointMax: 2, waitingMax: 12, waitingPerEndpointMax: 5 });
+      build({
+        fastSlots: 5,
+        slowSlots: 4,
+        slowPerEndpointMax: 2,
+        waitingMax: 12,
+        drainMs: 200,
+        windowMax: 6,
+      });
       const all: Traveller[] = [];
       for (const step of list) {
         if (step.do === 'admit') {

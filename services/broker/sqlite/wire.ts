@@ -6,7 +6,6 @@ import { TASK_CLASSES, type TaskClass } from '../../domain/task.ts';
 
 /** The append-only streams. The index is their number on the wire. */
 export const STREAMS = ['events', ...TASK_CLASSES, 'journal'] as const;
-export type Stream = (typeof STREAMS)[number];
 export const EVENTS = 0;
 export const JOURNAL = STREAMS.length - 1;
 
