@@ -11,6 +11,8 @@ export interface Deadline<Item> {
 
 /** Timers are armed no closer than this: what is due in between goes off together. */
 const TIMER_MS_MIN = 5;
+/** A timer that fires later than this was held up by this process or machine, not by a receiver. */
+const HELD_UP_MS = 30;
 
 /**
  * Deadlines that all lie the same time ahead, so the order of adding is the order of falling due: a linked list and
@@ -23,6 +25,7 @@ export class Deadlines<Item> {
   #first: Deadline<Item> | null = null;
   #last: Deadline<Item> | null = null;
   #disarm: (() => void) | null = null;
+  #hasWaited = false;
 
   /** `aheadMs`: how far ahead each deadline lies, milliseconds. `onDue` must not throw. */
   constructor(clock: Clock, aheadMs: number, onDue: (item: Item) => void) {
@@ -75,6 +78,13 @@ export class Deadlines<Item> {
   #fire(): void {
     this.#disarm = null;
     const now = this.#clock.now();
+    if (this.#first && now - this.#first.dueAt > HELD_UP_MS && !this.#hasWaited) {
+      // What came while this process was held up is read first: it may remove what looks overdue.
+      this.#hasWaited = true;
+      this.#arm(now + 1);
+      return;
+    }
+    this.#hasWaited = false;
     while (this.#first && this.#first.dueAt <= now) {
       const { item } = this.#first;
       this.remove(this.#first);

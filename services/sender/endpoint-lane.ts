@@ -47,8 +47,9 @@ export class EndpointLane {
   }
 
   /** Whether the window lets another attempt start. */
-  hasRoom(now: number): boolean {
-    return this.inFlight < this.#windowAt(now) && this.slow < this.#options.slowPerEndpointMax;
+  hasRoom(now: number, isSlowLaneHalfTaken: boolean): boolean {
+    const isSlowFull = isSlowLaneHalfTaken && this.slow >= this.#options.slowPerEndpointMax;
+    return this.inFlight < this.#windowAt(now) && !isSlowFull;
   }
 
   /** True when no earlier first attempt of the entity is on its way; otherwise the passage follows that one. */
@@ -124,16 +125,16 @@ export class EndpointLane {
   }
 
   /** How many tasks it takes in `drainMs` at its present pace; a healthy one at the pace it will soon have. */
-  drainable(now: number): number {
-    return Math.floor(this.#options.drainMs / this.#perTaskMs(now));
+  drainable(now: number, isSlowLaneHalfTaken: boolean): number {
+    return Math.floor(this.#options.drainMs / this.#perTaskMs(now, isSlowLaneHalfTaken));
   }
 
   /**
    * The smallest tier that is at least a quarter of the time until what is before the task should be through: not all
    * come back at once, none comes back much too late, and a task is parked a few times at most.
    */
-  parkingTier(now: number): Tier {
-    const perTaskMs = this.#perTaskMs(now);
+  parkingTier(now: number, isSlowLaneHalfTaken: boolean): Tier {
+    const perTaskMs = this.#perTaskMs(now, isSlowLaneHalfTaken);
     const latest = now + PARKING_TIER_MAX * 1000;
     this.#drainedAt = Math.min(
       latest,
@@ -143,10 +144,10 @@ export class EndpointLane {
     return PARKING_TIERS.find((tier) => tier * 4 >= delaySeconds) ?? PARKING_TIER_MAX;
   }
 
-  #perTaskMs(now: number): number {
+  #perTaskMs(now: number, isSlowLaneHalfTaken: boolean): number {
     const { windowMax, slowPerEndpointMax } = this.#options;
     const window = this.isHealthy(now) ? windowMax : this.#windowAt(now);
-    const atOnce = this.isSlow ? Math.min(window, slowPerEndpointMax) : window;
+    const atOnce = this.isSlow && isSlowLaneHalfTaken ? Math.min(window, slowPerEndpointMax) : window;
     return Math.max(this.#meanMs, 1) / atOnce;
   }
 

@@ -8,7 +8,7 @@ export interface LaneOptions {
   /** Attempts in flight to one endpoint at first; one more per success, half after a failure. */
   readonly windowStart: number;
   readonly windowMax: number;
-  /** An endpoint with this many slow attempts in flight starts no more. */
+  /** Once half of the slow lane is taken, an endpoint with this many slow attempts in flight starts no more. */
   readonly slowPerEndpointMax: number;
   /** Attempts in flight that are not slow (yet): the rate aimed at × the time until demotion. */
   readonly fastSlots: number;
@@ -17,8 +17,8 @@ export interface LaneOptions {
   readonly demoteAfterMs: number;
   /** Tasks waiting for their endpoint's window, over all endpoints. */
   readonly waitingMax: number;
-  /** The same for one endpoint that is slow or fails, when half of `waitingMax` is taken. */
-  readonly waitingPerEndpointUnderPressure: number;
+  /** Once half of `waitingMax` is taken, a slow or failing endpoint gets a fair share of it, and no less than this. */
+  readonly waitingPerEndpointMin: number;
   /** No more may wait than the endpoint can take in this time. */
   readonly drainMs: number;
   /** A receiver's Retry-After is heeded up to here. */
@@ -35,7 +35,7 @@ export const LANE_OPTIONS = {
   slowSlots: 4096,
   demoteAfterMs: 200,
   waitingMax: 8192,
-  waitingPerEndpointUnderPressure: 4,
+  waitingPerEndpointMin: 4,
   drainMs: 3000,
   retryAfterMsMax: 60_000,
   endpointsMax: 20_000,
@@ -77,6 +77,7 @@ export class Lanes {
   #fast = 0;
   #slow = 0;
   #waiting = 0;
+  readonly #lanesWaiting = new Set<EndpointLane>();
   #demoted = 0;
 
   constructor(clock: Clock, options: LaneOptions) {
@@ -95,18 +96,24 @@ export class Lanes {
     const lane = this.#laneOf(passage.endpointId);
     passage.lane = lane;
     const isFree = lane.claimEntity(passage);
-    if (isFree && lane.isEmpty && lane.hasRoom(this.#clock.now()) && this.#hasSlot(lane)) {
+    if (
+      isFree &&
+      lane.isEmpty &&
+      lane.hasRoom(this.#clock.now(), this.#isSlowLaneHalfTaken) &&
+      this.#hasSlot(lane)
+    ) {
       this.#start(lane, passage);
       return;
     }
     passage.place = 'waiting';
     this.#waiting += 1;
+    this.#lanesWaiting.add(lane);
     if (isFree) lane.waiting.push(passage);
     // Counted with the new one: an endpoint may always have one task waiting.
     if (lane.waitingCount > this.#waitingLimit(lane) || this.#waiting > this.#options.waitingMax) {
       this.#park(lane, lane.takeLast());
     }
-    if (lane.hasRoom(this.#clock.now())) this.#markReady(lane);
+    if (lane.hasRoom(this.#clock.now(), this.#isSlowLaneHalfTaken)) this.#markReady(lane);
   }
 
   /** The attempt has ended. `retryAfterMs`: the receiver asked for time. */
@@ -122,7 +129,7 @@ export class Lanes {
     }
     this.#next(lane, passage);
     if (result === 'failure') this.#trim(lane);
-    if (lane.hasRoom(now)) this.#markReady(lane);
+    if (lane.hasRoom(now, this.#isSlowLaneHalfTaken)) this.#markReady(lane);
     this.#pump();
     if (lane.isIdle && this.#endpoints.size > this.#options.endpointsMax) this.#endpoints.delete(lane.id);
   }
@@ -133,7 +140,7 @@ export class Lanes {
     for (const lane of this.#endpoints.values()) {
       for (let last = lane.takeLast(); last; last = lane.takeLast()) {
         last.place = 'over';
-        this.#waiting -= 1;
+        this.#waitsNoLonger(lane);
         released.push(last);
       }
     }
@@ -195,7 +202,7 @@ export class Lanes {
     }
     this.#next(lane, passage);
     this.#trim(lane);
-    if (lane.hasRoom(this.#clock.now())) this.#markReady(lane);
+    if (lane.hasRoom(this.#clock.now(), this.#isSlowLaneHalfTaken)) this.#markReady(lane);
     this.#pump();
   }
 
@@ -223,18 +230,27 @@ export class Lanes {
   #park(lane: EndpointLane, passage: Passage | null): void {
     if (!passage) return;
     passage.place = 'over';
-    this.#waiting -= 1;
-    passage.park(lane.parkingTier(this.#clock.now()));
+    this.#waitsNoLonger(lane);
+    passage.park(lane.parkingTier(this.#clock.now(), this.#isSlowLaneHalfTaken));
   }
 
   #waitingLimit(lane: EndpointLane): number {
-    const { waitingMax, waitingPerEndpointUnderPressure } = this.#options;
+    const { waitingMax, waitingPerEndpointMin } = this.#options;
     const now = this.#clock.now();
     const isPressed = this.#waiting * 2 >= waitingMax && !lane.isHealthy(now);
-    return Math.max(
-      1,
-      Math.min(isPressed ? waitingPerEndpointUnderPressure : waitingMax, lane.drainable(now)),
-    );
+    const share = Math.max(waitingPerEndpointMin, Math.floor(waitingMax / 2 / this.#lanesWaiting.size));
+    const most = isPressed ? share : waitingMax;
+    return Math.max(1, Math.min(most, lane.drainable(now, this.#isSlowLaneHalfTaken)));
+  }
+
+  get #isSlowLaneHalfTaken(): boolean {
+    return this.#slow * 2 >= this.#options.slowSlots;
+  }
+
+  /** A task of the endpoint waits no longer. */
+  #waitsNoLonger(lane: EndpointLane): void {
+    this.#waiting -= 1;
+    if (lane.waitingCount === 0) this.#lanesWaiting.delete(lane);
   }
 
   #hasSlot(lane: EndpointLane): boolean {
@@ -265,9 +281,11 @@ export class Lanes {
         continue;
       }
       ready.delete(lane);
-      const passage = lane.hasRoom(this.#clock.now()) ? lane.waiting.shift() : undefined;
+      const passage = lane.hasRoom(this.#clock.now(), this.#isSlowLaneHalfTaken)
+        ? lane.waiting.shift()
+        : undefined;
       if (!passage) continue;
-      this.#waiting -= 1;
+      this.#waitsNoLonger(lane);
       if (lane.waiting.length > 0) ready.add(lane);
       this.#start(lane, passage);
     }

@@ -99,14 +99,22 @@ describe('the slow lane', () => {
     expect(lanes.counts).toMatchObject({ fast: 0, slow: 0, demoted: 0 });
   });
 
-  test('an endpoint known to be slow never takes a fast slot, and at most its share of slow ones', () => {
-    build({ slowPerEndpointMax: 6, windowStart: 16 });
+  test('an endpoint known to be slow takes no fast slot, and its share of slow ones once half are taken', () => {
+    build({ slowPerEndpointMax: 6, windowStart: 16, slowSlots: 12 });
     admitMany(6, 'dark');
     clock.advance(200);
     admitMany(5, 'dark');
     expect(lanes.counts).toMatchObject({ fast: 0, slow: 6 });
     settle(started[0], 'uncounted');
     expect(lanes.counts).toMatchObject({ fast: 0, slow: 6 });
+  });
+
+  test('while the slow lane is nearly empty, a slow endpoint may use its whole window', () => {
+    build({ slowPerEndpointMax: 6, windowStart: 16, slowSlots: 100 });
+    admitMany(6, 'slow');
+    clock.advance(200);
+    admitMany(20, 'slow');
+    expect(lanes.counts).toMatchObject({ fast: 0, slow: 16 });
   });
 
   test('an endpoint that is quick again comes back to the fast lane', () => {
