@@ -24,6 +24,7 @@ export class Committer {
   readonly #schema: (kind: RecordKind) => number;
   readonly #append: readonly Database.Statement[];
   readonly #rowDelete: readonly Database.Statement[];
+  readonly #rowsDelete: readonly Database.Statement[];
   readonly #statements: ReturnType<typeof prepare>;
   readonly #seen: SeenEvents;
   /** The next position per stream and the next id of a delayed task, as of the last commit. */
@@ -37,6 +38,9 @@ export class Committer {
     this.#schema = (kind) => schemaIds[RECORD_KINDS.indexOf(kind)] ?? 0;
     this.#append = STREAMS.map((stream) => db.prepare(`INSERT INTO log_${stream} VALUES (?, ?, ?, ?, ?)`));
     this.#rowDelete = STREAMS.map((stream) => db.prepare(`DELETE FROM log_${stream} WHERE first = ?`));
+    this.#rowsDelete = STREAMS.map((stream) =>
+      db.prepare(`DELETE FROM log_${stream} WHERE first <= ? AND first + count - 1 <= ?`),
+    );
     this.#statements = prepare(db);
     this.#seen = new SeenEvents(db);
     const next = db.prepare<[number], number>('SELECT next FROM position WHERE stream = ?').pluck();
@@ -137,7 +141,8 @@ export class Committer {
           break;
         case OPERATION.rowsDeleteUpTo: {
           const stream = reader.f64();
-          this.#deleteUpTo(stream, reader.f64());
+          const last = reader.f64();
+          this.#rowsDelete[stream]?.run(last, last);
           break;
         }
         case OPERATION.delayedInsert:
@@ -177,11 +182,6 @@ export class Committer {
       }
     }
     this.bytesInWal += operationsBytes;
-  }
-
-  #deleteUpTo(stream: number, last: number): void {
-    const name = STREAMS[stream];
-    this.#db.prepare(`DELETE FROM log_${name} WHERE first <= ? AND first + count - 1 <= ?`).run(last, last);
   }
 
   #savePositions(work: Work): void {

@@ -182,6 +182,8 @@ class Engine implements SqliteBroker {
   async abandon(): Promise<void> {
     this.#closing ??= Promise.resolve();
     this.#release();
+    // Nothing they do is kept from here on; what waits out a pause must not keep the process.
+    for (const source of this.#sources()) void source.stop(0);
     await this.#thread.terminate();
   }
 
