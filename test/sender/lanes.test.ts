@@ -3,7 +3,6 @@
  * endpoint gets fewer attempts at once, what it cannot take goes back to the broker for a while, and first attempts
  * of one entity to one endpoint leave one after the other.
  */
-import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Tier } from '../../services/domain/retry.ts';
 import { LANE_OPTIONS, type LaneOptions, Lanes, type PassageResult } from '../../services/sender/lanes.ts';
@@ -238,66 +237,6 @@ test('isolation: with half or nine in ten of 1,000 endpoints dark, a healthy one
     expect(lanes.counts.slow).toBeGreaterThan(400);
     expect(worstWaitMs).toBeLessThanOrEqual(10);
   }
-});
-
-test('whatever happens, the books are right: every task starts once or is parked or released, slots are never lost', () => {
-  const steps = fc.array(
-    fc.oneof(
-      fc.record({ do: fc.constant('admit' as const), endpoint: fc.nat(3), entity: fc.option(fc.nat(2)) }),
-      fc.record({
-        do: fc.constant('settle' as const),
-        index: fc.nat(30),
-        result: fc.constantFrom('success' as const, 'failure' as const, 'uncounted' as const),
-        retryAfterMs: fc.option(fc.nat(5000), { freq: 5 }),
-      }),
-      fc.record({ do: fc.constant('wait' as const), ms: fc.nat(400) }),
-    ),
-    { maxLength: 120 },
-  );
-  fc.assert(
-    fc.property(steps, fc.boolean(), (list, isReleased) => {
-      build({
-        fastSlots: 5,
-        slowSlots: 4,
-        slowPerEndpointMax: 2,
-        waitingMax: 12,
-        drainMs: 200,
-        windowMax: 6,
-      });
-      const all: Traveller[] = [];
-      for (const step of list) {
-        if (step.do === 'admit') {
-          all.push(admit(`${step.endpoint}`, step.entity === null ? null : `${step.entity}`));
-        } else if (step.do === 'wait') clock.advance(step.ms);
-        else {
-          const running = inFlight();
-          const one = running[step.index % Math.max(1, running.length)];
-          if (one) settle(one, step.result, step.retryAfterMs);
-        }
-        const running = inFlight();
-        const { fast, slow, waiting } = lanes.counts;
-        expect(fast).toBe(running.filter(({ place }) => place === 'fast').length);
-        expect(slow).toBe(running.filter(({ place }) => place === 'slow').length);
-        expect(waiting).toBe(all.filter(({ place }) => place === 'waiting').length);
-        expect([fast <= 5, slow <= 4, waiting <= 12]).toEqual([true, true, true]);
-        for (const { starts, parkedFor } of all)
-          expect(starts + (parkedFor === null ? 0 : 1)).toBeLessThan(2);
-      }
-      if (isReleased) {
-        const released = lanes.releaseWaiting();
-        expect(released.every((each) => each instanceof Traveller && each.starts === 0)).toBe(true);
-      }
-      // Whatever waits gets its turn when what is in flight ends.
-      for (let round = 0; round < 300 && inFlight().length > 0; round += 1) {
-        settle(inFlight()[0]);
-        clock.advance(1000);
-      }
-      expect(lanes.counts).toMatchObject({ fast: 0, slow: 0, waiting: 0 });
-      if (!isReleased)
-        expect(all.every(({ starts, parkedFor }) => starts + (parkedFor === null ? 0 : 1) === 1)).toBe(true);
-    }),
-    { numRuns: 500 },
-  );
 });
 
 test('what is remembered of idle endpoints is bounded', () => {
