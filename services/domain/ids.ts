@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** hookrail's own namespace for UUIDv5 (RFC 9562 §5.5). Fixed for ever: changing it would change every delivery id. */
 const NAMESPACE = Buffer.from('6f0d8f5e3c0b4d0e9a3d5b8c7e1f2a64', 'hex');
@@ -11,10 +11,11 @@ export function isUuid(value: string): boolean {
 
 /** UUIDv5 of the parts joined by "/" in hookrail's namespace: same parts, same id, on every machine, for ever. */
 export function uuidV5(...parts: readonly string[]): string {
-  const hash = createHash('sha1').update(NAMESPACE).update(parts.join('/')).digest();
-  hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x50;
-  hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80;
-  const hex = hash.toString('hex', 0, 16);
+  const named = Buffer.concat([NAMESPACE, Buffer.from(parts.join('/'))]);
+  const digest = hash('sha1', named, 'buffer');
+  digest[6] = ((digest[6] ?? 0) & 0x0f) | 0x50;
+  digest[8] = ((digest[8] ?? 0) & 0x3f) | 0x80;
+  const hex = digest.toString('hex', 0, 16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 

@@ -24,6 +24,8 @@ export class EndpointLane {
   #window: number;
   #meanMs = MEAN_MS_START;
   #hasFailed = false;
+  /** A success came since it turned slow. */
+  #hasAnswered = false;
   #narrowUntil = 0;
   /** When everything that waits here or was parked should be through. */
   #drainedAt = 0;
@@ -99,6 +101,7 @@ export class EndpointLane {
     if (result === 'uncounted') return;
     this.#meanMs += MEAN_WEIGHT * (durationMs - this.#meanMs);
     this.#hasFailed = result === 'failure';
+    this.#hasAnswered = result === 'success';
     if (result === 'success') this.#window = Math.min(this.#options.windowMax, this.#window + 1);
     else this.#window = Math.max(1, this.#window >> 1);
     if (durationMs < this.#options.demoteAfterMs && this.isSlow) {
@@ -110,6 +113,7 @@ export class EndpointLane {
   }
 
   turnSlow(): void {
+    if (!this.isSlow) this.#hasAnswered = false;
     this.isSlow = true;
     this.#meanMs = Math.max(this.#meanMs, this.#options.demoteAfterMs);
   }
@@ -124,7 +128,12 @@ export class EndpointLane {
     return !this.isSlow && !this.#hasFailed && now >= this.#narrowUntil;
   }
 
-  /** How many tasks it takes in `drainMs` at its present pace; a healthy one at the pace it will soon have. */
+  /** Slow, but its last word was a success. */
+  isAnswering(now: number): boolean {
+    return this.#hasAnswered && now >= this.#narrowUntil;
+  }
+
+  /** How many tasks it takes in `drainMs` at its present pace. */
   drainable(now: number, isSlowLaneHalfTaken: boolean): number {
     return Math.floor(this.#options.drainMs / this.#perTaskMs(now, isSlowLaneHalfTaken));
   }
@@ -145,8 +154,8 @@ export class EndpointLane {
   }
 
   #perTaskMs(now: number, isSlowLaneHalfTaken: boolean): number {
-    const { windowMax, slowPerEndpointMax } = this.#options;
-    const window = this.isHealthy(now) ? windowMax : this.#windowAt(now);
+    const { slowPerEndpointMax } = this.#options;
+    const window = this.#windowAt(now);
     const atOnce = this.isSlow && isSlowLaneHalfTaken ? Math.min(window, slowPerEndpointMax) : window;
     return Math.max(this.#meanMs, 1) / atOnce;
   }

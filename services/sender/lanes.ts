@@ -234,12 +234,18 @@ export class Lanes {
     passage.park(lane.parkingTier(this.#clock.now(), this.#isSlowLaneHalfTaken));
   }
 
+  /**
+   * A healthy endpoint is not parked: it drains its queue in a moment, and when it does not, we are the slow ones. A slow
+   * one that answers may have as much waiting as it drains in `drainMs`; one that fails or is silent also gets no more
+   * than its share when room is short.
+   */
   #waitingLimit(lane: EndpointLane): number {
     const { waitingMax, waitingPerEndpointMin } = this.#options;
     const now = this.#clock.now();
-    const isPressed = this.#waiting * 2 >= waitingMax && !lane.isHealthy(now);
+    if (lane.isHealthy(now)) return waitingMax;
     const share = Math.max(waitingPerEndpointMin, Math.floor(waitingMax / 2 / this.#lanesWaiting.size));
-    const most = isPressed ? share : waitingMax;
+    const isShort = this.#waiting * 2 >= waitingMax && !lane.isAnswering(now);
+    const most = isShort ? share : waitingMax;
     return Math.max(1, Math.min(most, lane.drainable(now, this.#isSlowLaneHalfTaken)));
   }
 

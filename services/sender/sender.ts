@@ -64,6 +64,8 @@ class RunningSender implements Sender, PassageOwner {
   readonly #deliverDeps: DeliverDeps;
   readonly #lanes: Readonly<Record<TaskClass, Lanes>>;
   readonly #metrics: SenderMetrics;
+  /** One line per attempt. attemptLine names every field, so the redaction's search of each line is left out. */
+  readonly #lines: Logger;
   readonly #consumers: Consumer[] = [];
   #isStopping = false;
   #stopped: Promise<void> | null = null;
@@ -71,6 +73,7 @@ class RunningSender implements Sender, PassageOwner {
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
+    this.#lines = deps.log.child({}, { redact: [] });
     const opener = new SecretOpener(deps.keyRing, deps.log);
     this.#deliverDeps = {
       directory: deps.directory,
@@ -179,8 +182,7 @@ class RunningSender implements Sender, PassageOwner {
       const isDelivered = delivery.attempted.outcome.kind === 'delivered';
       const seconds = isDelivered ? null : delivery.posted.retryAfterSeconds;
       lanes.settle(passage, isDelivered ? 'success' : 'failure', seconds === null ? null : seconds * 1000);
-      const { log } = this.#deps;
-      if (log.isLevelEnabled('info')) log.info(attemptLine(task, delivery), 'attempt');
+      if (this.#lines.isLevelEnabled('info')) this.#lines.info(attemptLine(task, delivery), 'attempt');
     } else {
       lanes.settle(passage, 'uncounted', null);
     }

@@ -175,11 +175,29 @@ describe('parking', () => {
     expect(burst.filter(({ parkedFor }) => parkedFor !== null)).toHaveLength(0);
   });
 
-  test('what a healthy endpoint cannot take in a few seconds is parked for a short while', () => {
-    build({ drainMs: 10, windowMax: 50 });
-    const burst = admitMany(100, 'a');
-    expect(burst.filter(({ place }) => place === 'waiting')).toHaveLength(10);
-    expect(burst.filter(({ parkedFor }) => parkedFor === 3)).toHaveLength(86);
+  test('a failing endpoint has no more waiting here than it takes in a few seconds', () => {
+    failing('a', 100);
+    const later = admitMany(100, 'a');
+    // One at a time, 100 ms each: about thirty in 3 s.
+    const waiting = later.filter(({ place }) => place === 'waiting').length;
+    expect(waiting).toBeGreaterThan(10);
+    expect(waiting).toBeLessThan(40);
+    expect(later.filter(({ parkedFor }) => parkedFor !== null)).toHaveLength(
+      later.length - waiting - later.filter(({ starts }) => starts > 0).length,
+    );
+  });
+
+  test('an endpoint that answers slowly keeps what it takes in a few seconds, a silent one its share', () => {
+    build({ waitingMax: 100 });
+    const slow = admitMany(4, 'slow');
+    const silent = admitMany(4, 'silent');
+    clock.advance(300);
+    for (const each of slow) settle(each);
+    expect(silent.every(({ place }) => place === 'slow')).toBe(true);
+    const later = [...admitMany(60, 'slow'), ...admitMany(60, 'silent')];
+    const waiting = later.filter(({ place }) => place === 'waiting').map(({ endpointId }) => endpointId);
+    expect(waiting.filter((id) => id === 'slow').length).toBeGreaterThan(45);
+    expect(waiting.filter((id) => id === 'silent').length).toBeLessThanOrEqual(25);
   });
 
   test('a dark endpoint gives back what it had waiting, and what comes later for long', () => {

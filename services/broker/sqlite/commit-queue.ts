@@ -29,7 +29,8 @@ interface Running {
 
 /**
  * Group commit by natural batching: what comes in while a commit runs is gathered and goes into the next, which
- * starts the moment the one before is done. There is no waiting window, so an idle system is fast.
+ * starts at the end of the event loop's turn in which the one before is done. There is no waiting window, so an idle
+ * system is fast.
  *
  * A commit has two halves. `kept` are settlements: work that was done, tried until it is durable. `offered` is what
  * publishers wait for: they get a rejection when the commit fails, and may offer it again.
@@ -121,11 +122,14 @@ export class CommitQueue {
     this.#wakeIdle();
   }
 
-  /** At the end of the running piece of work, so that what it hands in together is committed together. */
+  /**
+   * At the end of this turn of the event loop, so that what a turn hands in is committed together: a commit has a fixed
+   * cost in two threads and on the disk. An idle loop's turn ends at once.
+   */
   #schedule(): void {
     if (this.#scheduled || this.#running || this.#dead) return;
     this.#scheduled = true;
-    queueMicrotask(() => {
+    setImmediate(() => {
       this.#scheduled = false;
       this.#start();
     });
@@ -167,8 +171,7 @@ export class CommitQueue {
     this.#pauseMs = 0;
     this.#running = null;
     this.#spare.give(reply.spare);
-    // The thread gets the next commit first; what this one brought is handed over while it works.
-    this.#start();
+    this.#schedule();
     this.#committed(running.kept, running.offered, running.at, reply);
     for (const settled of running.settled) settled.durable();
     for (const { resolve } of running.publishers) resolve(reply);

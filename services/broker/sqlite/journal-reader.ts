@@ -116,6 +116,8 @@ class JournalConsumer implements Consumer {
       }
       if (this.#abandoned) return;
       this.#taken(batch);
+      // What the rest of this turn of the event loop brings goes into the next batch: fewer, larger transactions.
+      await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
