@@ -21,7 +21,9 @@ if (!isInstalled()) {
   console.error('Installing dependencies (npm ci), once …');
   const result = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: root, stdio: ['ignore', 2, 2] });
   if (result.status !== 0) {
-    console.error('npm ci failed; its output is above. Check the network and the npm registry, then try again.');
+    console.error(
+      'npm ci failed; its output is above. Check the network and the npm registry, then try again.',
+    );
     process.exit(1);
   }
 }

@@ -30,7 +30,11 @@ function withTable(readme: string, name: string, table: string): string {
 }
 
 const before = readFileSync(README, 'utf8');
-const after = withTable(withTable(before, 'configuration', configurationTable()), 'error codes', errorCodesTable());
+const after = withTable(
+  withTable(before, 'configuration', configurationTable()),
+  'error codes',
+  errorCodesTable(),
+);
 if (process.argv.includes('--check')) {
   if (after !== before) {
     console.error('README.md is out of date: run npm run generate');

@@ -1,9 +1,12 @@
 import { TIERS, type Tier } from '../domain/retry.ts';
-import type { LaneOptions, Passage, PassageResult } from './lanes.ts';
+import type { LaneOptions } from './lane-options.ts';
+import type { Passage, PassageResult } from './lanes.ts';
 
 /** How much one attempt's duration moves the mean. */
 const MEAN_WEIGHT = 0.2;
 const MEAN_MS_START = 50;
+/** A success this young speaks for an endpoint, whatever is still on its way. */
+const ANSWERING_MS = 1000;
 /** Parked tasks come back at the latest after this tier: an endpoint that recovers must not wait for hours. */
 const PARKING_TIERS: readonly Tier[] = TIERS.slice(0, 3);
 const PARKING_TIER_MAX: Tier = 731;
@@ -24,8 +27,7 @@ export class EndpointLane {
   #window: number;
   #meanMs = MEAN_MS_START;
   #hasFailed = false;
-  /** A success came since it turned slow. */
-  #hasAnswered = false;
+  #succeededAt = Number.NEGATIVE_INFINITY;
   #narrowUntil = 0;
   /** When everything that waits here or was parked should be through. */
   #drainedAt = 0;
@@ -50,7 +52,8 @@ export class EndpointLane {
 
   /** Whether the window lets another attempt start. */
   hasRoom(now: number, isSlowLaneHalfTaken: boolean): boolean {
-    const isSlowFull = isSlowLaneHalfTaken && this.slow >= this.#options.slowPerEndpointMax;
+    const isSlowFull =
+      isSlowLaneHalfTaken && !this.isAnswering(now) && this.slow >= this.#options.slowPerEndpointMax;
     return this.inFlight < this.#windowAt(now) && !isSlowFull;
   }
 
@@ -101,7 +104,7 @@ export class EndpointLane {
     if (result === 'uncounted') return;
     this.#meanMs += MEAN_WEIGHT * (durationMs - this.#meanMs);
     this.#hasFailed = result === 'failure';
-    this.#hasAnswered = result === 'success';
+    if (result === 'success') this.#succeededAt = now;
     if (result === 'success') this.#window = Math.min(this.#options.windowMax, this.#window + 1);
     else this.#window = Math.max(1, this.#window >> 1);
     if (durationMs < this.#options.demoteAfterMs && this.isSlow) {
@@ -113,7 +116,6 @@ export class EndpointLane {
   }
 
   turnSlow(): void {
-    if (!this.isSlow) this.#hasAnswered = false;
     this.isSlow = true;
     this.#meanMs = Math.max(this.#meanMs, this.#options.demoteAfterMs);
   }
@@ -128,9 +130,9 @@ export class EndpointLane {
     return !this.isSlow && !this.#hasFailed && now >= this.#narrowUntil;
   }
 
-  /** Slow, but its last word was a success. */
+  /** It succeeded a moment ago, however slowly: the window says what it can take, and it is through before long. */
   isAnswering(now: number): boolean {
-    return this.#hasAnswered && now >= this.#narrowUntil;
+    return !this.#hasFailed && now - this.#succeededAt < ANSWERING_MS && now >= this.#narrowUntil;
   }
 
   /** How many tasks it takes in `drainMs` at its present pace. */
@@ -140,7 +142,8 @@ export class EndpointLane {
 
   /**
    * The smallest tier that is at least a quarter of the time until what is before the task should be through: not all
-   * come back at once, none comes back much too late, and a task is parked a few times at most.
+   * come back at once, none comes back much too late, and a task is parked a few times at most. The smallest of all
+   * while it answers.
    */
   parkingTier(now: number, isSlowLaneHalfTaken: boolean): Tier {
     const perTaskMs = this.#perTaskMs(now, isSlowLaneHalfTaken);
@@ -150,13 +153,17 @@ export class EndpointLane {
       Math.max(this.#drainedAt, now + this.waitingCount * perTaskMs) + perTaskMs,
     );
     const delaySeconds = (this.#drainedAt - now) / 1000;
+    if (this.isAnswering(now)) return PARKING_TIERS[0] ?? PARKING_TIER_MAX;
     return PARKING_TIERS.find((tier) => tier * 4 >= delaySeconds) ?? PARKING_TIER_MAX;
   }
 
   #perTaskMs(now: number, isSlowLaneHalfTaken: boolean): number {
     const { slowPerEndpointMax } = this.#options;
     const window = this.#windowAt(now);
-    const atOnce = this.isSlow && isSlowLaneHalfTaken ? Math.min(window, slowPerEndpointMax) : window;
+    const atOnce =
+      this.isSlow && isSlowLaneHalfTaken && !this.isAnswering(now)
+        ? Math.min(window, slowPerEndpointMax)
+        : window;
     return Math.max(this.#meanMs, 1) / atOnce;
   }
 

@@ -2,44 +2,7 @@ import type { Tier } from '../domain/retry.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Deadline, Deadlines } from './deadlines.ts';
 import { EndpointLane } from './endpoint-lane.ts';
-
-/** The policy of design.md, "Isolation". All per sender process. */
-export interface LaneOptions {
-  /** Attempts in flight to one endpoint at first; one more per success, half after a failure. */
-  readonly windowStart: number;
-  readonly windowMax: number;
-  /** Once half of the slow lane is taken, an endpoint with this many slow attempts in flight starts no more. */
-  readonly slowPerEndpointMax: number;
-  /** Attempts in flight that are not slow (yet): the rate aimed at × the time until demotion. */
-  readonly fastSlots: number;
-  readonly slowSlots: number;
-  /** An attempt that still waits for its response after this is slow. */
-  readonly demoteAfterMs: number;
-  /** Tasks waiting for their endpoint's window, over all endpoints. */
-  readonly waitingMax: number;
-  /** Once half of `waitingMax` is taken, a slow or failing endpoint gets a fair share of it, and no less than this. */
-  readonly waitingPerEndpointMin: number;
-  /** No more may wait than the endpoint can take in this time. */
-  readonly drainMs: number;
-  /** A receiver's Retry-After is heeded up to here. */
-  readonly retryAfterMsMax: number;
-  /** Endpoints whose window is remembered while nothing is in flight. */
-  readonly endpointsMax: number;
-}
-
-export const LANE_OPTIONS = {
-  windowStart: 4,
-  windowMax: 128,
-  slowPerEndpointMax: 8,
-  fastSlots: 2048,
-  slowSlots: 4096,
-  demoteAfterMs: 200,
-  waitingMax: 8192,
-  waitingPerEndpointMin: 4,
-  drainMs: 3000,
-  retryAfterMsMax: 60_000,
-  endpointsMax: 20_000,
-} as const satisfies LaneOptions;
+import type { LaneOptions } from './lane-options.ts';
 
 /** One task on its way through the lanes. Only the lanes write what is not readonly. */
 export interface Passage {
@@ -75,6 +38,7 @@ export class Lanes {
   /** Slow attempts that still hold a fast slot because the slow lane was full. */
   readonly #overdue = new Set<Passage>();
   #fast = 0;
+  #fastSlots: number;
   #slow = 0;
   #waiting = 0;
   readonly #lanesWaiting = new Set<EndpointLane>();
@@ -83,6 +47,7 @@ export class Lanes {
   constructor(clock: Clock, options: LaneOptions) {
     this.#clock = clock;
     this.#options = options;
+    this.#fastSlots = Math.min(options.fastSlots, options.fastSlotsStart);
     this.#demotions = new Deadlines(clock, options.demoteAfterMs, (passage) => this.#demote(passage));
   }
 
@@ -122,6 +87,9 @@ export class Lanes {
     if (!lane || passage.place === 'over') return;
     const now = this.#clock.now();
     if (passage.deadline) this.#demotions.remove(passage.deadline);
+    const isQuick = now - passage.startedAt < this.#options.demoteAfterMs / 2;
+    if (isQuick && this.#fast >= this.#fastSlots && this.#fastSlots < this.#options.fastSlots)
+      this.#fastSlots += 1;
     this.#leave(lane, passage);
     lane.learn(result, now - passage.startedAt, now);
     if (retryAfterMs !== null) {
@@ -201,7 +169,7 @@ export class Lanes {
       this.#moveOverdue();
     }
     this.#next(lane, passage);
-    this.#trim(lane);
+    if (!lane.isAnswering(this.#clock.now())) this.#trim(lane);
     if (lane.hasRoom(this.#clock.now(), this.#isSlowLaneHalfTaken)) this.#markReady(lane);
     this.#pump();
   }
@@ -260,7 +228,7 @@ export class Lanes {
   }
 
   #hasSlot(lane: EndpointLane): boolean {
-    return lane.isSlow ? this.#slow < this.#options.slowSlots : this.#fast < this.#options.fastSlots;
+    return lane.isSlow ? this.#slow < this.#options.slowSlots : this.#fast < this.#fastSlots;
   }
 
   #markReady(lane: EndpointLane): void {

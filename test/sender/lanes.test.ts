@@ -5,7 +5,8 @@
  */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Tier } from '../../services/domain/retry.ts';
-import { LANE_OPTIONS, type LaneOptions, Lanes, type PassageResult } from '../../services/sender/lanes.ts';
+import { LANE_OPTIONS, type LaneOptions } from '../../services/sender/lane-options.ts';
+import { Lanes, type PassageResult } from '../../services/sender/lanes.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 import { Traveller } from '../support/traveller.ts';
 

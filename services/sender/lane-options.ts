@@ -1,0 +1,40 @@
+/** The policy of design.md, "Isolation". All per sender process. */
+export interface LaneOptions {
+  /** Attempts in flight to one endpoint at first; one more per success, half after a failure. */
+  readonly windowStart: number;
+  readonly windowMax: number;
+  /** Once half of the slow lane is taken, an endpoint with this many slow attempts in flight starts no more. */
+  readonly slowPerEndpointMax: number;
+  /** Attempts in flight that are not slow (yet), at most: the rate aimed at × the time until demotion. */
+  readonly fastSlots: number;
+  /** Fast slots at first. One more per quick response while all are taken: more than we can serve makes all slow. */
+  readonly fastSlotsStart: number;
+  readonly slowSlots: number;
+  /** An attempt that still waits for its response after this is slow. */
+  readonly demoteAfterMs: number;
+  /** Tasks waiting for their endpoint's window, over all endpoints. */
+  readonly waitingMax: number;
+  /** Once half of `waitingMax` is taken, a slow or failing endpoint gets a fair share of it, and no less than this. */
+  readonly waitingPerEndpointMin: number;
+  /** No more may wait than the endpoint can take in this time. */
+  readonly drainMs: number;
+  /** A receiver's Retry-After is heeded up to here. */
+  readonly retryAfterMsMax: number;
+  /** Endpoints whose window is remembered while nothing is in flight. */
+  readonly endpointsMax: number;
+}
+
+export const LANE_OPTIONS = {
+  windowStart: 4,
+  windowMax: 128,
+  slowPerEndpointMax: 8,
+  fastSlots: 2048,
+  fastSlotsStart: 256,
+  slowSlots: 4096,
+  demoteAfterMs: 200,
+  waitingMax: 8192,
+  waitingPerEndpointMin: 4,
+  drainMs: 3000,
+  retryAfterMsMax: 60_000,
+  endpointsMax: 20_000,
+} as const satisfies LaneOptions;
