@@ -46,7 +46,7 @@ interface Merchant {
   readonly apiKey: string;
 }
 
-/** Starts services/main.ts from the sources with so many merchants, on the disk that holds the checkout. */
+/** Starts the built service with so many merchants, on the disk that holds the checkout. */
 export async function startService(engine: Engine, ca: string, merchantCount: number): Promise<Service> {
   mkdirSync(join(ROOT, 'data'), { recursive: true });
   const dataDir = mkdtempSync(join(ROOT, 'data', 'bench-'));
@@ -56,7 +56,7 @@ export async function startService(engine: Engine, ca: string, merchantCount: nu
   await operator(environment, 'keyring', 'create', '--out', join(dataDir, 'keyring.json'));
   const logFile = join(dataDir, 'service.log');
   const log = openSync(logFile, 'w');
-  const child = spawn(process.execPath, ['--import', 'tsx', 'services/main.ts'], {
+  const child = spawn(process.execPath, ['dist/services/main.js'], {
     cwd: ROOT,
     stdio: ['ignore', log, log],
     env: { ...process.env, ...environment },

@@ -1,11 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { EVENT_TYPES, type EventType } from '../domain/event.ts';
 
-/** Beside `services` in the checkout, and one folder further up from what `npm run build` made. */
-const FOLDERS = [
-  new URL('../../schemas/events/', import.meta.url),
-  new URL('../../../schemas/events/', import.meta.url),
-];
+/** Beside `services`, in the checkout as in what `npm run build` made. */
+const FOLDER = new URL('../../schemas/events/', import.meta.url);
 
 /** Record names where the type's own would not be a name as Avro's users write them. */
 const RECORD_NAMES: Partial<Readonly<Record<EventType, string>>> = { KYC: 'Kyc', KYB: 'Kyb', AML: 'Aml' };
@@ -29,7 +26,5 @@ export function typeOfRecord(recordName: string): EventType | undefined {
 
 /** The text of schemas/events/<type>.avsc: what is registered, and what events are written and read with. */
 export function eventSchemaText(type: EventType): string {
-  const folder = FOLDERS.find((candidate) => existsSync(candidate));
-  if (folder === undefined) throw new Error('schemas/events is missing beside the program: install it whole');
-  return readFileSync(new URL(`${type}.avsc`, folder), 'utf8');
+  return readFileSync(new URL(`${type}.avsc`, FOLDER), 'utf8');
 }

@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
 import avro, { type Type } from 'avsc';
 import { ByteWriter } from './byte-writer.ts';
 
@@ -83,15 +82,8 @@ function readType(files: readonly string[]): Type {
   return type;
 }
 
-/** schemas/internal, found from the sources and from the built code, which lies one folder deeper. */
-const SCHEMAS = ((): URL => {
-  const places = ['../../schemas/internal/', '../../../schemas/internal/'].map(
-    (place) => new URL(place, import.meta.url),
-  );
-  const found = places.find((place) => existsSync(fileURLToPath(place)));
-  if (!found) throw new Error(`schemas/internal is missing: looked in ${places.join(', ')}`);
-  return found;
-})();
+/** Beside `services`, in the checkout as in what `npm run build` made. */
+const SCHEMAS = new URL('../../schemas/internal/', import.meta.url);
 
 /** Avro writes only Buffers as bytes; a view costs no copy. */
 export function asBuffer(bytes: Uint8Array): Buffer {

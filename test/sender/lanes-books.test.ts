@@ -4,7 +4,8 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LANE_OPTIONS, Lanes } from '../../services/sender/lanes.ts';
+import { LANE_OPTIONS } from '../../services/sender/lane-options.ts';
+import { Lanes } from '../../services/sender/lanes.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 import { Traveller } from '../support/traveller.ts';
 

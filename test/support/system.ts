@@ -94,7 +94,7 @@ export function startService(
 ): Promise<Service> {
   const command = [...launcher, process.execPath, '--import', 'tsx', 'services/main.ts'];
   const child = spawn(command[0] ?? '', command.slice(1), {
-    env: { PATH: process.env['PATH'], ...environment },
+    env: { PATH: process.env.PATH, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output: string[] = [];
