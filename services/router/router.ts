@@ -7,7 +7,7 @@ import type { Logger } from '../runtime/logger.ts';
 import { fanOut } from './fan-out.ts';
 
 /** Events whose fan-out is not durable yet. */
-const IN_FLIGHT_MAX = 2048;
+const IN_FLIGHT_MAX = 512;
 
 export interface RouterDeps {
   readonly broker: Pick<Broker, 'events'>;

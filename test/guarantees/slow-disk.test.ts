@@ -25,7 +25,8 @@ let premises: Premises;
 let receiver: LoggingReceiver;
 
 beforeAll(async () => {
-  premises = await preparePremises();
+  // A failed attempt, on a machine that is busy with other tests, is soon made again.
+  premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: '1000' });
   receiver = await startLoggingReceiver(premises.receiverCert, () => 200);
 });
 
