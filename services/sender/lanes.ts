@@ -19,6 +19,8 @@ export interface Passage {
   lane: EndpointLane | null;
   /** Whether its entity's next first attempt was let go. */
   hasReleased: boolean;
+  /** It waits although its endpoint is healthy. */
+  waitsForUs: boolean;
 }
 
 export type PassageResult = 'success' | 'failure' | 'uncounted';
@@ -41,6 +43,7 @@ export class Lanes {
   #fastSlots: number;
   #slow = 0;
   #waiting = 0;
+  #waitingForUs = 0;
   readonly #lanesWaiting = new Set<EndpointLane>();
   #demoted = 0;
 
@@ -54,6 +57,11 @@ export class Lanes {
   get counts(): { fast: number; slow: number; waiting: number; demoted: number; endpoints: number } {
     const endpoints = this.#endpoints.size;
     return { fast: this.#fast, slow: this.#slow, waiting: this.#waiting, demoted: this.#demoted, endpoints };
+  }
+
+  /** Tasks of healthy endpoints that wait: for a slot or their window, so in the end for us. */
+  get waitingForUs(): number {
+    return this.#waitingForUs;
   }
 
   /** Starts the task, now or when its turn comes, or parks it; one of its two callbacks will be called. */
@@ -73,6 +81,8 @@ export class Lanes {
     passage.place = 'waiting';
     this.#waiting += 1;
     this.#lanesWaiting.add(lane);
+    passage.waitsForUs = lane.isHealthy(this.#clock.now());
+    if (passage.waitsForUs) this.#waitingForUs += 1;
     if (isFree) lane.waiting.push(passage);
     // Counted with the new one: an endpoint may always have one task waiting.
     if (lane.waitingCount > this.#waitingLimit(lane) || this.#waiting > this.#options.waitingMax) {
@@ -108,7 +118,7 @@ export class Lanes {
     for (const lane of this.#endpoints.values()) {
       for (let last = lane.takeLast(); last; last = lane.takeLast()) {
         last.place = 'over';
-        this.#waitsNoLonger(lane);
+        this.#waitsNoLonger(lane, last);
         released.push(last);
       }
     }
@@ -198,7 +208,7 @@ export class Lanes {
   #park(lane: EndpointLane, passage: Passage | null): void {
     if (!passage) return;
     passage.place = 'over';
-    this.#waitsNoLonger(lane);
+    this.#waitsNoLonger(lane, passage);
     passage.park(lane.parkingTier(this.#clock.now(), this.#isSlowLaneHalfTaken));
   }
 
@@ -221,9 +231,10 @@ export class Lanes {
     return this.#slow * 2 >= this.#options.slowSlots;
   }
 
-  /** A task of the endpoint waits no longer. */
-  #waitsNoLonger(lane: EndpointLane): void {
+  #waitsNoLonger(lane: EndpointLane, passage: Passage): void {
     this.#waiting -= 1;
+    if (passage.waitsForUs) this.#waitingForUs -= 1;
+    passage.waitsForUs = false;
     if (lane.waitingCount === 0) this.#lanesWaiting.delete(lane);
   }
 
@@ -259,7 +270,7 @@ export class Lanes {
         ? lane.waiting.shift()
         : undefined;
       if (!passage) continue;
-      this.#waitsNoLonger(lane);
+      this.#waitsNoLonger(lane, passage);
       if (lane.waiting.length > 0) ready.add(lane);
       this.#start(lane, passage);
     }

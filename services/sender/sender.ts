@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { Broker, Consumer, Settlement } from '../broker/broker.ts';
+import type { Broker, Settlement } from '../broker/broker.ts';
 import type { Directory } from '../domain/directory.ts';
 import { type DeliveryTask, TASK_CLASSES, type TaskClass } from '../domain/task.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -7,6 +7,7 @@ import type { KeyRing } from '../runtime/keyring.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { attemptLine } from './attempt-line.ts';
 import { type DeliverDeps, type Delivery, deliver } from './deliver.ts';
+import { Intake } from './intake.ts';
 import { LANE_OPTIONS, type LaneOptions } from './lane-options.ts';
 import { Lanes } from './lanes.ts';
 import { SenderMetrics } from './metrics.ts';
@@ -67,7 +68,7 @@ class RunningSender implements Sender, PassageOwner {
   readonly #metrics: SenderMetrics;
   /** One line per attempt. attemptLine names every field, so the redaction's search of each line is left out. */
   readonly #lines: Logger;
-  readonly #consumers: Consumer[] = [];
+  readonly #intakes: Intake[] = [];
   #isStopping = false;
   #stopped: Promise<void> | null = null;
   #readyAgain: Promise<void> | null = null;
@@ -109,7 +110,7 @@ class RunningSender implements Sender, PassageOwner {
         },
         { inFlightMax },
       );
-      this.#consumers.push(consumer);
+      this.#intakes.push(new Intake(lanes, consumer));
     }
   }
 
@@ -127,7 +128,7 @@ class RunningSender implements Sender, PassageOwner {
     const { clock, transport, log } = this.#deps;
     const kept = Math.min(SETTLE_MS_MAX, deadlineMs * SETTLE_SHARE);
     const disarm = clock.at(clock.now() + deadlineMs - kept, () => transport.interrupt());
-    const stops = this.#consumers.map((consumer) => consumer.stop(deadlineMs));
+    const stops = this.#intakes.map((intake) => intake.stop(deadlineMs));
     for (const taskClass of TASK_CLASSES) this.#release(taskClass);
     const ends = await Promise.all(stops);
     disarm();
@@ -139,6 +140,7 @@ class RunningSender implements Sender, PassageOwner {
     if (this.#isStopping || signal.aborted) return RELEASED;
     return new Promise((settle, fail) => {
       lanes.admit(new TaskPassage({ task, lanes, signal }, this, settle, fail));
+      this.#adjustIntakes();
     });
   }
 
@@ -150,6 +152,7 @@ class RunningSender implements Sender, PassageOwner {
       (made) => this.#settle(passage, made),
       (error: unknown) => {
         passage.lanes.settle(passage, 'uncounted', null);
+        this.#adjustIntakes();
         passage.fail(error);
       },
     );
@@ -157,6 +160,11 @@ class RunningSender implements Sender, PassageOwner {
 
   parked(): void {
     this.#metrics.parked('endpoint_full');
+    this.#adjustIntakes();
+  }
+
+  #adjustIntakes(): void {
+    for (const intake of this.#intakes) intake.adjust();
   }
 
   /** Holds the attempt until it is due and the directory is fresh, then makes it. */
@@ -187,6 +195,7 @@ class RunningSender implements Sender, PassageOwner {
     } else {
       lanes.settle(passage, 'uncounted', null);
     }
+    this.#adjustIntakes();
     this.#metrics.settled(task, delivery);
     passage.settle(delivery.settlement);
   }

@@ -26,6 +26,7 @@ export class TaskPassage implements Passage {
   deadline: Deadline<Passage> | null = null;
   lane: EndpointLane | null = null;
   hasReleased = false;
+  waitsForUs = false;
   readonly #owner: PassageOwner;
 
   constructor(
