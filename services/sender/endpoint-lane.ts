@@ -16,6 +16,8 @@ export class EndpointLane {
   readonly id: string;
   /** Tasks that may start as soon as there is room: at most one first attempt per entity. */
   readonly waiting: Passage[] = [];
+  /** Of what waits, how much waits for us alone; the lanes keep it. */
+  waitingForUs = 0;
   inFlight = 0;
   slow = 0;
   /** Its last word was that it is slow: further attempts start in the slow lane. */

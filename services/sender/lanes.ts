@@ -19,8 +19,6 @@ export interface Passage {
   lane: EndpointLane | null;
   /** Whether its entity's next first attempt was let go. */
   hasReleased: boolean;
-  /** It waits although its endpoint is healthy. */
-  waitsForUs: boolean;
 }
 
 export type PassageResult = 'success' | 'failure' | 'uncounted';
@@ -81,8 +79,7 @@ export class Lanes {
     passage.place = 'waiting';
     this.#waiting += 1;
     this.#lanesWaiting.add(lane);
-    passage.waitsForUs = lane.isHealthy(this.#clock.now());
-    if (passage.waitsForUs) this.#waitingForUs += 1;
+    if (lane.isHealthy(this.#clock.now())) this.#countForUs(lane, 1);
     if (isFree) lane.waiting.push(passage);
     // Counted with the new one: an endpoint may always have one task waiting.
     if (lane.waitingCount > this.#waitingLimit(lane) || this.#waiting > this.#options.waitingMax) {
@@ -105,6 +102,7 @@ export class Lanes {
     if (retryAfterMs !== null) {
       lane.narrow(now + Math.min(retryAfterMs, this.#options.retryAfterMsMax));
     }
+    this.#recountForUs(lane, now);
     this.#next(lane, passage);
     if (result === 'failure') this.#trim(lane);
     if (lane.hasRoom(now, this.#isSlowLaneHalfTaken)) this.#markReady(lane);
@@ -118,7 +116,7 @@ export class Lanes {
     for (const lane of this.#endpoints.values()) {
       for (let last = lane.takeLast(); last; last = lane.takeLast()) {
         last.place = 'over';
-        this.#waitsNoLonger(lane, last);
+        this.#waitsNoLonger(lane);
         released.push(last);
       }
     }
@@ -173,6 +171,7 @@ export class Lanes {
     const { lane } = passage;
     if (!lane || passage.place === 'over') return;
     lane.turnSlow();
+    this.#recountForUs(lane, this.#clock.now());
     if (passage.place === 'fast') {
       this.#demoted += 1;
       this.#overdue.add(passage);
@@ -208,7 +207,7 @@ export class Lanes {
   #park(lane: EndpointLane, passage: Passage | null): void {
     if (!passage) return;
     passage.place = 'over';
-    this.#waitsNoLonger(lane, passage);
+    this.#waitsNoLonger(lane);
     passage.park(lane.parkingTier(this.#clock.now(), this.#isSlowLaneHalfTaken));
   }
 
@@ -231,10 +230,19 @@ export class Lanes {
     return this.#slow * 2 >= this.#options.slowSlots;
   }
 
-  #waitsNoLonger(lane: EndpointLane, passage: Passage): void {
+  #countForUs(lane: EndpointLane, change: number): void {
+    lane.waitingForUs += change;
+    this.#waitingForUs += change;
+  }
+
+  /** What waits for an endpoint that is slow or fails waits for that endpoint, and must not hold up the intake. */
+  #recountForUs(lane: EndpointLane, now: number): void {
+    if (lane.waitingForUs > 0 && !lane.isHealthy(now)) this.#countForUs(lane, -lane.waitingForUs);
+  }
+
+  #waitsNoLonger(lane: EndpointLane): void {
     this.#waiting -= 1;
-    if (passage.waitsForUs) this.#waitingForUs -= 1;
-    passage.waitsForUs = false;
+    if (lane.waitingForUs > 0) this.#countForUs(lane, -1);
     if (lane.waitingCount === 0) this.#lanesWaiting.delete(lane);
   }
 
@@ -270,7 +278,7 @@ export class Lanes {
         ? lane.waiting.shift()
         : undefined;
       if (!passage) continue;
-      this.#waitsNoLonger(lane, passage);
+      this.#waitsNoLonger(lane);
       if (lane.waiting.length > 0) ready.add(lane);
       this.#start(lane, passage);
     }

@@ -26,7 +26,6 @@ export class TaskPassage implements Passage {
   deadline: Deadline<Passage> | null = null;
   lane: EndpointLane | null = null;
   hasReleased = false;
-  waitsForUs = false;
   readonly #owner: PassageOwner;
 
   constructor(

@@ -201,6 +201,17 @@ describe('parking', () => {
     expect(waiting.filter((id) => id === 'silent').length).toBeLessThanOrEqual(25);
   });
 
+  test('what waits for a healthy endpoint waits for us, until the endpoint turns dark', () => {
+    admitMany(104, 'a');
+    expect(lanes.waitingForUs).toBe(100);
+    settle(started[0]);
+    expect(lanes.waitingForUs).toBe(98);
+    clock.advance(300);
+    expect(lanes.waitingForUs).toBe(0);
+    admitMany(10, 'a');
+    expect(lanes.waitingForUs).toBe(0);
+  });
+
   test('a dark endpoint gives back what it had waiting, and what comes later for long', () => {
     const burst = admitMany(200, 'dark');
     clock.advance(10_000);

@@ -12,7 +12,6 @@ export class Traveller implements Passage {
   deadline: Deadline<Passage> | null = null;
   lane: EndpointLane | null = null;
   hasReleased = false;
-  waitsForUs = false;
   parkedFor: Tier | null = null;
   starts = 0;
   readonly #onStart: (traveller: Traveller) => void;
