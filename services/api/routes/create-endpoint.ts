@@ -19,7 +19,7 @@ interface CreateBody {
   readonly api_version?: ApiVersion;
 }
 
-/** POST /merchant/webhook-endpoints: answers at commit, with the secret (specification 4, decisions §1). */
+/** POST /merchant/webhook-endpoints: answers with the secret (specification 4, decisions §1). */
 export function createEndpoint(context: ApiContext, running: RunningKeys): RequestHandler {
   return async (request, response) => {
     const actor = { kind: 'api_key', keyId: String(response.locals.keyId) } as const;
@@ -70,6 +70,9 @@ async function create(
     const detail = `A merchant may have ${context.options.endpointQuota} endpoints.`;
     throw new ApiError('endpoint_quota_exceeded', detail);
   }
+  // Who creates an endpoint and causes an event at once expects to get it. When the senders cannot be told in time, the
+  // endpoint exists all the same, and an error would lose its secret.
+  await context.relay.published(result.outboxId, context.limits.publishedWaitMs);
   return answer;
 }
 
