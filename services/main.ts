@@ -32,6 +32,7 @@ export interface Hookrail {
   readonly apiUrl: string;
   readonly operationsUrl: string;
   readonly store: Store;
+  readonly broker: Pick<Broker, 'publishEvents'>;
   /** Resolves with the reason when a part cannot go on; the process must then end. */
   readonly failed: Promise<Error>;
   /** Finishes what is in flight, makes it durable, releases everything. */
@@ -101,6 +102,7 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<Hookrail> {
     apiUrl: api.url,
     operationsUrl: operations.url,
     store,
+    broker,
     failed: Promise.race([broker.failed, store.failed]),
     stop: () => {
       phase = 'draining';

@@ -4,7 +4,7 @@
  */
 import type { ResponseKept } from '../domain/attempt.ts';
 import type { DirectoryChange } from '../domain/directory.ts';
-import type { DomainEvent, EventData } from '../domain/event.ts';
+import type { DomainEvent } from '../domain/event.ts';
 import type {
   Attempted,
   Cancelled,
@@ -17,6 +17,7 @@ import type {
 } from '../domain/journal.ts';
 import type { Quarantined } from '../domain/quarantine.ts';
 import type { DeliveryTask } from '../domain/task.ts';
+import { dataOf, dataText } from './data-text.ts';
 import { asBuffer, recordCodec } from './record-codec.ts';
 
 /** Absent optional fields are null in Avro. */
@@ -82,34 +83,22 @@ function eventToAvro(event: DomainEvent): EventInAvro {
     subType: event.subType,
     occurredAt: event.occurredAt,
     simulated: event.simulated,
-    data: textOf(event.data),
+    data: dataText(event.data),
   };
 }
 
-/**
- * The text of the data written lately: an event is written twice within moments, for its own stream and, routed, for
- * the journal. Emptied when it holds this many or this much.
- */
-const RECENT_TEXTS_MAX = 4096;
-const RECENT_TEXT_LENGTH_MAX = 4 * 1024 * 1024;
-const recentTexts = new Map<object, string>();
-let recentTextLength = 0;
-
-function textOf(data: EventData): string {
-  const known = recentTexts.get(data);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(data);
-  if (recentTexts.size >= RECENT_TEXTS_MAX || recentTextLength >= RECENT_TEXT_LENGTH_MAX) {
-    recentTexts.clear();
-    recentTextLength = 0;
-  }
-  recentTexts.set(data, text);
-  recentTextLength += text.length;
-  return text;
-}
-
 function eventFromAvro(value: EventInAvro): DomainEvent {
-  return { ...value, data: JSON.parse(value.data) };
+  return {
+    eventId: value.eventId,
+    merchantId: value.merchantId,
+    entityId: value.entityId,
+    entityKind: value.entityKind,
+    type: value.type,
+    subType: value.subType,
+    occurredAt: value.occurredAt,
+    simulated: value.simulated,
+    data: dataOf(value.data),
+  };
 }
 
 interface DirectoryInAvro extends Pick<DirectoryChange, 'kind' | 'id' | 'version'> {

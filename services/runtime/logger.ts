@@ -14,7 +14,7 @@ const REDACTED = [
 ];
 
 /** Lines are written together: a system call for each would cost more than making the line. */
-const WRITTEN_TOGETHER_BYTES = 8 * 1024;
+const WRITTEN_TOGETHER_LENGTH = 16 * 1024;
 const WRITTEN_AT_LATEST_MS = 100;
 
 /** JSON lines on standard output (or `destination`), one canonical line per thing that happened. */
@@ -22,7 +22,55 @@ export function createLogger(level: string, destination: DestinationStream = sta
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: REDACTED }, destination);
 }
 
+/**
+ * Writes one kind of line, at level info, that is made for every delivery: several times as fast as pino, which looks at
+ * each field by itself. Whether the level is enabled is the caller's to ask. Nothing is redacted: whoever makes the
+ * fields names every one of them.
+ */
+export function lineWriter(log: Logger, message: string): (fields: object) => void {
+  const output: DestinationStream = Reflect.get(log, pino.symbols.streamSym);
+  const level = pino.levels.values['info'];
+  const end = `,"msg":${JSON.stringify(message)}}\n`;
+  return (fields) => {
+    const text = JSON.stringify(fields);
+    output.write(`{"level":${level},"time":"${new Date().toISOString()}",${text.slice(1, -1)}${end}`);
+  };
+}
+
+/**
+ * Gathers lines and hands them to pino's destination in pieces, the next when the one before is written. That
+ * destination could gather as well, but it measures all it holds at every line, and writes no more than 16 KiB in a turn
+ * of the event loop: a busy process would make lines faster than that.
+ */
 function standardOutput(): DestinationStream {
-  const together = { minLength: WRITTEN_TOGETHER_BYTES, periodicFlush: WRITTEN_AT_LATEST_MS };
-  return pino.destination({ dest: 1, sync: false, ...together });
+  const output = pino.destination({ dest: 1, sync: false });
+  let lines = '';
+  let isWriting = false;
+  let timer: NodeJS.Timeout | null = null;
+  const pass = () => {
+    if (timer) clearTimeout(timer);
+    timer = null;
+    if (lines === '') return;
+    const piece = lines;
+    lines = '';
+    isWriting = true;
+    output.write(piece);
+  };
+  const passSoon = () => {
+    if (isWriting || lines === '') return;
+    if (lines.length >= WRITTEN_TOGETHER_LENGTH) pass();
+    else timer ??= setTimeout(pass, WRITTEN_AT_LATEST_MS).unref();
+  };
+  output.on('drain', () => {
+    isWriting = false;
+    passSoon();
+  });
+  // Whatever ends the process, the last lines tell why; pino's own handler writes them out after this one.
+  process.prependListener('exit', pass);
+  return {
+    write(line) {
+      lines += line;
+      passSoon();
+    },
+  };
 }

@@ -67,7 +67,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #status = 0;
   #headers: [string, string][] = [];
   #retryAfterSeconds: number | null = null;
-  #chunks: Uint8Array[] | null = null;
+  #chunks: Buffer[] | null = null;
   #bodyBytes = 0;
   #interim = 0;
   #isSent = false;
@@ -120,7 +120,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#bodyBytes += chunk.length;
     if (room > 0) {
       // A copy: the chunk is a window into the socket's buffer, which must not be kept alive by the log.
-      const kept = Uint8Array.prototype.slice.call(chunk, 0, room);
+      const kept = Buffer.from(chunk.subarray(0, room));
       if (this.#chunks) this.#chunks.push(kept);
       else this.#chunks = [kept];
     }
@@ -189,8 +189,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   #response(): ResponseKept {
     const chunks = this.#chunks;
-    let body: Uint8Array = NO_BYTES;
-    if (chunks) body = chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
+    let body: Buffer = NO_BYTES;
+    if (chunks) body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
     return {
       status: this.#status,
       headers: this.#headers,
@@ -200,7 +200,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 }
 
-const NO_BYTES = new Uint8Array(0);
+const NO_BYTES = Buffer.alloc(0);
 const NO_FACTS: ConnectFailureFacts = {};
 
 /** The failure that a final status is, or null for an acknowledgement (specification 6.1: any 2xx). */

@@ -2,8 +2,8 @@ import type { Consumer } from '../broker/broker.ts';
 import type { Lanes } from './lanes.ts';
 
 /** Above this many tasks that wait for us alone, nothing more is taken; below the other, taking goes on. */
-const WAITING_HIGH = 512;
-const WAITING_LOW = 256;
+const WAITING_HIGH = 128;
+const WAITING_LOW = 64;
 
 /**
  * Takes tasks from the broker no faster than they can be sent. More of them in memory would make nothing faster: it would

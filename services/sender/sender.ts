@@ -4,7 +4,7 @@ import type { Directory } from '../domain/directory.ts';
 import { type DeliveryTask, TASK_CLASSES, type TaskClass } from '../domain/task.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { KeyRing } from '../runtime/keyring.ts';
-import type { Logger } from '../runtime/logger.ts';
+import { type Logger, lineWriter } from '../runtime/logger.ts';
 import { attemptLine } from './attempt-line.ts';
 import { type DeliverDeps, type Delivery, deliver } from './deliver.ts';
 import { Intake } from './intake.ts';
@@ -66,8 +66,7 @@ class RunningSender implements Sender, PassageOwner {
   readonly #deliverDeps: DeliverDeps;
   readonly #lanes: Readonly<Record<TaskClass, Lanes>>;
   readonly #metrics: SenderMetrics;
-  /** One line per attempt. attemptLine names every field, so the redaction's search of each line is left out. */
-  readonly #lines: Logger;
+  readonly #writeAttempt: (fields: object) => void;
   readonly #intakes: Intake[] = [];
   #isStopping = false;
   #stopped: Promise<void> | null = null;
@@ -75,7 +74,7 @@ class RunningSender implements Sender, PassageOwner {
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
-    this.#lines = deps.log.child({}, { redact: [] });
+    this.#writeAttempt = lineWriter(deps.log, 'attempt');
     const opener = new SecretOpener(deps.keyRing, deps.log);
     this.#deliverDeps = {
       directory: deps.directory,
@@ -191,7 +190,7 @@ class RunningSender implements Sender, PassageOwner {
       const isDelivered = delivery.attempted.outcome.kind === 'delivered';
       const seconds = isDelivered ? null : delivery.posted.retryAfterSeconds;
       lanes.settle(passage, isDelivered ? 'success' : 'failure', seconds === null ? null : seconds * 1000);
-      if (this.#lines.isLevelEnabled('info')) this.#lines.info(attemptLine(task, delivery), 'attempt');
+      if (this.#deps.log.isLevelEnabled('info')) this.#writeAttempt(attemptLine(task, delivery));
     } else {
       lanes.settle(passage, 'uncounted', null);
     }

@@ -5,9 +5,9 @@ import { STREAMS, type StoredRow } from './wire.ts';
 import { type Feed, Item } from './work.ts';
 
 /** Read ahead and kept for handing over, per stream: at most this many records and about this many bytes. */
-const RECORDS_MAX = 16_384;
-const BYTES_MAX = 16 * 1024 * 1024;
-const READ_BYTES = 4 * 1024 * 1024;
+const RECORDS_MAX = 4096;
+const BYTES_MAX = 4 * 1024 * 1024;
+const READ_BYTES = 512 * 1024;
 
 /** A batch row of which not every record is done. Holds its records, or its bytes to decode them from one by one. */
 export class LogRow<T> {
@@ -146,6 +146,11 @@ export class LogStream<T> implements Feed<T> {
     for (const index of known) row.markDone(index);
     this.#push(row);
     this.onAvailable();
+  }
+
+  /** Records in memory that wait to be handed over. */
+  get ahead(): number {
+    return this.#records;
   }
 
   take(): Item<T> | undefined {

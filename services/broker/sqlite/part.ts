@@ -9,8 +9,14 @@ import { CODECS } from './engine-thread.ts';
 import type { LogRow } from './log-stream.ts';
 import { EVENTS, kindOf, OPERATION, type PartMessage, STREAMS, streamOf } from './wire.ts';
 
-/** A batch row is closed when it has this many bytes: what is read back in one go stays small. */
-const ROW_BYTES_MAX = 1024 * 1024;
+/**
+ * A batch row is closed when it has this many bytes: every copy of it, in SQLite and between the threads, then fits in
+ * memory that is at hand, and none that the system must clear first.
+ */
+const ROW_BYTES_MAX = 64 * 1024;
+
+/** Buffers larger than this are not kept. */
+const SPARE_BYTES_MAX = 4 * 1024 * 1024;
 
 /** A batch row on its way to the file, and the records themselves, to be handed over without being read back. */
 export interface WrittenRow {
@@ -39,7 +45,7 @@ export class SpareBuffers {
   /** Keeps a few, and none that one big burst made. */
   give(buffers: readonly ArrayBuffer[]): void {
     for (const buffer of buffers) {
-      if (this.#spare.length < 16 && buffer.byteLength <= 4 * ROW_BYTES_MAX) this.#spare.push(buffer);
+      if (this.#spare.length < 16 && buffer.byteLength <= SPARE_BYTES_MAX) this.#spare.push(buffer);
     }
   }
 }

@@ -41,6 +41,11 @@ const FORGET_PAUSE_MS = 1_000;
 const FORGET_ROUND_PAUSE_MS = 60 * 60 * 1000;
 const FORGET_STEP = 1_000;
 const CLOSE_GRACE_MS = 5_000;
+/**
+ * No event is routed while so many first attempts wait in memory: the tasks would be read back from the file when their
+ * turn comes, and only the event is smaller than what is made of it.
+ */
+const TASKS_AHEAD_MAX = 512;
 const EVENTS_PER_CALL_MAX = 500;
 
 export interface SqliteBrokerOptions {
@@ -210,11 +215,13 @@ class Engine implements SqliteBroker {
 
   #eventSource(): Engine['events'] {
     const { clock, log } = this.#options;
+    const live = this.#streams.log<DeliveryTask>(streamOf('live'));
     return new WorkSource<DomainEvent, ReceivedEvent, RouterResult>({
       name: 'events',
       feeds: [this.#streams.log<DomainEvent>(EVENTS)],
       input: ({ record, row }) => new StoredEvent(record, row?.at ?? 0),
       settle: (result, _, part) => settleEvent(result, part, clock.now()),
+      mayHandOver: () => live.ahead < TASKS_AHEAD_MAX || !this.tasks.live.isConsumed,
       queue: this.#queue,
       clock,
       log,
@@ -229,6 +236,7 @@ class Engine implements SqliteBroker {
       feeds: [this.#streams.log<DeliveryTask>(stream), this.#streams.delayed(stream)],
       input: ({ record }) => record,
       settle: (out, task, part) => settleTask(out, task, part, { now: clock.now(), retryScale }),
+      progressed: () => this.events.pump(),
       queue: this.#queue,
       clock,
       log,

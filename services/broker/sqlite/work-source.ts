@@ -19,6 +19,10 @@ interface Options<Rec, In, Out> {
   readonly input: (item: Item<Rec>) => In;
   /** Writes into the part what must be durable. Answers false for work that was given back. */
   readonly settle: (out: Out, record: Rec, part: Part) => boolean;
+  /** Answers false while what comes after is behind. `pump` is to be called when that changes. */
+  readonly mayHandOver?: () => boolean;
+  /** Called after something was handed over or became durable. */
+  readonly progressed?: () => void;
   readonly queue: CommitQueue;
   readonly clock: Clock;
   readonly log: Logger | undefined;
@@ -36,19 +40,28 @@ export class WorkSource<Rec, In, Out> implements Source<In, Out> {
 
   constructor(options: Options<Rec, In, Out>) {
     this.#options = options;
-    for (const feed of options.feeds) feed.onAvailable = () => this.#consumer?.pump();
+    for (const feed of options.feeds) feed.onAvailable = () => this.pump();
   }
 
   async consume(
     handler: (input: In, signal: AbortSignal) => Out | Promise<Out>,
     limits: { readonly inFlightMax: number },
   ): Promise<Consumer> {
-    if (this.#consumer && !this.#consumer.stopped)
-      throw new Error(`${this.#options.name} has a consumer already`);
+    if (this.isConsumed) throw new Error(`${this.#options.name} has a consumer already`);
     const consumer = new WorkConsumer(this, this.#options, handler, limits.inFlightMax);
     this.#consumer = consumer;
     consumer.pump();
     return consumer;
+  }
+
+  /** Somebody takes what comes. */
+  get isConsumed(): boolean {
+    return this.#consumer !== null && !this.#consumer.stopped;
+  }
+
+  /** Hands over what may be handed over by now. */
+  pump(): void {
+    this.#consumer?.pump();
   }
 
   get stuck(): { readonly count: number; readonly since: number } {
@@ -159,7 +172,7 @@ class WorkConsumer<Rec, In, Out> implements Consumer {
     if (this.#pumping) return;
     this.#pumping = true;
     let calls = 0;
-    while (!this.#paused && !this.#stop && this.#running.size + this.#committing < this.#inFlightMax) {
+    while (this.#mayTake()) {
       if (calls === CALLS_PER_TURN) {
         setImmediate(() => this.pump());
         break;
@@ -170,6 +183,13 @@ class WorkConsumer<Rec, In, Out> implements Consumer {
       this.#run(item);
     }
     this.#pumping = false;
+    this.#options.progressed?.();
+  }
+
+  #mayTake(): boolean {
+    if (this.#paused || this.#stop || this.#running.size + this.#committing >= this.#inFlightMax)
+      return false;
+    return this.#options.mayHandOver?.() ?? true;
   }
 
   #run(item: Item<Rec>): void {
