@@ -17,7 +17,11 @@ import type { Engine } from './service.ts';
 /** Each engine is one group of rows. */
 const ENGINES: readonly Engine[] = [{ name: 'sqlite', environment: { HOOKRAIL_ENGINE: 'sqlite' } }];
 
-const ENDPOINTS = [1, 100] as const;
+const THROUGHPUT = [
+  { endpoints: 1, via: 'engine' },
+  { endpoints: 100, via: 'engine' },
+  { endpoints: 1, via: 'rest' },
+] as const;
 const EVENTS_PER_SECOND = 200;
 const FULL = { events: 100_000, bareMs: 10_000, warmUpMs: 3000, latencySeconds: 30 } as const;
 const QUICK = { events: 10_000, bareMs: 2000, warmUpMs: 1000, latencySeconds: 5 } as const;
@@ -60,9 +64,9 @@ async function measureEngine(
   throughput: ThroughputResult[],
   latency: LatencyResult[],
 ): Promise<void> {
-  for (const endpoints of ENDPOINTS) {
-    say(`${options.engine.name}, ${endpoints} endpoint(s) …`);
-    throughput.push(await measureThroughput({ ...options, endpoints, events: sizes.events }));
+  for (const row of THROUGHPUT) {
+    say(`${options.engine.name}, ${row.endpoints} endpoint(s), by ${row.via} …`);
+    throughput.push(await measureThroughput({ ...options, ...row, events: sizes.events }));
   }
   say(`${options.engine.name}, latency …`);
   const pace = { eventsPerSecond: EVENTS_PER_SECOND, seconds: sizes.latencySeconds };

@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, type ForkOptions, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 /** A child may take this long for one answer before the benchmark gives up on it. */
@@ -16,11 +16,12 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-/** Starts `file` (relative to this folder) as a child that calls `answer`. */
-export function startChild(file: string): Child {
+/** Starts `file` (relative to this folder) as a child that calls `answer`, or does as that does. */
+export function startChild(file: string, options: ForkOptions = {}): Child {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
-    execArgv: ['--import', 'tsx'],
+    execArgv: file.endsWith('.ts') ? ['--import', 'tsx'] : [],
     serialization: 'advanced',
+    ...options,
   });
   const waiting = new Map<number, (answer: Answer) => void>();
   let lastId = 0;

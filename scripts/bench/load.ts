@@ -5,8 +5,8 @@ import { uuidV5 } from '../../services/domain/ids.ts';
 import { sampleEvent } from '../../services/domain/samples/sample.ts';
 import { wallClock } from './measure.ts';
 
-/** What POST /producer/events takes at most. */
-const EVENTS_PER_REQUEST = 500;
+/** A producer that sends what gathered in some milliseconds. POST /producer/events takes 500 at most. */
+export const EVENTS_PER_REQUEST = 100;
 const CONNECTIONS = 4;
 /** How long to wait before a request that was turned away (503) is sent again. */
 const AGAIN_MS = 50;
@@ -45,6 +45,25 @@ export function serialise(events: readonly DomainEvent[], perPost = EVENTS_PER_R
   return posts;
 }
 
+/**
+ * Calls `publish` for 0 … steps − 1, a few at a time; before each, `room` is awaited with the number of steps begun so
+ * far. Resolves when all are through.
+ */
+export async function pour(
+  steps: number,
+  publish: (step: number) => Promise<void>,
+  room?: (begun: number) => Promise<void>,
+): Promise<void> {
+  let begun = 0;
+  const worker = async () => {
+    while (begun < steps) {
+      await room?.(begun);
+      if (begun < steps) await publish(begun++);
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, worker));
+}
+
 /** Publishes prepared requests as a producer does: over a few connections that stay open. */
 export class Producer {
   readonly #pool: Pool;
@@ -53,15 +72,6 @@ export class Producer {
   constructor(apiUrl: string, producerKey: string) {
     this.#pool = new Pool(apiUrl, { connections: CONNECTIONS, headersTimeout: POST_MS_MAX });
     this.#headers = { authorization: `API-Key ${producerKey}`, 'content-type': 'application/json' };
-  }
-
-  /** As fast as they are taken; resolves when all were acknowledged. */
-  async publishAll(posts: readonly Post[]): Promise<void> {
-    const queue = posts.values();
-    const worker = async () => {
-      for (const post of queue) await this.#publish(post);
-    };
-    await Promise.all(Array.from({ length: CONNECTIONS }, worker));
   }
 
   /**
@@ -77,7 +87,7 @@ export class Producer {
       if (wait > 0) await sleep(wait);
       const now = wallClock();
       for (const eventId of post.eventIds) postedAt.set(eventId, now);
-      running.push(this.#publish(post));
+      running.push(this.publish(post));
     }
     await Promise.all(running);
     return postedAt;
@@ -87,7 +97,7 @@ export class Producer {
     return this.#pool.close();
   }
 
-  async #publish(post: Post): Promise<void> {
+  async publish(post: Post): Promise<void> {
     const giveUpAt = wallClock() + POST_MS_MAX;
     for (;;) {
       const path = '/producer/events';

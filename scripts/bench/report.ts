@@ -49,7 +49,7 @@ export function reportText(report: Report): string {
     ...report.throughput.map((row) => {
       const ratios = ratiosOf(report, row);
       return [
-        `${row.engine}, ${row.endpoints} endpoint${row.endpoints === 1 ? '' : 's'}`,
+        `${row.engine}, ${row.endpoints} endpoint${row.endpoints === 1 ? '' : 's'}${row.via === 'rest' ? ', by REST' : ''}`,
         whole(row.deliveriesPerSecond),
         ratios.throughput.toFixed(2),
         whole(row.cpuMicrosPerDelivery),

@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
+import type { DomainEvent } from '../../services/domain/event.ts';
 import { runOperator } from '../../services/operator.ts';
+import { startChild } from './child.ts';
 import { sleep } from './load.ts';
 import { wallClock } from './measure.ts';
 
@@ -29,6 +30,9 @@ export interface Service {
   readonly apiUrl: string;
   readonly producerKey: string;
   readonly merchantIds: readonly string[];
+  /** Makes durable so many events like these, in turn, with a producer inside the service; see `prepare`. */
+  publish(count: number): Promise<void>;
+  prepare(templates: readonly DomainEvent[]): Promise<void>;
   /** Registers one endpoint for each merchant, by REST. */
   createEndpoints(url: (index: number) => string): Promise<void>;
   /** Entries of the delivery log so far: one per routed event, one per attempt. */
@@ -56,11 +60,12 @@ export async function startService(engine: Engine, ca: string, merchantCount: nu
   await operator(environment, 'keyring', 'create', '--out', join(dataDir, 'keyring.json'));
   const logFile = join(dataDir, 'service.log');
   const log = openSync(logFile, 'w');
-  const child = spawn(process.execPath, ['dist/services/main.js'], {
+  const started = startChild('./service-process.mjs', {
     cwd: ROOT,
-    stdio: ['ignore', log, log],
+    stdio: ['ignore', log, log, 'ipc'],
     env: { ...process.env, ...environment },
   });
+  const child = started.process;
   // However the benchmark ends, the service does not outlive it, nor do its files.
   const cleanUp = () => {
     child.kill('SIGKILL');
@@ -98,6 +103,8 @@ export async function startService(engine: Engine, ca: string, merchantCount: nu
     pid: child.pid ?? 0,
     apiUrl,
     producerKey,
+    prepare: (templates) => started.ask('prepare', templates),
+    publish: (count) => started.ask('publish', count),
     merchantIds: merchants.map(({ merchantId }) => merchantId),
     async createEndpoints(url) {
       for (const [index, merchant] of merchants.entries()) await createEndpoint(apiUrl, merchant, url(index));
