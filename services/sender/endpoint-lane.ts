@@ -105,15 +105,27 @@ export class EndpointLane {
   learn(result: PassageResult, durationMs: number, now: number): void {
     if (result === 'uncounted') return;
     this.#meanMs += MEAN_WEIGHT * (durationMs - this.#meanMs);
-    this.#hasFailed = result === 'failure';
+    this.#hasFailed = result !== 'success';
     if (result === 'success') this.#succeededAt = now;
-    if (result === 'success') this.#window = Math.min(this.#options.windowMax, this.#window + 1);
-    else this.#window = Math.max(1, this.#window >> 1);
+    this.#window = this.#windowAfter(result);
     if (durationMs < this.#options.demoteAfterMs && this.isSlow) {
       this.isSlow = false;
       // What was estimated while it was slow no longer holds.
       this.#drainedAt = now;
       this.#meanMs = durationMs;
+    }
+  }
+
+  /** An endpoint that rejects half of what it gets, quickly, keeps its pace: all of it would be late otherwise. */
+  #windowAfter(result: Exclude<PassageResult, 'uncounted'>): number {
+    const { windowStart, windowMax } = this.#options;
+    switch (result) {
+      case 'success':
+        return Math.min(windowMax, this.#window + 1);
+      case 'rejected':
+        return Math.max(Math.min(windowStart, this.#window), this.#window - 1);
+      case 'failure':
+        return Math.max(1, this.#window >> 1);
     }
   }
 

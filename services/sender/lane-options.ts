@@ -1,6 +1,6 @@
 /** The policy of design.md, "Isolation". All per sender process. */
 export interface LaneOptions {
-  /** Attempts in flight to one endpoint at first; one more per success, half after a failure. */
+  /** Attempts in flight to one endpoint at first; one more per success, one less per rejection, half after a failure. */
   readonly windowStart: number;
   readonly windowMax: number;
   /** Once half of the slow lane is taken, an endpoint with this many slow attempts in flight starts no more. */

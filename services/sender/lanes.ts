@@ -21,7 +21,11 @@ export interface Passage {
   hasReleased: boolean;
 }
 
-export type PassageResult = 'success' | 'failure' | 'uncounted';
+/**
+ * `rejected`: the receiver answered, and not with a 2xx; more at once would not make it worse. `failure`: it did not
+ * answer, or asked for less (429, 503).
+ */
+export type PassageResult = 'success' | 'rejected' | 'failure' | 'uncounted';
 
 /**
  * Who may send now. A slow endpoint must not slow another: its attempts leave the fast lane after 200 ms, while in
@@ -104,7 +108,7 @@ export class Lanes {
     }
     this.#recountForUs(lane, now);
     this.#next(lane, passage);
-    if (result === 'failure') this.#trim(lane);
+    if (result === 'failure' || result === 'rejected') this.#trim(lane);
     if (lane.hasRoom(now, this.#isSlowLaneHalfTaken)) this.#markReady(lane);
     this.#pump();
     if (lane.isIdle && this.#endpoints.size > this.#options.endpointsMax) this.#endpoints.delete(lane.id);

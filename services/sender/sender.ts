@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Broker, Settlement } from '../broker/broker.ts';
+import type { Exchange } from '../domain/attempt.ts';
 import type { Directory } from '../domain/directory.ts';
 import { type DeliveryTask, TASK_CLASSES, type TaskClass } from '../domain/task.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -9,7 +10,7 @@ import { attemptLine } from './attempt-line.ts';
 import { type DeliverDeps, type Delivery, deliver } from './deliver.ts';
 import { Intake } from './intake.ts';
 import { LANE_OPTIONS, type LaneOptions } from './lane-options.ts';
-import { Lanes } from './lanes.ts';
+import { Lanes, type PassageResult } from './lanes.ts';
 import { SenderMetrics } from './metrics.ts';
 import { NetworkWatch } from './network-watch.ts';
 import { SecretOpener } from './secret-opener.ts';
@@ -187,9 +188,9 @@ class RunningSender implements Sender, PassageOwner {
   #settle(passage: TaskPassage, delivery: Delivery): void {
     const { task, lanes } = passage;
     if (delivery.kind === 'attempted') {
-      const isDelivered = delivery.attempted.outcome.kind === 'delivered';
-      const seconds = isDelivered ? null : delivery.posted.retryAfterSeconds;
-      lanes.settle(passage, isDelivered ? 'success' : 'failure', seconds === null ? null : seconds * 1000);
+      const result = resultOf(delivery.posted.exchange);
+      const seconds = result === 'success' ? null : delivery.posted.retryAfterSeconds;
+      lanes.settle(passage, result, seconds === null ? null : seconds * 1000);
       if (this.#deps.log.isLevelEnabled('info')) this.#writeAttempt(attemptLine(task, delivery));
     } else {
       lanes.settle(passage, 'uncounted', null);
@@ -209,6 +210,14 @@ class RunningSender implements Sender, PassageOwner {
     return TASK_CLASSES.reduce((sum, taskClass) => sum + this.#lanes[taskClass].counts[count], 0);
   }
 }
+
+function resultOf(exchange: Exchange): PassageResult {
+  if (exchange.kind !== 'failed') return exchange.kind === 'acknowledged' ? 'success' : 'uncounted';
+  if (!exchange.response) return 'failure';
+  return ASKS_FOR_LESS.has(exchange.response.status) ? 'failure' : 'rejected';
+}
+
+const ASKS_FOR_LESS: ReadonlySet<number> = new Set([429, 503]);
 
 const RELEASED: Settlement = { kind: 'released' };
 

@@ -110,11 +110,36 @@ it(`loses nothing over ${KILLS} kills and ${EVENTS} events (seed ${SEED})`, {
     }
     return owed.every((id) => delivered.has(id));
   };
-  await eventually('every delivery ended', settled, 120_000);
+  await eventually('every delivery ended', settled, 120_000).catch(async (error: unknown) => {
+    const left = owed.filter((id) => !delivered.has(id));
+    throw new Error(
+      `${error}; ${left.length} have not, among them\n${await stories(left.slice(0, 5), endpoints)}`,
+    );
+  });
   expect(await service.end('SIGTERM')).toBe(0);
 
   report(owed, await deadLetters(), inFlightAtKills, notYetDurable);
 });
+
+/** What the receivers and the delivery log know of deliveries, to find out why they have not ended. */
+async function stories(
+  ids: readonly string[],
+  endpoints: readonly { readonly uuid: string }[],
+): Promise<string> {
+  const lines: string[] = [];
+  for (const id of ids) {
+    const seen = receiver.arrivals.filter((arrival) => arrival.deliveryId === id);
+    lines.push(
+      `${id} at the receivers: ${seen.map(({ attempt, status }) => `${attempt}→${status}`).join(' ')}`,
+    );
+    for (const { uuid } of endpoints) {
+      const answer = await merchant.request('GET', `/merchant/webhook-endpoints/${uuid}/deliveries/${id}`);
+      if (answer.status === 200) lines.push(`in the delivery log: ${JSON.stringify(answer.body)}`);
+    }
+    lines.push(...service.output.filter((line) => line.includes(id)));
+  }
+  return lines.join('\n');
+}
 
 async function deadLetters(): Promise<DeadLetter[]> {
   const file = join(premises.dataDir, 'broker.db');

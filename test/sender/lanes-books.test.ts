@@ -33,7 +33,12 @@ const STEPS = fc.array(
       arbitrary: fc.record({
         do: fc.constant('settle' as const),
         index: fc.nat(30),
-        result: fc.constantFrom('success' as const, 'failure' as const, 'uncounted' as const),
+        result: fc.constantFrom(
+          'success' as const,
+          'rejected' as const,
+          'failure' as const,
+          'uncounted' as const,
+        ),
         retryAfterMs: fc.option(fc.nat(5000), { freq: 5 }),
       }),
     },

@@ -61,6 +61,23 @@ describe('the window', () => {
     expect(inFlight()).toHaveLength(1);
   });
 
+  test('shrinks by one for each rejection, to where it started', () => {
+    admitMany(40, 'a');
+    for (let i = 0; i < 3; i += 1) settle(inFlight()[0]);
+    expect(inFlight()).toHaveLength(7);
+    settle(inFlight()[0], 'rejected');
+    expect(inFlight()).toHaveLength(6);
+    for (let i = 0; i < 9; i += 1) settle(inFlight()[0], 'rejected');
+    expect(inFlight()).toHaveLength(4);
+  });
+
+  test('of an endpoint that failed does not grow by a rejection', () => {
+    admitMany(20, 'a');
+    for (let i = 0; i < 3; i += 1) settle(inFlight()[0], 'failure');
+    settle(inFlight()[0], 'rejected');
+    expect(inFlight()).toHaveLength(1);
+  });
+
   test('does not change by what is not counted', () => {
     admitMany(20, 'a');
     settle(inFlight()[0], 'uncounted');
