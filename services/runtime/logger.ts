@@ -29,7 +29,7 @@ export function createLogger(level: string, destination: DestinationStream = sta
  */
 export function lineWriter(log: Logger, message: string): (fields: object) => void {
   const output: DestinationStream = Reflect.get(log, pino.symbols.streamSym);
-  const level = pino.levels.values['info'];
+  const level = pino.levels.values.info;
   const end = `,"msg":${JSON.stringify(message)}}\n`;
   return (fields) => {
     const text = JSON.stringify(fields);

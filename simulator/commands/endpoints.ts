@@ -112,7 +112,7 @@ export function endpointsCommand(surroundings: Surroundings): CommandModule {
 
 function createCommand(surroundings: Surroundings): CommandModule<object, CreateOptions> {
   return {
-    command: 'create',
+    command: 'create [url]',
     describe: 'Register a URL; prints the signing secret, this once',
     builder: {
       url: { type: 'string', demandOption: true, describe: 'https URL' },

@@ -1,0 +1,61 @@
+/**
+ * `npm start`, as a newcomer meets it: it makes what it needs, plays the demo to its own receiver over verified TLS, ends
+ * with 0 on Ctrl-C, and goes on with its data when it is started again.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'hookrail-sandbox-'));
+const SUB_TYPES = ['PENDING', 'IN_PROGRESS', 'CRYPTO_TRANSFER_ISSUED', 'SUCCESS'];
+
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+/** Runs the sandbox until `isDone` is true of what it wrote, then presses Ctrl-C; answers what it wrote. */
+async function visit(isDone: (text: string) => boolean): Promise<string> {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'simulator/cli.ts', 'sandbox'], {
+    env: {
+      PATH: process.env.PATH,
+      HOOKRAIL_DATA_DIR: dataDir,
+      HOOKRAIL_API_PORT: '0',
+      HOOKRAIL_OPS_PORT: '0',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      text += chunk;
+    });
+  }
+  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  try {
+    await eventually('the demo is delivered', () => isDone(text), 60_000).catch((error: unknown) => {
+      throw new Error(`${error}:\n${text}`);
+    });
+    child.kill('SIGINT');
+    expect(await exited, text).toBe(0);
+  } finally {
+    child.kill('SIGKILL');
+  }
+  return text;
+}
+
+const isDelivered = (text: string) =>
+  SUB_TYPES.every((subType) => new RegExp(`✓ fiatToCrypto/${subType} +delivered +200`).test(text));
+const keys = (text: string) => text.match(/^ {2}(?:API key|producer key|merchant) .*$/gm);
+
+test('plays the demo, stops cleanly, and goes on with its data', { timeout: 150_000 }, async () => {
+  const first = await visit(isDelivered);
+  expect(keys(first)).toHaveLength(3);
+  expect(readFileSync(join(dataDir, 'sandbox.env'), 'utf8')).toContain('HOOKRAIL_API_KEY');
+  // Both databases were closed, not left to be recovered.
+  for (const name of ['broker.db-wal', 'store.db-wal'])
+    expect(existsSync(join(dataDir, name)), name).toBe(false);
+
+  const second = await visit(isDelivered);
+  expect(keys(second)).toEqual(keys(first));
+});
