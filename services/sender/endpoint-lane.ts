@@ -141,7 +141,13 @@ export class EndpointLane {
 
   /** Nothing speaks against it: what waits for it waits for us, and parking would only make more work. */
   isHealthy(now: number): boolean {
-    return !this.isSlow && !this.#hasFailed && now >= this.#narrowUntil;
+    return !this.isSlow && !this.#hasFailed && now >= this.#narrowUntil && !this.#isAtItsPace;
+  }
+
+  /** Its window cannot grow, and it answers in its own time: a burst for it would hold up everybody behind it. */
+  get #isAtItsPace(): boolean {
+    const { windowMax, demoteAfterMs } = this.#options;
+    return this.#window >= windowMax && this.#meanMs > demoteAfterMs / 2;
   }
 
   /** It succeeded a moment ago, however slowly: the window says what it can take, and it is through before long. */

@@ -229,6 +229,18 @@ describe('parking', () => {
     expect(lanes.waitingForUs).toBe(0);
   });
 
+  test('a burst to an endpoint that answers in 150 ms does not hold up who comes behind it', () => {
+    // Taken as an intake does: while few wait for us. Ten times what the endpoint takes in a second.
+    let left = 8000;
+    for (let step = 0; step < 300 && left > 0; step += 1) {
+      for (; left > 0 && lanes.waitingForUs < 128; left -= 1) admit('a');
+      for (const each of inFlight()) if (clock.now() - each.startedAt >= 150) settle(each);
+      clock.advance(10);
+    }
+    expect(left).toBe(0);
+    expect(admit('b').place).toBe('fast');
+  });
+
   test('a dark endpoint gives back what it had waiting, and what comes later for long', () => {
     const burst = admitMany(200, 'dark');
     clock.advance(10_000);
