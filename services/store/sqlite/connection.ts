@@ -7,7 +7,7 @@ const SYNCHRONOUS_FULL = 2;
  * brought no more.
  */
 const PAGE_BYTES = 8192;
-const CACHE_KIB = 64 * 1024;
+const CACHE_KIB = 32 * 1024;
 /** A checkpoint every 16 MiB: fewer rewrites of hot pages, and a commit never waits for more than that. */
 const CHECKPOINT_PAGES = 2048;
 /** What the write-ahead log is cut back to after it had to grow. */
