@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { PAGE_BYTES } from './schema.ts';
 import { FRESH, SeenEvents } from './seen-events.ts';
 import {
   type CommitReply,
@@ -12,6 +13,9 @@ import {
   ROW_FIELDS,
   STREAMS,
 } from './wire.ts';
+
+/** A commit writes whole pages: those of the rows' tables, of positions and of recent events, however little is in it. */
+const PAGES_PER_COMMIT = 6;
 
 type Commit = Extract<Request, { kind: 'commit' }>;
 
@@ -64,6 +68,7 @@ export class Committer {
       if (work.eventsChecked > 0) this.#seen.rolledBack();
       throw error;
     }
+    this.bytesInWal += PAGES_PER_COMMIT * PAGE_BYTES;
     const delayedFirst = this.#delayedNext;
     this.#next = work.next;
     this.#delayedNext = work.delayedNext;

@@ -41,7 +41,7 @@ const logTable = (stream: string) => `
   );`;
 
 /** A commit of many records was cheaper than with 4 KiB; with 16 KiB, one of few would write much for little. */
-const PAGE_BYTES = 8192;
+export const PAGE_BYTES = 8192;
 /** The page cache: the pages that the streams reuse all the time stay in it. */
 const CACHE_KIBIBYTES = 16 * 1024;
 /** A WAL that grew beyond this in a burst is cut back when it starts over. */

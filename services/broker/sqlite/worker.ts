@@ -8,7 +8,7 @@ import { instanceOf, isDamage, openDatabase, writerSchemas } from './schema.ts';
 import type { EngineThreadData, PartMessage, Reply, Request } from './wire.ts';
 
 /** After about this much written, the WAL is copied into the file: small enough to hold a commit up only shortly. */
-const CHECKPOINT_BYTES = 16 * 1024 * 1024;
+const CHECKPOINT_BYTES = 32 * 1024 * 1024;
 
 const port = parentPort;
 if (!port) throw new Error('services/broker/sqlite/worker.ts runs as a worker thread');
