@@ -32,6 +32,7 @@ export interface Hookrail {
   readonly apiUrl: string;
   readonly operationsUrl: string;
   readonly store: Store;
+  /** For a process that hosts hookrail: events without the REST API. */
   readonly broker: Pick<Broker, 'publishEvents'>;
   /** Resolves with the reason when a part cannot go on; the process must then end. */
   readonly failed: Promise<Error>;

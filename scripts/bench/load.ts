@@ -52,12 +52,12 @@ export function serialise(events: readonly DomainEvent[], perPost = EVENTS_PER_R
 export async function pour(
   steps: number,
   publish: (step: number) => Promise<void>,
-  room?: (begun: number) => Promise<void>,
+  room: (begun: number) => Promise<void>,
 ): Promise<void> {
   let begun = 0;
   const worker = async () => {
     while (begun < steps) {
-      await room?.(begun);
+      await room(begun);
       if (begun < steps) await publish(begun++);
     }
   };

@@ -46,6 +46,7 @@ function standardOutput(): DestinationStream {
   const output = pino.destination({ dest: 1, sync: false });
   let lines = '';
   let isWriting = false;
+  let isClosed = false;
   let timer: NodeJS.Timeout | null = null;
   const pass = () => {
     if (timer) clearTimeout(timer);
@@ -65,10 +66,17 @@ function standardOutput(): DestinationStream {
     isWriting = false;
     passSoon();
   });
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    // Nobody reads the pipe any more: nothing is gathered for it. Any other error stays unhandled.
+    if (error.code !== 'EPIPE') throw error;
+    isClosed = true;
+    lines = '';
+  });
   // Whatever ends the process, the last lines tell why; pino's own handler writes them out after this one.
   process.prependListener('exit', pass);
   return {
     write(line) {
+      if (isClosed) return;
       lines += line;
       passSoon();
     },

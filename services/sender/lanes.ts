@@ -48,6 +48,8 @@ export class Lanes {
   #waitingForUs = 0;
   readonly #lanesWaiting = new Set<EndpointLane>();
   #demoted = 0;
+  /** Called after an attempt was demoted, which nobody asked for: what waits may no longer wait for us. */
+  onDemoted: () => void = () => {};
 
   constructor(clock: Clock, options: LaneOptions) {
     this.#clock = clock;
@@ -185,6 +187,7 @@ export class Lanes {
     if (!lane.isAnswering(this.#clock.now())) this.#trim(lane);
     if (lane.hasRoom(this.#clock.now(), this.#isSlowLaneHalfTaken)) this.#markReady(lane);
     this.#pump();
+    this.onDemoted();
   }
 
   #moveOverdue(): void {
