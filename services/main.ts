@@ -15,7 +15,7 @@ import { type Config, ConfigError, readConfig } from './runtime/config.ts';
 import { parseEgressAllow } from './runtime/egress.ts';
 import { KeyRing } from './runtime/keyring.ts';
 import { Lifecycle } from './runtime/lifecycle.ts';
-import { createLogger, type Logger } from './runtime/logger.ts';
+import { createLogger, type Logger, written } from './runtime/logger.ts';
 import { type Readiness, startOperations } from './runtime/operations.ts';
 import { systemRandom } from './runtime/random.ts';
 import { startSender } from './sender/sender.ts';
@@ -27,6 +27,8 @@ import type { Store } from './store/store.ts';
 const STALENESS_MS_MAX = 5000;
 /** Time after the attempts' own deadline in which what is settled becomes durable. */
 const SETTLE_MS = 5000;
+/** A reader of the log that has stopped reading does not keep the process. */
+const LOG_WRITTEN_MS_MAX = 2000;
 
 export interface Hookrail {
   readonly apiUrl: string;
@@ -126,6 +128,8 @@ function readiness(house: House, phase: 'starting' | 'running' | 'draining'): Re
 async function openHouse(config: Config, lifecycle: Lifecycle): Promise<House> {
   const clock = systemClock();
   const log = createLogger(config.logLevel);
+  // Registered first, so stopped last: whoever ends the process after this cuts no line off.
+  lifecycle.onStop('log', () => written(log, clock, LOG_WRITTEN_MS_MAX));
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const keyRing = KeyRing.read(config.keyRingFile);

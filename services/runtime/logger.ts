@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import type { Clock } from './clock.ts';
 
 export type { Logger };
 
@@ -37,17 +38,29 @@ export function lineWriter(log: Logger, message: string): (fields: object) => vo
   };
 }
 
+/** Resolves when every line so far is written, or nobody reads them, or after `withinMs`. */
+export function written(log: Logger, clock: Clock, withinMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.at(clock.now() + withinMs, resolve);
+    log.flush(() => {
+      cancel();
+      resolve();
+    });
+  });
+}
+
 /**
  * Gathers lines and hands them to pino's destination in pieces, the next when the one before is written. That
  * destination could gather as well, but it measures all it holds at every line, and writes no more than 16 KiB in a turn
  * of the event loop: a busy process would make lines faster than that.
  */
-function standardOutput(): DestinationStream {
+function standardOutput(): DestinationStream & { flush(done: () => void): void } {
   const output = pino.destination({ dest: 1, sync: false });
   let lines = '';
   let isWriting = false;
   let isClosed = false;
   let timer: NodeJS.Timeout | null = null;
+  const flushing: (() => void)[] = [];
   const pass = () => {
     if (timer) clearTimeout(timer);
     timer = null;
@@ -59,18 +72,24 @@ function standardOutput(): DestinationStream {
   };
   const passSoon = () => {
     if (isWriting || lines === '') return;
-    if (lines.length >= WRITTEN_TOGETHER_LENGTH) pass();
+    if (lines.length >= WRITTEN_TOGETHER_LENGTH || flushing.length > 0) pass();
     else timer ??= setTimeout(pass, WRITTEN_AT_LATEST_MS).unref();
+  };
+  const flushed = () => {
+    if (lines === '' && !isWriting) for (const done of flushing.splice(0)) done();
   };
   output.on('drain', () => {
     isWriting = false;
     passSoon();
+    flushed();
   });
   output.on('error', (error: NodeJS.ErrnoException) => {
     // Nobody reads the pipe any more: nothing is gathered for it. Any other error stays unhandled.
     if (error.code !== 'EPIPE') throw error;
     isClosed = true;
+    isWriting = false;
     lines = '';
+    flushed();
   });
   // Whatever ends the process, the last lines tell why; pino's own handler writes them out after this one.
   process.prependListener('exit', pass);
@@ -79,6 +98,11 @@ function standardOutput(): DestinationStream {
       if (isClosed) return;
       lines += line;
       passSoon();
+    },
+    flush(done) {
+      flushing.push(done);
+      passSoon();
+      flushed();
     },
   };
 }
