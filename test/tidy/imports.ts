@@ -77,6 +77,13 @@ const PARTS: readonly Part[] = [
     instead: 'A port speaks of the domain only, so that any engine can stand behind it.',
   },
   {
+    name: 'what broker engines share',
+    files: /^services\/broker\/(work|work-source|due-heap)\.ts$/,
+    parts: ['runtime', 'the broker port'],
+    packages: [],
+    instead: 'What engines share knows no engine: pass in what it needs.',
+  },
+  {
     name: 'the broker chooser',
     files: /^services\/broker\/open\.ts$/,
     parts: ['domain', 'runtime', 'codec', 'the broker port', 'a broker engine'],
@@ -85,7 +92,7 @@ const PARTS: readonly Part[] = [
   {
     name: 'a broker engine',
     files: /^services\/broker\/[^/]+\//,
-    parts: ['domain', 'runtime', 'codec', 'schemas', 'the broker port'],
+    parts: ['domain', 'runtime', 'codec', 'schemas', 'the broker port', 'what broker engines share'],
     instead: ENGINE_INSTEAD,
   },
   {

@@ -1,11 +1,11 @@
 import type { RecordDecoder } from '../../codec/record-codec.ts';
 import type { DeliveryTask } from '../../domain/task.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { DueHeap, type DueKey, isBefore } from './due-heap.ts';
+import { DueHeap, type DueKey, isBefore } from '../due-heap.ts';
 import type { EngineThread } from './engine-thread.ts';
 import type { Part } from './part.ts';
 import type { StoredDelayed } from './wire.ts';
-import { type Feed, Item } from './work.ts';
+import { type FileFeed, FileItem } from './work.ts';
 
 /** In memory: the next tasks due, at most twice this many, and about this many bytes. The rest stays in the file. */
 const WINDOW_TASKS = 1_000;
@@ -23,7 +23,7 @@ const END: DueKey = { due: Number.POSITIVE_INFINITY, id: Number.POSITIVE_INFINIT
  * The delayed tasks of one class: retries, parked tasks, tasks published for later. Handed over when due, never
  * before. Invariant: every task of the file that is before `#horizon` is in memory, waiting or handed over.
  */
-export class DelayedTasks implements Feed<DeliveryTask> {
+export class DelayedTasks implements FileFeed<DeliveryTask> {
   readonly #taskClass: number;
   readonly #thread: EngineThread;
   readonly #clock: Clock;
@@ -70,7 +70,7 @@ export class DelayedTasks implements Feed<DeliveryTask> {
     this.#arm();
   }
 
-  take(): Item<DeliveryTask> | undefined {
+  take(): FileItem<DeliveryTask> | undefined {
     const next = this.#heap.top;
     if (!next) return undefined;
     if (next.due > this.#clock.now()) {
@@ -80,14 +80,14 @@ export class DelayedTasks implements Feed<DeliveryTask> {
     this.#heap.pop();
     this.#bytes -= next.bytes;
     this.#readAhead();
-    return new Item(next.task, null, next.id, this);
+    return new FileItem(next.task, null, next.id, this);
   }
 
-  complete(item: Item<DeliveryTask>, part: Part): void {
+  complete(item: FileItem<DeliveryTask>, part: Part): void {
     part.delayedDone(item.index);
   }
 
-  completed(item: Item<DeliveryTask>): void {
+  completed(item: FileItem<DeliveryTask>): void {
     this.#held.delete(item.index);
     this.pending -= 1;
   }

@@ -2,7 +2,7 @@ import type { RecordDecoder } from '../../codec/record-codec.ts';
 import type { EngineThread } from './engine-thread.ts';
 import type { Part } from './part.ts';
 import { STREAMS, type StoredRow } from './wire.ts';
-import { type Feed, Item } from './work.ts';
+import { type FileFeed, FileItem } from './work.ts';
 
 /** Read ahead and kept for handing over, per stream: at most this many records and about this many bytes. */
 const RECORDS_MAX = 4096;
@@ -100,7 +100,7 @@ export class LogRow<T> {
  * One append-only stream: hands records over in order, from memory as long as there is room (what was just committed
  * is not read back), from the file otherwise.
  */
-export class LogStream<T> implements Feed<T> {
+export class LogStream<T> implements FileFeed<T> {
   readonly stream: number;
   readonly #thread: EngineThread;
   readonly #decoderOf: (schema: number) => RecordDecoder<T>;
@@ -153,17 +153,17 @@ export class LogStream<T> implements Feed<T> {
     return this.#records;
   }
 
-  take(): Item<T> | undefined {
+  take(): FileItem<T> | undefined {
     for (let row = this.#headRow(); row; row = this.#headRow()) {
       const index = row.cursor;
       const skipped = row.isDone(index);
       const record = this.#nextOf(row);
-      if (record !== undefined && !skipped) return new Item(record, row as LogRow<unknown>, index, this);
+      if (record !== undefined && !skipped) return new FileItem(record, row as LogRow<unknown>, index, this);
     }
     return undefined;
   }
 
-  complete(item: Item<T>, part: Part): void {
+  complete(item: FileItem<T>, part: Part): void {
     const { row } = item;
     if (!row) return;
     row.markDone(item.index);

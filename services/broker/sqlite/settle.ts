@@ -7,15 +7,15 @@ import type { Part } from './part.ts';
 import { JOURNAL } from './wire.ts';
 
 /** Writes what the router made of an event. */
-export function settleEvent(result: RouterResult, part: Part, now: number): boolean {
+export function settleEvent(result: RouterResult, part: Part, now: number): void {
   switch (result.kind) {
     case 'routed':
       part.append(JOURNAL, result.journal);
       for (const task of result.tasks) part.appendTask(task, now);
-      return true;
+      break;
     case 'quarantined':
       part.quarantine(result.record);
-      return true;
+      break;
   }
 }
 

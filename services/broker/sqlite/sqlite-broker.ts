@@ -23,6 +23,7 @@ import type {
   RouterResult,
   Settlement,
 } from '../broker.ts';
+import { WorkSource } from '../work-source.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { DirectoryTable } from './directory-table.ts';
 import { EngineThread } from './engine-thread.ts';
@@ -31,7 +32,7 @@ import { conflicting, StoredEvent, settleEvent, settleTask } from './settle.ts';
 import { deadLetterShelf, quarantineShelf } from './shelves.ts';
 import { directoryChangesOf, Streams } from './streams.ts';
 import { EVENTS, JOURNAL, type Opened, streamOf } from './wire.ts';
-import { WorkSource } from './work-source.ts';
+import type { FileItem } from './work.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** How long a repeated event id is recognised, unless told otherwise. */
@@ -73,11 +74,12 @@ export async function openSqliteBroker(options: SqliteBrokerOptions): Promise<Sq
 class Engine implements SqliteBroker {
   readonly capabilities: BrokerCapabilities = {
     redeliveryMs: 0,
+    repeatsMs: 0,
     recognisesRepeatedEvents: true,
     multipleProcesses: false,
   };
-  readonly events: WorkSource<DomainEvent, ReceivedEvent, RouterResult>;
-  readonly tasks: Readonly<Record<TaskClass, WorkSource<DeliveryTask, DeliveryTask, Settlement>>>;
+  readonly events: WorkSource<FileItem<DomainEvent>, ReceivedEvent, RouterResult>;
+  readonly tasks: Readonly<Record<TaskClass, WorkSource<FileItem<DeliveryTask>, DeliveryTask, Settlement>>>;
   readonly journal: JournalReader;
   readonly quarantine: Broker['quarantine'];
   readonly deadLetters: Broker['deadLetters'];
@@ -216,31 +218,41 @@ class Engine implements SqliteBroker {
   #eventSource(): Engine['events'] {
     const { clock, log } = this.#options;
     const live = this.#streams.log<DeliveryTask>(streamOf('live'));
-    return new WorkSource<DomainEvent, ReceivedEvent, RouterResult>({
+    return new WorkSource<FileItem<DomainEvent>, ReceivedEvent, RouterResult>({
       name: 'events',
       feeds: [this.#streams.log<DomainEvent>(EVENTS)],
       input: ({ record, row }) => new StoredEvent(record, row?.at ?? 0),
-      settle: (result, _, part) => settleEvent(result, part, clock.now()),
+      settle: (result, item) => {
+        settleEvent(result, this.#queue.kept, clock.now());
+        return this.#settled(item);
+      },
       mayHandOver: () => live.ahead < TASKS_AHEAD_MAX || !this.tasks.live.isConsumed,
-      queue: this.#queue,
       clock,
       log,
     });
   }
 
-  #taskSource(name: TaskClass): WorkSource<DeliveryTask, DeliveryTask, Settlement> {
+  #taskSource(name: TaskClass): WorkSource<FileItem<DeliveryTask>, DeliveryTask, Settlement> {
     const { clock, log, retryScale } = this.#options;
     const stream = streamOf(name);
     return new WorkSource({
       name,
       feeds: [this.#streams.log<DeliveryTask>(stream), this.#streams.delayed(stream)],
       input: ({ record }) => record,
-      settle: (out, task, part) => settleTask(out, task, part, { now: clock.now(), retryScale }),
+      settle: (out, item) =>
+        settleTask(out, item.record, this.#queue.kept, { now: clock.now(), retryScale }) &&
+        this.#settled(item),
       progressed: () => this.events.pump(),
-      queue: this.#queue,
       clock,
       log,
     });
+  }
+
+  /** What it was settled with is written down: now that it is done. */
+  #settled<T>(item: FileItem<T>): true {
+    item.feed.complete(item, this.#queue.kept);
+    this.#queue.settled(item);
+    return true;
   }
 
   /** `repeats` counts over the whole commit; ours are those from `base` on. Conflicts go on the shelf first. */

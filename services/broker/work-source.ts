@@ -1,8 +1,6 @@
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import type { Consumer, Source } from '../broker.ts';
-import type { CommitQueue } from './commit-queue.ts';
-import type { Part } from './part.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { Consumer, Source } from './broker.ts';
 import type { Feed, Item } from './work.ts';
 
 /** Inputs whose handler keeps throwing are held in memory: at this many, nothing new is handed over. */
@@ -12,33 +10,35 @@ const PAUSE_MS_MAX = 30_000;
 /** Handler calls in one go before the event loop gets a turn. */
 const CALLS_PER_TURN = 512;
 
-interface Options<Rec, In, Out> {
+interface Options<It extends Item, In, Out> {
   readonly name: string;
   /** Taken from in turn, so that none starves another. */
-  readonly feeds: readonly Feed<Rec>[];
-  readonly input: (item: Item<Rec>) => In;
-  /** Writes into the part what must be durable. Answers false for work that was given back. */
-  readonly settle: (out: Out, record: Rec, part: Part) => boolean;
+  readonly feeds: readonly Feed<It>[];
+  readonly input: (item: It) => In;
+  /**
+   * Begins to make durable what must be, then that the item is done; calls `item.durable()` later, once it is. Answers
+   * false for work that was given back. What throws has begun nothing.
+   */
+  readonly settle: (out: Out, item: It) => boolean;
   /** Answers false while what comes after is behind. `pump` is to be called when that changes. */
   readonly mayHandOver?: () => boolean;
   /** Called after something was handed over or became durable. */
   readonly progressed?: () => void;
-  readonly queue: CommitQueue;
   readonly clock: Clock;
   readonly log: Logger | undefined;
 }
 
-/** Hands records to a handler and what it answers to the commit queue: the loop that events and tasks share. */
-export class WorkSource<Rec, In, Out> implements Source<In, Out> {
-  readonly #options: Options<Rec, In, Out>;
+/** Hands work to a handler and what it answers to the engine: the loop that events and tasks share, in every engine. */
+export class WorkSource<It extends Item, In, Out> implements Source<In, Out> {
+  readonly #options: Options<It, In, Out>;
   /** Offered before anything new: pauses that are over, and what an earlier consumer left. */
-  readonly #again: Item<Rec>[] = [];
+  readonly #again: It[] = [];
   /** Thrown at least once and not settled. */
-  readonly #stuck = new Set<Item<Rec>>();
-  #consumer: WorkConsumer<Rec, In, Out> | null = null;
+  readonly #stuck = new Set<It>();
+  #consumer: WorkConsumer<It, In, Out> | null = null;
   #turn = 0;
 
-  constructor(options: Options<Rec, In, Out>) {
+  constructor(options: Options<It, In, Out>) {
     this.#options = options;
     for (const feed of options.feeds) feed.onAvailable = () => this.pump();
   }
@@ -75,7 +75,7 @@ export class WorkSource<Rec, In, Out> implements Source<In, Out> {
     await this.#consumer?.stop(deadlineMs);
   }
 
-  next(): Item<Rec> | undefined {
+  next(): It | undefined {
     const again = this.#again.shift();
     if (again || this.#stuck.size >= STUCK_MAX) return again;
     const { feeds } = this.#options;
@@ -88,12 +88,12 @@ export class WorkSource<Rec, In, Out> implements Source<In, Out> {
   }
 
   /** Puts an item back, to be offered to whoever consumes next. */
-  giveBack(item: Item<Rec>): void {
+  giveBack(item: It): void {
     this.#again.push(item);
   }
 
   /** Holds an item whose handler threw for a growing pause. */
-  failed(item: Item<Rec>, error: unknown): void {
+  failed(item: It, error: unknown): void {
     const { clock, log, name } = this.#options;
     const now = clock.now();
     if (item.failures === 0) item.since = now;
@@ -118,20 +118,20 @@ export class WorkSource<Rec, In, Out> implements Source<In, Out> {
     }
   }
 
-  durable(item: Item<Rec>): void {
+  durable(item: It): void {
     if (item.failures > 0) this.#stuck.delete(item);
-    item.feed.completed(item);
+    item.completed();
   }
 }
 
-class WorkConsumer<Rec, In, Out> implements Consumer {
-  readonly #source: WorkSource<Rec, In, Out>;
-  readonly #options: Options<Rec, In, Out>;
+class WorkConsumer<It extends Item, In, Out> implements Consumer {
+  readonly #source: WorkSource<It, In, Out>;
+  readonly #options: Options<It, In, Out>;
   readonly #handler: (input: In, signal: AbortSignal) => Out | Promise<Out>;
   readonly #inFlightMax: number;
   readonly #stopping = new AbortController();
   /** In a handler that has yet to answer. */
-  readonly #running = new Set<Item<Rec>>();
+  readonly #running = new Set<It>();
   /** Settled, and not yet durable: these count as in flight, so that memory stays bounded while the disk is full. */
   #committing = 0;
   #paused = false;
@@ -142,8 +142,8 @@ class WorkConsumer<Rec, In, Out> implements Consumer {
   stopped = false;
 
   constructor(
-    source: WorkSource<Rec, In, Out>,
-    options: Options<Rec, In, Out>,
+    source: WorkSource<It, In, Out>,
+    options: Options<It, In, Out>,
     handler: (input: In, signal: AbortSignal) => Out | Promise<Out>,
     inFlightMax: number,
   ) {
@@ -192,7 +192,7 @@ class WorkConsumer<Rec, In, Out> implements Consumer {
     return this.#options.mayHandOver?.() ?? true;
   }
 
-  #run(item: Item<Rec>): void {
+  #run(item: It): void {
     let out: Out | Promise<Out>;
     try {
       out = this.#handler(this.#options.input(item), this.#stopping.signal);
@@ -209,32 +209,30 @@ class WorkConsumer<Rec, In, Out> implements Consumer {
     } else this.#settle(item, out);
   }
 
-  #settle(item: Item<Rec>, out: Out): void {
+  #settle(item: It, out: Out): void {
     if (this.#abandoned) return;
-    const { queue } = this.#options;
-    try {
-      if (!this.#options.settle(out, item.record, queue.kept)) {
-        // Legal only when we are stopping; otherwise it would be offered and given back for ever.
-        if (!this.#stop) throw new Error('work was released though nobody asked to stop');
-        this.#running.delete(item);
-        this.#source.giveBack(item);
-        this.#checkEmpty();
-        return;
-      }
-    } catch (error) {
-      this.#threw(item, error);
-      return;
-    }
-    item.feed.complete(item, queue.kept);
     this.#running.delete(item);
     this.#committing += 1;
     item.settledBy = this;
-    queue.settled(item);
+    let isSettled = false;
+    try {
+      isSettled = this.#options.settle(out, item);
+      // Giving back is legal only when we are stopping; otherwise it would be offered and given back for ever.
+      if (!isSettled && !this.#stop) throw new Error('work was released though nobody asked to stop');
+    } catch (error) {
+      this.#committing -= 1;
+      this.#threw(item, error);
+      return;
+    }
+    if (isSettled) return;
+    this.#committing -= 1;
+    this.#source.giveBack(item);
+    this.#checkEmpty();
   }
 
-  durable(item: Item<Rec>): void {
+  durable(item: Item): void {
     this.#committing -= 1;
-    this.#source.durable(item);
+    this.#source.durable(item as It);
     if (this.#stop) this.#checkEmpty();
     else this.#pumpSoon();
   }
@@ -251,7 +249,7 @@ class WorkConsumer<Rec, In, Out> implements Consumer {
     });
   }
 
-  #threw(item: Item<Rec>, error: unknown): void {
+  #threw(item: It, error: unknown): void {
     if (this.#abandoned) return;
     this.#running.delete(item);
     if (this.#stop) this.#source.giveBack(item);
