@@ -1,19 +1,12 @@
 import { join } from 'node:path';
-import { as, ConfigError, readVariables, type Variable } from './variables.ts';
+import { KAFKA_VARIABLES, kafkaConfig } from './kafka-config.ts';
+import { as, ConfigError, readVariables, variable } from './variables.ts';
 
 export { ConfigError } from './variables.ts';
 
 const ROLES = ['api', 'router', 'sender', 'recorder'] as const;
 
-const variable = <Value>(
-  parse: (text: string) => Value,
-  fallback: Value,
-  meaning: string,
-): Variable<Value> => ({
-  parse,
-  fallback,
-  meaning,
-});
+type Role = (typeof ROLES)[number];
 
 const port = as.integer(0, 65_535);
 
@@ -25,14 +18,15 @@ export const VARIABLES = {
     'One deployment is one environment. Production has no test operation and refuses simulated events.',
   ),
   HOOKRAIL_ENGINE: variable(
-    as.oneOf(['sqlite']),
+    as.oneOf(['sqlite', 'kafka']),
     'sqlite',
-    'The broker engine. `sqlite` is one process and one file.',
+    'The broker engine. `sqlite` is one process and one file; `kafka` takes any number of processes.',
   ),
   HOOKRAIL_ROLES: variable(
     as.list(as.oneOf(ROLES)),
     ROLES,
-    'The stations this process runs. The `sqlite` engine runs all of them.',
+    'The stations this process runs. The `sqlite` engine runs all of them; with `kafka`, `api` and `recorder` ' +
+      'are one process, `router` and `sender` as many as wanted.',
   ),
   HOOKRAIL_DATA_DIR: variable(as.text, './data', 'Where the files are.'),
   HOOKRAIL_KEYRING: variable(
@@ -95,6 +89,7 @@ export const VARIABLES = {
     'info',
     'JSON lines on standard output, one per attempt at `info`.',
   ),
+  ...KAFKA_VARIABLES,
 } as const;
 
 /** Variables that are read elsewhere: by the simulator's commands and by the tests. */
@@ -104,6 +99,7 @@ const VARIABLES_OF_TOOLS = [
   'HOOKRAIL_PRODUCER_KEY',
   'HOOKRAIL_MERCHANT_ID',
   'HOOKRAIL_TEST_KAFKA_BROKERS',
+  'HOOKRAIL_TEST_SCHEMA_REGISTRY_URL',
   'HOOKRAIL_REQUIRE_KAFKA',
 ] as const;
 
@@ -114,15 +110,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const values = readVariables(VARIABLES, VARIABLES_OF_TOOLS, environment);
   if (values.HOOKRAIL_ENVIRONMENT === 'production') refuseSandboxOnly(values, environment);
   const isSandbox = values.HOOKRAIL_ENVIRONMENT === 'sandbox';
-  const missing = ROLES.filter((role) => !values.HOOKRAIL_ROLES.includes(role));
-  if (missing.length > 0) {
-    throw new ConfigError(
-      `HOOKRAIL_ROLES leaves out ${missing.join(', ')}: the sqlite engine is one process of all roles`,
-    );
-  }
+  checkRoles(values.HOOKRAIL_ENGINE, values.HOOKRAIL_ROLES);
   return {
     environment: values.HOOKRAIL_ENVIRONMENT,
     engine: values.HOOKRAIL_ENGINE,
+    /** Null with another engine. */
+    kafka: values.HOOKRAIL_ENGINE === 'kafka' ? kafkaConfig(values, isSandbox) : null,
     roles: values.HOOKRAIL_ROLES,
     dataDir: values.HOOKRAIL_DATA_DIR,
     keyRingFile: values.HOOKRAIL_KEYRING || join(values.HOOKRAIL_DATA_DIR, 'keyring.json'),
@@ -152,6 +145,25 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     },
     logLevel: values.HOOKRAIL_LOG_LEVEL,
   } as const;
+}
+
+function checkRoles(engine: 'sqlite' | 'kafka', roles: readonly Role[]): void {
+  const missing = ROLES.filter((role) => !roles.includes(role));
+  if (engine === 'sqlite' && missing.length > 0) {
+    throw new ConfigError(
+      `HOOKRAIL_ROLES leaves out ${missing.join(', ')}: the sqlite engine is one process of all roles`,
+    );
+  }
+  if (roles.length === 0) {
+    throw new ConfigError(`HOOKRAIL_ROLES is empty: name at least one of ${ROLES.join(', ')}`);
+  }
+  // Both write the store, and the store is one file of one process.
+  if (roles.includes('api') !== roles.includes('recorder')) {
+    const [has, lacks] = roles.includes('api') ? ['api', 'recorder'] : ['recorder', 'api'];
+    throw new ConfigError(
+      `HOOKRAIL_ROLES has ${has} without ${lacks}: the two share the store, so one process runs both or neither`,
+    );
+  }
 }
 
 /** What would weaken production is refused there, not ignored. */

@@ -13,8 +13,18 @@ export interface Variable<Value> {
   readonly meaning: string;
 }
 
+export const variable = <Value>(
+  parse: (text: string) => Value,
+  fallback: Value,
+  meaning: string,
+): Variable<Value> => ({
+  parse,
+  fallback,
+  meaning,
+});
+
 /** Parsers throw this with what is wrong; readVariables adds the variable's name and value. */
-class Malformed extends Error {}
+export class Malformed extends Error {}
 
 const asText = (text: string): string => text;
 
@@ -54,9 +64,21 @@ function asList<Item>(item: (text: string) => Item): (text: string) => readonly 
       .map(item);
 }
 
-export const as = { text: asText, number: asNumber, integer: asInteger, oneOf: asOneOf, list: asList };
+function asBoolean(text: string): boolean {
+  return asOneOf(['true', 'false'])(text) === 'true';
+}
 
-type Values<Table> = {
+export const as = {
+  text: asText,
+  number: asNumber,
+  integer: asInteger,
+  boolean: asBoolean,
+  oneOf: asOneOf,
+  list: asList,
+};
+
+/** What a table of variables reads as. */
+export type Values<Table> = {
   readonly [Name in keyof Table]: Table[Name] extends Variable<infer Value> ? Value : never;
 };
 

@@ -1,0 +1,295 @@
+import type { EachBatchPayload, Kafka } from 'kafkajs';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Admins } from './admins.ts';
+import { type CommitNote, readNote } from './commit-note.ts';
+import { GroupMember } from './group-member.ts';
+import { Partition, type ReadRecord } from './partition.ts';
+
+/** What is done is committed this often; milliseconds. */
+export const COMMIT_MS = 500;
+/** Between two tries to learn something from the brokers. */
+const AGAIN_MS = 1000;
+
+export interface TopicConsumerOptions {
+  readonly kafka: Kafka;
+  readonly admins: Admins;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly topic: string;
+  readonly groupId: string;
+  /** How long a fetch waits for something to come, milliseconds. */
+  readonly maxWaitMs: number;
+  /** Read and not done, per partition: reading pauses above, and goes on below half of it. */
+  readonly heldMax: number;
+  readonly heldBytesMax: number;
+  /** Every record of the partition in order, done ones included; before `take`. True = a copy of an earlier one. */
+  readonly isCopy?: (record: ReadRecord) => boolean;
+  /** A record that there is something to do for. `done` must be called for it, some time. */
+  readonly take: (record: ReadRecord) => void;
+  /** A partition is ours now. */
+  readonly assigned?: (partition: Partition) => void;
+  /** Everything before `offset` is committed. */
+  readonly committed?: (partition: number, offset: number) => void;
+  /** Partitions are not ours any more, or heartbeats are answered again: what was held back may have changed. */
+  readonly changed?: () => void;
+  /** Where to start, when somebody else than the group knows; undefined = at the oldest record. */
+  readonly startOf?: (partition: number) => Promise<number | undefined>;
+}
+
+/**
+ * One topic, read by one member of its own consumer group (a rebalance of one topic must not stop another). Batches are
+ * handed off at once: kafkajs fetches nothing while a handler runs.
+ */
+export class TopicConsumer {
+  readonly #options: TopicConsumerOptions;
+  readonly #member: GroupMember;
+  #partitions = new Map<number, Partition>();
+  #hasRead = false;
+  /** How often each node was asked since all positions are known. */
+  readonly #asked = new Map<number, number>();
+  #commitNow: EachBatchPayload['commitOffsetsIfNecessary'] | null = null;
+  #committing: Promise<void> | null = null;
+  #cancelCommit: () => void = () => {};
+
+  constructor(options: TopicConsumerOptions) {
+    this.#options = options;
+    this.#member = new GroupMember({
+      ...options,
+      bytesPerPartition: options.heldBytesMax,
+      joined: (partitions, isSame) => this.#joined(partitions, isSame),
+      rebalancing: () => void this.#commit(),
+      fetching: (node) => this.#fetching(node),
+      read: (payload) => this.#read(payload),
+      crashed: () => {
+        this.#commitNow = null;
+      },
+      revived: () => options.changed?.(),
+    });
+  }
+
+  get topic(): string {
+    return this.#options.topic;
+  }
+
+  get partitions(): Iterable<Partition> {
+    return this.#partitions.values();
+  }
+
+  /** Joins the group. Resolves when it has begun to, so that several join at a time. */
+  async start(): Promise<void> {
+    this.#commitSoon();
+    await this.#member.start();
+  }
+
+  /** Our partitions have been read from once: what there is to do at the start is at hand. */
+  get isReady(): boolean {
+    return this.#hasRead;
+  }
+
+  /** False while another member may have our partitions: nothing new may be begun then. */
+  get isTrusted(): boolean {
+    return this.#member.isTrusted;
+  }
+
+  /** A record is done: it may be committed, if its partition is still ours. */
+  done({ partition, offset, bytes }: ReadRecord): void {
+    partition.done(offset, bytes);
+    if (partition.isPaused && partition.isAlive) this.#resumeWhenLow(partition);
+  }
+
+  /** Commits what is done, leaves the group and lets go of the connections. Takes no longer than `deadlineMs`. */
+  async stop(deadlineMs: number): Promise<void> {
+    const { clock } = this.#options;
+    const limit = new AbortController();
+    const ending = async () => {
+      await this.#committing;
+      await this.#commit();
+    };
+    await Promise.race([ending(), clock.sleep(deadlineMs, limit.signal)]);
+    limit.abort();
+    await this.abandon();
+  }
+
+  /** Lets go without a commit. */
+  async abandon(): Promise<void> {
+    this.#cancelCommit();
+    const ending = this.#member.end();
+    for (const partition of this.#partitions.values()) partition.isAlive = false;
+    this.#partitions.clear();
+    await ending;
+  }
+
+  /** A node is asked again once all that it answered was handed in. */
+  #fetching(node: number): void {
+    if (this.#hasRead) return;
+    if (this.#partitions.size > 0 && [...this.#partitions.values()].some(({ next }) => next === null)) return;
+    this.#asked.set(node, (this.#asked.get(node) ?? 0) + 1);
+    if ([...this.#asked.values()].some((times) => times < 2)) return;
+    this.#hasRead = true;
+    this.#asked.clear();
+    this.#options.changed?.();
+  }
+
+  /** Runs before anything is fetched in the new generation. */
+  #joined(assigned: readonly number[], isSame: boolean): void {
+    const before = this.#partitions;
+    this.#partitions = new Map();
+    for (const id of assigned) {
+      const kept = isSame ? before.get(id) : undefined;
+      if (kept) before.delete(id);
+      const partition = kept ?? new Partition(this.topic, id);
+      this.#partitions.set(id, partition);
+      if (kept && kept.next !== null) {
+        this.#fetchFrom(kept);
+        continue;
+      }
+      this.#member.pause(id);
+      // A kept one whose position is still being asked for goes on by itself.
+      if (!kept) void this.#find(partition);
+    }
+    for (const gone of before.values()) gone.isAlive = false;
+    this.#options.changed?.();
+  }
+
+  /** Pause flags of an earlier generation are still there. */
+  #fetchFrom(partition: Partition): void {
+    if (partition.next !== null) this.#member.seek(partition.id, partition.next);
+    if (partition.isPaused) this.#member.pause(partition.id);
+    else this.#member.resume(partition.id);
+  }
+
+  /** Finds where a partition that is new to us starts, trying until it is known or not ours any more. */
+  async #find(partition: Partition): Promise<void> {
+    const { clock, log, topic } = this.#options;
+    while (partition.isAlive && !this.#member.isEnded) {
+      try {
+        const { note, first } = await this.#position(partition.id);
+        if (!partition.isAlive || this.#member.isEnded) return;
+        partition.start(note, first);
+        this.#options.assigned?.(partition);
+        this.#fetchFrom(partition);
+        this.#options.changed?.();
+        return;
+      } catch (error) {
+        log.warn({ topic, partition: partition.id, detail: String(error) }, 'a position could not be read');
+        await clock.sleep(AGAIN_MS);
+      }
+    }
+  }
+
+  async #position(id: number): Promise<{ note: CommitNote; first: number }> {
+    const { admins, topic, groupId, startOf } = this.#options;
+    const { low, high } = await admins.boundsOf(topic, id);
+    if (startOf) {
+      const start = await startOf(id);
+      if (start !== undefined && start > high) {
+        throw new Error(`position ${start} is beyond the end ${high} of ${topic}: was the topic made anew?`);
+      }
+      return { note: readNote(start ?? low, null), first: low };
+    }
+    const { offset, metadata } = await admins.committedOf(groupId, topic, id);
+    return { note: readNote(offset < 0 ? low : offset, metadata), first: low };
+  }
+
+  #read({ batch, commitOffsetsIfNecessary }: EachBatchPayload): void {
+    this.#commitNow = commitOffsetsIfNecessary;
+    const partition = this.#partitions.get(batch.partition);
+    if (!partition || partition.next === null) return;
+    for (const message of batch.messages) {
+      const offset = Number(message.offset);
+      if (offset < partition.next) continue;
+      if (offset > partition.next) {
+        this.#member.pause(partition.id);
+        void this.#missing(partition, offset);
+        return;
+      }
+      const record: ReadRecord = {
+        partition,
+        offset,
+        key: message.key,
+        value: message.value,
+        timestamp: Number(message.timestamp),
+        headers: message.headers ?? {},
+        bytes: (message.value?.length ?? 0) + (message.key?.length ?? 0),
+      };
+      const isCopy = this.#options.isCopy?.(record) ?? false;
+      if (!partition.isNew(offset)) continue;
+      partition.hold(record.bytes);
+      if (isCopy) partition.done(offset, record.bytes);
+      else this.#options.take(record);
+    }
+    const { heldMax, heldBytesMax } = this.#options;
+    if (partition.isPaused || (partition.held < heldMax && partition.heldBytes < heldBytesMax)) return;
+    partition.isPaused = true;
+    this.#member.pause(partition.id);
+  }
+
+  /** No topic of ours has holes: either the log was cut off before we came to it, or the client has lost its place. */
+  async #missing(partition: Partition, offset: number): Promise<void> {
+    const { admins, clock, log, topic } = this.#options;
+    const expected = partition.next;
+    while (partition.isAlive && !this.#member.isEnded && partition.next === expected) {
+      try {
+        const { low } = await admins.boundsOf(topic, partition.id);
+        const lost = Math.max(0, low - (expected ?? 0));
+        log.error(
+          { topic, partition: partition.id, expected, got: offset, lost },
+          lost > 0
+            ? 'records were deleted before they were read: raise the retention'
+            : 'a gap while reading; again',
+        );
+        partition.skipTo(low);
+        this.#fetchFrom(partition);
+        return;
+      } catch (error) {
+        log.warn({ topic, detail: String(error) }, 'the oldest offset could not be read');
+        await clock.sleep(AGAIN_MS);
+      }
+    }
+  }
+
+  #resumeWhenLow(partition: Partition): void {
+    const { heldMax, heldBytesMax } = this.#options;
+    if (partition.held * 2 > heldMax || partition.heldBytes * 2 > heldBytesMax) return;
+    partition.isPaused = false;
+    this.#member.resume(partition.id);
+  }
+
+  #commitSoon(): void {
+    const { clock } = this.#options;
+    this.#cancelCommit = clock.at(clock.now() + COMMIT_MS, () => {
+      this.#commit().finally(() => {
+        if (!this.#member.isEnded) this.#commitSoon();
+      });
+    });
+  }
+
+  /** One commit at a time, of one generation: the request names the generation of this moment, and is made once. */
+  #commit(): Promise<void> {
+    this.#committing ??= this.#commitOnce().finally(() => {
+      this.#committing = null;
+    });
+    return this.#committing;
+  }
+
+  async #commitOnce(): Promise<void> {
+    const commitNow = this.#commitNow;
+    const commits = [...this.#partitions.values()].flatMap((partition) => {
+      const commit = partition.toCommit();
+      return commit ? [{ partition, commit }] : [];
+    });
+    if (!commitNow || commits.length === 0 || this.#member.isEnded) return;
+    const partitions = commits.map(({ partition, commit }) => ({ partition: partition.id, ...commit }));
+    try {
+      await commitNow({ topics: [{ topic: this.topic, partitions }] });
+      for (const { partition, commit } of commits) {
+        partition.committed(commit);
+        this.#options.committed?.(partition.id, Number(commit.offset));
+      }
+    } catch (error) {
+      // A rebalance, or a broker that is gone: the next one says the same and more.
+      this.#options.log.debug({ topic: this.topic, detail: String(error) }, 'positions not committed');
+    }
+  }
+}

@@ -1,0 +1,221 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import { as, ConfigError, Malformed, type Values, variable } from './variables.ts';
+
+/** What every Kafka topic name is made of. */
+const NAME = /^[A-Za-z0-9._-]*$/;
+/** Longer than any topic's own name, so that prefix and name stay within Kafka's 249 characters. */
+const NAME_LENGTH_MAX = 200;
+const PARTITIONS_MAX = 10_000;
+
+const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
+type SaslMechanism = (typeof SASL_MECHANISMS)[number];
+
+function asBroker(text: string): string {
+  const [, port] = /^[A-Za-z0-9._-]+:(\d{1,5})$/.exec(text) ?? [];
+  if (port === undefined || Number(port) < 1 || Number(port) > 65_535) {
+    throw new Malformed('must be a comma list of host:port, e.g. kafka-1:9092,kafka-2:9092');
+  }
+  return text;
+}
+
+/** The part of a URL that makes requests; '' stays ''. Credentials in it would end in logs: they have their own variables. */
+function asRegistryUrl(text: string): string {
+  if (text === '') return text;
+  if (text.includes('@')) {
+    throw new ConfigError(
+      'HOOKRAIL_SCHEMA_REGISTRY_URL must not hold credentials: give them as HOOKRAIL_SCHEMA_REGISTRY_USERNAME and HOOKRAIL_SCHEMA_REGISTRY_PASSWORD',
+    );
+  }
+  if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) throw new Malformed('must be an http or https URL');
+  return text.replace(/\/+$/, '');
+}
+
+function asTopicName(text: string): string {
+  if (!NAME.test(text) || text.length > NAME_LENGTH_MAX) {
+    throw new Malformed(
+      `must be of letters, digits, dots, underscores and hyphens, at most ${NAME_LENGTH_MAX}`,
+    );
+  }
+  return text;
+}
+
+function asPartitions(text: string): readonly [topic: string, count: number] {
+  const [, topic, count] = /^([a-z0-9.]+)=(\d+)$/.exec(text) ?? [];
+  if (topic === undefined || Number(count) < 1 || Number(count) > PARTITIONS_MAX) {
+    throw new Malformed(
+      `must be a comma list of topic=count without the prefix, e.g. deliver=48,retry.3s=48, counts from 1 to ${PARTITIONS_MAX}`,
+    );
+  }
+  return [topic, Number(count)];
+}
+
+/** The variables of the `kafka` engine. Ignored with another one, so that one file of variables serves both. */
+export const KAFKA_VARIABLES = {
+  HOOKRAIL_KAFKA_BROKERS: variable(
+    as.list(asBroker),
+    [],
+    'Kafka brokers to start from, host:port, comma separated. Needed with the `kafka` engine.',
+  ),
+  HOOKRAIL_KAFKA_TLS: variable(as.boolean, false, 'Whether to speak TLS with the brokers.'),
+  HOOKRAIL_KAFKA_TLS_CA_FILE: variable(
+    as.text,
+    '',
+    'PEM file of the authorities that sign the brokers’ certificates. Empty: the public ones.',
+  ),
+  HOOKRAIL_KAFKA_TLS_CERT_FILE: variable(as.text, '', 'PEM file of our certificate, for mutual TLS.'),
+  HOOKRAIL_KAFKA_TLS_KEY_FILE: variable(as.text, '', 'PEM file of its key.'),
+  HOOKRAIL_KAFKA_SASL_MECHANISM: variable<SaslMechanism | ''>(
+    as.oneOf(SASL_MECHANISMS),
+    '',
+    'How we sign in: `plain`, `scram-sha-256` or `scram-sha-512`. Empty: not at all, or by certificate.',
+  ),
+  HOOKRAIL_KAFKA_SASL_USERNAME: variable(as.text, '', 'User of the brokers.'),
+  HOOKRAIL_KAFKA_SASL_PASSWORD: variable(as.text, '', 'Password of that user.'),
+  HOOKRAIL_SCHEMA_REGISTRY_URL: variable(
+    asRegistryUrl,
+    '',
+    'Confluent-compatible schema registry. Needed with the `kafka` engine.',
+  ),
+  HOOKRAIL_SCHEMA_REGISTRY_USERNAME: variable(as.text, '', 'User of the registry, if it wants one.'),
+  HOOKRAIL_SCHEMA_REGISTRY_PASSWORD: variable(as.text, '', 'Password of that user.'),
+  HOOKRAIL_EVENTS_TOPIC: variable(
+    asTopicName,
+    'payments.events',
+    'Topic of the platform’s domain events. Created by us in the sandbox only.',
+  ),
+  HOOKRAIL_TOPIC_PREFIX: variable(
+    asTopicName,
+    'wh.',
+    'Begins the names of our own topics and consumer groups.',
+  ),
+  HOOKRAIL_KAFKA_CREATE_TOPICS: variable(
+    as.boolean,
+    true,
+    'Whether we may create missing topics. They are verified at every start in any case.',
+  ),
+  HOOKRAIL_KAFKA_PARTITIONS: variable(
+    as.list(asPartitions),
+    [],
+    'Partition counts other than ours, as `deliver=48,retry.3s=48`, without the prefix. Fixed once a topic exists.',
+  ),
+  HOOKRAIL_KAFKA_REPLICATION_FACTOR: variable(
+    as.integer(0, 9),
+    0,
+    'Copies of each topic; 0 = 3, in the sandbox at most the number of brokers.',
+  ),
+} as const;
+
+export type KafkaConfig = ReturnType<typeof kafkaConfig>;
+export type SaslOptions = NonNullable<KafkaConfig['sasl']>;
+
+/** What TLS with the brokers needs, as PEM text. Null = left to the system, or not used. */
+export interface TlsOptions {
+  readonly ca: string | null;
+  readonly cert: string | null;
+  readonly key: string | null;
+}
+
+/** Checks the variables against each other. Throws ConfigError with one clear line. */
+export function kafkaConfig(values: Values<typeof KAFKA_VARIABLES>, isSandbox: boolean) {
+  needed(values.HOOKRAIL_KAFKA_BROKERS.length > 0, 'HOOKRAIL_KAFKA_BROKERS', 'host:port, comma separated');
+  needed(values.HOOKRAIL_SCHEMA_REGISTRY_URL !== '', 'HOOKRAIL_SCHEMA_REGISTRY_URL', 'an http or https URL');
+  needed(values.HOOKRAIL_EVENTS_TOPIC !== '', 'HOOKRAIL_EVENTS_TOPIC', 'the topic of domain events');
+  togetherOrNot(values, 'HOOKRAIL_SCHEMA_REGISTRY_USERNAME', 'HOOKRAIL_SCHEMA_REGISTRY_PASSWORD');
+  const username = values.HOOKRAIL_SCHEMA_REGISTRY_USERNAME;
+  return {
+    brokers: values.HOOKRAIL_KAFKA_BROKERS,
+    /** Paths of PEM files, '' = none; null = no TLS. `readTlsFiles` makes them what a client needs. */
+    tls: tlsFiles(values),
+    sasl: saslOptions(values),
+    registry: {
+      url: values.HOOKRAIL_SCHEMA_REGISTRY_URL,
+      credentials: username === '' ? null : { username, password: values.HOOKRAIL_SCHEMA_REGISTRY_PASSWORD },
+    },
+    eventsTopic: values.HOOKRAIL_EVENTS_TOPIC,
+    topicPrefix: values.HOOKRAIL_TOPIC_PREFIX,
+    createTopics: values.HOOKRAIL_KAFKA_CREATE_TOPICS,
+    /** By topic name without the prefix. */
+    partitions: partitionCounts(values.HOOKRAIL_KAFKA_PARTITIONS),
+    /** Null = as many as the cluster has brokers, at most 3. */
+    replicationFactor: values.HOOKRAIL_KAFKA_REPLICATION_FACTOR || (isSandbox ? null : 3),
+  } as const;
+}
+
+function needed(isGiven: boolean, name: string, what: string): void {
+  if (!isGiven) throw new ConfigError(`${name} is needed with HOOKRAIL_ENGINE=kafka: give ${what}`);
+}
+
+function togetherOrNot<Name extends string>(values: Readonly<Record<Name, string>>, ...pair: Name[]): void {
+  const given = pair.filter((name) => values[name] !== '');
+  const lacking = pair.filter((name) => values[name] === '');
+  if (given.length === 0 || lacking.length === 0) return;
+  throw new ConfigError(`${given.join(' and ')} is set without ${lacking.join(' and ')}: set all or none`);
+}
+
+function saslOptions(values: Values<typeof KAFKA_VARIABLES>) {
+  togetherOrNot(
+    values,
+    'HOOKRAIL_KAFKA_SASL_MECHANISM',
+    'HOOKRAIL_KAFKA_SASL_USERNAME',
+    'HOOKRAIL_KAFKA_SASL_PASSWORD',
+  );
+  const mechanism = values.HOOKRAIL_KAFKA_SASL_MECHANISM;
+  if (mechanism === '') return null;
+  return {
+    mechanism,
+    username: values.HOOKRAIL_KAFKA_SASL_USERNAME,
+    password: values.HOOKRAIL_KAFKA_SASL_PASSWORD,
+  } as const;
+}
+
+function tlsFiles(values: Values<typeof KAFKA_VARIABLES>) {
+  togetherOrNot(values, 'HOOKRAIL_KAFKA_TLS_CERT_FILE', 'HOOKRAIL_KAFKA_TLS_KEY_FILE');
+  const names = ['HOOKRAIL_KAFKA_TLS_CA_FILE', 'HOOKRAIL_KAFKA_TLS_CERT_FILE'] as const;
+  const given = names.find((name) => values[name] !== '');
+  // Whoever names a certificate believes that the connection is protected.
+  if (given !== undefined && !values.HOOKRAIL_KAFKA_TLS) {
+    throw new ConfigError(`${given} is set, but HOOKRAIL_KAFKA_TLS is not true: set it, or unset the file`);
+  }
+  if (!values.HOOKRAIL_KAFKA_TLS) return null;
+  return {
+    caFile: values.HOOKRAIL_KAFKA_TLS_CA_FILE,
+    certFile: values.HOOKRAIL_KAFKA_TLS_CERT_FILE,
+    keyFile: values.HOOKRAIL_KAFKA_TLS_KEY_FILE,
+  } as const;
+}
+
+function partitionCounts(pairs: readonly (readonly [string, number])[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = Object.create(null);
+  for (const [topic, count] of pairs) {
+    if (topic in counts) throw new ConfigError(`HOOKRAIL_KAFKA_PARTITIONS names ${topic} twice`);
+    counts[topic] = count;
+  }
+  return counts;
+}
+
+/** Reads the PEM files. Throws ConfigError that names the variable of a file that cannot be read or is no PEM. */
+export function readTlsFiles(files: KafkaConfig['tls']): TlsOptions | null {
+  if (files === null) return null;
+  const certificate = (pem: string) => new X509Certificate(pem);
+  const ca = readPem('HOOKRAIL_KAFKA_TLS_CA_FILE', files.caFile, certificate);
+  const cert = readPem('HOOKRAIL_KAFKA_TLS_CERT_FILE', files.certFile, certificate);
+  const key = readPem('HOOKRAIL_KAFKA_TLS_KEY_FILE', files.keyFile, (pem) =>
+    createSecureContext({ cert: cert ?? '', key: pem }),
+  );
+  return { ca, cert, key };
+}
+
+function readPem(name: string, path: string, check: (pem: string) => object): string | null {
+  if (path === '') return null;
+  try {
+    const pem = readFileSync(path, 'utf8');
+    if (!pem.includes('-----BEGIN ')) throw new Error('it is no PEM file');
+    check(pem);
+    return pem;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`${name}="${path}" cannot be used: ${why}`);
+  }
+}
