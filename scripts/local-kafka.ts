@@ -1,0 +1,101 @@
+/**
+ * `npm run kafka:local [-- --brokers N] [--port N] [--registry-port N] [--data DIR | --memory]`: Kafka and a schema
+ * registry on 127.0.0.1, without Docker, until Ctrl-C. Needs Java 17; Maven fetches the jars once.
+ */
+import { existsSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { type LocalKafka, startLocalKafka } from './local-kafka/cluster.ts';
+
+const USAGE = `npm run kafka:local [-- OPTIONS]
+  --brokers N        nodes, 1 to 9 (1; with 3, one may be lost)
+  --port N           of the first node, the others follow (9092)
+  --registry-port N  of the schema registry (8085)
+  --data DIR         keeps the data there for the next start (without it: a temporary folder)
+  --memory           the temporary folder is in memory (Linux)`;
+
+const MEMORY = '/dev/shm';
+/** npm passes on a Ctrl-C that the terminal has sent already: a second one that soon is no impatience. */
+const SAME_SIGNAL_MS = 1_000;
+
+class UsageError extends Error {}
+
+function readOptions() {
+  const { values } = parse();
+  if (values.help) throw new UsageError(USAGE);
+  const nodes = wholeNumber('--brokers', values.brokers, 1, 9);
+  if (values.memory && values.data !== undefined) {
+    throw new UsageError('--memory keeps nothing and --data keeps everything: give one of them.');
+  }
+  if (values.memory && !existsSync(MEMORY)) {
+    throw new UsageError(`--memory needs ${MEMORY}, which this system does not have: leave it out.`);
+  }
+  return {
+    nodes,
+    registry: true,
+    isShortLived: false,
+    dataDir: values.data,
+    temporaryIn: values.memory ? MEMORY : undefined,
+    ports: {
+      broker: wholeNumber('--port', values.port, 1024, 65_535 - nodes),
+      registry: wholeNumber('--registry-port', values['registry-port'], 1024, 65_535),
+    },
+  };
+}
+
+function parse() {
+  try {
+    return parseArgs({
+      options: {
+        brokers: { type: 'string', default: '1' },
+        port: { type: 'string', default: '9092' },
+        'registry-port': { type: 'string', default: '8085' },
+        data: { type: 'string' },
+        memory: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : error}\n${USAGE}`);
+  }
+}
+
+function wholeNumber(option: string, text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+  throw new UsageError(`${option} takes a whole number from ${min} to ${max}, not "${text}".`);
+}
+
+async function main(): Promise<void> {
+  const options = readOptions();
+  let cluster: LocalKafka | undefined;
+  let stoppingSince: number | undefined;
+  const stop = async (code: number) => {
+    const isRepeat = stoppingSince !== undefined;
+    if (isRepeat && Date.now() - (stoppingSince ?? 0) < SAME_SIGNAL_MS) return;
+    // Whatever is left is killed when this process is gone.
+    if (isRepeat || !cluster) process.exit(code || 130);
+    stoppingSince = Date.now();
+    console.error('Stopping …');
+    await cluster.stop();
+    process.exit(code);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
+  cluster = await startLocalKafka({
+    ...options,
+    environment: process.env,
+    say: (line) => console.error(line),
+    onUnexpectedEnd: (reason) => {
+      console.error(reason);
+      void stop(1);
+    },
+  });
+  console.error('Kafka and the schema registry run until Ctrl-C. Where hookrail is to use them:\n');
+  console.log('export HOOKRAIL_ENGINE=kafka');
+  console.log(`export HOOKRAIL_KAFKA_BROKERS=${cluster.brokers.join(',')}`);
+  console.log(`export HOOKRAIL_SCHEMA_REGISTRY_URL=${cluster.registryUrl}`);
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(error instanceof UsageError ? 2 : 1);
+});

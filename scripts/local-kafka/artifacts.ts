@@ -1,0 +1,154 @@
+/** Kafka's and the registry's jars: fetched once from Maven Central into the user's cache. */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { Guard } from './guard.ts';
+
+const KAFKA = '4.3.1';
+/** The last line that runs on Java 17. */
+const APICURIO = '3.0.9';
+const JAVA_MIN = 17;
+// Not a newer one: those insist on the registry's parent pom, which Maven Central does not have.
+const DEPENDENCY_PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:2.8';
+
+export interface JarsContext {
+  readonly guard: Guard;
+  readonly environment: NodeJS.ProcessEnv;
+  /** Progress, one line at a time. */
+  readonly say: (line: string) => void;
+}
+
+/** Answers the Java to use; rejects with one line when there is none of version 17 or newer. */
+export async function findJava(context: JarsContext): Promise<string> {
+  const home = context.environment.JAVA_HOME;
+  const java = home ? join(home, 'bin', 'java') : 'java';
+  const advice = `Install a JDK of version ${JAVA_MIN} or newer (Debian: openjdk-17-jre-headless), or set JAVA_HOME to one.`;
+  const { code, output } = await run(java, ['-version'], context);
+  if (code !== 0)
+    throw new Error(`A local Kafka needs Java ${JAVA_MIN}, and \`${java}\` cannot be run. ${advice}`);
+  const version = /version "(\d+)/.exec(output)?.[1];
+  if (Number(version) < JAVA_MIN) {
+    throw new Error(`A local Kafka needs Java ${JAVA_MIN}, and \`${java}\` is version ${version}. ${advice}`);
+  }
+  return java;
+}
+
+/** Answers the folder of Kafka's jars. */
+export function kafkaJars(context: JarsContext): Promise<string> {
+  return cached(`kafka-${KAFKA}`, context, async (folder) => {
+    context.say(`Fetching Kafka ${KAFKA} from Maven Central (45 MB), once …`);
+    const pom = join(folder, 'pom.xml');
+    writeFileSync(pom, POM);
+    // The output folder is taken relative to the pom.
+    await maven(
+      [
+        '-f',
+        pom,
+        `${DEPENDENCY_PLUGIN}:copy-dependencies`,
+        '-DincludeScope=runtime',
+        `-DoutputDirectory=${folder}`,
+      ],
+      context,
+    );
+  });
+}
+
+/** Answers the registry's jar. */
+export async function registryJar(context: JarsContext): Promise<string> {
+  const folder = await cached(`apicurio-registry-${APICURIO}`, context, async (target) => {
+    context.say(`Fetching Apicurio Registry ${APICURIO} from Maven Central (109 MB), once …`);
+    const artifact = `io.apicurio:apicurio-registry-app:${APICURIO}:tar.gz:all`;
+    await maven(
+      [`${DEPENDENCY_PLUGIN}:copy`, `-Dartifact=${artifact}`, `-DoutputDirectory=${target}`],
+      context,
+    );
+    const archive = readdirSync(target).find((name) => name.endsWith('.tar.gz')) ?? '';
+    const { code, output } = await run('tar', ['-xzf', join(target, archive), '-C', target], context);
+    if (code !== 0) throw new Error(`${archive} cannot be unpacked with \`tar\`: ${lastLine(output)}`);
+    rmSync(join(target, archive));
+  });
+  return join(folder, `apicurio-registry-app-${APICURIO}-runner.jar`);
+}
+
+/**
+ * The folder of that name in the cache, made by `fill` where it is missing. It appears whole or not at all, and whoever
+ * is second of two that make it at the same time uses the first's.
+ */
+async function cached(
+  name: string,
+  context: JarsContext,
+  fill: (folder: string) => Promise<void>,
+): Promise<string> {
+  const cache = join(context.environment.XDG_CACHE_HOME || join(homedir(), '.cache'), 'hookrail');
+  const folder = join(cache, name);
+  if (existsSync(folder)) return folder;
+  mkdirSync(cache, { recursive: true });
+  const unfinished = mkdtempSync(join(cache, '.unfinished-'));
+  context.guard.removeAtEnd(unfinished);
+  await fill(unfinished);
+  try {
+    renameSync(unfinished, folder);
+  } catch (error) {
+    if (!existsSync(folder)) throw error;
+  }
+  return folder;
+}
+
+async function maven(args: readonly string[], context: JarsContext): Promise<void> {
+  const { code, output } = await run('mvn', ['-B', '-q', '-Dstyle.color=never', ...args], context);
+  if (code === 0) return;
+  if (code === undefined) {
+    throw new Error(
+      'A local Kafka is fetched with Maven, and `mvn` cannot be run. Install Maven 3 (Debian: maven); it is needed once.',
+    );
+  }
+  const reason = output.split('\n').find((line) => line.includes('ERROR')) ?? lastLine(output);
+  throw new Error(
+    `Maven could not fetch a local Kafka. Check that Maven Central can be reached, then try again. Maven says: ${reason.slice(0, 400)}`,
+  );
+}
+
+/** Runs a program to its end. `code` is undefined when it could not be started. */
+function run(
+  command: string,
+  args: readonly string[],
+  { guard, environment }: JarsContext,
+): Promise<{ code: number | null | undefined; output: string }> {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: environment });
+  if (child.pid !== undefined) guard.watch(child.pid);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  return new Promise((resolve) => {
+    child.once('error', () => resolve({ code: undefined, output }));
+    child.once('close', (code) => {
+      if (child.pid !== undefined) guard.forget(child.pid);
+      resolve({ code, output });
+    });
+  });
+}
+
+/** Runs a Java program to its end; rejects with its last line when it fails. */
+export async function runJava(java: string, args: readonly string[], context: JarsContext): Promise<void> {
+  const { code, output } = await run(java, args, context);
+  if (code !== 0) throw new Error(lastLine(output));
+}
+
+function lastLine(output: string): string {
+  return output.trim().split('\n').at(-1) ?? '';
+}
+
+// simpleLogger 1.7 is the one that this Kafka's slf4j-api finds; version 2 would be silent.
+const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>local</groupId><artifactId>kafka</artifactId><version>1</version>
+  <dependencies>
+    <dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>${KAFKA}</version></dependency>
+    <dependency><groupId>org.slf4j</groupId><artifactId>slf4j-simple</artifactId><version>1.7.36</version></dependency>
+  </dependencies>
+</project>
+`;

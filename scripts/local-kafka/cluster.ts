@@ -1,0 +1,194 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findJava, kafkaJars, registryJar } from './artifacts.ts';
+import { Guard } from './guard.ts';
+import type { JavaProcess } from './java-process.ts';
+import { KafkaNode } from './kafka-node.ts';
+import { freePorts, isFree } from './ports.ts';
+import { LocalRegistry } from './registry.ts';
+
+const ALL_SEEN_MS = 60_000;
+
+export interface LocalKafkaOptions {
+  /** Nodes, each broker and controller. With three, every topic can have three replicas, and one node may be lost. */
+  readonly nodes: number;
+  /** Whether a schema registry is started too. */
+  readonly registry: boolean;
+  /** Kept at the end and used again by the next start. Without it: a temporary folder, removed at the end. */
+  readonly dataDir?: string | undefined;
+  /** Where the temporary folder is made. Default: the system's place for them. */
+  readonly temporaryIn?: string | undefined;
+  /** `broker` is the first node's, the others follow. Without them: free ones. */
+  readonly ports?: { readonly broker?: number | undefined; readonly registry?: number | undefined };
+  /** For an hour or less: nodes start with half the CPU, and do less at full load. */
+  readonly isShortLived: boolean;
+  /** JAVA_HOME, PATH and XDG_CACHE_HOME are read. */
+  readonly environment: NodeJS.ProcessEnv;
+  /** Told what is being done, one line at a time. */
+  readonly say?: (line: string) => void;
+  /** Told in one line when a process ends though nobody asked it to. */
+  readonly onUnexpectedEnd?: (reason: string) => void;
+}
+
+export interface LocalKafka {
+  /** `127.0.0.1:port` of every node. */
+  readonly brokers: string[];
+  /** Confluent-compatible. Empty when no registry was asked for. */
+  readonly registryUrl: string;
+  /**
+   * A node serves only while a majority runs: after the loss of a majority restart them together, with `Promise.all`.
+   * A restart after a kill takes up to 9 s longer: until then the cluster believes that the old process lives.
+   */
+  readonly nodes: readonly KafkaNode[];
+  readonly registry: LocalRegistry | undefined;
+  /** Ends all processes; a temporary folder is removed. May be called twice. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts Kafka and a schema registry on 127.0.0.1 and resolves when every node sees every other and the registry
+ * answers. Nothing of it outlives this process, even when it is killed. Rejects with one line that says what is
+ * missing (Java, Maven, Maven Central, a port) and what to do.
+ */
+export async function startLocalKafka(options: LocalKafkaOptions): Promise<LocalKafka> {
+  const guard = new Guard();
+  const { dataDir, isTemporary } = dataFolder(options, guard);
+  const processes: JavaProcess[] = [];
+  // There is nothing to be kept in a temporary folder: no reason to wait for an orderly end.
+  const end = async () => {
+    await Promise.all(processes.map((each) => (isTemporary ? each.kill() : each.stop())));
+    await guard.close();
+  };
+  try {
+    const { nodes, registry } = await prepare(options, guard, dataDir);
+    processes.push(...nodes, ...(registry ? [registry] : []));
+    await Promise.all([
+      registry?.start(),
+      ...nodes.map(async (node) => {
+        await node.prepare();
+        await node.start();
+      }),
+    ]);
+    await Promise.all(nodes.map((node) => untilAllAreSeen(node, nodes.length)));
+    let ended: Promise<void> | undefined;
+    return {
+      brokers: nodes.map(({ broker }) => broker),
+      registryUrl: registry?.url ?? '',
+      nodes,
+      registry,
+      stop() {
+        ended ??= end();
+        return ended;
+      },
+    };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+/** Fetches what is missing; answers in one line why a local Kafka cannot be started here, or undefined. */
+export async function whyNoLocalKafka(environment: NodeJS.ProcessEnv): Promise<string | undefined> {
+  const guard = new Guard();
+  const context = { guard, environment, say: () => {} };
+  try {
+    await findJava(context);
+    await kafkaJars(context);
+    await registryJar(context);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    await guard.close();
+  }
+}
+
+async function prepare(
+  options: LocalKafkaOptions,
+  guard: Guard,
+  dataDir: string,
+): Promise<{ nodes: KafkaNode[]; registry: LocalRegistry | undefined }> {
+  const context = { guard, environment: options.environment, say: options.say ?? (() => {}) };
+  const java = await findJava(context);
+  const jarsFolder = await kafkaJars(context);
+  const jar = options.registry ? await registryJar(context) : undefined;
+  const { ports, registryPort } = await choosePorts(options);
+  const clusterId = clusterIdOf(dataDir, options.nodes);
+  const onUnexpectedEnd = options.onUnexpectedEnd ?? (() => {});
+  context.say(
+    `Starting ${options.nodes} Kafka node${options.nodes === 1 ? '' : 's'}${jar ? ' and a schema registry' : ''} …`,
+  );
+  const nodes = ports.map((_, index) => {
+    const folder = join(dataDir, `node-${index + 1}`);
+    const id = index + 1;
+    return new KafkaNode({
+      ...{ id, ports, folder, java, jarsFolder, clusterId, context, onUnexpectedEnd },
+      isShortLived: options.isShortLived,
+    });
+  });
+  const folder = join(dataDir, 'registry');
+  const registry = jar
+    ? new LocalRegistry({ java, jar, port: registryPort, folder, guard, onUnexpectedEnd })
+    : undefined;
+  return { nodes, registry };
+}
+
+function dataFolder(options: LocalKafkaOptions, guard: Guard): { dataDir: string; isTemporary: boolean } {
+  if (options.dataDir !== undefined) {
+    const dataDir = resolve(options.dataDir);
+    mkdirSync(dataDir, { recursive: true });
+    return { dataDir, isTemporary: false };
+  }
+  const dataDir = mkdtempSync(join(options.temporaryIn ?? tmpdir(), 'hookrail-kafka-'));
+  guard.removeAtEnd(dataDir);
+  return { dataDir, isTemporary: true };
+}
+
+async function choosePorts({ nodes, registry, ports }: LocalKafkaOptions) {
+  const first = ports?.broker;
+  const fixed = first === undefined ? [] : Array.from({ length: nodes }, (_, index) => first + index);
+  if (registry && ports?.registry !== undefined) fixed.push(ports.registry);
+  for (const port of fixed) {
+    if (await isFree(port)) continue;
+    throw new Error(
+      `Port ${port} on 127.0.0.1 is in use. End the program that listens there, or choose another port.`,
+    );
+  }
+  const free = await freePorts(2 * nodes + 1, fixed);
+  const next = () => free.pop() ?? 0;
+  return {
+    ports: Array.from({ length: nodes }, (_, index) => ({
+      broker: fixed[index] ?? next(),
+      controller: next(),
+    })),
+    registryPort: ports?.registry ?? next(),
+  };
+}
+
+/** The cluster's id, kept with its data, which belongs to a cluster of one size only. */
+function clusterIdOf(dataDir: string, nodes: number): string {
+  const file = join(dataDir, 'cluster.json');
+  if (existsSync(file)) {
+    const kept: { clusterId: string; nodes: number } = JSON.parse(readFileSync(file, 'utf8'));
+    if (kept.nodes === nodes) return kept.clusterId;
+    const held = kept.nodes === 1 ? 'one Kafka node' : `${kept.nodes} Kafka nodes`;
+    throw new Error(
+      `${dataDir} holds the data of ${held}, not of ${nodes}. Start ${kept.nodes}, or use another folder.`,
+    );
+  }
+  // 16 bytes, as Kafka writes them. The tool would take a leading dash for an option.
+  const clusterId = `k${randomBytes(16).toString('base64url').slice(1)}`;
+  writeFileSync(file, JSON.stringify({ clusterId, nodes }));
+  return clusterId;
+}
+
+async function untilAllAreSeen(node: KafkaNode, count: number): Promise<void> {
+  for (const until = Date.now() + ALL_SEEN_MS; Date.now() < until; await sleep(100)) {
+    const seen = await node.visibleNodes().catch(() => []);
+    if (seen.length === count) return;
+  }
+  throw new Error(`Kafka node ${node.id} does not see all ${count} nodes after ${ALL_SEEN_MS / 1000} s.`);
+}

@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Guard } from './guard.ts';
+
+const STOP_MS = 6_000;
+const READY_MS = 120_000;
+const PROBE_EVERY_MS = 100;
+
+interface JavaProgram {
+  /** As messages name it: "Kafka node 2". */
+  readonly name: string;
+  readonly java: string;
+  readonly args: readonly string[];
+  /** Its output is appended here. */
+  readonly logFile: string;
+  /** True when it serves. A rejection means "not yet". */
+  readonly isReady: () => Promise<boolean>;
+  /** Called with one line when it ends though nobody asked it to, after it was ready. */
+  readonly onUnexpectedEnd: (reason: string) => void;
+  readonly guard: Guard;
+}
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  readonly ended: Promise<void>;
+  /** Its end was asked for, so it is no news. */
+  isWanted: boolean;
+  isReady: boolean;
+}
+
+/** A Java program that can be killed, stopped, paused and started again, always with the same command. */
+export class JavaProcess {
+  readonly #program: JavaProgram;
+  #running: Running | undefined;
+
+  constructor(program: JavaProgram) {
+    this.#program = program;
+  }
+
+  /** The process's number; undefined when it does not run. */
+  get pid(): number | undefined {
+    return this.#running?.pid;
+  }
+
+  /** Starts it and resolves when it serves; rejects with one line when it ends before, or does not serve in 120 s. */
+  async start(): Promise<void> {
+    const { name, isReady } = this.#program;
+    const running = this.#spawn();
+    const until = Date.now() + READY_MS;
+    for (;;) {
+      if (this.#running !== running)
+        throw new Error(`${name} ended before it answered: ${this.#lastWords()}`);
+      if (await isReady().catch(() => false)) break;
+      if (Date.now() > until) {
+        throw new Error(`${name} does not answer after ${READY_MS / 1000} s: ${this.#lastWords()}`);
+      }
+      await sleep(PROBE_EVERY_MS);
+    }
+    running.isReady = true;
+  }
+
+  /** SIGKILL: a crash. Resolves when it is gone. */
+  async kill(): Promise<void> {
+    const running = this.#running;
+    if (!running) return;
+    running.isWanted = true;
+    running.child.kill('SIGKILL');
+    await running.ended;
+  }
+
+  /** SIGTERM, and SIGKILL after 6 s: Kafka waits for ever for nodes that stop at the same time. */
+  async stop(): Promise<void> {
+    const running = this.#running;
+    if (!running) return;
+    running.isWanted = true;
+    running.child.kill('SIGCONT');
+    running.child.kill('SIGTERM');
+    const patience = new AbortController();
+    await Promise.race([running.ended, sleep(STOP_MS, undefined, patience).catch(() => {})]);
+    patience.abort();
+    if (this.#running === running) await this.kill();
+  }
+
+  /** Stops it where it runs, starts it on the same ports and data, and resolves when it serves. */
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  /** SIGSTOP: it hangs, with its connections open. */
+  pause(): void {
+    this.#running?.child.kill('SIGSTOP');
+  }
+
+  /** SIGCONT: it goes on where it was paused. */
+  resume(): void {
+    this.#running?.child.kill('SIGCONT');
+  }
+
+  #spawn(): Running {
+    const { name, java, args, logFile, onUnexpectedEnd, guard } = this.#program;
+    if (this.#running) throw new Error(`${name} runs already (pid ${this.#running.pid}).`);
+    const log = openSync(logFile, 'a');
+    // A session of its own, so that Ctrl-C in a terminal reaches us alone and we end everything in order.
+    const child = spawn(java, args, { stdio: ['ignore', log, log], detached: true });
+    closeSync(log);
+    const pid = child.pid;
+    if (pid === undefined) {
+      child.once('error', () => {});
+      throw new Error(`${name} cannot be started: ${java} cannot be run.`);
+    }
+    guard.watch(pid);
+    const ended = new Promise<void>((resolve) => {
+      child.once('exit', (code, signal) => {
+        guard.forget(pid);
+        this.#running = undefined;
+        resolve();
+        if (running.isWanted || !running.isReady) return;
+        onUnexpectedEnd(`${name} ended by itself (${signal ?? `code ${code}`}): ${this.#lastWords()}`);
+      });
+    });
+    const running: Running = { child, pid, ended, isWanted: false, isReady: false };
+    this.#running = running;
+    return running;
+  }
+
+  /** The line of its log that says most, for a message of one line. */
+  #lastWords(): string {
+    const lines = readFileSync(this.#program.logFile, 'utf8').split('\n').filter(Boolean);
+    const error = lines.findLast((line) => /\b(ERROR|FATAL)\b|Exception|^Error/.test(line));
+    return (error ?? lines.at(-1) ?? 'its log is empty').trim().slice(0, 400);
+  }
+}

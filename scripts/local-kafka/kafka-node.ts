@@ -1,0 +1,104 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Kafka, logLevel } from 'kafkajs';
+import { type JarsContext, runJava } from './artifacts.ts';
+import { JavaProcess } from './java-process.ts';
+import { type NodePorts, nodeProperties } from './settings.ts';
+
+export interface KafkaNodeOptions {
+  readonly id: number;
+  readonly ports: readonly NodePorts[];
+  /** Of this node alone: its settings, its output, its data. */
+  readonly folder: string;
+  readonly java: string;
+  /** Kafka's. */
+  readonly jarsFolder: string;
+  readonly clusterId: string;
+  readonly context: JarsContext;
+  /** Compiles quickly and optimises little. */
+  readonly isShortLived: boolean;
+  readonly onUnexpectedEnd: (reason: string) => void;
+}
+
+/** One node, broker and controller. */
+export class KafkaNode extends JavaProcess {
+  /** As Kafka knows it, from 1. */
+  readonly id: number;
+  /** `127.0.0.1:port` */
+  readonly broker: string;
+  readonly #options: KafkaNodeOptions;
+
+  constructor(options: KafkaNodeOptions) {
+    const broker = `127.0.0.1:${options.ports[options.id - 1]?.broker}`;
+    super({
+      name: `Kafka node ${options.id}`,
+      java: options.java,
+      args: [
+        ...(options.isShortLived ? QUICK : []),
+        ...javaArgs(options),
+        'kafka.Kafka',
+        propertiesFile(options),
+      ],
+      logFile: join(options.folder, 'output.log'),
+      isReady: async () => (await visibleNodes(broker)).includes(options.id),
+      onUnexpectedEnd: options.onUnexpectedEnd,
+      guard: options.context.guard,
+    });
+    this.id = options.id;
+    this.broker = broker;
+    this.#options = options;
+  }
+
+  /** Writes its settings and prepares its storage, unless it holds data already. Rejects with one line. */
+  async prepare(): Promise<void> {
+    const { id, folder, ports, java, clusterId, context } = this.#options;
+    const dataDir = join(folder, 'log');
+    mkdirSync(join(folder, 'tmp'), { recursive: true });
+    writeFileSync(propertiesFile(this.#options), nodeProperties({ id, dataDir, ports }));
+    if (existsSync(join(dataDir, 'meta.properties'))) return;
+    const tool = [...QUICK, ...javaArgs(this.#options), 'kafka.tools.StorageTool'];
+    await runJava(java, [...tool, 'format', '-t', clusterId, '-c', propertiesFile(this.#options)], context);
+  }
+
+  /** Ids of the nodes that this one knows to be there; rejects when it does not answer. */
+  visibleNodes(): Promise<number[]> {
+    return visibleNodes(this.broker);
+  }
+}
+
+/** Java's first compiler alone: a start costs half the CPU. */
+const QUICK = ['-XX:TieredStopAtLevel=1'];
+
+function javaArgs({ folder, jarsFolder }: KafkaNodeOptions): string[] {
+  return [
+    ...['-Xms128m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:-UsePerfData'],
+    // Compression libraries are unpacked here; a kill would leave them in the system's folder.
+    `-Djava.io.tmpdir=${join(folder, 'tmp')}`,
+    '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+    '-Dorg.slf4j.simpleLogger.showDateTime=true',
+    ...['-cp', join(jarsFolder, '*')],
+  ];
+}
+
+function propertiesFile({ folder }: KafkaNodeOptions): string {
+  return join(folder, 'server.properties');
+}
+
+async function visibleNodes(broker: string): Promise<number[]> {
+  const kafka = new Kafka({
+    clientId: 'local-kafka',
+    brokers: [broker],
+    logLevel: logLevel.NOTHING,
+    connectionTimeout: 1_000,
+    requestTimeout: 2_000,
+    retry: { retries: 0 },
+  });
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    const cluster = await admin.describeCluster();
+    return cluster.brokers.map(({ nodeId }) => nodeId);
+  } finally {
+    await admin.disconnect();
+  }
+}

@@ -1,0 +1,27 @@
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+
+// Below the ports that systems give to outgoing connections: a stopped node's port must not be taken before it is back.
+const LOWEST = 20_000;
+const HIGHEST = 32_000;
+
+/** True when nobody listens on the port of 127.0.0.1. */
+export function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+/** Ports on 127.0.0.1 that are free now, not among `taken`, and stay free while their owner restarts. */
+export async function freePorts(count: number, taken: readonly number[] = []): Promise<number[]> {
+  const found = new Set<number>();
+  for (let tries = 0; found.size < count; tries += 1) {
+    if (tries > 1000)
+      throw new Error(`No ${count} free ports between ${LOWEST} and ${HIGHEST} on 127.0.0.1.`);
+    const port = randomInt(LOWEST, HIGHEST);
+    if (!taken.includes(port) && !found.has(port) && (await isFree(port))) found.add(port);
+  }
+  return [...found];
+}

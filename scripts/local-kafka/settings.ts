@@ -1,0 +1,50 @@
+export interface NodePorts {
+  readonly broker: number;
+  readonly controller: number;
+}
+
+interface NodeSettings {
+  readonly id: number;
+  readonly dataDir: string;
+  /** Of every node, this one among them, in the order of their ids, which start at 1. */
+  readonly ports: readonly NodePorts[];
+}
+
+/** The properties file of one node. */
+export function nodeProperties({ id, dataDir, ports }: NodeSettings): string {
+  const own = ports[id - 1];
+  if (!own) throw new Error(`node ${id} has no ports`);
+  const replicas = Math.min(3, ports.length);
+  const settings = {
+    'process.roles': 'broker,controller',
+    'node.id': id,
+    'controller.quorum.voters': ports
+      .map(({ controller }, i) => `${i + 1}@127.0.0.1:${controller}`)
+      .join(','),
+    listeners: `PLAINTEXT://127.0.0.1:${own.broker},CONTROLLER://127.0.0.1:${own.controller}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${own.broker}`,
+    'controller.listener.names': 'CONTROLLER',
+    'inter.broker.listener.name': 'PLAINTEXT',
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    // Backslashes are escapes in a properties file.
+    'log.dirs': dataDir.replaceAll('\\', '/'),
+    'auto.create.topics.enable': false,
+    'default.replication.factor': replicas,
+    'min.insync.replicas': Math.max(1, replicas - 1),
+    'offsets.topic.replication.factor': replicas,
+    'offsets.topic.num.partitions': 4,
+    // 100 days. Offsets must outlive every topic's records, or a group that was away starts over.
+    'offsets.retention.minutes': 144_000,
+    'transaction.state.log.replication.factor': replicas,
+    'transaction.state.log.min.isr': Math.max(1, replicas - 1),
+    'group.initial.rebalance.delay.ms': 0,
+    // A dead node is noticed, and its leaders come back to it, in seconds: good for tests of faults.
+    'broker.session.timeout.ms': 9_000,
+    'leader.imbalance.check.interval.seconds': 5,
+    // The default of 128 MB does not fit a small heap: the node would die at its start.
+    'log.cleaner.dedupe.buffer.size': 8_388_608,
+  };
+  return Object.entries(settings)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('');
+}

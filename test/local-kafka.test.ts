@@ -1,0 +1,283 @@
+/**
+ * Guarantee: the Kafka that `npm run kafka:local` and the tests start serves on every node, its registry keeps its ids
+ * through a crash, it comes back on its data, and nothing of it outlives the process that started it.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { SchemaRegistry } from '@kafkajs/confluent-schema-registry';
+import { type Admin, Kafka, logLevel, Partitioners } from 'kafkajs';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
+import { whyNoLocalKafka } from '../scripts/local-kafka/cluster.ts';
+import { freePorts, isFree } from '../scripts/local-kafka/ports.ts';
+import { eventually } from './support/eventually.ts';
+import {
+  describeWhereKafkaStarts,
+  describeWithKafka,
+  describeWithOwnKafka,
+  freshPrefix,
+} from './support/kafka.ts';
+
+const JAVA_17 = `echo 'openjdk version "17.0.1"' >&2`;
+
+const clientOf = (brokers: string[]) =>
+  new Kafka({ clientId: 'local-kafka-test', brokers, logLevel: logLevel.NOTHING, retry: { retries: 30 } });
+
+const schemaOf = (name: string) =>
+  JSON.stringify({ type: 'record', name, namespace: 'test', fields: [{ name: 'a', type: 'int' }] });
+
+/** Sends one record to each partition and reads them all back. */
+async function roundTrip(kafka: Kafka, topic: string, partitions: number): Promise<string[]> {
+  const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+  await producer.connect();
+  for (let partition = 0; partition < partitions; partition += 1) {
+    await producer.send({ topic, acks: -1, messages: [{ partition, value: `to ${partition}` }] });
+  }
+  await producer.disconnect();
+  const consumer = kafka.consumer({ groupId: `${topic}-group`, maxWaitTimeInMs: 100 });
+  const read: string[] = [];
+  await consumer.connect();
+  await consumer.subscribe({ topic, fromBeginning: true });
+  await consumer.run({
+    eachMessage: async ({ message }) => {
+      read.push(String(message.value));
+    },
+  });
+  await eventually('every record read', () => read.length >= partitions);
+  await consumer.disconnect();
+  return read.sort();
+}
+
+await describeWithKafka('the Kafka that tests share', ({ brokers, registryUrl }) => {
+  let admin: Admin;
+  const kafka = clientOf(brokers);
+  const topic = `${freshPrefix()}round-trip`;
+
+  beforeAll(async () => {
+    admin = kafka.admin();
+    await admin.connect();
+  });
+  afterAll(async () => {
+    await admin.deleteTopics({ topics: [topic] });
+    await admin.disconnect();
+  });
+
+  it('keeps and gives back a record on every node', async () => {
+    await admin.createTopics({ topics: [{ topic, numPartitions: brokers.length }], waitForLeaders: true });
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+    const leaders = new Set(topics[0]?.partitions.map(({ leader }) => leader));
+    expect(leaders.size).toBe(brokers.length);
+    expect(await roundTrip(kafka, topic, brokers.length)).toEqual(brokers.map((_, i) => `to ${i}`));
+  });
+
+  it('registers a schema and finds it by its id', async () => {
+    const registry = new SchemaRegistry({ host: registryUrl });
+    const name = `R${freshPrefix().replace('.', '')}`;
+    const { id } = await registry.register(
+      { type: 'AVRO' as never, schema: schemaOf(name) },
+      { subject: `test.${name}` },
+    );
+    expect(id).toBeGreaterThan(0);
+    const found = await new SchemaRegistry({ host: registryUrl }).getSchema(id);
+    expect(found).toMatchObject({ name: `test.${name}` });
+  });
+});
+
+await describeWithOwnKafka('a Kafka of one node, killed', 1, (cluster) => {
+  it('comes back on its port with its records, its registry with its ids', async () => {
+    const { brokers, nodes, registry, registryUrl } = cluster();
+    const kafka = clientOf(brokers);
+    const admin = kafka.admin();
+    await admin.connect();
+    await admin.createTopics({ topics: [{ topic: 'kept', numPartitions: 1 }], waitForLeaders: true });
+    await roundTrip(kafka, 'kept', 1);
+    await admin.disconnect();
+    const ids: number[] = [];
+    const register = async (name: string) => {
+      const { id } = await new SchemaRegistry({ host: registryUrl }).register(
+        { type: 'AVRO' as never, schema: schemaOf(name) },
+        { subject: `test.${name}` },
+      );
+      ids.push(id);
+    };
+    await register('First');
+    await register('Second');
+
+    const [node] = nodes;
+    const pid = node?.pid;
+    await Promise.all([node?.kill(), registry?.kill()]);
+    expect(node?.pid).toBeUndefined();
+    await Promise.all([node?.restart(), registry?.restart()]);
+    expect(node?.pid).not.toBe(pid);
+
+    await register('Second');
+    await register('Third');
+    expect(ids[2]).toBe(ids[1]);
+    expect(new Set(ids).size).toBe(3);
+    const after = clientOf(brokers).admin();
+    await after.connect();
+    expect(await after.fetchTopicOffsets('kept')).toMatchObject([{ partition: 0, high: '1' }]);
+    await after.disconnect();
+  }, 90_000);
+
+  it('hangs while it is paused and goes on afterwards', async () => {
+    const [node] = cluster().nodes;
+    node?.pause();
+    await expect(node?.visibleNodes()).rejects.toThrow();
+    node?.resume();
+    await eventually('an answer', async () => (await node?.visibleNodes().catch(() => []))?.length);
+  });
+});
+
+await describeWhereKafkaStarts('npm run kafka:local', () => {
+  let temporary: string;
+  beforeEach(() => {
+    temporary = mkdtempSync(join(tmpdir(), 'hookrail-local-kafka-'));
+  });
+  afterEach(() => rmSync(temporary, { recursive: true, force: true }));
+
+  it('prints what to export, leaves no process behind when it is killed, and keeps what --data keeps', async () => {
+    const dataDir = join(temporary, 'kept');
+    const first = await startScript(['--data', dataDir]);
+    expect(first.lines[0]).toBe('export HOOKRAIL_ENGINE=kafka');
+    expect(first.lines[1]).toBe(`export HOOKRAIL_KAFKA_BROKERS=${first.broker}`);
+    const registryUrl = /^export HOOKRAIL_SCHEMA_REGISTRY_URL=(.*)$/.exec(first.lines[2] ?? '')?.[1] ?? '';
+    expect((await fetch(`${registryUrl}/subjects`)).status).toBe(200);
+    const admin = clientOf([first.broker]).admin();
+    await admin.connect();
+    await admin.createTopics({ topics: [{ topic: 'kept', numPartitions: 1 }], waitForLeaders: true });
+    await admin.disconnect();
+    first.child.kill('SIGKILL');
+    await eventually('Kafka gone', () => isFree(Number(first.broker.split(':')[1])));
+    await eventually('the registry gone', () => isFree(Number(new URL(registryUrl).port)));
+
+    const second = await startScript(['--data', dataDir]);
+    const again = clientOf([second.broker]).admin();
+    await again.connect();
+    expect(await again.listTopics()).toContain('kept');
+    await again.disconnect();
+    second.child.kill('SIGINT');
+    expect(await second.ended).toBe(0);
+    await expect(startScript(['--data', dataDir, '--brokers', '3'])).rejects.toThrow(
+      /holds the data of one Kafka node, not of 3/,
+    );
+  }, 120_000);
+
+  it('names the port that is in use', async () => {
+    const [port] = await freePorts(1);
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    await expect(startScript(['--port', String(port)])).rejects.toThrow(
+      `Port ${port} on 127.0.0.1 is in use. End the program that listens there`,
+    );
+    server.close();
+  });
+});
+
+it('kills processes and removes folders when their owner is killed', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hookrail-guarded-'));
+  const owner = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', OWNER, folder]);
+  const [line] = await once(createInterface({ input: owner.stdout }), 'line');
+  const isAlive = () => isRunning(Number(line));
+  expect(isAlive()).toBe(true);
+  owner.kill('SIGKILL');
+  await eventually('its process gone', () => !isAlive());
+  await eventually('its folder gone', () => !existsSync(folder));
+});
+
+/** Starts a process that would run for minutes, guards it and the folder, and says its number. */
+const OWNER = `
+  import { spawn } from 'node:child_process';
+  import { Guard } from './scripts/local-kafka/guard.ts';
+  const guard = new Guard();
+  guard.removeAtEnd(process.argv[1]);
+  const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 300_000)'], { detached: true });
+  guard.watch(child.pid);
+  console.log(child.pid);
+`;
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+describe('what is missing is said in one line', () => {
+  let empty: string;
+  beforeEach(() => {
+    empty = mkdtempSync(join(tmpdir(), 'hookrail-empty-'));
+  });
+  afterEach(() => rmSync(empty, { recursive: true, force: true }));
+  const program = (name: string, script: string) =>
+    writeFileSync(join(empty, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+
+  test.each([
+    [
+      'no Java',
+      {},
+      /^A local Kafka needs Java 17, and `java` cannot be run\. Install a JDK .*JAVA_HOME to one\.$/,
+    ],
+    [
+      'an old Java',
+      { java: `echo 'openjdk version "11.0.2"' >&2` },
+      /^A .* `java` is version 11\. Install a JDK .*\.$/,
+    ],
+    [
+      'no Maven',
+      { java: JAVA_17 },
+      /^A local .* fetched with Maven, and `mvn` cannot be run\. Install Maven 3 .*\.$/,
+    ],
+    [
+      'no Maven Central',
+      { java: JAVA_17, mvn: "echo '[ERROR] Unknown host'; exit 1" },
+      /^Maven could not .* Check that Maven Central can be reached, .* Maven says: \[ERROR\] Unknown host$/,
+    ],
+  ])('%s', async (_, programs, message) => {
+    for (const [name, script] of Object.entries(programs)) program(name, script);
+    expect(await whyNoLocalKafka({ PATH: empty, XDG_CACHE_HOME: empty })).toMatch(message);
+    // Nothing half fetched stays, or the next start would take it for whole.
+    const cache = join(empty, 'hookrail');
+    expect(existsSync(cache) ? readdirSync(cache) : []).toEqual([]);
+  });
+});
+
+interface Script {
+  readonly child: ChildProcess;
+  readonly broker: string;
+  /** Its standard output: what to export. */
+  readonly lines: string[];
+  readonly ended: Promise<number | null>;
+}
+
+/** Runs scripts/local-kafka.ts and resolves when it has said all; rejects with its messages when it ends before. */
+async function startScript(args: readonly string[]): Promise<Script> {
+  const [port, registryPort] = await freePorts(2);
+  const command = ['--import', 'tsx', 'scripts/local-kafka.ts', '--port', `${port}`];
+  const child = spawn(process.execPath, [...command, '--registry-port', `${registryPort}`, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  let messages = '';
+  child.stderr.on('data', (chunk) => {
+    messages += chunk;
+  });
+  const lines: string[] = [];
+  const output = createInterface({ input: child.stdout });
+  await Promise.race([
+    new Promise<void>((resolve) => {
+      output.on('line', (line) => {
+        if (lines.push(line) === 3) resolve();
+      });
+    }),
+    ended.then((code) => {
+      throw new Error(`the script ended with ${code}: ${messages}`);
+    }),
+  ]);
+  return { child, broker: `127.0.0.1:${port}`, lines, ended };
+}
