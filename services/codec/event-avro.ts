@@ -29,7 +29,7 @@ function ownTypeOf(type: EventType): avro.Type {
  * The event as a record of the events topic, under the registry's id of our schema. The event must be one that
  * decodeEventJson or sampleEvent made: for what does not fit the schema it throws.
  */
-export function encodeEvent(event: DomainEvent, schemaId: number): Uint8Array {
+export function encodeEvent(event: DomainEvent, schemaId: number): Buffer {
   const record = {
     header: {
       eventId: event.eventId,

@@ -1,0 +1,86 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { RegistryError, type SchemaRegistry } from './registry.ts';
+
+export interface OwnSchema {
+  /** The record's full name (record-name strategy). */
+  readonly subject: string;
+  readonly text: string;
+}
+
+export interface ResolveOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** False: only looks up, for clusters whose applications may not register. */
+  readonly mayRegister: boolean;
+  /** How long to wait for a registry that cannot be reached, milliseconds. */
+  readonly giveUpMs: number;
+}
+
+const PAUSE_MS_MIN = 100;
+const PAUSE_MS_MAX = 5_000;
+const VARIABLE = 'HOOKRAIL_SCHEMA_REGISTRY_URL';
+
+/**
+ * The registry's ids of our schemas, by subject. Waits for a registry that is still starting; rejects with one line that
+ * says what to do when it does not come, when it is none, and when it will not have a schema or lacks it.
+ */
+export async function resolveSchemaIds(
+  registry: SchemaRegistry,
+  schemas: readonly OwnSchema[],
+  options: ResolveOptions,
+): Promise<ReadonlyMap<string, number>> {
+  const ask = patientAsker(registry, options);
+  await ask(
+    () => registry.probe(),
+    (said) =>
+      `${registry.url} cannot be used as schema registry: ${said}; ${VARIABLE} must be the address of a ` +
+      'Confluent-compatible API, such as http://registry:8080/apis/ccompat/v7',
+  );
+  const ids = new Map<string, number>();
+  const missing: string[] = [];
+  for (const { subject, text } of schemas) {
+    const id = await ask<number | undefined>(
+      () => (options.mayRegister ? registry.register(subject, text) : registry.find(subject, text)),
+      (said) => `the schema registry at ${registry.url} refuses this version's schema of ${subject}: ${said}`,
+    );
+    if (id === undefined) missing.push(subject);
+    else ids.set(subject, id);
+  }
+  if (missing.length === 0) return ids;
+  throw new Error(
+    `the schema registry at ${registry.url} lacks this version's schemas of ${missing.join(', ')}, and this ` +
+      'process may not register them: register each under its record name first',
+  );
+}
+
+type Ask = <T>(question: () => Promise<T>, refusal: (said: string) => string) => Promise<T>;
+
+/** Repeats a question until the registry answers it; all questions share one limit of time. */
+function patientAsker(registry: SchemaRegistry, { clock, log, giveUpMs }: ResolveOptions): Ask {
+  const giveUpAt = clock.now() + giveUpMs;
+  let isWaiting = false;
+  return async (question, refusal) => {
+    for (let pauseMs = PAUSE_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
+      try {
+        return await question();
+      } catch (error) {
+        if (!(error instanceof RegistryError)) throw error;
+        if (error.kind === 'refused') throw new Error(refusal(error.message));
+        const leftMs = giveUpAt - clock.now();
+        if (leftMs <= 0) throw silence(registry, giveUpMs, error);
+        const fields = { registry: registry.url, reason: error.message };
+        if (!isWaiting) log.warn(fields, 'the schema registry does not answer yet: waiting for it');
+        isWaiting = true;
+        await clock.sleep(Math.min(pauseMs, leftMs));
+      }
+    }
+  };
+}
+
+function silence(registry: SchemaRegistry, giveUpMs: number, error: RegistryError): Error {
+  return new Error(
+    `the schema registry at ${registry.url} gave no answer within ${giveUpMs / 1000} s (${error.message}): ` +
+      `start it, or correct ${VARIABLE}`,
+  );
+}

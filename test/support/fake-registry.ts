@@ -1,0 +1,101 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/**
+ * How the registry answers: `well`; `error` = status 500; `page` = a proxy's own 404; `nothing` = never;
+ * `half` = the connection breaks in the middle of the answer; `conflict` = 409 to a registration; `locked` = 401;
+ * `raced` = another process was faster: what is asked for is there, and the answer is 409.
+ */
+export type RegistryMood = 'well' | 'error' | 'page' | 'nothing' | 'half' | 'conflict' | 'locked' | 'raced';
+
+/** A schema registry in memory, on loopback, for what a real one cannot be made to do when a test wants it. */
+export interface FakeRegistry {
+  readonly url: string;
+  mood: RegistryMood;
+  /** `GET /schemas/ids/7`, in the order they came. */
+  readonly asked: string[];
+  /** The last request's header. */
+  authorization: string | undefined;
+  /** Schemas by id. */
+  readonly schemas: Map<number, string>;
+  /** Connections are refused until `up`. */
+  down(): Promise<void>;
+  up(): Promise<void>;
+}
+
+export async function startFakeRegistry(): Promise<FakeRegistry> {
+  const subjects = new Map<string, Map<string, number>>();
+  const levels = new Map<string, string>();
+  const schemas = new Map<number, string>();
+  const server = createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    registry.asked.push(`${request.method} ${request.url}`);
+    registry.authorization = request.headers.authorization;
+    const [status, body] = answer(request, text === '' ? {} : JSON.parse(text));
+    reply(registry.mood, response, status, JSON.stringify(body));
+  });
+  const made = (body: object): Answer =>
+    registry.mood === 'raced' ? [409, { error_code: 409, message: 'exists' }] : [200, body];
+  const answer = (request: IncomingMessage, sent: { schema?: string; compatibility?: string }): Answer => {
+    const [, what, name = '', versions] = (request.url ?? '').split('/');
+    if (request.url === '/schemas/types') return [200, ['AVRO']];
+    if (what === 'schemas') {
+      const schema = schemas.get(Number(versions));
+      return schema === undefined ? [404, { error_code: 40403, message: 'none' }] : [200, { schema }];
+    }
+    if (what === 'config') {
+      if (request.method === 'PUT') {
+        levels.set(name, sent.compatibility ?? '');
+        return made({});
+      }
+      const compatibilityLevel = levels.get(name);
+      return compatibilityLevel
+        ? [200, { compatibilityLevel }]
+        : [404, { error_code: 40408, message: 'none' }];
+    }
+    const known = subjects.get(name) ?? new Map<string, number>();
+    const schema = sent.schema ?? '';
+    const id = known.get(schema) ?? (versions === 'versions' ? schemas.size + 1 : undefined);
+    if (id === undefined) return [404, { error_code: 40401, message: 'none' }];
+    if (!known.has(schema) && registry.mood === 'conflict')
+      return [409, { error_code: 409, message: 'Incompatible:\n field is gone' }];
+    const before = known.size;
+    subjects.set(name, known.set(schema, id));
+    schemas.set(id, schema);
+    return known.size > before ? made({ id }) : [200, { id }];
+  };
+  const listen = (port: number) =>
+    new Promise<void>((resolve) => server.listen(port, '127.0.0.1', () => resolve()));
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const registry: FakeRegistry = {
+    url: `http://127.0.0.1:${port}`,
+    mood: 'well',
+    asked: [],
+    authorization: undefined,
+    schemas,
+    up: () => listen(port),
+    down: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return registry;
+}
+
+type Answer = readonly [number, unknown];
+
+function reply(mood: RegistryMood, response: ServerResponse, status: number, body: string): void {
+  if (mood === 'nothing') return;
+  response.setHeader('content-type', 'application/vnd.schemaregistry.v1+json');
+  if (mood === 'error') response.writeHead(500).end('{"error_code":50001,"message":"no storage"}');
+  else if (mood === 'locked') response.writeHead(401).end('{"error_code":40101,"message":"Unauthorized"}');
+  else if (mood === 'page')
+    response.writeHead(404, { 'content-type': 'text/html' }).end('<html>\nNot here</html>');
+  else if (mood === 'half') {
+    response.writeHead(status, { 'content-length': body.length });
+    response.write(body.slice(0, 5), () => response.destroy());
+  } else response.writeHead(status).end(body);
+}
