@@ -30,10 +30,13 @@ const SETTLE_MS = 5000;
 /** A reader of the log that has stopped reading does not keep the process. */
 const LOG_WRITTEN_MS_MAX = 2000;
 
-export interface Hookrail {
-  readonly apiUrl: string;
+/** A process of hookrail: any of its roles. */
+interface HookrailProcess {
+  /** Null where this process has no api. */
+  readonly apiUrl: string | null;
   readonly operationsUrl: string;
-  readonly store: Store;
+  /** Null where this process has neither api nor recorder. */
+  readonly store: Store | null;
   /** For a process that hosts hookrail: events without the REST API. */
   readonly broker: Pick<Broker, 'publishEvents'>;
   /** Resolves with the reason when a part cannot go on; the process must then end. */
@@ -42,27 +45,47 @@ export interface Hookrail {
   stop(): Promise<void>;
 }
 
-/** What every station is given. */
-interface House {
+/** A process that has an api, as one with every role does. */
+export interface Hookrail extends HookrailProcess {
+  readonly apiUrl: string;
+  readonly store: Store;
+}
+
+/** This process. */
+interface House extends Parts {
+  /** Where api and recorder are; null where only routers and senders run. */
+  readonly store: Store | null;
+}
+
+/** What every station is given besides a store. */
+interface Parts {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
   readonly registry: Registry;
   readonly keyRing: KeyRing;
   readonly broker: Broker;
-  readonly store: Store;
   readonly directory: Directory;
   readonly follower: Follower;
   readonly lifecycle: Lifecycle;
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Starts a process with an api; see startProcess. */
+export async function startHookrail(environment: Environment): Promise<Hookrail> {
+  const started = await startProcess(environment);
+  const { apiUrl, store } = started;
+  if (apiUrl !== null && store !== null) return { ...started, apiUrl, store };
+  await started.stop();
+  throw new ConfigError('HOOKRAIL_ROLES must have api here');
+}
+
 /**
- * Starts all stations on the chosen engine. Rejects with one clear message when the configuration, the key ring, a
- * file or a port is not usable; what was started until then is stopped again.
+ * Starts the roles that are asked for on the chosen engine. Rejects with one clear message when the configuration, the
+ * key ring, a file or a port is not usable; what was started until then is stopped again.
  */
-export async function startHookrail(
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<Hookrail> {
+async function startProcess(environment: Environment): Promise<HookrailProcess> {
   const lifecycle = new Lifecycle();
   try {
     return await start(readConfig(environment), lifecycle);
@@ -72,41 +95,31 @@ export async function startHookrail(
   }
 }
 
-async function start(config: Config, lifecycle: Lifecycle): Promise<Hookrail> {
+async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProcess> {
   const house = await openHouse(config, lifecycle);
   const { broker, store } = house;
-  let phase: 'starting' | 'running' | 'draining' = 'starting';
+  let phase: Phase = 'starting';
   const operations = await startOperations({
     ...config.operations,
     registry: house.registry,
     readiness: () => readiness(house, phase),
-    operatorRoutes: operatorRoutes({
-      ...house,
-      random: systemRandom,
-      environment: config.environment,
-      dataDir: config.dataDir,
-    }),
+    ...(store && has(config, 'api') ? { operatorRoutes: operatorRoutesOf({ ...house, store }) } : {}),
   });
   lifecycle.onStop('operations', () => operations.stop());
-  await startRecording(house);
-  await startSending(house);
-  const router = await startRouter({ ...house, acceptsSimulated: config.environment === 'sandbox' });
-  lifecycle.onStop('router', () => router.stop(SETTLE_MS));
-  const api = await startApi({
-    ...house,
-    random: systemRandom,
-    environment: config.environment,
-    options: { ...config.api, egress: egressOf(config) },
-  });
-  lifecycle.onStop('api', () => api.stop());
+  // Whoever takes work on comes before whoever makes it, so that a start has no backlog of its own.
+  if (store && has(config, 'recorder')) await startRecording({ ...house, store });
+  if (has(config, 'sender')) await startSending(house);
+  if (has(config, 'router')) await startRouting(house);
+  const api = store && has(config, 'api') ? await startServing({ ...house, store }) : null;
   phase = 'running';
-  house.log.info({ api: api.url, operations: operations.url, engine: config.engine }, 'hookrail is running');
+  const { engine, roles } = config;
+  house.log.info({ api: api?.url, operations: operations.url, engine, roles }, 'hookrail is running');
   return {
-    apiUrl: api.url,
+    apiUrl: api?.url ?? null,
     operationsUrl: operations.url,
     store,
     broker,
-    failed: Promise.race([broker.failed, store.failed]),
+    failed: Promise.race(store ? [broker.failed, store.failed] : [broker.failed]),
     stop: () => {
       phase = 'draining';
       return lifecycle.stop();
@@ -114,12 +127,23 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<Hookrail> {
   };
 }
 
+type Phase = 'starting' | 'running' | 'draining';
+
+function has(config: Config, role: Config['roles'][number]): boolean {
+  return config.roles.includes(role);
+}
+
+function operatorRoutesOf(house: Parts & { readonly store: Store }) {
+  const { environment, dataDir } = house.config;
+  return operatorRoutes({ ...house, random: systemRandom, environment, dataDir });
+}
+
 /** Ready = the table is up to date, broker and store can be written to, and this process is neither starting nor stopping. */
-function readiness(house: House, phase: 'starting' | 'running' | 'draining'): Readiness {
+function readiness(house: House, phase: Phase): Readiness {
   const reasons = [
     ...(phase === 'running' ? [] : [`this process is ${phase}`]),
     ...(house.broker.status().reachable ? [] : ['the broker cannot be written to']),
-    ...(house.store.status().reachable ? [] : ['the store cannot be written to']),
+    ...((house.store?.status().reachable ?? true) ? [] : ['the store cannot be written to']),
     ...(isFresh(house) ? [] : ['the directory is not up to date']),
   ];
   return { ready: reasons.length === 0, reasons };
@@ -136,20 +160,38 @@ async function openHouse(config: Config, lifecycle: Lifecycle): Promise<House> {
   mkdirSync(config.dataDir, { recursive: true });
   const broker = await openBroker(config, clock, log);
   lifecycle.onStop('broker', () => broker.close());
-  const store = await openSqliteStore({
-    file: join(config.dataDir, 'store.db'),
-    clock,
-    healthPolicy: config.autoDisable,
-    log,
-  });
-  lifecycle.onStop('store', () => store.close());
+  const store = has(config, 'api') || has(config, 'recorder') ? await openStore(config, clock, log) : null;
+  if (store) lifecycle.onStop('store', () => store.close());
   const directory = new Directory();
   const follower = await broker.followDirectory((change) => directory.apply(change));
   lifecycle.onStop('directory', () => follower.close());
   return { config, clock, log, registry, keyRing, broker, store, directory, follower, lifecycle };
 }
 
-async function startRecording(house: House): Promise<void> {
+function openStore(config: Config, clock: Clock, log: Logger): Promise<Store> {
+  const file = join(config.dataDir, 'store.db');
+  return openSqliteStore({ file, clock, healthPolicy: config.autoDisable, log });
+}
+
+async function startServing(house: Parts & { readonly store: Store }) {
+  const { config, lifecycle } = house;
+  const api = await startApi({
+    ...house,
+    random: systemRandom,
+    environment: config.environment,
+    options: { ...config.api, egress: egressOf(config) },
+  });
+  lifecycle.onStop('api', () => api.stop());
+  return api;
+}
+
+async function startRouting(house: Parts): Promise<void> {
+  const acceptsSimulated = house.config.environment === 'sandbox';
+  const router = await startRouter({ ...house, acceptsSimulated });
+  house.lifecycle.onStop('router', () => router.stop(SETTLE_MS));
+}
+
+async function startRecording(house: Parts & { readonly store: Store }): Promise<void> {
   const { config, lifecycle } = house;
   const recorder = await startRecorder(house);
   lifecycle.onStop('recorder', () => recorder.stop(SETTLE_MS));
@@ -161,7 +203,7 @@ async function startRecording(house: House): Promise<void> {
   });
 }
 
-async function startSending(house: House): Promise<void> {
+async function startSending(house: Parts): Promise<void> {
   const { config, lifecycle } = house;
   const transport = openTransport({
     clock: house.clock,
@@ -200,7 +242,7 @@ function readCa(path: string): string {
 
 /** Runs until a signal or a failure; the exit code says which. A second signal ends at once. */
 async function main(): Promise<void> {
-  const hookrail = await startHookrail(process.env);
+  const hookrail = await startProcess(process.env);
   const signalled = new Promise<null>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.once(signal, () => {

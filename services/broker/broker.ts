@@ -53,6 +53,8 @@ export interface Broker {
 export interface BrokerCapabilities {
   /** After a kill, unacknowledged work is offered again within this time of a restart, milliseconds. */
   readonly redeliveryMs: number;
+  /** What was settled at most so long before a kill may be offered again all the same, milliseconds. */
+  readonly repeatsMs: number;
   /** Whether a repeated event id is recognised at publish for the whole retention. */
   readonly recognisesRepeatedEvents: boolean;
   /** Whether several processes may open it at once. */

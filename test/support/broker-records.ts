@@ -4,23 +4,24 @@ import type { DomainEvent } from '../../services/domain/event.ts';
 import { deliveryId } from '../../services/domain/ids.ts';
 import type { Attempted, DeadLetter, Requested, Routed } from '../../services/domain/journal.ts';
 import type { Quarantined } from '../../services/domain/quarantine.ts';
+import { sampleEvent } from '../../services/domain/samples/sample.ts';
 import type { DeliveryTask } from '../../services/domain/task.ts';
 
 /** Records for tests of the broker: small, valid, each told apart by its ids. */
 
+const SAMPLE = sampleEvent({
+  type: 'fiatToCrypto',
+  subType: 'SUCCESS',
+  merchantId: 'merchant-1',
+  entityId: '11111111-1111-4111-8111-111111111111',
+  seed: 'broker',
+  occurredAt: 1_700_000_000_000,
+  simulated: false,
+});
+
 export function anEvent(over: Partial<DomainEvent> = {}): DomainEvent {
-  return {
-    eventId: randomUUID(),
-    merchantId: 'merchant-1',
-    entityId: randomUUID(),
-    entityKind: 'USER',
-    type: 'KYC',
-    subType: 'KYC_APPROVED',
-    occurredAt: 1_700_000_000_000,
-    simulated: false,
-    data: { status: 'APPROVED', amount: '0.30', nested: { list: [1, 'two', null] } },
-    ...over,
-  };
+  const ids = { eventId: randomUUID(), entityId: randomUUID() };
+  return { ...SAMPLE, ...ids, data: { ...SAMPLE.data }, ...over };
 }
 
 export function aTask(over: Partial<DeliveryTask> = {}): DeliveryTask {

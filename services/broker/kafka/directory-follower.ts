@@ -1,0 +1,298 @@
+import type { EachBatchPayload, Kafka, Consumer as KafkaConsumer } from 'kafkajs';
+import type { DirectoryChange } from '../../domain/directory.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Admins } from './admins.ts';
+import { Freshness } from './freshness.ts';
+import { leave, loneConsumer } from './lone-consumer.ts';
+import type { KafkaRecords } from './records.ts';
+
+/** How often freshness is proved, and the reading looked after. */
+const TICK_MS = 1000;
+const FETCH_BYTES = 1024 * 1024;
+const RESTART_MS = 500;
+/** Neither heartbeat nor record nor join for so long: the client is made anew. */
+const SILENT_MS_MAX = 45_000;
+/** There is something to read, fetches are answered, and nothing comes: for so long, and so many of them. */
+const STALLED_MS = 10_000;
+const STALLED_FETCHES = 20;
+
+export interface DirectoryFollowerOptions {
+  readonly kafka: Kafka;
+  readonly admins: Admins;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly records: KafkaRecords;
+  readonly topic: string;
+  readonly newGroupId: () => string;
+  readonly apply: (change: DirectoryChange) => void;
+  /** Everything up to an end that was asked for has been applied: about every second. */
+  readonly caughtUp: () => void;
+}
+
+/** Reads the whole directory topic and then every change, in order, from its one partition. */
+export class DirectoryFollower {
+  readonly #options: DirectoryFollowerOptions;
+  /** Everything before is applied. */
+  #position = 0;
+  #end = 0;
+  readonly #freshness: Freshness;
+  #client: KafkaConsumer | null = null;
+  /** Of this client's life; what an earlier one tells is not heard. */
+  #life = 0;
+  #aliveAt: number;
+  #quietSince: number;
+  #fetches = 0;
+  #isLearning = false;
+  #cancelWatch: () => void = () => {};
+  readonly #ending = new AbortController();
+  #started: { readonly resolve: () => void; readonly reject: (error: Error) => void } | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(options: DirectoryFollowerOptions) {
+    this.#options = options;
+    this.#aliveAt = options.clock.now();
+    this.#quietSince = this.#aliveAt;
+    this.#freshness = new Freshness(this.#aliveAt);
+  }
+
+  /** Resolves when the table as it stood at the call is applied, however long that takes. Rejects when closed. */
+  start(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#started = { resolve, reject };
+      this.#watch();
+      void this.#run();
+      void this.#askForProofs();
+    });
+  }
+
+  /** Milliseconds since a moment at which there was nothing that is not applied by now. */
+  stalenessMs(): number {
+    return Math.max(0, this.#options.clock.now() - this.#freshness.provedAt);
+  }
+
+  /** Takes no more than seconds, whether brokers answer or not. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#life += 1;
+    this.#ending.abort();
+    this.#cancelWatch();
+    this.#started?.reject(new Error('the broker is closed'));
+    if (this.#client) await leave(this.#client, this.#options.clock);
+  }
+
+  get #isClosed(): boolean {
+    return this.#ending.signal.aborted;
+  }
+
+  async #run(): Promise<void> {
+    const { kafka, log, newGroupId, topic } = this.#options;
+    this.#life += 1;
+    const life = this.#life;
+    const client = loneConsumer(kafka, newGroupId(), FETCH_BYTES);
+    this.#client = client;
+    const isOurs = () => life === this.#life;
+    client.on(client.events.HEARTBEAT, () => {
+      if (isOurs()) this.#aliveAt = this.#options.clock.now();
+    });
+    client.on(client.events.GROUP_JOIN, () => {
+      if (isOurs()) this.#joined();
+    });
+    client.on(client.events.REQUEST, ({ payload }) => {
+      if (isOurs() && payload.apiName === 'Fetch') this.#fetches += 1;
+    });
+    client.on(client.events.END_BATCH_PROCESS, ({ payload }) => {
+      // What compaction left of a batch lies before the position: the client steps over the rest.
+      if (isOurs() && payload.batchSize === 0) this.#advance(Number(payload.lastOffset) + 1);
+    });
+    client.on(client.events.CRASH, ({ payload }) => {
+      if (!isOurs()) return;
+      log.warn({ topic, detail: payload.error.message }, 'the reading of the directory was interrupted');
+      void this.#runAgain();
+    });
+    try {
+      await client.connect();
+      await client.subscribe({ topic, fromBeginning: true });
+      await client.run({
+        autoCommit: false,
+        eachBatch: async (payload) => {
+          if (isOurs()) this.#read(payload);
+        },
+      });
+    } catch (error) {
+      if (!isOurs()) return;
+      log.warn({ topic, detail: lineOf(error) }, 'the directory cannot be read; trying again');
+      void this.#runAgain();
+    }
+  }
+
+  /** A new client goes on from the position. */
+  async #runAgain(): Promise<void> {
+    const { clock } = this.#options;
+    this.#life += 1;
+    const life = this.#life;
+    this.#rested();
+    if (this.#client) void leave(this.#client, clock);
+    await clock.sleep(RESTART_MS, this.#ending.signal);
+    if (life === this.#life && !this.#isClosed) await this.#run();
+  }
+
+  /** Runs before anything is fetched: nothing is committed, so that the client would begin at the beginning. */
+  #joined(): void {
+    this.#rested();
+    if (this.#position > 0) this.#seek(this.#position);
+    if (this.#isLearning) this.#pause();
+  }
+
+  #rested(): void {
+    this.#aliveAt = this.#options.clock.now();
+    this.#quietSince = this.#aliveAt;
+    this.#fetches = 0;
+  }
+
+  #seek(offset: number): void {
+    this.#client?.seek({ topic: this.#options.topic, partition: 0, offset: `${offset}` });
+  }
+
+  #pause(): void {
+    this.#client?.pause([{ topic: this.#options.topic }]);
+  }
+
+  #read({ batch }: EachBatchPayload): void {
+    const { records } = this.#options;
+    for (const { offset, value } of batch.messages) {
+      const at = Number(offset);
+      if (at < this.#position) continue;
+      if (value !== null && !records.isKnown(value)) {
+        this.#learn(value);
+        return;
+      }
+      // A null lets compaction drop a key whose delete every follower has seen long ago.
+      if (value !== null) this.#apply(at, value);
+      this.#advance(at + 1);
+    }
+  }
+
+  #apply(offset: number, value: Buffer): void {
+    const { apply, log, records, topic } = this.#options;
+    let change: DirectoryChange | null = null;
+    try {
+      change = records.decode('directory', value);
+    } catch (error) {
+      const fields = { topic, offset, detail: lineOf(error) };
+      log.error(fields, 'a change of the directory cannot be read: left out');
+    }
+    if (change) apply(change);
+  }
+
+  #advance(position: number): void {
+    this.#position = Math.max(this.#position, position);
+    this.#rested();
+    this.#prove();
+  }
+
+  /** Reading stands still, at this record, until the registry has told its schema: the order is kept. */
+  #learn(value: Buffer): void {
+    this.#pause();
+    this.#seek(this.#position);
+    if (this.#isLearning) return;
+    this.#isLearning = true;
+    void this.#options.records.learn(value, this.#ending.signal).then(() => {
+      this.#isLearning = false;
+      if (this.#isClosed) return;
+      this.#rested();
+      try {
+        this.#client?.resume([{ topic: this.#options.topic }]);
+      } catch {
+        // The client is between two lives: the next one is not paused.
+      }
+    });
+  }
+
+  async #askForProofs(): Promise<void> {
+    const { clock, log, topic } = this.#options;
+    while (!this.#isClosed) {
+      const askedAt = clock.now();
+      try {
+        const { low, high } = await this.#bounds();
+        if (!this.#isClosed) this.#take(askedAt, low, high);
+      } catch (error) {
+        if (!this.#isClosed)
+          log.warn({ topic, detail: lineOf(error) }, 'the end of the directory is not known');
+      }
+      await clock.sleep(TICK_MS, this.#ending.signal);
+    }
+  }
+
+  /** A question of its own: an answer shared with who asked earlier would prove nothing about this moment. */
+  async #bounds(): Promise<{ low: number; high: number }> {
+    const { admins, topic } = this.#options;
+    const [bounds] = await admins.ask((admin) => admin.fetchTopicOffsets(topic));
+    if (!bounds) throw new Error(`topic ${topic} has no partition`);
+    return { low: Number(bounds.low), high: Number(bounds.high) };
+  }
+
+  #take(askedAt: number, low: number, high: number): void {
+    const { log, topic } = this.#options;
+    if (high < this.#position) {
+      const fields = { topic, position: this.#position, end: high };
+      log.error(
+        fields,
+        'the directory ends before what was read: was the topic made anew? Reading all of it',
+      );
+      this.#freshness.forget();
+      this.#position = low;
+      void this.#runAgain();
+    }
+    this.#end = high;
+    this.#position = Math.max(this.#position, low);
+    this.#freshness.asked(askedAt, high);
+    this.#prove();
+  }
+
+  #prove(): void {
+    if (!this.#freshness.reached(this.#position)) return;
+    this.#started?.resolve();
+    this.#options.caughtUp();
+  }
+
+  #watch(): void {
+    const { clock, log, topic } = this.#options;
+    this.#cancelWatch = clock.at(clock.now() + TICK_MS, () => {
+      if (clock.now() - this.#aliveAt > SILENT_MS_MAX) {
+        log.warn({ topic }, 'the reading of the directory was silent for too long; it is made anew');
+        void this.#runAgain();
+      } else if (this.#isStalled()) this.#stepOverHole();
+      this.#watch();
+    });
+  }
+
+  #isStalled(): boolean {
+    return (
+      this.#position < this.#end &&
+      !this.#isLearning &&
+      this.#fetches >= STALLED_FETCHES &&
+      this.#options.clock.now() - this.#quietSince > STALLED_MS
+    );
+  }
+
+  /**
+   * A segment that compaction has left with nothing but an empty batch (an idempotent producer's) is fetched for ever.
+   * One offset a tick, so that no record that there is can be jumped over.
+   */
+  #stepOverHole(): void {
+    const fields = { topic: this.#options.topic, position: this.#position, end: this.#end };
+    this.#options.log.warn(fields, 'no records come from the directory: stepping on');
+    this.#position += 1;
+    this.#seek(this.#position);
+    this.#prove();
+  }
+}
+
+function lineOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ');
+}

@@ -1,0 +1,191 @@
+import type { EachBatchPayload, Kafka, Consumer as KafkaConsumer } from 'kafkajs';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+
+/** A member that is silent for so long is taken for dead, and its work given to others; milliseconds. */
+export const SESSION_MS = 10_000;
+/** Others can join only at our next heartbeat. */
+const HEARTBEAT_MS = 1000;
+/**
+ * Without a heartbeat that was answered for so long, our partitions may be another's: a process that was stopped and
+ * goes on must not start work that somebody else has by now.
+ */
+const TRUST_MS = 8000;
+const WATCH_MS = 5000;
+/** Neither heartbeat nor join for so long: the client is made anew. */
+const SILENT_MS_MAX = 45_000;
+const RESTART_MS = 2000;
+
+export interface GroupMemberOptions {
+  readonly kafka: Kafka;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly topic: string;
+  readonly groupId: string;
+  /** How long a fetch waits for something to come, milliseconds. */
+  readonly maxWaitMs: number;
+  readonly bytesPerPartition: number;
+  /** A generation has begun; nothing of it has been fetched. `isSame`: we were a member all along. */
+  readonly joined: (partitions: readonly number[], isSame: boolean) => void;
+  /** The generation ends: the last moment to commit. */
+  readonly rebalancing: () => void;
+  /** A node is about to be asked; what it answered before was handed in. */
+  readonly fetching: (node: number) => void;
+  readonly read: (payload: EachBatchPayload) => void;
+  /** The client is gone with all it had; another follows. */
+  readonly crashed: () => void;
+  /** Heartbeats are answered again. */
+  readonly revived: () => void;
+}
+
+/** A member of a consumer group that reads one topic: a kafkajs consumer, made anew whenever it gives up. */
+export class GroupMember {
+  readonly #options: GroupMemberOptions;
+  #client: KafkaConsumer | null = null;
+  #memberId = '';
+  /** Of this client; what an earlier one tells is not heard. */
+  #life = 0;
+  #aliveAt: number;
+  #isEnded = false;
+  #cancelWatch: () => void = () => {};
+
+  constructor(options: GroupMemberOptions) {
+    this.#options = options;
+    this.#aliveAt = options.clock.now();
+  }
+
+  /** Begins to join. */
+  async start(): Promise<void> {
+    this.#watch();
+    await this.#run();
+  }
+
+  /** False while another member may have our partitions: nothing new may be begun then. */
+  get isTrusted(): boolean {
+    return !this.#isEnded && this.#options.clock.now() - this.#aliveAt < TRUST_MS;
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  seek(partition: number, offset: number): void {
+    this.#client?.seek({ topic: this.#options.topic, partition, offset: `${offset}` });
+  }
+
+  pause(partition: number): void {
+    this.#client?.pause([{ topic: this.#options.topic, partitions: [partition] }]);
+  }
+
+  resume(partition: number): void {
+    this.#client?.resume([{ topic: this.#options.topic, partitions: [partition] }]);
+  }
+
+  /** Leaves the group and lets go of the connections. */
+  async end(): Promise<void> {
+    this.#isEnded = true;
+    this.#life += 1;
+    this.#cancelWatch();
+    await this.#client?.disconnect().catch(() => {});
+  }
+
+  async #run(): Promise<void> {
+    this.#life += 1;
+    const life = this.#life;
+    const isPast = () => this.#isEnded || life !== this.#life;
+    const client = this.#newClient();
+    this.#client = client;
+    this.#listen(client, isPast);
+    try {
+      await client.connect();
+      await client.subscribe({ topic: this.#options.topic, fromBeginning: true });
+      await client.run({
+        autoCommit: false,
+        partitionsConsumedConcurrently: 1,
+        eachBatch: async (payload) => {
+          if (!isPast()) this.#options.read(payload);
+        },
+      });
+    } catch (error) {
+      if (isPast()) return;
+      this.#options.log.warn(
+        { topic: this.#options.topic, detail: String(error) },
+        'a consumer could not start',
+      );
+      void this.#runAgain();
+    }
+  }
+
+  #newClient(): KafkaConsumer {
+    const { kafka, groupId, maxWaitMs, bytesPerPartition } = this.#options;
+    return kafka.consumer({
+      groupId,
+      sessionTimeout: SESSION_MS,
+      rebalanceTimeout: SESSION_MS,
+      heartbeatInterval: HEARTBEAT_MS,
+      maxWaitTimeInMs: maxWaitMs,
+      maxBytesPerPartition: bytesPerPartition,
+      allowAutoTopicCreation: false,
+      retry: { retries: 5, initialRetryTime: 200, maxRetryTime: 2000 },
+    });
+  }
+
+  #listen(client: KafkaConsumer, isPast: () => boolean): void {
+    const { topic, log, rebalancing, fetching, crashed } = this.#options;
+    client.on(client.events.HEARTBEAT, () => {
+      if (!isPast()) this.#alive();
+    });
+    client.on(client.events.GROUP_JOIN, ({ payload }) => {
+      if (!isPast()) this.#joined(payload.memberId, payload.memberAssignment[topic] ?? []);
+    });
+    client.on(client.events.FETCH_START, ({ payload }) => {
+      if (!isPast()) fetching(payload.nodeId);
+    });
+    client.on(client.events.REBALANCING, () => {
+      if (!isPast()) rebalancing();
+    });
+    client.on(client.events.CRASH, ({ payload: { error, restart } }) => {
+      if (isPast()) return;
+      log.warn({ topic, detail: error.message, restart }, 'a consumer crashed');
+      crashed();
+      if (!restart) void this.#runAgain();
+    });
+  }
+
+  /** Another member id: we were taken for dead, and others may have had our partitions in between. */
+  #joined(memberId: string, partitions: readonly number[]): void {
+    const isSame = memberId === this.#memberId;
+    this.#memberId = memberId;
+    this.#aliveAt = this.#options.clock.now();
+    this.#options.joined(partitions, isSame);
+  }
+
+  #alive(): void {
+    const wasTrusted = this.isTrusted;
+    this.#aliveAt = this.#options.clock.now();
+    if (!wasTrusted) this.#options.revived();
+  }
+
+  async #runAgain(): Promise<void> {
+    const old = this.#client;
+    this.#life += 1;
+    const life = this.#life;
+    void old?.disconnect().catch(() => {});
+    await this.#options.clock.sleep(RESTART_MS);
+    if (!this.#isEnded && life === this.#life) await this.#run();
+  }
+
+  #watch(): void {
+    const { clock, log, topic, crashed } = this.#options;
+    this.#cancelWatch = clock.at(clock.now() + WATCH_MS, () => {
+      if (this.#isEnded) return;
+      if (clock.now() - this.#aliveAt > SILENT_MS_MAX) {
+        log.warn({ topic }, 'a consumer was silent for too long; it is made anew');
+        this.#aliveAt = clock.now() - TRUST_MS;
+        crashed();
+        void this.#runAgain();
+      }
+      this.#watch();
+    });
+  }
+}

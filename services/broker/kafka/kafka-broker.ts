@@ -1,0 +1,266 @@
+/**
+ * The engine on Apache Kafka: any number of processes. Every stream is a topic, every delay a topic of its own, each read
+ * by a consumer group of its own. What a handler returns is acknowledged by all in-sync replicas before its input's
+ * offset may be committed; no transactions: ids are deterministic, so what a crash repeats is recognised.
+ */
+import type { Kafka } from 'kafkajs';
+import type { DirectoryChange } from '../../domain/directory.ts';
+import type { DomainEvent } from '../../domain/event.ts';
+import type { DeliveryTask, TaskClass } from '../../domain/task.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Random } from '../../runtime/random.ts';
+import type {
+  Broker,
+  BrokerCapabilities,
+  BrokerStatus,
+  Follower,
+  PublishedEvent,
+  PublishedTask,
+  ReceivedEvent,
+  RouterResult,
+  Settlement,
+  Source,
+} from '../broker.ts';
+import { Admins } from './admins.ts';
+import { KafkaDirectory } from './directory.ts';
+import { EventStream } from './event-stream.ts';
+import { SESSION_MS } from './group-member.ts';
+import { JOURNAL_HELD, KafkaJournal } from './journal-source.ts';
+import { Lag } from './lag.ts';
+import { lagTopics } from './lag-topics.ts';
+import type { ReadRecord } from './partition.ts';
+import { KafkaProducer } from './producer.ts';
+import { Publisher } from './publisher.ts';
+import type { KafkaRecords } from './records.ts';
+import { Outgoing } from './settle.ts';
+import { deadLetterShelf, QuarantineShelf } from './shelf.ts';
+import { Sources } from './sources.ts';
+import { type OpenTopic, TaskStreams } from './task-streams.ts';
+import { COMMIT_MS, TopicConsumer } from './topic-consumer.ts';
+import { TopicReader } from './topic-reader.ts';
+import type { TopicNames } from './topics.ts';
+
+const CLOSE_GRACE_MS = 5000;
+
+export interface KafkaBrokerOptions {
+  readonly kafka: Kafka;
+  readonly records: KafkaRecords;
+  readonly topics: TopicNames;
+  /** Of every topic. */
+  readonly partitions: ReadonlyMap<string, number>;
+  /** Prefix of our groups' names. */
+  readonly groupPrefix: string;
+  readonly clusterId: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Whether this process publishes directory changes. */
+  readonly publishesDirectory: boolean;
+  /** Divides the delays of retries and parked tasks (1 in production). */
+  readonly retryScale: number;
+  readonly log: Logger;
+}
+
+/** The broker, and a way out for a process that must end now. */
+export interface KafkaBroker extends Broker {
+  /** Lets go at once: nothing more is committed or sent. What is not acknowledged comes again. */
+  abandon(): Promise<void>;
+}
+
+/** Connects. Rejects when the cluster cannot be reached. */
+export async function startKafkaBroker(options: KafkaBrokerOptions): Promise<KafkaBroker> {
+  const engine = new Engine(options);
+  try {
+    await engine.open();
+    return engine;
+  } catch (error) {
+    await engine.abandon();
+    throw error;
+  }
+}
+
+class Engine implements KafkaBroker {
+  readonly capabilities: BrokerCapabilities = {
+    redeliveryMs: SESSION_MS + 5000,
+    // A commit, and the one that may be under way.
+    repeatsMs: 2 * COMMIT_MS,
+    recognisesRepeatedEvents: false,
+    multipleProcesses: true,
+  };
+  readonly events: Source<ReceivedEvent, RouterResult>;
+  readonly tasks: Readonly<Record<TaskClass, Source<DeliveryTask, Settlement>>>;
+  readonly journal: KafkaJournal;
+  readonly quarantine: QuarantineShelf;
+  readonly deadLetters: Broker['deadLetters'];
+  /** Outages pass, and this engine waits for their end: it never gives up by itself. */
+  readonly failed = new Promise<Error>(() => {});
+  readonly #options: KafkaBrokerOptions;
+  readonly #closing = new AbortController();
+  readonly #admins: Admins;
+  readonly #producer: KafkaProducer;
+  readonly #lag: Lag;
+  readonly #outgoing: Outgoing;
+  readonly #publisher: Publisher;
+  readonly #directory: KafkaDirectory;
+  readonly #reader: TopicReader;
+  readonly #taskStreams: TaskStreams;
+  readonly #sources: Sources;
+  #end: Promise<void> | null = null;
+
+  constructor(options: KafkaBrokerOptions) {
+    const { kafka, records, topics, clock, log, partitions, retryScale, clusterId } = options;
+    this.#options = options;
+    this.#admins = new Admins(kafka, clock);
+    this.#lag = new Lag(
+      this.#admins,
+      clock,
+      lagTopics(topics, (topic) => this.#groupOf(topic)),
+    );
+    this.#producer = new KafkaProducer({
+      kafka,
+      clock,
+      log,
+      partitions,
+      acknowledged: (topic, { partition, offset }) => this.#lag.appended(topic, partition, offset),
+    });
+    const partitionOf = (topic: string, key: string) => this.#producer.partitionOf(topic, key);
+    this.#outgoing = new Outgoing({ records, topics, partitionOf, retryScale });
+    const deps = { ...options, sender: this.#producer, admins: this.#admins };
+    this.#publisher = new Publisher({ ...deps, outgoing: this.#outgoing, eventsTopic: topics.events });
+    this.#directory = new KafkaDirectory({ ...deps, topic: topics.directory });
+    this.#reader = new TopicReader(deps);
+    const shelf = { ...deps, reader: this.#reader, eventsTopic: topics.events };
+    this.quarantine = new QuarantineShelf({ ...shelf, topic: topics.quarantine });
+    this.deadLetters = deadLetterShelf({ ...shelf, topic: topics.dead });
+    const closing = this.#closing.signal;
+    const open: OpenTopic = (topic, rest) => this.#openTopic(topic, rest);
+    const poison = (record: ReadRecord, detail: string, done: () => void) =>
+      this.#poison(record, detail, done);
+    const eventStream = new EventStream({ records, clock, topic: topics.events, open, closing });
+    this.#taskStreams = new TaskStreams({ records, topics, clock, retryScale, open, poison, closing });
+    const { quarantine } = this;
+    this.#sources = new Sources({
+      ...deps,
+      eventStream,
+      taskStreams: this.#taskStreams,
+      outgoing: this.#outgoing,
+      quarantine,
+    });
+    this.events = this.#sources.events;
+    this.tasks = this.#sources.tasks;
+    this.journal = new KafkaJournal({
+      records,
+      clock,
+      log,
+      clusterId,
+      topic: topics.journal,
+      open: (rest) => this.#openTopic(topics.journal, { ...rest, ...JOURNAL_HELD }),
+      shelve: (record, detail) => new Promise((done) => this.#poison(record, detail, done)),
+      closing,
+    });
+  }
+
+  async open(): Promise<void> {
+    await this.#producer.open();
+    await this.#lag.open();
+  }
+
+  publishEvents(events: readonly DomainEvent[]): Promise<PublishedEvent[]> {
+    return this.#publisher.publishEvents(events);
+  }
+
+  publishTasks(tasks: readonly PublishedTask[]): Promise<void> {
+    return this.#publisher.publishTasks(tasks);
+  }
+
+  publishDirectory(changes: readonly DirectoryChange[]): Promise<void> {
+    return this.#directory.publish(changes);
+  }
+
+  followDirectory(apply: (change: DirectoryChange) => void): Promise<Follower> {
+    return this.#directory.follow(apply, { republish: this.#options.publishesDirectory });
+  }
+
+  status(): BrokerStatus {
+    const { clock } = this.#options;
+    const now = clock.now();
+    const stuck = [...this.#sources.stuck, this.journal.stuck];
+    const count = stuck.reduce((sum, one) => sum + one.count, 0);
+    const since = Math.min(...stuck.map((one) => one.since));
+    const waiting = [this.#taskStreams.oldestDue(now), this.#lag.waitingSince()].filter(
+      (at) => at !== undefined,
+    );
+    return {
+      reachable: this.#end === null && this.#producer.isReachable && this.#lag.isAnswered,
+      oldestOverdueMs: waiting.length > 0 ? Math.max(0, now - Math.min(...waiting)) : 0,
+      backlog: this.#lag.backlog(),
+      stuck: { count, oldestMs: count === 0 ? 0 : Math.max(0, now - since) },
+    };
+  }
+
+  close(): Promise<void> {
+    this.#end ??= this.#close();
+    return this.#end;
+  }
+
+  abandon(): Promise<void> {
+    this.#end ??= this.#abandon();
+    return this.#end;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([this.#sources.stop(CLOSE_GRACE_MS), this.journal.stop(CLOSE_GRACE_MS)]);
+    await this.#producer.close(CLOSE_GRACE_MS);
+    await this.#release();
+  }
+
+  async #abandon(): Promise<void> {
+    await Promise.all([this.journal.abandon(), this.#producer.abandon()]);
+    await this.#release();
+  }
+
+  async #release(): Promise<void> {
+    this.#closing.abort();
+    this.#lag.close();
+    await Promise.all([
+      this.#sources.abandon(),
+      this.#directory.close(),
+      this.#reader.close(),
+      this.#producer.abandon(),
+    ]);
+    await this.#admins.close();
+  }
+
+  /** A record of our own that cannot be read is kept for operators: nothing is dropped. */
+  #poison(record: ReadRecord, detail: string, done: () => void): void {
+    const { clock, log } = this.#options;
+    const { partition, offset, value } = record;
+    const place = `${partition.topic}/${partition.id}@${offset}`;
+    log.error({ place, detail }, 'a record cannot be read; it is kept in the quarantine');
+    const bytes = value ?? Buffer.alloc(0);
+    const shelved = { reason: 'undecodable', detail: `${place}: ${detail}`, at: clock.now(), bytes } as const;
+    this.quarantine.put({ ...shelved, eventId: null, merchantId: null }).then(done, () => {});
+  }
+
+  #openTopic(topic: string, rest: Parameters<OpenTopic>[1]): TopicConsumer {
+    const { kafka, clock, log } = this.#options;
+    return new TopicConsumer({
+      kafka,
+      clock,
+      log,
+      admins: this.#admins,
+      topic,
+      groupId: this.#groupOf(topic),
+      ...rest,
+      assigned: (partition) => {
+        this.#lag.held(partition);
+        rest.assigned?.(partition);
+      },
+      committed: (partition, offset) => this.#lag.committed(topic, partition, offset),
+    });
+  }
+
+  #groupOf(topic: string): string {
+    return `${this.#options.groupPrefix}${topic}`;
+  }
+}

@@ -1,0 +1,64 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { KafkaConfig } from '../../runtime/kafka-config.ts';
+import { readTlsFiles } from '../../runtime/kafka-config.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Random } from '../../runtime/random.ts';
+import { explainKafkaError, kafkaClient } from './client.ts';
+import { type KafkaBroker, startKafkaBroker } from './kafka-broker.ts';
+import { KafkaRecords } from './records.ts';
+import { SchemaRegistry } from './registry.ts';
+import { prepareTopics, topicNames } from './topics.ts';
+
+/** A registry that is started with us may take this long. */
+const REGISTRY_MS_MAX = 30_000;
+
+export interface OpenKafkaOptions {
+  readonly kafka: KafkaConfig;
+  readonly environment: 'sandbox' | 'production';
+  readonly retryScale: number;
+  readonly clientId: string;
+  /** Whether this process publishes directory changes: it then mends what a late one overwrote. */
+  readonly publishesDirectory: boolean;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+/** Connects to brokers and registry, and sees to the topics. Rejects with one line for an operator. */
+export async function openKafkaBroker(options: OpenKafkaOptions): Promise<KafkaBroker> {
+  const { kafka: config, clock, log, random } = options;
+  const { brokers, sasl, registry, topicPrefix, eventsTopic } = config;
+  const tls = readTlsFiles(config.tls);
+  const kafka = kafkaClient({ brokers, clientId: options.clientId, tls, sasl, log });
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    const partitions = await prepareTopics(admin, { ...config, ...options });
+    const { clusterId } = await admin.describeCluster();
+    const records = await KafkaRecords.open(
+      new SchemaRegistry({ url: registry.url, auth: registry.credentials, ca: tls?.ca ?? null, clock }),
+      { clock, log, mayRegister: config.createTopics, giveUpMs: REGISTRY_MS_MAX },
+    );
+    return await startKafkaBroker({
+      kafka,
+      records,
+      topics: topicNames(topicPrefix, eventsTopic),
+      partitions,
+      groupPrefix: topicPrefix,
+      clusterId,
+      clock,
+      random,
+      retryScale: options.retryScale,
+      publishesDirectory: options.publishesDirectory,
+      log,
+    });
+  } catch (error) {
+    throw isKafkaError(error) ? new Error(explainKafkaError(error, brokers)) : error;
+  } finally {
+    await admin.disconnect().catch(() => {});
+  }
+}
+
+function isKafkaError(error: unknown): boolean {
+  return error instanceof Error && error.name.startsWith('KafkaJS');
+}

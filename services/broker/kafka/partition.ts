@@ -1,0 +1,111 @@
+import type { IHeaders } from 'kafkajs';
+import { type CommitNote, writeNote } from './commit-note.ts';
+
+/** A record as it was read. */
+export interface ReadRecord {
+  readonly partition: Partition;
+  readonly offset: number;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  /** LogAppendTime where the topic has it, milliseconds since the epoch. */
+  readonly timestamp: number;
+  readonly headers: IHeaders;
+  readonly bytes: number;
+}
+
+/**
+ * One partition for as long as this member holds it: which records are held or done, and how far the contiguous prefix
+ * of done ones reaches, which is all that may be committed. A partition that was taken away is dead: what is still on
+ * its way may end and produce, and must never reach a commit.
+ */
+export class Partition {
+  readonly topic: string;
+  readonly id: number;
+  isAlive = true;
+  /** Read from here next; null = its committed position is still being asked for. */
+  next: number | null = null;
+  /** Records held and their bytes: reading pauses when there are many. */
+  held = 0;
+  heldBytes = 0;
+  isPaused = false;
+  /** Where reading must start to know as much again; set by who remembers. */
+  windowStart: () => number | undefined = () => undefined;
+  /** Everything before is done. */
+  #prefix = 0;
+  readonly #done = new Set<number>();
+  #committed = '';
+
+  constructor(topic: string, id: number) {
+    this.topic = topic;
+    this.id = id;
+  }
+
+  /** The position is known. `first`: the oldest record that there is. */
+  start(note: CommitNote, first: number): void {
+    this.#prefix = Math.max(note.offset, first);
+    for (const offset of note.done) if (offset >= this.#prefix) this.#done.add(offset);
+    this.next = Math.max(note.windowStart, first);
+    this.#advance();
+  }
+
+  get prefix(): number {
+    return this.#prefix;
+  }
+
+  /** Records read or known from a commit that are done beyond the prefix. */
+  get doneAhead(): number {
+    return this.#done.size;
+  }
+
+  /** A record is read. False when there is nothing to do for it: done, or held already. */
+  isNew(offset: number): boolean {
+    if (this.next === null || offset < this.next) return false;
+    // Offsets may be missing: what is not there is done.
+    for (let missing = Math.max(this.next, this.#prefix); missing < offset; missing += 1)
+      this.#done.add(missing);
+    this.next = offset + 1;
+    if (offset < this.#prefix || this.#done.has(offset)) {
+      this.#advance();
+      return false;
+    }
+    this.#advance();
+    return true;
+  }
+
+  /** Records before `first` are not there any more, read or not: what is missing counts as done. */
+  skipTo(first: number): void {
+    for (let gone = Math.max(this.next ?? 0, this.#prefix); gone < first; gone += 1) this.#done.add(gone);
+    this.next = Math.max(this.next ?? 0, first);
+    this.#advance();
+  }
+
+  hold(bytes: number): void {
+    this.held += 1;
+    this.heldBytes += bytes;
+  }
+
+  /** A record that was held is done, whatever became of it. */
+  done(offset: number, bytes: number): void {
+    this.held -= 1;
+    this.heldBytes -= bytes;
+    this.#done.add(offset);
+    this.#advance();
+  }
+
+  /** What to commit now; null when it was committed already. */
+  toCommit(): { readonly offset: string; readonly metadata: string } | null {
+    if (this.next === null || !this.isAlive) return null;
+    const windowStart = Math.min(this.windowStart() ?? this.#prefix, this.#prefix);
+    const metadata = writeNote({ offset: this.#prefix, windowStart, done: this.#done });
+    if (`${this.#prefix};${metadata}` === this.#committed) return null;
+    return { offset: `${this.#prefix}`, metadata };
+  }
+
+  committed(commit: { readonly offset: string; readonly metadata: string }): void {
+    this.#committed = `${commit.offset};${commit.metadata}`;
+  }
+
+  #advance(): void {
+    while (this.#done.delete(this.#prefix)) this.#prefix += 1;
+  }
+}

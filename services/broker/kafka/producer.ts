@@ -1,0 +1,278 @@
+import {
+  type Kafka,
+  type Message,
+  Partitioners,
+  type Producer,
+  type ProducerBatch,
+  type RecordMetadata,
+} from 'kafkajs';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { Backlog } from './producer-backlog.ts';
+import type { OutgoingRecord, RecordSender, Sent } from './record-sender.ts';
+
+/** The broker waits this long for its replicas, milliseconds. */
+const ACK_MS = 30_000;
+const PAUSE_MS = 100;
+const PAUSE_MS_MAX = 2000;
+/** Larger than any record of ours; the quarantine's topic takes as much. */
+const RECORD_BYTES_MAX = 3 * 1024 * 1024;
+
+export interface ProducerOptions {
+  readonly kafka: Kafka;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Partitions by topic: all topics that are written to. */
+  readonly partitions: ReadonlyMap<string, number>;
+  /** Told of every acknowledged record, before its sender is. */
+  readonly acknowledged?: (topic: string, sent: Sent) => void;
+}
+
+/** A record that waits for its acknowledgement. */
+export interface Pending {
+  readonly record: OutgoingRecord;
+  readonly bytes: number;
+  readonly giveUpAt: number;
+  readonly resolve: (sent: Sent) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * Writes records so that none is lost whatever brokers do (kafkajs's own ways to lose some are closed by these rules):
+ *
+ * - One attempt per request, no retries inside the client: its retry keeps the answers of brokers that leadership may
+ *   have moved to meanwhile, and then skips their records.
+ * - At most one request under way per leader, so at most one per partition: what comes meanwhile goes into the next, in
+ *   order. That is the whole batching: an idle producer sends at once, a busy one sends large requests.
+ * - Any rejection means "outcome unknown": the client is made anew and everything of the request is sent again. Repeats
+ *   are recognised by their ids.
+ * - An answer must name every partition that was sent to.
+ *
+ * Leaders are only a way to group; a request that meets moved leaders is split by the client or refused, and sent again.
+ */
+export class KafkaProducer implements RecordSender {
+  readonly #options: ProducerOptions;
+  readonly #partitioner = Partitioners.DefaultPartitioner();
+  readonly #partitionMetadata = new Map<string, { partitionId: number; leader: number }[]>();
+  readonly #backlog = new Backlog();
+  #client: Producer | null = null;
+  #sending = 0;
+  #isMending = false;
+  #failures = 0;
+  #closed: Error | null = null;
+  #scheduled = false;
+  readonly #ending = new AbortController();
+
+  constructor(options: ProducerOptions) {
+    this.#options = options;
+    for (const [topic, count] of options.partitions) {
+      const ids = Array.from({ length: count }, (_, partitionId) => ({ partitionId, leader: 0 }));
+      this.#partitionMetadata.set(topic, ids);
+    }
+  }
+
+  /** Connects. Rejects when no broker can be reached. */
+  async open(): Promise<void> {
+    this.#client = await this.#connect();
+    await this.#learnLeaders();
+  }
+
+  /** What was sent last was acknowledged. */
+  get isReachable(): boolean {
+    return this.#failures === 0 && this.#closed === null;
+  }
+
+  /** Bytes that wait for their acknowledgement. */
+  get waitingBytes(): number {
+    return this.#backlog.bytes;
+  }
+
+  partitionOf(topic: string, key: string): number {
+    const partitionMetadata = this.#partitionMetadata.get(topic);
+    if (!partitionMetadata) throw new Error(`topic ${topic} is not one that this process writes to`);
+    // The types ask for more than the partitioner looks at.
+    const message = { key: Buffer.from(key), value: null };
+    return this.#partitioner({ topic, partitionMetadata: partitionMetadata as never, message });
+  }
+
+  send(record: OutgoingRecord, giveUpMs = Number.POSITIVE_INFINITY): Promise<Sent> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) return reject(this.#closed);
+      const bytes = (record.key?.length ?? 0) + (record.value?.length ?? 0);
+      if (bytes > RECORD_BYTES_MAX) {
+        return reject(new RangeError(`a record of ${bytes} bytes is too large for ${record.topic}`));
+      }
+      const giveUpAt = this.#options.clock.now() + giveUpMs;
+      this.#backlog.add({ record, bytes, giveUpAt, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Resolves when nothing is under way or waits, or after `deadlineMs`; then lets go of the connections. */
+  async close(deadlineMs: number): Promise<void> {
+    const { clock } = this.#options;
+    const until = clock.now() + deadlineMs;
+    while (!this.#closed && this.#backlog.bytes > 0 && clock.now() < until) await clock.sleep(5);
+    await this.abandon();
+  }
+
+  /** Lets go at once. What was not acknowledged is rejected. */
+  async abandon(): Promise<void> {
+    this.#closed ??= new Error('the broker is closed');
+    this.#ending.abort();
+    this.#rejectAll(this.#closed);
+    await this.#client?.disconnect().catch(() => {});
+  }
+
+  #rejectAll(error: Error): void {
+    for (const { reject } of this.#backlog.takeAll()) reject(error);
+  }
+
+  /** At the end of this turn of the event loop: what a turn hands in goes together. */
+  #schedule(): void {
+    if (this.#scheduled || this.#isMending) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#pump();
+    });
+  }
+
+  #pump(): void {
+    if (this.#isMending || this.#closed) return;
+    for (const batch of this.#backlog.takeBatches()) {
+      this.#sending += 1;
+      void this.#sendBatch(batch.leader, batch.pending);
+    }
+  }
+
+  async #sendBatch(leader: number, batch: readonly Pending[]): Promise<void> {
+    let failure: Error | null = null;
+    try {
+      const answers = await this.#client?.sendBatch(requestOf(batch, this.#options.clock.now()));
+      this.#acknowledge(batch, answers ?? []);
+    } catch (error) {
+      failure = error instanceof Error ? error : new Error(String(error));
+    }
+    this.#sending -= 1;
+    this.#backlog.done(leader, failure ? batch : [], failure ? [] : batch);
+    if (this.#closed) return this.#rejectAll(this.#closed);
+    if (failure) this.#mend(failure);
+    else if (this.#isMending) return;
+    else {
+      this.#failures = 0;
+      this.#schedule();
+    }
+  }
+
+  /** Resolves what the answer covers. Throws when it leaves a partition out: everything is sent again then. */
+  #acknowledge(batch: readonly Pending[], answers: readonly RecordMetadata[]): void {
+    const next = new Map<string, { offset: number; readonly timestamp: number }>();
+    for (const { topicName, partition, baseOffset, logAppendTime } of answers) {
+      const appended = Number(logAppendTime ?? -1);
+      const timestamp = appended >= 0 ? appended : Math.floor(this.#options.clock.now());
+      next.set(`${topicName}/${partition}`, { offset: Number(baseOffset ?? -1), timestamp });
+    }
+    for (const { record } of batch) {
+      const { topic, partition } = record;
+      if (!next.has(`${topic}/${partition}`)) {
+        throw new Error(`the answer leaves out partition ${partition} of ${topic}`);
+      }
+    }
+    for (const { record, resolve } of batch) {
+      const place = next.get(`${record.topic}/${record.partition}`);
+      if (!place) continue;
+      const sent = { partition: record.partition, offset: place.offset, timestamp: place.timestamp };
+      place.offset += 1;
+      this.#options.acknowledged?.(record.topic, sent);
+      resolve(sent);
+    }
+  }
+
+  /** Waits for what is under way, then makes the client anew and asks who leads now. */
+  #mend(error: Error): void {
+    const { log } = this.#options;
+    this.#failures += 1;
+    log.warn({ failures: this.#failures, detail: error.message }, 'Kafka did not acknowledge; sending again');
+    if (this.#isMending) return;
+    this.#isMending = true;
+    void this.#mended();
+  }
+
+  async #mended(): Promise<void> {
+    const { clock } = this.#options;
+    let pause = PAUSE_MS;
+    while (!this.#closed) {
+      await clock.sleep(pause, this.#ending.signal);
+      pause = Math.min(pause * 2, PAUSE_MS_MAX);
+      this.#giveUp();
+      if (this.#sending > 0) continue;
+      try {
+        const old = this.#client;
+        this.#client = await this.#connect();
+        void old?.disconnect().catch(() => {});
+        await this.#learnLeaders();
+        break;
+      } catch (error) {
+        this.#options.log.warn({ detail: messageOf(error) }, 'Kafka cannot be reached');
+      }
+    }
+    this.#isMending = false;
+    if (this.#closed) await this.#client?.disconnect().catch(() => {});
+    this.#schedule();
+  }
+
+  #giveUp(): void {
+    for (const { record, reject } of this.#backlog.takeOverdue(this.#options.clock.now())) {
+      reject(
+        new Error(
+          `Kafka did not acknowledge a record of ${record.topic} in time: it may or may not be there`,
+        ),
+      );
+    }
+  }
+
+  async #connect(): Promise<Producer> {
+    const client = this.#options.kafka.producer({
+      createPartitioner: Partitioners.DefaultPartitioner,
+      retry: { retries: 0 },
+      allowAutoTopicCreation: false,
+      idempotent: false,
+    });
+    await client.connect();
+    return client;
+  }
+
+  async #learnLeaders(): Promise<void> {
+    const admin = this.#options.kafka.admin();
+    try {
+      await admin.connect();
+      const { topics } = await admin.fetchTopicMetadata({ topics: [...this.#options.partitions.keys()] });
+      const leaders = new Map<string, number>();
+      for (const { name, partitions } of topics) {
+        for (const { partitionId, leader } of partitions) leaders.set(`${name}/${partitionId}`, leader);
+      }
+      this.#backlog.regroup((topic, partition) => leaders.get(`${topic}/${partition}`) ?? 0);
+    } finally {
+      await admin.disconnect().catch(() => {});
+    }
+  }
+}
+
+function requestOf(batch: readonly Pending[], now: number): ProducerBatch {
+  const timestamp = `${Math.floor(now)}`;
+  const byTopic = new Map<string, Message[]>();
+  for (const { record } of batch) {
+    const { topic, partition, key, value, headers } = record;
+    const message: Message = { partition, key, value, timestamp, ...(headers ? { headers } : {}) };
+    const messages = byTopic.get(topic);
+    if (messages) messages.push(message);
+    else byTopic.set(topic, [message]);
+  }
+  const topicMessages = [...byTopic].map(([topic, messages]) => ({ topic, messages }));
+  return { acks: -1, timeout: ACK_MS, topicMessages };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

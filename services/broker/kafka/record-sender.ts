@@ -1,0 +1,27 @@
+/** A record on its way to a topic. */
+export interface OutgoingRecord {
+  readonly topic: string;
+  readonly partition: number;
+  readonly key: Buffer | null;
+  /** null takes the key's earlier record off a shelf or a compacted topic. */
+  readonly value: Buffer | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Where a record came to lie. */
+export interface Sent {
+  readonly partition: number;
+  readonly offset: number;
+  /** When the broker appended it (LogAppendTime), or else when it was sent; milliseconds since the epoch. */
+  readonly timestamp: number;
+}
+
+export interface RecordSender {
+  /**
+   * Resolves when all in-sync replicas have the record; sends again by itself until then. Rejects when closed, when the
+   * record is larger than any topic takes, or after `giveUpMs`: the record may or may not be there then.
+   */
+  send(record: OutgoingRecord, giveUpMs?: number): Promise<Sent>;
+  /** The partition of a key: murmur2, as in Java's default partitioner. */
+  partitionOf(topic: string, key: string): number;
+}

@@ -1,0 +1,91 @@
+import type { JournalEntry } from '../../domain/journal.ts';
+import { TIERS, type Tier, tierOfAttempt } from '../../domain/retry.ts';
+import { type DeliveryTask, taskClass } from '../../domain/task.ts';
+import type { RouterResult, Settlement } from '../broker.ts';
+import type { OutgoingRecord, RecordSender } from './record-sender.ts';
+import type { KafkaRecords } from './records.ts';
+import { taskHeaders } from './task-wire.ts';
+import type { TopicNames } from './topics.ts';
+
+export interface OutgoingDeps {
+  readonly records: KafkaRecords;
+  readonly topics: TopicNames;
+  readonly partitionOf: RecordSender['partitionOf'];
+  /** Divides the delays; 1 in production. */
+  readonly retryScale: number;
+}
+
+/** Turns what stations decide into records. Everything is encoded before anything is sent. */
+export class Outgoing {
+  readonly #deps: OutgoingDeps;
+
+  constructor(deps: OutgoingDeps) {
+    this.#deps = deps;
+  }
+
+  /** Of a routed event: its tasks and its journal entry. A quarantined one has none: it goes on the shelf. */
+  ofRouted(result: Extract<RouterResult, { kind: 'routed' }>, now: number): OutgoingRecord[] {
+    return [...result.tasks.map((task) => this.task(task, now)), this.journal(result.journal)];
+  }
+
+  /** Of a task's end; null when it was given back. */
+  ofSettlement(settlement: Settlement, task: DeliveryTask, now: number): OutgoingRecord[] | null {
+    switch (settlement.kind) {
+      case 'settled': {
+        const records = settlement.journal.map((entry) => this.journal(entry));
+        if (settlement.next)
+          records.push(this.#taskOn(this.#tier(tierOfAttempt(settlement.next.attempt)), settlement.next));
+        if (settlement.dead) {
+          const value = this.#deps.records.encode('deadLetter', settlement.dead);
+          records.push(this.#record(this.#deps.topics.dead, task.endpointId, value));
+        }
+        return records;
+      }
+      case 'parked': {
+        // Rounded up: never early.
+        const dueAt = Math.ceil(now + this.#delayMs(settlement.tier));
+        return [this.#taskOn(this.#tier(settlement.tier), { ...task, dueAt, hop: task.hop + 1 })];
+      }
+      case 'released':
+        return null;
+    }
+  }
+
+  /** A task where it belongs: to its class's stream, or, when it is due later, to a tier. */
+  task(task: DeliveryTask, now: number): OutgoingRecord {
+    const { topics } = this.#deps;
+    if (task.dueAt <= now) {
+      const own = { live: topics.deliver, test: topics.test, replay: topics.replay };
+      return this.#taskOn(own[taskClass(task)], task);
+    }
+    if (task.attempt > 1) return this.#taskOn(this.#tier(tierOfAttempt(task.attempt)), task);
+    // The longest tier that is over by then; the shortest raises the due time a little.
+    const wait = task.dueAt - now;
+    const tier = TIERS.findLast((one) => this.#delayMs(one) <= wait) ?? TIERS[0];
+    return this.#taskOn(this.#tier(tier), task);
+  }
+
+  /** Keyed by what orders it: an event's by the event, everything else by the endpoint. */
+  journal(entry: JournalEntry): OutgoingRecord {
+    const key = entry.kind === 'routed' ? entry.event.eventId : entry.delivery.endpointId;
+    return this.#record(this.#deps.topics.journal, key, this.#deps.records.encode('journal', entry));
+  }
+
+  /** Milliseconds that a tier's records wait. */
+  #delayMs(tier: Tier): number {
+    return (tier * 1000) / this.#deps.retryScale;
+  }
+
+  #tier(tier: Tier): string {
+    return this.#deps.topics.retry[tier];
+  }
+
+  #taskOn(topic: string, task: DeliveryTask): OutgoingRecord {
+    const value = this.#deps.records.encode('task', task);
+    return { ...this.#record(topic, task.endpointId, value), headers: taskHeaders(task) };
+  }
+
+  #record(topic: string, key: string, value: Buffer): OutgoingRecord {
+    return { topic, partition: this.#deps.partitionOf(topic, key), key: Buffer.from(key), value };
+  }
+}

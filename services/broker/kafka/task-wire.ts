@@ -1,0 +1,47 @@
+import type { IHeaders } from 'kafkajs';
+import { type DeliveryTask, TASK_CLASSES, type TaskClass, taskClass } from '../../domain/task.ts';
+import type { ReadRecord } from './partition.ts';
+import type { KafkaRecords } from './records.ts';
+
+/** What is looked at before a task is decoded; also legible to whoever reads the topic with a console consumer. */
+const ID = 'hookrail-task';
+const CLASS = 'hookrail-class';
+const DUE = 'hookrail-due';
+
+export function taskHeaders(task: DeliveryTask): Record<string, string> {
+  return { [ID]: identityOf(task), [CLASS]: taskClass(task), [DUE]: `${task.dueAt}` };
+}
+
+export interface TaskMark {
+  /** (delivery, attempt, hop): two records with the same one are copies. */
+  readonly identity: string;
+  readonly taskClass: TaskClass;
+  /** Milliseconds since the epoch; 0 = at once. */
+  readonly dueAt: number;
+}
+
+/** What a task's record says of it; undefined when it says nothing that can be understood. */
+export function taskMark(record: ReadRecord, records: KafkaRecords): TaskMark | undefined {
+  const identity = text(record.headers, ID);
+  const named = TASK_CLASSES.find((one) => one === text(record.headers, CLASS));
+  const dueAt = Number(text(record.headers, DUE));
+  if (identity !== undefined && named !== undefined && Number.isFinite(dueAt)) {
+    return { identity, taskClass: named, dueAt };
+  }
+  // Another program has put it there, or has lost the headers on the way.
+  try {
+    const task = records.decode('task', record.value ?? Buffer.alloc(0));
+    return { identity: identityOf(task), taskClass: taskClass(task), dueAt: task.dueAt };
+  } catch {
+    return undefined;
+  }
+}
+
+function identityOf({ deliveryId, attempt, hop }: DeliveryTask): string {
+  return `${deliveryId}/${attempt}/${hop}`;
+}
+
+function text(headers: IHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return (Array.isArray(value) ? value[0] : value)?.toString();
+}

@@ -1,0 +1,78 @@
+import { pino } from 'pino';
+import { kafkaClient } from '../../services/broker/kafka/client.ts';
+import { type KafkaBroker, startKafkaBroker } from '../../services/broker/kafka/kafka-broker.ts';
+import { KafkaRecords } from '../../services/broker/kafka/records.ts';
+import { SchemaRegistry } from '../../services/broker/kafka/registry.ts';
+import { prepareTopics, topicNames } from '../../services/broker/kafka/topics.ts';
+import { systemClock } from '../../services/runtime/clock.ts';
+import { systemRandom } from '../../services/runtime/random.ts';
+import type { Installation } from '../contract/broker.contract.ts';
+import { freshPrefix, type KafkaForTests } from './kafka.ts';
+
+const RETRY_SCALE = 1000;
+/** Fewer than in production: each test makes and deletes its own. */
+const PARTITIONS = {
+  events: 3,
+  deliver: 3,
+  'retry.3s': 2,
+  'retry.66s': 2,
+  'retry.731s': 2,
+  'retry.4098s': 1,
+  'retry.15627s': 1,
+  'retry.46658s': 1,
+  test: 1,
+  replay: 2,
+  journal: 2,
+  dead: 2,
+  quarantine: 2,
+};
+
+let records: Promise<KafkaRecords> | null = null;
+
+/** Topics of its own on the cluster that the tests use. */
+export async function kafkaInstallation({ brokers, registryUrl }: KafkaForTests): Promise<Installation> {
+  const clock = systemClock();
+  const log = pino({ level: 'silent' });
+  const prefix = freshPrefix();
+  const eventsTopic = `${prefix}events.in`;
+  const kafka = kafkaClient({ brokers, clientId: 'hookrail-test', tls: null, sasl: null, log });
+  const registry = new SchemaRegistry({ url: registryUrl, auth: null, ca: null, clock });
+  records ??= KafkaRecords.open(registry, { clock, log, mayRegister: true, giveUpMs: 10_000 });
+  const admin = kafka.admin();
+  await admin.connect();
+  const partitions = await prepareTopics(admin, {
+    brokers,
+    environment: 'sandbox',
+    replicationFactor: null,
+    createTopics: true,
+    clock,
+    log,
+    topicPrefix: prefix,
+    eventsTopic,
+    partitions: PARTITIONS,
+  });
+  const known = await records;
+  return {
+    clock,
+    retryScale: RETRY_SCALE,
+    open: () =>
+      startKafkaBroker({
+        kafka,
+        records: known,
+        topics: topicNames(prefix, eventsTopic),
+        partitions,
+        groupPrefix: '',
+        clusterId: 'test',
+        random: systemRandom,
+        publishesDirectory: true,
+        clock,
+        retryScale: RETRY_SCALE,
+        log,
+      }),
+    crash: (broker) => (broker as KafkaBroker).abandon(),
+    async dispose() {
+      await admin.deleteTopics({ topics: [...partitions.keys()] }).catch(() => {});
+      await admin.disconnect();
+    },
+  };
+}
