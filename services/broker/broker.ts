@@ -94,16 +94,22 @@ export type Settlement =
     }
   /** Put back for a while without counting an attempt: comes again after the tier's delay with hop + 1. */
   | { readonly kind: 'parked'; readonly tier: Tier }
-  /** Given back because of our shutdown; legal only after stop() was called. */
+  /** Given back because of our shutdown, or because it is lost; legal only after stop() was called, or then. */
   | { readonly kind: 'released' };
+
+/**
+ * Whether work that was handed over and has not begun may still be: another process may have it by now (`lost`: give it
+ * back), or perhaps (`unsure`: wait, it will be one of the others). Always `ours` where there is one process.
+ */
+export type Standing = 'ours' | 'unsure' | 'lost';
 
 export interface Source<In, Out> {
   /**
    * Hands inputs to the handler, at most `inFlightMax` unsettled at a time. `signal` fires when the consumer
-   * is stopped. One consumer per source and process.
+   * is stopped; `standing` is to be asked before something that cannot be undone. One consumer per source and process.
    */
   consume(
-    handler: (input: In, signal: AbortSignal) => Out | Promise<Out>,
+    handler: (input: In, signal: AbortSignal, standing: () => Standing) => Out | Promise<Out>,
     limits: { readonly inFlightMax: number },
   ): Promise<Consumer>;
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
-import type { Consumer, Source } from './broker.ts';
+import type { Consumer, Source, Standing } from './broker.ts';
 import type { Feed, Item } from './work.ts';
 
 /** Inputs whose handler keeps throwing are held in memory: at this many, nothing new is handed over. */
@@ -44,7 +44,7 @@ export class WorkSource<It extends Item, In, Out> implements Source<In, Out> {
   }
 
   async consume(
-    handler: (input: In, signal: AbortSignal) => Out | Promise<Out>,
+    handler: (input: In, signal: AbortSignal, standing: () => Standing) => Out | Promise<Out>,
     limits: { readonly inFlightMax: number },
   ): Promise<Consumer> {
     if (this.isConsumed) throw new Error(`${this.#options.name} has a consumer already`);
@@ -76,8 +76,11 @@ export class WorkSource<It extends Item, In, Out> implements Source<In, Out> {
   }
 
   next(): It | undefined {
-    const again = this.#again.shift();
-    if (again || this.#stuck.size >= STUCK_MAX) return again;
+    for (let again = this.#again.shift(); again; again = this.#again.shift()) {
+      if (again.standing !== 'lost') return again;
+      this.#stuck.delete(again);
+    }
+    if (this.#stuck.size >= STUCK_MAX) return undefined;
     const { feeds } = this.#options;
     for (let tried = 0; tried < feeds.length; tried += 1) {
       this.#turn = (this.#turn + 1) % feeds.length;
@@ -127,7 +130,7 @@ export class WorkSource<It extends Item, In, Out> implements Source<In, Out> {
 class WorkConsumer<It extends Item, In, Out> implements Consumer {
   readonly #source: WorkSource<It, In, Out>;
   readonly #options: Options<It, In, Out>;
-  readonly #handler: (input: In, signal: AbortSignal) => Out | Promise<Out>;
+  readonly #handler: (input: In, signal: AbortSignal, standing: () => Standing) => Out | Promise<Out>;
   readonly #inFlightMax: number;
   readonly #stopping = new AbortController();
   /** In a handler that has yet to answer. */
@@ -144,7 +147,7 @@ class WorkConsumer<It extends Item, In, Out> implements Consumer {
   constructor(
     source: WorkSource<It, In, Out>,
     options: Options<It, In, Out>,
-    handler: (input: In, signal: AbortSignal) => Out | Promise<Out>,
+    handler: (input: In, signal: AbortSignal, standing: () => Standing) => Out | Promise<Out>,
     inFlightMax: number,
   ) {
     this.#source = source;
@@ -195,7 +198,7 @@ class WorkConsumer<It extends Item, In, Out> implements Consumer {
   #run(item: It): void {
     let out: Out | Promise<Out>;
     try {
-      out = this.#handler(this.#options.input(item), this.#stopping.signal);
+      out = this.#handler(this.#options.input(item), this.#stopping.signal, () => item.standing);
     } catch (error) {
       this.#threw(item, error);
       return;
@@ -218,7 +221,8 @@ class WorkConsumer<It extends Item, In, Out> implements Consumer {
     try {
       isSettled = this.#options.settle(out, item);
       // Giving back is legal only when we are stopping; otherwise it would be offered and given back for ever.
-      if (!isSettled && !this.#stop) throw new Error('work was released though nobody asked to stop');
+      if (!isSettled && !this.#stop && item.standing !== 'lost')
+        throw new Error('work was released though nobody asked to stop');
     } catch (error) {
       this.#committing -= 1;
       this.#threw(item, error);
@@ -226,8 +230,9 @@ class WorkConsumer<It extends Item, In, Out> implements Consumer {
     }
     if (isSettled) return;
     this.#committing -= 1;
-    this.#source.giveBack(item);
+    if (item.standing !== 'lost') this.#source.giveBack(item);
     this.#checkEmpty();
+    this.#pumpSoon();
   }
 
   durable(item: Item): void {

@@ -1,3 +1,5 @@
+import type { Standing } from './broker.ts';
+
 /** What engines share: pieces of work that are handed over to a station and settled by it. */
 
 /** Something that was handed over and is not settled. Engines add the record and how it is acknowledged. */
@@ -9,6 +11,11 @@ export abstract class Item {
   cancel: (() => void) | null = null;
   /** Who settled it, and wants to know when that is durable. */
   settledBy: { durable(item: Item): void } | null = null;
+
+  /** Whether it may still be begun; see the port. */
+  get standing(): Standing {
+    return 'ours';
+  }
 
   /** What settled it is durable: lets go of what the engine holds for it. */
   abstract completed(): void;

@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import type { Broker, Settlement } from '../broker/broker.ts';
 import type { Exchange } from '../domain/attempt.ts';
 import type { Directory } from '../domain/directory.ts';
-import { type DeliveryTask, TASK_CLASSES, type TaskClass } from '../domain/task.ts';
+import { TASK_CLASSES, type TaskClass } from '../domain/task.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { KeyRing } from '../runtime/keyring.ts';
 import { type Logger, lineWriter } from '../runtime/logger.ts';
@@ -103,11 +103,11 @@ class RunningSender implements Sender, PassageOwner {
       lanes.onDemoted = () => this.#adjustIntakes();
       let isWatched = false;
       const consumer = await source.consume(
-        (task, signal) => {
+        (task, signal, standing) => {
           // One signal for all calls: the broker may stop before we are told to.
           if (!isWatched) signal.addEventListener('abort', () => this.#release(taskClass), { once: true });
           isWatched = true;
-          return this.#handle(task, lanes, signal);
+          return this.#handle({ task, lanes, signal, standing });
         },
         { inFlightMax },
       );
@@ -137,17 +137,17 @@ class RunningSender implements Sender, PassageOwner {
       log.warn('the sender stopped before everything was settled; it will come again');
   }
 
-  #handle(task: DeliveryTask, lanes: Lanes, signal: AbortSignal): Settlement | Promise<Settlement> {
-    if (this.#isStopping || signal.aborted) return RELEASED;
+  #handle(on: Pick<TaskPassage, 'task' | 'lanes' | 'signal' | 'standing'>): Settlement | Promise<Settlement> {
+    if (this.#isStopping || on.signal.aborted) return RELEASED;
     return new Promise((settle, fail) => {
-      lanes.admit(new TaskPassage({ task, lanes, signal }, this, settle, fail));
+      on.lanes.admit(new TaskPassage(on, this, settle, fail));
       this.#adjustIntakes();
     });
   }
 
   attempt(passage: TaskPassage): void {
-    const { task } = passage;
-    const mayGo = this.#deps.ready() && this.#deps.clock.now() >= task.dueAt;
+    const { task, standing } = passage;
+    const mayGo = this.#deps.ready() && this.#deps.clock.now() >= task.dueAt && standing() === 'ours';
     const delivery = mayGo ? deliver(task, this.#deliverDeps) : this.#deliverLater(passage);
     delivery.then(
       (made) => this.#settle(passage, made),
@@ -168,14 +168,15 @@ class RunningSender implements Sender, PassageOwner {
     for (const intake of this.#intakes) intake.adjust();
   }
 
-  /** Holds the attempt until it is due and the directory is fresh, then makes it. */
-  async #deliverLater({ task, signal }: TaskPassage): Promise<Delivery> {
-    const { clock, ready } = this.#deps;
+  /** Holds the attempt until it is due, the directory is fresh and the task surely ours; then makes it. */
+  async #deliverLater({ task, signal, standing }: TaskPassage): Promise<Delivery> {
+    const { clock } = this.#deps;
+    const ready = () => this.#deps.ready() && standing() === 'ours';
     if (clock.now() < task.dueAt) {
       this.#metrics.early();
       await clock.sleep(task.dueAt - clock.now(), signal);
     }
-    while (!ready() && !this.#isStopping && !signal.aborted) {
+    while (!ready() && standing() !== 'lost' && !this.#isStopping && !signal.aborted) {
       // All that wait share one timer.
       this.#readyAgain ??= clock.sleep(READY_CHECK_MS, signal).finally(() => {
         this.#readyAgain = null;

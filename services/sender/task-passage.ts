@@ -1,4 +1,4 @@
-import type { Settlement } from '../broker/broker.ts';
+import type { Settlement, Standing } from '../broker/broker.ts';
 import type { Tier } from '../domain/retry.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import type { Deadline } from './deadlines.ts';
@@ -17,6 +17,8 @@ export class TaskPassage implements Passage {
   readonly lanes: Lanes;
   /** Fires when the broker stops handing over. */
   readonly signal: AbortSignal;
+  /** Whether the attempt may still be begun here. */
+  readonly standing: () => Standing;
   readonly endpointId: string;
   readonly entityId: string | null;
   readonly settle: (settlement: Settlement) => void;
@@ -29,7 +31,7 @@ export class TaskPassage implements Passage {
   readonly #owner: PassageOwner;
 
   constructor(
-    on: { readonly task: DeliveryTask; readonly lanes: Lanes; readonly signal: AbortSignal },
+    on: Pick<TaskPassage, 'task' | 'lanes' | 'signal' | 'standing'>,
     owner: PassageOwner,
     settle: (settlement: Settlement) => void,
     fail: (error: unknown) => void,
@@ -37,6 +39,7 @@ export class TaskPassage implements Passage {
     this.task = on.task;
     this.lanes = on.lanes;
     this.signal = on.signal;
+    this.standing = on.standing;
     this.endpointId = on.task.endpointId;
     // Retries keep no order: they never hold a later event back (decisions §2).
     this.entityId = on.task.attempt === 1 ? on.task.entityId : null;

@@ -4,24 +4,18 @@ import { DueHeap, type DueKey } from '../due-heap.ts';
 import type { Feed } from '../work.ts';
 import type { ReadRecord } from './partition.ts';
 import type { KafkaRecords } from './records.ts';
-import { TopicItem } from './stream-feed.ts';
+import { type RecordReader, TopicItem } from './stream-feed.ts';
 
 interface Entry extends DueKey {
   readonly record: ReadRecord;
-  readonly tier: DelayTier;
-}
-
-/** Where a delayed record came from. */
-export interface DelayTier {
-  readonly isTrusted: boolean;
-  done(record: ReadRecord): void;
+  readonly tier: RecordReader;
 }
 
 interface Options {
   readonly records: KafkaRecords;
   readonly clock: Clock;
   /** Undefined = the record was dealt with otherwise. */
-  readonly decode: (record: ReadRecord, tier: DelayTier) => DeliveryTask | undefined;
+  readonly decode: (record: ReadRecord, tier: RecordReader) => DeliveryTask | undefined;
   readonly closing: AbortSignal;
 }
 
@@ -41,7 +35,7 @@ export class DelayedFeed implements Feed<TopicItem<DeliveryTask>> {
   }
 
   /** `due`: the later of what the task says and what the tier's delay makes of the time it was appended. */
-  add(record: ReadRecord, due: number, tier: DelayTier): void {
+  add(record: ReadRecord, due: number, tier: RecordReader): void {
     this.#heap.push({ due, id: this.#count++, record, tier });
     this.#arm();
   }
@@ -64,7 +58,7 @@ export class DelayedFeed implements Feed<TopicItem<DeliveryTask>> {
       const task = decode(record, tier);
       if (!task) continue;
       if (task.dueAt > now) this.add(record, task.dueAt, tier);
-      else return new TopicItem(task, record, (done) => tier.done(done));
+      else return new TopicItem(task, record, tier);
     }
     this.#arm();
     return undefined;

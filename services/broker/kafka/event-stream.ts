@@ -29,8 +29,7 @@ export class EventStream {
     this.feed = new StreamFeed<ReceivedEvent>({
       records: deps.records,
       closing: deps.closing,
-      isTrusted: () => this.#consumer?.isTrusted ?? false,
-      done: (record) => this.#consumer?.done(record),
+      reader: () => this.#consumer,
       decode: (record) => this.#received(record),
     });
   }

@@ -1,22 +1,35 @@
+import type { Standing } from '../broker.ts';
 import { type Feed, Item } from '../work.ts';
 import type { Partition, ReadRecord } from './partition.ts';
 import type { KafkaRecords } from './records.ts';
+
+/** Who reads the topic. */
+export interface RecordReader {
+  /** False while another member may have our partitions. */
+  readonly isTrusted: boolean;
+  done(record: ReadRecord): void;
+}
 
 /** A record that was handed over. */
 export class TopicItem<T> extends Item {
   readonly value: T;
   readonly record: ReadRecord;
-  readonly #done: (record: ReadRecord) => void;
+  readonly #reader: RecordReader;
 
-  constructor(value: T, record: ReadRecord, done: (record: ReadRecord) => void) {
+  constructor(value: T, record: ReadRecord, reader: RecordReader) {
     super();
     this.value = value;
     this.record = record;
-    this.#done = done;
+    this.#reader = reader;
+  }
+
+  override get standing(): Standing {
+    if (!this.record.partition.isAlive) return 'lost';
+    return this.#reader.isTrusted ? 'ours' : 'unsure';
   }
 
   completed(): void {
-    this.#done(this.record);
+    this.#reader.done(this.record);
   }
 }
 
@@ -24,9 +37,8 @@ export interface StreamFeedOptions<T> {
   readonly records: KafkaRecords;
   /** Undefined = the record was dealt with otherwise. */
   readonly decode: (record: ReadRecord) => T | undefined;
-  /** Whether work may be begun at all; see TopicConsumer. */
-  readonly isTrusted: () => boolean;
-  readonly done: (record: ReadRecord) => void;
+  /** Who reads the topic now. */
+  readonly reader: () => RecordReader | null;
   /** Fires when the engine closes. */
   readonly closing: AbortSignal;
 }
@@ -57,10 +69,11 @@ export class StreamFeed<T> implements Feed<TopicItem<T>> {
   }
 
   take(): TopicItem<T> | undefined {
-    if (!this.#options.isTrusted()) return undefined;
+    const reader = this.#options.reader();
+    if (!reader?.isTrusted) return undefined;
     for (let tried = 0; tried < this.#turns.length; tried += 1) {
       this.#turn = (this.#turn + 1) % this.#turns.length;
-      const item = this.#takeFrom(this.#turns[this.#turn] as Partition);
+      const item = this.#takeFrom(this.#turns[this.#turn] as Partition, reader);
       if (item) return item;
     }
     return undefined;
@@ -83,7 +96,7 @@ export class StreamFeed<T> implements Feed<TopicItem<T>> {
     this.onAvailable();
   }
 
-  #takeFrom(partition: Partition): TopicItem<T> | undefined {
+  #takeFrom(partition: Partition, reader: RecordReader): TopicItem<T> | undefined {
     const queue = this.#queues.get(partition);
     if (!queue || !partition.isAlive) return undefined;
     for (let record = queue.records[queue.head]; record; record = queue.records[queue.head]) {
@@ -97,7 +110,7 @@ export class StreamFeed<T> implements Feed<TopicItem<T>> {
         queue.head = 0;
       }
       const value = this.#options.decode(record);
-      if (value !== undefined) return new TopicItem(value, record, this.#options.done);
+      if (value !== undefined) return new TopicItem(value, record, reader);
     }
     return undefined;
   }

@@ -1,11 +1,11 @@
 import { TIERS, type Tier } from '../../domain/retry.ts';
 import { type DeliveryTask, TASK_CLASSES, type TaskClass } from '../../domain/task.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { DelayedFeed, type DelayTier } from './delayed-feed.ts';
+import { DelayedFeed } from './delayed-feed.ts';
 import type { Partition, ReadRecord } from './partition.ts';
 import type { KafkaRecords } from './records.ts';
 import { SeenTasks } from './seen-tasks.ts';
-import { StreamFeed } from './stream-feed.ts';
+import { type RecordReader, StreamFeed } from './stream-feed.ts';
 import { taskMark } from './task-wire.ts';
 import type { TopicConsumer, TopicConsumerOptions } from './topic-consumer.ts';
 import type { TopicNames } from './topics.ts';
@@ -58,7 +58,8 @@ export class TaskStreams {
     this.#deps = deps;
     const now = (taskClass: TaskClass) => this.#stream(taskClass);
     const delayed = () => {
-      const decode = (record: ReadRecord, tier: DelayTier) => this.#decode(record, (done) => tier.done(done));
+      const decode = (record: ReadRecord, tier: RecordReader) =>
+        this.#decode(record, (done) => tier.done(done));
       return new DelayedFeed({ ...deps, decode });
     };
     this.now = { live: now('live'), test: now('test'), replay: now('replay') };
@@ -137,8 +138,7 @@ export class TaskStreams {
     return new StreamFeed<DeliveryTask>({
       records: this.#deps.records,
       closing: this.#deps.closing,
-      isTrusted: () => this.#own.get(taskClass)?.isTrusted ?? false,
-      done,
+      reader: () => this.#own.get(taskClass) ?? null,
       decode: (record) => this.#decode(record, done),
     });
   }

@@ -1,0 +1,114 @@
+/** Guarantee: only the contiguous prefix of done records is committed, what is done beyond travels with it, copies are known. */
+import { describe, expect, it } from 'vitest';
+import { readNote, writeNote } from '../../services/broker/kafka/commit-note.ts';
+import { Partition } from '../../services/broker/kafka/partition.ts';
+import { SeenTasks } from '../../services/broker/kafka/seen-tasks.ts';
+
+const from = (offset: number, done: number[] = [], windowStart = offset) => ({
+  offset,
+  windowStart,
+  done: new Set(done),
+});
+
+/** A partition of which so many records were read. */
+function read(count: number, note = from(0)): Partition {
+  const partition = new Partition('topic', 0);
+  partition.start(note, 0);
+  for (let offset = partition.next ?? 0; offset < count; offset += 1) {
+    if (partition.isNew(offset)) partition.hold(10);
+  }
+  return partition;
+}
+
+describe('a partition', () => {
+  it('commits the contiguous prefix, however records end', () => {
+    const partition = read(5);
+    for (const offset of [1, 3, 4]) partition.done(offset, 10);
+    expect(partition.toCommit()?.offset).toBe('0');
+    partition.done(0, 10);
+    expect(partition.toCommit()?.offset).toBe('2');
+    partition.done(2, 10);
+    expect(partition.toCommit()?.offset).toBe('5');
+    expect([partition.held, partition.heldBytes, partition.doneAhead]).toEqual([0, 0, 0]);
+  });
+
+  it('has nothing to commit twice, nor when it was taken away', () => {
+    const partition = read(1);
+    partition.done(0, 10);
+    const commit = partition.toCommit();
+    if (commit) partition.committed(commit);
+    expect(partition.toCommit()).toBeNull();
+    const lost = read(1);
+    lost.done(0, 10);
+    lost.isAlive = false;
+    expect(lost.toCommit()).toBeNull();
+  });
+
+  it('does not offer again what was done beyond the commit', () => {
+    const first = read(6);
+    for (const offset of [0, 2, 5]) first.done(offset, 10);
+    const commit = first.toCommit();
+    const again = new Partition('topic', 0);
+    again.start(readNote(Number(commit?.offset), commit?.metadata ?? null), 0);
+    const offered = [1, 2, 3, 4, 5, 6].filter((offset) => again.isNew(offset));
+    expect(offered).toEqual([1, 3, 4, 6]);
+  });
+
+  it('reads the window before the commit without offering it', () => {
+    const partition = new Partition('topic', 0);
+    partition.start(from(4, [], 2), 0);
+    expect(partition.next).toBe(2);
+    expect([2, 3, 4].filter((offset) => partition.isNew(offset))).toEqual([4]);
+    expect(partition.prefix).toBe(4);
+  });
+
+  it('starts at the oldest record when what was committed is gone', () => {
+    const partition = new Partition('topic', 0);
+    partition.start(from(4, [], 2), 10);
+    expect([partition.next, partition.prefix]).toEqual([10, 10]);
+    partition.skipTo(12);
+    expect([partition.next, partition.prefix]).toEqual([12, 12]);
+  });
+});
+
+describe('the note of a commit', () => {
+  it('comes back as it was written, within the 4096 bytes that Kafka takes', () => {
+    const done = Array.from({ length: 21_000 }, (_, index) => index + 8).filter((offset) => offset % 3 > 0);
+    const metadata = writeNote(from(7, done, 3));
+    expect(metadata.length).toBeLessThanOrEqual(4096);
+    expect(readNote(7, metadata)).toEqual(from(7, done, 3));
+    expect(writeNote(from(0, [30_000]))).toBe('1;0;');
+  });
+
+  it.each([null, '', 'of another program', '2;1;AA==', '1;x;AA=='])(
+    'knows nothing more from %j',
+    (metadata) => {
+      expect(readNote(9, metadata)).toEqual(from(9));
+    },
+  );
+});
+
+describe('tasks that were seen', () => {
+  it('knows a copy within the window, and not the record itself', () => {
+    const seen = new SeenTasks(1000);
+    expect(seen.isCopy('a', 1, 0)).toBe(false);
+    expect(seen.isCopy('a', 1, 0)).toBe(false);
+    expect(seen.isCopy('a', 2, 900)).toBe(true);
+    expect(seen.isCopy('b', 3, 900)).toBe(false);
+    expect(seen.start).toBe(1);
+    expect(seen.isCopy('a', 4, 2000)).toBe(false);
+  });
+
+  it('measures in the log’s own time: hours without a record are a minute', () => {
+    const seen = new SeenTasks(120_000);
+    expect(seen.isCopy('a', 1, 0)).toBe(false);
+    // An outage of two hours; the second copy lands right after it.
+    expect(seen.isCopy('a', 2, 7_200_000)).toBe(true);
+  });
+
+  it('forgets what is older, in bounded memory', () => {
+    const seen = new SeenTasks(1000);
+    for (let offset = 0; offset < 10_000; offset += 1) seen.isCopy(`task ${offset}`, offset, offset * 10);
+    expect(seen.start).toBe(9_899);
+  });
+});
