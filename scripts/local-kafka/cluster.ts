@@ -9,6 +9,7 @@ import type { JavaProcess } from './java-process.ts';
 import { KafkaNode } from './kafka-node.ts';
 import { freePorts, isFree } from './ports.ts';
 import { LocalRegistry } from './registry.ts';
+import type { SecuredListener } from './settings.ts';
 
 const ALL_SEEN_MS = 60_000;
 
@@ -23,6 +24,8 @@ export interface LocalKafkaOptions {
   readonly temporaryIn?: string | undefined;
   /** `broker` is the first node's, the others follow. Without them: free ones. */
   readonly ports?: { readonly broker?: number | undefined; readonly registry?: number | undefined };
+  /** A listener beside the plain one. Default: none. */
+  readonly secured?: SecuredListener;
   /** For an hour or less: nodes start with half the CPU, and do less at full load. */
   readonly isShortLived: boolean;
   /** JAVA_HOME, PATH and XDG_CACHE_HOME are read. */
@@ -126,6 +129,7 @@ async function prepare(
     const id = index + 1;
     return new KafkaNode({
       ...{ id, ports, folder, java, jarsFolder, clusterId, context, onUnexpectedEnd },
+      secured: options.secured,
       isShortLived: options.isShortLived,
     });
   });
@@ -157,12 +161,13 @@ async function choosePorts({ nodes, registry, ports }: LocalKafkaOptions) {
       `Port ${port} on 127.0.0.1 is in use. End the program that listens there, or choose another port.`,
     );
   }
-  const free = await freePorts(2 * nodes + 1, fixed);
+  const free = await freePorts(3 * nodes + 1, fixed);
   const next = () => free.pop() ?? 0;
   return {
     ports: Array.from({ length: nodes }, (_, index) => ({
       broker: fixed[index] ?? next(),
       controller: next(),
+      secured: next(),
     })),
     registryPort: ports?.registry ?? next(),
   };

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { Kafka, logLevel } from 'kafkajs';
 import { type JarsContext, runJava } from './artifacts.ts';
 import { JavaProcess } from './java-process.ts';
-import { type NodePorts, nodeProperties } from './settings.ts';
+import { type NodePorts, nodeProperties, type SecuredListener } from './settings.ts';
 
 export interface KafkaNodeOptions {
   readonly id: number;
   readonly ports: readonly NodePorts[];
+  readonly secured: SecuredListener | undefined;
   /** Of this node alone: its settings, its output, its data. */
   readonly folder: string;
   readonly java: string;
@@ -26,6 +27,8 @@ export class KafkaNode extends JavaProcess {
   readonly id: number;
   /** `127.0.0.1:port` */
   readonly broker: string;
+  /** The same of the secured listener, where there is one. */
+  readonly securedBroker: string;
   readonly #options: KafkaNodeOptions;
 
   constructor(options: KafkaNodeOptions) {
@@ -46,15 +49,16 @@ export class KafkaNode extends JavaProcess {
     });
     this.id = options.id;
     this.broker = broker;
+    this.securedBroker = `127.0.0.1:${options.ports[options.id - 1]?.secured}`;
     this.#options = options;
   }
 
   /** Writes its settings and prepares its storage, unless it holds data already. Rejects with one line. */
   async prepare(): Promise<void> {
-    const { id, folder, ports, java, clusterId, context } = this.#options;
+    const { id, folder, ports, secured, java, clusterId, context } = this.#options;
     const dataDir = join(folder, 'log');
     mkdirSync(join(folder, 'tmp'), { recursive: true });
-    writeFileSync(propertiesFile(this.#options), nodeProperties({ id, dataDir, ports }));
+    writeFileSync(propertiesFile(this.#options), nodeProperties({ id, dataDir, ports, secured }));
     if (existsSync(join(dataDir, 'meta.properties'))) return;
     const tool = [...QUICK, ...javaArgs(this.#options), 'kafka.tools.StorageTool'];
     await runJava(java, [...tool, 'format', '-t', clusterId, '-c', propertiesFile(this.#options)], context);

@@ -1,6 +1,18 @@
 export interface NodePorts {
   readonly broker: number;
   readonly controller: number;
+  /** Of the listener that wants TLS and a user. */
+  readonly secured: number;
+}
+
+/** A listener beside the plain one, as production has it: TLS, and a user with a password (SASL PLAIN). */
+export interface SecuredListener {
+  readonly username: string;
+  readonly password: string;
+  /** For 127.0.0.1. */
+  readonly certPem: string;
+  /** PKCS #8. */
+  readonly keyPem: string;
 }
 
 interface NodeSettings {
@@ -8,24 +20,28 @@ interface NodeSettings {
   readonly dataDir: string;
   /** Of every node, this one among them, in the order of their ids, which start at 1. */
   readonly ports: readonly NodePorts[];
+  readonly secured: SecuredListener | undefined;
 }
 
 /** The properties file of one node. */
-export function nodeProperties({ id, dataDir, ports }: NodeSettings): string {
+export function nodeProperties({ id, dataDir, ports, secured }: NodeSettings): string {
   const own = ports[id - 1];
   if (!own) throw new Error(`node ${id} has no ports`);
   const replicas = Math.min(3, ports.length);
+  const clients = [`PLAINTEXT://127.0.0.1:${own.broker}`];
+  if (secured) clients.push(`SECURED://127.0.0.1:${own.secured}`);
   const settings = {
+    ...(secured ? securedSettings(secured) : {}),
     'process.roles': 'broker,controller',
     'node.id': id,
     'controller.quorum.voters': ports
       .map(({ controller }, i) => `${i + 1}@127.0.0.1:${controller}`)
       .join(','),
-    listeners: `PLAINTEXT://127.0.0.1:${own.broker},CONTROLLER://127.0.0.1:${own.controller}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${own.broker}`,
+    listeners: `${clients.join(',')},CONTROLLER://127.0.0.1:${own.controller}`,
+    'advertised.listeners': clients.join(','),
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'PLAINTEXT',
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURED:SASL_SSL',
     // Backslashes are escapes in a properties file.
     'log.dirs': dataDir.replaceAll('\\', '/'),
     'auto.create.topics.enable': false,
@@ -47,4 +63,17 @@ export function nodeProperties({ id, dataDir, ports }: NodeSettings): string {
   return Object.entries(settings)
     .map(([name, value]) => `${name}=${value}\n`)
     .join('');
+}
+
+function securedSettings({ username, password, certPem, keyPem }: SecuredListener): Record<string, string> {
+  // A line break is written as an escape in a properties file.
+  const pem = (text: string) => text.trim().replaceAll('\r', '').replaceAll('\n', '\\n');
+  const listener = 'listener.name.secured';
+  return {
+    [`${listener}.sasl.enabled.mechanisms`]: 'PLAIN',
+    [`${listener}.plain.sasl.jaas.config`]: `org.apache.kafka.common.security.plain.PlainLoginModule required user_${username}="${password}";`,
+    [`${listener}.ssl.keystore.type`]: 'PEM',
+    [`${listener}.ssl.keystore.certificate.chain`]: pem(certPem),
+    [`${listener}.ssl.keystore.key`]: pem(keyPem),
+  };
 }
