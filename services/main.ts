@@ -18,6 +18,7 @@ import { Lifecycle } from './runtime/lifecycle.ts';
 import { createLogger, type Logger, written } from './runtime/logger.ts';
 import { type Readiness, startOperations } from './runtime/operations.ts';
 import { systemRandom } from './runtime/random.ts';
+import { startTracing, type Tracing } from './runtime/tracing.ts';
 import { startSender } from './sender/sender.ts';
 import { openTransport } from './sender/transport.ts';
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
@@ -68,6 +69,7 @@ interface Parts {
   readonly directory: Directory;
   readonly follower: Follower;
   readonly lifecycle: Lifecycle;
+  readonly tracer: Tracing['tracer'];
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -154,6 +156,9 @@ async function openHouse(config: Config, lifecycle: Lifecycle): Promise<House> {
   const log = createLogger(config.logLevel);
   // Registered first, so stopped last: whoever ends the process after this cuts no line off.
   lifecycle.onStop('log', () => written(log, clock, LOG_WRITTEN_MS_MAX));
+  const tracing = await startTracing(config.tracing, { clock, log });
+  lifecycle.onStop('tracing', () => tracing.stop());
+  const { tracer } = tracing;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const keyRing = KeyRing.read(config.keyRingFile);
@@ -165,7 +170,7 @@ async function openHouse(config: Config, lifecycle: Lifecycle): Promise<House> {
   const directory = new Directory();
   const follower = await broker.followDirectory((change) => directory.apply(change));
   lifecycle.onStop('directory', () => follower.close());
-  return { config, clock, log, registry, keyRing, broker, store, directory, follower, lifecycle };
+  return { config, clock, log, registry, keyRing, broker, store, directory, follower, lifecycle, tracer };
 }
 
 function openStore(config: Config, clock: Clock, log: Logger): Promise<Store> {

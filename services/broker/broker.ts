@@ -30,8 +30,11 @@ export interface Broker {
   readonly tasks: Readonly<Record<TaskClass, Source<DeliveryTask, Settlement>>>;
   /** What happened. The recorder is the only reader. */
   readonly journal: JournalSource;
-  /** One answer per event, in order. An engine that cannot know says `accepted`. At most 500 events a call. */
-  publishEvents(events: readonly DomainEvent[]): Promise<PublishedEvent[]>;
+  /**
+   * One answer per event, in order. An engine that cannot know says `accepted`. At most 500 events a call.
+   * `traceparent` (W3C) travels with them where events have headers; elsewhere their trace begins at the router.
+   */
+  publishEvents(events: readonly DomainEvent[], traceparent?: string): Promise<PublishedEvent[]>;
   /** Tests, resends and replays: the task and its journal entry become durable together. */
   publishTasks(tasks: readonly PublishedTask[]): Promise<void>;
   /** Keeps the order of one call. Concurrent calls for one key are the caller's to serialise. */
@@ -76,6 +79,7 @@ export interface ReceivedEvent {
   readonly decoded:
     | { readonly ok: true; readonly event: DomainEvent }
     | { readonly ok: false; readonly reason: QuarantineReason; readonly detail: string };
+  /** W3C traceparent, well formed, if the producer sent one. */
   readonly traceparent?: string;
 }
 

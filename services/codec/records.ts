@@ -65,8 +65,11 @@ function taskToAvro(task: DeliveryTask): DeliveryTask {
 }
 
 function taskFromAvro(value: InAvro<DeliveryTask>): DeliveryTask {
-  const { traceparent, ...task } = value;
-  return traceparent === null ? task : { ...task, traceparent };
+  const { traceparent, linkedSpan, ...rest } = value;
+  const task: { -readonly [K in keyof DeliveryTask]: DeliveryTask[K] } = rest;
+  if (traceparent !== null) task.traceparent = traceparent;
+  if (linkedSpan !== null) task.linkedSpan = linkedSpan;
+  return task;
 }
 
 interface EventInAvro extends Omit<DomainEvent, 'data'> {

@@ -36,8 +36,10 @@ export interface DeliveryTask {
   readonly acceptedAt: number;
   /** The webhook's body, rendered once: every attempt sends these bytes. */
   readonly body: Uint8Array;
-  /** W3C traceparent of the event, if it had one. */
+  /** W3C traceparent of what the attempts continue: the event's routing, or where it is not traced, the event. */
   readonly traceparent?: string;
+  /** W3C traceparent of the attempt before, if it was traced: the next one's span links to it. */
+  readonly linkedSpan?: string;
 }
 
 /** The three classes of tasks. Each has a budget of its own, so a replay never delays live deliveries. */

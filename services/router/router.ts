@@ -1,3 +1,4 @@
+import type { Tracer } from '@opentelemetry/api';
 import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
 import type { Broker } from '../broker/broker.ts';
@@ -5,6 +6,7 @@ import type { Directory } from '../domain/directory.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { fanOut } from './fan-out.ts';
+import { traceRoute } from './route-span.ts';
 
 /** Events whose fan-out is not durable yet. */
 const IN_FLIGHT_MAX = 512;
@@ -17,6 +19,8 @@ export interface RouterDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly registry: Registry;
+  /** Null or absent: no spans. */
+  readonly tracer?: Tracer | null;
 }
 
 export interface Router {
@@ -25,7 +29,7 @@ export interface Router {
 
 /** The router's loop: each event is fanned out; the engine makes the result durable, then acknowledges the event. */
 export async function startRouter(deps: RouterDeps): Promise<Router> {
-  const { broker, directory, acceptsSimulated, clock, log } = deps;
+  const { broker, directory, acceptsSimulated, clock, log, tracer } = deps;
   const events = new Counter({
     name: 'hookrail_events_total',
     help: 'Events by what the router made of them.',
@@ -35,14 +39,15 @@ export async function startRouter(deps: RouterDeps): Promise<Router> {
   const routed = events.labels('routed');
   const consumer = await broker.events.consume(
     (received) => {
-      const result = fanOut(received, { directory, acceptsSimulated, now: clock.now() });
+      const startedAt = clock.now();
+      const result = fanOut(received, { directory, acceptsSimulated, now: startedAt });
       if (result.kind === 'routed') routed.inc();
       else {
         const { reason, detail, eventId, merchantId } = result.record;
         events.labels('quarantined').inc();
         log.warn({ reason, detail, eventId, merchantId }, 'event quarantined');
       }
-      return result;
+      return tracer ? traceRoute(tracer, received, result, { startedAt, endedAt: clock.now() }) : result;
     },
     { inFlightMax: IN_FLIGHT_MAX },
   );

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { KAFKA_VARIABLES, kafkaConfig } from './kafka-config.ts';
+import { tracingConfig } from './tracing-config.ts';
 import { as, ConfigError, readVariables, variable } from './variables.ts';
 
 export { ConfigError } from './variables.ts';
@@ -144,6 +145,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       failedAttempts: values.HOOKRAIL_AUTO_DISABLE_ATTEMPTS || (isSandbox ? 20 : 100),
     },
     logLevel: values.HOOKRAIL_LOG_LEVEL,
+    tracing: tracingConfig(environment),
   } as const;
 }
 

@@ -29,6 +29,8 @@ export type Delivery =
       readonly settlement: Settlement;
       readonly attempted: Attempted;
       readonly posted: Posted;
+      /** Scheme, host and port that it was sent to. */
+      readonly origin: string;
     }
   | { readonly kind: 'cancelled'; readonly settlement: Settlement; readonly reason: CancelReason }
   | { readonly kind: 'parked'; readonly settlement: Settlement; readonly why: ParkedWhy }
@@ -83,7 +85,8 @@ export async function deliver(task: DeliveryTask, deps: DeliverDeps): Promise<De
     response: exchange.response,
     signature,
   };
-  return { kind: 'attempted', settlement: settle(task, attempted, endedAt), attempted, posted };
+  const { origin } = opened;
+  return { kind: 'attempted', settlement: settle(task, attempted, endedAt), attempted, posted, origin };
 }
 
 /** Tests reach disabled endpoints too, so that a merchant can test before enabling (decisions §1). */

@@ -1,3 +1,4 @@
+import type { Tracer } from '@opentelemetry/api';
 import type { Registry } from 'prom-client';
 import type { Broker, Settlement } from '../broker/broker.ts';
 import type { Exchange } from '../domain/attempt.ts';
@@ -7,6 +8,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { KeyRing } from '../runtime/keyring.ts';
 import { type Logger, lineWriter } from '../runtime/logger.ts';
 import { attemptLine } from './attempt-line.ts';
+import { traceAttempt } from './attempt-span.ts';
 import { type DeliverDeps, type Delivery, deliver } from './deliver.ts';
 import { Intake } from './intake.ts';
 import { LANE_OPTIONS, type LaneOptions } from './lane-options.ts';
@@ -35,6 +37,8 @@ export interface SenderDeps {
   readonly options: SenderOptions;
   readonly log: Logger;
   readonly registry: Registry;
+  /** Null or absent: no spans. */
+  readonly tracer?: Tracer | null;
 }
 
 export interface Sender {
@@ -189,17 +193,20 @@ class RunningSender implements Sender, PassageOwner {
 
   #settle(passage: TaskPassage, delivery: Delivery): void {
     const { task, lanes } = passage;
+    const { tracer, log } = this.#deps;
+    let { settlement } = delivery;
     if (delivery.kind === 'attempted') {
       const result = resultOf(delivery.posted.exchange);
       const seconds = result === 'success' ? null : delivery.posted.retryAfterSeconds;
       lanes.settle(passage, result, seconds === null ? null : seconds * 1000);
-      if (this.#deps.log.isLevelEnabled('info')) this.#writeAttempt(attemptLine(task, delivery));
+      if (log.isLevelEnabled('info')) this.#writeAttempt(attemptLine(task, delivery));
+      if (tracer) settlement = traceAttempt(tracer, task, delivery);
     } else {
       lanes.settle(passage, 'uncounted', null);
     }
     this.#adjustIntakes();
     this.#metrics.settled(task, delivery);
-    passage.settle(delivery.settlement);
+    passage.settle(settlement);
   }
 
   #release(taskClass: TaskClass): void {

@@ -1,5 +1,5 @@
 /** POST /producer/events: all or nothing, durable when answered, the same event twice is one event. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ReceivedEvent } from '../../services/broker/broker.ts';
 import { eventOf, jsonEventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
@@ -46,6 +46,18 @@ test('one event or an array: on the stream as it was sent', async () => {
   expect(input.decoded).toEqual({ ok: true, event });
   const batch = Array.from({ length: 500 }, (_, i) => jsonEventOf(api.merchantId, `batch-${i}`));
   expect((await publish(batch)).body.accepted).toBe(500);
+});
+
+test('a well-formed traceparent goes to the broker with the events; another is ignored', async () => {
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  const calls = vi.spyOn(api.broker, 'publishEvents');
+  for (const headers of [{ traceparent }, { traceparent: 'nonsense' }, {}]) {
+    const json = jsonEventOf(api.merchantId, 'traced');
+    const options = { json, headers, key: api.keys.producer };
+    expect((await api.call('POST', '/producer/events', options)).status).toBe(202);
+  }
+  expect(calls.mock.calls.map(([, trace]) => trace)).toEqual([traceparent, undefined, undefined]);
+  calls.mockRestore();
 });
 
 test('the same event again is a duplicate; the same id with other content is quarantined', async () => {

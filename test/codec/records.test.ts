@@ -43,7 +43,7 @@ const headFields = {
 };
 const head = fc.record(headFields) as unknown as fc.Arbitrary<DeliveryHead>;
 const task = fc.record(
-  { ...headFields, dueAt: time, hop: small, body: bytes, traceparent: text },
+  { ...headFields, dueAt: time, hop: small, body: bytes, traceparent: text, linkedSpan: text },
   { requiredKeys: [...(Object.keys(headFields) as (keyof typeof headFields)[]), 'dueAt', 'hop', 'body'] },
 ) as unknown as fc.Arbitrary<DeliveryTask>;
 const event = fc.record({
@@ -183,12 +183,12 @@ describe('records come back as they were written', () => {
 });
 
 describe('schemas may grow', () => {
-  it('reads a task written before traceparent existed', () => {
+  it('reads a task written before linkedSpan existed', () => {
     const older = JSON.parse(taskCodec.schema);
-    older.fields = older.fields.filter((field: { name: string }) => field.name !== 'traceparent');
+    older.fields = older.fields.filter((field: { name: string }) => field.name !== 'linkedSpan');
     const [sample] = fc.sample(task, 1);
     if (!sample) throw new Error('no sample');
-    const { traceparent: _, ...written } = sample;
+    const { linkedSpan: _, ...written } = sample;
     const now = taskCodec.toBuffer(written as DeliveryTask);
     // The field is the last one: an older writer's bytes are the same but for its null.
     const before = now.subarray(0, now.length - 1);

@@ -134,6 +134,6 @@ export function endpointChange(id: string, version: number): DirectoryChange {
 }
 
 function headOf(task: DeliveryTask): Attempted['delivery'] {
-  const { dueAt: _due, hop: _hop, body: _body, traceparent: _trace, ...head } = task;
+  const { dueAt: _due, hop: _hop, body: _body, traceparent: _trace, linkedSpan: _linked, ...head } = task;
   return head;
 }

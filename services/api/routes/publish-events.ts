@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express';
 import type { PublishedEvent } from '../../broker/broker.ts';
 import { decodeEventJson } from '../../codec/events.ts';
 import type { DomainEvent } from '../../domain/event.ts';
+import { readTraceparent, TRACEPARENT } from '../../runtime/trace-context.ts';
 import { type ApiContext, published } from '../context.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError, type FieldError } from '../problem.ts';
@@ -25,7 +26,8 @@ export function publishEvents(context: ApiContext): RequestHandler {
     inFlight += 1;
     try {
       const events = decoded(request.body);
-      const results = await published(context.broker.publishEvents(events));
+      const traceparent = readTraceparent(request.headers[TRACEPARENT]);
+      const results = await published(context.broker.publishEvents(events, traceparent));
       sendJson(response, 202, answerJson(events, results));
     } finally {
       inFlight -= 1;

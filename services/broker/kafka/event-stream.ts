@@ -1,4 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
+import { readTraceparent, TRACEPARENT } from '../../runtime/trace-context.ts';
 import type { ReceivedEvent } from '../broker.ts';
 import type { ReadRecord } from './partition.ts';
 import type { KafkaRecords } from './records.ts';
@@ -58,7 +59,7 @@ export class EventStream {
 
   #received({ value, timestamp, headers }: ReadRecord): ReceivedEvent {
     const bytes = value ?? Buffer.alloc(0);
-    const traceparent = headers.traceparent?.toString();
+    const traceparent = readTraceparent(headers[TRACEPARENT]);
     return {
       bytes,
       // A producer's clock may be ahead of ours; nothing was accepted in the future.

@@ -3,6 +3,7 @@
  * by a consumer group of its own. What a handler returns is acknowledged by all in-sync replicas before its input's
  * offset may be committed; no transactions: ids are deterministic, so what a crash repeats is recognised.
  */
+import { setMaxListeners } from 'node:events';
 import type { Kafka } from 'kafkajs';
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { DomainEvent } from '../../domain/event.ts';
@@ -110,6 +111,8 @@ class Engine implements KafkaBroker {
   constructor(options: KafkaBrokerOptions) {
     const { kafka, records, topics, clock, log, partitions, retryScale, clusterId } = options;
     this.#options = options;
+    // Every partition that waits for a schema listens.
+    setMaxListeners(0, this.#closing.signal);
     this.#admins = new Admins(kafka, clock);
     this.#lag = new Lag(
       this.#admins,
@@ -165,8 +168,8 @@ class Engine implements KafkaBroker {
     await this.#lag.open();
   }
 
-  publishEvents(events: readonly DomainEvent[]): Promise<PublishedEvent[]> {
-    return this.#publisher.publishEvents(events);
+  publishEvents(events: readonly DomainEvent[], traceparent?: string): Promise<PublishedEvent[]> {
+    return this.#publisher.publishEvents(events, traceparent);
   }
 
   publishTasks(tasks: readonly PublishedTask[]): Promise<void> {
@@ -261,6 +264,7 @@ class Engine implements KafkaBroker {
   }
 
   #groupOf(topic: string): string {
-    return `${this.#options.groupPrefix}${topic}`;
+    const { groupPrefix } = this.#options;
+    return topic.startsWith(groupPrefix) ? topic : `${groupPrefix}${topic}`;
   }
 }

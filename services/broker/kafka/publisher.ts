@@ -1,5 +1,6 @@
 import type { DomainEvent } from '../../domain/event.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { TRACEPARENT } from '../../runtime/trace-context.ts';
 import type { PublishedEvent, PublishedTask } from '../broker.ts';
 import type { OutgoingRecord, RecordSender } from './record-sender.ts';
 import type { KafkaRecords } from './records.ts';
@@ -26,7 +27,7 @@ export class Publisher {
   }
 
   /** Whether an event came before is not known here: routing it again makes the same ids. */
-  async publishEvents(events: readonly DomainEvent[]): Promise<PublishedEvent[]> {
+  async publishEvents(events: readonly DomainEvent[], traceparent?: string): Promise<PublishedEvent[]> {
     if (events.length > EVENTS_PER_CALL_MAX) {
       throw new RangeError(`${events.length} events in one call: at most ${EVENTS_PER_CALL_MAX} are taken`);
     }
@@ -36,6 +37,7 @@ export class Publisher {
       partition: sender.partitionOf(topic, event.entityId),
       key: Buffer.from(event.entityId),
       value: records.encodeEvent(event),
+      ...(traceparent === undefined ? {} : { headers: { [TRACEPARENT]: traceparent } }),
     }));
     await this.#sendAll(outgoing);
     return events.map(() => 'accepted');
@@ -46,7 +48,7 @@ export class Publisher {
     const now = clock.now();
     await this.#sendAll(
       tasks.flatMap(({ task, journal }) => [
-        ...journal.map((entry) => outgoing.journal(entry)),
+        ...journal.map((entry) => outgoing.journal(entry, task.traceparent)),
         outgoing.task(task, now),
       ]),
     );

@@ -1,7 +1,8 @@
 import type { JournalEntry } from '../../domain/journal.ts';
 import { TIERS, type Tier, tierOfAttempt } from '../../domain/retry.ts';
 import { type DeliveryTask, taskClass } from '../../domain/task.ts';
-import type { RouterResult, Settlement } from '../broker.ts';
+import { TRACEPARENT } from '../../runtime/trace-context.ts';
+import type { ReceivedEvent, RouterResult, Settlement } from '../broker.ts';
 import type { OutgoingRecord, RecordSender } from './record-sender.ts';
 import type { KafkaRecords } from './records.ts';
 import { taskHeaders } from './task-wire.ts';
@@ -24,20 +25,25 @@ export class Outgoing {
   }
 
   /** Of a routed event: its tasks and its journal entry. A quarantined one has none: it goes on the shelf. */
-  ofRouted(result: Extract<RouterResult, { kind: 'routed' }>, now: number): OutgoingRecord[] {
-    return [...result.tasks.map((task) => this.task(task, now)), this.journal(result.journal)];
+  ofRouted(
+    { tasks, journal }: Extract<RouterResult, { kind: 'routed' }>,
+    received: Pick<ReceivedEvent, 'traceparent'>,
+    now: number,
+  ): OutgoingRecord[] {
+    const traceparent = tasks[0]?.traceparent ?? received.traceparent;
+    return [...tasks.map((task) => this.task(task, now)), this.journal(journal, traceparent)];
   }
 
   /** Of a task's end; null when it was given back. */
   ofSettlement(settlement: Settlement, task: DeliveryTask, now: number): OutgoingRecord[] | null {
     switch (settlement.kind) {
       case 'settled': {
-        const records = settlement.journal.map((entry) => this.journal(entry));
+        const records = settlement.journal.map((entry) => this.journal(entry, task.traceparent));
         if (settlement.next)
           records.push(this.#taskOn(this.#tier(tierOfAttempt(settlement.next.attempt)), settlement.next));
         if (settlement.dead) {
           const value = this.#deps.records.encode('deadLetter', settlement.dead);
-          records.push(this.#record(this.#deps.topics.dead, task.endpointId, value));
+          records.push(this.#record(this.#deps.topics.dead, task.endpointId, value, task.traceparent));
         }
         return records;
       }
@@ -66,9 +72,10 @@ export class Outgoing {
   }
 
   /** Keyed by what orders it: an event's by the event, everything else by the endpoint. */
-  journal(entry: JournalEntry): OutgoingRecord {
+  journal(entry: JournalEntry, traceparent: string | undefined): OutgoingRecord {
     const key = entry.kind === 'routed' ? entry.event.eventId : entry.delivery.endpointId;
-    return this.#record(this.#deps.topics.journal, key, this.#deps.records.encode('journal', entry));
+    const value = this.#deps.records.encode('journal', entry);
+    return this.#record(this.#deps.topics.journal, key, value, traceparent);
   }
 
   /** Milliseconds that a tier's records wait. */
@@ -82,10 +89,11 @@ export class Outgoing {
 
   #taskOn(topic: string, task: DeliveryTask): OutgoingRecord {
     const value = this.#deps.records.encode('task', task);
-    return { ...this.#record(topic, task.endpointId, value), headers: taskHeaders(task) };
+    return { ...this.#record(topic, task.endpointId, value, undefined), headers: taskHeaders(task) };
   }
 
-  #record(topic: string, key: string, value: Buffer): OutgoingRecord {
-    return { topic, partition: this.#deps.partitionOf(topic, key), key: Buffer.from(key), value };
+  #record(topic: string, key: string, value: Buffer, traceparent: string | undefined): OutgoingRecord {
+    const record = { topic, partition: this.#deps.partitionOf(topic, key), key: Buffer.from(key), value };
+    return traceparent === undefined ? record : { ...record, headers: { [TRACEPARENT]: traceparent } };
   }
 }

@@ -64,7 +64,7 @@ export class Sources {
         const sent =
           result.kind === 'quarantined'
             ? quarantine.put(result.record)
-            : this.#sendAll(outgoing.ofRouted(result, clock.now()));
+            : this.#sendAll(outgoing.ofRouted(result, item.value, clock.now()));
         whenDone(sent, item);
         return true;
       },

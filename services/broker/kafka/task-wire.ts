@@ -1,5 +1,6 @@
 import type { IHeaders } from 'kafkajs';
 import { type DeliveryTask, TASK_CLASSES, type TaskClass, taskClass } from '../../domain/task.ts';
+import { TRACEPARENT } from '../../runtime/trace-context.ts';
 import type { ReadRecord } from './partition.ts';
 import type { KafkaRecords } from './records.ts';
 
@@ -9,7 +10,8 @@ const CLASS = 'hookrail-class';
 const DUE = 'hookrail-due';
 
 export function taskHeaders(task: DeliveryTask): Record<string, string> {
-  return { [ID]: identityOf(task), [CLASS]: taskClass(task), [DUE]: `${task.dueAt}` };
+  const headers = { [ID]: identityOf(task), [CLASS]: taskClass(task), [DUE]: `${task.dueAt}` };
+  return task.traceparent === undefined ? headers : { ...headers, [TRACEPARENT]: task.traceparent };
 }
 
 export interface TaskMark {

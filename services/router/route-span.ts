@@ -1,0 +1,51 @@
+import { type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api';
+import type { ReceivedEvent, RouterResult } from '../broker/broker.ts';
+import { parentContextOf, spanTime, traceparentOf } from '../runtime/trace-context.ts';
+
+/**
+ * The span of an event's routing, which continues the producer's trace or begins one. Its tasks, and so their attempts,
+ * continue it. Times are milliseconds since the epoch.
+ */
+export function traceRoute(
+  tracer: Tracer,
+  received: ReceivedEvent,
+  result: RouterResult,
+  { startedAt, endedAt }: { readonly startedAt: number; readonly endedAt: number },
+): RouterResult {
+  const options = {
+    kind: SpanKind.CONSUMER,
+    startTime: spanTime(startedAt),
+    attributes: attributesOf(result),
+  };
+  const span = tracer.startSpan('route event', options, parentContextOf(received.traceparent));
+  if (result.kind === 'quarantined') span.setStatus({ code: SpanStatusCode.ERROR, message: 'quarantined' });
+  span.end(spanTime(endedAt));
+  return result.kind === 'routed' ? continued(result, span) : result;
+}
+
+function continued(result: Extract<RouterResult, { kind: 'routed' }>, span: Span): RouterResult {
+  const traceparent = traceparentOf(span.spanContext());
+  if (traceparent === undefined) return result;
+  return { ...result, tasks: result.tasks.map((task) => ({ ...task, traceparent })) };
+}
+
+function attributesOf(result: RouterResult) {
+  const operation = { 'messaging.operation.type': 'process' };
+  if (result.kind === 'quarantined') {
+    const { reason, eventId, merchantId } = result.record;
+    return {
+      ...operation,
+      'error.type': reason,
+      ...(eventId === null ? {} : { 'hookrail.event_id': eventId }),
+      ...(merchantId === null ? {} : { 'hookrail.merchant_id': merchantId }),
+    };
+  }
+  const { event } = result.journal;
+  return {
+    ...operation,
+    'hookrail.event_id': event.eventId,
+    'hookrail.merchant_id': event.merchantId,
+    'hookrail.event_type': event.type,
+    'hookrail.deliveries': result.tasks.length,
+  };
+}

@@ -1,0 +1,49 @@
+const EXPORTERS = ['otlp', 'console'] as const;
+
+export type SpanExporterName = (typeof EXPORTERS)[number];
+
+export interface TracingConfig {
+  /** Where spans go; empty = tracing is off. */
+  readonly exporters: readonly SpanExporterName[];
+  /** What was asked for and cannot be had, a line each. */
+  readonly ignored: readonly string[];
+}
+
+const OFF: TracingConfig = { exporters: [], ignored: [] };
+
+/**
+ * Whether OpenTelemetry's own variables ask for tracing; everything else about it (endpoints, headers, sampler, batches,
+ * resource) the SDK reads from them itself. They are often set for a whole platform, so what is not known here is said
+ * and ignored, as their specification wants it, and keeps no service from starting.
+ */
+export function tracingConfig(environment: Readonly<Record<string, string | undefined>>): TracingConfig {
+  const given = (name: string) => environment[name]?.trim() ?? '';
+  if (given('OTEL_SDK_DISABLED').toLowerCase() === 'true') return OFF;
+  const asked = given('OTEL_TRACES_EXPORTER')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  const hasEndpoint =
+    given('OTEL_EXPORTER_OTLP_ENDPOINT') !== '' || given('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') !== '';
+  if (asked.length === 0 && hasEndpoint) asked.push('otlp');
+  const ignored: string[] = [];
+  const exporters = new Set<SpanExporterName>();
+  for (const name of asked) {
+    const known = EXPORTERS.find((one) => one === name);
+    if (known) exporters.add(known);
+    else if (name !== 'none') {
+      ignored.push(`OTEL_TRACES_EXPORTER="${name}" is not known here and ignored: set otlp, console or none`);
+    }
+  }
+  const protocol =
+    given('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') || given('OTEL_EXPORTER_OTLP_PROTOCOL') || HTTP;
+  if (exporters.has('otlp') && protocol !== HTTP) {
+    exporters.delete('otlp');
+    ignored.push(
+      `OTEL_EXPORTER_OTLP_PROTOCOL="${protocol}" is not spoken here, so no spans are sent: set ${HTTP} and its endpoint`,
+    );
+  }
+  return { exporters: [...exporters], ignored };
+}
+
+const HTTP = 'http/protobuf';

@@ -1,0 +1,57 @@
+import { SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api';
+import type { Settlement } from '../broker/broker.ts';
+import type { DeliveryTask } from '../domain/task.ts';
+import { parentContextOf, spanContextOf, spanTime, traceparentOf } from '../runtime/trace-context.ts';
+import type { Delivery } from './deliver.ts';
+
+type Made = Extract<Delivery, { kind: 'attempted' }>;
+
+/**
+ * The span of an attempt that is over. All attempts of a delivery are children of its routing; each links to the one
+ * before it, which may have been half a day ago. Answers what the attempt is settled with: the next one knows this span.
+ */
+export function traceAttempt(tracer: Tracer, task: DeliveryTask, made: Made): Settlement {
+  const { attempted, posted, settlement } = made;
+  const before = spanContextOf(task.linkedSpan);
+  const span = tracer.startSpan(
+    'POST webhook',
+    {
+      kind: SpanKind.CLIENT,
+      startTime: spanTime(attempted.startedAt),
+      attributes: attributesOf(task, made),
+      links: before ? [{ context: before }] : [],
+    },
+    parentContextOf(task.traceparent),
+  );
+  if (attempted.failureCode !== null) {
+    span.setStatus({ code: SpanStatusCode.ERROR, message: attempted.failureCode });
+  }
+  span.end(spanTime(posted.endedAt));
+  if (settlement.kind !== 'settled' || !settlement.next) return settlement;
+  const linkedSpan = traceparentOf(span.spanContext());
+  if (linkedSpan === undefined) return settlement;
+  const traceparent = task.traceparent ?? linkedSpan;
+  return { ...settlement, next: { ...settlement.next, traceparent, linkedSpan } };
+}
+
+/** Names of OpenTelemetry's semantic conventions. Of the URL no more than its host: a path may be a secret. */
+function attributesOf(task: DeliveryTask, { attempted, origin }: Made) {
+  const { hostname, port } = new URL(origin);
+  const { response, failureCode, outcome } = attempted;
+  return {
+    'http.request.method': 'POST',
+    'url.scheme': 'https',
+    'server.address': hostname,
+    'server.port': port === '' ? 443 : Number(port),
+    ...(response ? { 'http.response.status_code': response.status } : {}),
+    ...(failureCode === null ? {} : { 'error.type': failureCode }),
+    'hookrail.delivery_id': task.deliveryId,
+    'hookrail.event_id': task.eventId,
+    'hookrail.event_type': task.type,
+    'hookrail.merchant_id': task.merchantId,
+    'hookrail.endpoint_id': task.endpointId,
+    'hookrail.trigger': task.trigger,
+    'hookrail.attempt': task.attempt,
+    'hookrail.outcome': outcome.kind,
+  };
+}
