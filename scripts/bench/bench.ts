@@ -1,21 +1,18 @@
 /**
- * `npm run bench [-- --json FILE] [--quick]`: how many deliveries a second the whole service makes and what each costs,
+ * `npm run bench [-- --json FILE] [--quick] [--engine sqlite|kafka] [--brokers N]`: how many deliveries a second the whole service makes and what each costs,
  * beside a bare loop that only posts. The bare loop runs before and after, so that the ratios hold on any machine.
  */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { renderBody } from '../../services/domain/versions/render.ts';
 import { createAuthority } from '../../simulator/certificate-authority.ts';
 import { runBareLoop } from './bare-loop.ts';
 import { type LatencyResult, measureLatency, measureThroughput, type ThroughputResult } from './engine.ts';
+import { DATA_DIR, ENGINE_NAMES, type Engine, type EngineName, openEngine } from './engines.ts';
 import { makeEvents } from './load.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { type Report, reportJson, reportText } from './report.ts';
-import type { Engine } from './service.ts';
-
-/** Each engine is one group of rows. */
-const ENGINES: readonly Engine[] = [{ name: 'sqlite', environment: { HOOKRAIL_ENGINE: 'sqlite' } }];
 
 const THROUGHPUT = [
   { endpoints: 1, via: 'engine' },
@@ -27,10 +24,9 @@ const FULL = { events: 100_000, bareMs: 10_000, warmUpMs: 3000, latencySeconds: 
 const QUICK = { events: 10_000, bareMs: 2000, warmUpMs: 1000, latencySeconds: 5 } as const;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { json: { type: 'string' }, quick: { type: 'boolean', default: false } },
-  });
-  const sizes = values.quick ? QUICK : FULL;
+  const options = readOptions();
+  const sizes = options.quick ? QUICK : FULL;
+  mkdirSync(DATA_DIR, { recursive: true });
   const authority = await createAuthority();
   const receiver = await startReceiver(authority);
   const ca = authority.certPem;
@@ -43,18 +39,66 @@ async function main(): Promise<void> {
     const before = await bareLoop();
     const throughput: ThroughputResult[] = [];
     const latency: LatencyResult[] = [];
-    for (const engine of ENGINES) await measureEngine({ engine, receiver, ca }, sizes, throughput, latency);
+    const leftOut: string[] = [];
+    for (const name of options.engines) {
+      const engine = await open(name, options, leftOut);
+      if (!engine) continue;
+      try {
+        await measureEngine({ engine, receiver, ca }, sizes, throughput, latency);
+      } finally {
+        await engine.stop();
+      }
+    }
     const report: Report = {
       machine: { cpus: cpus().length, model: cpus()[0]?.model ?? 'unknown', node: process.versions.node },
-      quick: values.quick,
+      quick: options.quick,
       bare: [before, await bareLoop()],
       throughput,
       latency,
+      leftOut,
     };
     console.log(reportText(report));
-    if (values.json) writeFileSync(values.json, reportJson(report));
+    if (options.json) writeFileSync(options.json, reportJson(report));
   } finally {
     await receiver.stop();
+  }
+}
+
+interface Options {
+  /** Where the report is written as JSON, or null. */
+  readonly json: string | null;
+  readonly quick: boolean;
+  readonly engines: readonly EngineName[];
+  /** Asked for by name: it must run. */
+  readonly isChosen: boolean;
+  readonly brokers: number;
+}
+
+function readOptions(): Options {
+  const { values } = parseArgs({
+    options: {
+      json: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      engine: { type: 'string' },
+      brokers: { type: 'string', default: '1' },
+    },
+  });
+  const chosen = ENGINE_NAMES.filter((name) => values.engine === undefined || name === values.engine);
+  if (chosen.length === 0) throw new Error(`--engine takes one of ${ENGINE_NAMES.join(', ')}`);
+  const brokers = Number(values.brokers);
+  if (!Number.isInteger(brokers) || brokers < 1 || brokers > 9) throw new Error('--brokers takes 1 to 9');
+  const isChosen = values.engine !== undefined;
+  return { json: values.json ?? null, quick: values.quick, engines: chosen, isChosen, brokers };
+}
+
+/** Undefined when the engine was not asked for by name and this machine lacks something that it needs. */
+async function open(name: EngineName, options: Options, leftOut: string[]): Promise<Engine | undefined> {
+  try {
+    return await openEngine(name, options);
+  } catch (error) {
+    if (options.isChosen) throw error;
+    leftOut.push(`${name} was left out: ${error instanceof Error ? error.message : error}`);
+    return undefined;
   }
 }
 
@@ -88,4 +132,7 @@ function say(line: string): void {
 
 // Ending by `exit` lets every part clean up behind itself.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-await main();
+await main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+});

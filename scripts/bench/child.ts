@@ -49,7 +49,10 @@ export function startChild(file: string, options: ForkOptions = {}): Child {
         else reject(new Error(answer.error));
       };
       waiting.set(id, settle);
-      child.send({ id, method, argument } satisfies Question);
+      // A child that is gone is told by its exit, or by this.
+      child.send({ id, method, argument } satisfies Question, (error) => {
+        if (error) settle({ id, error: `${file} cannot be asked: ${error.message}` });
+      });
     });
   const stop = () => {
     if (!gone) child.kill('SIGTERM');

@@ -1,13 +1,14 @@
+import type { Engine } from './engines.ts';
 import { EVENTS_PER_REQUEST, makeEvents, Producer, pour, serialise, sleep } from './load.ts';
 import { cpuMsOfTree, percentile, usageOf, wallClock } from './measure.ts';
 import type { Receiver } from './receiver.ts';
-import { type Engine, type Service, startService } from './service.ts';
+import { type Service, startService } from './service.ts';
 
 /**
  * Deliveries before the clock starts: connections are open, windows have grown, code is compiled. The first ones are
  * posted and awaited step by step, as traffic grows on a service that was just started.
  */
-const WARM_UP = { events: 3000, step: 100, thenAtOnce: 30_000 } as const;
+const WARM_UP = { events: 3000, step: 100 } as const;
 /**
  * Posted and not arrived at most, as the bare loop has 64 requests under way: what is measured is what goes through, not
  * how fast a backlog of any size is taken in.
@@ -43,10 +44,20 @@ export interface ThroughputResult {
   readonly parked: number;
   /** Bytes the service sent to the disk. */
   readonly writtenBytesPerDelivery: number;
+  /** The engine's servers, which are not in the figures above; null where it has none. */
+  readonly brokers: BrokersResult | null;
+}
+
+export interface BrokersResult {
+  readonly count: number;
+  readonly cpuMicrosPerDelivery: number;
+  readonly pssPeakMib: number;
+  readonly writtenBytesPerDelivery: number;
 }
 
 export interface LatencyResult {
   readonly engine: string;
+  readonly brokers: number;
   readonly eventsPerSecond: number;
   readonly events: number;
   /** From just before the event is posted until the last byte of the webhook is read. */
@@ -81,8 +92,9 @@ export function measureThroughput(options: ThroughputOptions): Promise<Throughpu
     await receiver.reset({ record: false });
     const recordedBefore = await service.recordedEntries();
     const parkedBefore = await service.parkedTasks();
-    const before = usageOf(service.pid);
-    const memory = watchMemory(service.pid);
+    const used = watchUsage([service.pid], options.events);
+    const brokerPids = options.engine.brokerPids();
+    const usedByBrokers = watchUsage(brokerPids, options.events);
     const startedAt = wallClock();
     const [lastArrivalAt] = await Promise.all([
       arrived(service, receiver, options.events),
@@ -90,8 +102,7 @@ export function measureThroughput(options: ThroughputOptions): Promise<Throughpu
     ]);
     await recorded(service, recordedBefore + 2 * options.events);
     const seconds = (wallClock() - startedAt) / 1000;
-    const cpuMs = cpuMsOfTree(service.pid) - before.cpuMs;
-    const writtenBytes = usageOf(service.pid).writtenBytes - before.writtenBytes;
+    const [own, ofBrokers] = [used.stop(), usedByBrokers.stop()];
     const { total, distinct } = await receiver.count();
     return {
       engine: options.engine.name,
@@ -101,11 +112,10 @@ export function measureThroughput(options: ThroughputOptions): Promise<Throughpu
       seconds,
       secondsToLastArrival: (lastArrivalAt - startedAt) / 1000,
       deliveriesPerSecond: options.events / seconds,
-      cpuMicrosPerDelivery: (cpuMs * 1000) / options.events,
+      ...own,
       duplicates: total - distinct,
       parked: (await service.parkedTasks()) - parkedBefore,
-      pssPeakMib: memory.stop() / 1024,
-      writtenBytesPerDelivery: writtenBytes / options.events,
+      brokers: brokerPids.length === 0 ? null : { count: brokerPids.length, ...ofBrokers },
     };
   });
 }
@@ -128,6 +138,7 @@ export function measureLatency(
     const sorted = Float64Array.from(latencies).sort();
     return {
       engine: options.engine.name,
+      brokers: options.engine.brokerPids().length,
       eventsPerSecond,
       events: count,
       p50Ms: percentile(sorted, 0.5),
@@ -147,7 +158,7 @@ async function withService<Result>(
   const run = async () => {
     await service.createEndpoints((i) => `https://localhost:${options.receiver.port}/webhooks/${i}`);
     const producer = new Producer(service.apiUrl, service.producerKey);
-    await warmUp(service, producer, options.receiver);
+    await warmUp(service, producer, options);
     const result = await work(service, producer);
     await producer.close();
     return result;
@@ -159,8 +170,9 @@ async function withService<Result>(
   }
 }
 
-async function warmUp(service: Service, producer: Producer, receiver: Receiver): Promise<void> {
-  const { events, step, thenAtOnce } = WARM_UP;
+async function warmUp(service: Service, producer: Producer, { receiver, engine }: RunOptions): Promise<void> {
+  const { events, step } = WARM_UP;
+  const thenAtOnce = engine.warmUpEvents;
   await receiver.reset({ record: false });
   const posts = serialise(makeEvents(service.merchantIds, events, 'warm-up'), step);
   for (const [i, post] of posts.entries()) {
@@ -221,16 +233,29 @@ async function recorded(service: Service, entries: number): Promise<void> {
   }
 }
 
-/** Reading PSS walks the page tables, so it is sampled once a second; answers the peak in KiB. */
-function watchMemory(pid: number): { stop(): number } {
-  let peakKib = usageOf(pid).pssKib;
+interface Used {
+  readonly cpuMicrosPerDelivery: number;
+  readonly pssPeakMib: number;
+  readonly writtenBytesPerDelivery: number;
+}
+
+/** From now until `stop`. Reading PSS walks the page tables, so it is sampled once a second. */
+function watchUsage(pids: readonly number[], deliveries: number): { stop(): Used } {
+  const before = usageOf(...pids);
+  let peakKib = before.pssKib;
   const timer = setInterval(() => {
-    peakKib = Math.max(peakKib, usageOf(pid).pssKib);
+    peakKib = Math.max(peakKib, usageOf(...pids).pssKib);
   }, SAMPLE_MS);
   return {
     stop() {
       clearInterval(timer);
-      return Math.max(peakKib, usageOf(pid).pssKib);
+      const cpuMs = cpuMsOfTree(...pids) - before.cpuMs;
+      const { pssKib, writtenBytes } = usageOf(...pids);
+      return {
+        cpuMicrosPerDelivery: (cpuMs * 1000) / deliveries,
+        pssPeakMib: Math.max(peakKib, pssKib) / 1024,
+        writtenBytesPerDelivery: (writtenBytes - before.writtenBytes) / deliveries,
+      };
     },
   };
 }

@@ -18,15 +18,15 @@ export function wallClock(): number {
   return performance.timeOrigin + performance.now();
 }
 
-export function usageOf(rootPid: number): Usage {
-  const processes = treeOf(rootPid);
+export function usageOf(...rootPids: number[]): Usage {
+  const processes = rootPids.flatMap(treeOf);
   const sum = (read: (pid: number) => number) => processes.reduce((total, pid) => total + read(pid), 0);
   return { cpuMs: sum(cpuMsOf), pssKib: sum(pssKibOf), writtenBytes: sum(writtenBytesOf) };
 }
 
 /** CPU alone: cheap enough for the instant at which a measured stretch begins and ends. */
-export function cpuMsOfTree(rootPid: number): number {
-  return treeOf(rootPid).reduce((total, pid) => total + cpuMsOf(pid), 0);
+export function cpuMsOfTree(...rootPids: number[]): number {
+  return rootPids.flatMap(treeOf).reduce((total, pid) => total + cpuMsOf(pid), 0);
 }
 
 /** The process and all that descend from it. */

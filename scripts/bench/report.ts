@@ -1,5 +1,5 @@
 import type { BareLoopResult } from './bare-loop.ts';
-import type { LatencyResult, ThroughputResult } from './engine.ts';
+import type { BrokersResult, LatencyResult, ThroughputResult } from './engine.ts';
 
 /** Everything one run of the benchmark found. */
 export interface Report {
@@ -10,6 +10,8 @@ export interface Report {
   readonly bare: readonly BareLoopResult[];
   readonly throughput: readonly ThroughputResult[];
   readonly latency: readonly LatencyResult[];
+  /** Engines that could not be measured here, and why. */
+  readonly leftOut: readonly string[];
 }
 
 interface Ratios {
@@ -35,21 +37,26 @@ export function reportJson(report: Report): string {
   return `${JSON.stringify({ ...report, throughput }, null, 2)}\n`;
 }
 
+const HEADINGS = [
+  '',
+  ...['deliveries/s', '× bare', 'CPU µs each', '× bare', 'PSS MiB', 'disk B each', 'repeats', 'parked'],
+  ...['brokers: CPU µs each', 'PSS MiB', 'disk B each'],
+];
+
 /** The report for people: absolutes, and beside them the ratios to the bare loop of the same run. */
 export function reportText(report: Report): string {
   const rows = [
-    ['', 'deliveries/s', '× bare', 'CPU µs each', '× bare', 'PSS MiB', 'disk B each', 'repeats', 'parked'],
+    HEADINGS,
     ...report.bare.map((loop, i) => [
       `bare loop, ${i === 0 ? 'before' : 'after'}`,
       whole(loop.deliveriesPerSecond),
       '',
       whole(loop.cpuMicrosPerDelivery),
-      ...['', '', '', '', ''],
     ]),
     ...report.throughput.map((row) => {
       const ratios = ratiosOf(report, row);
       return [
-        `${row.engine}, ${row.endpoints} endpoint${row.endpoints === 1 ? '' : 's'}${row.via === 'rest' ? ', by REST' : ''}`,
+        `${nameOf(row.engine, row.brokers?.count ?? 0)}, ${plural(row.endpoints, 'endpoint')}${row.via === 'rest' ? ', by REST' : ''}`,
         whole(row.deliveriesPerSecond),
         ratios.throughput.toFixed(2),
         whole(row.cpuMicrosPerDelivery),
@@ -58,24 +65,42 @@ export function reportText(report: Report): string {
         whole(row.writtenBytesPerDelivery),
         whole(row.duplicates),
         whole(row.parked),
+        ...(row.brokers ? brokersOf(row.brokers) : []),
       ];
     }),
   ];
   const latency = report.latency.map(
     (row) =>
-      `${row.engine}: ${row.events} events at ${row.eventsPerSecond}/s, from post to arrival: ` +
+      `${nameOf(row.engine, row.brokers)}: ${row.events} events at ${row.eventsPerSecond}/s, from post to arrival: ` +
       `p50 ${row.p50Ms.toFixed(1)} ms, p99 ${row.p99Ms.toFixed(1)} ms, max ${row.maxMs.toFixed(1)} ms`,
   );
   const { cpus, model, node } = report.machine;
-  const machine = `${cpus} CPUs (${model}), Node ${node}; receiver and producer share them with the service`;
+  const machine = `${cpus} CPUs (${model}), Node ${node}; receiver and producer share them with the service and its brokers`;
   return [
     table(rows),
     '',
     ...latency,
     '',
     machine,
+    ...report.leftOut,
     ...(report.quick ? ['quick run: figures are noisy'] : []),
   ].join('\n');
+}
+
+function brokersOf(brokers: BrokersResult): string[] {
+  return [
+    whole(brokers.cpuMicrosPerDelivery),
+    whole(brokers.pssPeakMib),
+    whole(brokers.writtenBytesPerDelivery),
+  ];
+}
+
+function nameOf(engine: string, brokers: number): string {
+  return brokers === 0 ? engine : `${engine} (${plural(brokers, 'broker')})`;
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function whole(value: number): string {

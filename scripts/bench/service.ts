@@ -1,15 +1,14 @@
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { runOperator } from '../../services/operator.ts';
 import { startChild } from './child.ts';
+import { DATA_DIR, type Engine, ROOT } from './engines.ts';
 import { sleep } from './load.ts';
 import { wallClock } from './measure.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const READY_MS_MAX = 60_000;
 const READY_POLL_MS = 100;
 const STOP_MS_MAX = 30_000;
@@ -17,12 +16,6 @@ const STOP_MS_MAX = 30_000;
 const LOG_SHOWN = 4000;
 /** Time for a new endpoint to be known to the router (design: the directory, one second when healthy). */
 const DIRECTORY_MS = 1500;
-
-/** An engine to measure. Another one is another value: its name, and the environment its service is started with. */
-export interface Engine {
-  readonly name: string;
-  readonly environment: Readonly<Record<string, string>>;
-}
 
 /** A service of its own data directory, running as its own process. */
 export interface Service {
@@ -52,11 +45,11 @@ interface Merchant {
 
 /** Starts the built service with so many merchants, on the disk that holds the checkout. */
 export async function startService(engine: Engine, ca: string, merchantCount: number): Promise<Service> {
-  mkdirSync(join(ROOT, 'data'), { recursive: true });
-  const dataDir = mkdtempSync(join(ROOT, 'data', 'bench-'));
+  mkdirSync(DATA_DIR, { recursive: true });
+  const dataDir = mkdtempSync(join(DATA_DIR, 'bench-'));
   writeFileSync(join(dataDir, 'ca.crt'), ca);
   const [apiPort, opsPort] = await freePorts();
-  const environment = { ...environmentOf(dataDir, apiPort, opsPort), ...engine.environment };
+  const environment = { ...environmentOf(dataDir, apiPort, opsPort), ...engine.environment() };
   await operator(environment, 'keyring', 'create', '--out', join(dataDir, 'keyring.json'));
   const logFile = join(dataDir, 'service.log');
   const log = openSync(logFile, 'w');

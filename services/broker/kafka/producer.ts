@@ -8,6 +8,7 @@ import {
 } from 'kafkajs';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { partitionOfKey } from './murmur2.ts';
 import { Backlog } from './producer-backlog.ts';
 import type { OutgoingRecord, RecordSender, Sent } from './record-sender.ts';
 
@@ -15,6 +16,12 @@ import type { OutgoingRecord, RecordSender, Sent } from './record-sender.ts';
 const ACK_MS = 30_000;
 const PAUSE_MS = 100;
 const PAUSE_MS_MAX = 2000;
+/**
+ * After a request of so many records the next one is gathered for a moment: few large requests cost brokers and us a
+ * fraction of many small ones. Below, nothing waits.
+ */
+const BUSY_RECORDS = 32;
+const GATHER_MS = 5;
 /** Larger than any record of ours; the quarantine's topic takes as much. */
 const RECORD_BYTES_MAX = 3 * 1024 * 1024;
 
@@ -43,7 +50,7 @@ export interface Pending {
  * - One attempt per request, no retries inside the client: its retry keeps the answers of brokers that leadership may
  *   have moved to meanwhile, and then skips their records.
  * - At most one request under way per leader, so at most one per partition: what comes meanwhile goes into the next, in
- *   order. That is the whole batching: an idle producer sends at once, a busy one sends large requests.
+ *   order. An idle producer sends at once, a busy one gathers for some milliseconds: large requests cost little.
  * - Any rejection means "outcome unknown": the client is made anew and everything of the request is sent again. Repeats
  *   are recognised by their ids.
  * - An answer must name every partition that was sent to.
@@ -52,8 +59,6 @@ export interface Pending {
  */
 export class KafkaProducer implements RecordSender {
   readonly #options: ProducerOptions;
-  readonly #partitioner = Partitioners.DefaultPartitioner();
-  readonly #partitionMetadata = new Map<string, { partitionId: number; leader: number }[]>();
   readonly #backlog = new Backlog();
   #client: Producer | null = null;
   #sending = 0;
@@ -61,14 +66,11 @@ export class KafkaProducer implements RecordSender {
   #failures = 0;
   #closed: Error | null = null;
   #scheduled = false;
+  #cancelGathering: (() => void) | null = null;
   readonly #ending = new AbortController();
 
   constructor(options: ProducerOptions) {
     this.#options = options;
-    for (const [topic, count] of options.partitions) {
-      const ids = Array.from({ length: count }, (_, partitionId) => ({ partitionId, leader: 0 }));
-      this.#partitionMetadata.set(topic, ids);
-    }
   }
 
   /** Connects. Rejects when no broker can be reached. */
@@ -88,11 +90,9 @@ export class KafkaProducer implements RecordSender {
   }
 
   partitionOf(topic: string, key: string): number {
-    const partitionMetadata = this.#partitionMetadata.get(topic);
-    if (!partitionMetadata) throw new Error(`topic ${topic} is not one that this process writes to`);
-    // The types ask for more than the partitioner looks at.
-    const message = { key: Buffer.from(key), value: null };
-    return this.#partitioner({ topic, partitionMetadata: partitionMetadata as never, message });
+    const count = this.#options.partitions.get(topic);
+    if (!count) throw new Error(`topic ${topic} is not one that this process writes to`);
+    return partitionOfKey(Buffer.from(key), count);
   }
 
   send(record: OutgoingRecord, giveUpMs = Number.POSITIVE_INFINITY): Promise<Sent> {
@@ -120,6 +120,7 @@ export class KafkaProducer implements RecordSender {
   async abandon(): Promise<void> {
     this.#closed ??= new Error('the broker is closed');
     this.#ending.abort();
+    this.#cancelGathering?.();
     this.#rejectAll(this.#closed);
     await this.#client?.disconnect().catch(() => {});
   }
@@ -130,10 +131,18 @@ export class KafkaProducer implements RecordSender {
 
   /** At the end of this turn of the event loop: what a turn hands in goes together. */
   #schedule(): void {
-    if (this.#scheduled || this.#isMending) return;
+    if (this.#scheduled || this.#isMending || this.#cancelGathering) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
+      this.#pump();
+    });
+  }
+
+  #gather(): void {
+    const { clock } = this.#options;
+    this.#cancelGathering ??= clock.at(clock.now() + GATHER_MS, () => {
+      this.#cancelGathering = null;
       this.#pump();
     });
   }
@@ -161,7 +170,8 @@ export class KafkaProducer implements RecordSender {
     else if (this.#isMending) return;
     else {
       this.#failures = 0;
-      this.#schedule();
+      if (batch.length >= BUSY_RECORDS) this.#gather();
+      else this.#schedule();
     }
   }
 
