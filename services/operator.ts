@@ -6,6 +6,12 @@ import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import { type OperatorCommand, OperatorError, runOperatorCommand } from './api/operator-commands.ts';
 import { operatorTokenFile } from './api/operator-routes.ts';
+import { isShelfCommand, runShelfCommand, type ShelfCommand } from './api/operator-shelves.ts';
+import { openBroker } from './broker/open.ts';
+import type { Arguments, Execute } from './operator/execute.ts';
+import { deadLetterCommands, quarantineCommands } from './operator/shelf-commands.ts';
+import { keyCommands, merchantCommands } from './operator/store-commands.ts';
+import { topicsAnswer, topicsText } from './operator/topic-commands.ts';
 import { systemClock } from './runtime/clock.ts';
 import { ConfigError, readConfig } from './runtime/config.ts';
 import { KeyRing } from './runtime/keyring.ts';
@@ -21,20 +27,15 @@ import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
 const EXIT_USAGE = 2;
 const EXIT_FAILED = 1;
 const SERVICE_TIMEOUT_MS = 10_000;
+/** Shelves may be long, and what is put back is made durable first. */
+const SHELF_TIMEOUT_MS = 600_000;
 
-/** The options that every command has, and yargs' own arguments besides. */
-interface GlobalOptions {
-  readonly 'data-dir': string | undefined;
-  readonly output: 'text' | 'json';
-}
-
-type Arguments = Readonly<Record<string, unknown>>;
-type Execute = (command: OperatorCommand, options: GlobalOptions, given: Arguments) => Promise<void>;
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Runs the tool; resolves with the exit code: 0 done, 1 refused or failed, 2 not understood. */
 export async function runOperator(
   argv: readonly string[],
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
   print: (line: string) => void,
   printError: (line: string) => void,
 ): Promise<number> {
@@ -43,7 +44,7 @@ export async function runOperator(
     print(options.output === 'json' ? JSON.stringify(result) : asText(result));
   };
   try {
-    await commandLine(argv, execute, print).parseAsync();
+    await commandLine(argv, environment, execute, print).parseAsync();
     return 0;
   } catch (error) {
     printError(`operator: ${error instanceof Error ? error.message : error}`);
@@ -56,7 +57,12 @@ class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-function commandLine(argv: readonly string[], execute: Execute, print: (line: string) => void): Argv {
+function commandLine(
+  argv: readonly string[],
+  environment: Environment,
+  execute: Execute,
+  print: (line: string) => void,
+): Argv {
   return yargs([...argv])
     .scriptName('npm run operator --')
     .option('data-dir', { type: 'string', describe: 'Where the files are (HOOKRAIL_DATA_DIR)' })
@@ -78,7 +84,25 @@ function commandLine(argv: readonly string[], execute: Execute, print: (line: st
         )
         .demandCommand(1, 'say what to do with the key ring: create'),
     )
-    .demandCommand(1, 'say what to do: merchants, keys or keyring')
+    .command('quarantine', 'Events that could not be routed', (shelf) => quarantineCommands(shelf, execute))
+    .command('dead-letters', 'Deliveries that are over without a success', (shelf) =>
+      deadLetterCommands(shelf, execute),
+    )
+    .command(
+      'topics',
+      'Commands that create Kafka topics and grant each process its ACLs',
+      (topics) =>
+        topics.option('principal-prefix', {
+          type: 'string',
+          default: 'User:hookrail-',
+          describe: 'Users are named so, and api, router, sender',
+        }),
+      (argv) => {
+        const answer = topicsAnswer(withDataDir(environment, argv['data-dir']), argv.principalPrefix);
+        print(argv.output === 'json' ? JSON.stringify(answer) : topicsText(answer));
+      },
+    )
+    .demandCommand(1, 'say what to do: merchants, keys, keyring, quarantine, dead-letters or topics')
     .strict()
     .version(false)
     .exitProcess(false)
@@ -87,81 +111,7 @@ function commandLine(argv: readonly string[], execute: Execute, print: (line: st
     });
 }
 
-function merchantCommands(merchants: Argv<GlobalOptions>, execute: Execute): Argv<GlobalOptions> {
-  const details = { type: 'boolean', describe: 'Show senders’ bank details to this merchant' } as const;
-  const id = { type: 'string', demandOption: true, describe: 'The merchant’s id' } as const;
-  return merchants
-    .command(
-      'create',
-      'Make a merchant',
-      (create) =>
-        create
-          .option('name', { type: 'string', demandOption: true })
-          .option('id', { type: 'string', describe: 'A UUID; made up unless given' })
-          .option('sender-account-details', details),
-      (argv) => execute('merchants-create', argv, pick(argv, ['name', 'id', 'senderAccountDetails'])),
-    )
-    .command(
-      'list',
-      'List the merchants',
-      (list) => list,
-      (argv) => execute('merchants-list', argv, {}),
-    )
-    .command(
-      'pause <id>',
-      'Hold a merchant’s deliveries back; nothing is lost',
-      (pause) => pause.positional('id', id),
-      (argv) => execute('merchants-pause', argv, pick(argv, ['id'])),
-    )
-    .command(
-      'resume <id>',
-      'Let a merchant’s deliveries go on',
-      (resume) => resume.positional('id', id),
-      (argv) => execute('merchants-resume', argv, pick(argv, ['id'])),
-    )
-    .command(
-      'set <id>',
-      'Change a merchant',
-      (set) =>
-        set.positional('id', id).option('name', { type: 'string' }).option('sender-account-details', details),
-      (argv) => execute('merchants-set', argv, pick(argv, ['id', 'name', 'senderAccountDetails'])),
-    )
-    .demandCommand(1, 'say what to do with merchants: create, list, pause, resume, set');
-}
-
-function keyCommands(keys: Argv<GlobalOptions>, execute: Execute): Argv<GlobalOptions> {
-  return keys
-    .command(
-      'create',
-      'Make a key; it is shown this once',
-      (create) =>
-        create
-          .option('merchant', { type: 'string', describe: 'The merchant’s id' })
-          .option('producer', { type: 'boolean', describe: 'For services that publish events' }),
-      (argv) => execute('keys-create', argv, pick(argv, ['merchant', 'producer'])),
-    )
-    .command(
-      'list',
-      'List the keys',
-      (list) => list,
-      (argv) => execute('keys-list', argv, {}),
-    )
-    .command(
-      'revoke <id>',
-      'Refuse a key from now on',
-      (revoke) => revoke.positional('id', { type: 'string', demandOption: true, describe: 'The keyId' }),
-      (argv) => execute('keys-revoke', argv, pick(argv, ['id'])),
-    )
-    .demandCommand(1, 'say what to do with keys: create, list, revoke');
-}
-
-function pick(argv: object, names: readonly string[]): Arguments {
-  return Object.fromEntries(
-    Object.entries(argv).filter(([name, value]) => names.includes(name) && value !== undefined),
-  );
-}
-
-function withDataDir(environment: Readonly<Record<string, string | undefined>>, dataDir: string | undefined) {
+function withDataDir(environment: Environment, dataDir: string | undefined) {
   return readConfig(dataDir === undefined ? environment : { ...environment, HOOKRAIL_DATA_DIR: dataDir });
 }
 
@@ -178,13 +128,17 @@ function createKeyRing(path: string): void {
 
 /** Asks the running service, or opens the store when none runs on this data directory. */
 async function ask(
-  command: OperatorCommand,
+  command: OperatorCommand | ShelfCommand,
   given: Arguments,
   config: ReturnType<typeof readConfig>,
 ): Promise<unknown> {
   const { host, port } = config.operations;
-  const answer = await askService(`http://${host}:${port}/operator/${command}`, given, config.dataDir);
+  const answer = await askService(`http://${host}:${port}/operator/${command}`, given, {
+    dataDir: config.dataDir,
+    withinMs: isShelfCommand(command) ? SHELF_TIMEOUT_MS : SERVICE_TIMEOUT_MS,
+  });
   if (answer !== undefined) return answer.result;
+  if (isShelfCommand(command)) return askShelves(command, given, config);
   const clock = systemClock();
   const store = await openSqliteStore({
     file: join(config.dataDir, 'store.db'),
@@ -206,11 +160,26 @@ async function ask(
   }
 }
 
+/** Opens the broker itself. */
+async function askShelves(
+  command: ShelfCommand,
+  given: Arguments,
+  config: ReturnType<typeof readConfig>,
+): Promise<unknown> {
+  // Its shelves only: no role is run.
+  const broker = await openBroker({ ...config, roles: [] }, systemClock(), createLogger('silent'));
+  try {
+    return await runShelfCommand(broker, command, given);
+  } finally {
+    await broker.close();
+  }
+}
+
 /** The service's answer, or undefined when none runs there or it is not the one of this data directory. */
 async function askService(
   url: string,
   given: Arguments,
-  dataDir: string,
+  { dataDir, withinMs }: { readonly dataDir: string; readonly withinMs: number },
 ): Promise<{ result: unknown } | undefined> {
   const token = readToken(dataDir);
   if (token === undefined) return undefined;
@@ -218,7 +187,7 @@ async function askService(
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify(given),
-    signal: AbortSignal.timeout(SERVICE_TIMEOUT_MS),
+    signal: AbortSignal.timeout(withinMs),
   }).catch((error: NodeJS.ErrnoException) => {
     // A refused connection = nobody is there. Anything later = the command may have been carried out.
     if (error.code === 'ECONNREFUSED') return undefined;

@@ -84,12 +84,11 @@ async function main(): Promise<void> {
   // `sim … | head` closes the pipe early: that is no error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   const { env: environment, stdout, stderr } = process;
-  process.exitCode = await runCommandLine(process.argv.slice(2), {
-    environment,
-    stdout,
-    stderr,
-    signal: interrupted.signal,
-  });
+  const { signal } = interrupted;
+  const code = await runCommandLine(process.argv.slice(2), { environment, stdout, stderr, signal });
+  process.exitCode = code;
+  // What was asked to stop has stopped; connections to a server that is away would keep the process.
+  if (signal.aborted) stdout.write('', () => process.exit(code));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

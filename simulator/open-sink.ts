@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { usage } from './exit.ts';
+import { kafkaSink } from './kafka-sink.ts';
 import type { SinkOptions } from './run-options.ts';
 import { type Session, unreadable } from './session.ts';
 import { apiSink, directSink, type EventSink, fileSink, streamSink } from './sinks.ts';
@@ -10,6 +11,8 @@ export function openSink(session: Session, options: SinkOptions): EventSink {
   switch (options.sink) {
     case 'api':
       return apiSink(session.producer());
+    case 'kafka':
+      return kafkaSink(session.settings, session.surroundings.environment);
     case 'stdout':
       return streamSink(session.surroundings.stdout);
     case 'file':

@@ -6,7 +6,7 @@ import { usage } from './exit.ts';
 import type { StepField } from './plan.ts';
 import type { CommandOptions } from './session.ts';
 
-export const SINKS = ['api', 'direct', 'stdout', 'file'] as const;
+export const SINKS = ['api', 'kafka', 'direct', 'stdout', 'file'] as const;
 
 /** Where events go, and whom they are about: what `run` and `trigger` share. */
 export interface SinkOptions {
@@ -39,8 +39,23 @@ export interface RunOptions extends CommandOptions, SinkOptions, EntityOptions {
   readonly wait?: string | boolean;
 }
 
+/** Where Kafka is; by default as the service's variables say. */
+export const KAFKA_OPTIONS = {
+  'kafka-brokers': { type: 'string', describe: 'With --sink kafka: brokers (HOOKRAIL_KAFKA_BROKERS)' },
+  'schema-registry-url': {
+    type: 'string',
+    describe: 'With --sink kafka: registry (HOOKRAIL_SCHEMA_REGISTRY_URL)',
+  },
+  'events-topic': { type: 'string', describe: 'With --sink kafka: topic (HOOKRAIL_EVENTS_TOPIC)' },
+} as const;
+
 const SINK_OPTIONS = {
-  sink: { choices: SINKS, default: 'api', describe: 'Where events go: hookrail, a receiver, stdout, a file' },
+  sink: {
+    choices: SINKS,
+    default: 'api',
+    describe: 'Where events go: the REST API, Kafka, a receiver, stdout, a file',
+  },
+  ...KAFKA_OPTIONS,
   to: { type: 'string', describe: 'With --sink direct: URL of the receiver' },
   secret: { type: 'string', describe: 'With --sink direct: secret to sign with' },
   ca: { type: 'string', describe: 'With --sink direct: PEM to trust; default the sandbox’s authority' },

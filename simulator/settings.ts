@@ -12,6 +12,9 @@ export interface GlobalOptions {
   readonly producerKey?: string | undefined;
   readonly merchant?: string | undefined;
   readonly dataDir?: string | undefined;
+  readonly kafkaBrokers?: string | undefined;
+  readonly schemaRegistryUrl?: string | undefined;
+  readonly eventsTopic?: string | undefined;
 }
 
 /** A value and where it came from, which `whoami` shows: wrong keys are mostly keys from elsewhere. */
@@ -25,6 +28,9 @@ const NAMES = {
   apiKey: { option: '--api-key', variable: 'HOOKRAIL_API_KEY' },
   producerKey: { option: '--producer-key', variable: 'HOOKRAIL_PRODUCER_KEY' },
   merchant: { option: '--merchant', variable: 'HOOKRAIL_MERCHANT_ID' },
+  kafkaBrokers: { option: '--kafka-brokers', variable: 'HOOKRAIL_KAFKA_BROKERS' },
+  schemaRegistryUrl: { option: '--schema-registry-url', variable: 'HOOKRAIL_SCHEMA_REGISTRY_URL' },
+  eventsTopic: { option: '--events-topic', variable: 'HOOKRAIL_EVENTS_TOPIC' },
   extraCaFile: { option: '', variable: 'HOOKRAIL_EXTRA_CA_FILE' },
 } as const;
 export type SettingName = keyof typeof NAMES;
@@ -84,23 +90,33 @@ export class Settings {
   }
 
   merchantId(): string {
-    const found = this.find('merchant');
-    if (!found) throw this.#missing('merchant');
-    return found.value;
+    return this.needed('merchant').value;
   }
 
-  #missing(name: Exclude<SettingName, 'extraCaFile'>): CommandFailure {
+  /** A usage failure that says how to give it when it is nowhere. */
+  needed(name: 'merchant' | 'kafkaBrokers' | 'schemaRegistryUrl'): Sourced {
+    const found = this.find(name);
+    if (!found) throw this.#missing(name);
+    return found;
+  }
+
+  #missing(name: Exclude<SettingName, 'extraCaFile' | 'eventsTopic'>): CommandFailure {
     const { option, variable } = NAMES[name];
     const what = {
       baseUrl: 'base URL',
       apiKey: 'API key',
       producerKey: 'producer key',
       merchant: 'merchant id',
+      kafkaBrokers: 'Kafka broker',
+      schemaRegistryUrl: 'schema registry',
     };
+    const isKey = name === 'apiKey' || name === 'producerKey';
+    const isKafka = name === 'kafkaBrokers' || name === 'schemaRegistryUrl';
+    const start = isKafka ? 'start hookrail on Kafka, as README says' : 'start the sandbox with: npm start';
     return new CommandFailure(
-      name === 'merchant' ? EXIT.usage : EXIT.authentication,
+      isKey ? EXIT.authentication : EXIT.usage,
       `no ${what[name]}: ${option} and ${variable} are not given, and ${this.sandboxFile} has none`,
-      ['start the sandbox with: npm start', `or give one with: ${option} …`],
+      [start, `or give one with: ${option} …`],
     );
   }
 }

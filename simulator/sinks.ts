@@ -22,6 +22,8 @@ export interface Sent {
 /** Where the events of a run go. One answer per event, in order. */
 export interface EventSink {
   send(events: readonly DomainEvent[]): Promise<readonly Sent[]>;
+  /** Lets go of connections. Never rejects. */
+  close?(): Promise<void>;
 }
 
 interface ProducerAnswer {

@@ -19,7 +19,7 @@ export interface OperatorDeps {
 }
 
 /** Arguments come over HTTP or from a command line: nothing about them is known. */
-type Arguments = Readonly<Record<string, unknown>>;
+export type Arguments = Readonly<Record<string, unknown>>;
 type Command = (deps: OperatorDeps, given: Arguments) => Promise<unknown>;
 
 const KEY_BYTES = 32;

@@ -2,10 +2,13 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import express, { type Router } from 'express';
+import type { Broker } from '../broker/broker.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { type OperatorDeps, OperatorError, runOperatorCommand } from './operator-commands.ts';
+import { isShelfCommand, runShelfCommand } from './operator-shelves.ts';
 
-const BODY_BYTES_MAX = 16 * 1024;
+/** Some thousand positions of a shelf. */
+const BODY_BYTES_MAX = 128 * 1024;
 const TOKEN_BYTES = 32;
 
 /** Where the running service leaves the token that opens its operator interface: readable by its user only. */
@@ -19,7 +22,11 @@ export function operatorTokenFile(dataDir: string): string {
  * Makes a new token at each start: whoever can read the data directory is the operator.
  */
 export function operatorRoutes(
-  deps: OperatorDeps & { readonly dataDir: string; readonly log: Logger },
+  deps: OperatorDeps & {
+    readonly broker: Pick<Broker, 'quarantine' | 'deadLetters'>;
+    readonly dataDir: string;
+    readonly log: Logger;
+  },
 ): Router {
   const token = Buffer.from(deps.random.bytes(TOKEN_BYTES)).toString('base64url');
   writeToken(deps.dataDir, token);
@@ -33,7 +40,10 @@ export function operatorRoutes(
   router.post('/:command', express.json({ limit: BODY_BYTES_MAX }), async (request, response) => {
     const { command } = request.params;
     try {
-      const result = await runOperatorCommand(deps, command, request.body ?? {});
+      const given = request.body ?? {};
+      const result = isShelfCommand(command)
+        ? await runShelfCommand(deps.broker, command, given)
+        : await runOperatorCommand(deps, command, given);
       deps.log.info({ event: 'operator_command', command });
       response.setHeader('Cache-Control', 'no-store').json({ result });
     } catch (error) {

@@ -5,6 +5,8 @@ import type { Logger } from '../runtime/logger.ts';
 import { systemRandom } from '../runtime/random.ts';
 import type { Broker } from './broker.ts';
 import { openKafkaBroker } from './kafka/open-kafka.ts';
+import { aclCommands, type Role, topicCommands } from './kafka/topic-commands.ts';
+import { topicSpecs } from './kafka/topics.ts';
 import { openSqliteBroker } from './sqlite/sqlite-broker.ts';
 
 /** The only place that chooses an engine. */
@@ -31,4 +33,25 @@ export function openBroker(config: Config, clock: Clock, log: Logger): Promise<B
         log,
       });
   }
+}
+
+/** Commands of the cluster's own tools, for an administrator. */
+export interface ClusterCommands {
+  /** What creates the topics. */
+  readonly topics: readonly string[];
+  /** What grants a user all that a process of these roles needs, and no more. */
+  acls(roles: readonly Role[], principal: string): readonly string[];
+}
+
+/** Copies of a topic where nothing else is asked for: the cluster is not there to be counted. */
+const REPLICATION_FACTOR = 3;
+
+/** What has to be set up by hand where the service may not do it; undefined with an engine that has nothing to set up. */
+export function clusterCommands({ kafka }: Pick<Config, 'kafka'>): ClusterCommands | undefined {
+  if (!kafka) return undefined;
+  const { brokers, replicationFactor } = kafka;
+  return {
+    topics: topicCommands(topicSpecs(kafka, replicationFactor ?? REPLICATION_FACTOR), brokers),
+    acls: (roles, principal) => aclCommands(roles, { ...kafka, principal }),
+  };
 }

@@ -64,7 +64,7 @@ function plan(
   scenario: Scenario,
   seed: string,
 ): readonly PlannedStep[] {
-  const leavesTheMachine = options.sink === 'api' && !options.dryRun;
+  const leavesTheMachine = isRecorded(options.sink) && !options.dryRun;
   const merchantId = leavesTheMachine
     ? session.settings.merchantId()
     : (session.settings.find('merchant')?.value ?? 'sandbox');
@@ -86,7 +86,7 @@ async function playPlan(
   steps: readonly PlannedStep[],
 ): Promise<void> {
   const { output, signal } = session;
-  const wait = parseWait(options.wait, output.isInteractive && options.sink === 'api');
+  const wait = parseWait(options.wait, output.isInteractive && isRecorded(options.sink));
   const expected = options.expect ? scenario.expect : [];
   checkSink(options, wait.ms, expected);
   const lines = new LiveLines(output, steps);
@@ -101,8 +101,9 @@ async function playPlan(
       })
     : undefined;
   const record = openRecord(options, scenario);
+  const sink = openSink(session, options);
   const played = await play(steps, {
-    sink: openSink(session, options),
+    sink,
     speed: parseSpeed(options.speed),
     pause,
     signal,
@@ -113,16 +114,21 @@ async function playPlan(
       if (options.sink !== 'stdout') lines.sent(step, sent, sentAt);
       record?.(step, sent, sentAt);
     },
-  });
+  }).finally(() => sink.close?.());
   if (watch && expected.length > 0) report(session, judge(expected, watch.watched));
   else if (watch) conclude(session, played, wait.isAsked);
-  else if (options.sink === 'api') output.remark('follow the deliveries: npm run sim -- deliveries list');
+  else if (isRecorded(options.sink)) output.remark('follow the deliveries: npm run sim -- deliveries list');
+}
+
+/** Whether events go to hookrail, which records what becomes of them. */
+function isRecorded(sink: RunOptions['sink']): boolean {
+  return sink === 'api' || sink === 'kafka';
 }
 
 function checkSink(options: RunOptions, waitMs: number, expected: readonly Expectation[]): void {
-  if (options.sink === 'api') return;
+  if (isRecorded(options.sink)) return;
   const unfit = expected.length > 0 ? '--expect' : waitMs > 0 ? '--wait' : undefined;
-  if (unfit) throw usage(`${unfit} needs --sink api: only there are deliveries recorded`);
+  if (unfit) throw usage(`${unfit} needs --sink api or kafka: only there are deliveries recorded`);
 }
 
 function report({ output }: Session, verdicts: ReturnType<typeof judge>): void {

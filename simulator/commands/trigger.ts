@@ -11,16 +11,25 @@ import { withField, withoutField } from '../event-paths.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
 import { LiveLines } from '../live-lines.ts';
 import { MerchantApi } from '../merchant-api.ts';
+import { openSink } from '../open-sink.ts';
 import { madeUpEntity, orUsage, type PlannedStep } from '../plan.ts';
 import { play } from '../player.ts';
-import { ENTITY_OPTIONS, type EntityOptions, entityOf, parseWait, randomSeed } from '../run-options.ts';
+import {
+  ENTITY_OPTIONS,
+  type EntityOptions,
+  entityOf,
+  KAFKA_OPTIONS,
+  parseWait,
+  randomSeed,
+} from '../run-options.ts';
 import { sendTest } from '../send-test.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings, unreadable } from '../session.ts';
-import { apiSink, EVENTS_PER_REQUEST_MAX, type EventSink } from '../sinks.ts';
+import { EVENTS_PER_REQUEST_MAX, type EventSink } from '../sinks.ts';
 
 interface TriggerOptions extends CommandOptions, EntityOptions {
   readonly event: string;
   readonly endpoint?: string;
+  readonly sink: 'api' | 'kafka';
   readonly set?: string[];
   readonly unset?: string[];
   readonly data?: string;
@@ -47,6 +56,8 @@ export function triggerCommand(surroundings: Surroundings): CommandModule<object
             type: 'string',
             describe: 'Send a test webhook to this endpoint only, by the test operation',
           },
+          sink: { choices: ['api', 'kafka'], default: 'api', describe: 'Which way the event goes' },
+          ...KAFKA_OPTIONS,
           ...ENTITY_OPTIONS,
           set: { type: 'string', array: true, nargs: 1, describe: 'A field: data.amountFiat=250' },
           unset: { type: 'string', array: true, nargs: 1, describe: 'Leave a field out: data.walletAddress' },
@@ -78,9 +89,13 @@ async function trigger(session: Session, options: TriggerOptions): Promise<void>
     output.remark(`seed ${seed}; nothing was sent. Addresses are made up: never send funds to them.`);
     return;
   }
-  const sink = apiSink(session.producer());
-  if (count > WATCHED_MAX) return sendMany(session, sink, count, make);
-  await sendWatched(session, options, sink, count, make);
+  const sink = openSink(session, options);
+  try {
+    if (count > WATCHED_MAX) await sendMany(session, sink, count, make);
+    else await sendWatched(session, options, sink, count, make);
+  } finally {
+    await sink.close?.();
+  }
 }
 
 /** The test operation makes the body itself, so what would change it is refused rather than ignored. */

@@ -11,11 +11,14 @@ import express from 'express';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { operatorRoutes, operatorTokenFile } from '../../services/api/operator-routes.ts';
+import { openSqliteBroker } from '../../services/broker/sqlite/sqlite-broker.ts';
 import { parseApiKey } from '../../services/domain/api-key.ts';
 import { runOperator } from '../../services/operator.ts';
 import { systemClock } from '../../services/runtime/clock.ts';
 import { systemRandom } from '../../services/runtime/random.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
+import { anEvent, quarantined } from '../support/broker-records.ts';
+import { eventually } from '../support/eventually.ts';
 
 let dataDir: string;
 let opsPort = 1;
@@ -45,18 +48,43 @@ async function json(...argv: string[]) {
   return JSON.parse(out);
 }
 
+const openBroker = () =>
+  openSqliteBroker({ file: join(dataDir, 'broker.db'), clock: systemClock(), retryScale: 1 });
+
+/** Three events in quarantine, of merchants of their own. */
+async function fillQuarantine() {
+  const broker = await openBroker();
+  const events = [anEvent(), anEvent(), anEvent()];
+  await broker.publishEvents(events);
+  const consumer = await broker.events.consume(
+    ({ decoded, bytes }) => {
+      if (!decoded.ok) throw new Error('these can be read');
+      return { kind: 'quarantined', record: quarantined(decoded.event, bytes) };
+    },
+    { inFlightMax: 10 },
+  );
+  await eventually(
+    'three in quarantine',
+    async () => (await broker.quarantine.list({ limit: 9 })).length === 3,
+  );
+  await consumer.stop(1000);
+  await broker.close();
+}
+
 /** The operator interface as a running service mounts it, with the store locked. */
 async function startService() {
   const clock = systemClock();
   const store = await openSqliteStore({ file: join(dataDir, 'store.db'), clock, healthPolicy });
   const log = pino({ level: 'silent' });
-  const deps = { store, clock, random: systemRandom, environment: 'sandbox', dataDir, log } as const;
+  const broker = await openBroker();
+  const deps = { store, broker, clock, random: systemRandom, environment: 'sandbox', dataDir, log } as const;
   const server: Server = createServer(express().use('/operator', operatorRoutes(deps)));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   opsPort = (server.address() as AddressInfo).port;
   const stop = async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
+    await broker.close();
     await store.close();
   };
   return { store, stop };
@@ -119,6 +147,64 @@ describe.each(['asking a running service', 'opening the store'])('%s', (mode) =>
       expect(err).toContain(hint);
     }
   });
+});
+
+describe.each(['asking a running service', 'opening the broker'])('shelves, %s', (mode) => {
+  test('what is in quarantine is shown without its data, and put back by position or by reason', async () => {
+    await fillQuarantine();
+    const stop = mode === 'opening the broker' ? async () => {} : (await startService()).stop;
+    const listed = await json('quarantine', 'list');
+    expect(listed).toHaveLength(3);
+    expect(Object.keys(listed[0])).toEqual([
+      ...['position', 'at', 'reason', 'eventId', 'merchantId', 'bytes', 'detail'],
+    ]);
+    const [first, second] = listed;
+    expect(await json('quarantine', 'list', '--limit', '1', '--after', first.position)).toEqual([second]);
+    expect(await json('quarantine', 'replay', first.position)).toEqual({ replayed: 1 });
+    expect(await json('quarantine', 'replay', first.position)).toEqual({ replayed: 0 });
+    const others = ['--reason', 'render_failed', '--merchant', second.merchantId];
+    expect(await json('quarantine', 'replay', ...others)).toEqual({ replayed: 0 });
+    expect(await json('quarantine', 'list')).toHaveLength(2);
+    expect(await json('quarantine', 'replay', '--reason', second.reason)).toEqual({ replayed: 2 });
+    expect((await operator('quarantine', 'list')).out).toBe('none');
+    expect((await operator('dead-letters', 'list')).out).toBe('none');
+    await stop();
+  });
+
+  test('what cannot be done is exit code 1 and one line', async () => {
+    const stop = mode === 'opening the broker' ? async () => {} : (await startService()).stop;
+    for (const [argv, hint] of [
+      [['quarantine', 'replay'], '--all'],
+      [['quarantine', 'replay', '1', '--all'], '--all'],
+      [['quarantine', 'list', '--limit', '0'], '1 to 1000'],
+      [['quarantine', 'list', '--after', 'x'], 'not a position'],
+      [['topics'], 'HOOKRAIL_ENGINE'],
+    ] as const) {
+      const { code, out, err } = await operator(...argv);
+      expect([argv, code, out]).toEqual([argv, 1, '']);
+      expect(err.split('\n')).toHaveLength(1);
+      expect(err).toContain(hint);
+    }
+    await stop();
+  });
+});
+
+test('topics: a shell script of what a cluster’s administrator has to do, for each process', async () => {
+  const out: string[] = [];
+  const environment = {
+    HOOKRAIL_ENGINE: 'kafka',
+    HOOKRAIL_KAFKA_BROKERS: 'kafka:9092',
+    HOOKRAIL_SCHEMA_REGISTRY_URL: 'http://registry',
+  };
+  const code = await runOperator(['topics'], environment, (line) => out.push(line), console.error);
+  expect(code).toBe(0);
+  const lines = out.join('\n').split('\n');
+  for (const line of lines)
+    expect(line).toMatch(/^(#.*|kafka-(topics|acls)\.sh --bootstrap-server kafka:9092 .*|)$/);
+  expect(lines.filter((line) => line.startsWith('kafka-topics.sh'))).toHaveLength(14);
+  const sender = lines.filter((line) => line.includes('User:hookrail-sender ')).join('\n');
+  expect(sender).toContain('--topic wh.retry.46658s');
+  expect(sender).not.toContain('--operation Write --topic wh.directory');
 });
 
 describe('the command line', () => {

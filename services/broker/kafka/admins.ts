@@ -9,6 +9,8 @@ export class Admins {
   readonly #kafka: Kafka;
   readonly #clock: Clock;
   #admin: Promise<Admin> | null = null;
+  /** Questions under way, by the connection they were asked over. */
+  readonly #underWay = new Map<Promise<Admin>, number>();
   /** Questions that are asked at the same time share one answer. */
   readonly #asking = new Map<string, Promise<unknown>>();
   #isClosed = false;
@@ -34,13 +36,26 @@ export class Admins {
     if (this.#isClosed) throw new Error('the broker is closed');
     this.#admin ??= this.#connect();
     const asked = this.#admin;
+    this.#underWay.set(asked, (this.#underWay.get(asked) ?? 0) + 1);
     try {
       return await question(await asked);
     } catch (error) {
       if (this.#admin === asked) this.#admin = null;
-      void asked.then((admin) => admin.disconnect()).catch(() => {});
       throw error;
+    } finally {
+      this.#answered(asked);
     }
+  }
+
+  /** A connection that is given up is let go once nobody waits for an answer over it. */
+  #answered(asked: Promise<Admin>): void {
+    const left = (this.#underWay.get(asked) ?? 1) - 1;
+    if (left > 0) {
+      this.#underWay.set(asked, left);
+      return;
+    }
+    this.#underWay.delete(asked);
+    if (this.#admin !== asked) void letGo(asked);
   }
 
   /** The oldest record's offset and the one after the newest, by partition. */
@@ -84,7 +99,8 @@ export class Admins {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#admin?.then((admin) => admin.disconnect()).catch(() => {});
+    const connections = new Set([...this.#underWay.keys(), ...(this.#admin ? [this.#admin] : [])]);
+    await Promise.all([...connections].map(letGo));
   }
 
   #shared<Answer>(name: string, question: (admin: Admin) => Promise<Answer>): Promise<Answer> {
@@ -100,4 +116,9 @@ export class Admins {
     await admin.connect();
     return admin;
   }
+}
+
+/** Never rejects. */
+async function letGo(connection: Promise<Admin>): Promise<void> {
+  await connection.then((admin) => admin.disconnect()).catch(() => {});
 }

@@ -49,8 +49,8 @@ function sslOf({ ca, cert, key }: TlsOptions): NonNullable<KafkaConfig['ssl']> {
 /** What kafkajs calls an error is a step of its own retries: an operator is told by the engine, in its own words. */
 const LEVELS = {
   [logLevel.NOTHING]: 'trace',
-  [logLevel.ERROR]: 'warn',
-  [logLevel.WARN]: 'info',
+  [logLevel.ERROR]: 'info',
+  [logLevel.WARN]: 'debug',
   [logLevel.INFO]: 'debug',
   [logLevel.DEBUG]: 'trace',
 } as const;

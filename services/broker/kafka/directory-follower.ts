@@ -216,10 +216,10 @@ export class DirectoryFollower {
   async #askForProofs(): Promise<void> {
     const { clock, log, topic } = this.#options;
     while (!this.#isClosed) {
-      const askedAt = clock.now();
+      const asked = { at: clock.now(), position: this.#position };
       try {
         const { low, high } = await this.#bounds();
-        if (!this.#isClosed) this.#take(askedAt, low, high);
+        if (!this.#isClosed) this.#take(asked, low, high);
       } catch (error) {
         if (!this.#isClosed)
           log.warn({ topic, detail: lineOf(error) }, 'the end of the directory is not known');
@@ -236,9 +236,10 @@ export class DirectoryFollower {
     return { low: Number(bounds.low), high: Number(bounds.high) };
   }
 
-  #take(askedAt: number, low: number, high: number): void {
+  #take(asked: { at: number; position: number }, low: number, high: number): void {
     const { log, topic } = this.#options;
-    if (high < this.#position) {
+    // What was appended and read while the answer was on its way is beyond that end, rightly.
+    if (high < asked.position) {
       const fields = { topic, position: this.#position, end: high };
       log.error(
         fields,
@@ -250,7 +251,7 @@ export class DirectoryFollower {
     }
     this.#end = high;
     this.#position = Math.max(this.#position, low);
-    this.#freshness.asked(askedAt, high);
+    this.#freshness.asked(asked.at, high);
     this.#prove();
   }
 

@@ -1,6 +1,7 @@
 import type { EachBatchPayload, Kafka, Consumer as KafkaConsumer } from 'kafkajs';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { leave } from './lone-consumer.ts';
 
 /** A member that is silent for so long is taken for dead, and its work given to others; milliseconds. */
 export const SESSION_MS = 10_000;
@@ -15,6 +16,8 @@ const WATCH_MS = 5000;
 /** Neither heartbeat nor join for so long: the client is made anew. */
 const SILENT_MS_MAX = 45_000;
 const RESTART_MS = 2000;
+/** Between two commits while a rebalance is under way. */
+const COMMIT_AGAIN_MS = 50;
 
 export interface GroupMemberOptions {
   readonly kafka: Kafka;
@@ -27,7 +30,7 @@ export interface GroupMemberOptions {
   readonly bytesPerPartition: number;
   /** A generation has begun; nothing of it has been fetched. `isSame`: we were a member all along. */
   readonly joined: (partitions: readonly number[], isSame: boolean) => void;
-  /** The generation ends: the last moment to commit. */
+  /** The generation is about to end: called until it has. What is not committed by then is done again by others. */
   readonly rebalancing: () => void;
   /** A node is about to be asked; what it answered before was handed in. */
   readonly fetching: (node: number) => void;
@@ -43,6 +46,7 @@ export class GroupMember {
   readonly #options: GroupMemberOptions;
   #client: KafkaConsumer | null = null;
   #memberId = '';
+  #generations = 0;
   /** Of this client; what an earlier one tells is not heard. */
   #life = 0;
   #aliveAt: number;
@@ -81,12 +85,12 @@ export class GroupMember {
     this.#client?.resume([{ topic: this.#options.topic, partitions: [partition] }]);
   }
 
-  /** Leaves the group and lets go of the connections. */
+  /** Leaves the group and lets go of the connections, within two seconds. */
   async end(): Promise<void> {
     this.#isEnded = true;
     this.#life += 1;
     this.#cancelWatch();
-    await this.#client?.disconnect().catch(() => {});
+    if (this.#client) await leave(this.#client, this.#options.clock);
   }
 
   async #run(): Promise<void> {
@@ -131,7 +135,7 @@ export class GroupMember {
   }
 
   #listen(client: KafkaConsumer, isPast: () => boolean): void {
-    const { topic, log, rebalancing, fetching, crashed } = this.#options;
+    const { topic, log, fetching, crashed } = this.#options;
     client.on(client.events.HEARTBEAT, () => {
       if (!isPast()) this.#alive();
     });
@@ -142,7 +146,7 @@ export class GroupMember {
       if (!isPast()) fetching(payload.nodeId);
     });
     client.on(client.events.REBALANCING, () => {
-      if (!isPast()) rebalancing();
+      if (!isPast()) void this.#untilJoined(isPast);
     });
     client.on(client.events.CRASH, ({ payload: { error, restart } }) => {
       if (isPast()) return;
@@ -152,10 +156,21 @@ export class GroupMember {
     });
   }
 
+  /** Work goes on until the others have come: it may take as long as a dead one's session. */
+  async #untilJoined(isPast: () => boolean): Promise<void> {
+    const { clock, rebalancing } = this.#options;
+    const generations = this.#generations;
+    while (generations === this.#generations && !isPast()) {
+      rebalancing();
+      await clock.sleep(COMMIT_AGAIN_MS);
+    }
+  }
+
   /** Another member id: we were taken for dead, and others may have had our partitions in between. */
   #joined(memberId: string, partitions: readonly number[]): void {
     const isSame = memberId === this.#memberId;
     this.#memberId = memberId;
+    this.#generations += 1;
     this.#aliveAt = this.#options.clock.now();
     this.#options.joined(partitions, isSame);
   }

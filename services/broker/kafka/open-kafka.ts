@@ -29,8 +29,11 @@ export async function openKafkaBroker(options: OpenKafkaOptions): Promise<KafkaB
   const { kafka: config, clock, log, random } = options;
   const { brokers, sasl, registry, topicPrefix, eventsTopic } = config;
   const tls = readTlsFiles(config.tls);
-  const kafka = kafkaClient({ brokers, clientId: options.clientId, tls, sasl, log });
-  const admin = kafka.admin();
+  const access = { brokers, clientId: options.clientId, tls, sasl };
+  const kafka = kafkaClient({ ...access, log });
+  // Whoever reads why a start failed reads one line, and not kafkajs's account of every try.
+  const quiet = log.isLevelEnabled('debug') ? log : log.child({}, { level: 'silent' });
+  const admin = kafkaClient({ ...access, log: quiet }).admin();
   try {
     await admin.connect();
     const partitions = await prepareTopics(admin, { ...config, ...options });

@@ -53,6 +53,7 @@ export class TaskStreams {
   readonly #users = new Set<TaskClass>();
   readonly #begun = new Set<TaskClass>();
   #patientUntil = 0;
+  readonly #impatient = new Map<TaskClass, () => void>();
 
   constructor(deps: TaskStreamsDeps) {
     this.#deps = deps;
@@ -84,7 +85,8 @@ export class TaskStreams {
     this.#users.add(taskClass);
     if (this.#users.size === 1) this.#tiers = TIERS.map((tier) => this.#tier(tier));
     this.#patientUntil = this.#deps.clock.now() + JOINED_MS_MAX;
-    this.#deps.clock.at(this.#patientUntil, () => feed.onAvailable());
+    const cancel = this.#deps.clock.at(this.#patientUntil, () => feed.onAvailable());
+    this.#impatient.set(taskClass, cancel);
     const starting = this.#users.size === 1 ? [own, ...this.#tiers] : [own];
     await Promise.all(starting.map((consumer) => consumer.start()));
   }
@@ -126,6 +128,7 @@ export class TaskStreams {
   #ending(taskClass: TaskClass): TopicConsumer[] {
     const own = this.#own.get(taskClass);
     this.#own.delete(taskClass);
+    this.#impatient.get(taskClass)?.();
     this.#users.delete(taskClass);
     this.#begun.delete(taskClass);
     const tiers = this.#users.size === 0 ? this.#tiers : [];

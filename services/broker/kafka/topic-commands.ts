@@ -21,7 +21,7 @@ interface Access {
 
 export type Role = 'api' | 'router' | 'sender' | 'recorder';
 
-/** What the stations read and write; every one follows the directory. */
+/** What the stations read and write. Every one follows the directory, and shelves what it reads and cannot decode. */
 function accessOf(role: Role, names: TopicNames): Access {
   const retries = TIERS.map((tier) => names.retry[tier]);
   switch (role) {
@@ -39,10 +39,10 @@ function accessOf(role: Role, names: TopicNames): Access {
     case 'sender':
       return {
         reads: [names.deliver, ...retries, names.test, names.replay, names.directory],
-        writes: [...retries, names.journal, names.dead],
+        writes: [...retries, names.journal, names.dead, names.quarantine],
       };
     case 'recorder':
-      return { reads: [names.journal, names.directory], writes: [] };
+      return { reads: [names.journal, names.directory], writes: [names.quarantine] };
   }
 }
 

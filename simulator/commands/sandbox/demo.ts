@@ -128,6 +128,7 @@ async function playFirstScenario(
   const { output, signal } = session;
   const pause = (ms: number) => session.pause(ms);
   await pause(ENDPOINT_IN_FORCE_MS);
+  if (signal.aborted) return;
   const seed = randomSeed();
   const scenario = openScenario(SCENARIO, { force: false });
   const planned = planScenario(scenario, { seed, startAt: Date.now(), merchantId: access.merchantId });

@@ -18,13 +18,20 @@ export interface Access {
 
 type Store = Hookrail['store'];
 
+/** Handed on, so that `--sink kafka` in a second terminal finds what this sandbox was told. */
+const KAFKA_VARIABLES = ['HOOKRAIL_KAFKA_BROKERS', 'HOOKRAIL_SCHEMA_REGISTRY_URL', 'HOOKRAIL_EVENTS_TOPIC'];
+
 const MERCHANT_NAME = 'Demo merchant';
 
 /**
  * Makes a merchant and its keys on the first run, and takes them again on later ones. A key that the store does not
  * know (its data was removed) is replaced.
  */
-export async function ensureKeys(hookrail: Hookrail, settings: Settings): Promise<Access> {
+export async function ensureKeys(
+  hookrail: Hookrail,
+  settings: Settings,
+  environment: Environment,
+): Promise<Access> {
   const { store } = hookrail;
   const file = settings.sandboxFile;
   const before: Environment = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {};
@@ -33,7 +40,7 @@ export async function ensureKeys(hookrail: Hookrail, settings: Settings): Promis
   const producerKey = await ensureKey(store, 'producer', before.HOOKRAIL_PRODUCER_KEY, null);
   const dataDir = resolve(settings.dataDir);
   const access = { baseUrl: hookrail.apiUrl, apiKey, producerKey, merchantId, file, dataDir };
-  writeSandboxFile(access);
+  writeSandboxFile(access, environment);
   return access;
 }
 
@@ -71,7 +78,7 @@ async function ensureKey(
 }
 
 /** Only the owner may read it: it holds keys. */
-function writeSandboxFile(access: Access): void {
+function writeSandboxFile(access: Access, environment: Environment): void {
   const lines = [
     '# Written by npm start. The simulator reads it; other programs can: set -a; . ./sandbox.env',
     `HOOKRAIL_BASE_URL=${access.baseUrl}`,
@@ -79,6 +86,7 @@ function writeSandboxFile(access: Access): void {
     `HOOKRAIL_PRODUCER_KEY=${access.producerKey}`,
     `HOOKRAIL_EXTRA_CA_FILE="${join(access.dataDir, 'ca.crt')}"`,
     `HOOKRAIL_MERCHANT_ID=${access.merchantId}`,
+    ...KAFKA_VARIABLES.flatMap((name) => (environment[name] ? [`${name}=${environment[name]}`] : [])),
   ];
   const part = `${access.file}.part`;
   writeFileSync(part, `${lines.join('\n')}\n`, { mode: 0o600 });

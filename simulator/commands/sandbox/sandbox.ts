@@ -33,6 +33,7 @@ export async function sandbox(session: Session, options: SandboxOptions): Promis
       ['start the service for production with: npm run serve'],
     );
   }
+  session.output.remark('starting …');
   const hookrail = await start(session).catch((error: unknown) => {
     throw new CommandFailure(EXIT.expectation, `the sandbox did not start: ${messageOf(error)}`);
   });
@@ -79,7 +80,7 @@ async function ensureKeyRing(path: string, environment: Environment): Promise<vo
 
 async function live(session: Session, options: SandboxOptions, hookrail: Hookrail): Promise<void> {
   const { signal } = session;
-  const access = await ensureKeys(hookrail, session.settings);
+  const access = await ensureKeys(hookrail, session.settings, session.surroundings.environment);
   welcome(session.output, access, hookrail);
   const broken = hookrail.failed.then((error) => {
     throw new CommandFailure(EXIT.expectation, `the sandbox cannot go on: ${error.message}`);

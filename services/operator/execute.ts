@@ -1,0 +1,16 @@
+import type { OperatorCommand } from '../api/operator-commands.ts';
+import type { ShelfCommand } from '../api/operator-shelves.ts';
+
+/** The options that every command has, and yargs' own arguments besides. */
+export interface GlobalOptions {
+  readonly 'data-dir': string | undefined;
+  readonly output: 'text' | 'json';
+}
+
+export type Arguments = Readonly<Record<string, unknown>>;
+/** Has a command carried out, and prints what came of it. */
+export type Execute = (
+  command: OperatorCommand | ShelfCommand,
+  options: GlobalOptions,
+  given: Arguments,
+) => Promise<void>;

@@ -1,0 +1,108 @@
+/**
+ * Guarantee: with Kafka the roles run as processes of their own, as many as wanted. Endpoints made over REST reach router
+ * and sender by the directory alone; events come by REST or from whoever writes Avro in the registry's wire format, in
+ * any language; a rotated secret binds the sender's next attempt; each process says by itself whether it is ready.
+ */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { jsonEventOf } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
+import { describeWithKafka, freshPrefix } from '../support/kafka.ts';
+import { kafkaEnvironment } from '../support/kafka-environment.ts';
+import { Fleet } from '../support/kafka-fleet.ts';
+import { type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';
+import { MerchantClient } from '../support/merchant-client.ts';
+import { outsideProducer } from '../support/outside-producer.ts';
+import { type Premises, preparePremises } from '../support/system.ts';
+
+/** What a change needs to bind router and sender (design: the directory). */
+const IN_FORCE_MS = 1100;
+const START_MS_MAX = 120_000;
+
+await describeWithKafka('api with recorder, router and sender as three processes', (kafka) => {
+  const topicPrefix = freshPrefix();
+  const environment = kafkaEnvironment(kafka, topicPrefix);
+  let premises: Premises;
+  let receiver: LoggingReceiver;
+  let fleet: Fleet;
+  let merchant: MerchantClient;
+  let endpoint: { uuid: string; signing_secret: string };
+
+  beforeAll(async () => {
+    premises = await preparePremises();
+    receiver = await startLoggingReceiver(premises.receiverCert, () => 200);
+    fleet = new Fleet({ premises, ...kafka, topicPrefix, environment });
+    await fleet.start(1, 1);
+    merchant = new MerchantClient(premises, () => fleet.api.service);
+    endpoint = await merchant.createEndpoint(`${receiver.url}/hook`);
+    await inForce();
+  }, START_MS_MAX);
+
+  afterAll(async () => {
+    await fleet?.kill();
+    await receiver?.close();
+    rmSync(premises.dataDir, { recursive: true, force: true });
+  });
+
+  const inForce = () => new Promise((resolve) => setTimeout(resolve, IN_FORCE_MS));
+  const arrivalOf = (eventId: string) =>
+    eventually(`the arrival of ${eventId}`, () =>
+      receiver.arrivals.find((arrival) => arrival.eventId === eventId),
+    );
+
+  async function published(seed: string) {
+    const event = jsonEventOf(premises.merchantId, seed);
+    expect((await merchant.publish([event])).status).toBe(202);
+    return arrivalOf(event.header.eventId);
+  }
+
+  it('each is ready by its own judgement, and only one has an API', async () => {
+    for (const process of fleet.processes) {
+      expect([process.name, await process.readiness()]).toEqual([process.name, { status: 200, reasons: [] }]);
+    }
+    expect(fleet.processes.map(({ service }) => typeof service.apiUrl)).toEqual([
+      'string',
+      'undefined',
+      'undefined',
+    ]);
+  });
+
+  it('an event published over REST is delivered and recorded', async () => {
+    const arrival = await published('by-rest');
+    expect(arrival.authorization).toBe(`API-Key ${endpoint.signing_secret}`);
+    const path = `/merchant/webhook-endpoints/${endpoint.uuid}/deliveries/${arrival.deliveryId}`;
+    const delivered = async () => (await merchant.request('GET', path)).body?.status === 'delivered';
+    await eventually('the delivery is in the log', delivered);
+  });
+
+  it('an event of a producer in another language is routed and delivered', async ({ skip }) => {
+    const producer = await outsideProducer(kafka);
+    if (!producer) return skip();
+    const [eventId, userId] = [crypto.randomUUID(), crypto.randomUUID()];
+    await producer.send(environment.HOOKRAIL_EVENTS_TOPIC, eventId, premises.merchantId, userId);
+    const { body } = await arrivalOf(eventId);
+    expect(JSON.parse(body.toString())).toMatchObject({ type: 'KYC', subType: 'FULL_USER' });
+    expect(body.toString()).toContain(userId);
+  }, 150_000);
+
+  it('a rotated secret is the one that the sender’s process uses', async () => {
+    const path = `/merchant/webhook-endpoints/${endpoint.uuid}/secret`;
+    const rotated = (await merchant.request('PATCH', path)).body.signing_secret;
+    expect(rotated).not.toBe(endpoint.signing_secret);
+    await inForce();
+    expect((await published('after-rotate')).authorization).toBe(`API-Key ${rotated}`);
+  });
+
+  it('the operator’s tool asks the process that has the API', async () => {
+    const token = join(premises.dataDir, 'operator.token');
+    for (const { name, service } of fleet.processes) {
+      const answer = await fetch(`${service.operationsUrl}/operator/merchants-list`, { method: 'POST' });
+      expect([name, answer.status], token).toEqual([name, name === 'api-1' ? 401 : 404]);
+    }
+  });
+
+  it('SIGTERM ends every one with 0', async () => {
+    await fleet.stop();
+  });
+});
