@@ -133,6 +133,14 @@ export class Fleet {
     this.processes.splice(this.processes.indexOf(process), 1);
   }
 
+  /** How many members the group that reads a topic has while all run; by the topic's name without the prefix. */
+  membersOf(topic: string): number | undefined {
+    if (topic === 'journal') return this.of('api').length;
+    if (topic === 'payments.events') return this.of('router').length;
+    const isOfTasks = ['deliver', 'test', 'replay'].includes(topic) || topic.startsWith('retry.');
+    return isOfTasks ? this.of('sender').length : undefined;
+  }
+
   /** Ends all at once; rejects when one does not exit 0. */
   async stop(): Promise<void> {
     const codes = await Promise.all(

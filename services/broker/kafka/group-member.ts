@@ -16,6 +16,7 @@ const WATCH_MS = 5000;
 /** Neither heartbeat nor join for so long: the client is made anew. */
 const SILENT_MS_MAX = 45_000;
 const RESTART_MS = 2000;
+const RUN = { autoCommit: false, partitionsConsumedConcurrently: 1 } as const;
 /** Between two commits while a rebalance is under way. */
 const COMMIT_AGAIN_MS = 50;
 
@@ -103,13 +104,9 @@ export class GroupMember {
     try {
       await client.connect();
       await client.subscribe({ topic: this.#options.topic, fromBeginning: true });
-      await client.run({
-        autoCommit: false,
-        partitionsConsumedConcurrently: 1,
-        eachBatch: async (payload) => {
-          if (!isPast()) this.#options.read(payload);
-        },
-      });
+      if (!isPast()) await client.run({ ...RUN, eachBatch: async (payload) => this.#read(payload, isPast) });
+      // Given up while it joined: a member that nobody hears would keep its partitions for ever.
+      if (isPast()) await leave(client, this.#options.clock);
     } catch (error) {
       if (isPast()) return;
       this.#options.log.warn(
@@ -118,6 +115,10 @@ export class GroupMember {
       );
       void this.#runAgain();
     }
+  }
+
+  #read(payload: EachBatchPayload, isPast: () => boolean): void {
+    if (!isPast()) this.#options.read(payload);
   }
 
   #newClient(): KafkaConsumer {
@@ -130,7 +131,8 @@ export class GroupMember {
       maxWaitTimeInMs: maxWaitMs,
       maxBytesPerPartition: bytesPerPartition,
       allowAutoTopicCreation: false,
-      retry: { retries: 5, initialRetryTime: 200, maxRetryTime: 2000 },
+      // kafkajs would start again also a client that was given up: there is one way to come back, and it is ours.
+      retry: { retries: 5, initialRetryTime: 200, maxRetryTime: 2000, restartOnFailure: async () => false },
     });
   }
 
@@ -148,11 +150,11 @@ export class GroupMember {
     client.on(client.events.REBALANCING, () => {
       if (!isPast()) void this.#untilJoined(isPast);
     });
-    client.on(client.events.CRASH, ({ payload: { error, restart } }) => {
+    client.on(client.events.CRASH, ({ payload: { error } }) => {
       if (isPast()) return;
-      log.warn({ topic, detail: error.message, restart }, 'a consumer crashed');
+      log.warn({ topic, detail: error.message }, 'a consumer crashed; it is made anew');
       crashed();
-      if (!restart) void this.#runAgain();
+      void this.#runAgain();
     });
   }
 
