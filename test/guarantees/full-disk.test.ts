@@ -39,7 +39,7 @@ afterAll(async () => {
   rmSync(disk, { recursive: true, force: true });
 });
 
-it('what was acknowledged arrives, what is refused was said to be', { timeout: 180_000 }, async ({
+it('what was acknowledged arrives, what is refused was said to be', { timeout: 240_000 }, async ({
   skip,
 }) => {
   if (!mounted) return skip('mounting a tmpfs is not allowed here');
@@ -69,8 +69,8 @@ it('what was acknowledged arrives, what is refused was said to be', { timeout: 1
       const arrived = new Set(receiver.arrivals.map((arrival) => arrival.eventId));
       return acknowledged.every((id) => arrived.has(id));
     },
-    // An attempt that failed on a busy machine comes again after 3 s, and then after 66 s.
-    100_000,
+    // On a busy machine the endpoint turns slow, and what its queue does not take is put back for 66 s, perhaps twice.
+    150_000,
   );
   await eventually(
     'ready again',
