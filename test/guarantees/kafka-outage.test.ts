@@ -20,6 +20,7 @@ const WATCH_MS = 250;
 /** Readiness may be behind the truth for so long. */
 const NOTICED_MS_MAX = 12_000;
 const BACK_MS_MAX = 60_000;
+const QUIET_MS = 8000;
 /** What was settled so shortly before a fault may be repeated: capabilities.repeatsMs, and as much for a busy machine. */
 const REPEATS_MS = 2000;
 
@@ -58,10 +59,7 @@ function watchReadiness(processes: readonly FleetProcess[]): {
   return { seen, stop };
 }
 
-/**
- * Looks at which a process said "not ready" for the second time in a row. Once is no lie: leaders move back to where
- * they were; and a busy machine may be late with the directory.
- */
+/** Looks at which a process said "not ready" twice in a row. A busy machine may be late with the directory: no lie. */
 function twiceUnready(seen: readonly Seen[], name: string): Seen[] {
   const isUnready = (one?: Seen) => one !== undefined && one.status !== 200 && one.reasons.join() !== STALE;
   const ofOne = seen.filter((one) => one.name === name);
@@ -90,6 +88,11 @@ await describeFaultsOfKafka('outages', 3, (cluster) => {
     try {
       await sleep(3000);
       const brokersAway = await withoutBrokers(trial);
+
+      // Leaders move back to where they were within seconds, and each move is a moment without an acknowledgement.
+      const isQuiet = () =>
+        watch.seen.every(({ at, status }) => status === 200 || at < Date.now() - QUIET_MS);
+      await eventually('everybody has been ready for a while', isQuiet, BACK_MS_MAX);
 
       const registryAwayAt = Date.now();
       await cluster().registry?.kill();

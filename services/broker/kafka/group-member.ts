@@ -46,11 +46,15 @@ export interface GroupMemberOptions {
 export class GroupMember {
   readonly #options: GroupMemberOptions;
   #client: KafkaConsumer | null = null;
+  /** Not members yet. */
+  readonly #starting = new Set<KafkaConsumer>();
   #memberId = '';
   #generations = 0;
   /** Of this client; what an earlier one tells is not heard. */
   #life = 0;
   #aliveAt: number;
+  /** Since when this client has had no answered heartbeat, at the earliest since it was made. */
+  #quietSince = 0;
   #isEnded = false;
   #cancelWatch: () => void = () => {};
 
@@ -91,7 +95,7 @@ export class GroupMember {
     this.#isEnded = true;
     this.#life += 1;
     this.#cancelWatch();
-    if (this.#client) await leave(this.#client, this.#options.clock);
+    if (this.#client) await this.#letGo(this.#client);
   }
 
   async #run(): Promise<void> {
@@ -100,21 +104,31 @@ export class GroupMember {
     const isPast = () => this.#isEnded || life !== this.#life;
     const client = this.#newClient();
     this.#client = client;
+    this.#quietSince = this.#options.clock.now();
     this.#listen(client, isPast);
+    let failure: unknown = null;
+    this.#starting.add(client);
     try {
       await client.connect();
       await client.subscribe({ topic: this.#options.topic, fromBeginning: true });
       if (!isPast()) await client.run({ ...RUN, eachBatch: async (payload) => this.#read(payload, isPast) });
-      // Given up while it joined: a member that nobody hears would keep its partitions for ever.
-      if (isPast()) await leave(client, this.#options.clock);
     } catch (error) {
-      if (isPast()) return;
-      this.#options.log.warn(
-        { topic: this.#options.topic, detail: String(error) },
-        'a consumer could not start',
-      );
-      void this.#runAgain();
+      failure = error;
     }
+    this.#starting.delete(client);
+    if (isPast()) return this.#letGo(client);
+    if (failure === null) return;
+    const { log, topic } = this.#options;
+    log.warn({ topic, detail: String(failure) }, 'a consumer could not start');
+    void this.#runAgain();
+  }
+
+  /**
+   * Takes no longer than two seconds. One that joins is let go once it has: kafkajs forgets a consumer that is stopped
+   * then, which joins all the same, and as a member that nobody hears would keep its partitions for ever.
+   */
+  async #letGo(client: KafkaConsumer): Promise<void> {
+    if (!this.#starting.has(client)) await leave(client, this.#options.clock);
   }
 
   #read(payload: EachBatchPayload, isPast: () => boolean): void {
@@ -174,12 +188,14 @@ export class GroupMember {
     this.#memberId = memberId;
     this.#generations += 1;
     this.#aliveAt = this.#options.clock.now();
+    this.#quietSince = this.#aliveAt;
     this.#options.joined(partitions, isSame);
   }
 
   #alive(): void {
     const wasTrusted = this.isTrusted;
     this.#aliveAt = this.#options.clock.now();
+    this.#quietSince = this.#aliveAt;
     if (!wasTrusted) this.#options.revived();
   }
 
@@ -187,7 +203,7 @@ export class GroupMember {
     const old = this.#client;
     this.#life += 1;
     const life = this.#life;
-    void old?.disconnect().catch(() => {});
+    if (old) void this.#letGo(old);
     await this.#options.clock.sleep(RESTART_MS);
     if (!this.#isEnded && life === this.#life) await this.#run();
   }
@@ -196,9 +212,9 @@ export class GroupMember {
     const { clock, log, topic, crashed } = this.#options;
     this.#cancelWatch = clock.at(clock.now() + WATCH_MS, () => {
       if (this.#isEnded) return;
-      if (clock.now() - this.#aliveAt > SILENT_MS_MAX) {
+      if (clock.now() - this.#quietSince > SILENT_MS_MAX) {
         log.warn({ topic }, 'a consumer was silent for too long; it is made anew');
-        this.#aliveAt = clock.now() - TRUST_MS;
+        this.#quietSince = clock.now();
         crashed();
         void this.#runAgain();
       }
