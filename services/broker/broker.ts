@@ -145,9 +145,11 @@ export interface JournalSource {
 export interface JournalBatch {
   /** Names the partition and its incarnation: a recreated stream is another partition. */
   readonly partition: string;
-  /** Positions grow strictly, by one within the stream; a batch is contiguous. */
+  /** Of the first entry and the last. Positions grow strictly within the stream; a batch leaves none out. */
   readonly first: number;
   readonly last: number;
+  /** Of each entry, where they do not follow one another from `first` on. */
+  readonly positions?: readonly number[];
   readonly entries: readonly JournalEntry[];
 }
 

@@ -59,6 +59,23 @@ export const journalCodec = recordCodec<JournalEntry>(
   journalFromAvro,
 );
 
+/** Several entries in one record; two records are joined without decoding them (`joinEntries`). */
+export const journalEntriesCodec = recordCodec<readonly JournalEntry[]>(
+  ['DomainEvent.avsc', 'JournalEntry.avsc', 'JournalEntries.avsc'],
+  (entries) => ({ entries: entries.map(journalToAvro) }),
+  ({ entries }: { entries: readonly JournalInAvro[] }) => entries.map(journalFromAvro),
+);
+
+/**
+ * Adds `more` to the parts of a record: an Avro array is any number of blocks and then a zero byte (Avro specification,
+ * "Arrays"), so the blocks of `more`, which begin at `start`, take the place of that byte.
+ */
+export function joinEntries(parts: Buffer[], more: Buffer, start: number): void {
+  const last = parts.pop();
+  if (last !== undefined) parts.push(last.subarray(0, -1));
+  parts.push(more.subarray(start));
+}
+
 /** Writes the task as it is, but for a body that is not a Buffer: the usual case allocates nothing. */
 function taskToAvro(task: DeliveryTask): DeliveryTask {
   return Buffer.isBuffer(task.body) ? task : { ...task, body: asBuffer(task.body) };

@@ -207,6 +207,8 @@ export interface JournalPosition {
   readonly partition: string;
   readonly first: number;
   readonly last: number;
+  /** Of each entry, growing strictly; absent: they follow one another from `first` on. */
+  readonly positions?: readonly number[];
 }
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'exhausted', 'cancelled'] as const;

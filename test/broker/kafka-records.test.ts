@@ -4,7 +4,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { KafkaRecords, type RecordKind, type RecordOf } from '../../services/broker/kafka/records.ts';
+import {
+  joinJournal,
+  KafkaRecords,
+  type RecordKind,
+  type RecordOf,
+} from '../../services/broker/kafka/records.ts';
 import { SchemaRegistry } from '../../services/broker/kafka/registry.ts';
 import { resolveSchemaIds } from '../../services/broker/kafka/registry-ids.ts';
 import { eventSchemaText } from '../../services/codec/event-schemas.ts';
@@ -27,11 +32,10 @@ const letter = records.deadLetter(task);
 const SAMPLES: { readonly [K in RecordKind]: readonly RecordOf[K][] } = {
   task: [task, records.aTask({ body: Buffer.alloc(100_000, 7), attempt: 7, hop: 3 })],
   journal: [
-    records.routed(event),
-    records.requested(task),
-    records.attempted(task),
-    records.attempted(task, { kind: 'retry', dueAt: 1_700_000_000_009.5 }),
-    { kind: 'cancelled', at: 5, delivery: records.requested(task).delivery, reason: 'endpoint_deleted' },
+    [records.routed(event)],
+    [records.requested(task), records.attempted(task)],
+    [records.attempted(task, { kind: 'retry', dueAt: 1_700_000_000_009.5 })],
+    [{ kind: 'cancelled', at: 5, delivery: records.requested(task).delivery, reason: 'endpoint_deleted' }],
   ],
   directory: [
     records.merchantChange('m', 1),
@@ -67,6 +71,14 @@ await describeWithKafka('with a real registry', (kafka) => {
       expect(other.isKnown(bytes)).toBe(true);
       expect(other.decode(kind, bytes)).toEqual(sample);
     }
+  });
+
+  it('journal records are joined without being decoded', () => {
+    const [first, ...others] = SAMPLES.journal;
+    const parts = [codec.encode('journal', first ?? [])];
+    for (const other of others) joinJournal(parts, codec.encode('journal', other));
+    expect(parts).toHaveLength(SAMPLES.journal.length);
+    expect(codec.decode('journal', Buffer.concat(parts))).toEqual(SAMPLES.journal.flat());
   });
 
   it('every event of every type comes back', () => {

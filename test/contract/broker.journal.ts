@@ -23,12 +23,14 @@ class Positions {
   readonly batches: JournalBatch[] = [];
 
   readonly take = async (batch: JournalBatch): Promise<void> => {
-    expect(batch.entries.length).toBe(batch.last - batch.first + 1);
+    const positions = batch.positions ?? batch.entries.map((_, index) => batch.first + index);
+    expect(positions).toHaveLength(batch.entries.length);
+    expect([positions[0], positions.at(-1)]).toEqual([batch.first, batch.last]);
+    expect(positions).toEqual([...new Set(positions)].sort((a, b) => a - b));
     const last = this.#last.get(batch.partition);
-    if (last !== undefined) expect(batch.first).toBeLessThanOrEqual(last + 1);
     this.batches.push(batch);
     for (const [index, entry] of batch.entries.entries()) {
-      if (last === undefined || batch.first + index > last) this.entries.push(entry);
+      if (last === undefined || (positions[index] ?? 0) > last) this.entries.push(entry);
     }
     this.#last.set(batch.partition, Math.max(batch.last, last ?? -1));
   };

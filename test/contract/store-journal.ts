@@ -135,6 +135,21 @@ function repeats(test: StoreUnderTest): void {
     expect(after.endpoint?.failureCount).toBe(0);
   });
 
+  it('drops what it has where entries do not follow one another by one', async () => {
+    const endpointId = randomUUID();
+    await createEndpoint(test.store, MERCHANT, endpointId);
+    const one = eventNumber(MERCHANT, 1);
+    const failures = [1, 2, 3].map((attempt) => failed(head(one, endpointId, { attempt })));
+    const { log } = test.store;
+    await log.applyJournal(
+      { partition: 'p', first: 64, last: 65, positions: [64, 65] },
+      failures.slice(0, 2),
+    );
+    await log.applyJournal({ partition: 'p', first: 65, last: 128, positions: [65, 128] }, failures.slice(1));
+    expect(await log.positionOf('p')).toBe(128);
+    expect((await everything(test.store, endpointId)).endpoint?.failureCount).toBe(3);
+  });
+
   it('brings nothing back that was deleted, and its position never goes back', async () => {
     const endpointId = randomUUID();
     const events = [1, 2, 3].map((n) => eventNumber(MERCHANT, n));

@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Consumer, JournalBatch, JournalSource } from '../broker.ts';
 import type { Partition, ReadRecord } from './partition.ts';
-import type { KafkaRecords } from './records.ts';
+import { JOURNAL_RECORD_MAX, type KafkaRecords } from './records.ts';
 import type { TopicConsumer, TopicConsumerOptions } from './topic-consumer.ts';
 
 const PAUSE_MS = 100;
@@ -61,11 +61,20 @@ export class KafkaJournal implements JournalSource {
   }
 }
 
+/** A record with its entries, of which some may be in an earlier batch. */
+interface Opened {
+  readonly record: ReadRecord;
+  readonly entries: readonly JournalEntry[];
+  taken: number;
+}
+
 /** One partition's records that wait for the store. */
 interface Lane {
   readonly partition: Partition;
   readonly waiting: ReadRecord[];
-  /** Handed over and not taken: comes again as it was. */
+  /** The first that waits, if its beginning is in an earlier batch. */
+  opened: Opened | null;
+  /** Handed over and not taken: comes again as it was. With the records that end in it. */
   held: { readonly batch: JournalBatch; readonly records: readonly ReadRecord[] } | null;
   working: Promise<void> | null;
   failures: number;
@@ -97,7 +106,8 @@ class JournalConsumer implements Consumer {
       take: (record) => this.#take(record),
       startOf: async (id) => {
         const position = await positionOf(this.#nameOf(id));
-        return position === undefined ? undefined : position + 1;
+        // The record may have entries that the store does not have; what it has, it drops.
+        return position === undefined ? undefined : Math.floor(position / JOURNAL_RECORD_MAX);
       },
       changed: () => this.#forgetDead(),
     });
@@ -140,6 +150,7 @@ class JournalConsumer implements Consumer {
       lane = {
         partition: record.partition,
         waiting: [],
+        opened: null,
         held: null,
         working: null,
         failures: 0,
@@ -181,27 +192,38 @@ class JournalConsumer implements Consumer {
     }
   }
 
-  /** As many as may go together, up to one that cannot be read. */
+  /** As many entries as may go together, up to a record that cannot be read. */
   async #nextBatch(lane: Lane): Promise<Lane['held']> {
     const entries: JournalEntry[] = [];
+    const positions: number[] = [];
     const records: ReadRecord[] = [];
     for (const record of lane.waiting.slice(0, this.#batchMax)) {
-      const entry = await this.#read(record, records.length > 0);
-      if (!entry) break;
-      entries.push(entry);
+      const opened = lane.opened ?? (await this.#open(record, entries.length > 0));
+      if (!opened) break;
+      for (; opened.taken < opened.entries.length && entries.length < this.#batchMax; opened.taken += 1) {
+        entries.push(opened.entries[opened.taken] as JournalEntry);
+        positions.push(record.offset * JOURNAL_RECORD_MAX + opened.taken);
+      }
+      lane.opened = opened.taken < opened.entries.length ? opened : null;
+      if (lane.opened) break;
       records.push(record);
     }
-    const [first] = records;
-    if (!first) return null;
-    const last = records.at(-1)?.offset ?? first.offset;
+    const [first] = positions;
+    const last = positions.at(-1);
+    if (first === undefined || last === undefined) return null;
     return {
-      batch: { partition: this.#nameOf(lane.partition.id), first: first.offset, last, entries },
+      batch: { partition: this.#nameOf(lane.partition.id), first, last, positions, entries },
       records,
     };
   }
 
-  /** The entry; null = the batch ends before it. What can never be read is put on the shelf, once it comes first. */
-  async #read(record: ReadRecord, hasEarlier: boolean): Promise<JournalEntry | null> {
+  async #open(record: ReadRecord, hasEarlier: boolean): Promise<Opened | null> {
+    const entries = await this.#read(record, hasEarlier);
+    return entries && { record, entries, taken: 0 };
+  }
+
+  /** The entries; null = the batch ends before them. What can never be read is put on the shelf, once it comes first. */
+  async #read(record: ReadRecord, hasEarlier: boolean): Promise<readonly JournalEntry[] | null> {
     const { records, closing, shelve, log, topic } = this.#deps;
     const value = record.value ?? Buffer.alloc(0);
     if (!records.isKnown(value)) {
@@ -209,7 +231,9 @@ class JournalConsumer implements Consumer {
       await records.learn(value, closing);
     }
     try {
-      return records.decode('journal', value);
+      const entries = records.decode('journal', value);
+      if (entries.length > 0 && entries.length <= JOURNAL_RECORD_MAX) return entries;
+      throw new Error(`${entries.length} entries in one record: 1 to ${JOURNAL_RECORD_MAX} can be read`);
     } catch (error) {
       if (hasEarlier) return null;
       log.error({ topic, offset: record.offset, detail: String(error) }, 'a journal record cannot be read');

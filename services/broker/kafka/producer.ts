@@ -1,19 +1,12 @@
-import {
-  type Kafka,
-  type Message,
-  Partitioners,
-  type Producer,
-  type ProducerBatch,
-  type RecordMetadata,
-} from 'kafkajs';
+import type { Kafka } from 'kafkajs';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { type Cluster, clusterOf } from './kafkajs-cluster.ts';
 import { partitionOfKey } from './murmur2.ts';
+import { type Place, produce } from './produce-request.ts';
 import { Backlog } from './producer-backlog.ts';
 import type { OutgoingRecord, RecordSender, Sent } from './record-sender.ts';
 
-/** The broker waits this long for its replicas, milliseconds. */
-const ACK_MS = 30_000;
 const PAUSE_MS = 100;
 const PAUSE_MS_MAX = 2000;
 /**
@@ -45,22 +38,22 @@ export interface Pending {
 }
 
 /**
- * Writes records so that none is lost whatever brokers do (kafkajs's own ways to lose some are closed by these rules):
+ * Writes records so that none is lost whatever brokers do, which kafkajs's producer cannot promise: its retry keeps the
+ * answers of brokers that leadership may have moved to meanwhile, and then skips their records. Its connections are used.
  *
- * - One attempt per request, no retries inside the client: its retry keeps the answers of brokers that leadership may
- *   have moved to meanwhile, and then skips their records.
+ * - One attempt per request, to one broker.
  * - At most one request under way per leader, so at most one per partition: what comes meanwhile goes into the next, in
  *   order. An idle producer sends at once, a busy one gathers for some milliseconds: large requests cost little.
  * - Any rejection means "outcome unknown": the client is made anew and everything of the request is sent again. Repeats
  *   are recognised by their ids.
  * - An answer must name every partition that was sent to.
  *
- * Leaders are only a way to group; a request that meets moved leaders is split by the client or refused, and sent again.
+ * A request that meets moved leaders is refused, and sent again to the new ones.
  */
 export class KafkaProducer implements RecordSender {
   readonly #options: ProducerOptions;
   readonly #backlog = new Backlog();
-  #client: Producer | null = null;
+  #cluster: Cluster | null = null;
   #sending = 0;
   #isMending = false;
   #failures = 0;
@@ -75,8 +68,7 @@ export class KafkaProducer implements RecordSender {
 
   /** Connects. Rejects when no broker can be reached. */
   async open(): Promise<void> {
-    this.#client = await this.#connect();
-    await this.#learnLeaders();
+    this.#cluster = await this.#connect();
   }
 
   /** What was sent last was acknowledged. */
@@ -122,7 +114,7 @@ export class KafkaProducer implements RecordSender {
     this.#ending.abort();
     this.#cancelGathering?.();
     this.#rejectAll(this.#closed);
-    await this.#client?.disconnect().catch(() => {});
+    await this.#cluster?.disconnect().catch(() => {});
   }
 
   #rejectAll(error: Error): void {
@@ -158,8 +150,7 @@ export class KafkaProducer implements RecordSender {
   async #sendBatch(leader: number, batch: readonly Pending[]): Promise<void> {
     let failure: Error | null = null;
     try {
-      const answers = await this.#client?.sendBatch(requestOf(batch, this.#options.clock.now()));
-      this.#acknowledge(batch, answers ?? []);
+      await this.#produce(leader, batch);
     } catch (error) {
       failure = error instanceof Error ? error : new Error(String(error));
     }
@@ -175,25 +166,15 @@ export class KafkaProducer implements RecordSender {
     }
   }
 
-  /** Resolves what the answer covers. Throws when it leaves a partition out: everything is sent again then. */
-  #acknowledge(batch: readonly Pending[], answers: readonly RecordMetadata[]): void {
-    const next = new Map<string, { offset: number; readonly timestamp: number }>();
-    for (const { topicName, partition, baseOffset, logAppendTime } of answers) {
-      const appended = Number(logAppendTime ?? -1);
-      const timestamp = appended >= 0 ? appended : Math.floor(this.#options.clock.now());
-      next.set(`${topicName}/${partition}`, { offset: Number(baseOffset ?? -1), timestamp });
-    }
-    for (const { record } of batch) {
-      const { topic, partition } = record;
-      if (!next.has(`${topic}/${partition}`)) {
-        throw new Error(`the answer leaves out partition ${partition} of ${topic}`);
-      }
-    }
-    for (const { record, resolve } of batch) {
-      const place = next.get(`${record.topic}/${record.partition}`);
-      if (!place) continue;
-      const sent = { partition: record.partition, offset: place.offset, timestamp: place.timestamp };
-      place.offset += 1;
+  /** Sends, and resolves what was acknowledged. Rejects when any of it was not: everything is sent again then. */
+  async #produce(leader: number, batch: readonly Pending[]): Promise<void> {
+    if (!this.#cluster) throw new Error('not connected');
+    const now = Math.floor(this.#options.clock.now());
+    const records = batch.map(({ record }) => record);
+    const places = await produce(this.#cluster, leader, records, now);
+    for (const [index, { record, resolve }] of batch.entries()) {
+      const { offset, appendedAt } = places[index] as Place;
+      const sent = { partition: record.partition, offset, timestamp: appendedAt >= 0 ? appendedAt : now };
       this.#options.acknowledged?.(record.topic, sent);
       resolve(sent);
     }
@@ -218,17 +199,16 @@ export class KafkaProducer implements RecordSender {
       this.#giveUp();
       if (this.#sending > 0) continue;
       try {
-        const old = this.#client;
-        this.#client = await this.#connect();
+        const old = this.#cluster;
+        this.#cluster = await this.#connect();
         void old?.disconnect().catch(() => {});
-        await this.#learnLeaders();
         break;
       } catch (error) {
         this.#options.log.warn({ detail: messageOf(error) }, 'Kafka cannot be reached');
       }
     }
     this.#isMending = false;
-    if (this.#closed) await this.#client?.disconnect().catch(() => {});
+    if (this.#closed) await this.#cluster?.disconnect().catch(() => {});
     this.#schedule();
   }
 
@@ -242,45 +222,26 @@ export class KafkaProducer implements RecordSender {
     }
   }
 
-  async #connect(): Promise<Producer> {
-    const client = this.#options.kafka.producer({
-      createPartitioner: Partitioners.DefaultPartitioner,
-      retry: { retries: 0 },
-      allowAutoTopicCreation: false,
-      idempotent: false,
-    });
-    await client.connect();
-    return client;
-  }
-
-  async #learnLeaders(): Promise<void> {
-    const admin = this.#options.kafka.admin();
+  /** Connects, and puts what waits into the lanes of those who lead now. */
+  async #connect(): Promise<Cluster> {
+    const { kafka, partitions } = this.#options;
+    const cluster = clusterOf(kafka);
     try {
-      await admin.connect();
-      const { topics } = await admin.fetchTopicMetadata({ topics: [...this.#options.partitions.keys()] });
-      const leaders = new Map<string, number>();
-      for (const { name, partitions } of topics) {
-        for (const { partitionId, leader } of partitions) leaders.set(`${name}/${partitionId}`, leader);
-      }
-      this.#backlog.regroup((topic, partition) => leaders.get(`${topic}/${partition}`) ?? 0);
-    } finally {
-      await admin.disconnect().catch(() => {});
+      await cluster.connect();
+      await cluster.addMultipleTargetTopics([...partitions.keys()]);
+    } catch (error) {
+      await cluster.disconnect().catch(() => {});
+      throw error;
     }
+    const leaders = new Map<string, number>();
+    for (const topic of partitions.keys()) {
+      for (const { partitionId, leader } of cluster.findTopicPartitionMetadata(topic)) {
+        leaders.set(`${topic}/${partitionId}`, leader);
+      }
+    }
+    this.#backlog.regroup((topic, partition) => leaders.get(`${topic}/${partition}`) ?? 0);
+    return cluster;
   }
-}
-
-function requestOf(batch: readonly Pending[], now: number): ProducerBatch {
-  const timestamp = `${Math.floor(now)}`;
-  const byTopic = new Map<string, Message[]>();
-  for (const { record } of batch) {
-    const { topic, partition, key, value, headers } = record;
-    const message: Message = { partition, key, value, timestamp, ...(headers ? { headers } : {}) };
-    const messages = byTopic.get(topic);
-    if (messages) messages.push(message);
-    else byTopic.set(topic, [message]);
-  }
-  const topicMessages = [...byTopic].map(([topic, messages]) => ({ topic, messages }));
-  return { acks: -1, timeout: ACK_MS, topicMessages };
 }
 
 function messageOf(error: unknown): string {

@@ -6,6 +6,15 @@ export interface OutgoingRecord {
   /** null takes the key's earlier record off a shelf or a compacted topic. */
   readonly value: Buffer | null;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Given: may become one record with its neighbours in the partition. Only where there are no headers. */
+  readonly joins?: Joining;
+}
+
+export interface Joining {
+  /** So many become one at most. */
+  readonly max: number;
+  /** Adds a value to the parts of another, which are written one after the other. */
+  readonly join: (parts: Buffer[], value: Buffer) => void;
 }
 
 /** Where a record came to lie. */

@@ -5,7 +5,8 @@ import type { RecordCodec, RecordDecoder } from '../../codec/record-codec.ts';
 import {
   deadLetterCodec,
   directoryCodec,
-  journalCodec,
+  joinEntries,
+  journalEntriesCodec,
   quarantinedCodec,
   taskCodec,
 } from '../../codec/records.ts';
@@ -20,7 +21,8 @@ import { KnownSchemas } from './registry-schemas.ts';
 
 export interface RecordOf {
   readonly task: DeliveryTask;
-  readonly journal: JournalEntry;
+  /** At least one, at most JOURNAL_RECORD_MAX. */
+  readonly journal: readonly JournalEntry[];
   readonly directory: DirectoryChange;
   readonly quarantined: Quarantined;
   readonly deadLetter: DeadLetter;
@@ -30,13 +32,15 @@ export type RecordKind = keyof RecordOf;
 
 const CODECS: { readonly [K in RecordKind]: RecordCodec<RecordOf[K]> } = {
   task: taskCodec,
-  journal: journalCodec,
+  journal: journalEntriesCodec,
   directory: directoryCodec,
   quarantined: quarantinedCodec,
   deadLetter: deadLetterCodec,
 };
 
 const PREFIX_BYTES = 5;
+/** Entries in one record of the journal. */
+export const JOURNAL_RECORD_MAX = 64;
 const NO_BYTES = Buffer.alloc(0);
 
 /** What is kept for one kind of record: what each starts with, and a reader per schema it was written with. */
@@ -152,6 +156,11 @@ export class KafkaRecords {
     decoders.set(id, decoder);
     return decoder;
   }
+}
+
+/** Adds an encoded journal record's entries to the parts of another. */
+export function joinJournal(parts: Buffer[], more: Buffer): void {
+  joinEntries(parts, more, PREFIX_BYTES);
 }
 
 /** A reader of what was written with this schema, or why there is none. */

@@ -3,10 +3,13 @@ import { TIERS, type Tier, tierOfAttempt } from '../../domain/retry.ts';
 import { type DeliveryTask, taskClass } from '../../domain/task.ts';
 import { TRACEPARENT } from '../../runtime/trace-context.ts';
 import type { ReceivedEvent, RouterResult, Settlement } from '../broker.ts';
-import type { OutgoingRecord, RecordSender } from './record-sender.ts';
-import type { KafkaRecords } from './records.ts';
+import type { Joining, OutgoingRecord, RecordSender } from './record-sender.ts';
+import { JOURNAL_RECORD_MAX, joinJournal, type KafkaRecords } from './records.ts';
 import { taskHeaders } from './task-wire.ts';
 import type { TopicNames } from './topics.ts';
+
+/** How the journal's records are joined on their way. */
+const JOURNAL: Joining = { max: JOURNAL_RECORD_MAX, join: joinJournal };
 
 export interface OutgoingDeps {
   readonly records: KafkaRecords;
@@ -19,6 +22,7 @@ export interface OutgoingDeps {
 /** Turns what stations decide into records. Everything is encoded before anything is sent. */
 export class Outgoing {
   readonly #deps: OutgoingDeps;
+  #routed = 0;
 
   constructor(deps: OutgoingDeps) {
     this.#deps = deps;
@@ -71,11 +75,20 @@ export class Outgoing {
     return this.#taskOn(this.#tier(tier), task);
   }
 
-  /** Keyed by what orders it: an event's by the event, everything else by the endpoint. */
+  /**
+   * In the order of its endpoint. A routed event has none: many in a row go to one partition, so that they can be joined.
+   * Entries of a trace travel alone, in its context.
+   */
   journal(entry: JournalEntry, traceparent: string | undefined): OutgoingRecord {
-    const key = entry.kind === 'routed' ? entry.event.eventId : entry.delivery.endpointId;
-    const value = this.#deps.records.encode('journal', entry);
-    return this.#record(this.#deps.topics.journal, key, value, traceparent);
+    const { records, topics } = this.#deps;
+    const key = entry.kind === 'routed' ? this.#routedKey() : entry.delivery.endpointId;
+    const record = this.#record(topics.journal, key, records.encode('journal', [entry]), traceparent);
+    return traceparent === undefined ? { ...record, key: null, joins: JOURNAL } : record;
+  }
+
+  #routedKey(): string {
+    this.#routed += 1;
+    return `routed ${Math.floor(this.#routed / JOURNAL.max)}`;
   }
 
   /** Milliseconds that a tier's records wait. */

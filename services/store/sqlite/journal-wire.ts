@@ -47,9 +47,9 @@ export function encodeJournal(position: JournalPosition, entries: readonly Journ
   const encoder = new Encoder(bytesOf(entries), entries.length);
   for (const entry of entries) encoder.entry(entry);
   const { names, numbers, texts, bytes } = encoder;
-  const { partition, first, last } = position;
+  const { partition, first, last, positions } = position;
   return {
-    position: { partition, first, last },
+    position: { partition, first, last, ...(positions === undefined ? {} : { positions }) },
     names,
     numbers,
     texts,

@@ -55,14 +55,14 @@ export class JournalWriter {
   }
 
   apply(wire: JournalWire): void {
-    const { partition, first, last } = wire.position;
+    const { partition, first, last, positions } = wire.position;
     const stored = this.#position.get(partition) as number | undefined;
     if (stored !== undefined && last <= stored) return;
     const reader = new JournalReader(wire);
     this.#mentioned = [];
     for (let index = 0; index < wire.count; index += 1) {
       // Of a batch that was applied in part, the old part is only read for what it mentions.
-      const isNew = stored === undefined || first + index > stored;
+      const isNew = stored === undefined || (positions?.[index] ?? first + index) > stored;
       this.#entry(reader, isNew);
     }
     for (const delivery of this.#mentioned) if ('seq' in delivery) this.deliveries.write(delivery);

@@ -1,0 +1,69 @@
+/**
+ * The connections under kafkajs's producer, without that producer: its way of sending loses records when leaders move
+ * (producer.ts says how), and its encoding takes most of a busy process's time. kafkajs does not export them; they are
+ * of the version that package.json pins, and whoever raises it runs the producer's tests.
+ */
+import { createRequire } from 'node:module';
+import type { Kafka } from 'kafkajs';
+
+/** A request of Kafka's protocol as kafkajs takes it. */
+export interface Protocol<Answer> {
+  readonly request: {
+    readonly apiKey: number;
+    readonly apiVersion: number;
+    readonly apiName: string;
+    readonly expectResponse: () => boolean;
+    /** What kafkajs's Encoder has: the bytes as `buf` and `buffer`. */
+    readonly encode: () => Promise<{ readonly buf: Buffer; readonly buffer: Buffer }>;
+  };
+  readonly response: {
+    readonly decode: (bytes: Buffer) => Promise<object>;
+    /** Throws kafkajs's error of an error code. */
+    readonly parse: (decoded: object) => Promise<Answer>;
+  };
+}
+
+/** Connections to a cluster's brokers, with its topics' leaders as they were when they were last asked for. */
+export interface Cluster {
+  connect(): Promise<void>;
+  disconnect(): Promise<void>;
+  /** Asks who leads the partitions of these topics. */
+  addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
+  findTopicPartitionMetadata(
+    topic: string,
+  ): readonly { readonly partitionId: number; readonly leader: number }[];
+  /** A broker that is connected and authenticated. Rejects when it cannot be reached. */
+  findBroker(node: {
+    readonly nodeId: number;
+  }): Promise<{ readonly connectionPool: { send<Answer>(protocol: Protocol<Answer>): Promise<Answer> } }>;
+}
+
+interface ProduceAnswer {
+  readonly topics: readonly {
+    readonly topicName: string;
+    readonly partitions: readonly {
+      readonly partition: number;
+      readonly baseOffset: string;
+      readonly logAppendTime: string;
+    }[];
+  }[];
+}
+
+const require = createRequire(import.meta.url);
+
+/** Of Produce, version 7: reads the answer, and throws when a partition was refused. */
+export const produceResponse: Protocol<ProduceAnswer>['response'] = require('kafkajs/src/protocol/requests/produce/v7/response');
+
+/** Connects to nothing yet; with the client's addresses, TLS, SASL and time-outs. */
+export function clusterOf(kafka: Kafka): Cluster {
+  const symbol = Object.getOwnPropertySymbols(kafka).find(
+    ({ description }) => description === 'private:Kafka:createCluster',
+  );
+  if (!symbol) throw new Error('this version of kafkajs keeps its connections elsewhere: use the pinned one');
+  const create = (kafka as unknown as Record<symbol, (options: object) => Cluster>)[symbol];
+  if (!create) throw new Error('this version of kafkajs makes its connections otherwise: use the pinned one');
+  return create({ allowAutoTopicCreation: false, metadataMaxAge: METADATA_MS_MAX });
+}
+
+/** Leaders are asked for after every failure; nothing else tells that they moved. */
+const METADATA_MS_MAX = 300_000;

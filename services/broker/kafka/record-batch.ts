@@ -1,0 +1,130 @@
+import { crc32c } from '@node-rs/crc32';
+
+/** A record as it lies in a batch. */
+export interface BatchedRecord {
+  readonly key: Buffer | null;
+  /** The parts of the value, in order; null = no value (a tombstone). */
+  readonly value: readonly Buffer[] | null;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+}
+
+/** Bytes of a batch before its records: from the base offset to the count of records. */
+const HEADER_BYTES = 61;
+/** What the batch's length leaves out: base offset and the length itself. */
+const UNCOUNTED_BYTES = 12;
+const CRC_AT = 17;
+const CHECKED_FROM = 21;
+const MAGIC = 2;
+const NONE = -1;
+
+/** What the bytes of a batch are, before they are written: each record's own length, and all of them. */
+export interface MeasuredBatch {
+  readonly records: readonly BatchedRecord[];
+  readonly lengths: readonly number[];
+  readonly bytes: number;
+}
+
+/** Measures what `writeBatch` will write. */
+export function measureBatch(records: readonly BatchedRecord[]): MeasuredBatch {
+  const lengths = records.map(lengthOf);
+  const bytes = lengths.reduce((sum, length) => sum + sizeOfVarInt(length) + length, HEADER_BYTES);
+  return { records, lengths, bytes };
+}
+
+/**
+ * Writes a record batch, version 2, not idempotent, not compressed, all records with one timestamp (Kafka's documentation,
+ * "Record Batch"; KIP-98). Answers where it ends. kafkajs's own way makes some ten buffers for each record, and copies
+ * every byte as often.
+ */
+export function writeBatch(batch: MeasuredBatch, timestamp: number, into: Buffer, at: number): number {
+  const { records, lengths, bytes } = batch;
+  const time = BigInt(timestamp);
+  into.fill(0, at, at + 8);
+  into.writeInt32BE(bytes - UNCOUNTED_BYTES, at + 8);
+  into.writeInt32BE(NONE, at + 12);
+  into.writeInt8(MAGIC, at + 16);
+  into.writeInt16BE(0, at + CHECKED_FROM);
+  into.writeInt32BE(records.length - 1, at + 23);
+  into.writeBigInt64BE(time, at + 27);
+  into.writeBigInt64BE(time, at + 35);
+  // No producer's id, epoch and sequence: all bits set.
+  into.fill(0xff, at + 43, at + 57);
+  into.writeInt32BE(records.length, at + 57);
+  let end = at + HEADER_BYTES;
+  for (let index = 0; index < records.length; index += 1) {
+    end = writeRecord(records[index] as BatchedRecord, lengths[index] ?? 0, index, into, end);
+  }
+  into.writeUInt32BE(crc32c(into.subarray(at + CHECKED_FROM, end)), at + CRC_AT);
+  return end;
+}
+
+/** Bytes of a record after its length. */
+function lengthOf({ key, value, headers }: BatchedRecord, offsetDelta: number): number {
+  const fixed = 2 + sizeOfVarInt(offsetDelta);
+  const valueBytes = value === null ? -1 : bytesOf(value);
+  let length = fixed + sizeOfField(key === null ? -1 : key.length) + sizeOfField(valueBytes);
+  if (headers === undefined) return length + 1;
+  let count = 0;
+  for (const name in headers) {
+    count += 1;
+    length += sizeOfField(Buffer.byteLength(name)) + sizeOfField(Buffer.byteLength(headers[name] ?? ''));
+  }
+  return length + sizeOfVarInt(count);
+}
+
+function writeRecord(record: BatchedRecord, length: number, index: number, into: Buffer, at: number): number {
+  const { key, value, headers } = record;
+  let end = writeVarInt(length, into, at);
+  into[end++] = 0;
+  // All records have the batch's timestamp.
+  into[end++] = 0;
+  end = writeVarInt(index, into, end);
+  end = writeVarInt(key === null ? -1 : key.length, into, end);
+  if (key !== null) end += key.copy(into, end);
+  end = writeVarInt(value === null ? -1 : bytesOf(value), into, end);
+  if (value !== null) for (const part of value) end += part.copy(into, end);
+  if (headers === undefined) {
+    into[end++] = 0;
+    return end;
+  }
+  const names = Object.keys(headers);
+  end = writeVarInt(names.length, into, end);
+  for (const name of names) {
+    end = writeText(name, into, end);
+    end = writeText(headers[name] ?? '', into, end);
+  }
+  return end;
+}
+
+function writeText(text: string, into: Buffer, at: number): number {
+  const start = writeVarInt(Buffer.byteLength(text), into, at);
+  return start + into.write(text, start);
+}
+
+function bytesOf(parts: readonly Buffer[]): number {
+  let bytes = 0;
+  for (const part of parts) bytes += part.length;
+  return bytes;
+}
+
+/** Bytes of a field with its length before it; −1 = null, which is a length only. */
+function sizeOfField(bytes: number): number {
+  return sizeOfVarInt(bytes) + Math.max(0, bytes);
+}
+
+/** Zigzag, seven bits a byte, as in Protocol Buffers. */
+function writeVarInt(value: number, into: Buffer, at: number): number {
+  let left = ((value << 1) ^ (value >> 31)) >>> 0;
+  let end = at;
+  while (left > 0x7f) {
+    into[end++] = (left & 0x7f) | 0x80;
+    left >>>= 7;
+  }
+  into[end++] = left;
+  return end;
+}
+
+function sizeOfVarInt(value: number): number {
+  const zigzag = ((value << 1) ^ (value >> 31)) >>> 0;
+  return zigzag === 0 ? 1 : Math.ceil((32 - Math.clz32(zigzag)) / 7);
+}
