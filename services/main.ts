@@ -32,7 +32,7 @@ const SETTLE_MS = 5000;
 const LOG_WRITTEN_MS_MAX = 2000;
 
 /** A process of hookrail: any of its roles. */
-interface HookrailProcess {
+export interface HookrailProcess {
   /** Null where this process has no api. */
   readonly apiUrl: string | null;
   readonly operationsUrl: string;
@@ -87,7 +87,7 @@ export async function startHookrail(environment: Environment): Promise<Hookrail>
  * Starts the roles that are asked for on the chosen engine. Rejects with one clear message when the configuration, the
  * key ring, a file or a port is not usable; what was started until then is stopped again.
  */
-async function startProcess(environment: Environment): Promise<HookrailProcess> {
+export async function startProcess(environment: Environment): Promise<HookrailProcess> {
   const lifecycle = new Lifecycle();
   try {
     return await start(readConfig(environment), lifecycle);

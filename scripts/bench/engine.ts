@@ -92,7 +92,7 @@ export function measureThroughput(options: ThroughputOptions): Promise<Throughpu
     await receiver.reset({ record: false });
     const recordedBefore = await service.recordedEntries();
     const parkedBefore = await service.parkedTasks();
-    const used = watchUsage([service.pid], options.events);
+    const used = watchUsage(service.pids, options.events);
     const brokerPids = options.engine.brokerPids();
     const usedByBrokers = watchUsage(brokerPids, options.events);
     const startedAt = wallClock();

@@ -14,6 +14,8 @@ export interface Engine {
   readonly name: EngineName;
   /** Of the next service that is started: no two share a stream. */
   environment(): Readonly<Record<string, string>>;
+  /** Roles of each process of a service; the first has the api, and the producer. */
+  readonly processes: readonly string[];
   /** Processes that the engine needs beside the service; none where it is in the service. */
   brokerPids(): readonly number[];
   /** Delivered before the clock starts, once traffic has grown: what compiles at run time has done so then. */
@@ -30,6 +32,7 @@ export function openEngine(name: EngineName, options: { readonly brokers: number
 const SQLITE: Engine = {
   name: 'sqlite',
   environment: () => ({ HOOKRAIL_ENGINE: 'sqlite' }),
+  processes: ['api,router,sender,recorder'],
   brokerPids: () => [],
   warmUpEvents: 30_000,
   stop: () => Promise.resolve(),
@@ -64,6 +67,8 @@ async function openKafka(nodes: number): Promise<Engine> {
         HOOKRAIL_EVENTS_TOPIC: `bench${services}.payments.events`,
       };
     },
+    // As it is run: roles are processes, and a machine of two cores has work for both.
+    processes: ['api,recorder', 'router,sender'],
     brokerPids: () => cluster.nodes.flatMap(({ pid }) => pid ?? []),
     warmUpEvents: 60_000,
     stop: () => cluster.stop(),

@@ -1,12 +1,12 @@
 /**
- * The built service with a producer inside, so that what is measured begins where an event becomes durable, as it does
+ * A process of the built service with a producer inside, so that what is measured begins where an event becomes durable, as it does
  * on an engine whose producers write to a broker themselves. Plain JavaScript: a loader for TypeScript would be measured
  * with it.
  */
 import { randomUUID } from 'node:crypto';
-import { startHookrail } from '../../dist/services/main.js';
+import { startProcess } from '../../dist/services/main.js';
 
-const hookrail = await startHookrail(process.env);
+const hookrail = await startProcess(process.env);
 
 let templates = [];
 let published = 0;

@@ -1,25 +1,21 @@
-import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { request } from 'undici';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { runOperator } from '../../services/operator.ts';
-import { startChild } from './child.ts';
-import { DATA_DIR, type Engine, ROOT } from './engines.ts';
+import { DATA_DIR, type Engine } from './engines.ts';
 import { sleep } from './load.ts';
 import { wallClock } from './measure.ts';
+import { freePort, type ServiceProcess, startServiceProcess } from './service-processes.ts';
 
 const READY_MS_MAX = 60_000;
 const READY_POLL_MS = 100;
-const STOP_MS_MAX = 30_000;
-/** So much of the end of a failed service's log is shown, in characters. */
-const LOG_SHOWN = 4000;
 /** Time for a new endpoint to be known to the router (design: the directory, one second when healthy). */
 const DIRECTORY_MS = 1500;
 
-/** A service of its own data directory, running as its own process. */
+/** A service of its own data directory, running as its own processes. */
 export interface Service {
-  readonly pid: number;
+  readonly pids: readonly number[];
   readonly apiUrl: string;
   readonly producerKey: string;
   readonly merchantIds: readonly string[];
@@ -32,9 +28,9 @@ export interface Service {
   recordedEntries(): Promise<number>;
   /** Tasks put back so far because their endpoint's window and queue were full. */
   parkedTasks(): Promise<number>;
-  /** Rejects when the process ends before it is told to, with the end of what it wrote. */
+  /** Rejects when a process ends before it is told to, with the end of what it wrote. */
   readonly failed: Promise<never>;
-  /** Ends the process and removes its data. */
+  /** Ends the processes and removes their data. */
   stop(): Promise<void>;
 }
 
@@ -48,43 +44,31 @@ export async function startService(engine: Engine, ca: string, merchantCount: nu
   mkdirSync(DATA_DIR, { recursive: true });
   const dataDir = mkdtempSync(join(DATA_DIR, 'bench-'));
   writeFileSync(join(dataDir, 'ca.crt'), ca);
-  const [apiPort, opsPort] = await freePorts();
-  const environment = { ...environmentOf(dataDir, apiPort, opsPort), ...engine.environment() };
-  await operator(environment, 'keyring', 'create', '--out', join(dataDir, 'keyring.json'));
-  const logFile = join(dataDir, 'service.log');
-  const log = openSync(logFile, 'w');
-  const started = startChild('./service-process.mjs', {
-    cwd: ROOT,
-    stdio: ['ignore', log, log, 'ipc'],
-    env: { ...process.env, ...environment },
-  });
-  const child = started.process;
-  // However the benchmark ends, the service does not outlive it, nor do its files.
-  const cleanUp = () => {
-    child.kill('SIGKILL');
-    rmSync(dataDir, { recursive: true, force: true });
+  const environment = {
+    ...environmentOf(dataDir, await freePort(), await freePort()),
+    ...engine.environment(),
   };
-  process.once('exit', cleanUp);
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  let isTold = false;
-  const failed = exited.then(() => {
-    if (isTold) return new Promise<never>(() => {});
-    throw new Error(`the service ended:\n${readFileSync(logFile, 'utf8').slice(-LOG_SHOWN)}`);
-  });
-  failed.catch(() => {});
-  const operationsUrl = `http://127.0.0.1:${opsPort}`;
-  const apiUrl = `http://127.0.0.1:${apiPort}`;
+  await operator(environment, 'keyring', 'create', '--out', join(dataDir, 'keyring.json'));
+  // However the benchmark ends, the service does not outlive it, nor do its files.
+  const removeFiles = () => rmSync(dataDir, { recursive: true, force: true });
+  process.once('exit', removeFiles);
+  const processes: ServiceProcess[] = [];
   const stop = async () => {
-    isTold = true;
-    child.kill('SIGTERM');
-    const kill = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
-    await exited;
-    clearTimeout(kill);
-    process.removeListener('exit', cleanUp);
-    cleanUp();
+    await Promise.all(processes.map((each) => each.stop()));
+    process.removeListener('exit', removeFiles);
+    removeFiles();
+  };
+  const sum = async (counter: string) => {
+    const counts = await Promise.all(processes.map(({ opsUrl }) => readCounter(opsUrl, counter)));
+    return counts.reduce((total, count) => total + count, 0);
   };
   const setUp = async () => {
-    await Promise.race([untilReady(operationsUrl), failed]);
+    // One after the other: the first makes what all need.
+    for (const roles of engine.processes) {
+      const started = await startServiceProcess({ environment, roles });
+      processes.push(started);
+      await Promise.race([untilReady(started.opsUrl), started.failed]);
+    }
     return createMerchants(environment, merchantCount);
   };
   // A service that did not become usable must not go on running behind the error.
@@ -92,26 +76,31 @@ export async function startService(engine: Engine, ca: string, merchantCount: nu
     await stop();
     throw error;
   });
+  const [first] = processes;
+  if (!first) throw new Error(`engine ${engine.name} names no process`);
+  const apiUrl = `http://127.0.0.1:${environment.HOOKRAIL_API_PORT}`;
+  const failed = Promise.race(processes.map((each) => each.failed));
+  failed.catch(() => {});
   return {
-    pid: child.pid ?? 0,
+    pids: processes.map(({ pid }) => pid),
     apiUrl,
     producerKey,
-    prepare: (templates) => started.ask('prepare', templates),
-    publish: (count) => started.ask('publish', count),
+    prepare: (templates) => first.ask('prepare', templates),
+    publish: (count) => first.ask('publish', count),
     merchantIds: merchants.map(({ merchantId }) => merchantId),
     async createEndpoints(url) {
       for (const [index, merchant] of merchants.entries()) await createEndpoint(apiUrl, merchant, url(index));
       await sleep(DIRECTORY_MS);
     },
-    recordedEntries: () => readCounter(operationsUrl, 'hookrail_journal_entries_recorded_total'),
-    parkedTasks: () => readCounter(operationsUrl, 'hookrail_parked_total'),
+    recordedEntries: () => sum('hookrail_journal_entries_recorded_total'),
+    parkedTasks: () => sum('hookrail_parked_total'),
     failed,
     stop,
   };
 }
 
 /** Limits that would stop the load are raised; everything else is as a user gets it, the log's level included. */
-function environmentOf(dataDir: string, apiPort: number, opsPort: number): Record<string, string> {
+function environmentOf(dataDir: string, apiPort: number, opsPort: number) {
   return {
     HOOKRAIL_DATA_DIR: dataDir,
     HOOKRAIL_KEYRING: join(dataDir, 'keyring.json'),
@@ -177,23 +166,4 @@ async function untilReady(operationsUrl: string): Promise<void> {
     if (wallClock() > giveUpAt) throw new Error(`the service was not ready after ${READY_MS_MAX} ms`);
     await sleep(READY_POLL_MS);
   }
-}
-
-/** Two ports that were free a moment ago. Both are held until both are known, so that they differ. */
-async function freePorts(): Promise<[number, number]> {
-  const servers = [createServer(), createServer()];
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((resolve, reject) => {
-          server.once('error', reject);
-          server.listen(0, '127.0.0.1', () => {
-            const address = server.address();
-            resolve(typeof address === 'object' && address ? address.port : 0);
-          });
-        }),
-    ),
-  );
-  for (const server of servers) server.close();
-  return [ports[0] ?? 0, ports[1] ?? 0];
 }

@@ -1,0 +1,79 @@
+import { mkdirSync, openSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { type Child, startChild } from './child.ts';
+import { ROOT } from './engines.ts';
+
+const STOP_MS_MAX = 30_000;
+/** So much of the end of a failed process's log is shown, in characters. */
+const LOG_SHOWN = 4000;
+
+/** One process of a service. */
+export interface ServiceProcess extends Pick<Child, 'ask'> {
+  readonly pid: number;
+  readonly opsUrl: string;
+  /** Rejects when it ends before it is told to, with the end of what it wrote. */
+  readonly failed: Promise<never>;
+  stop(): Promise<void>;
+}
+
+/** Starts a process of these roles; it does not outlive this one. */
+export async function startServiceProcess(options: {
+  readonly environment: Readonly<Record<string, string>>;
+  /** As in HOOKRAIL_ROLES. */
+  readonly roles: string;
+}): Promise<ServiceProcess> {
+  const { roles } = options;
+  const environment = roles.includes('api') ? options.environment : await apart(options.environment, roles);
+  const { HOOKRAIL_DATA_DIR: dataDir = '', HOOKRAIL_OPS_PORT: opsPort } = environment;
+  const logFile = join(dataDir, 'service.log');
+  const log = openSync(logFile, 'w');
+  const { process: child, ask } = startChild('./service-process.mjs', {
+    cwd: ROOT,
+    stdio: ['ignore', log, log, 'ipc'],
+    env: { ...process.env, ...environment, HOOKRAIL_ROLES: roles },
+  });
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  let isTold = false;
+  const failed = exited.then(() => {
+    if (isTold) return new Promise<never>(() => {});
+    throw new Error(`a process of the service ended:\n${readFileSync(logFile, 'utf8').slice(-LOG_SHOWN)}`);
+  });
+  failed.catch(() => {});
+  return {
+    pid: child.pid ?? 0,
+    opsUrl: `http://127.0.0.1:${opsPort}`,
+    failed,
+    ask,
+    async stop() {
+      isTold = true;
+      child.kill('SIGTERM');
+      const late = setTimeout(kill, STOP_MS_MAX);
+      await exited;
+      clearTimeout(late);
+      process.removeListener('exit', kill);
+    },
+  };
+}
+
+/** The environment of a process beside the one with the store, which the operator's tool looks for. */
+async function apart(environment: Readonly<Record<string, string>>, roles: string) {
+  const dataDir = join(environment.HOOKRAIL_DATA_DIR ?? '', roles);
+  mkdirSync(dataDir, { recursive: true });
+  return { ...environment, HOOKRAIL_DATA_DIR: dataDir, HOOKRAIL_OPS_PORT: `${await freePort()}` };
+}
+
+/** A port that was free a moment ago. */
+export function freePort(): Promise<number> {
+  const server = createServer();
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address ? address.port : 0;
+      server.close(() => resolve(port));
+    });
+  });
+}
