@@ -1,11 +1,22 @@
 /**
  * One Kafka for a whole run of the tests, started when the first file asks for it: a run without Kafka tests starts
  * none. Files run in processes of their own, so they ask over a loopback port.
+ *
+ * It runs on this machine's Java; in containers where there is none and a Docker daemon answers, or with
+ * HOOKRAIL_TEST_KAFKA=docker.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
-import { type LocalKafka, startLocalKafka } from '../../scripts/local-kafka/cluster.ts';
+import { startLocalKafka, whyNoLocalKafka } from '../../scripts/local-kafka/cluster.ts';
+import { startKafkaContainers, whyNoContainers } from './kafka-containers.ts';
+
+/** A Kafka of this run. */
+interface StartedKafka {
+  readonly brokers: string[];
+  readonly registryUrl: string;
+  stop(): Promise<void>;
+}
 
 /** What the starter answers: a Kafka, or in one line why there is none. */
 export type StarterAnswer = { brokers: string[]; registryUrl: string } | { missing: string };
@@ -17,16 +28,9 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  let starting: Promise<LocalKafka> | undefined;
+  let starting: Promise<StartedKafka> | undefined;
   const answer = async (): Promise<StarterAnswer> => {
-    starting ??= startLocalKafka({
-      nodes: 3,
-      registry: true,
-      isShortLived: true,
-      environment: process.env,
-      say: (line) => console.log(`[kafka] ${line}`),
-      onUnexpectedEnd: (reason) => console.error(`[kafka] ${reason}`),
-    });
+    starting ??= start();
     try {
       const { brokers, registryUrl } = await starting;
       return { brokers, registryUrl };
@@ -46,4 +50,27 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const cluster = await starting?.catch(() => undefined);
     await cluster?.stop();
   };
+}
+
+async function start(): Promise<StartedKafka> {
+  const missing = await whyNotOnJava();
+  if (missing === undefined) {
+    return startLocalKafka({
+      nodes: 3,
+      registry: true,
+      isShortLived: true,
+      environment: process.env,
+      say: (line) => console.log(`[kafka] ${line}`),
+      onUnexpectedEnd: (reason) => console.error(`[kafka] ${reason}`),
+    });
+  }
+  const missingToo = await whyNoContainers();
+  if (missingToo !== undefined) throw new Error(`${missing} In containers neither: ${missingToo}`);
+  console.log('[kafka] Starting 3 Kafka nodes and a schema registry in containers …');
+  return startKafkaContainers();
+}
+
+async function whyNotOnJava(): Promise<string | undefined> {
+  if (process.env.HOOKRAIL_TEST_KAFKA === 'docker') return 'HOOKRAIL_TEST_KAFKA=docker asks for containers.';
+  return whyNoLocalKafka(process.env);
 }

@@ -1,6 +1,6 @@
 /**
  * Kafka for tests: the one that HOOKRAIL_TEST_KAFKA_BROKERS and HOOKRAIL_TEST_SCHEMA_REGISTRY_URL name, else a local one
- * of three nodes, started once for all files. Where none can be had, the tests are skipped and the reason is printed;
+ * of three nodes or as many containers (kafka-setup.ts), started once for all files. Where none can be had, the tests are skipped and the reason is printed;
  * with HOOKRAIL_REQUIRE_KAFKA=1 they fail.
  */
 import { randomBytes } from 'node:crypto';
