@@ -24,6 +24,7 @@ import type {
   Source,
 } from '../broker.ts';
 import { Admins } from './admins.ts';
+import { COMMIT_MS } from './commits.ts';
 import { KafkaDirectory } from './directory.ts';
 import { EventStream } from './event-stream.ts';
 import { SESSION_MS } from './group-member.ts';
@@ -38,7 +39,7 @@ import { Outgoing } from './settle.ts';
 import { deadLetterShelf, QuarantineShelf } from './shelf.ts';
 import { Sources } from './sources.ts';
 import { type OpenTopic, TaskStreams } from './task-streams.ts';
-import { COMMIT_MS, TopicConsumer } from './topic-consumer.ts';
+import { TopicConsumer } from './topic-consumer.ts';
 import { TopicReader } from './topic-reader.ts';
 import type { TopicNames } from './topics.ts';
 
