@@ -167,6 +167,8 @@ export interface Shelf<Item> {
 
 export interface BrokerStatus {
   readonly reachable: boolean;
+  /** Streams that are consumed here and whose group does not count us among its members now, by name; empty = none. */
+  readonly joining: readonly string[];
   /** How long the oldest task that is due has been waiting to be handed over, milliseconds; 0 = none. */
   readonly oldestOverdueMs: number;
   /** Records waiting per stream, as far as the engine knows. */

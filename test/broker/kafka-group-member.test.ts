@@ -83,6 +83,32 @@ describe('a member of a group', () => {
     expect(consumers.map(({ isMember }) => isMember)).toEqual([false, false]);
   });
 
+  it('counts as one from its first join on, with partitions or without, unless it is unheard of or made anew', async () => {
+    const { clock, consumers, member } = aMember();
+    void member.start();
+    await turn();
+    expect(member.isMember).toBe(false);
+    firstOf(consumers).join(TOPIC, []);
+    expect(member.isMember).toBe(true);
+    // As long as others take to come at a rebalance.
+    clock.advance(9000);
+    expect(member.isMember).toBe(true);
+    clock.advance(1000);
+    expect(member.isMember).toBe(false);
+    firstOf(consumers).emit('HEARTBEAT', {});
+    expect(member.isMember).toBe(true);
+    firstOf(consumers).emit('CRASH', { error: new Error('planted') });
+    expect(member.isMember).toBe(false);
+    await turn();
+    clock.advance(2000);
+    await turn();
+    expect(member.isMember).toBe(false);
+    consumers.at(-1)?.join(TOPIC, [0]);
+    expect([consumers.length, member.isMember]).toEqual([2, true]);
+    await member.end();
+    expect(member.isMember).toBe(false);
+  });
+
   it('takes what it is told while its client is gone: the next one is told at its join', async () => {
     const { clock, consumers, member } = aMember();
     const starting = member.start();

@@ -53,6 +53,8 @@ export class GroupMember {
   /** Since when this client has had no answered heartbeat, at the earliest since it was made. */
   #quietSince = 0;
   #isEnded = false;
+  /** This client has joined. */
+  #hasJoined = false;
   #cancelWatch: () => void = () => {};
 
   constructor(options: GroupMemberOptions) {
@@ -69,6 +71,11 @@ export class GroupMember {
   /** False while another member may have our partitions: nothing new may be begun then. */
   get isTrusted(): boolean {
     return !this.#isEnded && this.#options.clock.now() - this.#aliveAt < TRUST_MS;
+  }
+
+  /** Whether the group counts us in: joined, and heard of within the session. A rebalance in between changes nothing. */
+  get isMember(): boolean {
+    return !this.#isEnded && this.#hasJoined && this.#options.clock.now() - this.#aliveAt < SESSION_MS;
   }
 
   get isEnded(): boolean {
@@ -167,6 +174,7 @@ export class GroupMember {
   #joined(memberId: string, partitions: readonly number[]): void {
     const isSame = memberId === this.#memberId;
     this.#memberId = memberId;
+    this.#hasJoined = true;
     this.#generations += 1;
     this.#aliveAt = this.#options.clock.now();
     this.#quietSince = this.#aliveAt;
@@ -182,6 +190,7 @@ export class GroupMember {
 
   async #runAgain(): Promise<void> {
     const old = this.#client;
+    this.#hasJoined = false;
     this.#life += 1;
     const life = this.#life;
     void old?.letGo();

@@ -107,6 +107,8 @@ class Engine implements KafkaBroker {
   readonly #reader: TopicReader;
   readonly #taskStreams: TaskStreams;
   readonly #sources: Sources;
+  /** Everything that reads a topic as a member of a group. */
+  readonly #consumers = new Set<TopicConsumer>();
   #end: Promise<void> | null = null;
 
   constructor(options: KafkaBrokerOptions) {
@@ -196,6 +198,7 @@ class Engine implements KafkaBroker {
     );
     return {
       reachable: this.#end === null && this.#producer.isReachable && this.#lag.isAnswered,
+      joining: this.#joining(),
       oldestOverdueMs: waiting.length > 0 ? Math.max(0, now - Math.min(...waiting)) : 0,
       backlog: this.#lag.backlog(),
       stuck: { count, oldestMs: count === 0 ? 0 : Math.max(0, now - since) },
@@ -246,9 +249,14 @@ class Engine implements KafkaBroker {
     this.quarantine.put({ ...shelved, eventId: null, merchantId: null }).then(done, () => {});
   }
 
+  #joining(): string[] {
+    for (const consumer of this.#consumers) if (consumer.isEnded) this.#consumers.delete(consumer);
+    return [...this.#consumers].filter(({ isMember }) => !isMember).map(({ topic }) => topic);
+  }
+
   #openTopic(topic: string, rest: Parameters<OpenTopic>[1]): TopicConsumer {
     const { kafka, clock, log } = this.#options;
-    return new TopicConsumer({
+    const consumer = new TopicConsumer({
       kafka,
       clock,
       log,
@@ -262,6 +270,8 @@ class Engine implements KafkaBroker {
       },
       committed: (partition, offset) => this.#lag.committed(topic, partition, offset),
     });
+    this.#consumers.add(consumer);
+    return consumer;
   }
 
   #groupOf(topic: string): string {

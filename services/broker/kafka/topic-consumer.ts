@@ -83,6 +83,15 @@ export class TopicConsumer {
     return this.#hasRead;
   }
 
+  /** Whether the group counts us among its members, with partitions or without. */
+  get isMember(): boolean {
+    return this.#member.isMember;
+  }
+
+  get isEnded(): boolean {
+    return this.#member.isEnded;
+  }
+
   /** False while another member may have our partitions: nothing new may be begun then. */
   get isTrusted(): boolean {
     return this.#member.isTrusted;
