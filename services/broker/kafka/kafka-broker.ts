@@ -143,7 +143,9 @@ class Engine implements KafkaBroker {
     const poison = (record: ReadRecord, detail: string, done: () => void) =>
       this.#poison(record, detail, done);
     const eventStream = new EventStream({ records, clock, topic: topics.events, open, closing });
-    this.#taskStreams = new TaskStreams({ records, topics, clock, retryScale, open, poison, closing });
+    const mayBegin = () => this.#producer.isPrompt;
+    const streams = { records, topics, clock, retryScale, mayBegin, open, poison, closing };
+    this.#taskStreams = new TaskStreams(streams);
     const { quarantine } = this;
     this.#sources = new Sources({
       ...deps,

@@ -22,6 +22,8 @@ const PAUSE_MS_MAX = 2000;
  */
 const BUSY_RECORDS = 32;
 const GATHER_MS = 5;
+/** A request that has been under way for so long may stay so: a broker may be gone. */
+const PROMPT_MS_MAX = 1000;
 /** Larger than any record of ours; the quarantine's topic takes as much. */
 const RECORD_BYTES_MAX = 3 * 1024 * 1024;
 
@@ -79,9 +81,15 @@ export class KafkaProducer implements RecordSender {
     await this.#learnLeaders();
   }
 
-  /** What was sent last was acknowledged. */
+  /** What was sent last was acknowledged; where nothing waits that could be, leaders answered since. */
   get isReachable(): boolean {
     return this.#failures === 0 && this.#closed === null;
+  }
+
+  /** Whether what is handed in now will be acknowledged soon, as far as can be told: nothing has been waiting for long. */
+  get isPrompt(): boolean {
+    const { busySince } = this.#backlog;
+    return this.isReachable && this.#options.clock.now() - busySince < PROMPT_MS_MAX;
   }
 
   /** Bytes that wait for their acknowledgement. */
@@ -149,7 +157,7 @@ export class KafkaProducer implements RecordSender {
 
   #pump(): void {
     if (this.#isMending || this.#closed) return;
-    for (const batch of this.#backlog.takeBatches()) {
+    for (const batch of this.#backlog.takeBatches(this.#options.clock.now())) {
       this.#sending += 1;
       void this.#sendBatch(batch.leader, batch.pending);
     }
@@ -229,6 +237,8 @@ export class KafkaProducer implements RecordSender {
     }
     this.#isMending = false;
     if (this.#closed) await this.#client?.disconnect().catch(() => {});
+    // Who waits until it is reachable sends nothing that could tell.
+    if (this.#backlog.bytes === 0) this.#failures = 0;
     this.#schedule();
   }
 

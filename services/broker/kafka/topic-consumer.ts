@@ -32,6 +32,8 @@ export interface TopicConsumerOptions {
   readonly committed?: (partition: number, offset: number) => void;
   /** Partitions are not ours any more, or heartbeats are answered again: what was held back may have changed. */
   readonly changed?: () => void;
+  /** Whether what comes of new work can be written down; absent = always. */
+  readonly mayBegin?: () => boolean;
   /** Where to start, when somebody else than the group knows; undefined = at the oldest record. */
   readonly startOf?: (partition: number) => Promise<number | undefined>;
 }
@@ -92,9 +94,12 @@ export class TopicConsumer {
     return this.#member.isEnded;
   }
 
-  /** False while another member may have our partitions: nothing new may be begun then. */
+  /**
+   * False while another member may have our partitions, or what comes of work could not be written down: nothing new may
+   * be begun then.
+   */
   get isTrusted(): boolean {
-    return this.#member.isTrusted;
+    return this.#member.isTrusted && (this.#options.mayBegin?.() ?? true);
   }
 
   /** A record is done: it may be committed, if its partition is still ours. */
