@@ -4,11 +4,12 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Admins } from './admins.ts';
 import type { ConsumerClient } from './consumer-client.ts';
+import { EndQuestions, type LogBounds } from './end-questions.ts';
 import { Freshness } from './freshness.ts';
 import { loneConsumer } from './lone-consumer.ts';
 import type { KafkaRecords } from './records.ts';
 
-/** How often freshness is proved, and the reading looked after. */
+/** How often the reading is looked after. */
 const TICK_MS = 1000;
 const FETCH_BYTES = 1024 * 1024;
 const RESTART_MS = 500;
@@ -37,7 +38,10 @@ export class DirectoryFollower {
   /** Everything before is applied. */
   #position = 0;
   #end = 0;
+  /** What was asked for earlier is about another log. */
+  #madeAnewAt = Number.NEGATIVE_INFINITY;
   readonly #freshness: Freshness;
+  readonly #questions: EndQuestions;
   #client: ConsumerClient | null = null;
   /** Of this client's life; what an earlier one tells is not heard. */
   #life = 0;
@@ -55,6 +59,11 @@ export class DirectoryFollower {
     this.#aliveAt = options.clock.now();
     this.#quietSince = this.#aliveAt;
     this.#freshness = new Freshness(this.#aliveAt);
+    this.#questions = new EndQuestions({
+      ...options,
+      position: () => this.#position,
+      answered: (bounds) => this.#take(bounds),
+    });
   }
 
   /** Resolves when the table as it stood at the call is applied, however long that takes. Rejects when closed. */
@@ -63,7 +72,7 @@ export class DirectoryFollower {
       this.#started = { resolve, reject };
       this.#watch();
       void this.#run();
-      void this.#askForProofs();
+      this.#questions.start();
     });
   }
 
@@ -81,6 +90,7 @@ export class DirectoryFollower {
   async #close(): Promise<void> {
     this.#life += 1;
     this.#ending.abort();
+    this.#questions.close();
     this.#cancelWatch();
     this.#started?.reject(new Error('the broker is closed'));
     await this.#client?.letGo();
@@ -208,45 +218,24 @@ export class DirectoryFollower {
     });
   }
 
-  async #askForProofs(): Promise<void> {
+  #take({ askedAt, position, low, high }: LogBounds): void {
     const { clock, log, topic } = this.#options;
-    while (!this.#isClosed) {
-      const asked = { at: clock.now(), position: this.#position };
-      try {
-        const { low, high } = await this.#bounds();
-        if (!this.#isClosed) this.#take(asked, low, high);
-      } catch (error) {
-        if (!this.#isClosed)
-          log.warn({ topic, detail: lineOf(error) }, 'the end of the directory is not known');
-      }
-      await clock.sleep(TICK_MS, this.#ending.signal);
-    }
-  }
-
-  /** A question of its own: an answer shared with who asked earlier would prove nothing about this moment. */
-  async #bounds(): Promise<{ low: number; high: number }> {
-    const { admins, topic } = this.#options;
-    const [bounds] = await admins.ask((admin) => admin.fetchTopicOffsets(topic));
-    if (!bounds) throw new Error(`topic ${topic} has no partition`);
-    return { low: Number(bounds.low), high: Number(bounds.high) };
-  }
-
-  #take(asked: { at: number; position: number }, low: number, high: number): void {
-    const { log, topic } = this.#options;
+    if (askedAt < this.#madeAnewAt) return;
     // What was appended and read while the answer was on its way is beyond that end, rightly.
-    if (high < asked.position) {
+    if (high < position) {
       const fields = { topic, position: this.#position, end: high };
       log.error(
         fields,
         'the directory ends before what was read: was the topic made anew? Reading all of it',
       );
       this.#freshness.forget();
+      this.#madeAnewAt = clock.now();
       this.#position = low;
       void this.#runAgain();
     }
     this.#end = high;
     this.#position = Math.max(this.#position, low);
-    this.#freshness.asked(asked.at, high);
+    this.#freshness.asked(askedAt, high);
     this.#prove();
   }
 

@@ -99,6 +99,8 @@ class Engine implements KafkaBroker {
   readonly #options: KafkaBrokerOptions;
   readonly #closing = new AbortController();
   readonly #admins: Admins;
+  /** Proofs of freshness do not queue behind everything else that is asked. */
+  readonly #directoryAdmins: Admins;
   readonly #producer: KafkaProducer;
   readonly #lag: Lag;
   readonly #outgoing: Outgoing;
@@ -117,6 +119,7 @@ class Engine implements KafkaBroker {
     // Every partition that waits for a schema listens.
     setMaxListeners(0, this.#closing.signal);
     this.#admins = new Admins(kafka, clock);
+    this.#directoryAdmins = new Admins(kafka, clock);
     this.#lag = new Lag(
       this.#admins,
       clock,
@@ -133,7 +136,7 @@ class Engine implements KafkaBroker {
     this.#outgoing = new Outgoing({ records, topics, partitionOf, retryScale });
     const deps = { ...options, sender: this.#producer, admins: this.#admins };
     this.#publisher = new Publisher({ ...deps, outgoing: this.#outgoing, eventsTopic: topics.events });
-    this.#directory = new KafkaDirectory({ ...deps, topic: topics.directory });
+    this.#directory = new KafkaDirectory({ ...deps, admins: this.#directoryAdmins, topic: topics.directory });
     this.#reader = new TopicReader(deps);
     const shelf = { ...deps, reader: this.#reader, eventsTopic: topics.events };
     this.quarantine = new QuarantineShelf({ ...shelf, topic: topics.quarantine });
@@ -237,7 +240,7 @@ class Engine implements KafkaBroker {
       this.#reader.close(),
       this.#producer.abandon(),
     ]);
-    await this.#admins.close();
+    await Promise.all([this.#admins.close(), this.#directoryAdmins.close()]);
   }
 
   /** A record of our own that cannot be read is kept for operators: nothing is dropped. */
