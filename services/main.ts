@@ -140,11 +140,16 @@ function operatorRoutesOf(house: Parts & { readonly store: Store }) {
   return operatorRoutes({ ...house, random: systemRandom, environment, dataDir });
 }
 
-/** Ready = the table is up to date, broker and store can be written to, and this process is neither starting nor stopping. */
+/**
+ * Ready = the table is up to date, broker and store can be written to, what is consumed here is consumed, and this process
+ * is neither starting nor stopping.
+ */
 function readiness(house: House, phase: Phase): Readiness {
+  const { reachable, joining } = house.broker.status();
   const reasons = [
     ...(phase === 'running' ? [] : [`this process is ${phase}`]),
-    ...(house.broker.status().reachable ? [] : ['the broker cannot be written to']),
+    ...(reachable ? [] : ['the broker cannot be written to']),
+    ...(joining.length === 0 ? [] : [`not in its consumer groups yet: ${joining.join(', ')}`]),
     ...((house.store?.status().reachable ?? true) ? [] : ['the store cannot be written to']),
     ...(isFresh(house) ? [] : ['the directory is not up to date']),
   ];

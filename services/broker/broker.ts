@@ -103,7 +103,7 @@ export type Settlement =
 
 /**
  * Whether work that was handed over and has not begun may still be: another process may have it by now (`lost`: give it
- * back), or perhaps (`unsure`: wait, it will be one of the others). Always `ours` where there is one process.
+ * back), or perhaps (`unsure`: wait, it will be one of the others; also while what comes of it could not be made durable). Always `ours` where there is one process.
  */
 export type Standing = 'ours' | 'unsure' | 'lost';
 
@@ -169,6 +169,8 @@ export interface Shelf<Item> {
 
 export interface BrokerStatus {
   readonly reachable: boolean;
+  /** Streams that are consumed here and whose group does not count us among its members now, by name; empty = none. */
+  readonly joining: readonly string[];
   /** How long the oldest task that is due has been waiting to be handed over, milliseconds; 0 = none. */
   readonly oldestOverdueMs: number;
   /** Records waiting per stream, as far as the engine knows. */

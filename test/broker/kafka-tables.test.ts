@@ -215,6 +215,32 @@ await describeWithKafka('the shelves on Kafka', ({ brokers }) => {
     expect(await lineOf(shelf.list({ limit: 3, after: '7' }))).toBe('"7" is not a position of this shelf');
   });
 
+  it('lists one dead letter of a delivery, however often crashes wrote it and however pages are cut', async () => {
+    const tables = await openTables(brokers);
+    const tasks = Array.from({ length: 24 }, () => aTask());
+    const put = async (index: number) => {
+      const task = tasks[index];
+      if (!task) throw new Error(`there is no task ${index}`);
+      const value = tables.records.encode('deadLetter', deadLetter(task));
+      const to = { topic: tables.topics.dead, partition: index % 3, key: Buffer.from(task.deliveryId) };
+      const { timestamp } = await tables.sender.send({ ...to, value });
+      await eventually('the next millisecond', () => Date.now() > timestamp);
+    };
+    for (const index of tasks.keys()) await put(index);
+    // More copies than a page keeps in reserve, some of them twice.
+    for (const index of [...Array.from({ length: 20 }, (_, each) => each), 0, 1, 2]) await put(index);
+    const shelf = tables.deadLettersOn(tables.reader);
+    const listed: string[] = [];
+    for (let after: string | undefined; ; ) {
+      const page = await shelf.list({ limit: 3, ...(after === undefined ? {} : { after }) });
+      listed.push(...page.map(({ record }) => record.task.deliveryId));
+      after = page.at(-1)?.position;
+      if (after === undefined) break;
+    }
+    const order = [20, 21, 22, 23, ...Array.from({ length: 17 }, (_, each) => each + 3), 0, 1, 2];
+    expect(listed).toEqual(order.map((index) => tasks[index]?.deliveryId));
+  });
+
   it('requeues an event as it arrived, once, under the key of its entity', async () => {
     const tables = await openTables(brokers);
     const shelf = tables.quarantineOn(tables.reader);

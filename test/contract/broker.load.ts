@@ -194,7 +194,7 @@ export function loadGuarantees(bench: GiveBench): void {
 
   it('tells how long the oldest due task has been waiting, and how much waits', async () => {
     const broker = await bench().open();
-    expect(broker.status()).toMatchObject({ reachable: true, oldestOverdueMs: 0 });
+    expect(broker.status()).toMatchObject({ reachable: true, joining: [], oldestOverdueMs: 0 });
     await broker.publishTasks([
       { task: aTask(), journal: [] },
       { task: aTask({ dueAt: bench().clock.now() + 60_000 }), journal: [] },
@@ -203,5 +203,6 @@ export function loadGuarantees(bench: GiveBench): void {
     expect(broker.status().backlog).toMatchObject({ tasks: 1, delayed: 1 });
     await broker.tasks.live.consume(() => DONE, { inFlightMax: 1 });
     await bench().eventually('it is not', () => broker.status().oldestOverdueMs === 0);
+    expect(broker.status().joining).toEqual([]);
   });
 }

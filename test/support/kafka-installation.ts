@@ -1,3 +1,4 @@
+import { Kafka, logLevel } from 'kafkajs';
 import { pino } from 'pino';
 import { kafkaClient } from '../../services/broker/kafka/client.ts';
 import { type KafkaBroker, startKafkaBroker } from '../../services/broker/kafka/kafka-broker.ts';
@@ -7,6 +8,7 @@ import { prepareTopics, topicNames } from '../../services/broker/kafka/topics.ts
 import { systemClock } from '../../services/runtime/clock.ts';
 import { systemRandom } from '../../services/runtime/random.ts';
 import type { Installation } from '../contract/broker.contract.ts';
+import type { BreakableLine } from './breakable-line.ts';
 import { freshPrefix, type KafkaForTests } from './kafka.ts';
 
 const RETRY_SCALE = 1000;
@@ -29,8 +31,13 @@ const PARTITIONS = {
 
 let records: Promise<KafkaRecords> | null = null;
 
+export interface KafkaInstallation extends Installation {
+  /** With a `line`, what it writes goes over that; it reads without. */
+  open(line?: BreakableLine): Promise<KafkaBroker>;
+}
+
 /** Topics of its own on the cluster that the tests use. */
-export async function kafkaInstallation({ brokers, registryUrl }: KafkaForTests): Promise<Installation> {
+export async function kafkaInstallation({ brokers, registryUrl }: KafkaForTests): Promise<KafkaInstallation> {
   const clock = systemClock();
   const log = pino({ level: 'silent' });
   const prefix = freshPrefix();
@@ -55,9 +62,9 @@ export async function kafkaInstallation({ brokers, registryUrl }: KafkaForTests)
   return {
     clock,
     retryScale: RETRY_SCALE,
-    open: () =>
+    open: (line) =>
       startKafkaBroker({
-        kafka,
+        kafka: line ? writingOver(line, brokers, kafka) : kafka,
         records: known,
         topics: topicNames(prefix, eventsTopic),
         partitions,
@@ -75,4 +82,11 @@ export async function kafkaInstallation({ brokers, registryUrl }: KafkaForTests)
       await admin.disconnect();
     },
   };
+}
+
+function writingOver({ socketFactory }: BreakableLine, brokers: string[], reading: Kafka): Kafka {
+  const writing = new Kafka({ brokers, logLevel: logLevel.NOTHING, socketFactory });
+  writing.admin = (options) => reading.admin(options);
+  writing.consumer = (options) => reading.consumer(options);
+  return writing;
 }

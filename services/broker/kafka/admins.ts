@@ -32,6 +32,13 @@ export class Admins {
     }
   }
 
+  /** What is asked from now on goes over a new connection. What waits for an answer goes on waiting. */
+  renew(): void {
+    const given = this.#admin;
+    this.#admin = null;
+    if (given && !this.#underWay.has(given)) void letGo(given);
+  }
+
   async #askOnce<Answer>(question: (admin: Admin) => Promise<Answer>): Promise<Answer> {
     if (this.#isClosed) throw new Error('the broker is closed');
     this.#admin ??= this.#connect();

@@ -4,7 +4,7 @@ import { DueHeap, type DueKey } from '../due-heap.ts';
 import type { Feed } from '../work.ts';
 import type { ReadRecord } from './partition.ts';
 import type { KafkaRecords } from './records.ts';
-import { type RecordReader, TopicItem } from './stream-feed.ts';
+import { AGAIN_MS, type RecordReader, TopicItem } from './stream-feed.ts';
 
 interface Entry extends DueKey {
   readonly record: ReadRecord;
@@ -18,9 +18,6 @@ interface Options {
   readonly decode: (record: ReadRecord, tier: RecordReader) => DeliveryTask | undefined;
   readonly closing: AbortSignal;
 }
-
-/** While nobody may begin anything, it is looked again after this, milliseconds. */
-const AGAIN_MS = 200;
 
 /** The delayed tasks of one class over all tiers: handed over when due, never before, soonest first. */
 export class DelayedFeed implements Feed<TopicItem<DeliveryTask>> {

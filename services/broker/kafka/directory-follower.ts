@@ -3,11 +3,13 @@ import type { DirectoryChange } from '../../domain/directory.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Admins } from './admins.ts';
+import type { ConsumerClient } from './consumer-client.ts';
+import { EndQuestions, type LogBounds } from './end-questions.ts';
 import { Freshness } from './freshness.ts';
-import { leave, loneConsumer } from './lone-consumer.ts';
+import { loneConsumer } from './lone-consumer.ts';
 import type { KafkaRecords } from './records.ts';
 
-/** How often freshness is proved, and the reading looked after. */
+/** How often the reading is looked after. */
 const TICK_MS = 1000;
 const FETCH_BYTES = 1024 * 1024;
 const RESTART_MS = 500;
@@ -36,8 +38,11 @@ export class DirectoryFollower {
   /** Everything before is applied. */
   #position = 0;
   #end = 0;
+  /** What was asked for earlier is about another log. */
+  #madeAnewAt = Number.NEGATIVE_INFINITY;
   readonly #freshness: Freshness;
-  #client: KafkaConsumer | null = null;
+  readonly #questions: EndQuestions;
+  #client: ConsumerClient | null = null;
   /** Of this client's life; what an earlier one tells is not heard. */
   #life = 0;
   #aliveAt: number;
@@ -54,6 +59,11 @@ export class DirectoryFollower {
     this.#aliveAt = options.clock.now();
     this.#quietSince = this.#aliveAt;
     this.#freshness = new Freshness(this.#aliveAt);
+    this.#questions = new EndQuestions({
+      ...options,
+      position: () => this.#position,
+      answered: (bounds) => this.#take(bounds),
+    });
   }
 
   /** Resolves when the table as it stood at the call is applied, however long that takes. Rejects when closed. */
@@ -62,7 +72,7 @@ export class DirectoryFollower {
       this.#started = { resolve, reject };
       this.#watch();
       void this.#run();
-      void this.#askForProofs();
+      this.#questions.start();
     });
   }
 
@@ -80,9 +90,10 @@ export class DirectoryFollower {
   async #close(): Promise<void> {
     this.#life += 1;
     this.#ending.abort();
+    this.#questions.close();
     this.#cancelWatch();
     this.#started?.reject(new Error('the broker is closed'));
-    if (this.#client) await leave(this.#client, this.#options.clock);
+    await this.#client?.letGo();
   }
 
   get #isClosed(): boolean {
@@ -90,14 +101,34 @@ export class DirectoryFollower {
   }
 
   async #run(): Promise<void> {
-    const { kafka, log, newGroupId, topic } = this.#options;
+    const { kafka, clock, log, newGroupId, topic } = this.#options;
     this.#life += 1;
     const life = this.#life;
-    const client = loneConsumer(kafka, newGroupId(), FETCH_BYTES);
-    this.#client = client;
     const isOurs = () => life === this.#life;
+    const client = loneConsumer({
+      kafka,
+      clock,
+      topic,
+      groupId: newGroupId(),
+      bytesPerPartition: FETCH_BYTES,
+    });
+    this.#client = client;
+    this.#listen(client.consumer, isOurs);
+    try {
+      await client.start(async (payload) => {
+        if (isOurs()) this.#read(payload);
+      });
+    } catch (error) {
+      if (!isOurs()) return;
+      log.warn({ topic, detail: lineOf(error) }, 'the directory cannot be read; trying again');
+      void this.#runAgain();
+    }
+  }
+
+  #listen(client: KafkaConsumer, isOurs: () => boolean): void {
+    const { clock, log, topic } = this.#options;
     client.on(client.events.HEARTBEAT, () => {
-      if (isOurs()) this.#aliveAt = this.#options.clock.now();
+      if (isOurs()) this.#aliveAt = clock.now();
     });
     client.on(client.events.GROUP_JOIN, () => {
       if (isOurs()) this.#joined();
@@ -114,20 +145,6 @@ export class DirectoryFollower {
       log.warn({ topic, detail: payload.error.message }, 'the reading of the directory was interrupted');
       void this.#runAgain();
     });
-    try {
-      await client.connect();
-      await client.subscribe({ topic, fromBeginning: true });
-      await client.run({
-        autoCommit: false,
-        eachBatch: async (payload) => {
-          if (isOurs()) this.#read(payload);
-        },
-      });
-    } catch (error) {
-      if (!isOurs()) return;
-      log.warn({ topic, detail: lineOf(error) }, 'the directory cannot be read; trying again');
-      void this.#runAgain();
-    }
   }
 
   /** A new client goes on from the position. */
@@ -136,7 +153,7 @@ export class DirectoryFollower {
     this.#life += 1;
     const life = this.#life;
     this.#rested();
-    if (this.#client) void leave(this.#client, clock);
+    void this.#client?.letGo();
     await clock.sleep(RESTART_MS, this.#ending.signal);
     if (life === this.#life && !this.#isClosed) await this.#run();
   }
@@ -144,22 +161,14 @@ export class DirectoryFollower {
   /** Runs before anything is fetched: nothing is committed, so that the client would begin at the beginning. */
   #joined(): void {
     this.#rested();
-    if (this.#position > 0) this.#seek(this.#position);
-    if (this.#isLearning) this.#pause();
+    if (this.#position > 0) this.#client?.seek(0, this.#position);
+    if (this.#isLearning) this.#client?.pause(0);
   }
 
   #rested(): void {
     this.#aliveAt = this.#options.clock.now();
     this.#quietSince = this.#aliveAt;
     this.#fetches = 0;
-  }
-
-  #seek(offset: number): void {
-    this.#client?.seek({ topic: this.#options.topic, partition: 0, offset: `${offset}` });
-  }
-
-  #pause(): void {
-    this.#client?.pause([{ topic: this.#options.topic }]);
   }
 
   #read({ batch }: EachBatchPayload): void {
@@ -197,61 +206,36 @@ export class DirectoryFollower {
 
   /** Reading stands still, at this record, until the registry has told its schema: the order is kept. */
   #learn(value: Buffer): void {
-    this.#pause();
-    this.#seek(this.#position);
+    this.#client?.pause(0);
+    this.#client?.seek(0, this.#position);
     if (this.#isLearning) return;
     this.#isLearning = true;
     void this.#options.records.learn(value, this.#ending.signal).then(() => {
       this.#isLearning = false;
       if (this.#isClosed) return;
       this.#rested();
-      try {
-        this.#client?.resume([{ topic: this.#options.topic }]);
-      } catch {
-        // The client is between two lives: the next one is not paused.
-      }
+      this.#client?.resume(0);
     });
   }
 
-  async #askForProofs(): Promise<void> {
+  #take({ askedAt, position, low, high }: LogBounds): void {
     const { clock, log, topic } = this.#options;
-    while (!this.#isClosed) {
-      const asked = { at: clock.now(), position: this.#position };
-      try {
-        const { low, high } = await this.#bounds();
-        if (!this.#isClosed) this.#take(asked, low, high);
-      } catch (error) {
-        if (!this.#isClosed)
-          log.warn({ topic, detail: lineOf(error) }, 'the end of the directory is not known');
-      }
-      await clock.sleep(TICK_MS, this.#ending.signal);
-    }
-  }
-
-  /** A question of its own: an answer shared with who asked earlier would prove nothing about this moment. */
-  async #bounds(): Promise<{ low: number; high: number }> {
-    const { admins, topic } = this.#options;
-    const [bounds] = await admins.ask((admin) => admin.fetchTopicOffsets(topic));
-    if (!bounds) throw new Error(`topic ${topic} has no partition`);
-    return { low: Number(bounds.low), high: Number(bounds.high) };
-  }
-
-  #take(asked: { at: number; position: number }, low: number, high: number): void {
-    const { log, topic } = this.#options;
+    if (askedAt < this.#madeAnewAt) return;
     // What was appended and read while the answer was on its way is beyond that end, rightly.
-    if (high < asked.position) {
+    if (high < position) {
       const fields = { topic, position: this.#position, end: high };
       log.error(
         fields,
         'the directory ends before what was read: was the topic made anew? Reading all of it',
       );
       this.#freshness.forget();
+      this.#madeAnewAt = clock.now();
       this.#position = low;
       void this.#runAgain();
     }
     this.#end = high;
     this.#position = Math.max(this.#position, low);
-    this.#freshness.asked(asked.at, high);
+    this.#freshness.asked(askedAt, high);
     this.#prove();
   }
 
@@ -289,7 +273,7 @@ export class DirectoryFollower {
     const fields = { topic: this.#options.topic, position: this.#position, end: this.#end };
     this.#options.log.warn(fields, 'no records come from the directory: stepping on');
     this.#position += 1;
-    this.#seek(this.#position);
+    this.#client?.seek(0, this.#position);
     this.#prove();
   }
 }

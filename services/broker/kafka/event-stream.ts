@@ -28,8 +28,7 @@ export class EventStream {
   constructor(deps: Deps) {
     this.#deps = deps;
     this.feed = new StreamFeed<ReceivedEvent>({
-      records: deps.records,
-      closing: deps.closing,
+      ...deps,
       reader: () => this.#consumer,
       decode: (record) => this.#received(record),
     });

@@ -18,21 +18,19 @@ export class Freshness {
     return this.#provedAt;
   }
 
+  /** Answers may come in another order than they were asked for. */
   asked(askedAt: number, end: number): void {
     if (this.#questions.length < QUESTIONS_MAX) this.#questions.push({ askedAt, end });
   }
 
   /** The reader has come to `position`. True when that proves something new. */
   reached(position: number): boolean {
-    let isProved = false;
-    let next = this.#questions[0];
-    while (next && next.end <= position) {
-      this.#provedAt = next.askedAt;
-      this.#questions.shift();
-      next = this.#questions[0];
-      isProved = true;
-    }
-    return isProved;
+    const answered = this.#questions.filter(({ end }) => end <= position);
+    this.#questions = this.#questions.filter(({ end }) => end > position);
+    const newest = Math.max(...answered.map(({ askedAt }) => askedAt));
+    if (newest <= this.#provedAt) return false;
+    this.#provedAt = newest;
+    return answered.length > 0;
   }
 
   /** The log is another one: what was asked about it is void. */

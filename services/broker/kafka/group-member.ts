@@ -1,7 +1,7 @@
 import type { EachBatchPayload, Kafka, Consumer as KafkaConsumer } from 'kafkajs';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { leave } from './lone-consumer.ts';
+import { ConsumerClient } from './consumer-client.ts';
 
 /** A member that is silent for so long is taken for dead, and its work given to others; milliseconds. */
 export const SESSION_MS = 10_000;
@@ -16,7 +16,6 @@ const WATCH_MS = 5000;
 /** Neither heartbeat nor join for so long: the client is made anew. */
 const SILENT_MS_MAX = 45_000;
 const RESTART_MS = 2000;
-const RUN = { autoCommit: false, partitionsConsumedConcurrently: 1 } as const;
 /** Between two commits while a rebalance is under way. */
 const COMMIT_AGAIN_MS = 50;
 
@@ -45,9 +44,7 @@ export interface GroupMemberOptions {
 /** A member of a consumer group that reads one topic: a kafkajs consumer, made anew whenever it gives up. */
 export class GroupMember {
   readonly #options: GroupMemberOptions;
-  #client: KafkaConsumer | null = null;
-  /** Not members yet. */
-  readonly #starting = new Set<KafkaConsumer>();
+  #client: ConsumerClient | null = null;
   #memberId = '';
   #generations = 0;
   /** Of this client; what an earlier one tells is not heard. */
@@ -56,6 +53,8 @@ export class GroupMember {
   /** Since when this client has had no answered heartbeat, at the earliest since it was made. */
   #quietSince = 0;
   #isEnded = false;
+  /** This client has joined. */
+  #hasJoined = false;
   #cancelWatch: () => void = () => {};
 
   constructor(options: GroupMemberOptions) {
@@ -74,20 +73,25 @@ export class GroupMember {
     return !this.#isEnded && this.#options.clock.now() - this.#aliveAt < TRUST_MS;
   }
 
+  /** Whether the group counts us in: joined, and heard of within the session. A rebalance in between changes nothing. */
+  get isMember(): boolean {
+    return !this.#isEnded && this.#hasJoined && this.#options.clock.now() - this.#aliveAt < SESSION_MS;
+  }
+
   get isEnded(): boolean {
     return this.#isEnded;
   }
 
   seek(partition: number, offset: number): void {
-    this.#client?.seek({ topic: this.#options.topic, partition, offset: `${offset}` });
+    this.#client?.seek(partition, offset);
   }
 
   pause(partition: number): void {
-    this.#client?.pause([{ topic: this.#options.topic, partitions: [partition] }]);
+    this.#client?.pause(partition);
   }
 
   resume(partition: number): void {
-    this.#client?.resume([{ topic: this.#options.topic, partitions: [partition] }]);
+    this.#client?.resume(partition);
   }
 
   /** Leaves the group and lets go of the connections, within two seconds. */
@@ -95,7 +99,7 @@ export class GroupMember {
     this.#isEnded = true;
     this.#life += 1;
     this.#cancelWatch();
-    if (this.#client) await this.#letGo(this.#client);
+    await this.#client?.letGo();
   }
 
   async #run(): Promise<void> {
@@ -105,39 +109,22 @@ export class GroupMember {
     const client = this.#newClient();
     this.#client = client;
     this.#quietSince = this.#options.clock.now();
-    this.#listen(client, isPast);
-    let failure: unknown = null;
-    this.#starting.add(client);
+    this.#listen(client.consumer, isPast);
     try {
-      await client.connect();
-      await client.subscribe({ topic: this.#options.topic, fromBeginning: true });
-      if (!isPast()) await client.run({ ...RUN, eachBatch: async (payload) => this.#read(payload, isPast) });
+      await client.start(async (payload) => {
+        if (!isPast()) this.#options.read(payload);
+      });
     } catch (error) {
-      failure = error;
+      if (isPast()) return;
+      const { log, topic } = this.#options;
+      log.warn({ topic, detail: String(error) }, 'a consumer could not start');
+      void this.#runAgain();
     }
-    this.#starting.delete(client);
-    if (isPast()) return this.#letGo(client);
-    if (failure === null) return;
-    const { log, topic } = this.#options;
-    log.warn({ topic, detail: String(failure) }, 'a consumer could not start');
-    void this.#runAgain();
   }
 
-  /**
-   * Takes no longer than two seconds. One that joins is let go once it has: kafkajs forgets a consumer that is stopped
-   * then, which joins all the same, and as a member that nobody hears would keep its partitions for ever.
-   */
-  async #letGo(client: KafkaConsumer): Promise<void> {
-    if (!this.#starting.has(client)) await leave(client, this.#options.clock);
-  }
-
-  #read(payload: EachBatchPayload, isPast: () => boolean): void {
-    if (!isPast()) this.#options.read(payload);
-  }
-
-  #newClient(): KafkaConsumer {
-    const { kafka, groupId, maxWaitMs, bytesPerPartition } = this.#options;
-    return kafka.consumer({
+  #newClient(): ConsumerClient {
+    const { kafka, clock, topic, groupId, maxWaitMs, bytesPerPartition } = this.#options;
+    const consumer = kafka.consumer({
       groupId,
       sessionTimeout: SESSION_MS,
       rebalanceTimeout: SESSION_MS,
@@ -148,6 +135,7 @@ export class GroupMember {
       // kafkajs would start again also a client that was given up: there is one way to come back, and it is ours.
       retry: { retries: 5, initialRetryTime: 200, maxRetryTime: 2000, restartOnFailure: async () => false },
     });
+    return new ConsumerClient(consumer, topic, clock);
   }
 
   #listen(client: KafkaConsumer, isPast: () => boolean): void {
@@ -186,6 +174,7 @@ export class GroupMember {
   #joined(memberId: string, partitions: readonly number[]): void {
     const isSame = memberId === this.#memberId;
     this.#memberId = memberId;
+    this.#hasJoined = true;
     this.#generations += 1;
     this.#aliveAt = this.#options.clock.now();
     this.#quietSince = this.#aliveAt;
@@ -201,9 +190,10 @@ export class GroupMember {
 
   async #runAgain(): Promise<void> {
     const old = this.#client;
+    this.#hasJoined = false;
     this.#life += 1;
     const life = this.#life;
-    if (old) void this.#letGo(old);
+    void old?.letGo();
     await this.#options.clock.sleep(RESTART_MS);
     if (!this.#isEnded && life === this.#life) await this.#run();
   }

@@ -24,10 +24,12 @@ import type {
   Source,
 } from '../broker.ts';
 import { Admins } from './admins.ts';
+import { COMMIT_MS } from './commits.ts';
 import { KafkaDirectory } from './directory.ts';
 import { EventStream } from './event-stream.ts';
 import { SESSION_MS } from './group-member.ts';
 import { JOURNAL_HELD, KafkaJournal } from './journal-source.ts';
+import { clusterOf } from './kafkajs-cluster.ts';
 import { Lag } from './lag.ts';
 import { lagTopics } from './lag-topics.ts';
 import type { ReadRecord } from './partition.ts';
@@ -38,7 +40,7 @@ import { Outgoing } from './settle.ts';
 import { deadLetterShelf, QuarantineShelf } from './shelf.ts';
 import { Sources } from './sources.ts';
 import { type OpenTopic, TaskStreams } from './task-streams.ts';
-import { COMMIT_MS, TopicConsumer } from './topic-consumer.ts';
+import { TopicConsumer } from './topic-consumer.ts';
 import { TopicReader } from './topic-reader.ts';
 import type { TopicNames } from './topics.ts';
 
@@ -98,6 +100,8 @@ class Engine implements KafkaBroker {
   readonly #options: KafkaBrokerOptions;
   readonly #closing = new AbortController();
   readonly #admins: Admins;
+  /** Proofs of freshness do not queue behind everything else that is asked. */
+  readonly #directoryAdmins: Admins;
   readonly #producer: KafkaProducer;
   readonly #lag: Lag;
   readonly #outgoing: Outgoing;
@@ -106,6 +110,8 @@ class Engine implements KafkaBroker {
   readonly #reader: TopicReader;
   readonly #taskStreams: TaskStreams;
   readonly #sources: Sources;
+  /** Everything that reads a topic as a member of a group. */
+  readonly #consumers = new Set<TopicConsumer>();
   #end: Promise<void> | null = null;
 
   constructor(options: KafkaBrokerOptions) {
@@ -114,13 +120,14 @@ class Engine implements KafkaBroker {
     // Every partition that waits for a schema listens.
     setMaxListeners(0, this.#closing.signal);
     this.#admins = new Admins(kafka, clock);
+    this.#directoryAdmins = new Admins(kafka, clock);
     this.#lag = new Lag(
       this.#admins,
       clock,
       lagTopics(topics, (topic) => this.#groupOf(topic)),
     );
     this.#producer = new KafkaProducer({
-      kafka,
+      cluster: () => clusterOf(kafka),
       clock,
       log,
       partitions,
@@ -130,7 +137,7 @@ class Engine implements KafkaBroker {
     this.#outgoing = new Outgoing({ records, topics, partitionOf, retryScale });
     const deps = { ...options, sender: this.#producer, admins: this.#admins };
     this.#publisher = new Publisher({ ...deps, outgoing: this.#outgoing, eventsTopic: topics.events });
-    this.#directory = new KafkaDirectory({ ...deps, topic: topics.directory });
+    this.#directory = new KafkaDirectory({ ...deps, admins: this.#directoryAdmins, topic: topics.directory });
     this.#reader = new TopicReader(deps);
     const shelf = { ...deps, reader: this.#reader, eventsTopic: topics.events };
     this.quarantine = new QuarantineShelf({ ...shelf, topic: topics.quarantine });
@@ -140,7 +147,9 @@ class Engine implements KafkaBroker {
     const poison = (record: ReadRecord, detail: string, done: () => void) =>
       this.#poison(record, detail, done);
     const eventStream = new EventStream({ records, clock, topic: topics.events, open, closing });
-    this.#taskStreams = new TaskStreams({ records, topics, clock, retryScale, open, poison, closing });
+    const mayBegin = () => this.#producer.isPrompt;
+    const streams = { records, topics, clock, retryScale, mayBegin, open, poison, closing };
+    this.#taskStreams = new TaskStreams(streams);
     const { quarantine } = this;
     this.#sources = new Sources({
       ...deps,
@@ -195,6 +204,7 @@ class Engine implements KafkaBroker {
     );
     return {
       reachable: this.#end === null && this.#producer.isReachable && this.#lag.isAnswered,
+      joining: this.#joining(),
       oldestOverdueMs: waiting.length > 0 ? Math.max(0, now - Math.min(...waiting)) : 0,
       backlog: this.#lag.backlog(),
       stuck: { count, oldestMs: count === 0 ? 0 : Math.max(0, now - since) },
@@ -231,7 +241,7 @@ class Engine implements KafkaBroker {
       this.#reader.close(),
       this.#producer.abandon(),
     ]);
-    await this.#admins.close();
+    await Promise.all([this.#admins.close(), this.#directoryAdmins.close()]);
   }
 
   /** A record of our own that cannot be read is kept for operators: nothing is dropped. */
@@ -245,9 +255,14 @@ class Engine implements KafkaBroker {
     this.quarantine.put({ ...shelved, eventId: null, merchantId: null }).then(done, () => {});
   }
 
+  #joining(): string[] {
+    for (const consumer of this.#consumers) if (consumer.isEnded) this.#consumers.delete(consumer);
+    return [...this.#consumers].filter(({ isMember }) => !isMember).map(({ topic }) => topic);
+  }
+
   #openTopic(topic: string, rest: Parameters<OpenTopic>[1]): TopicConsumer {
     const { kafka, clock, log } = this.#options;
-    return new TopicConsumer({
+    const consumer = new TopicConsumer({
       kafka,
       clock,
       log,
@@ -261,6 +276,8 @@ class Engine implements KafkaBroker {
       },
       committed: (partition, offset) => this.#lag.committed(topic, partition, offset),
     });
+    this.#consumers.add(consumer);
+    return consumer;
   }
 
   #groupOf(topic: string): string {

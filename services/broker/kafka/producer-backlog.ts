@@ -7,7 +7,8 @@ const PARTITION_BYTES_MAX = 900 * 1024;
 
 interface Lane {
   pending: Pending[];
-  isBusy: boolean;
+  /** Since when a request has been under way; null = none is. */
+  busySince: number | null;
 }
 
 /** What waits to be sent, in order, one lane per leader: a lane has one request under way at most. */
@@ -21,17 +22,24 @@ export class Backlog {
     return this.#bytes;
   }
 
+  /** When the request was sent that has been under way for longest; Infinity = none is. */
+  get busySince(): number {
+    let since = Number.POSITIVE_INFINITY;
+    for (const lane of this.#lanes.values()) since = Math.min(since, lane.busySince ?? since);
+    return since;
+  }
+
   add(pending: Pending): void {
     this.#bytes += pending.bytes + 1;
     this.#laneOf(pending).pending.push(pending);
   }
 
   /** One batch for every lane that has something and nothing under way. `done` must be called for each. */
-  takeBatches(): { readonly leader: number; readonly pending: readonly Pending[] }[] {
+  takeBatches(now: number): { readonly leader: number; readonly pending: readonly Pending[] }[] {
     const batches: { leader: number; pending: Pending[] }[] = [];
     for (const [leader, lane] of this.#lanes) {
-      if (lane.isBusy || lane.pending.length === 0) continue;
-      lane.isBusy = true;
+      if (lane.busySince !== null || lane.pending.length === 0) continue;
+      lane.busySince = now;
       batches.push({ leader, pending: lane.pending.splice(0, batchLength(lane.pending)) });
     }
     return batches;
@@ -42,7 +50,7 @@ export class Backlog {
     for (const { bytes } of acknowledged) this.#bytes -= bytes + 1;
     const lane = this.#lanes.get(leader);
     if (!lane) return;
-    lane.isBusy = false;
+    lane.busySince = null;
     if (again.length > 0) lane.pending = [...again, ...lane.pending];
   }
 
@@ -58,7 +66,7 @@ export class Backlog {
   takeOverdue(now: number): Pending[] {
     const overdue: Pending[] = [];
     for (const lane of this.#lanes.values()) {
-      if (lane.isBusy || !lane.pending.some(({ giveUpAt }) => giveUpAt <= now)) continue;
+      if (lane.busySince !== null || !lane.pending.some(({ giveUpAt }) => giveUpAt <= now)) continue;
       overdue.push(...lane.pending.filter(({ giveUpAt }) => giveUpAt <= now));
       lane.pending = lane.pending.filter(({ giveUpAt }) => giveUpAt > now);
     }
@@ -77,7 +85,7 @@ export class Backlog {
     const leader = this.#leaderOf(record.topic, record.partition);
     let lane = this.#lanes.get(leader);
     if (!lane) {
-      lane = { pending: [], isBusy: false };
+      lane = { pending: [], busySince: null };
       this.#lanes.set(leader, lane);
     }
     return lane;

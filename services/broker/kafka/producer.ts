@@ -1,7 +1,6 @@
-import type { Kafka } from 'kafkajs';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { type Cluster, clusterOf } from './kafkajs-cluster.ts';
+import type { Cluster } from './kafkajs-cluster.ts';
 import { partitionOfKey } from './murmur2.ts';
 import { type Place, produce } from './produce-request.ts';
 import { Backlog } from './producer-backlog.ts';
@@ -15,11 +14,14 @@ const PAUSE_MS_MAX = 2000;
  */
 const BUSY_RECORDS = 32;
 const GATHER_MS = 5;
+/** A request that has been under way for so long may stay so: a broker may be gone. */
+const PROMPT_MS_MAX = 1000;
 /** Larger than any record of ours; the quarantine's topic takes as much. */
 const RECORD_BYTES_MAX = 3 * 1024 * 1024;
 
 export interface ProducerOptions {
-  readonly kafka: Kafka;
+  /** Connections that are not made yet; after a failure they are made anew. */
+  readonly cluster: () => Cluster;
   readonly clock: Clock;
   readonly log: Logger;
   /** Partitions by topic: all topics that are written to. */
@@ -71,9 +73,15 @@ export class KafkaProducer implements RecordSender {
     this.#cluster = await this.#connect();
   }
 
-  /** What was sent last was acknowledged. */
+  /** What was sent last was acknowledged; where nothing waits that could be, leaders answered since. */
   get isReachable(): boolean {
     return this.#failures === 0 && this.#closed === null;
+  }
+
+  /** Whether what is handed in now will be acknowledged soon, as far as can be told: nothing has been waiting for long. */
+  get isPrompt(): boolean {
+    const { busySince } = this.#backlog;
+    return this.isReachable && this.#options.clock.now() - busySince < PROMPT_MS_MAX;
   }
 
   /** Bytes that wait for their acknowledgement. */
@@ -141,7 +149,7 @@ export class KafkaProducer implements RecordSender {
 
   #pump(): void {
     if (this.#isMending || this.#closed) return;
-    for (const batch of this.#backlog.takeBatches()) {
+    for (const batch of this.#backlog.takeBatches(this.#options.clock.now())) {
       this.#sending += 1;
       void this.#sendBatch(batch.leader, batch.pending);
     }
@@ -209,6 +217,8 @@ export class KafkaProducer implements RecordSender {
     }
     this.#isMending = false;
     if (this.#closed) await this.#cluster?.disconnect().catch(() => {});
+    // Who waits until it is reachable sends nothing that could tell.
+    if (this.#backlog.bytes === 0) this.#failures = 0;
     this.#schedule();
   }
 
@@ -224,8 +234,8 @@ export class KafkaProducer implements RecordSender {
 
   /** Connects, and puts what waits into the lanes of those who lead now. */
   async #connect(): Promise<Cluster> {
-    const { kafka, partitions } = this.#options;
-    const cluster = clusterOf(kafka);
+    const { partitions } = this.#options;
+    const cluster = this.#options.cluster();
     try {
       await cluster.connect();
       await cluster.addMultipleTargetTopics([...partitions.keys()]);

@@ -47,7 +47,9 @@ export class Outgoing {
           records.push(this.#taskOn(this.#tier(tierOfAttempt(settlement.next.attempt)), settlement.next));
         if (settlement.dead) {
           const value = this.#deps.records.encode('deadLetter', settlement.dead);
-          records.push(this.#record(this.#deps.topics.dead, task.endpointId, value, task.traceparent));
+          const record = this.#record(this.#deps.topics.dead, task.endpointId, value, task.traceparent);
+          // A crash may write it once more: the key tells on the shelf.
+          records.push({ ...record, key: Buffer.from(task.deliveryId) });
         }
         return records;
       }

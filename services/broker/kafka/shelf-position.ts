@@ -25,11 +25,15 @@ export function readPosition(text: string): ShelfPosition | undefined {
   return { timestamp, partition, offset };
 }
 
-/** The oldest records of many. Keeps more than are asked for: some may turn out to be taken off. */
+/**
+ * The oldest records of many, of each key the last. Records of a key come in their order. Keeps more than are asked for:
+ * some may turn out to be taken off.
+ */
 export class OldestOnShelf {
   readonly #keptMax: number;
-  #kept: OnShelf[] = [];
-  #hasDropped = false;
+  #kept = new Map<string, OnShelf>();
+  /** The oldest one that is not kept. */
+  #dropped: OnShelf | null = null;
 
   constructor(limit: number) {
     this.#keptMax = limit * 2;
@@ -37,24 +41,29 @@ export class OldestOnShelf {
 
   /** There were more than are kept. */
   get hasDropped(): boolean {
-    return this.#hasDropped;
+    return this.#dropped !== null;
   }
 
-  add(record: OnShelf): void {
-    this.#kept.push(record);
+  /** True when it takes the place of an earlier record of its key. */
+  add(key: string, record: OnShelf): boolean {
+    const hadEarlier = this.#kept.has(key);
+    this.#kept.set(key, record);
     // Room for as many again, so that it is not sorted at every record.
-    if (this.#kept.length >= this.#keptMax * 2) this.#drop();
+    if (this.#kept.size >= this.#keptMax * 2) this.#drop();
+    return hadEarlier;
   }
 
+  /** Those of which it is sure that none that was dropped is older. */
   sorted(): OnShelf[] {
     this.#drop();
-    return this.#kept;
+    const dropped = this.#dropped;
+    return [...this.#kept.values()].filter((one) => !dropped || compareOnShelf(one, dropped) < 0);
   }
 
   #drop(): void {
-    this.#kept.sort(compareOnShelf);
-    if (this.#kept.length <= this.#keptMax) return;
-    this.#kept.length = this.#keptMax;
-    this.#hasDropped = true;
+    const sorted = [...this.#kept].sort(([, one], [, other]) => compareOnShelf(one, other));
+    const dropped = sorted[this.#keptMax]?.[1];
+    if (dropped && (!this.#dropped || compareOnShelf(dropped, this.#dropped) < 0)) this.#dropped = dropped;
+    this.#kept = new Map(sorted.slice(0, this.#keptMax));
   }
 }

@@ -28,7 +28,7 @@ export interface ShelfOptions {
   readonly topic: string;
 }
 
-/** Dead letters, oldest first. */
+/** Dead letters, oldest first, one of each delivery. */
 export function deadLetterShelf(options: ShelfOptions): Shelf<DeadLetter> {
   return new TopicShelf('deadLetter', options);
 }
@@ -36,7 +36,7 @@ export function deadLetterShelf(options: ShelfOptions): Shelf<DeadLetter> {
 type ShelfKind = 'deadLetter' | 'quarantined';
 
 /**
- * The records of one topic. A later null of a record's key takes it off. A position is `<timestamp>-<partition>-<offset>`;
+ * The records of one topic, of each key the last: a crash may write one again, and a later null of its key takes it off. A position is `<timestamp>-<partition>-<offset>`;
  * as `after` it is a place in the order, whether its record is still there or not.
  */
 class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
@@ -77,6 +77,7 @@ class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
   async #oldest(after: ShelfPosition | null, limit: number): Promise<OnShelf[]> {
     const { reader, topic } = this.#options;
     const taken = new Set<string>();
+    const copied = new Map<string, number>();
     for (;;) {
       const oldest = new OldestOnShelf(limit);
       // Whatever comes after the place, and whatever takes it off again, has been appended since its time.
@@ -84,12 +85,15 @@ class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
       await reader.read(topic, starts, (record) => {
         const key = keyText(record);
         if (record.value === null) taken.add(key);
-        else if (!taken.has(key) && (!after || compareOnShelf(record, after) > 0))
-          oldest.add({ ...record, value: record.value });
+        else if (taken.has(key) || record.offset < (copied.get(key) ?? 0)) return;
+        else if (!after || compareOnShelf(record, after) > 0) {
+          const isCopy = oldest.add(key, { ...record, value: record.value });
+          if (isCopy) copied.set(key, record.offset);
+        }
       });
       const present = oldest.sorted().filter((record) => !taken.has(keyText(record)));
       if (present.length >= limit || !oldest.hasDropped) return present.slice(0, limit);
-      // More of the oldest were taken off than were kept in reserve: again, now knowing which.
+      // More of the oldest were taken off or copied than were kept in reserve: again, now knowing which.
     }
   }
 

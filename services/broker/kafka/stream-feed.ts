@@ -1,11 +1,15 @@
+import type { Clock } from '../../runtime/clock.ts';
 import type { Standing } from '../broker.ts';
 import { type Feed, Item } from '../work.ts';
 import type { Partition, ReadRecord } from './partition.ts';
 import type { KafkaRecords } from './records.ts';
 
+/** While nobody may begin anything, it is looked again after this, milliseconds. */
+export const AGAIN_MS = 200;
+
 /** Who reads the topic. */
 export interface RecordReader {
-  /** False while another member may have our partitions. */
+  /** False while nothing new may be begun. */
   readonly isTrusted: boolean;
   done(record: ReadRecord): void;
 }
@@ -35,6 +39,7 @@ export class TopicItem<T> extends Item {
 
 export interface StreamFeedOptions<T> {
   readonly records: KafkaRecords;
+  readonly clock: Clock;
   /** Undefined = the record was dealt with otherwise. */
   readonly decode: (record: ReadRecord) => T | undefined;
   /** Who reads the topic now. */
@@ -51,6 +56,7 @@ export class StreamFeed<T> implements Feed<TopicItem<T>> {
   readonly #learning = new Set<Partition>();
   #turns: Partition[] = [];
   #turn = 0;
+  #isLooking = false;
   onAvailable: () => void = () => {};
 
   constructor(options: StreamFeedOptions<T>) {
@@ -70,7 +76,11 @@ export class StreamFeed<T> implements Feed<TopicItem<T>> {
 
   take(): TopicItem<T> | undefined {
     const reader = this.#options.reader();
-    if (!reader?.isTrusted) return undefined;
+    if (!reader) return undefined;
+    if (!reader.isTrusted) {
+      this.#lookAgain();
+      return undefined;
+    }
     for (let tried = 0; tried < this.#turns.length; tried += 1) {
       this.#turn = (this.#turn + 1) % this.#turns.length;
       const item = this.#takeFrom(this.#turns[this.#turn] as Partition, reader);
@@ -94,6 +104,16 @@ export class StreamFeed<T> implements Feed<TopicItem<T>> {
     for (const partition of this.#queues.keys()) if (!partition.isAlive) this.#queues.delete(partition);
     this.#turns = [...this.#queues.keys()];
     this.onAvailable();
+  }
+
+  #lookAgain(): void {
+    const { clock, closing } = this.#options;
+    if (this.#isLooking || closing.aborted) return;
+    this.#isLooking = true;
+    clock.at(clock.now() + AGAIN_MS, () => {
+      this.#isLooking = false;
+      this.onAvailable();
+    });
   }
 
   #takeFrom(partition: Partition, reader: RecordReader): TopicItem<T> | undefined {

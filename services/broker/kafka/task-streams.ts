@@ -37,6 +37,11 @@ export interface TaskStreamsDeps {
   readonly clock: Clock;
   readonly retryScale: number;
   readonly open: OpenTopic;
+  /**
+   * Whether what comes of an attempt can be written down. While it cannot, none is begun: a crash, or the loss of its
+   * partition, would make the request once more.
+   */
+  readonly mayBegin: () => boolean;
   /** A record that cannot be read was found; calls back when it is kept for operators. */
   readonly poison: (record: ReadRecord, detail: string, done: () => void) => void;
   readonly closing: AbortSignal;
@@ -77,6 +82,7 @@ export class TaskStreams {
       heldMax: HELD_MAX.stream,
       heldBytesMax: HELD_BYTES_MAX,
       isCopy: (record) => this.#isCopy(record),
+      mayBegin: this.#deps.mayBegin,
       take: (record) => feed.add(record),
       assigned: (partition) => this.#remember(partition, SEEN_FIRST_MS),
       changed: () => feed.prune(),
@@ -139,8 +145,7 @@ export class TaskStreams {
   #stream(taskClass: TaskClass): StreamFeed<DeliveryTask> {
     const done = (record: ReadRecord) => this.#own.get(taskClass)?.done(record);
     return new StreamFeed<DeliveryTask>({
-      records: this.#deps.records,
-      closing: this.#deps.closing,
+      ...this.#deps,
       reader: () => this.#own.get(taskClass) ?? null,
       decode: (record) => this.#decode(record, done),
     });
@@ -154,6 +159,7 @@ export class TaskStreams {
       heldMax: HELD_MAX.tier,
       heldBytesMax: HELD_BYTES_MAX,
       isCopy: (record) => this.#isCopy(record),
+      mayBegin: this.#deps.mayBegin,
       take: (record) => {
         const mark = taskMark(record, records);
         // Where nothing is said about it, decoding tells what is wrong when its time comes.

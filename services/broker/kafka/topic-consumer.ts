@@ -3,11 +3,10 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Admins } from './admins.ts';
 import { type CommitNote, readNote } from './commit-note.ts';
+import { Commits } from './commits.ts';
 import { GroupMember } from './group-member.ts';
 import { Partition, type ReadRecord } from './partition.ts';
 
-/** What is done is committed this often; milliseconds. */
-export const COMMIT_MS = 500;
 /** Between two tries to learn something from the brokers. */
 const AGAIN_MS = 1000;
 
@@ -33,6 +32,8 @@ export interface TopicConsumerOptions {
   readonly committed?: (partition: number, offset: number) => void;
   /** Partitions are not ours any more, or heartbeats are answered again: what was held back may have changed. */
   readonly changed?: () => void;
+  /** Whether what comes of new work can be written down; absent = always. */
+  readonly mayBegin?: () => boolean;
   /** Where to start, when somebody else than the group knows; undefined = at the oldest record. */
   readonly startOf?: (partition: number) => Promise<number | undefined>;
 }
@@ -48,22 +49,19 @@ export class TopicConsumer {
   #hasRead = false;
   /** How often each node was asked since all positions are known. */
   readonly #asked = new Map<number, number>();
-  #commitNow: EachBatchPayload['commitOffsetsIfNecessary'] | null = null;
-  #committing: Promise<void> | null = null;
-  #cancelCommit: () => void = () => {};
+  readonly #commits: Commits;
 
   constructor(options: TopicConsumerOptions) {
     this.#options = options;
+    this.#commits = new Commits({ ...options, partitions: () => this.#partitions.values() });
     this.#member = new GroupMember({
       ...options,
       bytesPerPartition: options.heldBytesMax,
       joined: (partitions, isSame) => this.#joined(partitions, isSame),
-      rebalancing: () => void this.#commit(),
+      rebalancing: () => void this.#commits.commit(),
       fetching: (node) => this.#fetching(node),
       read: (payload) => this.#read(payload),
-      crashed: () => {
-        this.#commitNow = null;
-      },
+      crashed: () => this.#commits.sendBy(null),
       revived: () => options.changed?.(),
     });
   }
@@ -78,7 +76,7 @@ export class TopicConsumer {
 
   /** Joins the group. Resolves when it has begun to, so that several join at a time. */
   async start(): Promise<void> {
-    this.#commitSoon();
+    this.#commits.start();
     await this.#member.start();
   }
 
@@ -87,9 +85,21 @@ export class TopicConsumer {
     return this.#hasRead;
   }
 
-  /** False while another member may have our partitions: nothing new may be begun then. */
+  /** Whether the group counts us among its members, with partitions or without. */
+  get isMember(): boolean {
+    return this.#member.isMember;
+  }
+
+  get isEnded(): boolean {
+    return this.#member.isEnded;
+  }
+
+  /**
+   * False while another member may have our partitions, or what comes of work could not be written down: nothing new may
+   * be begun then.
+   */
   get isTrusted(): boolean {
-    return this.#member.isTrusted;
+    return this.#member.isTrusted && (this.#options.mayBegin?.() ?? true);
   }
 
   /** A record is done: it may be committed, if its partition is still ours. */
@@ -102,18 +112,14 @@ export class TopicConsumer {
   async stop(deadlineMs: number): Promise<void> {
     const { clock } = this.#options;
     const limit = new AbortController();
-    const ending = async () => {
-      await this.#committing;
-      await this.#commit();
-    };
-    await Promise.race([ending(), clock.sleep(deadlineMs, limit.signal)]);
+    await Promise.race([this.#commits.commitLast(), clock.sleep(deadlineMs, limit.signal)]);
     limit.abort();
     await this.abandon();
   }
 
   /** Lets go without a commit. */
   async abandon(): Promise<void> {
-    this.#cancelCommit();
+    this.#commits.end();
     const ending = this.#member.end();
     for (const partition of this.#partitions.values()) partition.isAlive = false;
     this.#partitions.clear();
@@ -193,7 +199,7 @@ export class TopicConsumer {
   }
 
   #read({ batch, commitOffsetsIfNecessary }: EachBatchPayload): void {
-    this.#commitNow = commitOffsetsIfNecessary;
+    this.#commits.sendBy(commitOffsetsIfNecessary);
     const partition = this.#partitions.get(batch.partition);
     if (!partition || partition.next === null) return;
     for (const message of batch.messages) {
@@ -254,42 +260,5 @@ export class TopicConsumer {
     if (partition.held * 2 > heldMax || partition.heldBytes * 2 > heldBytesMax) return;
     partition.isPaused = false;
     this.#member.resume(partition.id);
-  }
-
-  #commitSoon(): void {
-    const { clock } = this.#options;
-    this.#cancelCommit = clock.at(clock.now() + COMMIT_MS, () => {
-      this.#commit().finally(() => {
-        if (!this.#member.isEnded) this.#commitSoon();
-      });
-    });
-  }
-
-  /** One commit at a time, of one generation: the request names the generation of this moment, and is made once. */
-  #commit(): Promise<void> {
-    this.#committing ??= this.#commitOnce().finally(() => {
-      this.#committing = null;
-    });
-    return this.#committing;
-  }
-
-  async #commitOnce(): Promise<void> {
-    const commitNow = this.#commitNow;
-    const commits = [...this.#partitions.values()].flatMap((partition) => {
-      const commit = partition.toCommit();
-      return commit ? [{ partition, commit }] : [];
-    });
-    if (!commitNow || commits.length === 0 || this.#member.isEnded) return;
-    const partitions = commits.map(({ partition, commit }) => ({ partition: partition.id, ...commit }));
-    try {
-      await commitNow({ topics: [{ topic: this.topic, partitions }] });
-      for (const { partition, commit } of commits) {
-        partition.committed(commit);
-        this.#options.committed?.(partition.id, Number(commit.offset));
-      }
-    } catch (error) {
-      // A rebalance, or a broker that is gone: the next one says the same and more.
-      this.#options.log.debug({ topic: this.topic, detail: String(error) }, 'positions not committed');
-    }
   }
 }

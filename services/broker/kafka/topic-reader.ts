@@ -1,8 +1,9 @@
-import type { EachBatchPayload, Kafka, Consumer as KafkaConsumer } from 'kafkajs';
+import type { EachBatchPayload, Kafka } from 'kafkajs';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Admins } from './admins.ts';
-import { leave, loneConsumer } from './lone-consumer.ts';
+import type { ConsumerClient } from './consumer-client.ts';
+import { loneConsumer } from './lone-consumer.ts';
 
 const FETCH_BYTES = 1024 * 1024;
 const TICK_MS = 1000;
@@ -51,7 +52,8 @@ export class TopicReader {
     const ranges = rangesOf(await this.#bounds(topic), starts);
     if (ranges.size === 0) return;
     if (this.#isClosed) throw new Error('the broker is closed');
-    const client = loneConsumer(kafka, `${groupPrefix}reader.${random.uuid()}`, FETCH_BYTES);
+    const groupId = `${groupPrefix}reader.${random.uuid()}`;
+    const client = loneConsumer({ kafka, clock, topic, groupId, bytesPerPartition: FETCH_BYTES });
     const bounds = () => this.#bounds(topic);
     const reading = new Reading({ client, clock, topic, ranges, visit, bounds });
     this.#reading.add(reading);
@@ -60,7 +62,7 @@ export class TopicReader {
     } finally {
       this.#reading.delete(reading);
       // Nobody waits for the good-bye.
-      const left = leave(client, clock).then(() => {
+      const left = client.letGo().then(() => {
         this.#leaving.delete(left);
       });
       this.#leaving.add(left);
@@ -112,7 +114,7 @@ function rangesOf(bounds: Bounds, starts: Starts | undefined): Map<number, Range
 }
 
 interface ReadingOptions {
-  readonly client: KafkaConsumer;
+  readonly client: ConsumerClient;
   readonly clock: Clock;
   readonly topic: string;
   readonly ranges: Map<number, Range>;
@@ -155,16 +157,14 @@ class Reading {
 
   async #start(): Promise<void> {
     const { client, topic } = this.#options;
-    client.on(client.events.GROUP_JOIN, ({ payload }) => this.#joined(payload.memberAssignment[topic] ?? []));
-    client.on(client.events.CRASH, ({ payload }) => this.#failBecause(payload.error));
+    const { consumer } = client;
+    consumer.on(consumer.events.GROUP_JOIN, ({ payload }) =>
+      this.#joined(payload.memberAssignment[topic] ?? []),
+    );
+    consumer.on(consumer.events.CRASH, ({ payload }) => this.#failBecause(payload.error));
     try {
-      await client.connect();
-      await client.subscribe({ topic, fromBeginning: true });
-      await client.run({
-        autoCommit: false,
-        eachBatch: async (payload) => {
-          if (!this.#isOver) this.#take(payload);
-        },
+      await client.start(async (payload) => {
+        if (!this.#isOver) this.#take(payload);
       });
     } catch (error) {
       this.#failBecause(error);
@@ -178,11 +178,11 @@ class Reading {
 
   /** Runs before anything is fetched. */
   #joined(assigned: readonly number[]): void {
-    const { client, ranges, topic } = this.#options;
+    const { client, ranges } = this.#options;
     for (const partition of assigned) {
       const range = ranges.get(partition);
-      if (range) client.seek({ topic, partition, offset: `${range.next}` });
-      else client.pause([{ topic, partitions: [partition] }]);
+      if (range) client.seek(partition, range.next);
+      else client.pause(partition);
     }
   }
 
@@ -203,11 +203,11 @@ class Reading {
   }
 
   #settle(partition: number, range: Range): void {
-    const { client, ranges, topic } = this.#options;
+    const { client, ranges } = this.#options;
     if (range.next < range.end) return;
     ranges.delete(partition);
     if (ranges.size === 0) this.#resolve();
-    else client.pause([{ topic, partitions: [partition] }]);
+    else client.pause(partition);
   }
 
   #watch(): void {

@@ -175,6 +175,7 @@ class Engine implements SqliteBroker {
     const count = stuck.reduce((sum, one) => sum + one.count, 0);
     return {
       reachable: this.#queue.reachable,
+      joining: [],
       oldestOverdueMs: this.#streams.oldestOverdueMs(),
       backlog: this.#streams.backlog(),
       stuck: { count, oldestMs: count === 0 ? 0 : Math.max(0, this.#options.clock.now() - since) },

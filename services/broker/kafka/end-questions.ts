@@ -1,0 +1,83 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Admins } from './admins.ts';
+
+/** How often it is asked. */
+const ASK_MS = 1000;
+/** So many questions wait for their answers at most: those that a dead connection keeps for half a minute, and some. */
+const UNDER_WAY_MAX = 40;
+/** Unanswered for so long: the next ones go over another connection. Kafka answers one after the other on each. */
+const LATE_MS = 3000;
+
+/** Where a log stood at a moment. */
+export interface LogBounds {
+  /** When it was asked for, milliseconds since the epoch; it was as told at that moment or later. */
+  readonly askedAt: number;
+  /** What had been read by then. */
+  readonly position: number;
+  /** Of the oldest record. */
+  readonly low: number;
+  /** The one after the newest. */
+  readonly high: number;
+}
+
+export interface EndQuestionsOptions {
+  readonly admins: Admins;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Of one partition. */
+  readonly topic: string;
+  /** Up to where it has been read now. */
+  readonly position: () => number;
+  /** Called with every answer; they may come in another order than they were asked for. */
+  readonly answered: (bounds: LogBounds) => void;
+}
+
+/**
+ * Asks every second where a topic begins and ends, also while earlier questions wait: where answers take two seconds,
+ * asking one after the other would tell nothing younger than five.
+ */
+export class EndQuestions {
+  readonly #options: EndQuestionsOptions;
+  /** When each was asked that has no answer yet. */
+  readonly #underWay = new Set<{ readonly askedAt: number }>();
+  #renewedAt = Number.NEGATIVE_INFINITY;
+  #cancel: () => void = () => {};
+  #isClosed = false;
+
+  constructor(options: EndQuestionsOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { admins, clock } = this.#options;
+    this.#cancel = clock.at(clock.now() + ASK_MS, () => this.start());
+    const oldest = [...this.#underWay].find(({ askedAt }) => askedAt >= this.#renewedAt);
+    if (oldest && clock.now() - oldest.askedAt >= LATE_MS) {
+      this.#renewedAt = clock.now();
+      admins.renew();
+    }
+    if (this.#underWay.size < UNDER_WAY_MAX) void this.#ask();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#cancel();
+  }
+
+  async #ask(): Promise<void> {
+    const { admins, answered, clock, log, position, topic } = this.#options;
+    const question = { askedAt: clock.now(), position: position() };
+    this.#underWay.add(question);
+    try {
+      // Of its own: an answer shared with who asked earlier would prove nothing about this moment.
+      const [bounds] = await admins.ask((admin) => admin.fetchTopicOffsets(topic));
+      if (!bounds) throw new Error(`topic ${topic} has no partition`);
+      if (!this.#isClosed) answered({ ...question, low: Number(bounds.low), high: Number(bounds.high) });
+    } catch (error) {
+      const detail = (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ');
+      if (!this.#isClosed) log.warn({ topic, detail }, 'the end of the directory is not known');
+    }
+    this.#underWay.delete(question);
+  }
+}
