@@ -1,10 +1,11 @@
 import { pino } from 'pino';
+import type { Broker } from '../../services/broker/broker.ts';
 import { kafkaClient } from '../../services/broker/kafka/client.ts';
 import { type KafkaBroker, startKafkaBroker } from '../../services/broker/kafka/kafka-broker.ts';
 import { KafkaRecords } from '../../services/broker/kafka/records.ts';
 import { SchemaRegistry } from '../../services/broker/kafka/registry.ts';
 import { prepareTopics, topicNames } from '../../services/broker/kafka/topics.ts';
-import { systemClock } from '../../services/runtime/clock.ts';
+import { type Clock, systemClock } from '../../services/runtime/clock.ts';
 import { systemRandom } from '../../services/runtime/random.ts';
 import type { Installation } from '../contract/broker.contract.ts';
 import { freshPrefix, type KafkaForTests } from './kafka.ts';
@@ -29,8 +30,15 @@ const PARTITIONS = {
 
 let records: Promise<KafkaRecords> | null = null;
 
+export interface KafkaInstallation extends Installation {
+  /** Of its topics; the group that reads a topic has the topic's name. */
+  readonly prefix: string;
+  /** An engine may have a clock of its own. */
+  open(clock?: Clock): Promise<Broker>;
+}
+
 /** Topics of its own on the cluster that the tests use. */
-export async function kafkaInstallation({ brokers, registryUrl }: KafkaForTests): Promise<Installation> {
+export async function kafkaInstallation({ brokers, registryUrl }: KafkaForTests): Promise<KafkaInstallation> {
   const clock = systemClock();
   const log = pino({ level: 'silent' });
   const prefix = freshPrefix();
@@ -54,8 +62,9 @@ export async function kafkaInstallation({ brokers, registryUrl }: KafkaForTests)
   const known = await records;
   return {
     clock,
+    prefix,
     retryScale: RETRY_SCALE,
-    open: () =>
+    open: (own = clock) =>
       startKafkaBroker({
         kafka,
         records: known,
@@ -65,7 +74,7 @@ export async function kafkaInstallation({ brokers, registryUrl }: KafkaForTests)
         clusterId: 'test',
         random: systemRandom,
         publishesDirectory: true,
-        clock,
+        clock: own,
         retryScale: RETRY_SCALE,
         log,
       }),
