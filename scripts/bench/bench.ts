@@ -28,7 +28,7 @@ const FULL = {
   bareMs: 10_000,
   warmUpMs: 3000,
   latencySeconds: 30,
-  latenessSeconds: 100,
+  latenessSeconds: 60,
 } as const;
 const QUICK = {
   events: 10_000,

@@ -50,7 +50,11 @@ export function measureLateness(
     await receiver.reset({ record: true, failedAttempts: FAILED_ATTEMPTS });
     const parkedBefore = await service.parkedTasks();
     await publishSteadily((count) => service.publish(count), eventsPerSecond, seconds);
-    await retried(async () => (await receiver.count()).total, events * (FAILED_ATTEMPTS + 1));
+    const expected = events * (FAILED_ATTEMPTS + 1);
+    await retried(async () => (await receiver.count()).total, expected).catch(async (error: Error) => {
+      const parked = (await service.parkedTasks()) - parkedBefore;
+      throw new Error(`${error.message}; tasks were parked ${parked} times`);
+    });
     const arrivals = await receiver.recorded();
     return {
       engine: engine.name,
@@ -58,7 +62,7 @@ export function measureLateness(
       eventsPerSecond,
       events,
       tiers: [2, 3].map((attempt) => latenessOf(attempt, arrivals)),
-      repeats: arrivals.length - events * (FAILED_ATTEMPTS + 1),
+      repeats: arrivals.length - expected,
       parked: (await service.parkedTasks()) - parkedBefore,
       early: await service.earlyRetries(),
     };
