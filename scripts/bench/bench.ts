@@ -1,6 +1,7 @@
 /**
- * `npm run bench [-- --json FILE] [--quick] [--engine sqlite|kafka] [--brokers N]`: how many deliveries a second the whole service makes and what each costs,
+ * `npm run bench [-- --json FILE] [--quick] [--engine sqlite|kafka] [--brokers N] [--lateness]`: how many deliveries a second the whole service makes and what each costs,
  * beside a bare loop that only posts. The bare loop runs before and after, so that the ratios hold on any machine.
+ * With --lateness: nothing of that, but how late retries are on the schedule of production.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -10,6 +11,7 @@ import { createAuthority } from '../../simulator/certificate-authority.ts';
 import { runBareLoop } from './bare-loop.ts';
 import { type LatencyResult, measureLatency, measureThroughput, type ThroughputResult } from './engine.ts';
 import { DATA_DIR, ENGINE_NAMES, type Engine, type EngineName, openEngine } from './engines.ts';
+import { type LatenessResult, latenessText, measureLateness } from './lateness.ts';
 import { makeEvents } from './load.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { type Report, reportJson, reportText } from './report.ts';
@@ -20,8 +22,21 @@ const THROUGHPUT = [
   { endpoints: 1, via: 'rest' },
 ] as const;
 const EVENTS_PER_SECOND = 200;
-const FULL = { events: 100_000, bareMs: 10_000, warmUpMs: 3000, latencySeconds: 30 } as const;
-const QUICK = { events: 10_000, bareMs: 2000, warmUpMs: 1000, latencySeconds: 5 } as const;
+const RETRIED_EVENTS_PER_SECOND = 500;
+const FULL = {
+  events: 100_000,
+  bareMs: 10_000,
+  warmUpMs: 3000,
+  latencySeconds: 30,
+  latenessSeconds: 60,
+} as const;
+const QUICK = {
+  events: 10_000,
+  bareMs: 2000,
+  warmUpMs: 1000,
+  latencySeconds: 5,
+  latenessSeconds: 10,
+} as const;
 
 async function main(): Promise<void> {
   const options = readOptions();
@@ -36,6 +51,7 @@ async function main(): Promise<void> {
     return runBareLoop({ url, ca, body: sampleBody(), warmUpMs: sizes.warmUpMs, durationMs: sizes.bareMs });
   };
   try {
+    if (options.lateness) return await latenessOfAll(options, sizes.latenessSeconds, { receiver, ca });
     const before = await bareLoop();
     const throughput: ThroughputResult[] = [];
     const latency: LatencyResult[] = [];
@@ -72,6 +88,7 @@ interface Options {
   /** Asked for by name: it must run. */
   readonly isChosen: boolean;
   readonly brokers: number;
+  readonly lateness: boolean;
 }
 
 function readOptions(): Options {
@@ -81,6 +98,7 @@ function readOptions(): Options {
       quick: { type: 'boolean', default: false },
       engine: { type: 'string' },
       brokers: { type: 'string', default: '1' },
+      lateness: { type: 'boolean', default: false },
     },
   });
   const chosen = ENGINE_NAMES.filter((name) => values.engine === undefined || name === values.engine);
@@ -88,7 +106,8 @@ function readOptions(): Options {
   const brokers = Number(values.brokers);
   if (!Number.isInteger(brokers) || brokers < 1 || brokers > 9) throw new Error('--brokers takes 1 to 9');
   const isChosen = values.engine !== undefined;
-  return { json: values.json ?? null, quick: values.quick, engines: chosen, isChosen, brokers };
+  const { quick, lateness } = values;
+  return { json: values.json ?? null, quick, engines: chosen, isChosen, brokers, lateness };
 }
 
 /** Undefined when the engine was not asked for by name and this machine lacks something that it needs. */
@@ -115,6 +134,28 @@ async function measureEngine(
   say(`${options.engine.name}, latency …`);
   const pace = { eventsPerSecond: EVENTS_PER_SECOND, seconds: sizes.latencySeconds };
   latency.push(await measureLatency({ ...options, ...pace }));
+}
+
+async function latenessOfAll(
+  options: Options,
+  seconds: number,
+  run: { readonly receiver: Receiver; readonly ca: string },
+): Promise<void> {
+  const leftOut: string[] = [];
+  const results: LatenessResult[] = [];
+  for (const name of options.engines) {
+    const engine = await open(name, options, leftOut);
+    if (!engine) continue;
+    say(`${name}, lateness of retries …`);
+    const pace = { eventsPerSecond: RETRIED_EVENTS_PER_SECOND, seconds };
+    try {
+      results.push(await measureLateness({ engine, ...run, ...pace }));
+    } finally {
+      await engine.stop();
+    }
+  }
+  console.log([...results.map(latenessText), ...leftOut].join('\n'));
+  if (options.json) writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`);
 }
 
 /** The body that the engines deliver, so that the bare loop carries the same. */

@@ -149,7 +149,7 @@ export function measureLatency(
 }
 
 /** Starts a fresh service with so many endpoints, warms it up, runs the work, and takes everything down again. */
-async function withService<Result>(
+export async function withService<Result>(
   options: RunOptions,
   endpoints: number,
   work: (service: Service, producer: Producer) => Promise<Result>,

@@ -1,14 +1,16 @@
 /**
  * The receiver of the benchmark, in a process of its own: HTTPS over node:tls with just enough of HTTP/1.1 to read a
- * request with a Content-Length and to answer 200 with no body. A full HTTP server would take from the two cores
+ * request with a Content-Length and to answer 200 (or, to the first attempts, 500) with no body. A full HTTP server would take from the two cores
  * what is to be measured; this one costs a fraction of a delivery.
  */
 import type { AddressInfo } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import { answer } from './child.ts';
 import { wallClock } from './measure.ts';
+import type { Arrival } from './receiver.ts';
 
-const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+const DONE = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+const FAILED = Buffer.from('HTTP/1.1 500 Internal Server Error\r\ncontent-length: 0\r\n\r\n');
 const END_OF_HEADERS = Buffer.from('\r\n\r\n');
 /** No request of the benchmark is larger; more unread bytes mean that requests are misread. */
 const REQUEST_BYTES_MAX = 256 * 1024;
@@ -16,13 +18,14 @@ const REQUEST_BYTES_MAX = 256 * 1024;
 interface Arrivals {
   total: number;
   readonly deliveries: Set<string>;
-  /** When arrivals are recorded: the event's id and when its last byte was read. */
-  readonly recorded: { readonly eventId: string; readonly at: number }[];
+  /** When arrivals are recorded. */
+  readonly recorded: Arrival[];
   lastAt: number;
 }
 
 let arrivals: Arrivals = { total: 0, deliveries: new Set(), recorded: [], lastAt: 0 };
 let isRecording = false;
+let failedAttempts = 0;
 let target: { readonly distinct: number; readonly reached: (at: number) => void } | null = null;
 
 answer({
@@ -32,9 +35,10 @@ answer({
       server.once('error', reject);
       server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
     }),
-  reset: ({ record }: { record: boolean }) => {
+  reset: ({ record, failedAttempts: failed = 0 }: { record: boolean; failedAttempts?: number }) => {
     arrivals = { total: 0, deliveries: new Set(), recorded: [], lastAt: 0 };
     isRecording = record;
+    failedAttempts = failed;
   },
   count: () => ({ total: arrivals.total, distinct: arrivals.deliveries.size }),
   /** Answers when so many different deliveries have arrived: with the time of the last. */
@@ -59,8 +63,8 @@ function receive(socket: TLSSocket): void {
     unread = unread.length === 0 ? chunk : Buffer.concat([unread, chunk]);
     let length = requestLength(unread);
     while (length > 0) {
-      arrived(unread.toString('latin1', 0, unread.indexOf(END_OF_HEADERS)));
-      socket.write(ANSWER);
+      const attempt = arrived(unread.toString('latin1', 0, unread.indexOf(END_OF_HEADERS)));
+      socket.write(attempt <= failedAttempts ? FAILED : DONE);
       unread = unread.subarray(length);
       length = requestLength(unread);
     }
@@ -78,12 +82,21 @@ function requestLength(bytes: Buffer): number {
   return bytes.length >= length ? length : 0;
 }
 
-function arrived(headers: string): void {
+/** Answers which attempt it was. */
+function arrived(headers: string): number {
   arrivals.total += 1;
   arrivals.lastAt = wallClock();
-  arrivals.deliveries.add(header(headers, 'webhook-delivery-id'));
-  if (isRecording) arrivals.recorded.push({ eventId: header(headers, 'webhook-id'), at: arrivals.lastAt });
+  const deliveryId = header(headers, 'webhook-delivery-id');
+  const attempt = Number(header(headers, 'webhook-attempt'));
+  arrivals.deliveries.add(deliveryId);
+  if (isRecording) {
+    arrivals.recorded.push({
+      ...{ eventId: header(headers, 'webhook-id'), deliveryId, attempt },
+      at: arrivals.lastAt,
+    });
+  }
   if (target) checkTarget();
+  return attempt;
 }
 
 /** The sender writes header names in lower case; a receiver for the world would not rely on that. */

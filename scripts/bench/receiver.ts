@@ -1,15 +1,27 @@
 import { type Authority, issueCertificate } from '../../simulator/certificate-authority.ts';
 import { startChild } from './child.ts';
 
+/** A request whose last byte was read, and which was answered then. */
+export interface Arrival {
+  readonly eventId: string;
+  readonly deliveryId: string;
+  readonly attempt: number;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
 /** The receiver's process, as the rest of the benchmark sees it. */
 export interface Receiver {
   readonly port: number;
-  /** Forgets all arrivals; `record` keeps the time of each from now on. */
-  reset(options: { readonly record: boolean }): Promise<void>;
+  /**
+   * Forgets all arrivals; `record` keeps the time of each from now on. From now on the first `failedAttempts` (default:
+   * none) of a delivery are answered 500.
+   */
+  reset(options: { readonly record: boolean; readonly failedAttempts?: number }): Promise<void>;
   count(): Promise<{ readonly total: number; readonly distinct: number }>;
   /** Resolves when so many different deliveries have arrived, with the wall-clock time of the last. */
   reached(distinct: number): Promise<number>;
-  recorded(): Promise<readonly { readonly eventId: string; readonly at: number }[]>;
+  recorded(): Promise<readonly Arrival[]>;
   stop(): Promise<void>;
 }
 

@@ -28,6 +28,8 @@ export interface Service {
   recordedEntries(): Promise<number>;
   /** Tasks put back so far because their endpoint's window and queue were full. */
   parkedTasks(): Promise<number>;
+  /** Retries so far that were handed over before they were due. */
+  earlyRetries(): Promise<number>;
   /** Rejects when a process ends before it is told to, with the end of what it wrote. */
   readonly failed: Promise<never>;
   /** Ends the processes and removes their data. */
@@ -94,6 +96,7 @@ export async function startService(engine: Engine, ca: string, merchantCount: nu
     },
     recordedEntries: () => sum('hookrail_journal_entries_recorded_total'),
     parkedTasks: () => sum('hookrail_parked_total'),
+    earlyRetries: () => sum('hookrail_early_retries_total'),
     failed,
     stop,
   };

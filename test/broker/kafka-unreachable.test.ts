@@ -115,7 +115,7 @@ await describeWithKafka('a process that cannot write', (kafka) => {
     line = await BreakableLine.open();
     const installation = await kafkaInstallation(kafka);
     const other = await installation.open();
-    const broker = await installation.open(line);
+    const broker = await installation.open({ line });
     const begun: string[] = [];
     const standings: string[] = [];
     let release = () => {};

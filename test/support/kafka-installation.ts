@@ -5,7 +5,7 @@ import { type KafkaBroker, startKafkaBroker } from '../../services/broker/kafka/
 import { KafkaRecords } from '../../services/broker/kafka/records.ts';
 import { SchemaRegistry } from '../../services/broker/kafka/registry.ts';
 import { prepareTopics, topicNames } from '../../services/broker/kafka/topics.ts';
-import { systemClock } from '../../services/runtime/clock.ts';
+import { type Clock, systemClock } from '../../services/runtime/clock.ts';
 import { systemRandom } from '../../services/runtime/random.ts';
 import type { Installation } from '../contract/broker.contract.ts';
 import type { BreakableLine } from './breakable-line.ts';
@@ -32,8 +32,10 @@ const PARTITIONS = {
 let records: Promise<KafkaRecords> | null = null;
 
 export interface KafkaInstallation extends Installation {
-  /** With a `line`, what it writes goes over that; it reads without. */
-  open(line?: BreakableLine): Promise<KafkaBroker>;
+  /** Of its topics; the group that reads a topic has the topic's name. */
+  readonly prefix: string;
+  /** An engine may have a clock of its own; with a `line`, what it writes goes over that, and it reads without. */
+  open(own?: { readonly clock?: Clock; readonly line?: BreakableLine }): Promise<KafkaBroker>;
 }
 
 /** Topics of its own on the cluster that the tests use. */
@@ -61,10 +63,11 @@ export async function kafkaInstallation({ brokers, registryUrl }: KafkaForTests)
   const known = await records;
   return {
     clock,
+    prefix,
     retryScale: RETRY_SCALE,
-    open: (line) =>
+    open: (own = {}) =>
       startKafkaBroker({
-        kafka: line ? writingOver(line, brokers, kafka) : kafka,
+        kafka: own.line ? writingOver(own.line, brokers, kafka) : kafka,
         records: known,
         topics: topicNames(prefix, eventsTopic),
         partitions,
@@ -72,7 +75,7 @@ export async function kafkaInstallation({ brokers, registryUrl }: KafkaForTests)
         clusterId: 'test',
         random: systemRandom,
         publishesDirectory: true,
-        clock,
+        clock: own.clock ?? clock,
         retryScale: RETRY_SCALE,
         log,
       }),

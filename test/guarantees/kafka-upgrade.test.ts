@@ -1,0 +1,211 @@
+/**
+ * Guarantee, on Kafka: a deployment goes from one build to another, and back, process by process, with both at work
+ * together and tasks of one waiting to be made by the other: nothing is lost, early or sent twice.
+ * `UPGRADE_FROM=<commit> npm run upgrade`; without that it is the commit before this one.
+ */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, describe, expect, it } from 'vitest';
+import { deliveryId } from '../../services/domain/ids.ts';
+import { type Exchange, judge } from '../support/delivery-checker.ts';
+import { type Build, earlierBuild, PRESENT_BUILD } from '../support/earlier-build.ts';
+import { jsonEventOf } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
+import { describeWithKafka, freshPrefix, type KafkaForTests } from '../support/kafka.ts';
+import { kafkaEnvironment } from '../support/kafka-environment.ts';
+import { startLoggingReceiver } from '../support/logging-receiver.ts';
+import { MerchantClient } from '../support/merchant-client.ts';
+import { type Premises, preparePremises, type Service, startService } from '../support/system.ts';
+
+/** The retries wait 0.15 s, 3.3 s and 37 s. */
+const RETRY_SCALE = 20;
+/** Of what is published before the change: its last attempt is due when the other build has taken over. */
+const LAST_ATTEMPT = 4;
+/** Of what is published during it. */
+const QUICK_ATTEMPT = 3;
+const BATCH = 5;
+const PUBLISH_PAUSE_MS = 250;
+/** How long both builds work together. */
+const TOGETHER_MS = 4000;
+const READY_MS_MAX = 90_000;
+const DELIVERED_MS_MAX = 120_000;
+const IN_FORCE_MS = 1500;
+const TRIAL_MS_MAX = 480_000;
+
+const ROLES = { api: 'api,recorder', router: 'router', sender: 'sender' } as const;
+type Role = keyof typeof ROLES;
+
+const from = process.env.UPGRADE_FROM;
+
+/** One deployment on Kafka: a process per role, each of which a process of another build may replace. */
+class Deployment {
+  readonly exchanges: Exchange[] = [];
+  readonly owed: string[] = [];
+  readonly #premises: Premises;
+  readonly #environment: Record<string, string>;
+  readonly #running = new Map<Role, Service>();
+  readonly #all: Service[] = [];
+  readonly #merchant: MerchantClient;
+  #endpoints: readonly string[] = [];
+  #published = 0;
+
+  constructor(premises: Premises, environment: Record<string, string>) {
+    this.#premises = premises;
+    this.#environment = environment;
+    this.#merchant = new MerchantClient(premises, () => this.#of('api'));
+  }
+
+  async start(build: Build): Promise<void> {
+    for (const role of ['api', 'router', 'sender'] as const) await this.#begin(role, build);
+  }
+
+  async listen(url: string, paths: readonly string[]): Promise<void> {
+    const endpoints: string[] = [];
+    for (const path of paths) endpoints.push((await this.#merchant.createEndpoint(`${url}/${path}`)).uuid);
+    this.#endpoints = endpoints;
+    await sleep(IN_FORCE_MS);
+  }
+
+  /** Routers and senders: the new one joins before the old one leaves. The store has room for one api only. */
+  async replace(role: Role, build: Build): Promise<void> {
+    const old = this.#of(role);
+    if (role === 'api') expect(await old.end('SIGTERM')).toBe(0);
+    await this.#begin(role, build);
+    if (role === 'api') return;
+    await sleep(TOGETHER_MS);
+    expect([role, await old.end('SIGTERM')]).toEqual([role, 0]);
+  }
+
+  async publish(): Promise<void> {
+    const events = Array.from({ length: BATCH }, (_, i) =>
+      jsonEventOf(
+        this.#premises.merchantId,
+        `${this.#environment.HOOKRAIL_TOPIC_PREFIX}${this.#published + i}`,
+      ),
+    );
+    this.#published += BATCH;
+    // The same events again until they are acknowledged, as at-least-once asks of a producer.
+    const isTaken = async () => (await this.#merchant.publish(events).catch(() => null))?.status === 202;
+    await eventually('a batch is acknowledged', isTaken, READY_MS_MAX);
+    for (const { header } of events) {
+      this.owed.push(...this.#endpoints.map((endpoint) => deliveryId(header.eventId, endpoint)));
+    }
+  }
+
+  /** Publishes batch after batch until the work is done. */
+  async publishWhile(work: () => Promise<void>): Promise<void> {
+    let isOver = false;
+    const publishing = (async () => {
+      for (; !isOver; await sleep(PUBLISH_PAUSE_MS)) await this.publish();
+    })();
+    try {
+      await work();
+    } finally {
+      isOver = true;
+      await publishing;
+    }
+  }
+
+  async untilDelivered(): Promise<void> {
+    const left = () => {
+      const delivered = new Set(
+        this.exchanges.filter((one) => one.status === 200).map((one) => one.deliveryId),
+      );
+      return this.owed.filter((id) => !delivered.has(id)).length;
+    };
+    await eventually('all are delivered', () => left() === 0, DELIVERED_MS_MAX).catch((error: unknown) => {
+      const said = this.#all.flatMap(({ output }) => output.filter((line) => /"level":[56]/.test(line)));
+      throw new Error(`${error}: ${left()} of ${this.owed.length} are not\n${said.slice(-20).join('\n')}`);
+    });
+  }
+
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<(number | null)[]> {
+    return Promise.all([...this.#running.values()].map((service) => service.end(signal)));
+  }
+
+  async kill(): Promise<void> {
+    await Promise.all(this.#all.map((service) => service.end('SIGKILL')));
+  }
+
+  #of(role: Role): Service {
+    const service = this.#running.get(role);
+    if (!service) throw new Error(`no ${role} runs`);
+    return service;
+  }
+
+  async #begin(role: Role, build: Build): Promise<void> {
+    const environment = { ...this.#environment, HOOKRAIL_ROLES: ROLES[role] };
+    const service = await startService(environment, ['env', '-C', build.folder]);
+    this.#all.push(service);
+    this.#running.set(role, service);
+    const ready = async () =>
+      (await fetch(`${service.operationsUrl}/readyz`).catch(() => null))?.status === 200;
+    await eventually(`the ${role} of ${build.name} is ready`, ready, READY_MS_MAX);
+  }
+}
+
+const suite = (kafka: KafkaForTests, earlier: Build) => {
+  it.each([
+    ['an upgrade', earlier, PRESENT_BUILD],
+    ['a roll-back', PRESENT_BUILD, earlier],
+  ])(
+    '%s, process by process, loses and repeats nothing',
+    { timeout: TRIAL_MS_MAX },
+    async (title, old, next) => {
+      const premises = await preparePremises();
+      const topicPrefix = freshPrefix();
+      const deployment = new Deployment(premises, {
+        ...premises.environment,
+        ...kafkaEnvironment(kafka, topicPrefix),
+        HOOKRAIL_KEYRING: join(premises.dataDir, 'keyring.json'),
+        HOOKRAIL_RETRY_SCALE: `${RETRY_SCALE}`,
+      });
+      const receiver = await startLoggingReceiver(
+        premises.receiverCert,
+        ({ path, deliveryId, attempt, at }) => {
+          const needed = { '/good': 1, '/quick': QUICK_ATTEMPT }[path] ?? LAST_ATTEMPT;
+          const status = attempt >= needed ? 200 : 500;
+          deployment.exchanges.push({ deliveryId, attempt, at, answeredAt: Date.now(), status });
+          return status;
+        },
+      );
+      try {
+        await deployment.start(old);
+        await deployment.listen(receiver.url, ['good', 'quick', 'waiting']);
+        for (let batch = 0; batch < 10; batch += 1) await deployment.publish();
+        const waiting = deployment.owed.length;
+        await deployment.publishWhile(async () => {
+          for (const role of ['sender', 'router', 'api'] as const) await deployment.replace(role, next);
+        });
+        await deployment.untilDelivered();
+        expect(await deployment.end('SIGTERM')).toEqual([0, 0, 0]);
+        const { owed, exchanges } = deployment;
+        const verdict = judge(owed, exchanges, [], { retryScale: RETRY_SCALE, repeatsMs: 0 });
+        console.log(
+          `${title} from ${old.name} to ${next.name}: ${owed.length} deliveries (${waiting} published before), ` +
+            `${verdict.requests} requests, ${verdict.lost.length} lost, ${verdict.early.length} early, ${verdict.repeats} repeated`,
+        );
+        expect(verdict.lost).toEqual([]);
+        expect(verdict.early).toEqual([]);
+        expect(verdict.strange).toEqual([]);
+        expect(verdict.unexplained).toEqual([]);
+      } finally {
+        await deployment.kill();
+        await receiver.close();
+        rmSync(premises.dataDir, { recursive: true, force: true });
+      }
+    },
+  );
+};
+
+if (from) {
+  const earlier = earlierBuild(from);
+  await describeWithKafka('from build to build', (kafka) => {
+    afterAll(() => rmSync(join(earlier.folder, '..'), { recursive: true, force: true }));
+    suite(kafka, earlier);
+  });
+} else {
+  describe.skip('from build to build: npm run upgrade', () =>
+    suite({ brokers: [], registryUrl: '' }, PRESENT_BUILD));
+}
