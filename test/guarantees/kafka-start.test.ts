@@ -5,13 +5,25 @@
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Kafka, logLevel } from 'kafkajs';
+import { type ITopicConfig, Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWithKafka, freshPrefix } from '../support/kafka.ts';
 import { kafkaEnvironment } from '../support/kafka-environment.ts';
 import { type Premises, preparePremises, startService } from '../support/system.ts';
 
 const CASE_MS_MAX = 150_000;
+const DAY_MS = 86_400_000;
+/** More than any broker of ours keeps its groups' offsets. */
+const KEPT_DAYS = 400;
+/** As ours are: these topics have one fault each. */
+const APPENDED = [{ name: 'message.timestamp.type', value: 'LogAppendTime' }];
+/** What only a sandbox may have is not given. */
+const PRODUCTION = {
+  HOOKRAIL_ENVIRONMENT: 'production',
+  HOOKRAIL_KAFKA_CREATE_TOPICS: 'true',
+  HOOKRAIL_EXTRA_CA_FILE: '',
+  HOOKRAIL_EGRESS_ALLOW: '',
+};
 
 await describeWithKafka('the service refuses to start on Kafka, in one line,', (kafka) => {
   let premises: Premises;
@@ -35,6 +47,14 @@ await describeWithKafka('the service refuses to start on Kafka, in one line,', (
     expect(lines.length - said.length, lines.join('\n')).toBeLessThanOrEqual(2);
     expect(said, 'one line').toHaveLength(1);
     return said[0] ?? '';
+  }
+
+  /** A topic that was there before us. */
+  async function exists(config: ITopicConfig): Promise<void> {
+    const admin = new Kafka({ brokers: kafka.brokers, logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+    await admin.createTopics({ topics: [config], waitForLeaders: false });
+    await admin.disconnect();
   }
 
   it.each([
@@ -80,16 +100,44 @@ await describeWithKafka('the service refuses to start on Kafka, in one line,', (
     'a wrong partition count',
     async () => {
       const prefix = freshPrefix();
-      const admin = new Kafka({ brokers: kafka.brokers, logLevel: logLevel.NOTHING }).admin();
-      await admin.connect();
-      await admin.createTopics({
-        topics: [{ topic: `${prefix}deliver`, numPartitions: 5 }],
-        waitForLeaders: false,
-      });
-      await admin.disconnect();
+      await exists({ topic: `${prefix}deliver`, numPartitions: 5 });
       const said = await refusal({}, prefix);
       expect(said).toContain(`${prefix}deliver has 5 partitions, not 3`);
       expect(said).toContain('HOOKRAIL_KAFKA_PARTITIONS=deliver=5');
+    },
+    CASE_MS_MAX,
+  );
+
+  it(
+    'a topic with too few copies',
+    async () => {
+      const prefix = freshPrefix();
+      await exists({
+        topic: `${prefix}deliver`,
+        numPartitions: 3,
+        replicationFactor: 1,
+        configEntries: APPENDED,
+      });
+      const said = await refusal({ HOOKRAIL_KAFKA_REPLICATION_FACTOR: '2' }, prefix);
+      expect(said).toContain(`${prefix}deliver has 1 copy, not 2`);
+      expect(said).toContain('HOOKRAIL_KAFKA_REPLICATION_FACTOR');
+    },
+    CASE_MS_MAX,
+  );
+
+  it(
+    'in production, records that are kept for longer than groups remember where they were',
+    async () => {
+      const prefix = freshPrefix();
+      const minutes = KEPT_DAYS * 24 * 60;
+      // The platform's own: nobody else makes it in production.
+      await exists({ topic: kafkaEnvironment(kafka, prefix).HOOKRAIL_EVENTS_TOPIC, numPartitions: 3 });
+      const retention = { name: 'retention.ms', value: `${KEPT_DAYS * DAY_MS}` };
+      await exists({ topic: `${prefix}deliver`, numPartitions: 3, configEntries: [...APPENDED, retention] });
+      const said = await refusal(PRODUCTION, prefix);
+      expect(said).toMatch(/^.*offsets\.retention\.minutes of the brokers is \d+, and/);
+      expect(said).toContain(`${prefix}deliver keeps records for ${minutes} minutes`);
+      expect(said).toContain(`set it to more than ${minutes} on every broker`);
     },
     CASE_MS_MAX,
   );
