@@ -8,15 +8,17 @@ import { afterAll, expect, it } from 'vitest';
 import { Chance } from '../../services/domain/samples/chance.ts';
 import { type Exchange, judge, repeatsBound } from '../support/delivery-checker.ts';
 import { eventually } from '../support/eventually.ts';
-import { describeFaultsOfKafka } from '../support/kafka.ts';
+import { describeWithOwnKafka } from '../support/kafka.ts';
 import { type RecordedAttempt, Trial } from '../support/kafka-trial.ts';
 import { Nemesis } from '../support/nemesis.ts';
 
 const count = (name: string, fallback: number) => Number(process.env[name] ?? fallback);
 const SEED = count('KILL_LOOP_SEED', Math.floor(Math.random() * 2 ** 31));
-const EVENTS = count('KILL_LOOP_KAFKA_EVENTS', 600);
+const EVENTS = count('KILL_LOOP_KAFKA_EVENTS', 300);
 const RETRY_SCALE = count('KILL_LOOP_KAFKA_RETRY_SCALE', 10_000);
 const KILLS_PER_ROLE = count('KILL_LOOP_KAFKA_KILLS_PER_ROLE', 1);
+/** Faults of different kinds that strike together. */
+const AT_ONCE = count('KILL_LOOP_KAFKA_AT_ONCE', 3);
 const FAULTS = {
   broker: count('KILL_LOOP_KAFKA_LEADER_KILLS', 1),
   rebalance: count('KILL_LOOP_KAFKA_REBALANCES', 1),
@@ -31,7 +33,7 @@ const REPEATS_MS = 2000;
 const ENDED_MS_MAX = 180_000;
 const TIMEOUT_MS = 400_000 + FAULTS_IN_ALL * 60_000;
 
-await describeFaultsOfKafka('on a Kafka of three brokers', 3, (cluster) => {
+await describeWithOwnKafka('on a Kafka of three brokers', 3, (cluster) => {
   let trial: Trial | undefined;
 
   afterAll(() => trial?.abandon(), 30_000);
@@ -60,36 +62,34 @@ await describeFaultsOfKafka('on a Kafka of three brokers', 3, (cluster) => {
 
 /** Publishes everything while each fault strikes in its turn, never far ahead of the faults. */
 async function harass(trial: Trial, nemesis: Nemesis): Promise<void> {
-  const plan = nemesis.plan(FAULTS);
-  console.log(`kill loop on Kafka: seed ${SEED}, ${plan.join(' ')}`);
+  const plan = nemesis.plan(FAULTS, AT_ONCE);
+  console.log(`kill loop on Kafka: seed ${SEED}, ${plan.map((volley) => volley.join('+')).join(' ')}`);
   const share = EVENTS / (FAULTS_IN_ALL + 1);
   const ending = new AbortController();
   const publishing = (async () => {
     while (trial.published < EVENTS && !ending.signal.aborted) {
       await trial.publish(Math.min(10, EVENTS - trial.published));
       await new Promise((resolve) => setTimeout(resolve, PUBLISH_PAUSE_MS));
-      while (trial.published > (nemesis.faults.length + 1.7) * share && !ending.signal.aborted) {
+      while (trial.published > (nemesis.faults.length + AT_ONCE + 0.7) * share && !ending.signal.aborted) {
         await new Promise((resolve) => setTimeout(resolve, PUBLISH_PAUSE_MS));
       }
     }
   })();
   try {
-    for (const [index, kind] of plan.entries()) {
+    for (const volley of plan) {
+      const before = nemesis.faults.length;
       await eventually(
         'enough published and requests in flight',
-        () => trial.published >= (index + 0.5) * share && trial.inFlight > 0,
+        () => trial.published >= (before + 0.5) * share && trial.inFlight > 0,
         120_000,
       );
-      await nemesis.strike(kind);
-      const fault = nemesis.faults.at(-1);
-      if (fault) {
-        console.log(
-          `${kind}: ${fault.victim}, ${fault.inFlight} in flight, over after ${Date.now() - fault.from} ms`,
-        );
+      await nemesis.strikeAll(volley);
+      for (const { kind, victim, inFlight, from, to } of nemesis.faults.slice(before)) {
+        console.log(`${kind}: ${victim}, ${inFlight} in flight, over after ${to - from} ms`);
       }
     }
   } finally {
-    if (nemesis.faults.length < plan.length) ending.abort();
+    if (nemesis.faults.length < FAULTS_IN_ALL) ending.abort();
     await publishing;
   }
 }
@@ -120,6 +120,7 @@ async function report(trial: Trial, nemesis: Nemesis): Promise<void> {
   expect(verdict.strange).toEqual([]);
   expect(wrong).toEqual([]);
   expect([...verdict.exhausted].filter((id) => !dead.includes(id))).toEqual([]);
+  expect(dead.length).toBe(new Set(dead).size);
   expect(verdict.unexplained).toEqual([]);
   expect(verdict.repeats).toBeLessThanOrEqual(bound);
 }

@@ -33,7 +33,7 @@ const TYPES: readonly (readonly [EventType, string])[] = [
 const MANNERS = ['good', 'moody', 'bad'] as const;
 /** Fewer than in production: starts are cheap, and every process still has work of every kind. */
 const PARTITIONS =
-  'deliver=6,retry.3s=6,retry.66s=6,retry.731s=4,retry.4098s=4,retry.15627s=4,retry.46658s=4,' +
+  'deliver=6,retry.3s=4,retry.66s=4,retry.731s=2,retry.4098s=2,retry.15627s=2,retry.46658s=2,' +
   'test=1,replay=1,journal=4,dead=2,quarantine=1';
 const BATCH = 10;
 const ACKNOWLEDGED_MS_MAX = 180_000;

@@ -76,23 +76,6 @@ export function describeWithOwnKafka(
   });
 }
 
-/**
- * The same for faults that take minutes of a quiet machine: `npm run kill-loop` asks for them by KAFKA_FAULTS=1, and
- * otherwise they are skipped.
- */
-export async function describeFaultsOfKafka(
-  title: string,
-  nodes: number,
-  suite: (cluster: () => LocalKafka) => void,
-): Promise<void> {
-  if (process.env.KAFKA_FAULTS === '1') return describeWithOwnKafka(title, nodes, suite);
-  describe.skip(`${title}: npm run kill-loop`, () => {
-    suite(() => {
-      throw new Error('there is no Kafka for a skipped suite');
-    });
-  });
-}
-
 /** A topic prefix that no other test has: tests share a Kafka, and never a topic. */
 export function freshPrefix(): string {
   return `t${randomBytes(6).toString('hex')}.`;

@@ -1,6 +1,6 @@
 /**
- * Does harm to a fleet and its Kafka, one fault at a time, chosen by a seed: kills -9 processes and brokers, forces
- * rebalances. Every fault ends with everything running again, and is kept with its time and what was in flight.
+ * Does harm to a fleet and its Kafka, chosen by a seed: kills -9 processes and brokers, forces rebalances. Every fault ends
+ * with everything running again, and is kept with its time and what was in flight.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalKafka } from '../../scripts/local-kafka/cluster.ts';
@@ -40,15 +40,30 @@ export class Nemesis {
     this.#options = options;
   }
 
-  /** The kinds in an order of chance. */
-  plan(counts: Readonly<Record<FaultKind, number>>): FaultKind[] {
+  /** Volleys of so many faults, of different kinds, in an order of chance. */
+  plan(counts: Readonly<Record<FaultKind, number>>, atOnce: number): FaultKind[][] {
     const kinds = Object.entries(counts).flatMap(([kind, count]) =>
       Array.from({ length: count }, () => kind as FaultKind),
     );
     for (let left = kinds.length; left > 1; left -= 1) {
       kinds.push(...kinds.splice(this.#options.chance.below(left), 1));
     }
-    return kinds;
+    const volleys: FaultKind[][] = [];
+    for (const kind of kinds) {
+      const open = volleys.find((volley) => volley.length < atOnce && !volley.includes(kind));
+      if (open) open.push(kind);
+      else volleys.push([kind]);
+    }
+    return volleys;
+  }
+
+  /** All at once; resolves when all are over. */
+  async strikeAll(kinds: readonly FaultKind[]): Promise<void> {
+    // Victims are chosen before a visitor comes, who must be let leave.
+    const order = [...kinds].sort(
+      (one, other) => Number(one === 'rebalance') - Number(other === 'rebalance'),
+    );
+    await Promise.all(order.map((kind) => this.strike(kind)));
   }
 
   async strike(kind: FaultKind): Promise<void> {

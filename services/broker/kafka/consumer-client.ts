@@ -2,7 +2,7 @@ import type { ConsumerRunConfig, Consumer as KafkaConsumer } from 'kafkajs';
 import type { Clock } from '../../runtime/clock.ts';
 
 /** A broker that is away must not hold up our end. */
-const LEAVE_MS_MAX = 2000;
+const LEAVE_MS_MAX = 5000;
 
 /**
  * A kafkajs consumer of one topic that can be let go at any time, also while it joins: kafkajs forgets one that is stopped
@@ -40,7 +40,7 @@ export class ConsumerClient {
   }
 
   /**
-   * Leaves the group and lets go of the connections, within two seconds. One that joins leaves once it has, and nobody
+   * Leaves the group and lets go of the connections, within seconds. One that joins leaves once it has, and nobody
    * waits for that. Never rejects.
    */
   async letGo(): Promise<void> {

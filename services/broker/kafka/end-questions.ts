@@ -43,6 +43,7 @@ export class EndQuestions {
   readonly #underWay = new Set<{ readonly askedAt: number }>();
   #renewedAt = Number.NEGATIVE_INFINITY;
   #cancel: () => void = () => {};
+  #isUnanswered = false;
   #isClosed = false;
 
   constructor(options: EndQuestionsOptions) {
@@ -73,10 +74,14 @@ export class EndQuestions {
       // Of its own: an answer shared with who asked earlier would prove nothing about this moment.
       const [bounds] = await admins.ask((admin) => admin.fetchTopicOffsets(topic));
       if (!bounds) throw new Error(`topic ${topic} has no partition`);
+      this.#isUnanswered = false;
       if (!this.#isClosed) answered({ ...question, low: Number(bounds.low), high: Number(bounds.high) });
     } catch (error) {
       const detail = (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ');
-      if (!this.#isClosed) log.warn({ topic, detail }, 'the end of the directory is not known');
+      // Of those that fail together, one is enough.
+      if (!this.#isClosed && !this.#isUnanswered)
+        log.warn({ topic, detail }, 'the end of the directory is not known');
+      this.#isUnanswered = true;
     }
     this.#underWay.delete(question);
   }

@@ -94,7 +94,7 @@ export class GroupMember {
     this.#client?.resume(partition);
   }
 
-  /** Leaves the group and lets go of the connections, within two seconds. */
+  /** Leaves the group and lets go of the connections, within seconds. */
   async end(): Promise<void> {
     this.#isEnded = true;
     this.#life += 1;

@@ -16,8 +16,12 @@ import type { TopicNames } from './topics.ts';
  */
 const SEEN_FIRST_MS = 120_000;
 const SEEN_RETRY_MS = 900_000;
-/** Fetches of the long tiers need not be quick: what they read is due much later. */
-const TIER_WAIT_MS = 1000;
+/**
+ * How long a fetch waits where nothing comes: what comes ends it at once, so this is only what an idle topic costs, and how
+ * soon reading goes on after a pause. What the long tiers read is due much later.
+ */
+const LONG_TIER_WAIT_MS = 1000;
+const TIER_WAIT_MS = 250;
 const STREAM_WAIT_MS = 100;
 const HELD_MAX = { stream: 1000, tier: 400 } as const;
 const HELD_BYTES_MAX = 512 * 1024;
@@ -155,7 +159,7 @@ export class TaskStreams {
     const { topics, retryScale, records } = this.#deps;
     const delayMs = (tier * 1000) / retryScale;
     const consumer: TopicConsumer = this.#deps.open(topics.retry[tier], {
-      maxWaitMs: delayMs > 60_000 ? TIER_WAIT_MS : STREAM_WAIT_MS,
+      maxWaitMs: delayMs > 60_000 ? LONG_TIER_WAIT_MS : TIER_WAIT_MS,
       heldMax: HELD_MAX.tier,
       heldBytesMax: HELD_BYTES_MAX,
       isCopy: (record) => this.#isCopy(record),
