@@ -2,10 +2,11 @@
  * How late retries are, on the schedule of production: every delivery fails twice, so attempt 2 waits 3 s and attempt 3
  * waits 66 s. Measured from the receiver's own log; that none is early by the service's own times is asked of it.
  */
+import { cpus } from 'node:os';
 import { retryDelaySeconds, type Tier, tierOfAttempt } from '../../services/domain/retry.ts';
 import { type RunOptions, withService } from './engine.ts';
 import { sleep } from './load.ts';
-import { percentile, wallClock } from './measure.ts';
+import { cpuMsOfTree, percentile, wallClock } from './measure.ts';
 import type { Arrival } from './receiver.ts';
 
 export interface LatenessResult {
@@ -20,6 +21,8 @@ export interface LatenessResult {
   readonly parked: number;
   /** Handed over before they were due, by the service's own count. */
   readonly early: number;
+  /** Shares (0 … 1) of the machine's CPU: the benchmark with all it started, and everybody else. */
+  readonly cpu: { readonly ours: number; readonly others: number };
 }
 
 /** Milliseconds from when an attempt was due to when its last byte was read; below 0 = early. */
@@ -49,12 +52,14 @@ export function measureLateness(
     const events = eventsPerSecond * seconds;
     await receiver.reset({ record: true, failedAttempts: FAILED_ATTEMPTS });
     const parkedBefore = await service.parkedTasks();
+    const shares = watchCpu();
     await publishSteadily((count) => service.publish(count), eventsPerSecond, seconds);
     const expected = events * (FAILED_ATTEMPTS + 1);
     await retried(async () => (await receiver.count()).total, expected).catch(async (error: Error) => {
       const parked = (await service.parkedTasks()) - parkedBefore;
       throw new Error(`${error.message}; tasks were parked ${parked} times`);
     });
+    const cpu = shares();
     const arrivals = await receiver.recorded();
     return {
       engine: engine.name,
@@ -65,6 +70,7 @@ export function measureLateness(
       repeats: arrivals.length - expected,
       parked: (await service.parkedTasks()) - parkedBefore,
       early: await service.earlyRetries(),
+      cpu,
     };
   });
 }
@@ -123,8 +129,29 @@ async function retried(count: () => Promise<number>, expected: number): Promise<
   }
 }
 
+/** Lateness is also the machine's: answers who used how much of it since this call. */
+function watchCpu(): () => LatenessResult['cpu'] {
+  const read = () => {
+    const times = cpus().map((core) => core.times);
+    const idle = times.reduce((sum, core) => sum + core.idle, 0);
+    const all = times.reduce(
+      (sum, { user, nice, sys, idle, irq }) => sum + user + nice + sys + idle + irq,
+      0,
+    );
+    return { all, busy: all - idle, ours: cpuMsOfTree(process.pid) };
+  };
+  const before = read();
+  return () => {
+    const now = read();
+    const all = now.all - before.all;
+    const ours = now.ours - before.ours;
+    return { ours: ours / all, others: Math.max(0, now.busy - before.busy - ours) / all };
+  };
+}
+
 export function latenessText(result: LatenessResult): string {
-  const { engine, brokers, events, eventsPerSecond, repeats, parked, early } = result;
+  const { engine, brokers, events, eventsPerSecond, repeats, parked, early, cpu } = result;
+  const percent = (share: number) => `${Math.round(share * 100)} %`;
   const name = brokers === 0 ? engine : `${engine} (${brokers} broker${brokers === 1 ? '' : 's'})`;
   const ms = (value: number) => `${value.toFixed(1)} ms`;
   return [
@@ -134,5 +161,6 @@ export function latenessText(result: LatenessResult): string {
         `  ${tier} s: ${retries} retries, late by p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}, max ${ms(maxMs)} (least ${ms(leastMs)})`,
     ),
     `  ${early} early by the service's own times, ${parked} parked, ${repeats} repeated`,
+    `  of the machine's CPU this took ${percent(cpu.ours)}, and others ${percent(cpu.others)}`,
   ].join('\n');
 }

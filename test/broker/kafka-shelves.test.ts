@@ -1,9 +1,8 @@
 /**
- * The shelves on Kafka: oldest first over all partitions, one dead letter of a delivery, and what is requeued comes back as
- * it arrived, once.
+ * The shelves on Kafka: oldest first over all partitions, one record of each key, and what is requeued comes back as it
+ * arrived, once.
  */
 import { randomUUID } from 'node:crypto';
-// A default import: the enum is no named export to Node's reading of the package.
 import type { Kafka } from 'kafkajs';
 import { expect, it } from 'vitest';
 import { aTask, deadLetter, quarantined } from '../support/broker-records.ts';
@@ -13,13 +12,13 @@ import { describeWithKafka } from '../support/kafka.ts';
 import { openTables, type Tables } from '../support/kafka-tables.ts';
 import { lineOf } from '../support/wire-format.ts';
 
+const ERROR = 50;
+
 /** A record for the quarantine, told apart by its event id, whose bytes are an event. */
 function shelved(tables: Tables, entityId = randomUUID()) {
   const event = { ...eventOf('merchant-1', entityId), eventId: randomUUID() };
   return { event, record: quarantined(event, tables.records.encodeEvent(event)) };
 }
-
-const ERROR = 50;
 
 await describeWithKafka('the shelves on Kafka', ({ brokers }) => {
   it('lists dead letters oldest first over all partitions, page by page', async () => {

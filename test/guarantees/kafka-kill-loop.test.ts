@@ -30,8 +30,9 @@ const FAULTS_IN_ALL = Object.values(FAULTS).reduce((sum, each) => sum + each, 0)
 const PUBLISH_PAUSE_MS = 50;
 /** What was settled so shortly before a fault may be repeated: capabilities.repeatsMs, and as much for a busy machine. */
 const REPEATS_MS = 2000;
-const ENDED_MS_MAX = 180_000;
-const TIMEOUT_MS = 400_000 + FAULTS_IN_ALL * 60_000;
+/** The endpoints that always fail take a few requests at a time, and seven of each delivery. */
+const ENDED_MS_MAX = 180_000 + EVENTS * 50;
+const TIMEOUT_MS = 400_000 + FAULTS_IN_ALL * 60_000 + EVENTS * 50;
 
 await describeWithOwnKafka('on a Kafka of three brokers', 3, (cluster) => {
   let trial: Trial | undefined;
