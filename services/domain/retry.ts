@@ -12,6 +12,7 @@ export function retryDelaySeconds(retry: number): number {
 /** The delays as tiers, in seconds. A tier is a topic in Kafka; parked tasks use these too. */
 export const TIERS = [3, 66, 731, 4098, 15627, 46658] as const;
 export type Tier = (typeof TIERS)[number];
+const LONGEST = 46658 satisfies Tier;
 
 /**
  * When the attempt after failed attempt n is due: milliseconds since the epoch, rounded up, never early.
@@ -19,6 +20,14 @@ export type Tier = (typeof TIERS)[number];
  */
 export function retryDueAt(failedAttempt: number, endedAt: number, scale = 1): number {
   return Math.ceil(endedAt + (retryDelaySeconds(failedAttempt) * 1000) / scale);
+}
+
+/**
+ * The shortest tier that lasts so many seconds, or the longest: for what waits for a receiver or a network, which takes as
+ * long at every scale.
+ */
+export function tierLasting(seconds: number, scale: number): Tier {
+  return TIERS.find((tier) => tier / scale >= seconds) ?? LONGEST;
 }
 
 /** The tier that attempt n (2 … 7) waits on. */

@@ -4,12 +4,15 @@ import type { Directory } from '../domain/directory.ts';
 import type { Endpoint } from '../domain/endpoint.ts';
 import type { Attempted, DeadLetter, DeliveryHead } from '../domain/journal.ts';
 import { type CancelReason, decide } from '../domain/outcome.ts';
-import { ATTEMPTS_MAX, type Tier } from '../domain/retry.ts';
+import { ATTEMPTS_MAX, type Tier, tierLasting } from '../domain/retry.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { NetworkWatch } from './network-watch.ts';
 import { buildRequest, type OpenedEndpoint } from './request.ts';
 import type { Posted, Transport } from './transport.ts';
+
+/** What fails by our own fault is tried again after so long, at the least. */
+const AGAIN_SECONDS = 3;
 
 export interface DeliverDeps {
   readonly directory: Directory;
@@ -65,9 +68,10 @@ export async function deliver(task: DeliveryTask, deps: DeliverDeps): Promise<De
   const { exchange, endedAt } = posted;
 
   if (exchange.kind === 'interrupted') return { kind: 'interrupted', settlement: { kind: 'released' } };
-  if (posted.isOurs) return parked(3, 'machine_limit');
+  if (posted.isOurs) return parked(tierLasting(AGAIN_SECONDS, deps.retryScale), 'machine_limit');
   if (!posted.isSilent) deps.network.reached(endedAt);
-  else if (deps.network.isOurFault(endpoint.uuid, task.hop, endedAt)) return parked(3, 'network_down');
+  else if (deps.network.isOurFault(endpoint.uuid, task.hop, endedAt))
+    return parked(tierLasting(AGAIN_SECONDS, deps.retryScale), 'network_down');
 
   const outcome = decide(task, exchange, endedAt, deps.retryScale);
   if (outcome.kind === 'cancelled' || outcome.kind === 'interrupted')

@@ -1,4 +1,4 @@
-import { TIERS, type Tier } from '../domain/retry.ts';
+import { type Tier, tierLasting } from '../domain/retry.ts';
 import type { LaneOptions } from './lane-options.ts';
 import type { Passage, PassageResult } from './lanes.ts';
 
@@ -7,9 +7,8 @@ const MEAN_WEIGHT = 0.2;
 const MEAN_MS_START = 50;
 /** A success this young speaks for an endpoint, whatever is still on its way. */
 const ANSWERING_MS = 1000;
-/** Parked tasks come back at the latest after this tier: an endpoint that recovers must not wait for hours. */
-const PARKING_TIERS: readonly Tier[] = TIERS.slice(0, 3);
-const PARKING_TIER_MAX: Tier = 731;
+/** Parked tasks come back after one of these; not later, because an endpoint that recovers must not wait for hours. */
+const PARKED_SECONDS = { least: 3, some: 66, most: 731 } as const;
 
 /** What is known of one endpoint: its window, what waits for it, how long its attempts take. */
 export class EndpointLane {
@@ -161,20 +160,21 @@ export class EndpointLane {
   }
 
   /**
-   * The smallest tier that is at least a quarter of the time until what is before the task should be through: not all
-   * come back at once, none comes back much too late, and a task is parked a few times at most. The smallest of all
-   * while it answers.
+   * The shortest that is at least a quarter of the time until what is before the task should be through: not all come
+   * back at once, none comes back much too late, and a task is parked a few times at most. The shortest of all while it
+   * answers.
    */
   parkingTier(now: number, isSlowLaneHalfTaken: boolean): Tier {
     const perTaskMs = this.#perTaskMs(now, isSlowLaneHalfTaken);
-    const latest = now + PARKING_TIER_MAX * 1000;
+    const latest = now + PARKED_SECONDS.most * 1000;
     this.#drainedAt = Math.min(
       latest,
       Math.max(this.#drainedAt, now + this.waitingCount * perTaskMs) + perTaskMs,
     );
-    const delaySeconds = (this.#drainedAt - now) / 1000;
-    if (this.isAnswering(now)) return PARKING_TIERS[0] ?? PARKING_TIER_MAX;
-    return PARKING_TIERS.find((tier) => tier * 4 >= delaySeconds) ?? PARKING_TIER_MAX;
+    const quarter = (this.#drainedAt - now) / 4000;
+    const { least, some, most } = PARKED_SECONDS;
+    const seconds = this.isAnswering(now) || quarter <= least ? least : quarter <= some ? some : most;
+    return tierLasting(seconds, this.#options.retryScale);
   }
 
   #perTaskMs(now: number, isSlowLaneHalfTaken: boolean): number {

@@ -22,6 +22,8 @@ export interface LaneOptions {
   readonly retryAfterMsMax: number;
   /** Endpoints whose window is remembered while nothing is in flight. */
   readonly endpointsMax: number;
+  /** Divides the tiers' delays; 1 in production. */
+  readonly retryScale: number;
 }
 
 export const LANE_OPTIONS = {
@@ -37,4 +39,5 @@ export const LANE_OPTIONS = {
   drainMs: 3000,
   retryAfterMsMax: 60_000,
   endpointsMax: 20_000,
+  retryScale: 1,
 } as const satisfies LaneOptions;

@@ -89,8 +89,7 @@ class RunningSender implements Sender, PassageOwner {
       clock: deps.clock,
       retryScale: deps.retryScale,
     };
-    const lanes = (taskClass: TaskClass) =>
-      new Lanes(deps.clock, laneOptions(deps.options, SHARE[taskClass]));
+    const lanes = (taskClass: TaskClass) => new Lanes(deps.clock, laneOptions(deps, SHARE[taskClass]));
     this.#lanes = { live: lanes('live'), test: lanes('test'), replay: lanes('replay') };
     this.#metrics = new SenderMetrics(
       deps.registry,
@@ -235,13 +234,14 @@ function share(total: number, part: number): number {
 }
 
 /** The slots follow from what may be in flight: a quarter fast, a quarter slow; the rest, or all of it, may wait. */
-function laneOptions(options: SenderOptions, part: number): LaneOptions {
+function laneOptions({ options, retryScale }: SenderDeps, part: number): LaneOptions {
   const total = share(options.inFlightMax, part);
   return {
     ...LANE_OPTIONS,
     fastSlots: Math.max(1, Math.floor(total / 4)),
     slowSlots: Math.max(1, Math.floor(total / 4)),
     waitingMax: total,
+    retryScale,
     ...options.lanes,
   };
 }

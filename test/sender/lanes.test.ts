@@ -258,6 +258,14 @@ describe('parking', () => {
     expect(count(731)).toBeGreaterThan(5000);
   });
 
+  test('a scaled schedule shortens the tiers, and not what a receiver takes', () => {
+    build({ retryScale: 1000 });
+    failing('a', 100);
+    const parked = admitMany(10_000, 'a').map(({ parkedFor }) => parkedFor);
+    // 4.1 s at this scale, and the longest.
+    expect(new Set(parked.filter((tier) => tier !== null))).toEqual(new Set([4098, 46658]));
+  });
+
   test('no task is parked for longer than 731 s', () => {
     failing('dark', 10_000);
     const parked = admitMany(5000, 'dark').map(({ parkedFor }) => parkedFor ?? 0);
