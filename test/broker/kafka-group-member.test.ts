@@ -83,6 +83,26 @@ describe('a member of a group', () => {
     expect(consumers.map(({ isMember }) => isMember)).toEqual([false, false]);
   });
 
+  it('begins nothing new while a rebalance is under way, unless that takes as long as a dead member', async () => {
+    const { clock, consumers, member } = aMember();
+    void member.start();
+    await turn();
+    const client = firstOf(consumers);
+    client.join(TOPIC, [0]);
+    expect(member.isTrusted).toBe(true);
+    client.emit('REBALANCING', {});
+    clock.advance(1000);
+    await turn();
+    expect(member.isTrusted).toBe(false);
+    client.emit('GROUP_JOIN', { memberId: 'member', memberAssignment: { [TOPIC]: [0] } });
+    expect(member.isTrusted).toBe(true);
+    client.emit('REBALANCING', {});
+    clock.advance(2000);
+    await turn();
+    expect(member.isTrusted).toBe(true);
+    await member.end();
+  });
+
   it('counts as one from its first join on, with partitions or without, unless it is unheard of or made anew', async () => {
     const { clock, consumers, member } = aMember();
     void member.start();

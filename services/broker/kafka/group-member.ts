@@ -12,6 +12,12 @@ const HEARTBEAT_MS = 1000;
  * goes on must not start work that somebody else has by now.
  */
 const TRUST_MS = 8000;
+/**
+ * While a rebalance is under way nothing new is begun for so long: what ends after the generation cannot be committed in
+ * it, and whoever has its partition then does it again. The others join at their next heartbeat; one that is dead takes
+ * its session's time, and work goes on meanwhile.
+ */
+const STILL_MS = 1500;
 const WATCH_MS = 5000;
 /** Neither heartbeat nor join for so long: the client is made anew. */
 const SILENT_MS_MAX = 45_000;
@@ -37,7 +43,7 @@ export interface GroupMemberOptions {
   readonly read: (payload: EachBatchPayload) => void;
   /** The client is gone with all it had; another follows. */
   readonly crashed: () => void;
-  /** Heartbeats are answered again. */
+  /** Heartbeats are answered again, or a rebalance takes too long to wait for. */
   readonly revived: () => void;
 }
 
@@ -52,6 +58,8 @@ export class GroupMember {
   #aliveAt: number;
   /** Since when this client has had no answered heartbeat, at the earliest since it was made. */
   #quietSince = 0;
+  /** A rebalance is under way, and nothing new is begun until then. */
+  #stillUntil = Number.NEGATIVE_INFINITY;
   #isEnded = false;
   /** This client has joined. */
   #hasJoined = false;
@@ -70,7 +78,8 @@ export class GroupMember {
 
   /** False while another member may have our partitions: nothing new may be begun then. */
   get isTrusted(): boolean {
-    return !this.#isEnded && this.#options.clock.now() - this.#aliveAt < TRUST_MS;
+    const now = this.#options.clock.now();
+    return !this.#isEnded && now - this.#aliveAt < TRUST_MS && now >= this.#stillUntil;
   }
 
   /** Whether the group counts us in: joined, and heard of within the session. A rebalance in between changes nothing. */
@@ -160,13 +169,16 @@ export class GroupMember {
     });
   }
 
-  /** Work goes on until the others have come: it may take as long as a dead one's session. */
+  /** What is in flight ends and is committed; after a while other work goes on, until the others have come. */
   async #untilJoined(isPast: () => boolean): Promise<void> {
-    const { clock, rebalancing } = this.#options;
+    const { clock, rebalancing, revived } = this.#options;
     const generations = this.#generations;
+    this.#stillUntil = clock.now() + STILL_MS;
     while (generations === this.#generations && !isPast()) {
       rebalancing();
+      const isStill = clock.now() < this.#stillUntil;
       await clock.sleep(COMMIT_AGAIN_MS);
+      if (isStill && clock.now() >= this.#stillUntil) revived();
     }
   }
 
@@ -175,6 +187,7 @@ export class GroupMember {
     const isSame = memberId === this.#memberId;
     this.#memberId = memberId;
     this.#hasJoined = true;
+    this.#stillUntil = Number.NEGATIVE_INFINITY;
     this.#generations += 1;
     this.#aliveAt = this.#options.clock.now();
     this.#quietSince = this.#aliveAt;
@@ -191,6 +204,7 @@ export class GroupMember {
   async #runAgain(): Promise<void> {
     const old = this.#client;
     this.#hasJoined = false;
+    this.#stillUntil = Number.NEGATIVE_INFINITY;
     this.#life += 1;
     const life = this.#life;
     void old?.letGo();
