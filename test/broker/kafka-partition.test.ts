@@ -54,6 +54,21 @@ describe('a partition', () => {
     expect(offered).toEqual([1, 3, 4, 6]);
   });
 
+  it('does not offer again what this process has done and could not commit, unless the log is another', () => {
+    const earlier = read(8);
+    for (const offset of [0, 1, 2, 4, 7]) earlier.done(offset, 10);
+    earlier.isAlive = false;
+    const again = new Partition('topic', 0);
+    again.start(from(1), 0);
+    again.takeOver(earlier, 8);
+    expect(again.prefix).toBe(3);
+    expect([1, 2, 3, 4, 5, 6, 7, 8].filter((offset) => again.isNew(offset))).toEqual([3, 5, 6, 8]);
+    const madeAnew = new Partition('topic', 0);
+    madeAnew.start(from(0), 0);
+    madeAnew.takeOver(earlier, 2);
+    expect([0, 1].filter((offset) => madeAnew.isNew(offset))).toEqual([0, 1]);
+  });
+
   it('reads the window before the commit without offering it', () => {
     const partition = new Partition('topic', 0);
     partition.start(from(4, [], 2), 0);

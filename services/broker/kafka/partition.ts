@@ -48,6 +48,17 @@ export class Partition {
     this.#advance();
   }
 
+  /**
+   * What this process knows to be done from an earlier time that it held the partition, committed or not: a fact whoever
+   * held it since. `end`: the one after the newest record; who knows of more knows another log.
+   */
+  takeOver(earlier: Partition, end: number): void {
+    if (earlier.#prefix > end) return;
+    for (let offset = this.#prefix; offset < earlier.#prefix; offset += 1) this.#done.add(offset);
+    for (const offset of earlier.#done) if (offset >= this.#prefix && offset < end) this.#done.add(offset);
+    this.#advance();
+  }
+
   get prefix(): number {
     return this.#prefix;
   }

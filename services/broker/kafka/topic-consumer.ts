@@ -152,7 +152,7 @@ export class TopicConsumer {
       }
       this.#member.pause(id);
       // A kept one whose position is still being asked for goes on by itself.
-      if (!kept) void this.#find(partition);
+      if (!kept) void this.#find(partition, before.get(id));
     }
     for (const gone of before.values()) gone.isAlive = false;
     this.#options.changed?.();
@@ -166,13 +166,14 @@ export class TopicConsumer {
   }
 
   /** Finds where a partition that is new to us starts, trying until it is known or not ours any more. */
-  async #find(partition: Partition): Promise<void> {
+  async #find(partition: Partition, earlier: Partition | undefined): Promise<void> {
     const { clock, log, topic } = this.#options;
     while (partition.isAlive && !this.#member.isEnded) {
       try {
-        const { note, first } = await this.#position(partition.id);
+        const { note, first, end } = await this.#position(partition.id);
         if (!partition.isAlive || this.#member.isEnded) return;
         partition.start(note, first);
+        if (earlier && earlier.next !== null) partition.takeOver(earlier, end);
         this.#options.assigned?.(partition);
         this.#fetchFrom(partition);
         this.#options.changed?.();
@@ -184,7 +185,7 @@ export class TopicConsumer {
     }
   }
 
-  async #position(id: number): Promise<{ note: CommitNote; first: number }> {
+  async #position(id: number): Promise<{ note: CommitNote; first: number; end: number }> {
     const { admins, topic, groupId, startOf } = this.#options;
     const { low, high } = await admins.boundsOf(topic, id);
     if (startOf) {
@@ -192,10 +193,10 @@ export class TopicConsumer {
       if (start !== undefined && start > high) {
         throw new Error(`position ${start} is beyond the end ${high} of ${topic}: was the topic made anew?`);
       }
-      return { note: readNote(start ?? low, null), first: low };
+      return { note: readNote(start ?? low, null), first: low, end: high };
     }
     const { offset, metadata } = await admins.committedOf(groupId, topic, id);
-    return { note: readNote(offset < 0 ? low : offset, metadata), first: low };
+    return { note: readNote(offset < 0 ? low : offset, metadata), first: low, end: high };
   }
 
   #read({ batch, commitOffsetsIfNecessary }: EachBatchPayload): void {
