@@ -1,13 +1,37 @@
 import { defineConfig } from 'vitest/config';
 
+/** Faults and full disks want the machine for themselves: beside other tests they measure these. */
+const ALONE = [
+  'kafka-kill-loop',
+  'kafka-outage',
+  'kafka-failover',
+  'kill-loop',
+  'full-disk',
+  'slow-disk',
+].map((name) => `test/guarantees/${name}.test.ts`);
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/kafka-setup.ts'],
     pool: 'forks',
-    maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     coverage: { provider: 'v8', include: ['services/**', 'simulator/**'], reporter: ['text-summary'] },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'together',
+          include: ['test/**/*.test.ts'],
+          exclude: ALONE,
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
+    ],
   },
 });
