@@ -107,7 +107,10 @@ async function report(trial: Trial, nemesis: Nemesis): Promise<void> {
     return new Set(ids).size >= verdict.exhausted.size ? ids : null;
   });
   const recorded = await trial.recordedAttempts(verdict.exhausted);
-  const wrong = [...recorded].flatMap(([id, attempts]) => wrongRecord(id, attempts, trial.exchanges));
+  const seen = attemptsSeen(trial.exchanges);
+  const wrong = [...recorded].flatMap(([id, attempts]) =>
+    wrongRecord(id, attempts, seen.get(id) ?? new Set()),
+  );
   const inFlight = faults.reduce((sum, fault) => sum + fault.inFlight, 0);
   console.log(
     `kill loop on Kafka: seed ${SEED}, ${faults.length} faults with ${inFlight} requests in flight, ` +
@@ -126,15 +129,21 @@ async function report(trial: Trial, nemesis: Nemesis): Promise<void> {
   expect(verdict.repeats).toBeLessThanOrEqual(bound);
 }
 
+/** By delivery. */
+function attemptsSeen(exchanges: readonly Exchange[]): ReadonlyMap<string, ReadonlySet<number>> {
+  const seen = new Map<string, Set<number>>();
+  for (const { deliveryId, attempt } of exchanges) {
+    const known = seen.get(deliveryId);
+    if (known) known.add(attempt);
+    else seen.set(deliveryId, new Set([attempt]));
+  }
+  return seen;
+}
+
 /** Seven attempts are recorded; one that never came here has no response, and the reason. */
-function wrongRecord(
-  id: string,
-  attempts: readonly RecordedAttempt[],
-  exchanges: readonly Exchange[],
-): string[] {
+function wrongRecord(id: string, attempts: readonly RecordedAttempt[], seen: ReadonlySet<number>): string[] {
   const numbers = attempts.map(({ number }) => number).join();
   if (numbers !== '1,2,3,4,5,6,7') return [`${id}: attempts ${numbers} are recorded`];
-  const seen = new Set(exchanges.filter(({ deliveryId }) => deliveryId === id).map(({ attempt }) => attempt));
   return attempts
     .filter(({ number, response_status }) => !seen.has(number) && response_status !== null)
     .map(({ number }) => `${id}: attempt ${number} has a response that nobody gave`);
