@@ -279,28 +279,6 @@ describe('parking', () => {
   });
 });
 
-test('isolation: with half or nine in ten of 1,000 endpoints dark, a healthy one never waits for them', () => {
-  for (const darkShare of [0.5, 0.9]) {
-    build();
-    const isDark = (id: string) => Number(id) < 1000 * darkShare;
-    let worstWaitMs = 0;
-    const admitted = new Map<Traveller, number>();
-    for (let tick = 0; tick < 2000; tick += 1) {
-      for (let i = 0; i < 5; i += 1) admitted.set(admit(`${(tick * 5 + i) % 1000}`), clock.now());
-      for (const each of started.splice(0)) {
-        if (!isDark(each.endpointId)) {
-          worstWaitMs = Math.max(worstWaitMs, clock.now() - (admitted.get(each) ?? 0));
-          clock.at(clock.now() + 5, () => settle(each));
-        } else clock.at(clock.now() + 10_000, () => settle(each, 'failure'));
-        admitted.delete(each);
-      }
-      clock.advance(5);
-    }
-    expect(lanes.counts.slow).toBeGreaterThan(400);
-    expect(worstWaitMs).toBeLessThanOrEqual(10);
-  }
-});
-
 test('what is remembered of idle endpoints is bounded', () => {
   build({ endpointsMax: 10 });
   for (let i = 0; i < 100; i += 1) settle(admit(`endpoint ${i}`));
