@@ -16,12 +16,11 @@ export interface Place {
   readonly appendedAt: number;
 }
 
-/** Records of one request, by where they go; joined ones share a place. */
+/** What one request brings to one partition; joined records are one here. */
 interface Group {
+  readonly topic: string;
   readonly partition: number;
   readonly records: BatchedRecord[];
-  /** Of each record of ours: the place in `records`. */
-  readonly indexes: number[];
   /** The last record, while others may join it. */
   open: { readonly value: Buffer[]; bytes: number; count: number } | null;
 }
@@ -40,46 +39,46 @@ export async function produce(
   records: readonly OutgoingRecord[],
   timestamp: number,
 ): Promise<Place[]> {
-  const topics = grouped(records);
+  const topics: Topics = new Map();
+  const slots = records.map((record) => place(topics, record));
   const broker = await cluster.findBroker({ nodeId: leader });
   const answer = await broker.connectionPool.send(protocolOf(topics, timestamp));
-  const places = new Map<string, Map<number, Place>>();
+  const firsts = new Map<Group, Place>();
   for (const { topicName, partitions } of answer.topics) {
-    const ofTopic = new Map<number, Place>();
     for (const { partition, baseOffset, logAppendTime } of partitions) {
-      ofTopic.set(partition, { offset: Number(baseOffset), appendedAt: Number(logAppendTime) });
+      const group = topics.get(topicName)?.get(partition);
+      if (group) firsts.set(group, { offset: Number(baseOffset), appendedAt: Number(logAppendTime) });
     }
-    places.set(topicName, ofTopic);
   }
-  const taken = new Map<Group, number>();
-  return records.map(({ topic, partition }) => {
-    const base = places.get(topic)?.get(partition);
-    const group = topics.get(topic)?.get(partition);
-    if (!base || !group) throw new Error(`the answer leaves out partition ${partition} of ${topic}`);
-    const nth = taken.get(group) ?? 0;
-    taken.set(group, nth + 1);
-    return { offset: base.offset + (group.indexes[nth] ?? 0), appendedAt: base.appendedAt };
+  return slots.map(({ group, index }) => {
+    const first = firsts.get(group);
+    if (!first) throw new Error(`the answer leaves out partition ${group.partition} of ${group.topic}`);
+    return { offset: first.offset + index, appendedAt: first.appendedAt };
   });
 }
 
-type Topics = ReadonlyMap<string, ReadonlyMap<number, Group>>;
+type Topics = Map<string, Map<number, Group>>;
 
-function grouped(records: readonly OutgoingRecord[]): Topics {
-  const topics = new Map<string, Map<number, Group>>();
-  for (const record of records) {
-    let partitions = topics.get(record.topic);
-    if (!partitions) {
-      partitions = new Map();
-      topics.set(record.topic, partitions);
-    }
-    let group = partitions.get(record.partition);
-    if (!group) {
-      group = { partition: record.partition, records: [], indexes: [], open: null };
-      partitions.set(record.partition, group);
-    }
-    add(group, record);
+/** Where a record comes to lie in the request: which of its group's it is, or is part of. */
+interface Slot {
+  readonly group: Group;
+  readonly index: number;
+}
+
+function place(topics: Topics, record: OutgoingRecord): Slot {
+  const { topic, partition } = record;
+  let partitions = topics.get(topic);
+  if (!partitions) {
+    partitions = new Map();
+    topics.set(topic, partitions);
   }
-  return topics;
+  let group = partitions.get(partition);
+  if (!group) {
+    group = { topic, partition, records: [], open: null };
+    partitions.set(partition, group);
+  }
+  add(group, record);
+  return { group, index: group.records.length - 1 };
 }
 
 function add(group: Group, { key, value, headers, joins }: OutgoingRecord): void {
@@ -88,12 +87,11 @@ function add(group: Group, { key, value, headers, joins }: OutgoingRecord): void
     joins.join(open.value, value);
     open.bytes += value.length;
     open.count += 1;
-  } else {
-    const parts = value === null ? null : [value];
-    group.records.push({ key, value: parts, headers });
-    group.open = parts && value && joins ? { value: parts, bytes: value.length, count: 1 } : null;
+    return;
   }
-  group.indexes.push(group.records.length - 1);
+  const parts = value === null ? null : [value];
+  group.records.push({ key, value: parts, headers });
+  group.open = parts && value && joins ? { value: parts, bytes: value.length, count: 1 } : null;
 }
 
 function protocolOf(

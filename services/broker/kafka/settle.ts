@@ -47,9 +47,10 @@ export class Outgoing {
           records.push(this.#taskOn(this.#tier(tierOfAttempt(settlement.next.attempt)), settlement.next));
         if (settlement.dead) {
           const value = this.#deps.records.encode('deadLetter', settlement.dead);
-          const record = this.#record(this.#deps.topics.dead, task.endpointId, value, task.traceparent);
+          const { endpointId, deliveryId, traceparent } = task;
           // A crash may write it once more: the key tells on the shelf.
-          records.push({ ...record, key: Buffer.from(task.deliveryId) });
+          const place = { topic: this.#deps.topics.dead, orderedBy: endpointId, key: deliveryId };
+          records.push(this.#record(place, value, traceparent));
         }
         return records;
       }
@@ -83,9 +84,11 @@ export class Outgoing {
    */
   journal(entry: JournalEntry, traceparent: string | undefined): OutgoingRecord {
     const { records, topics } = this.#deps;
-    const key = entry.kind === 'routed' ? this.#routedKey() : entry.delivery.endpointId;
-    const record = this.#record(topics.journal, key, records.encode('journal', [entry]), traceparent);
-    return traceparent === undefined ? { ...record, key: null, joins: JOURNAL } : record;
+    const orderedBy = entry.kind === 'routed' ? this.#routedKey() : entry.delivery.endpointId;
+    const value = records.encode('journal', [entry]);
+    const place = { topic: topics.journal, orderedBy };
+    if (traceparent !== undefined) return this.#record({ ...place, key: orderedBy }, value, traceparent);
+    return { ...this.#record({ ...place, key: null }, value, undefined), joins: JOURNAL };
   }
 
   #routedKey(): string {
@@ -104,11 +107,21 @@ export class Outgoing {
 
   #taskOn(topic: string, task: DeliveryTask): OutgoingRecord {
     const value = this.#deps.records.encode('task', task);
-    return { ...this.#record(topic, task.endpointId, value, undefined), headers: taskHeaders(task) };
+    const place = { topic, orderedBy: task.endpointId, key: task.endpointId };
+    return { ...this.#record(place, value, undefined), headers: taskHeaders(task) };
   }
 
-  #record(topic: string, key: string, value: Buffer, traceparent: string | undefined): OutgoingRecord {
-    const record = { topic, partition: this.#deps.partitionOf(topic, key), key: Buffer.from(key), value };
+  #record(
+    {
+      topic,
+      orderedBy,
+      key,
+    }: { readonly topic: string; readonly orderedBy: string; readonly key: string | null },
+    value: Buffer,
+    traceparent: string | undefined,
+  ): OutgoingRecord {
+    const partition = this.#deps.partitionOf(topic, orderedBy);
+    const record = { topic, partition, key: key === null ? null : Buffer.from(key), value };
     return traceparent === undefined ? record : { ...record, headers: { [TRACEPARENT]: traceparent } };
   }
 }
