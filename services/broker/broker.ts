@@ -103,7 +103,8 @@ export type Settlement =
 
 /**
  * Whether work that was handed over and has not begun may still be: another process may have it by now (`lost`: give it
- * back), or perhaps (`unsure`: wait, it will be one of the others; also while what comes of it could not be made durable). Always `ours` where there is one process.
+ * back), or perhaps (`unsure`: wait, it will be one of the others; also while what comes of it could not be made
+ * durable). Always `ours` where there is one process.
  */
 export type Standing = 'ours' | 'unsure' | 'lost';
 

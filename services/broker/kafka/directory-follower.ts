@@ -5,6 +5,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { Admins } from './admins.ts';
 import type { ConsumerClient } from './consumer-client.ts';
 import { EndQuestions, type LogBounds } from './end-questions.ts';
+import { errorLine } from './error-line.ts';
 import { Freshness } from './freshness.ts';
 import { loneConsumer } from './lone-consumer.ts';
 import type { KafkaRecords } from './records.ts';
@@ -120,7 +121,7 @@ export class DirectoryFollower {
       });
     } catch (error) {
       if (!isOurs()) return;
-      log.warn({ topic, detail: lineOf(error) }, 'the directory cannot be read; trying again');
+      log.warn({ topic, detail: errorLine(error) }, 'the directory cannot be read; trying again');
       void this.#runAgain();
     }
   }
@@ -192,7 +193,7 @@ export class DirectoryFollower {
     try {
       change = records.decode('directory', value);
     } catch (error) {
-      const fields = { topic, offset, detail: lineOf(error) };
+      const fields = { topic, offset, detail: errorLine(error) };
       log.error(fields, 'a change of the directory cannot be read: left out');
     }
     if (change) apply(change);
@@ -276,8 +277,4 @@ export class DirectoryFollower {
     this.#client?.seek(0, this.#position);
     this.#prove();
   }
-}
-
-function lineOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ');
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Admins } from './admins.ts';
+import { errorLine } from './error-line.ts';
 
 /** How often it is asked. */
 const ASK_MS = 1000;
@@ -77,10 +78,9 @@ export class EndQuestions {
       this.#isUnanswered = false;
       if (!this.#isClosed) answered({ ...question, low: Number(bounds.low), high: Number(bounds.high) });
     } catch (error) {
-      const detail = (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ');
       // Of those that fail together, one is enough.
       if (!this.#isClosed && !this.#isUnanswered)
-        log.warn({ topic, detail }, 'the end of the directory is not known');
+        log.warn({ topic, detail: errorLine(error) }, 'the end of the directory is not known');
       this.#isUnanswered = true;
     }
     this.#underWay.delete(question);

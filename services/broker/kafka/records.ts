@@ -15,6 +15,7 @@ import { type DomainEvent, EVENT_TYPES, type EventType } from '../../domain/even
 import type { DeadLetter, JournalEntry } from '../../domain/journal.ts';
 import type { Quarantined } from '../../domain/quarantine.ts';
 import type { DeliveryTask } from '../../domain/task.ts';
+import { errorLine } from './error-line.ts';
 import type { SchemaRegistry } from './registry.ts';
 import { type ResolveOptions, resolveSchemaIds } from './registry-ids.ts';
 import { KnownSchemas } from './registry-schemas.ts';
@@ -171,7 +172,7 @@ function decoderFor<T>(codec: RecordCodec<T>, id: number, text: string): RecordD
     if (name !== codec.name) return `${codec.name}: schema ${id} is ${name}, another kind of record`;
     return codec.decoder(text);
   } catch (error) {
-    return `${codec.name}: schema ${id} cannot be read as today's: ${lineOf(error)}`;
+    return `${codec.name}: schema ${id} cannot be read as today's: ${beginningOf(error)}`;
   }
 }
 
@@ -179,14 +180,13 @@ function read<T>(name: string, decoder: RecordDecoder<T>, bytes: Buffer): T {
   try {
     return decoder.decode(bytes, PREFIX_BYTES);
   } catch (error) {
-    throw new Error(`${name}: the record cannot be read: ${lineOf(error)}`);
+    throw new Error(`${name}: the record cannot be read: ${beginningOf(error)}`);
   }
 }
 
 /** avsc repeats whole schemas in its messages: their beginning says enough. */
-function lineOf(error: unknown): string {
-  const said = error instanceof Error ? error.message : String(error);
-  return said.replace(/\s+/g, ' ').slice(0, 200);
+function beginningOf(error: unknown): string {
+  return errorLine(error).slice(0, 200);
 }
 
 function fullNameOf(schema: { readonly name?: string; readonly namespace?: string } | null): string {

@@ -4,6 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Broker, Shelf } from '../broker.ts';
+import { errorLine } from './error-line.ts';
 import type { RecordSender } from './record-sender.ts';
 import type { KafkaRecords, RecordOf } from './records.ts';
 import {
@@ -36,8 +37,9 @@ export function deadLetterShelf(options: ShelfOptions): Shelf<DeadLetter> {
 type ShelfKind = 'deadLetter' | 'quarantined';
 
 /**
- * The records of one topic, of each key the last: a crash may write one again, and a later null of its key takes it off. A position is `<timestamp>-<partition>-<offset>`;
- * as `after` it is a place in the order, whether its record is still there or not.
+ * The records of one topic, of each key the last: a crash may write one again, and a later null of its key takes it off.
+ * A position is `<timestamp>-<partition>-<offset>`; as `after` it is a place in the order, whether its record is still
+ * there or not.
  */
 class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
   readonly #kind: K;
@@ -105,7 +107,7 @@ class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
     } catch (error) {
       const { partition, offset } = item;
       log.error(
-        { topic, partition, offset, detail: messageOf(error) },
+        { topic, partition, offset, detail: errorLine(error) },
         'a shelved record cannot be read: left out',
       );
       return undefined;
@@ -172,7 +174,7 @@ export class QuarantineShelf {
       } catch (error) {
         const { partition, offset } = item;
         log.error(
-          { topic, partition, offset, detail: messageOf(error) },
+          { topic, partition, offset, detail: errorLine(error) },
           'a shelved record cannot be requeued',
         );
         continue;
@@ -223,8 +225,4 @@ async function learnWithin(records: KafkaRecords, bytes: Buffer, clock: Clock): 
 function keyText({ key, partition, offset }: Pick<OnShelf, 'key' | 'partition' | 'offset'>): string {
   // Without a key nothing can take it off.
   return key === null ? `${partition}/${offset}` : `${partition}:${key.toString('latin1')}`;
-}
-
-function messageOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ');
 }

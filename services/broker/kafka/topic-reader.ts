@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Admins } from './admins.ts';
 import type { ConsumerClient } from './consumer-client.ts';
+import { errorLine } from './error-line.ts';
 import { loneConsumer } from './lone-consumer.ts';
 
 const FETCH_BYTES = 1024 * 1024;
@@ -172,8 +173,7 @@ class Reading {
   }
 
   #failBecause(error: unknown): void {
-    const said = (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ');
-    this.#reject(new Error(`topic ${this.#options.topic} could not be read: ${said}`));
+    this.#reject(new Error(`topic ${this.#options.topic} could not be read: ${errorLine(error)}`));
   }
 
   /** Runs before anything is fetched. */
