@@ -1,6 +1,7 @@
 /**
- * `npm run bench [-- --json FILE] [--quick] [--engine sqlite|kafka] [--brokers N] [--lateness]`: how many deliveries a second the whole service makes and what each costs,
- * beside a bare loop that only posts. The bare loop runs before and after, so that the ratios hold on any machine.
+ * `npm run bench [-- --json FILE] [--quick] [--engine sqlite|kafka] [--brokers N] [--lateness]`: how many deliveries a
+ * second the whole service makes and what each costs, beside a bare loop that only posts. The bare loop runs before and
+ * after, so that the ratios hold on any machine.
  * With --lateness: nothing of that, but how late retries are on the schedule of production.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -56,15 +57,9 @@ async function main(): Promise<void> {
     const throughput: ThroughputResult[] = [];
     const latency: LatencyResult[] = [];
     const leftOut: string[] = [];
-    for (const name of options.engines) {
-      const engine = await open(name, options, leftOut);
-      if (!engine) continue;
-      try {
-        await measureEngine({ engine, receiver, ca }, sizes, throughput, latency);
-      } finally {
-        await engine.stop();
-      }
-    }
+    await withEach(options, leftOut, (engine) =>
+      measureEngine({ engine, receiver, ca }, sizes, throughput, latency),
+    );
     const report: Report = {
       machine: { cpus: cpus().length, model: cpus()[0]?.model ?? 'unknown', node: process.versions.node },
       quick: options.quick,
@@ -110,6 +105,23 @@ function readOptions(): Options {
   return { json: values.json ?? null, quick, engines: chosen, isChosen, brokers, lateness };
 }
 
+/** Starts one engine after the other for the work; `leftOut` gets a line for each that cannot be had. */
+async function withEach(
+  options: Options,
+  leftOut: string[],
+  work: (engine: Engine) => Promise<void>,
+): Promise<void> {
+  for (const name of options.engines) {
+    const engine = await open(name, options, leftOut);
+    if (!engine) continue;
+    try {
+      await work(engine);
+    } finally {
+      await engine.stop();
+    }
+  }
+}
+
 /** Undefined when the engine was not asked for by name and this machine lacks something that it needs. */
 async function open(name: EngineName, options: Options, leftOut: string[]): Promise<Engine | undefined> {
   try {
@@ -143,17 +155,11 @@ async function latenessOfAll(
 ): Promise<void> {
   const leftOut: string[] = [];
   const results: LatenessResult[] = [];
-  for (const name of options.engines) {
-    const engine = await open(name, options, leftOut);
-    if (!engine) continue;
-    say(`${name}, lateness of retries …`);
+  await withEach(options, leftOut, async (engine) => {
+    say(`${engine.name}, lateness of retries …`);
     const pace = { eventsPerSecond: RETRIED_EVENTS_PER_SECOND, seconds };
-    try {
-      results.push(await measureLateness({ engine, ...run, ...pace }));
-    } finally {
-      await engine.stop();
-    }
-  }
+    results.push(await measureLateness({ engine, ...run, ...pace }));
+  });
   console.log([...results.map(latenessText), ...leftOut].join('\n'));
   if (options.json) writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`);
 }
