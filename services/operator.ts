@@ -4,11 +4,16 @@ import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
-import { type OperatorCommand, OperatorError, runOperatorCommand } from './api/operator-commands.ts';
+import {
+  type Arguments,
+  type OperatorCommand,
+  OperatorError,
+  runOperatorCommand,
+} from './api/operator-commands.ts';
 import { operatorTokenFile } from './api/operator-routes.ts';
 import { isShelfCommand, runShelfCommand, type ShelfCommand } from './api/operator-shelves.ts';
 import { openBroker } from './broker/open.ts';
-import type { Arguments, Execute } from './operator/execute.ts';
+import type { Execute } from './operator/execute.ts';
 import { deadLetterCommands, quarantineCommands } from './operator/shelf-commands.ts';
 import { keyCommands, merchantCommands } from './operator/store-commands.ts';
 import { topicsAnswer, topicsText } from './operator/topic-commands.ts';

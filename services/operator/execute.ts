@@ -1,4 +1,4 @@
-import type { OperatorCommand } from '../api/operator-commands.ts';
+import type { Arguments, OperatorCommand } from '../api/operator-commands.ts';
 import type { ShelfCommand } from '../api/operator-shelves.ts';
 
 /** The options that every command has, and yargs' own arguments besides. */
@@ -7,7 +7,6 @@ export interface GlobalOptions {
   readonly output: 'text' | 'json';
 }
 
-export type Arguments = Readonly<Record<string, unknown>>;
 /** Has a command carried out, and prints what came of it. */
 export type Execute = (
   command: OperatorCommand | ShelfCommand,

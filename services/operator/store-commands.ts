@@ -1,5 +1,6 @@
 import type { Argv } from 'yargs';
-import type { Arguments, Execute, GlobalOptions } from './execute.ts';
+import type { Arguments } from '../api/operator-commands.ts';
+import type { Execute, GlobalOptions } from './execute.ts';
 
 /** `merchants …` */
 export function merchantCommands(merchants: Argv<GlobalOptions>, execute: Execute): Argv<GlobalOptions> {
