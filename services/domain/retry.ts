@@ -12,7 +12,7 @@ export function retryDelaySeconds(retry: number): number {
 /** The delays as tiers, in seconds. A tier is a topic in Kafka; parked tasks use these too. */
 export const TIERS = [3, 66, 731, 4098, 15627, 46658] as const;
 export type Tier = (typeof TIERS)[number];
-const LONGEST = 46658 satisfies Tier;
+const LONGEST = TIERS[5];
 
 /**
  * When the attempt after failed attempt n is due: milliseconds since the epoch, rounded up, never early.

@@ -8,7 +8,8 @@ const MEAN_MS_START = 50;
 /** A success this young speaks for an endpoint, whatever is still on its way. */
 const ANSWERING_MS = 1000;
 /** Parked tasks come back after one of these; not later, because an endpoint that recovers must not wait for hours. */
-const PARKED_SECONDS = { least: 3, some: 66, most: 731 } as const;
+const PARKED_SECONDS = [3, 66, 731] as const;
+const PARKED_SECONDS_MAX = PARKED_SECONDS[2];
 
 /** What is known of one endpoint: its window, what waits for it, how long its attempts take. */
 export class EndpointLane {
@@ -166,14 +167,13 @@ export class EndpointLane {
    */
   parkingTier(now: number, isSlowLaneHalfTaken: boolean): Tier {
     const perTaskMs = this.#perTaskMs(now, isSlowLaneHalfTaken);
-    const latest = now + PARKED_SECONDS.most * 1000;
+    const latest = now + PARKED_SECONDS_MAX * 1000;
     this.#drainedAt = Math.min(
       latest,
       Math.max(this.#drainedAt, now + this.waitingCount * perTaskMs) + perTaskMs,
     );
-    const quarter = (this.#drainedAt - now) / 4000;
-    const { least, some, most } = PARKED_SECONDS;
-    const seconds = this.isAnswering(now) || quarter <= least ? least : quarter <= some ? some : most;
+    const enough = this.isAnswering(now) ? 0 : (this.#drainedAt - now) / 4000;
+    const seconds = PARKED_SECONDS.find((one) => one >= enough) ?? PARKED_SECONDS_MAX;
     return tierLasting(seconds, this.#options.retryScale);
   }
 
