@@ -15,6 +15,7 @@ import { jsonEventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWithKafka, freshPrefix, type KafkaForTests } from '../support/kafka.ts';
 import { kafkaEnvironment } from '../support/kafka-environment.ts';
+import { type FleetRole, ROLES } from '../support/kafka-fleet.ts';
 import { startLoggingReceiver } from '../support/logging-receiver.ts';
 import { MerchantClient } from '../support/merchant-client.ts';
 import { type Premises, preparePremises, type Service, startService } from '../support/system.ts';
@@ -36,9 +37,6 @@ const DELIVERED_MS_MAX = 120_000;
 const IN_FORCE_MS = 1500;
 const TRIAL_MS_MAX = 480_000;
 
-const ROLES = { api: 'api,recorder', router: 'router', sender: 'sender' } as const;
-type Role = keyof typeof ROLES;
-
 const from = process.env.UPGRADE_FROM;
 
 /** One deployment on Kafka: a process per role, each of which a process of another build may replace. */
@@ -47,7 +45,7 @@ class Deployment {
   readonly owed: string[] = [];
   readonly #premises: Premises;
   readonly #environment: Record<string, string>;
-  readonly #running = new Map<Role, Service>();
+  readonly #running = new Map<FleetRole, Service>();
   readonly #all: Service[] = [];
   readonly #merchant: MerchantClient;
   #endpoints: readonly string[] = [];
@@ -71,7 +69,7 @@ class Deployment {
   }
 
   /** Routers and senders: the new one joins before the old one leaves. The store has room for one api only. */
-  async replace(role: Role, build: Build): Promise<RepeatWindow> {
+  async replace(role: FleetRole, build: Build): Promise<RepeatWindow> {
     const from = Date.now();
     const old = this.#of(role);
     if (role === 'api') expect(await old.end('SIGTERM')).toBe(0);
@@ -134,13 +132,13 @@ class Deployment {
     await Promise.all(this.#all.map((service) => service.end('SIGKILL')));
   }
 
-  #of(role: Role): Service {
+  #of(role: FleetRole): Service {
     const service = this.#running.get(role);
     if (!service) throw new Error(`no ${role} runs`);
     return service;
   }
 
-  async #begin(role: Role, build: Build): Promise<void> {
+  async #begin(role: FleetRole, build: Build): Promise<void> {
     const environment = { ...this.#environment, HOOKRAIL_ROLES: ROLES[role] };
     const service = await startService(environment, ['env', '-C', build.folder]);
     this.#all.push(service);

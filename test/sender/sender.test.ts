@@ -14,12 +14,11 @@ import { Directory } from '../../services/domain/directory.ts';
 import type { JournalEntry } from '../../services/domain/journal.ts';
 import type { DeliveryTask, Trigger } from '../../services/domain/task.ts';
 import { systemClock } from '../../services/runtime/clock.ts';
-import { parseEgressAllow } from '../../services/runtime/egress.ts';
 import { KeyRing } from '../../services/runtime/keyring.ts';
 import { createLogger } from '../../services/runtime/logger.ts';
 import { type Sender, type SenderDeps, startSender } from '../../services/sender/sender.ts';
-import { openTransport } from '../../services/sender/transport.ts';
 import { eventually } from '../support/eventually.ts';
+import { loopbackTransport } from '../support/loopback-transport.ts';
 import { type Answer, receiverCertificates, startRawReceiver } from '../support/misbehaving-receivers.ts';
 
 const clock = systemClock();
@@ -84,13 +83,7 @@ async function start(broker: Broker, answer: Answer, change: Partial<SenderDeps>
     version: 1,
   } as const;
   directory.apply({ kind: 'endpoint', id: endpointId, version: 1, value });
-  const transport = openTransport({
-    clock,
-    totalTimeoutMs: 20_000,
-    connectTimeoutMs: 3000,
-    egress: { ports: [443], allow: parseEgressAllow('127.0.0.0/8') },
-    extraCa: certificates.ca,
-  });
+  const transport = loopbackTransport(clock, certificates.ca);
   closing.push(() => transport.close());
   const registry = new Registry();
   const sender: Sender = await startSender({

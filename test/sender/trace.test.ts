@@ -22,13 +22,12 @@ import { deliveryId } from '../../services/domain/ids.ts';
 import type { JournalEntry } from '../../services/domain/journal.ts';
 import { startRouter } from '../../services/router/router.ts';
 import { systemClock } from '../../services/runtime/clock.ts';
-import { parseEgressAllow } from '../../services/runtime/egress.ts';
 import { KeyRing } from '../../services/runtime/keyring.ts';
 import { createLogger } from '../../services/runtime/logger.ts';
 import { startSender } from '../../services/sender/sender.ts';
-import { openTransport } from '../../services/sender/transport.ts';
 import { eventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
+import { loopbackTransport } from '../support/loopback-transport.ts';
 import { type Answer, receiverCertificates, startRawReceiver } from '../support/misbehaving-receivers.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -87,13 +86,7 @@ async function startHouse({ answer, traceparent, ...tracing }: House) {
   const receiver = await startRawReceiver(certificates.certificate, answer);
   closing.push(() => receiver.close());
   const directory = directoryOf(`${receiver.origin}/hook/in-the-path?token=in-the-query`);
-  const transport = openTransport({
-    clock,
-    totalTimeoutMs: 20_000,
-    connectTimeoutMs: 3000,
-    egress: { ports: [443], allow: parseEgressAllow('127.0.0.0/8') },
-    extraCa: certificates.ca,
-  });
+  const transport = loopbackTransport(clock, certificates.ca);
   closing.push(() => transport.close());
   const journal: JournalEntry[] = [];
   const record = async ({ entries }: { entries: readonly JournalEntry[] }) => void journal.push(...entries);

@@ -7,7 +7,8 @@ import { type Premises, type Service, startService } from './system.ts';
 /** `api` is api and recorder: the two share the store. */
 export type FleetRole = 'api' | 'router' | 'sender';
 
-const ROLES = { api: 'api,recorder', router: 'router', sender: 'sender' } as const;
+/** Of a process. */
+export const ROLES = { api: 'api,recorder', router: 'router', sender: 'sender' } as const;
 /** Whoever supervises processes starts them again for so long. */
 const START_MS_MAX = 120_000;
 const READY_MS_MAX = 60_000;

@@ -1,0 +1,14 @@
+import type { Clock } from '../../services/runtime/clock.ts';
+import { parseEgressAllow } from '../../services/runtime/egress.ts';
+import { openTransport, type Transport } from '../../services/sender/transport.ts';
+
+/** A transport that reaches receivers on this machine whose certificates `ca` (PEM) has signed. */
+export function loopbackTransport(clock: Clock, ca: string): Transport {
+  return openTransport({
+    clock,
+    totalTimeoutMs: 20_000,
+    connectTimeoutMs: 3000,
+    egress: { ports: [443], allow: parseEgressAllow('127.0.0.0/8') },
+    extraCa: ca,
+  });
+}
