@@ -221,6 +221,7 @@ async function startSending(house: Parts): Promise<void> {
     totalTimeoutMs: config.sender.totalTimeoutMs,
     connectTimeoutMs: config.sender.connectTimeoutMs,
     egress: egressOf(config),
+    proxy: config.egress.proxy,
     extraCa: config.egress.extraCaFile === '' ? null : readCa(config.egress.extraCaFile),
   });
   lifecycle.onStop('transport', () => transport.close());

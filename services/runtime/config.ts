@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { parseEgressProxy } from './egress-proxy.ts';
 import { KAFKA_VARIABLES, kafkaConfig } from './kafka-config.ts';
 import { tracingConfig } from './tracing-config.ts';
 import { as, ConfigError, readVariables, variable } from './variables.ts';
@@ -56,6 +57,13 @@ export const VARIABLES = {
     as.list(as.integer(1, 65_535)),
     [443, 8443],
     'Ports an endpoint URL may name.',
+  ),
+  HOOKRAIL_EGRESS_PROXY: variable(
+    as.text,
+    '',
+    'A proxy that connects to receivers for the senders, so that requests come from its addresses: ' +
+      '`http://[user:password@]host[:port]`. It is asked (CONNECT) for addresses that the guard has checked, never for ' +
+      'names, and sees TLS only. What `HOOKRAIL_EGRESS_ALLOW` exempts is connected to directly.',
   ),
   HOOKRAIL_EXTRA_CA_FILE: variable(
     as.text,
@@ -137,6 +145,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     egress: {
       allow: values.HOOKRAIL_EGRESS_ALLOW,
       ports: values.HOOKRAIL_EGRESS_PORTS,
+      proxy: parseEgressProxy(values.HOOKRAIL_EGRESS_PROXY),
       extraCaFile: values.HOOKRAIL_EXTRA_CA_FILE,
     },
     retentionMs: values.HOOKRAIL_RETENTION_DAYS * 86_400_000,

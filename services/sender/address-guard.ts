@@ -39,8 +39,7 @@ export class AddressGuard {
    * or `blocked_address` with the rule. `host` is a lower-case name or an address without brackets.
    */
   async addressesOf(host: string, port: number): Promise<readonly string[]> {
-    const isExempt = isIP(host) ? this.#policy.allow.address(host) : this.#policy.allow.name(host);
-    if (isExempt) return isIP(host) ? [host] : this.#lookup(host, this.#resolveExempt);
+    if (this.isExempt(host)) return isIP(host) ? [host] : this.#lookup(host, this.#resolveExempt);
     if (isIP(host)) throw blocked('address_literal', `${host} is an address literal`);
     if (!this.#policy.ports.includes(port))
       throw blocked('port', `port ${port} is not among the allowed ones`);
@@ -50,6 +49,11 @@ export class AddressGuard {
         throw blocked('address', `${host} leads to an address that is not public`);
     }
     return addresses;
+  }
+
+  /** Whether the policy lets this host be, whatever it leads to. */
+  isExempt(host: string): boolean {
+    return isIP(host) ? this.#policy.allow.address(host) : this.#policy.allow.name(host);
   }
 
   /** Whether a connection for this host may lead to this address; asked again of the socket that was opened. */

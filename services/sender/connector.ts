@@ -1,8 +1,10 @@
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import tls from 'node:tls';
 import type { Clock } from '../runtime/clock.ts';
+import type { EgressProxy } from '../runtime/egress-proxy.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { ConnectFailure, connectFailureOf } from './connect-failure.ts';
+import { openTunnel } from './egress-proxy.ts';
 
 export interface ConnectorDeps {
   readonly clock: Clock;
@@ -10,6 +12,8 @@ export interface ConnectorDeps {
   readonly secureContext: tls.SecureContext;
   /** DNS, TCP and TLS together, milliseconds. */
   readonly connectTimeoutMs: number;
+  /** Connects for us, except to what is exempt from the guard; null: we connect ourselves. */
+  readonly proxy: EgressProxy | null;
 }
 
 /** Where to connect, and the TLS session of an earlier connection there: its certificate was verified then. */
@@ -43,7 +47,7 @@ export class Connector {
   connect(target: ConnectTarget): Promise<tls.TLSSocket> {
     const { clock, connectTimeoutMs } = this.#deps;
     return new Promise((resolve, reject) => {
-      const connecting: Connecting = { stage: 'resolving', socket: null, isOver: false, end: () => {} };
+      const connecting: Connecting = { stage: 'resolving', giveUp: () => {}, isOver: false, end: () => {} };
       const disarm = clock.at(clock.now() + connectTimeoutMs, () =>
         connecting.end(timedOut(connecting, target)),
       );
@@ -53,7 +57,7 @@ export class Connector {
         disarm();
         this.#opening.delete(connecting);
         if (result instanceof ConnectFailure) {
-          connecting.socket?.destroy();
+          connecting.giveUp();
           reject(result);
         } else resolve(result);
       };
@@ -76,7 +80,9 @@ export class Connector {
     for (const address of addresses.slice(0, ADDRESSES_TRIED_MAX)) {
       if (connecting.isOver) break;
       try {
-        return await this.#handshake(target, address, connecting);
+        connecting.stage = 'connecting';
+        const tunnel = await this.#tunnel(target, address, connecting);
+        return await this.#handshake(target, address, connecting, tunnel);
       } catch (error) {
         failure = connectFailureOf(error as Error);
         // Another address of the name may be up; one that answered in TLS speaks for all of them.
@@ -86,14 +92,34 @@ export class Connector {
     throw failure;
   }
 
-  #handshake(target: ConnectTarget, address: string, connecting: Connecting): Promise<tls.TLSSocket> {
+  /** The proxy's connection to the address; null where we connect ourselves. */
+  async #tunnel(
+    { host, port }: ConnectTarget,
+    address: string,
+    connecting: Connecting,
+  ): Promise<Socket | null> {
+    const { guard, proxy } = this.#deps;
+    if (proxy === null || guard.isExempt(host)) return null;
+    const tunnel = openTunnel(proxy, address, port);
+    connecting.giveUp = () => tunnel.cancel();
+    const socket = await tunnel.opened;
+    if (connecting.isOver) socket.destroy();
+    connecting.giveUp = () => void socket.destroy();
+    connecting.stage = 'handshaking';
+    return socket;
+  }
+
+  #handshake(
+    target: ConnectTarget,
+    address: string,
+    connecting: Connecting,
+    tunnel: Socket | null,
+  ): Promise<tls.TLSSocket> {
     const { guard } = this.#deps;
-    connecting.stage = 'connecting';
     return new Promise((resolve, reject) => {
       const socket = tls.connect({
         // An address, never a name: nothing is resolved after the check.
-        host: address,
-        port: target.port,
+        ...(tunnel ? { socket: tunnel } : { host: address, port: target.port }),
         // Server name indication is for names only (RFC 6066); literals are checked against the certificate's addresses.
         servername: isIP(target.host) ? '' : target.host,
         secureContext: this.#deps.secureContext,
@@ -103,17 +129,19 @@ export class Connector {
         rejectUnauthorized: true,
         checkServerIdentity: (_, certificate) => tls.checkServerIdentity(target.host, certificate),
       });
-      connecting.socket = socket;
+      connecting.giveUp = () => void socket.destroy();
       socket.setNoDelay(true);
-      socket.once('connect', () => {
-        connecting.stage = 'handshaking';
-        // What the kernel connected to is what counts, whatever was asked for.
-        // (Undefined: the connection is gone again already, and nothing can be sent on it.)
-        const { remoteAddress } = socket;
-        if (remoteAddress === undefined || guard.permits(target.host, remoteAddress)) return;
-        const detail = `${target.host} led to an address that is not public`;
-        socket.destroy(new ConnectFailure('blocked_address', detail, { blockedBy: 'remote_address' }));
-      });
+      // Through a proxy, the peer is the proxy, which was told the address.
+      if (!tunnel)
+        socket.once('connect', () => {
+          connecting.stage = 'handshaking';
+          // What the kernel connected to is what counts, whatever was asked for.
+          // (Undefined: the connection is gone again already, and nothing can be sent on it.)
+          const { remoteAddress } = socket;
+          if (remoteAddress === undefined || guard.permits(target.host, remoteAddress)) return;
+          const detail = `${target.host} led to an address that is not public`;
+          socket.destroy(new ConnectFailure('blocked_address', detail, { blockedBy: 'remote_address' }));
+        });
       const closed = () => reject(new ConnectFailure('connection_reset', 'closed during the TLS handshake'));
       socket.on('error', reject).on('close', closed);
       socket.once('secureConnect', () => {
@@ -131,7 +159,8 @@ export class Connector {
 /** A connection on its way. `stage` says where a time-out caught it. */
 interface Connecting {
   stage: 'resolving' | 'connecting' | 'handshaking';
-  socket: tls.TLSSocket | null;
+  /** Ends what is open for it so far. */
+  giveUp(): void;
   isOver: boolean;
   end(result: tls.TLSSocket | ConnectFailure): void;
 }

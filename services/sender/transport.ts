@@ -1,4 +1,5 @@
 import type { Clock } from '../runtime/clock.ts';
+import type { EgressProxy } from '../runtime/egress-proxy.ts';
 import {
   AddressGuard,
   dnsResolver,
@@ -31,6 +32,8 @@ export interface TransportOptions {
   readonly connectTimeoutMs: number;
   /** Where requests may go; the same policy as at create and update. */
   readonly egress: EgressPolicy;
+  /** Connects for us; see Connector. */
+  readonly proxy?: EgressProxy | null;
   /** PEM of authorities trusted besides the system's, or null. */
   readonly extraCa: string | null;
   readonly limits?: Partial<TransportLimits>;
@@ -76,6 +79,7 @@ export class HttpTransport implements Transport, ExchangeOwner {
       guard,
       secureContext: secureContext(options.extraCa),
       connectTimeoutMs: Math.min(connectTimeoutMs, totalTimeoutMs),
+      proxy: options.proxy ?? null,
     });
     this.#pool = new ConnectionPool(this.#connector, { ...TRANSPORT_LIMITS, ...options.limits });
     this.#deadlines = new Deadlines(clock, totalTimeoutMs, (exchange) => exchange.timeOut());

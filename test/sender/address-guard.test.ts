@@ -115,6 +115,7 @@ describe('not one packet goes to', () => {
       guard,
       secureContext: secureContext(certificates.ca),
       connectTimeoutMs: 2000,
+      proxy: null,
     });
     const target = { host: 'localhost', port: receiver.port, session: undefined };
     await expect(connector.connect(target)).rejects.toMatchObject({
