@@ -12,9 +12,10 @@ import type { FailureCode, ResponseKept } from '../domain/attempt.ts';
 import type { DirectoryChange } from '../domain/directory.ts';
 import type { ApiVersion, Endpoint, EndpointStatus, SealedSecret } from '../domain/endpoint.ts';
 import type { DomainEvent, EventType } from '../domain/event.ts';
-import type { JournalEntry, RoutingVerdict } from '../domain/journal.ts';
+import type { JournalEntry } from '../domain/journal.ts';
 import type { Merchant } from '../domain/merchant.ts';
 import type { Trigger } from '../domain/task.ts';
+import type { Replays, TraceRecord } from './replays.ts';
 
 export interface Store {
   readonly merchants: Merchants;
@@ -23,6 +24,7 @@ export interface Store {
   readonly answers: StoredAnswers;
   readonly outbox: Outbox;
   readonly log: DeliveryLog;
+  readonly replays: Replays;
   status(): { readonly reachable: boolean };
   /** Resolves (never rejects) with the reason when the store cannot go on. */
   readonly failed: Promise<Error>;
@@ -191,6 +193,8 @@ export interface StoredAnswers {
       }
     | undefined
   >;
+  /** For a request that changed nothing here (a resend): an answer that no other change commits. */
+  keep(answer: AnswerToStore, at: number): Promise<void>;
 }
 
 /** Directory changes that are committed and not yet on the DIRECTORY stream, in order. */
@@ -276,7 +280,7 @@ export interface DeliveryLog {
     merchantId: string,
     eventId: string,
   ): Promise<
-    | { readonly event: DomainEvent; readonly routedAt: number; readonly trace: readonly RoutingVerdict[] }
+    | { readonly event: DomainEvent; readonly routedAt: number; readonly trace: readonly TraceRecord[] }
     | undefined
   >;
   /** Resolves with the delivery once its first attempt is recorded (or it was cancelled), or undefined when the signal fires. */
