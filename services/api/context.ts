@@ -18,6 +18,8 @@ export interface ApiOptions {
   readonly testRateLimitPerMinute: number;
   /** Endpoints a merchant may have. */
   readonly endpointQuota: number;
+  /** Deliveries that replays make a second, at most. */
+  readonly replayPerSecond: number;
   readonly limits?: Partial<ApiLimits>;
 }
 
