@@ -61,7 +61,7 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
   const stopping = new AbortController();
   const { app, limiters } = createApp({ ...deps, limits, relay, stopping: stopping.signal }, deps);
   const server = createApiServer(app, limits, deps.random);
-  const pace = { perSecondMax: deps.options.replayPerSecond };
+  const pace = { perSecondMax: deps.options.replayPerSecond, afterChangeMs: limits.replayAfterChangeMs };
   const replays = new ReplayRunner({ ...deps, pace });
   const release = async () => {
     for (const limiter of limiters) limiter.stop();

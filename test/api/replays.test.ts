@@ -16,7 +16,7 @@ let events: DomainEvent[];
 const SINCE = new Date(Date.now() - 3_600_000).toISOString();
 
 beforeAll(async () => {
-  api = await startTestApi();
+  api = await startTestApi({ limits: { replayAfterChangeMs: 0 } });
   recorded = await startRecorded(api, ['replay']);
 });
 afterAll(async () => {

@@ -99,8 +99,7 @@ export class ReplayRunner {
 
   async #page(replay: ReplayRecord): Promise<void> {
     const { store, broker, clock } = this.#deps;
-    const refusal = await this.#refusal(replay);
-    if (refusal !== null) return this.#finish(replay, 'cancelled', refusal);
+    if (!(await this.#mayGoOn(replay))) return;
     const { tasks, leftOut, next, isLast } = await missedPage(
       store,
       replay,
@@ -116,10 +115,18 @@ export class ReplayRunner {
     if (goesOn && isLast) this.#turns.through(replay);
   }
 
-  /** Why the replay cannot go on, or null. */
-  async #refusal({ merchantId, endpointId }: ReplayRecord): Promise<ReplayCancelReason | null> {
-    if (merchantId === null || endpointId === null) return null;
-    return refusalOf(await this.#deps.store.endpoints.get(merchantId, endpointId));
+  /** A replay of one endpoint waits until every sender knows that it is active, and ends when it is no longer. */
+  async #mayGoOn(replay: ReplayRecord): Promise<boolean> {
+    const { merchantId, endpointId, place } = replay;
+    if (merchantId === null || endpointId === null) return true;
+    const endpoint = await this.#deps.store.endpoints.get(merchantId, endpointId);
+    const refusal = refusalOf(endpoint);
+    if (refusal !== null) await this.#finish(replay, 'cancelled', refusal);
+    if (!endpoint || refusal !== null) return false;
+    const knownAt = endpoint.updatedAt + this.#pace.afterChangeMs;
+    if (place !== null || this.#deps.clock.now() >= knownAt) return true;
+    this.#turns.pause(replay, knownAt);
+    return false;
   }
 
   /** The delivery counts as under way until its first attempt is recorded, or it was cancelled. */

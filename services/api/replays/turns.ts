@@ -4,6 +4,8 @@ import type { ReplayRecord } from '../../store/replays.ts';
 export interface ReplayPace {
   /** Deliveries a second, over all replays. */
   readonly perSecondMax: number;
+  /** How long after its endpoint's last change a replay begins. */
+  readonly afterChangeMs: number;
   /** Events of one page. */
   readonly pageEvents: number;
   /** A replay with so many deliveries that were not attempted yet waits. */
@@ -18,6 +20,7 @@ export interface ReplayPace {
 
 export const REPLAY_PACE = {
   perSecondMax: 500,
+  afterChangeMs: 2000,
   pageEvents: 50,
   underWayMax: 50,
   patienceMs: 5000,
