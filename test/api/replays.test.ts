@@ -1,8 +1,10 @@
 /** Replays: what an endpoint has not got is found, counted, sent once, and the progress told; or a clear reason why not. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runReplayCommand } from '../../services/api/operator-replays.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { deliveryId } from '../../services/domain/ids.ts';
 import { renderBody } from '../../services/domain/versions/render.ts';
+import { systemRandom } from '../../services/runtime/random.ts';
 import { eventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { cancelled, delivered, failed, head, journalOf, routed } from '../support/journal-entries.ts';
@@ -160,6 +162,30 @@ describe('a replay', () => {
     expect(done).toMatchObject({ status: 'cancelled', cancel_reason: 'endpoint_disabled', count: 204 });
     expect(sent().length).toBeLessThan(200);
     expect(done.finished_at).not.toBeNull();
+  });
+
+  test('an operator’s goes over all active endpoints, and passes over the others', async () => {
+    const disabled = endpoint.uuid;
+    await setStatus('disabled');
+    const other = await createEndpoint(api);
+    endpoint = other;
+    const late = eventOf(api.merchantId, other.uuid, { occurredAt: Date.now() - 50_000 });
+    const trace = [{ endpointId: other.uuid, verdict: 'endpoint_disabled' }] as const;
+    await journalOf(api.store, other.uuid)({ ...routed(late, []), trace });
+    const deps = { ...api, random: systemRandom };
+    const given = { since: SINCE, only: 'missing', merchant: api.merchantId };
+    const started = await runReplayCommand(deps, 'replay-start', given);
+    const { replayId } = started as { replayId: string };
+    const done = await eventually('it ends', async () => {
+      const replay = await api.store.replays.get(replayId);
+      return replay?.status === 'running' ? null : replay;
+    });
+    expect(done).toMatchObject({ status: 'completed', published: done.count });
+    expect(sent().map(({ eventId }) => eventId)).toEqual([late.eventId]);
+    expect(recorded.sent.filter(({ endpointId }) => endpointId === disabled)).toEqual([]);
+    // It is the operator's: merchants see its deliveries, not the replay.
+    const { body } = await api.call('GET', `${ENDPOINTS}/${other.uuid}/replays`);
+    expect(body.data).toEqual([]);
   });
 
   test('the same Idempotency-Key starts one', async () => {
