@@ -10,11 +10,13 @@ import {
   OperatorError,
   runOperatorCommand,
 } from './api/operator-commands.ts';
+import { isReplayCommand, type ReplayCommand, runReplayCommand } from './api/operator-replays.ts';
 import { operatorTokenFile } from './api/operator-routes.ts';
 import { isShelfCommand, runShelfCommand, type ShelfCommand } from './api/operator-shelves.ts';
 import { openBroker } from './broker/open.ts';
 import { storeCommands } from './operator/backup-commands.ts';
 import type { Execute, GlobalOptions } from './operator/execute.ts';
+import { replayCommands } from './operator/replay-commands.ts';
 import { deadLetterCommands, quarantineCommands } from './operator/shelf-commands.ts';
 import { keyCommands, merchantCommands } from './operator/store-commands.ts';
 import { topicsAnswer, topicsText } from './operator/topic-commands.ts';
@@ -33,7 +35,7 @@ import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
 const EXIT_USAGE = 2;
 const EXIT_FAILED = 1;
 const SERVICE_TIMEOUT_MS = 10_000;
-/** Shelves and stores may be long, and what is put back is made durable first. */
+/** Shelves and stores may be long, what is put back is made durable first, and a replay counts what there is. */
 const LONG_TIMEOUT_MS = 600_000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -97,6 +99,7 @@ function commandLine(
     .command('dead-letters', 'Deliveries that are over without a success', (shelf) =>
       deadLetterCommands(shelf, execute),
     )
+    .command('replay', 'What endpoints have not got, once more', (replay) => replayCommands(replay, execute))
     .command(
       'topics',
       'Commands that create Kafka topics and grant each process its ACLs',
@@ -111,7 +114,10 @@ function commandLine(
         print(argv.output === 'json' ? JSON.stringify(answer) : topicsText(answer));
       },
     )
-    .demandCommand(1, 'say what to do: merchants, keys, keyring, store, quarantine, dead-letters or topics')
+    .demandCommand(
+      1,
+      'say what to do: merchants, keys, keyring, store, quarantine, dead-letters, replay or topics',
+    )
     .strict()
     .version(false)
     .exitProcess(false)
@@ -141,14 +147,14 @@ function createKeyRing(path: string): void {
 
 /** Asks the running service, or opens the store when none runs on this data directory. */
 async function ask(
-  command: OperatorCommand | ShelfCommand,
+  command: OperatorCommand | ReplayCommand | ShelfCommand,
   given: Arguments,
   config: ReturnType<typeof readConfig>,
 ): Promise<unknown> {
   const { host, port } = config.operations;
   const answer = await askService(`http://${host}:${port}/operator/${command}`, given, {
     dataDir: config.dataDir,
-    withinMs: isShelfCommand(command) || command === 'store-backup' ? LONG_TIMEOUT_MS : SERVICE_TIMEOUT_MS,
+    withinMs: isLong(command) ? LONG_TIMEOUT_MS : SERVICE_TIMEOUT_MS,
   });
   if (answer !== undefined) return answer.result;
   if (isShelfCommand(command)) return askShelves(command, given, config);
@@ -163,14 +169,17 @@ async function ask(
     throw new OperatorError(`${error.message}; ${where}`);
   });
   try {
-    return await runOperatorCommand(
-      { store, clock, random: systemRandom, environment: config.environment },
-      command,
-      given,
-    );
+    const deps = { store, clock, random: systemRandom, environment: config.environment };
+    return isReplayCommand(command)
+      ? await runReplayCommand(deps, command, given)
+      : await runOperatorCommand(deps, command, given);
   } finally {
     await store.close();
   }
+}
+
+function isLong(command: OperatorCommand | ReplayCommand | ShelfCommand): boolean {
+  return isShelfCommand(command) || isReplayCommand(command) || command === 'store-backup';
 }
 
 /** Opens the broker itself. */

@@ -1,8 +1,9 @@
 /**
- * `npm run bench [-- --json FILE] [--quick] [--engine sqlite|kafka] [--brokers N] [--lateness]`: how many deliveries a
+ * `npm run bench [-- --json FILE] [--quick] [--engine sqlite|kafka] [--brokers N] [--lateness] [--replay]`: how many deliveries a
  * second the whole service makes and what each costs, beside a bare loop that only posts. The bare loop runs before and
  * after, so that the ratios hold on any machine.
- * With --lateness: nothing of that, but how late retries are on the schedule of production.
+ * With --lateness: nothing of that, but how late retries are on the schedule of production. With --replay: how much a
+ * replay of 50,000 events slows live deliveries.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -15,6 +16,7 @@ import { DATA_DIR, ENGINE_NAMES, type Engine, type EngineName, openEngine } from
 import { type LatenessResult, latenessText, measureLateness } from './lateness.ts';
 import { makeEvents } from './load.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
+import { measureReplay, type ReplayResult, replayText } from './replay.ts';
 import { type Report, reportJson, reportText } from './report.ts';
 
 const THROUGHPUT = [
@@ -30,6 +32,7 @@ const FULL = {
   warmUpMs: 3000,
   latencySeconds: 30,
   latenessSeconds: 60,
+  replayedEvents: 50_000,
 } as const;
 const QUICK = {
   events: 10_000,
@@ -37,6 +40,7 @@ const QUICK = {
   warmUpMs: 1000,
   latencySeconds: 5,
   latenessSeconds: 10,
+  replayedEvents: 5000,
 } as const;
 
 async function main(): Promise<void> {
@@ -53,6 +57,7 @@ async function main(): Promise<void> {
   };
   try {
     if (options.lateness) return await latenessOfAll(options, sizes.latenessSeconds, { receiver, ca });
+    if (options.replay) return await replayOfAll(options, sizes, { receiver, ca });
     const before = await bareLoop();
     const throughput: ThroughputResult[] = [];
     const latency: LatencyResult[] = [];
@@ -84,6 +89,7 @@ interface Options {
   readonly isChosen: boolean;
   readonly brokers: number;
   readonly lateness: boolean;
+  readonly replay: boolean;
 }
 
 function readOptions(): Options {
@@ -94,6 +100,7 @@ function readOptions(): Options {
       engine: { type: 'string' },
       brokers: { type: 'string', default: '1' },
       lateness: { type: 'boolean', default: false },
+      replay: { type: 'boolean', default: false },
     },
   });
   const chosen = ENGINE_NAMES.filter((name) => values.engine === undefined || name === values.engine);
@@ -101,8 +108,8 @@ function readOptions(): Options {
   const brokers = Number(values.brokers);
   if (!Number.isInteger(brokers) || brokers < 1 || brokers > 9) throw new Error('--brokers takes 1 to 9');
   const isChosen = values.engine !== undefined;
-  const { quick, lateness } = values;
-  return { json: values.json ?? null, quick, engines: chosen, isChosen, brokers, lateness };
+  const { quick, lateness, replay } = values;
+  return { json: values.json ?? null, quick, engines: chosen, isChosen, brokers, lateness, replay };
 }
 
 /** Starts one engine after the other for the work; `leftOut` gets a line for each that cannot be had. */
@@ -161,6 +168,22 @@ async function latenessOfAll(
     results.push(await measureLateness({ engine, ...run, ...pace }));
   });
   console.log([...results.map(latenessText), ...leftOut].join('\n'));
+  if (options.json) writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`);
+}
+
+async function replayOfAll(
+  options: Options,
+  sizes: { readonly replayedEvents: number; readonly latencySeconds: number },
+  run: { readonly receiver: Receiver; readonly ca: string },
+): Promise<void> {
+  const leftOut: string[] = [];
+  const results: ReplayResult[] = [];
+  await withEach(options, leftOut, async (engine) => {
+    say(`${engine.name}, live deliveries beside a replay …`);
+    const pace = { eventsPerSecond: EVENTS_PER_SECOND, secondsBefore: sizes.latencySeconds };
+    results.push(await measureReplay({ engine, ...run, ...pace, events: sizes.replayedEvents }));
+  });
+  console.log([...results.map(replayText), ...leftOut].join('\n'));
   if (options.json) writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`);
 }
 

@@ -225,7 +225,7 @@ async function arrived(service: Service, receiver: Receiver, deliveries: number)
 }
 
 /** Waits until the delivery log has so many entries: one per routed event and one per attempt. */
-async function recorded(service: Service, entries: number): Promise<void> {
+export async function recorded(service: Service, entries: number): Promise<void> {
   const giveUpAt = wallClock() + RECORDED_MS_MAX;
   while ((await service.recordedEntries()) < entries) {
     if (wallClock() > giveUpAt) throw new Error(`the delivery log did not reach ${entries} entries`);

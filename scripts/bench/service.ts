@@ -24,6 +24,8 @@ export interface Service {
   prepare(templates: readonly DomainEvent[]): Promise<void>;
   /** Registers one endpoint for each merchant, by REST. */
   createEndpoints(url: (index: number) => string): Promise<void>;
+  /** A request of the merchant with this index, below its endpoint; answers the body. Rejects unless it succeeds. */
+  ask(merchant: number, method: 'GET' | 'PATCH' | 'POST', below: string, body?: object): Promise<Answer>;
   /** Entries of the delivery log so far: one per routed event, one per attempt. */
   recordedEntries(): Promise<number>;
   /** Tasks put back so far because their endpoint's window and queue were full. */
@@ -40,6 +42,11 @@ interface Merchant {
   readonly merchantId: string;
   readonly apiKey: string;
 }
+
+/** The fields of an answer, as they came. */
+export type Answer = Readonly<Record<string, unknown>>;
+
+const ENDPOINTS = '/merchant/webhook-endpoints';
 
 /** Starts the built service with so many merchants, on the disk that holds the checkout. */
 export async function startService(engine: Engine, ca: string, merchantCount: number): Promise<Service> {
@@ -81,6 +88,7 @@ export async function startService(engine: Engine, ca: string, merchantCount: nu
   const [first] = processes;
   if (!first) throw new Error(`engine ${engine.name} names no process`);
   const apiUrl = `http://127.0.0.1:${environment.HOOKRAIL_API_PORT}`;
+  const endpointIds: string[] = [];
   const failed = Promise.race(processes.map((each) => each.failed));
   failed.catch(() => {});
   return {
@@ -91,8 +99,17 @@ export async function startService(engine: Engine, ca: string, merchantCount: nu
     publish: (count) => first.ask('publish', count),
     merchantIds: merchants.map(({ merchantId }) => merchantId),
     async createEndpoints(url) {
-      for (const [index, merchant] of merchants.entries()) await createEndpoint(apiUrl, merchant, url(index));
+      for (const [index, merchant] of merchants.entries()) {
+        const body = { url: url(index), description: 'benchmark' };
+        const { uuid } = await askAs(apiUrl, merchant, 'POST', ENDPOINTS, body);
+        endpointIds.push(`${uuid}`);
+      }
       await sleep(DIRECTORY_MS);
+    },
+    ask(index, method, below, body) {
+      const merchant = merchants[index];
+      if (!merchant) throw new Error(`there is no merchant ${index}`);
+      return askAs(apiUrl, merchant, method, `${ENDPOINTS}/${endpointIds[index]}${below}`, body);
     },
     recordedEntries: () => sum('hookrail_journal_entries_recorded_total'),
     parkedTasks: () => sum('hookrail_parked_total'),
@@ -142,15 +159,24 @@ async function operator(
   return text.startsWith('{') ? JSON.parse(text) : {};
 }
 
-async function createEndpoint(apiUrl: string, merchant: Merchant, url: string): Promise<void> {
-  const answer = await request(`${apiUrl}/merchant/webhook-endpoints`, {
-    method: 'POST',
-    headers: { authorization: `API-Key ${merchant.apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ url, description: 'benchmark' }),
+async function askAs(
+  apiUrl: string,
+  merchant: Merchant,
+  method: 'GET' | 'PATCH' | 'POST',
+  path: string,
+  body?: object,
+): Promise<Answer> {
+  const answer = await request(apiUrl + path, {
+    method,
+    headers: {
+      authorization: `API-Key ${merchant.apiKey}`,
+      ...(body ? { 'content-type': 'application/json' } : {}),
+    },
+    ...(body ? { body: JSON.stringify(body) } : {}),
   });
   const text = await answer.body.text();
-  if (answer.statusCode !== 201)
-    throw new Error(`creating an endpoint answered ${answer.statusCode}: ${text}`);
+  if (answer.statusCode >= 300) throw new Error(`${method} ${path} answered ${answer.statusCode}: ${text}`);
+  return JSON.parse(text) as Answer;
 }
 
 /** A counter's value, summed over its labels. */

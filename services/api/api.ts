@@ -1,6 +1,6 @@
 /**
- * The api station: the merchants' REST API, the producers' HTTP door, and the relay that brings directory changes from
- * the store to the stream. openapi.yaml describes it and is what requests are validated against.
+ * The api station: the merchants' REST API, the producers' HTTP door, the relay that brings directory changes from
+ * the store to the stream, and the runner of replays. openapi.yaml describes it and is what requests are validated against.
  */
 import type { AddressInfo } from 'node:net';
 import express, { type Express, type RequestHandler } from 'express';
@@ -22,12 +22,15 @@ import { ApiError, problemHandler } from './problem.ts';
 import { limitPerMinute, type RateLimit } from './rate-limit.ts';
 import { reconcile, told } from './reconcile.ts';
 import { Relay } from './relay.ts';
+import { ReplayRunner } from './replays/replay-runner.ts';
 import { requestLog } from './request-log.ts';
 import { deleteEndpoint, rotateSecret, updateEndpoint } from './routes/change-endpoint.ts';
 import { createEndpoint } from './routes/create-endpoint.ts';
 import { publishEvents } from './routes/publish-events.ts';
 import { getDelivery, getEvent, listDeliveries } from './routes/read-deliveries.ts';
 import { getEndpoint, listEndpoints } from './routes/read-endpoints.ts';
+import { getReplay, listReplays, startReplay } from './routes/replays.ts';
+import { resendDelivery } from './routes/resend-delivery.ts';
 import { refuseInProduction, testEndpoint } from './routes/test-endpoint.ts';
 import { createApiServer, drainServer } from './server.ts';
 import { validateRequests } from './validation.ts';
@@ -63,9 +66,11 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
   const stopping = new AbortController();
   const { app, limiters } = createApp({ ...deps, limits, relay, stopping: stopping.signal }, deps);
   const server = createApiServer(app, limits, deps.random);
+  const pace = { perSecondMax: deps.options.replayPerSecond, afterChangeMs: limits.replayAfterChangeMs };
+  const replays = new ReplayRunner({ ...deps, pace });
   const release = async () => {
     for (const limiter of limiters) limiter.stop();
-    await relay.stop();
+    await Promise.all([relay.stop(), replays.stop()]);
   };
   try {
     await told(untold, deps);
@@ -121,6 +126,12 @@ function createApp(
   route(app, '/merchant/webhook-endpoints/{id}/deliveries/{delivery_id}', {
     get: open(getDelivery(context)),
   });
+  route(app, '/merchant/webhook-endpoints/{id}/deliveries/{delivery_id}/resend', {
+    post: open(resendDelivery(context, running)),
+  });
+  route(app, '/merchant/webhook-endpoints/{id}/replay', { post: open(startReplay(context, running)) });
+  route(app, '/merchant/webhook-endpoints/{id}/replays', { get: open(listReplays(context)) });
+  route(app, '/merchant/webhook-endpoints/{id}/replays/{replay_id}', { get: open(getReplay(context)) });
   route(app, '/merchant/events/{event_id}', { get: open(getEvent(context)) });
   route(app, '/producer/events', {
     post: [

@@ -18,6 +18,8 @@ export interface ApiOptions {
   readonly testRateLimitPerMinute: number;
   /** Endpoints a merchant may have. */
   readonly endpointQuota: number;
+  /** Deliveries that replays make a second, at most. */
+  readonly replayPerSecond: number;
   readonly limits?: Partial<ApiLimits>;
 }
 
@@ -35,6 +37,8 @@ export interface ApiLimits {
   readonly testWaitSecondsMax: number;
   /** How long running requests may go on after stop was called. */
   readonly stopGraceMs: number;
+  /** How long after its endpoint's last change a replay begins: every sender knows by then that it is active. */
+  readonly replayAfterChangeMs: number;
   /** How long the answer to an Idempotency-Key is kept. */
   readonly answersKeptMs: number;
 }
@@ -49,6 +53,7 @@ export const API_LIMITS: ApiLimits = {
   publishedWaitMs: 3000,
   testWaitSecondsMax: 30,
   stopGraceMs: 5000,
+  replayAfterChangeMs: 2000,
   answersKeptMs: 24 * 3600 * 1000,
 };
 

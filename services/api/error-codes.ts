@@ -94,6 +94,11 @@ export const ERROR_CODES = {
     title: 'No such event',
     hint: 'Events are kept for a limited time, and can be read a moment after they were accepted.',
   },
+  replay_not_found: {
+    status: 404,
+    title: 'No such replay of this endpoint',
+    hint: 'List the endpoint’s replays.',
+  },
   method_not_allowed: {
     status: 405,
     title: 'The method is not allowed here',
@@ -113,6 +118,21 @@ export const ERROR_CODES = {
     status: 409,
     title: 'Too many endpoints',
     hint: 'Delete endpoints that are not needed, or ask the operator for a higher limit.',
+  },
+  endpoint_not_active: {
+    status: 409,
+    title: 'The endpoint is not active',
+    hint: 'Set its status to active, then repeat the request.',
+  },
+  delivery_body_removed: {
+    status: 409,
+    title: 'The body of this delivery is no longer kept',
+    hint: 'What was sent is gone, so it cannot be sent again. Bodies are kept for a limited time.',
+  },
+  replay_running: {
+    status: 409,
+    title: 'A replay of this endpoint is running',
+    hint: 'Follow the one named by replay_uuid, and start another when it has ended.',
   },
   idempotency_key_in_progress: {
     status: 409,
@@ -148,6 +168,16 @@ export const ERROR_CODES = {
     status: 422,
     title: 'Events of this type do not concern such an entity',
     hint: 'Use user_uuid or corporate_uuid as the detail says.',
+  },
+  test_not_resendable: {
+    status: 422,
+    title: 'A test is not sent again',
+    hint: 'Send another test webhook instead.',
+  },
+  empty_period: {
+    status: 422,
+    title: 'The period of the replay is empty',
+    hint: 'since must be before until, and in the past.',
   },
   idempotency_key_reused: {
     status: 422,

@@ -5,6 +5,7 @@ import express, { type Router } from 'express';
 import type { Broker } from '../broker/broker.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { type OperatorDeps, OperatorError, runOperatorCommand } from './operator-commands.ts';
+import { isReplayCommand, type ReplayCommandDeps, runReplayCommand } from './operator-replays.ts';
 import { isShelfCommand, runShelfCommand } from './operator-shelves.ts';
 
 /** Some thousand positions of a shelf. */
@@ -22,11 +23,12 @@ export function operatorTokenFile(dataDir: string): string {
  * Makes a new token at each start: whoever can read the data directory is the operator.
  */
 export function operatorRoutes(
-  deps: OperatorDeps & {
-    readonly broker: Pick<Broker, 'quarantine' | 'deadLetters'>;
-    readonly dataDir: string;
-    readonly log: Logger;
-  },
+  deps: OperatorDeps &
+    ReplayCommandDeps & {
+      readonly broker: Pick<Broker, 'quarantine' | 'deadLetters'>;
+      readonly dataDir: string;
+      readonly log: Logger;
+    },
 ): Router {
   const token = Buffer.from(deps.random.bytes(TOKEN_BYTES)).toString('base64url');
   writeToken(deps.dataDir, token);
@@ -43,7 +45,9 @@ export function operatorRoutes(
       const given = request.body ?? {};
       const result = isShelfCommand(command)
         ? await runShelfCommand(deps.broker, command, given)
-        : await runOperatorCommand(deps, command, given);
+        : isReplayCommand(command)
+          ? await runReplayCommand(deps, command, given)
+          : await runOperatorCommand(deps, command, given);
       deps.log.info({ event: 'operator_command', command });
       response.setHeader('Cache-Control', 'no-store').json({ result });
     } catch (error) {

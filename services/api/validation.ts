@@ -41,12 +41,12 @@ const OWN_CODES: readonly {
 }[] = [
   { path: /^\/params\//, keyword: 'format', code: 'invalid_uuid' },
   {
-    path: /^\/body\/subscribed_events\/\d+$/,
+    path: /^\/body\/(subscribed_events|types)\/\d+$/,
     keyword: 'enum',
     code: 'unknown_event_type',
     detail: `Allowed: ${EVENT_TYPES.join(', ')}.`,
   },
-  { path: /^\/body\/subscribed_events$/, keyword: 'minItems', code: 'empty_filter' },
+  { path: /^\/body\/(subscribed_events|types)$/, keyword: 'minItems', code: 'empty_filter' },
   { path: /^\/headers\/api-version$/, keyword: 'enum', code: 'unsupported_api_version' },
   { path: /^\/body\/api_version$/, keyword: 'enum', code: 'unsupported_api_version' },
   { path: /^\/body$/, keyword: 'oneOf', code: 'exactly_one_entity_required' },

@@ -1,4 +1,5 @@
 import type { Arguments, OperatorCommand } from '../api/operator-commands.ts';
+import type { ReplayCommand } from '../api/operator-replays.ts';
 import type { ShelfCommand } from '../api/operator-shelves.ts';
 
 /** The options that every command has, and yargs' own arguments besides. */
@@ -9,7 +10,7 @@ export interface GlobalOptions {
 
 /** Has a command carried out, and prints what came of it. */
 export type Execute = (
-  command: OperatorCommand | ShelfCommand,
+  command: OperatorCommand | ReplayCommand | ShelfCommand,
   options: GlobalOptions,
   given: Arguments,
 ) => Promise<void>;

@@ -82,6 +82,11 @@ export const VARIABLES = {
     'Test webhooks per key and minute.',
   ),
   HOOKRAIL_ENDPOINT_QUOTA: variable(as.integer(1, 1_000_000), 100, 'Endpoints a merchant may have.'),
+  HOOKRAIL_REPLAY_PER_SECOND: variable(
+    as.integer(1, 100_000),
+    500,
+    'Deliveries a second that replays make at most, so that live ones are not delayed.',
+  ),
   HOOKRAIL_RETENTION_DAYS: variable(as.integer(1, 3650), 30, 'Days that events and deliveries are kept.'),
   HOOKRAIL_AUTO_DISABLE_HOURS: variable(
     as.number(0, 8760),
@@ -134,6 +139,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       rateLimitPerMinute: values.HOOKRAIL_RATE_LIMIT_PER_MINUTE,
       testRateLimitPerMinute: values.HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE,
       endpointQuota: values.HOOKRAIL_ENDPOINT_QUOTA,
+      replayPerSecond: values.HOOKRAIL_REPLAY_PER_SECOND,
     },
     operations: { host: values.HOOKRAIL_OPS_HOST, port: values.HOOKRAIL_OPS_PORT },
     sender: {

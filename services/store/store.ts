@@ -11,10 +11,11 @@
 import type { FailureCode, ResponseKept } from '../domain/attempt.ts';
 import type { ApiVersion, Endpoint, EndpointStatus, SealedSecret } from '../domain/endpoint.ts';
 import type { DomainEvent, EventType } from '../domain/event.ts';
-import type { JournalEntry, RoutingVerdict } from '../domain/journal.ts';
+import type { JournalEntry } from '../domain/journal.ts';
 import type { Merchant } from '../domain/merchant.ts';
 import type { Trigger } from '../domain/task.ts';
 import type { Outbox } from './outbox.ts';
+import type { Replays, TraceRecord } from './replays.ts';
 
 export interface Store {
   readonly merchants: Merchants;
@@ -23,6 +24,7 @@ export interface Store {
   readonly answers: StoredAnswers;
   readonly outbox: Outbox;
   readonly log: DeliveryLog;
+  readonly replays: Replays;
   status(): { readonly reachable: boolean };
   /** Copies all of it, as it stands, into a new file, while it is in use; rejects when that exists. Resolves when durable. */
   backup(toFile: string): Promise<{ readonly bytes: number }>;
@@ -193,6 +195,8 @@ export interface StoredAnswers {
       }
     | undefined
   >;
+  /** For a request that changed nothing here (a resend): an answer that no other change commits. */
+  keep(answer: AnswerToStore, at: number): Promise<void>;
 }
 
 export interface JournalPosition {
@@ -268,7 +272,7 @@ export interface DeliveryLog {
     merchantId: string,
     eventId: string,
   ): Promise<
-    | { readonly event: DomainEvent; readonly routedAt: number; readonly trace: readonly RoutingVerdict[] }
+    | { readonly event: DomainEvent; readonly routedAt: number; readonly trace: readonly TraceRecord[] }
     | undefined
   >;
   /** Resolves with the delivery once its first attempt is recorded (or it was cancelled), or undefined when the signal fires. */

@@ -30,10 +30,14 @@ const VALID: Record<string, unknown> = {
     subType: 'FULL_USER',
     user_uuid: crypto.randomUUID(),
   },
+  'POST /merchant/webhook-endpoints/{id}/replay': { since: '2025-03-01T10:00:00Z', only: 'missing' },
 };
 
 const withId = (path: string, id: string) =>
-  path.replace('{id}', id).replace('{delivery_id}', crypto.randomUUID()).replace('{event_id}', id);
+  path
+    .replace('{id}', id)
+    .replace(/\{(delivery|replay)_id\}/, crypto.randomUUID())
+    .replace('{event_id}', id);
 const bytesWithoutRequestId = ({ text, body }: Answer) => text.replaceAll(body.request_id, '');
 
 describe.each(operations().map(({ method, path }) => [`${method} ${path}`, method, path] as const))(

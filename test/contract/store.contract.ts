@@ -5,6 +5,7 @@ import { journalContract } from './store-journal.ts';
 import { logContract } from './store-log.ts';
 import { managementContract } from './store-management.ts';
 import { outboxContract } from './store-outbox.ts';
+import { replayContract } from './store-replays.ts';
 
 /** Where one test's store lives: it can be opened, crash, and be opened again. */
 export interface StorePlace {
@@ -63,5 +64,6 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     journalContract(underTest);
     healthContract(underTest);
     logContract(underTest);
+    replayContract(underTest);
   });
 }

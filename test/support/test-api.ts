@@ -93,6 +93,7 @@ export async function startTestApi({
       rateLimitPerMinute: 100_000,
       testRateLimitPerMinute: 100_000,
       endpointQuota: 100,
+      replayPerSecond: 100_000,
       ...options,
     },
   }).catch(async (error: unknown) => {

@@ -25,8 +25,8 @@ export function listDeliveries(context: ApiContext): RequestHandler {
     const limit = Number(query.get('limit') ?? PAGE_DEFAULT);
     const status = query.get('status') as DeliveryStatus | null;
     const type = query.get('type') as EventType | null;
-    const since = timeOf('since', query.get('since'));
-    const until = timeOf('until', query.get('until'));
+    const since = timeOf('/query/since', query.get('since'));
+    const until = timeOf('/query/until', query.get('until'));
     // The store's cursors are opaque and fit for a URL already.
     const after = query.get('cursor');
     const records = await context.store.log
@@ -46,13 +46,13 @@ export function listDeliveries(context: ApiContext): RequestHandler {
   };
 }
 
-/** A time of the query. The validator has seen its form, but a leap second has one too and is no Date. */
-function timeOf(name: string, text: string | null): number | undefined {
+/** A time of the request. The validator has seen its form, but a leap second has one too and is no Date. */
+export function timeOf(pointer: string, text: string | null): number | undefined {
   if (text === null) return undefined;
   const time = Date.parse(text);
   if (!Number.isNaN(time)) return time;
-  const errors = [{ pointer: `/query/${name}`, code: 'invalid_format', detail: 'is not a time' }];
-  throw new ApiError('validation_error', `The time ${name} does not exist.`, { errors });
+  const errors = [{ pointer, code: 'invalid_format', detail: 'is not a time' }];
+  throw new ApiError('validation_error', `The time ${text.slice(0, 40)} does not exist.`, { errors });
 }
 
 /** GET /merchant/webhook-endpoints/{id}/deliveries/{delivery_id} */
@@ -157,6 +157,7 @@ export function getEvent(context: ApiContext): RequestHandler {
         verdict: line.verdict,
         delivery_uuid: line.verdict === 'delivered_to' ? line.deliveryId : null,
         api_version: line.verdict === 'delivered_to' ? line.apiVersion : null,
+        trigger: line.verdict === 'delivered_to' ? (line.byReplay ? 'replay' : 'live') : null,
       })),
     });
   };

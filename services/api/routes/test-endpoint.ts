@@ -4,12 +4,12 @@ import { type ApiVersion, subscribes } from '../../domain/endpoint.ts';
 import type { DomainEvent, EntityKind, EventType } from '../../domain/event.ts';
 import { requestedDeliveryId } from '../../domain/ids.ts';
 import { sampleEvent } from '../../domain/samples/sample.ts';
-import type { DeliveryTask } from '../../domain/task.ts';
 import { renderBody } from '../../domain/versions/render.ts';
 import type { EndpointRecord } from '../../store/store.ts';
 import { type ApiContext, published, wholeNow } from '../context.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
+import { type RequestedDelivery, requestedTask } from '../requested-task.ts';
 import { rounded } from './read-deliveries.ts';
 import { findEndpoint } from './read-endpoints.ts';
 
@@ -37,20 +37,13 @@ export function testEndpoint(context: ApiContext): RequestHandler {
     const body: TestBody = request.body;
     checkCombination(body, endpoint.apiVersion);
     const event = sampleOf(context, endpoint, body);
-    const task = await taskOf(context, endpoint, event, response.locals.requestId);
+    const asked = await deliveryOf(context, endpoint, event, response.locals.requestId);
     // Look from before the publish on: the attempt may be over at once.
-    const wait = waitFor(context, request, response, task.deliveryId);
-    await published(
-      context.broker.publishTasks([
-        {
-          task,
-          journal: [{ kind: 'requested', at: wholeNow(context.clock), delivery: task, body: task.body }],
-        },
-      ]),
-    );
-    const ids = { delivery_uuid: task.deliveryId, event_uuid: event.eventId };
+    const wait = waitFor(context, request, response, asked.deliveryId);
+    await published(context.broker.publishTasks([requestedTask(asked, wholeNow(context.clock))]));
+    const ids = { delivery_uuid: asked.deliveryId, event_uuid: event.eventId };
     const warnings = warningsFor(endpoint, event.type);
-    const result = wait && (await wait.attempted) ? await resultOf(context, task) : undefined;
+    const result = wait && (await wait.attempted) ? await resultOf(context, asked) : undefined;
     if (response.destroyed) return;
     if (!wait || !result) return sendJson(response, 202, { ...ids, status: 'queued', warnings });
     response.setHeader('Preference-Applied', `wait=${wait.seconds}`);
@@ -102,12 +95,12 @@ function sampleOf(context: ApiContext, endpoint: EndpointRecord, body: TestBody)
   });
 }
 
-async function taskOf(
+async function deliveryOf(
   context: ApiContext,
   endpoint: EndpointRecord,
   event: DomainEvent,
   requestId: string,
-): Promise<DeliveryTask> {
+): Promise<RequestedDelivery> {
   const merchant = await context.store.merchants.get(endpoint.merchantId);
   const rendered = renderBody(event, endpoint.apiVersion, {
     senderAccountDetails: merchant?.senderAccountDetails ?? false,
@@ -124,14 +117,9 @@ async function taskOf(
     subType: event.subType,
     apiVersion: endpoint.apiVersion,
     trigger: 'test',
-    attempt: 1,
     attemptsMax: 1,
-    dueAt: 0,
-    hop: 0,
     occurredAt: event.occurredAt,
-    acceptedAt: wholeNow(context.clock),
-    // A copy of its own: the renderer's may be a view of something larger.
-    body: Uint8Array.from(rendered.body),
+    body: rendered.body,
   };
 }
 
@@ -153,8 +141,8 @@ function waitFor(context: ApiContext, request: Request, response: Response, deli
   return { seconds, attempted };
 }
 
-async function resultOf(context: ApiContext, task: DeliveryTask) {
-  const delivery = await context.store.log.delivery(task.merchantId, task.endpointId, task.deliveryId);
+async function resultOf(context: ApiContext, asked: RequestedDelivery) {
+  const delivery = await context.store.log.delivery(asked.merchantId, asked.endpointId, asked.deliveryId);
   if (delivery === undefined) return undefined;
   const attempt = delivery.attempts.at(-1);
   const preview = attempt?.response?.body.subarray(0, PREVIEW_BYTES);

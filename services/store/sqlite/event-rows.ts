@@ -3,11 +3,15 @@ import { packId } from './codes.ts';
 import { IdIndex } from './id-index.ts';
 import type { Head, RoutedEvent } from './journal-reader.ts';
 import { BODY_HEADER_BYTES } from './journal-wire.ts';
+import { isPassedOver, type MissedRows } from './missed-rows.ts';
 
-/** Endpoint (its number), 0 or the code of a skip reason, and for a delivery its id and API version. */
+/**
+ * Endpoint (its number), 0 or the code of a skip reason, and for a delivery its id and API version; 1 at the end when a
+ * replay made it.
+ */
 export type TraceLine =
   | readonly [endpoint: number, skipped: number]
-  | readonly [endpoint: number, delivered: 0, deliveryId: string, apiVersion: number];
+  | readonly [endpoint: number, delivered: 0, deliveryId: string, apiVersion: number, byReplay?: 1];
 
 /** Writes the events of the log: the event, its bodies and its routing trace, once per event. */
 export class EventRows {
@@ -18,8 +22,12 @@ export class EventRows {
   readonly #stored;
   readonly #bump;
   readonly #bodies;
+  readonly #trace;
+  readonly #setTrace;
+  readonly #missed: MissedRows;
 
-  constructor(db: Database) {
+  constructor(db: Database, missed: MissedRows) {
+    this.#missed = missed;
     this.index = new IdIndex(db, 'event');
     this.#nextSeq = nextSeq(db, 'event');
     this.#insert = db.prepare(`INSERT INTO event VALUES (${Array(15).fill('?').join(', ')})`);
@@ -27,9 +35,13 @@ export class EventRows {
       `UPDATE event SET entity_kind = ?, simulated = ?, routed_at = ?, trace = ?, data = ?, bodies = ? WHERE
        seq = ?`,
     );
-    this.#stored = db.prepare('SELECT routed_at AS routedAt, trace, bodies FROM event WHERE seq = ?');
+    this.#stored = db.prepare(
+      'SELECT routed_at AS routedAt, created_at AS createdAt, trace, bodies FROM event WHERE seq = ?',
+    );
     this.#bump = db.prepare('UPDATE event SET last_at = ? WHERE seq = ? AND last_at < ?');
     this.#bodies = db.prepare('SELECT bodies FROM event WHERE seq = ?').pluck();
+    this.#trace = db.prepare('SELECT trace FROM event WHERE seq = ?').pluck();
+    this.#setTrace = db.prepare('UPDATE event SET trace = ? WHERE seq = ?');
   }
 
   find(eventId: string, merchant: number): number | undefined {
@@ -61,6 +73,7 @@ export class EventRows {
       event.bodies,
     );
     this.index.add(merchant, eventId, seq);
+    for (const line of lines) if (isPassedOver(line[1])) this.#missed.passOver(line[0], createdAt, seq);
     return seq;
   }
 
@@ -108,6 +121,20 @@ export class EventRows {
     const at = stored.routedAt ?? event.at;
     const { entityKind, simulated, data } = event;
     this.#complete.run(entityKind, simulated, at, JSON.stringify(trace), data, bodies, seq);
+    for (const line of trace) {
+      if (isPassedOver(line[1])) this.#missed.passOver(line[0], stored.createdAt, seq);
+      else if (line[1] === 0) this.#missed.removePassed(seq, line[0]);
+    }
+  }
+
+  /** A replay sends the event to an endpoint that it had passed over: from now on the trace says so. */
+  replayed(seq: number, endpoint: number, deliveryId: string, apiVersion: number): void {
+    const trace = this.#trace.get(seq) as string | null;
+    const lines = JSON.parse(trace ?? '[]') as TraceLine[];
+    const at = lines.findIndex((line) => line[0] === endpoint && line[1] !== 0);
+    if (at < 0) return;
+    lines[at] = [endpoint, 0, deliveryId, apiVersion, 1];
+    this.#setTrace.run(JSON.stringify(lines), seq);
   }
 
   /** A delivery of it was made then: the event must be kept as long as that. */
@@ -126,6 +153,7 @@ type Routing = Omit<RoutedEvent, 'lines'>;
 
 interface StoredRouting {
   readonly routedAt: number | null;
+  readonly createdAt: number;
   readonly trace: string | null;
   readonly bodies: Buffer | null;
 }

@@ -13,6 +13,7 @@ import type { EndpointHealth } from './endpoint-health.ts';
 import { EventRows, type TraceLine } from './event-rows.ts';
 import { type DeliveredLine, type Head, JournalReader, type RoutedEvent } from './journal-reader.ts';
 import { ENTRY_KIND, FIRST_MENTION, type JournalWire, OUTCOME } from './journal-wire.ts';
+import { isOwn, MissedRows } from './missed-rows.ts';
 import type { Names } from './names.ts';
 
 /**
@@ -34,6 +35,7 @@ const STATUS_AFTER: Readonly<Record<number, number>> = {
 export class JournalWriter {
   readonly events: EventRows;
   readonly deliveries: DeliveryRows;
+  readonly missed: MissedRows;
   readonly #names: Names;
   readonly #health: EndpointHealth;
   readonly #insertAttempt;
@@ -45,7 +47,8 @@ export class JournalWriter {
   constructor(db: Database, names: Names, health: EndpointHealth) {
     this.#names = names;
     this.#health = health;
-    this.events = new EventRows(db);
+    this.missed = new MissedRows(db);
+    this.events = new EventRows(db, this.missed);
     this.deliveries = new DeliveryRows(db);
     this.#insertAttempt = db.prepare(
       `INSERT OR IGNORE INTO attempt VALUES (${Array(11).fill('?').join(', ')})`,
@@ -142,6 +145,10 @@ export class JournalWriter {
     this.events.touch(delivery.event, at);
     const known = this.events.body(delivery.event, delivery.apiVersion);
     if (known === undefined || !known.equals(body)) this.deliveries.addBody(delivery, body);
+    // Its own delivery, made by a replay: it had been passed over.
+    if (!isOwn(delivery)) return;
+    this.missed.begin(delivery);
+    this.events.replayed(delivery.event, delivery.endpoint, delivery.deliveryId, delivery.apiVersion);
   }
 
   #attempted(reader: JournalReader, isNew: boolean): void {
@@ -183,7 +190,9 @@ export class JournalWriter {
     // The attempt is known: a crash repeated it under the same number, and the first record of it stands.
     if (inserted.changes === 0) return;
     const status = STATUS_AFTER[outcome] ?? STATUS.of.failed;
+    const before = delivery.status;
     applyAttempt(delivery, { number, startedAt, status, nextAttemptAt, responseStatus, failureCode });
+    this.missed.follow(delivery, before);
     if (!countsForHealth(delivery)) return;
     const endedAt = startedAt + durationMs;
     this.#health.observe(
@@ -209,7 +218,10 @@ export class JournalWriter {
       this.#mention(mentioned);
       return;
     }
-    applyCancel(this.#delivery(mentioned), attempt, reason);
+    const delivery = this.#delivery(mentioned);
+    const before = delivery.status;
+    applyCancel(delivery, attempt, reason);
+    this.missed.follow(delivery, before);
   }
 
   /** Gives a first mention its ordinal, without a look into the file. */

@@ -1,7 +1,7 @@
 import type { ResponseKept } from '../../domain/attempt.ts';
 import type { ApiVersion } from '../../domain/endpoint.ts';
 import type { EventData } from '../../domain/event.ts';
-import type { RoutingVerdict } from '../../domain/journal.ts';
+import type { TraceRecord } from '../replays.ts';
 import type { AttemptRecord, DeliveryLog, DeliveryRecord } from '../store.ts';
 import {
   API_VERSION,
@@ -144,8 +144,9 @@ export function toEvent(
   };
 }
 
-function toVerdict(line: TraceLine, endpointId: string): RoutingVerdict {
+function toVerdict(line: TraceLine, endpointId: string): TraceRecord {
   if (line.length === 2) return { endpointId, verdict: SKIP_REASON.word(line[1]) };
   const apiVersion: ApiVersion = API_VERSION.word(line[3]);
-  return { endpointId, verdict: 'delivered_to', deliveryId: line[2], apiVersion };
+  const verdict = { endpointId, verdict: 'delivered_to', deliveryId: line[2], apiVersion } as const;
+  return line[4] === 1 ? { ...verdict, byReplay: true } : verdict;
 }

@@ -2,6 +2,7 @@ import { workerData } from 'node:worker_threads';
 import { openConnection } from './connection.ts';
 import { LogReads } from './log-reads.ts';
 import { ManagementReads } from './management-reads.ts';
+import { ReplayReads } from './replay-reads.ts';
 import { RetentionReads } from './retention-reads.ts';
 import { StandingReads } from './standing-reads.ts';
 import type { Call, Reply } from './thread-calls.ts';
@@ -22,6 +23,7 @@ function operations(db: ReturnType<typeof openConnection>) {
   const standing = new StandingReads(db);
   const log = new LogReads(db);
   const retention = new RetentionReads(db);
+  const replays = new ReplayReads(db);
   return {
     merchant: management.merchant.bind(management),
     merchants: management.merchants.bind(management),
@@ -37,6 +39,10 @@ function operations(db: ReturnType<typeof openConnection>) {
     delivery: log.delivery.bind(log),
     event: log.event.bind(log),
     isTried: log.isTried.bind(log),
+    replay: replays.replay.bind(replays),
+    runningReplays: replays.running.bind(replays),
+    replays: replays.list.bind(replays),
+    missed: replays.missed.bind(replays),
     oldDeliveries: retention.oldDeliveries.bind(retention),
     oldEvents: retention.oldEvents.bind(retention),
     /** Last of all calls. */

@@ -3,17 +3,20 @@ import { unpackId } from './codes.ts';
 import type { DeliveryRows } from './delivery-rows.ts';
 import { ATTEMPTS_PER_DELIVERY } from './delivery-rows.ts';
 import type { IdIndex } from './id-index.ts';
+import type { MissedRows } from './missed-rows.ts';
 
 /** Deletes rows that the reader found to be too old, a few at a time so that no commit waits long. */
 export class RetentionWrites {
   readonly #events: IdIndex;
   readonly #deliveries: DeliveryRows;
+  readonly #missed: MissedRows;
   readonly #deleteAttempts;
   readonly #deleteBody;
   readonly #deleteDelivery;
   readonly #deleteEvent;
 
-  constructor(db: Database, events: IdIndex, deliveries: DeliveryRows) {
+  constructor(db: Database, events: IdIndex, deliveries: DeliveryRows, missed: MissedRows) {
+    this.#missed = missed;
     this.#events = events;
     this.#deliveries = deliveries;
     this.#deleteAttempts = db.prepare('DELETE FROM attempt WHERE attempt_id BETWEEN ? AND ?');
@@ -52,6 +55,7 @@ export class RetentionWrites {
         | undefined;
       if (!row) continue;
       this.#events.remove(row.merchant, unpackId(row.id));
+      this.#missed.removeEvent(seq);
       deleted += 1;
     }
     return deleted;

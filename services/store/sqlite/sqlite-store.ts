@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { spawnWorker } from '../../runtime/worker-thread.ts';
 import type { Outbox } from '../outbox.ts';
+import type { Replays } from '../replays.ts';
 import type { ApiKeys, Endpoints, Merchants, Store, StoredAnswers } from '../store.ts';
 import { backupSqliteStore } from './backup.ts';
 import type { ReaderData, ReaderOps } from './reader.ts';
@@ -59,6 +60,7 @@ class SqliteStore implements Store {
   readonly answers: StoredAnswers;
   readonly outbox: Outbox;
   readonly log: SqliteDeliveryLog;
+  readonly replays: Replays;
   readonly failed: Promise<Error>;
   readonly #writer: ThreadCalls<WriterOps>;
   readonly #reader: ThreadCalls<ReaderOps>;
@@ -79,7 +81,11 @@ class SqliteStore implements Store {
     this.merchants = this.#makeMerchants();
     this.keys = this.#makeKeys();
     this.endpoints = this.#makeEndpoints();
-    this.answers = { find: (scope, now) => reader.call('answer', [scope, now]) };
+    this.answers = {
+      find: (scope, now) => reader.call('answer', [scope, now]),
+      keep: (answer, at) => this.#watched(writer.call('keepAnswer', [answer, at])),
+    };
+    this.replays = this.#makeReplays();
     this.outbox = this.#makeOutbox(publishedUpTo);
     this.log = new SqliteDeliveryLog(reader, writer, (written) => this.#watched(written));
     this.failed = new Promise((resolve) => {
@@ -184,6 +190,24 @@ class SqliteStore implements Store {
         this.#watched(writer.call('rotateEndpoint', [merchantId, uuid, secret, options])),
       remove: (merchantId, uuid, options) =>
         this.#watched(writer.call('removeEndpoint', [merchantId, uuid, options])),
+    };
+  }
+
+  #makeReplays(): Replays {
+    const listeners: (() => void)[] = [];
+    return {
+      create: async (replay, options) => {
+        const created = await this.#watched(this.#writer.call('createReplay', [replay, options]));
+        if (created.kind === 'ok') for (const listener of listeners) listener();
+        return created;
+      },
+      get: (replayId) => this.#reader.call('replay', [replayId]),
+      list: (options) => this.#reader.call('replays', [options]),
+      running: () => this.#reader.call('runningReplays', []),
+      advance: (replayId, step) => this.#watched(this.#writer.call('advanceReplay', [replayId, step])),
+      finish: (replayId, end) => this.#watched(this.#writer.call('finishReplay', [replayId, end])),
+      missed: (scope, place, limit) => this.#reader.call('missed', [scope, place, limit]),
+      onAdded: (listener) => void listeners.push(listener),
     };
   }
 

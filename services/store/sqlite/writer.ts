@@ -11,6 +11,7 @@ import { MerchantWrites } from './merchant-writes.ts';
 import { migrate } from './migrations/migrate.ts';
 import { Names } from './names.ts';
 import { OutboxWrites } from './outbox-writes.ts';
+import { ReplayWrites } from './replay-writes.ts';
 import { RetentionWrites } from './retention-writes.ts';
 import type { Call, Reply } from './thread-calls.ts';
 import { mainThread, serve, tell, toFailure } from './thread-serve.ts';
@@ -54,7 +55,8 @@ function operations({ lock, db }: ReturnType<typeof open>) {
   const endpoints = new EndpointWrites(db, outbox, answers, (uuid) => health.forget(uuid));
   const adoption = new Adoption(db, outbox, (uuid) => health.forget(uuid));
   const journal = new JournalWriter(db, names, health);
-  const retention = new RetentionWrites(db, journal.events.index, journal.deliveries);
+  const retention = new RetentionWrites(db, journal.events.index, journal.deliveries, journal.missed);
+  const replays = new ReplayWrites(db, outbox, answers);
   const probe = db.prepare("UPDATE meta SET value = value WHERE name = 'published_up_to'");
   return {
     createMerchant: merchants.create.bind(merchants),
@@ -66,6 +68,10 @@ function operations({ lock, db }: ReturnType<typeof open>) {
     updateEndpoint: endpoints.update.bind(endpoints),
     rotateEndpoint: endpoints.rotate.bind(endpoints),
     removeEndpoint: endpoints.remove.bind(endpoints),
+    createReplay: replays.create.bind(replays),
+    advanceReplay: replays.advance.bind(replays),
+    finishReplay: replays.finish.bind(replays),
+    keepAnswer: replays.keepAnswer.bind(replays),
     published: outbox.published.bind(outbox),
     addAgain: outbox.addAll.bind(outbox),
     adopt: adoption.adopt.bind(adoption),

@@ -1,0 +1,134 @@
+import type { PublishedTask } from '../../broker/broker.ts';
+import { deliveryId, requestedDeliveryId } from '../../domain/ids.ts';
+import { wouldReceive } from '../../domain/replay.ts';
+import { ATTEMPTS_MAX } from '../../domain/retry.ts';
+import { renderBody } from '../../domain/versions/render.ts';
+import type { MissedEvent, ReplayRecord, ReplayScope } from '../../store/replays.ts';
+import type { EndpointRecord, Store } from '../../store/store.ts';
+import { type RequestedDelivery, requestedTask } from '../requested-task.ts';
+
+type Stored = Pick<Store, 'replays' | 'endpoints' | 'merchants' | 'log'>;
+
+/** Events looked at in one step of counting. */
+const COUNT_STEP = 1000;
+/** More than this are not counted. */
+const COUNT_MAX = 1_000_000;
+
+/** Deliveries made of one page of missed events. */
+export interface MissedPage {
+  readonly tasks: readonly PublishedTask[];
+  /** Events whose body is no longer kept. */
+  readonly leftOut: number;
+  readonly next: string;
+  readonly isLast: boolean;
+}
+
+/** How many events a replay would send now, COUNT_MAX at most. */
+export async function countMissed(store: Stored, scope: ReplayScope): Promise<number> {
+  const endpointOf = endpointLookup(store);
+  let count = 0;
+  for (let place: string | null = null; count < COUNT_MAX; ) {
+    const page: Awaited<ReturnType<Store['replays']['missed']>> = await store.replays.missed(
+      scope,
+      place,
+      COUNT_STEP,
+    );
+    for (const event of page.events) if (takes(await endpointOf(event), event)) count += 1;
+    if (page.isLast) break;
+    place = page.next;
+  }
+  return Math.min(count, COUNT_MAX);
+}
+
+/**
+ * The next page of a replay, made into tasks. What an earlier try of this page has made already is not made again: ids
+ * are deterministic, and the delivery log knows them. `at`: whole milliseconds since the epoch.
+ */
+export async function missedPage(
+  store: Stored,
+  replay: ReplayRecord,
+  limit: number,
+  at: number,
+): Promise<MissedPage> {
+  const { events, next, isLast } = await store.replays.missed(replay, replay.place, limit);
+  const endpointOf = endpointLookup(store);
+  const made = await Promise.all(
+    events.map(async (event) => {
+      const endpoint = await endpointOf(event);
+      return takes(endpoint, event) ? deliveryOf(store, replay.replayId, event, endpoint) : 'not_wanted';
+    }),
+  );
+  const deliveries = made.filter((delivery) => typeof delivery === 'object');
+  return {
+    tasks: deliveries.map((delivery) => requestedTask(delivery, at)),
+    leftOut: made.filter((delivery) => delivery === 'body_gone').length,
+    next,
+    isLast,
+  };
+}
+
+/** Each endpoint is read once: a page's events have few. */
+function endpointLookup({ endpoints }: Stored) {
+  const known = new Map<string, Promise<EndpointRecord | undefined>>();
+  return ({ merchantId, endpointId }: MissedEvent): Promise<EndpointRecord | undefined> => {
+    const found = known.get(endpointId) ?? endpoints.get(merchantId, endpointId);
+    known.set(endpointId, found);
+    return found;
+  };
+}
+
+function takes(endpoint: EndpointRecord | undefined, event: MissedEvent): endpoint is EndpointRecord {
+  return endpoint !== undefined && wouldReceive(endpoint, event);
+}
+
+/** The first delivery of an event has its usual id and the whole schedule; another one an id of its own and one attempt. */
+async function deliveryOf(
+  store: Stored,
+  replayId: string,
+  missed: MissedEvent,
+  endpoint: EndpointRecord,
+): Promise<RequestedDelivery | 'made_before' | 'body_gone'> {
+  const { eventId, merchantId, endpointId, deliveryId: firstId } = missed;
+  const id =
+    firstId === null ? deliveryId(eventId, endpointId) : requestedDeliveryId(replayId, eventId, endpointId);
+  if (await store.log.delivery(merchantId, endpointId, id)) return 'made_before';
+  const content =
+    firstId === null ? await rendered(store, missed, endpoint) : await sentBefore(store, missed, firstId);
+  if (content === null) return 'body_gone';
+  const { type, subType } = missed;
+  const attemptsMax = firstId === null ? ATTEMPTS_MAX : 1;
+  const ids = { deliveryId: id, eventId, merchantId, endpointId };
+  return { ...ids, type, subType, trigger: 'replay', attemptsMax, ...content };
+}
+
+type Content = Pick<RequestedDelivery, 'entityId' | 'apiVersion' | 'occurredAt' | 'body'>;
+
+/** As the router would render it now: in the endpoint's version, with what the merchant may see. */
+async function rendered(
+  store: Stored,
+  { merchantId, eventId }: MissedEvent,
+  { apiVersion }: EndpointRecord,
+): Promise<Content | null> {
+  const [found, merchant] = await Promise.all([
+    store.log.event(merchantId, eventId),
+    store.merchants.get(merchantId),
+  ]);
+  if (found === undefined) return null;
+  const { event } = found;
+  const senderAccountDetails = merchant?.senderAccountDetails ?? false;
+  const result = renderBody(event, apiVersion, { senderAccountDetails });
+  if (result.kind !== 'rendered') return null;
+  return { entityId: event.entityId, occurredAt: event.occurredAt, apiVersion, body: result.body };
+}
+
+/** The bytes that were sent, or would have been. */
+async function sentBefore(
+  store: Stored,
+  { merchantId, endpointId }: MissedEvent,
+  firstId: string,
+): Promise<Content | null> {
+  const first = await store.log.delivery(merchantId, endpointId, firstId);
+  if (!first?.body) return null;
+  const { entityId, apiVersion, occurredAt, body } = first;
+  return { entityId, apiVersion, occurredAt, body };
+}

@@ -1,0 +1,183 @@
+import { setMaxListeners } from 'node:events';
+import { Counter, type Registry } from 'prom-client';
+import type { Broker } from '../../broker/broker.ts';
+import { type ReplayCancelReason, refusalOf } from '../../domain/replay.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { ReplayRecord } from '../../store/replays.ts';
+import type { Store } from '../../store/store.ts';
+import { missedPage } from './missed-page.ts';
+import { REPLAY_PACE, type ReplayPace, Turns } from './turns.ts';
+
+const IDLE_MS = 3_600_000;
+/** After something failed: the store or the broker is away. */
+const FAILED_PAUSE_MS = 2000;
+/** At a start the journal of the process before is recorded first: what was sent is then known, and not sent again. */
+const RECORDED_MS_MAX = 10_000;
+const RECORDED_POLL_MS = 100;
+
+export interface ReplayRunnerDeps {
+  readonly store: Pick<Store, 'replays' | 'endpoints' | 'merchants' | 'log'>;
+  readonly broker: Pick<Broker, 'publishTasks' | 'status'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly pace?: Partial<ReplayPace>;
+}
+
+/**
+ * Sends what replays are about: a page of a replay at a time, one replay after the other, so that none holds up the rest.
+ * A page is published, then the replay's place is stored; so a crash repeats one page, whose ids are the same. How fast it
+ * goes is turns.ts's to say: never faster than the deliveries are attempted.
+ */
+export class ReplayRunner {
+  readonly #deps: ReplayRunnerDeps;
+  readonly #pace: ReplayPace;
+  readonly #turns: Turns;
+  readonly #stopping = new AbortController();
+  readonly #running: Promise<void>;
+  readonly #made: Counter;
+  #isWoken = false;
+  #wake = () => {};
+
+  /** Starts at once: what a process before this one had not finished goes on. */
+  constructor(deps: ReplayRunnerDeps) {
+    this.#deps = deps;
+    this.#pace = { ...REPLAY_PACE, ...deps.pace };
+    this.#turns = new Turns(this.#pace);
+    this.#made = new Counter({
+      name: 'hookrail_replayed_deliveries_total',
+      help: 'Deliveries made by replays.',
+      registers: [deps.registry],
+    });
+    // One for each delivery under way, which turns.ts bounds.
+    setMaxListeners(0, this.#stopping.signal);
+    deps.store.replays.onAdded(() => this.#wakeUp());
+    this.#running = this.#run();
+  }
+
+  /** Lets a page that is being published end. May be called twice. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#wakeUp();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    await this.#journalRecorded();
+    while (!this.#stopping.signal.aborted) {
+      this.#isWoken = false;
+      let waitMs = FAILED_PAUSE_MS;
+      try {
+        waitMs = await this.#turn();
+      } catch (error) {
+        this.#failed(error, null);
+      }
+      await this.#rest(waitMs);
+    }
+  }
+
+  /** One step of the replay whose turn it is. Answers how long to wait before the next, unless woken, milliseconds. */
+  async #turn(): Promise<number> {
+    const { store, clock } = this.#deps;
+    const running = await store.replays.running();
+    this.#turns.keep(running);
+    if (running.length === 0) return IDLE_MS;
+    const now = clock.now();
+    const turn = this.#turns.next(running, now);
+    if (turn.kind === 'wait') return turn.ms;
+    const { replay } = turn;
+    try {
+      if (turn.kind === 'finish') await this.#finish(replay, 'completed', null);
+      else await this.#page(replay);
+    } catch (error) {
+      this.#turns.pause(replay, now + FAILED_PAUSE_MS);
+      this.#failed(error, replay);
+    }
+    return 0;
+  }
+
+  async #page(replay: ReplayRecord): Promise<void> {
+    const { store, broker, clock } = this.#deps;
+    if (!(await this.#mayGoOn(replay))) return;
+    const { tasks, leftOut, next, isLast } = await missedPage(
+      store,
+      replay,
+      this.#pace.pageEvents,
+      Math.floor(clock.now()),
+    );
+    await broker.publishTasks(tasks);
+    this.#made.inc(tasks.length);
+    this.#turns.published(replay, tasks.length, clock.now());
+    for (const { task } of tasks) this.#follow(replay, task.deliveryId);
+    const step = { place: next, published: tasks.length, leftOut };
+    const goesOn = await store.replays.advance(replay.replayId, step);
+    if (goesOn && isLast) this.#turns.through(replay);
+  }
+
+  /** A replay of one endpoint waits until every sender knows that it is active, and ends when it is no longer. */
+  async #mayGoOn(replay: ReplayRecord): Promise<boolean> {
+    const { merchantId, endpointId, place } = replay;
+    if (merchantId === null || endpointId === null) return true;
+    const endpoint = await this.#deps.store.endpoints.get(merchantId, endpointId);
+    const refusal = refusalOf(endpoint);
+    if (refusal !== null) await this.#finish(replay, 'cancelled', refusal);
+    if (!endpoint || refusal !== null) return false;
+    const knownAt = endpoint.updatedAt + this.#pace.afterChangeMs;
+    if (place !== null || this.#deps.clock.now() >= knownAt) return true;
+    this.#turns.pause(replay, knownAt);
+    return false;
+  }
+
+  /** The delivery counts as under way until its first attempt is recorded, or it was cancelled. */
+  #follow(replay: ReplayRecord, deliveryId: string): void {
+    const attempted = this.#deps.store.log.waitForAttempt(deliveryId, this.#stopping.signal);
+    const done = () => {
+      if (this.#turns.attempted(replay)) this.#wakeUp();
+    };
+    attempted.then(done, done);
+  }
+
+  async #finish(
+    replay: ReplayRecord,
+    status: 'completed' | 'cancelled',
+    reason: ReplayCancelReason | null,
+  ): Promise<void> {
+    const { store, clock, log } = this.#deps;
+    const end = { status, reason, at: clock.now(), actor: { kind: 'system' } } as const;
+    const ended = await store.replays.finish(replay.replayId, end);
+    if (!ended) return;
+    const { replayId: replay_id, count, published, leftOut: left_out } = ended;
+    log.info({ event: 'replay_ended', replay_id, status, reason, count, published, left_out });
+  }
+
+  #failed(error: unknown, replay: ReplayRecord | null): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    const replay_id = replay?.replayId ?? null;
+    this.#deps.log.warn(
+      { event: 'replay_failed', replay_id, reason },
+      'a replay’s page failed, will try again',
+    );
+  }
+
+  async #journalRecorded(): Promise<void> {
+    const { broker, clock } = this.#deps;
+    const giveUpAt = clock.now() + RECORDED_MS_MAX;
+    while (broker.status().backlog.journal > 0 && clock.now() < giveUpAt) {
+      if (this.#stopping.signal.aborted) return;
+      await clock.sleep(RECORDED_POLL_MS, this.#stopping.signal);
+    }
+  }
+
+  async #rest(ms: number): Promise<void> {
+    if (this.#isWoken || ms === 0) return;
+    const woken = new AbortController();
+    this.#wake = () => woken.abort();
+    await this.#deps.clock.sleep(ms, woken.signal);
+  }
+
+  #wakeUp(): void {
+    this.#isWoken = true;
+    this.#wake();
+  }
+}

@@ -1,0 +1,126 @@
+import type { Request, RequestHandler } from 'express';
+import type { EventType } from '../../domain/event.ts';
+import type { ReplayKind } from '../../domain/replay.ts';
+import type { ReplayRecord, ReplayScope } from '../../store/replays.ts';
+import { CursorInvalid, type EndpointRecord } from '../../store/store.ts';
+import { type ApiContext, wholeNow } from '../context.ts';
+import { timestamp, timestampOrNull } from '../endpoint-json.ts';
+import { type Answer, idempotently, type Remember, type RunningKeys, sendJson } from '../idempotency.ts';
+import { cursorInvalid, page, queryOf } from '../pagination.ts';
+import { ApiError } from '../problem.ts';
+import { countMissed } from '../replays/missed-page.ts';
+import { timeOf } from './read-deliveries.ts';
+import { findEndpoint, PAGE_DEFAULT, pathId } from './read-endpoints.ts';
+import { requireActive } from './resend-delivery.ts';
+
+interface ReplayBody {
+  readonly since: string;
+  readonly until?: string;
+  readonly only: ReplayKind;
+  readonly types?: readonly EventType[];
+  readonly dry_run?: boolean;
+}
+
+/** POST /merchant/webhook-endpoints/{id}/replay: what the endpoint has not got, once more (decisions §1). */
+export function startReplay(context: ApiContext, running: RunningKeys): RequestHandler {
+  return async (request, response) => {
+    const endpoint = await findEndpoint(context, request, response);
+    const body: ReplayBody = request.body;
+    const scope = scopeOf(context, endpoint, body);
+    if (body.dry_run === true) {
+      const count = await countMissed(context.store, scope);
+      return sendJson(response, 200, { dry_run: true, count, ...scopeJson(scope) });
+    }
+    const actor = { kind: 'api_key', keyId: String(response.locals.keyId) } as const;
+    await idempotently(context, running, { request, response, replayWaits: false }, (remember) =>
+      create(context, endpoint, scope, actor, remember),
+    );
+  };
+}
+
+async function create(
+  context: ApiContext,
+  endpoint: EndpointRecord,
+  scope: ReplayScope,
+  actor: { readonly kind: 'api_key'; readonly keyId: string },
+  remember: Remember,
+): Promise<Answer> {
+  requireActive(endpoint);
+  const at = wholeNow(context.clock);
+  const count = await countMissed(context.store, scope);
+  const replay = { ...scope, replayId: context.random.uuid(), count };
+  const fresh = { status: 'running', cancelReason: null, published: 0, leftOut: 0, place: null } as const;
+  const answer: Answer = {
+    status: 202,
+    headers: { Location: `/merchant/webhook-endpoints/${endpoint.uuid}/replays/${replay.replayId}` },
+    body: replayJson({ ...replay, ...fresh, createdAt: at, finishedAt: null }),
+  };
+  const kept = remember(answer);
+  const result = await context.store.replays.create(replay, { at, actor, ...(kept ? { answer: kept } : {}) });
+  if (result.kind === 'running') {
+    const extra = { replay_uuid: result.replayId };
+    throw new ApiError('replay_running', 'An endpoint has one replay at a time.', { extra });
+  }
+  return answer;
+}
+
+/** What comes from now on is not a replay's. */
+function scopeOf(context: ApiContext, endpoint: EndpointRecord, body: ReplayBody): ReplayScope {
+  const now = wholeNow(context.clock);
+  const since = timeOf('/since', body.since) ?? now;
+  const until = Math.min(now, timeOf('/until', body.until ?? null) ?? now);
+  if (since >= until) {
+    const errors = [
+      { pointer: '/since', code: 'out_of_range', detail: 'must be before until and before now' },
+    ];
+    throw new ApiError('empty_period', 'No event can be in it.', { errors });
+  }
+  const { merchantId, uuid: endpointId } = endpoint;
+  const types = body.types === undefined ? null : [...new Set(body.types)];
+  return { merchantId, endpointId, only: body.only, since, until, types };
+}
+
+/** GET /merchant/webhook-endpoints/{id}/replays: newest first. */
+export function listReplays(context: ApiContext): RequestHandler {
+  return async (request, response) => {
+    const { uuid: endpointId } = await findEndpoint(context, request, response);
+    const query = queryOf(request);
+    const limit = Number(query.get('limit') ?? PAGE_DEFAULT);
+    const after = query.get('cursor');
+    const records = await context.store.replays
+      .list({ endpointId, limit: limit + 1, ...(after === null ? {} : { after }) })
+      .catch((error: unknown) => {
+        throw error instanceof CursorInvalid ? cursorInvalid() : error;
+      });
+    const { data, ...rest } = page(records, limit, (last) => last.cursor);
+    sendJson(response, 200, { data: data.map(replayJson), ...rest });
+  };
+}
+
+/** GET /merchant/webhook-endpoints/{id}/replays/{replay_id}: how far it has come. */
+export function getReplay(context: ApiContext): RequestHandler {
+  return async (request: Request, response) => {
+    const { uuid } = await findEndpoint(context, request, response);
+    const replay = await context.store.replays.get(pathId(request, 'replay_id'));
+    if (replay?.endpointId !== uuid) throw new ApiError('replay_not_found', '');
+    sendJson(response, 200, replayJson(replay));
+  };
+}
+
+function replayJson(replay: ReplayRecord) {
+  return {
+    replay_uuid: replay.replayId,
+    status: replay.status,
+    cancel_reason: replay.cancelReason,
+    count: replay.count,
+    published: replay.published,
+    left_out: replay.leftOut,
+    ...scopeJson(replay),
+    created_at: timestamp(replay.createdAt),
+    finished_at: timestampOrNull(replay.finishedAt),
+  };
+}
+
+function scopeJson({ endpointId, only, since, until, types }: ReplayScope) {
+  return { endpoint_uuid: endpointId, only, since: timestamp(since), until: timestamp(until), types };
+}

@@ -1,0 +1,65 @@
+import type { RequestHandler } from 'express';
+import { requestedDeliveryId } from '../../domain/ids.ts';
+import type { EndpointRecord } from '../../store/store.ts';
+import { type ApiContext, published, wholeNow } from '../context.ts';
+import { type Answer, idempotently, type RunningKeys } from '../idempotency.ts';
+import { ApiError } from '../problem.ts';
+import { requestedTask } from '../requested-task.ts';
+import { findEndpoint, pathId } from './read-endpoints.ts';
+
+/**
+ * POST /merchant/webhook-endpoints/{id}/deliveries/{delivery_id}/resend: the same bytes once more, as a new delivery with
+ * one attempt (decisions §1).
+ */
+export function resendDelivery(context: ApiContext, running: RunningKeys): RequestHandler {
+  return async (request, response) => {
+    const endpoint = await findEndpoint(context, request, response);
+    const deliveryId = pathId(request, 'delivery_id');
+    const key = request.get('idempotency-key');
+    // From the key, if there is one: a repeat after a crash before the answer was stored is the same delivery.
+    const asked = key === undefined ? response.locals.requestId : `${response.locals.keyId}:${key}`;
+    await idempotently(context, running, { request, response, replayWaits: false }, async (remember) => {
+      const answer = await resend(context, endpoint, deliveryId, asked);
+      const kept = remember(answer);
+      if (kept) await context.store.answers.keep(kept, wholeNow(context.clock));
+      return answer;
+    });
+  };
+}
+
+async function resend(
+  context: ApiContext,
+  endpoint: EndpointRecord,
+  deliveryId: string,
+  asked: string,
+): Promise<Answer> {
+  const { log } = context.store;
+  const { merchantId, uuid: endpointId } = endpoint;
+  const source = await log.delivery(merchantId, endpointId, deliveryId);
+  if (source === undefined) throw new ApiError('delivery_not_found', '');
+  if (source.trigger === 'test') throw new ApiError('test_not_resendable', 'This delivery was a test.');
+  requireActive(endpoint);
+  if (source.body === null) throw new ApiError('delivery_body_removed', '');
+  const { eventId, entityId, type, subType, apiVersion, occurredAt, body } = source;
+  // The source's id is in it: two deliveries of one event may be sent again under one key of a careless client.
+  const newId = requestedDeliveryId(`${asked}/${deliveryId}`, eventId, endpointId);
+  if ((await log.delivery(merchantId, endpointId, newId)) === undefined) {
+    const ids = { deliveryId: newId, eventId, merchantId, endpointId, entityId };
+    const once = { trigger: 'manual', attemptsMax: 1 } as const;
+    const task = requestedTask(
+      { ...ids, type, subType, apiVersion, occurredAt, body, ...once },
+      wholeNow(context.clock),
+    );
+    await published(context.broker.publishTasks([task]));
+  }
+  return {
+    status: 202,
+    headers: { Location: `/merchant/webhook-endpoints/${endpointId}/deliveries/${newId}` },
+    body: { delivery_uuid: newId, event_uuid: eventId, status: 'queued' },
+  };
+}
+
+/** Nothing is sent to an endpoint that is not active: the attempt would be cancelled at once. */
+export function requireActive({ status }: Pick<EndpointRecord, 'status'>): void {
+  if (status !== 'active') throw new ApiError('endpoint_not_active', `It is ${status}.`);
+}

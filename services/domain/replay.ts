@@ -1,0 +1,52 @@
+import { subTypesOf, typesOf } from './catalog/catalog.ts';
+import { type Endpoint, subscribes } from './endpoint.ts';
+import type { EventType } from './event.ts';
+import type { CancelReason } from './outcome.ts';
+
+/** What a replay sends again: deliveries that failed for good, or all that the endpoint should have and has not. */
+export const REPLAY_KINDS = ['failed', 'missing'] as const;
+export type ReplayKind = (typeof REPLAY_KINDS)[number];
+
+/**
+ * Why an endpoint has not got an event: it was disabled when the event came, the delivery failed for good (a 410
+ * included), or the delivery was cancelled.
+ */
+export type MissedBecause = 'skipped' | 'exhausted' | 'cancelled';
+
+/** Why a replay ended before its last event: its endpoint is no longer active, or an operator said so. */
+export type ReplayCancelReason = CancelReason | 'operator';
+
+/** Whether a replay of this kind sends again what was missed for this reason. */
+export function replays(kind: ReplayKind, because: MissedBecause): boolean {
+  return kind === 'missing' || because === 'exhausted';
+}
+
+/**
+ * Whether the endpoint, as it is now, would receive such an event: its filter lets the type through and its API version
+ * has type and subType.
+ */
+export function wouldReceive(
+  endpoint: Pick<Endpoint, 'subscribedEvents' | 'apiVersion'>,
+  { type, subType }: { readonly type: EventType; readonly subType: string },
+): boolean {
+  const { apiVersion } = endpoint;
+  return (
+    subscribes(endpoint, type) &&
+    typesOf(apiVersion).includes(type) &&
+    subTypesOf(type, apiVersion).includes(subType)
+  );
+}
+
+/** Why nothing can be replayed to an endpoint in this status, or null when it is active. */
+export function refusalOf(endpoint: Pick<Endpoint, 'status'> | undefined): CancelReason | null {
+  switch (endpoint?.status) {
+    case undefined:
+      return 'endpoint_deleted';
+    case 'disabled':
+      return 'endpoint_disabled';
+    case 'auto_disabled':
+      return 'endpoint_auto_disabled';
+    case 'active':
+      return null;
+  }
+}

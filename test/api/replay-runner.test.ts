@@ -1,0 +1,154 @@
+/**
+ * The runner of replays between any two of its steps: a page whose publishing or whose place failed is tried again, nothing
+ * is missing, and what the log knows is not sent again. So is what a runner before this one left.
+ */
+
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ReplayRunner, type ReplayRunnerDeps } from '../../services/api/replays/replay-runner.ts';
+import { eventOf } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
+import {
+  createEndpoint,
+  delivered,
+  failed,
+  head,
+  journalOf,
+  OPERATOR,
+  routed,
+} from '../support/journal-entries.ts';
+import { type RecordedApi, startRecorded } from '../support/recorded-api.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+const EVENTS = 60;
+let api: TestApi;
+let recorded: RecordedApi;
+
+beforeAll(async () => {
+  api = await startTestApi();
+  // With its own runner: the tests have theirs.
+  await api.api.stop();
+  recorded = await startRecorded(api, ['replay']);
+  // What is sent a second time fails again, so that it goes on being missed.
+  recorded.settle = (task) => [task.attemptsMax === 1 ? failed(task) : delivered(task)];
+});
+afterAll(async () => {
+  await recorded.stop();
+  await api.close();
+});
+
+/** A replay of an endpoint for which every other event was given up, and which was passed over for the rest. */
+async function aReplay() {
+  const uuid = crypto.randomUUID();
+  await createEndpoint(api.store, api.merchantId, uuid);
+  const since = Date.now() - 100_000;
+  const events = Array.from({ length: EVENTS }, (_, n) =>
+    eventOf(api.merchantId, `${uuid} ${n}`, { occurredAt: since + n }),
+  );
+  const trace = [{ endpointId: uuid, verdict: 'endpoint_disabled' }] as const;
+  const entries = events.flatMap((event, n) =>
+    n % 2 === 0
+      ? [{ ...routed(event, []), trace }]
+      : [routed(event, [uuid]), failed(head(event, uuid, { attempt: 7 }))],
+  );
+  await journalOf(api.store, uuid)(...entries);
+  const replayId = crypto.randomUUID();
+  const scope = {
+    merchantId: api.merchantId,
+    endpointId: uuid,
+    only: 'missing',
+    types: null,
+  } as const;
+  const replay = { ...scope, since, until: Date.now(), replayId, count: EVENTS };
+  await api.store.replays.create(replay, { at: Date.now(), actor: OPERATOR });
+  const sent = () => recorded.sent.filter(({ endpointId }) => endpointId === uuid);
+  const ended = () =>
+    eventually('it ends', async () => (await api.store.replays.get(replayId))?.status === 'completed');
+  const onceEach = () => {
+    expect(sent().map(({ eventId }) => eventId)).toHaveLength(EVENTS);
+    expect(new Set(sent().map(({ eventId }) => eventId)).size).toBe(EVENTS);
+  };
+  return { sent, ended, onceEach };
+}
+
+function runner(change: { store?: object; broker?: object }): ReplayRunner {
+  const deps: ReplayRunnerDeps = {
+    store: { ...api.store, log: api.store.log, replays: { ...api.store.replays, ...change.store } },
+    broker: {
+      publishTasks: (tasks) => api.broker.publishTasks(tasks),
+      status: () => api.broker.status(),
+      ...change.broker,
+    },
+    clock: api.clock,
+    log: pino({ level: 'silent' }),
+    registry: new Registry(),
+    pace: { pageEvents: 25, perSecondMax: 100_000 },
+  };
+  return new ReplayRunner(deps);
+}
+
+/** Fails the first so many calls, before or after it did as told. */
+function failing<Args extends unknown[], Result>(
+  does: (...args: Args) => Promise<Result>,
+  when: 'before' | 'after',
+) {
+  let calls = 0;
+  return async (...args: Args): Promise<Result> => {
+    calls += 1;
+    if (calls === 2 && when === 'before') throw new Error('as the test wants');
+    const result = await does(...args);
+    if (calls === 2) throw new Error('as the test wants');
+    return result;
+  };
+}
+
+test.each([
+  ['publishing failed', { broker: 'before' }],
+  ['publishing answered an error but was done', { broker: 'after' }],
+  ['the place could not be stored', { store: 'before' }],
+  ['the place was stored but the answer lost', { store: 'after' }],
+] as const)('%s: all arrive, each once', { timeout: 30_000 }, async (_what, fault) => {
+  const { ended, onceEach } = await aReplay();
+  const { replays } = api.store;
+  const running = runner({
+    ...('store' in fault
+      ? {
+          store: {
+            advance: failing(
+              (...args: Parameters<typeof replays.advance>) => replays.advance(...args),
+              fault.store,
+            ),
+          },
+        }
+      : {}),
+    ...('broker' in fault
+      ? {
+          broker: {
+            publishTasks: failing(
+              (...args: Parameters<typeof api.broker.publishTasks>) => api.broker.publishTasks(...args),
+              fault.broker,
+            ),
+          },
+        }
+      : {}),
+  });
+  await ended();
+  onceEach();
+  await running.stop();
+});
+
+test('a process that ends between publishing a page and storing its place: the next one goes on', {
+  timeout: 30_000,
+}, async () => {
+  const { sent, ended, onceEach } = await aReplay();
+  const never = new Promise<never>(() => {});
+  // Its `stop` would wait for the step for ever: it is left as a killed process leaves its work.
+  runner({ store: { advance: () => never } });
+  await eventually('a page is out', () => sent().length === 25);
+  await eventually('it is recorded', () => api.broker.status().backlog.journal === 0);
+  const next = runner({});
+  await ended();
+  onceEach();
+  await next.stop();
+});

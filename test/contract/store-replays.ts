@@ -1,0 +1,279 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { DomainEvent } from '../../services/domain/event.ts';
+import { deliveryId, requestedDeliveryId } from '../../services/domain/ids.ts';
+import type { SkipReason } from '../../services/domain/journal.ts';
+import type { NewReplay, ReplayScope } from '../../services/store/replays.ts';
+import { CursorInvalid, type Store } from '../../services/store/store.ts';
+import {
+  bodyOf,
+  cancelled,
+  createEndpoint,
+  delivered,
+  eventNumber,
+  failed,
+  HOUR_MS,
+  head,
+  journalOf,
+  OPERATOR,
+  requested,
+  routed,
+  START,
+} from '../support/journal-entries.ts';
+import type { StoreUnderTest } from './store.contract.ts';
+
+const MERCHANT = 'a-merchant';
+const SYSTEM = { kind: 'system' } as const;
+
+export function replayContract(test: StoreUnderTest): void {
+  describe('replays', () => {
+    missedEvents(test);
+    manyEndpoints(test);
+    jobs(test);
+  });
+}
+
+/** The event, with one endpoint passed over for `reason`. */
+function skipped(event: DomainEvent, endpointId: string, reason: SkipReason = 'endpoint_disabled') {
+  return { ...routed(event, []), trace: [{ endpointId, verdict: reason }] } as const;
+}
+
+function scopeOf(endpointId: string | null, change: Partial<ReplayScope> = {}): ReplayScope {
+  const all = { since: START, until: START + 1000 * HOUR_MS, types: null, only: 'missing' } as const;
+  return { merchantId: MERCHANT, endpointId, ...all, ...change };
+}
+
+/** Walks all pages of `limit`; answers each event's number among `events` and why it was missed. */
+async function missed(store: Store, scope: ReplayScope, events: readonly DomainEvent[], limit = 100) {
+  const found: string[] = [];
+  for (let place: string | null = null; ; ) {
+    const page: Awaited<ReturnType<Store['replays']['missed']>> = await store.replays.missed(
+      scope,
+      place,
+      limit,
+    );
+    for (const { eventId, because } of page.events) {
+      found.push(`${events.findIndex((event) => event.eventId === eventId)} ${because}`);
+    }
+    if (page.isLast) return found;
+    place = page.next;
+  }
+}
+
+/** Six events of an endpoint: skipped, filtered, exhausted, cancelled, delivered, retrying. */
+async function sixFates(test: StoreUnderTest) {
+  const endpointId = randomUUID();
+  await createEndpoint(test.store, MERCHANT, endpointId);
+  const events = Array.from({ length: 6 }, (_, n) => eventNumber(MERCHANT, n));
+  const [a, b, c, d, e, f] = events as [
+    DomainEvent,
+    DomainEvent,
+    DomainEvent,
+    DomainEvent,
+    DomainEvent,
+    DomainEvent,
+  ];
+  const apply = journalOf(test.store);
+  await apply(skipped(a, endpointId), skipped(b, endpointId, 'filtered'));
+  await apply(...[c, d, e, f].map((event) => routed(event, [endpointId])));
+  await apply(
+    failed(head(c, endpointId, { attempt: 7 })),
+    cancelled(head(d, endpointId)),
+    delivered(head(e, endpointId)),
+    failed(head(f, endpointId)),
+  );
+  return { endpointId, events, apply };
+}
+
+function missedEvents(test: StoreUnderTest): void {
+  it('knows what an endpoint has not got, oldest first, and why; page by page', async () => {
+    const { endpointId, events } = await sixFates(test);
+    const { store } = test;
+    const all = ['0 skipped', '2 exhausted', '3 cancelled'];
+    expect(await missed(store, scopeOf(endpointId), events)).toEqual(all);
+    expect(await missed(store, scopeOf(endpointId), events, 1)).toEqual(all);
+    expect(await missed(store, scopeOf(endpointId, { only: 'failed' }), events, 2)).toEqual(['2 exhausted']);
+    expect(await missed(store, scopeOf(endpointId, { types: ['KYC'] }), events)).toEqual([]);
+    const period = { since: START + HOUR_MS, until: START + 3 * HOUR_MS };
+    expect(await missed(store, scopeOf(endpointId, period), events)).toEqual(['2 exhausted']);
+    expect(await missed(store, scopeOf(randomUUID()), events)).toEqual([]);
+    const { events: found } = await store.replays.missed(scopeOf(endpointId), null, 10);
+    expect(found.map((event) => event.deliveryId)).toEqual([
+      null,
+      deliveryId(events[2]?.eventId ?? '', endpointId),
+      deliveryId(events[3]?.eventId ?? '', endpointId),
+    ]);
+  });
+
+  it('forgets what was delivered after all: by a first delivery, a resend or a replay, not by a test', async () => {
+    const { endpointId, events, apply } = await sixFates(test);
+    const [a, , c, d] = events as [DomainEvent, DomainEvent, DomainEvent, DomainEvent];
+    const again = (event: DomainEvent, trigger: 'manual' | 'replay' | 'test') => {
+      const id = requestedDeliveryId(trigger, event.eventId, endpointId);
+      return head(event, endpointId, { trigger, attemptsMax: 1, deliveryId: id });
+    };
+    const left = () => missed(test.store, scopeOf(endpointId), events);
+    const first = head(a, endpointId, { trigger: 'replay' });
+    await apply(requested(first, bodyOf(a)));
+    expect(await left()).toEqual(['2 exhausted', '3 cancelled']);
+    await apply(failed({ ...first, attempt: 7 }));
+    expect(await left()).toEqual(['0 exhausted', '2 exhausted', '3 cancelled']);
+    for (const asked of [again(c, 'test'), again(d, 'replay')]) await apply(requested(asked, bodyOf(c)));
+    await apply(delivered(again(c, 'test')), failed(again(d, 'replay')));
+    expect(await left()).toEqual(['0 exhausted', '2 exhausted', '3 cancelled']);
+    await apply(requested(again(c, 'manual'), bodyOf(c)), delivered(again(c, 'manual')));
+    const other = { ...again(d, 'replay'), deliveryId: randomUUID() };
+    await apply(requested(other, bodyOf(d)), delivered(other));
+    expect(await left()).toEqual(['0 exhausted']);
+    await test.crashAndReopen();
+    expect(await left()).toEqual(['0 exhausted']);
+  });
+
+  it('says in the trace that a replay has sent what was skipped', async () => {
+    const { endpointId, events, apply } = await sixFates(test);
+    const [event] = events as [DomainEvent];
+    const other = randomUUID();
+    const twice = { ...skipped(event, endpointId), at: 1 };
+    await apply({ ...twice, trace: [...twice.trace, { endpointId: other, verdict: 'endpoint_disabled' }] });
+    const first = head(event, endpointId, { trigger: 'replay' });
+    await apply(requested(first, bodyOf(event)));
+    expect((await test.store.log.event(MERCHANT, event.eventId))?.trace).toEqual([
+      {
+        endpointId,
+        verdict: 'delivered_to',
+        deliveryId: first.deliveryId,
+        apiVersion: '2.3.8',
+        byReplay: true,
+      },
+      { endpointId: other, verdict: 'endpoint_disabled' },
+    ]);
+    const delivery = await test.store.log.delivery(MERCHANT, endpointId, first.deliveryId);
+    expect(delivery).toMatchObject({ trigger: 'replay', attemptsMax: 7, status: 'pending' });
+    expect(delivery?.body).toEqual(bodyOf(event));
+  });
+
+  it('follows an attempt that is recorded before what asked for it', async () => {
+    const { endpointId, events, apply } = await sixFates(test);
+    const [event] = events as [DomainEvent];
+    const first = head(event, endpointId, { trigger: 'replay' });
+    await apply(delivered(first));
+    await apply(requested(first, bodyOf(event)));
+    expect(await missed(test.store, scopeOf(endpointId), events)).toEqual(['2 exhausted', '3 cancelled']);
+    expect((await test.store.log.event(MERCHANT, event.eventId))?.trace[0]?.verdict).toBe('delivered_to');
+  });
+
+  it('deletes what was missed with its event', async () => {
+    const { endpointId, events } = await sixFates(test);
+    while ((await test.store.log.retain(START + 100 * HOUR_MS, 100)) > 0);
+    expect(await missed(test.store, scopeOf(endpointId), events)).toEqual([]);
+  });
+}
+
+function manyEndpoints(test: StoreUnderTest): void {
+  it('walks from endpoint to endpoint: active ones, of one merchant or all', async () => {
+    const names = ['first', 'second', 'disabled', 'elsewhere'];
+    const apply = journalOf(test.store);
+    const events: DomainEvent[] = [];
+    const of = new Map<string, string>();
+    for (const name of names) {
+      const merchant = name === 'elsewhere' ? 'another-merchant' : MERCHANT;
+      const endpointId = randomUUID();
+      of.set(endpointId, name);
+      await createEndpoint(test.store, merchant, endpointId);
+      const own = [0, 1].map((n) => eventNumber(merchant, n, { eventId: randomUUID() }));
+      await apply(...own.map((event) => skipped(event, endpointId)));
+      events.push(...own);
+      const change = { status: 'disabled' } as const;
+      const options = { at: START, actor: OPERATOR };
+      if (name === 'disabled') await test.store.endpoints.update(merchant, endpointId, change, options);
+    }
+    for (const limit of [1, 2, 3, 100]) {
+      const mine = await missed(test.store, scopeOf(null), events, limit);
+      expect(mine).toEqual(['0 skipped', '1 skipped', '2 skipped', '3 skipped']);
+      const all = await missed(test.store, scopeOf(null, { merchantId: null }), events, limit);
+      expect(all).toEqual([...mine, '6 skipped', '7 skipped']);
+    }
+    const page = await test.store.replays.missed(scopeOf(null, { merchantId: null }), null, 100);
+    expect(page.events.map(({ endpointId }) => of.get(endpointId))).toContain('elsewhere');
+    expect(page.events.at(-1)?.merchantId).toBe('another-merchant');
+  });
+}
+
+function jobs(test: StoreUnderTest): void {
+  const options = { at: START, actor: OPERATOR };
+  const make = (endpointId: string | null): NewReplay => ({
+    ...scopeOf(endpointId, { types: ['KYC'] }),
+    replayId: randomUUID(),
+    count: 7,
+  });
+
+  it('keeps a replay’s place and counts over a crash, until it ends; then they stay', async () => {
+    const replay = make(randomUUID());
+    const created = await test.store.replays.create(replay, options);
+    const fresh = { status: 'running', cancelReason: null, published: 0, leftOut: 0, place: null };
+    const born = { ...replay, ...fresh, createdAt: START, finishedAt: null };
+    expect(created).toEqual({ kind: 'ok', record: born });
+    const step = { place: 'there', published: 5, leftOut: 1 };
+    expect(await test.store.replays.advance(replay.replayId, step)).toBe(true);
+    expect(await test.store.replays.advance(replay.replayId, { ...step, place: 'further' })).toBe(true);
+    await test.crashAndReopen();
+    const { replays } = test.store;
+    const moved = { ...born, place: 'further', published: 10, leftOut: 2 };
+    expect(await replays.running()).toEqual([moved]);
+    const end = { status: 'cancelled', reason: 'endpoint_deleted', at: START + 5, actor: SYSTEM } as const;
+    const ended = { ...moved, status: 'cancelled', cancelReason: 'endpoint_deleted', finishedAt: START + 5 };
+    expect(await replays.finish(replay.replayId, end)).toEqual(ended);
+    expect(await replays.finish(replay.replayId, end)).toBeUndefined();
+    expect(await replays.advance(replay.replayId, step)).toBe(false);
+    expect(await replays.running()).toEqual([]);
+    expect(await replays.get(replay.replayId)).toEqual(ended);
+    expect(await replays.get(randomUUID())).toBeUndefined();
+  });
+
+  it('has one running replay per endpoint, and one over all', async () => {
+    for (const endpointId of [randomUUID(), null]) {
+      const [first, second] = [make(endpointId), make(endpointId)];
+      await test.store.replays.create(first, options);
+      const refused = { kind: 'running', replayId: first.replayId };
+      expect(await test.store.replays.create(second, options)).toEqual(refused);
+      expect(await test.store.replays.create(make(randomUUID()), options)).toMatchObject({ kind: 'ok' });
+      const end = { status: 'completed', reason: null, at: START, actor: SYSTEM } as const;
+      await test.store.replays.finish(first.replayId, end);
+      expect(await test.store.replays.create(second, options)).toMatchObject({ kind: 'ok' });
+    }
+  });
+
+  it('lists the newest first, one endpoint’s or all, page by page, and tells who waits for new ones', async () => {
+    const { replays } = test.store;
+    let told = 0;
+    replays.onAdded(() => {
+      told += 1;
+    });
+    const endpointId = randomUUID();
+    const made = [make(endpointId), make(null), make(endpointId)];
+    for (const replay of made) {
+      await replays.create(replay, options);
+      const end = { status: 'completed', reason: null, at: START, actor: SYSTEM } as const;
+      await replays.finish(replay.replayId, end);
+    }
+    expect(told).toBe(3);
+    const ids = made.map(({ replayId }) => replayId);
+    const list = async (more: object) =>
+      (await replays.list({ limit: 10, ...more })).map(({ replayId }) => ids.indexOf(replayId));
+    expect(await list({})).toEqual([2, 1, 0]);
+    expect(await list({ endpointId })).toEqual([2, 0]);
+    const [newest] = await replays.list({ limit: 1 });
+    expect(await list({ after: newest?.cursor })).toEqual([1, 0]);
+    await expect(list({ after: 'nonsense' })).rejects.toBeInstanceOf(CursorInvalid);
+  });
+
+  it('keeps an answer with the replay, and one that no change commits', async () => {
+    const answer = { requestHash: 'h', status: 202, sealed: 's', expiresAt: START + HOUR_MS };
+    await test.store.replays.create(make(randomUUID()), { ...options, answer: { ...answer, scope: 'one' } });
+    await test.store.answers.keep({ ...answer, scope: 'two' }, START);
+    await test.crashAndReopen();
+    for (const scope of ['one', 'two']) {
+      expect(await test.store.answers.find(scope, START)).toMatchObject({ status: 202, sealed: 's' });
+    }
+  });
+}
