@@ -23,6 +23,7 @@ import { Relay } from './relay.ts';
 import { requestLog } from './request-log.ts';
 import { deleteEndpoint, rotateSecret, updateEndpoint } from './routes/change-endpoint.ts';
 import { createEndpoint } from './routes/create-endpoint.ts';
+import { getLegacyWebhook, updateLegacyWebhook } from './routes/legacy-webhook.ts';
 import { publishEvents } from './routes/publish-events.ts';
 import { getDelivery, getEvent, listDeliveries } from './routes/read-deliveries.ts';
 import { getEndpoint, listEndpoints } from './routes/read-endpoints.ts';
@@ -116,6 +117,10 @@ function createApp(
     get: open(getDelivery(context)),
   });
   route(app, '/merchant/events/{event_id}', { get: open(getEvent(context)) });
+  route(app, '/merchant', {
+    get: open(getLegacyWebhook(context)),
+    patch: open(updateLegacyWebhook(context)),
+  });
   route(app, '/producer/events', {
     post: [
       authenticate('producer', context),

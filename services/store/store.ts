@@ -116,8 +116,15 @@ export interface EndpointChange {
   readonly url?: string;
   readonly description?: string;
   readonly subscribedEvents?: readonly EventType[] | null;
-  /** `active` resets the failure counters. */
+  /** `active` resets the failure counters; so does another URL: what failed was not this one. */
   readonly status?: 'active' | 'disabled';
+}
+
+/** What the single-URL operation changes (decisions §3). */
+export interface LegacyChange {
+  /** Switches the endpoint on again, also when it is the URL it has. */
+  readonly url?: string;
+  readonly secret?: { readonly sealed: SealedSecret; readonly hint: string };
 }
 
 /** A stored answer for an Idempotency-Key, written in the same transaction as the change it answers. */
@@ -176,6 +183,16 @@ export interface Endpoints {
     uuid: string,
     options: { readonly at: number; readonly actor: Actor },
   ): Promise<{ readonly kind: 'ok'; readonly outboxId: number } | NotFound>;
+  /**
+   * Makes, changes or (null) removes the one legacy endpoint of a merchant, in one step: its URL never goes with a secret
+   * that was not set with it. `uuid` is the same each time. Incomplete: there is none yet, and a part is missing.
+   */
+  setLegacy(
+    merchantId: string,
+    uuid: string,
+    change: LegacyChange | null,
+    options: { readonly at: number; readonly actor: Actor },
+  ): Promise<Changed<EndpointRecord | null> | { readonly kind: 'incomplete' }>;
 }
 
 export interface StoredAnswers {

@@ -96,6 +96,7 @@ describe('lists of values', () => {
     const requests = [
       'CreateWebhookEndpoint',
       'UpdateWebhookEndpoint',
+      'UpdateMerchantWebhook',
       'TestWebhook',
       'EventTypeRequested',
       'ProducerEvent',
@@ -107,7 +108,13 @@ describe('lists of values', () => {
   });
 
   test('requests are strict: every body refuses what it does not know', () => {
-    for (const name of ['CreateWebhookEndpoint', 'UpdateWebhookEndpoint', 'TestWebhook', 'ProducerEvent']) {
+    for (const name of [
+      'CreateWebhookEndpoint',
+      'UpdateWebhookEndpoint',
+      'UpdateMerchantWebhook',
+      'TestWebhook',
+      'ProducerEvent',
+    ]) {
       expect([name, schemas[name].additionalProperties]).toEqual([name, false]);
     }
   });

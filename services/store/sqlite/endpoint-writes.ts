@@ -5,6 +5,7 @@ import type {
   Changed,
   EndpointChange,
   EndpointRecord,
+  LegacyChange,
   NewEndpoint,
   NotFound,
   UrlTaken,
@@ -73,6 +74,8 @@ export class EndpointWrites {
       `UPDATE endpoint SET url = :url, description = :description, subscribed_events = :subscribed, status =
        :status,
        activated_at = :activatedAt, disabled_at = :disabledAt, disabled_reason = :disabledReason,
+       secret_key_id = :keyId, secret_ciphertext = :ciphertext, secret_hint = :hint, secret_rotated_at =
+       :rotatedAt,
        updated_at = :at, version = version + 1 WHERE seq = :seq`,
     );
     this.#rotate = db.prepare(
@@ -123,7 +126,7 @@ export class EndpointWrites {
   update(
     merchantId: string,
     uuid: string,
-    change: EndpointChange,
+    { secret, ...change }: EndpointChange & Pick<LegacyChange, 'secret'>,
     options: ChangeOptions,
   ): Changed<EndpointRecord> | UrlTaken | NotFound {
     const row = this.#row(merchantId, uuid);
@@ -137,6 +140,7 @@ export class EndpointWrites {
     // From auto_disabled to disabled is the merchant's own decision: the reason becomes theirs.
     const isDisabled = change.status === 'disabled' && row.status !== 'disabled';
     const isActive = change.status === 'active';
+    const isMoved = change.url !== undefined && change.url !== row.url;
     this.#update.run({
       seq: row.seq,
       url: change.url ?? row.url,
@@ -146,13 +150,19 @@ export class EndpointWrites {
           ? row.subscribed_events
           : change.subscribedEvents && JSON.stringify(change.subscribedEvents),
       status: change.status ?? row.status,
-      activatedAt: isActivated ? at : row.activated_at,
+      activatedAt: isActivated || isMoved ? at : row.activated_at,
       disabledAt: isDisabled ? at : isActive ? null : row.disabled_at,
       disabledReason: isDisabled ? 'manual' : isActive ? null : row.disabled_reason,
+      keyId: secret?.sealed.keyId ?? row.secret_key_id,
+      ciphertext: secret?.sealed.ciphertext ?? row.secret_ciphertext,
+      hint: secret?.hint ?? row.secret_hint,
+      rotatedAt: secret ? at : row.secret_rotated_at,
       at,
     });
-    if (isActive) this.#resetHealth.run(row.seq);
-    return this.#changed(merchantId, uuid, 'endpoint.update', { ...change }, options);
+    // What failed at another URL says nothing about this one.
+    if (isActive || isMoved) this.#resetHealth.run(row.seq);
+    const details = { ...change, ...(secret ? { sealedWith: secret.sealed.keyId } : {}) };
+    return this.#changed(merchantId, uuid, 'endpoint.update', details, options);
   }
 
   rotate(

@@ -6,6 +6,7 @@ import { isDamage, openConnection } from './connection.ts';
 import { EndpointHealth } from './endpoint-health.ts';
 import { EndpointWrites } from './endpoint-writes.ts';
 import { JournalWriter } from './journal-writer.ts';
+import { LegacyEndpointWrites } from './legacy-endpoint-writes.ts';
 import { MerchantWrites } from './merchant-writes.ts';
 import { migrate } from './migrations/migrate.ts';
 import { Names } from './names.ts';
@@ -51,6 +52,7 @@ function operations({ lock, db }: ReturnType<typeof open>) {
   const merchants = new MerchantWrites(db, outbox);
   const health = new EndpointHealth(db, outbox, healthPolicy);
   const endpoints = new EndpointWrites(db, outbox, answers, (uuid) => health.forget(uuid));
+  const legacy = new LegacyEndpointWrites(endpoints);
   const journal = new JournalWriter(db, names, health);
   const retention = new RetentionWrites(db, journal.events.index, journal.deliveries);
   const probe = db.prepare("UPDATE meta SET value = value WHERE name = 'published_up_to'");
@@ -64,6 +66,7 @@ function operations({ lock, db }: ReturnType<typeof open>) {
     updateEndpoint: endpoints.update.bind(endpoints),
     rotateEndpoint: endpoints.rotate.bind(endpoints),
     removeEndpoint: endpoints.remove.bind(endpoints),
+    setLegacyEndpoint: legacy.set.bind(legacy),
     published: outbox.published.bind(outbox),
     applyJournal: journal.apply.bind(journal),
     deleteDeliveries: retention.deleteDeliveries.bind(retention),
