@@ -253,6 +253,12 @@ export interface DeliveryRecord {
   readonly lastFailureCode: FailureCode | null;
 }
 
+export interface DeliveryPage {
+  readonly records: readonly DeliveryRecord[];
+  /** `after` of the next page; null = there is none. */
+  readonly next: string | null;
+}
+
 export interface AttemptRecord {
   readonly number: number;
   readonly trigger: Trigger;
@@ -268,7 +274,10 @@ export interface AttemptRecord {
 export interface DeliveryLog {
   applyJournal(position: JournalPosition, entries: readonly JournalEntry[]): Promise<void>;
   positionOf(partition: string): Promise<number | undefined>;
-  /** Newest first, keyset on an opaque, stable order. */
+  /**
+   * Newest first, keyset on an opaque, stable order. One call looks at a bounded number of deliveries: where few of very
+   * many fit the filter, a page may have less than `limit`, or nothing, and still a `next`.
+   */
   deliveries(
     merchantId: string,
     endpointId: string,
@@ -280,7 +289,7 @@ export interface DeliveryLog {
       readonly limit: number;
       readonly after?: string;
     },
-  ): Promise<readonly (DeliveryRecord & { readonly cursor: string })[]>;
+  ): Promise<DeliveryPage>;
   delivery(
     merchantId: string,
     endpointId: string,

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createEndpoint, newEndpoint, OPERATOR, START } from '../support/journal-entries.ts';
 import type { LegacyChange } from '../../services/store/store.ts';
+import { createEndpoint, newEndpoint, OPERATOR, START } from '../support/journal-entries.ts';
 import type { StoreUnderTest } from './store.contract.ts';
 
 const MERCHANT = 'a-merchant';
@@ -117,7 +117,10 @@ function lifeOfAnEndpoint(test: StoreUnderTest): void {
     const uuid = randomUUID();
     const { endpoints } = test.store;
     const url = 'https://shop.example.com/single';
-    const secretOf = (ciphertext: string) => ({ sealed: { keyId: 'k1', ciphertext }, hint: `…${ciphertext}` });
+    const secretOf = (ciphertext: string) => ({
+      sealed: { keyId: 'k1', ciphertext },
+      hint: `…${ciphertext}`,
+    });
     const set = (change: LegacyChange | null, at = START) =>
       endpoints.setLegacy(MERCHANT, uuid, change, { at, actor: OPERATOR });
     expect(await set({ url })).toEqual({ kind: 'incomplete' });
