@@ -1,8 +1,9 @@
 /**
- * `npm run bench [-- --json FILE] [--quick] [--engine sqlite|kafka] [--brokers N] [--lateness]`: how many deliveries a
+ * `npm run bench [-- --json FILE] [--quick] [--engine sqlite|kafka] [--brokers N] [--lateness | --reads]`: how many deliveries a
  * second the whole service makes and what each costs, beside a bare loop that only posts. The bare loop runs before and
  * after, so that the ratios hold on any machine.
  * With --lateness: nothing of that, but how late retries are on the schedule of production.
+ * With --reads: nothing of that, but how long reads of a large store take, and what they do to live deliveries.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -14,6 +15,7 @@ import { type LatencyResult, measureLatency, measureThroughput, type ThroughputR
 import { DATA_DIR, ENGINE_NAMES, type Engine, type EngineName, openEngine } from './engines.ts';
 import { type LatenessResult, latenessText, measureLateness } from './lateness.ts';
 import { makeEvents } from './load.ts';
+import { measureReads, readsText } from './reads.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { type Report, reportJson, reportText } from './report.ts';
 
@@ -30,6 +32,8 @@ const FULL = {
   warmUpMs: 3000,
   latencySeconds: 30,
   latenessSeconds: 60,
+  readsSeconds: 60,
+  reads: { endpoints: 100_000, events: 2_000_000 },
 } as const;
 const QUICK = {
   events: 10_000,
@@ -37,6 +41,8 @@ const QUICK = {
   warmUpMs: 1000,
   latencySeconds: 5,
   latenessSeconds: 10,
+  readsSeconds: 10,
+  reads: { endpoints: 2000, events: 200_000 },
 } as const;
 
 async function main(): Promise<void> {
@@ -53,6 +59,7 @@ async function main(): Promise<void> {
   };
   try {
     if (options.lateness) return await latenessOfAll(options, sizes.latenessSeconds, { receiver, ca });
+    if (options.reads) return await readsOfAll(options, sizes, { receiver, ca });
     const before = await bareLoop();
     const throughput: ThroughputResult[] = [];
     const latency: LatencyResult[] = [];
@@ -84,6 +91,7 @@ interface Options {
   readonly isChosen: boolean;
   readonly brokers: number;
   readonly lateness: boolean;
+  readonly reads: boolean;
 }
 
 function readOptions(): Options {
@@ -94,6 +102,7 @@ function readOptions(): Options {
       engine: { type: 'string' },
       brokers: { type: 'string', default: '1' },
       lateness: { type: 'boolean', default: false },
+      reads: { type: 'boolean', default: false },
     },
   });
   const chosen = ENGINE_NAMES.filter((name) => values.engine === undefined || name === values.engine);
@@ -101,8 +110,8 @@ function readOptions(): Options {
   const brokers = Number(values.brokers);
   if (!Number.isInteger(brokers) || brokers < 1 || brokers > 9) throw new Error('--brokers takes 1 to 9');
   const isChosen = values.engine !== undefined;
-  const { quick, lateness } = values;
-  return { json: values.json ?? null, quick, engines: chosen, isChosen, brokers, lateness };
+  const { quick, lateness, reads } = values;
+  return { json: values.json ?? null, quick, engines: chosen, isChosen, brokers, lateness, reads };
 }
 
 /** Starts one engine after the other for the work; `leftOut` gets a line for each that cannot be had. */
@@ -162,6 +171,21 @@ async function latenessOfAll(
   });
   console.log([...results.map(latenessText), ...leftOut].join('\n'));
   if (options.json) writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`);
+}
+
+/** The store is the same with every engine; the embedded one has the least beside it. */
+async function readsOfAll(
+  options: Options,
+  sizes: typeof FULL | typeof QUICK,
+  run: { readonly receiver: Receiver; readonly ca: string },
+): Promise<void> {
+  await withEach({ ...options, engines: ['sqlite'] }, [], async (engine) => {
+    say(`${engine.name}, reads of a store with ${sizes.reads.endpoints} endpoints …`);
+    const pace = { eventsPerSecond: EVENTS_PER_SECOND, seconds: sizes.readsSeconds };
+    const result = await measureReads({ engine, ...run, ...pace, sizes: sizes.reads });
+    console.log(readsText(result));
+    if (options.json) writeFileSync(options.json, `${JSON.stringify(result, null, 2)}\n`);
+  });
 }
 
 /** The body that the engines deliver, so that the bare loop carries the same. */

@@ -8,6 +8,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RotationTrial, rotationsText, TRIAL_MS_MAX, TRIAL_SIZES } from '../support/rotation-trial.ts';
 import { type Premises, preparePremises, type Service, startService } from '../support/system.ts';
 
+const START_MS_MAX = 120_000;
+
 let premises: Premises;
 let service: Service;
 let trial: RotationTrial;
@@ -17,7 +19,7 @@ beforeAll(async () => {
   premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: '100' });
   service = await startService(premises.environment);
   trial = await RotationTrial.start(premises, () => service);
-});
+}, START_MS_MAX);
 
 afterAll(async () => {
   await service?.end('SIGKILL');
