@@ -111,8 +111,9 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
   // Whoever takes work on comes before whoever makes it, so that a start has no backlog of its own.
   if (store && has(config, 'recorder')) await startRecording({ ...house, store });
   if (has(config, 'sender')) await startSending(house);
-  if (has(config, 'router')) await startRouting(house);
+  // The api comes before the router: a stream that was made anew must know the merchants before events are routed.
   const api = store && has(config, 'api') ? await startServing({ ...house, store }) : null;
+  if (has(config, 'router')) await startRouting(house);
   phase = 'running';
   const { engine, roles } = config;
   house.log.info({ api: api?.url, operations: operations.url, engine, roles }, 'hookrail is running');

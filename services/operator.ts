@@ -13,7 +13,8 @@ import {
 import { operatorTokenFile } from './api/operator-routes.ts';
 import { isShelfCommand, runShelfCommand, type ShelfCommand } from './api/operator-shelves.ts';
 import { openBroker } from './broker/open.ts';
-import type { Execute } from './operator/execute.ts';
+import { storeCommands } from './operator/backup-commands.ts';
+import type { Execute, GlobalOptions } from './operator/execute.ts';
 import { deadLetterCommands, quarantineCommands } from './operator/shelf-commands.ts';
 import { keyCommands, merchantCommands } from './operator/store-commands.ts';
 import { topicsAnswer, topicsText } from './operator/topic-commands.ts';
@@ -32,8 +33,8 @@ import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
 const EXIT_USAGE = 2;
 const EXIT_FAILED = 1;
 const SERVICE_TIMEOUT_MS = 10_000;
-/** Shelves may be long, and what is put back is made durable first. */
-const SHELF_TIMEOUT_MS = 600_000;
+/** Shelves and stores may be long, and what is put back is made durable first. */
+const LONG_TIMEOUT_MS = 600_000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -89,6 +90,9 @@ function commandLine(
         )
         .demandCommand(1, 'say what to do with the key ring: create'),
     )
+    .command('store', 'Backups of merchants, keys, endpoints and the delivery log', (store) =>
+      storeCommands(store, execute, { dataDir: (options) => dataDirOf(environment, options), print }),
+    )
     .command('quarantine', 'Events that could not be routed', (shelf) => quarantineCommands(shelf, execute))
     .command('dead-letters', 'Deliveries that are over without a success', (shelf) =>
       deadLetterCommands(shelf, execute),
@@ -107,7 +111,7 @@ function commandLine(
         print(argv.output === 'json' ? JSON.stringify(answer) : topicsText(answer));
       },
     )
-    .demandCommand(1, 'say what to do: merchants, keys, keyring, quarantine, dead-letters or topics')
+    .demandCommand(1, 'say what to do: merchants, keys, keyring, store, quarantine, dead-letters or topics')
     .strict()
     .version(false)
     .exitProcess(false)
@@ -118,6 +122,10 @@ function commandLine(
 
 function withDataDir(environment: Environment, dataDir: string | undefined) {
   return readConfig(dataDir === undefined ? environment : { ...environment, HOOKRAIL_DATA_DIR: dataDir });
+}
+
+function dataDirOf(environment: Environment, options: GlobalOptions): string {
+  return withDataDir(environment, options['data-dir']).dataDir;
 }
 
 function createKeyRing(path: string): void {
@@ -140,7 +148,7 @@ async function ask(
   const { host, port } = config.operations;
   const answer = await askService(`http://${host}:${port}/operator/${command}`, given, {
     dataDir: config.dataDir,
-    withinMs: isShelfCommand(command) ? SHELF_TIMEOUT_MS : SERVICE_TIMEOUT_MS,
+    withinMs: isShelfCommand(command) || command === 'store-backup' ? LONG_TIMEOUT_MS : SERVICE_TIMEOUT_MS,
   });
   if (answer !== undefined) return answer.result;
   if (isShelfCommand(command)) return askShelves(command, given, config);

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Registry } from 'prom-client';
 import type { Broker } from '../broker/broker.ts';
+import type { Directory } from '../domain/directory.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { KeyRing } from '../runtime/keyring.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -19,6 +20,7 @@ import { apiHeaders, mountDocs } from './docs.ts';
 import type { RunningKeys } from './idempotency.ts';
 import { ApiError, problemHandler } from './problem.ts';
 import { limitPerMinute, type RateLimit } from './rate-limit.ts';
+import { reconcile, told } from './reconcile.ts';
 import { Relay } from './relay.ts';
 import { requestLog } from './request-log.ts';
 import { deleteEndpoint, rotateSecret, updateEndpoint } from './routes/change-endpoint.ts';
@@ -36,6 +38,8 @@ export type { ApiOptions } from './context.ts';
 export interface ApiDeps {
   readonly store: Store;
   readonly broker: Pick<Broker, 'publishEvents' | 'publishTasks' | 'publishDirectory' | 'status'>;
+  /** Caught up with the DIRECTORY stream. */
+  readonly directory: Pick<Directory, 'newest' | 'all'>;
   readonly keyRing: KeyRing;
   readonly clock: Clock;
   readonly random: Random;
@@ -54,6 +58,7 @@ export interface Api {
 
 /** Starts the station. Rejects with ConfigError when the port cannot be listened on. */
 export async function startApi(deps: ApiDeps): Promise<Api> {
+  const untold = await reconcile(deps);
   const limits = { ...API_LIMITS, ...deps.options.limits };
   const relay = new Relay(deps);
   const stopping = new AbortController();
@@ -64,6 +69,7 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
     await relay.stop();
   };
   try {
+    await told(untold, deps);
     await listen(server, deps.options.host, deps.options.port, 'HOOKRAIL_API_PORT');
   } catch (error) {
     await release();

@@ -12,7 +12,7 @@ export class OperatorError extends Error {
 }
 
 export interface OperatorDeps {
-  readonly store: Pick<Store, 'merchants' | 'keys'>;
+  readonly store: Pick<Store, 'merchants' | 'keys' | 'backup'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly environment: Environment;
@@ -24,6 +24,7 @@ type Command = (deps: OperatorDeps, given: Arguments) => Promise<unknown>;
 
 const KEY_BYTES = 32;
 const NAME_CHARACTERS_MAX = 255;
+const PATH_CHARACTERS_MAX = 4096;
 
 const COMMANDS = {
   'merchants-create': async ({ store, random }, given) => {
@@ -58,6 +59,13 @@ const COMMANDS = {
     const at = Math.floor(clock.now());
     if (await store.keys.revoke(keyId, at)) return { keyId, revokedAt: timestamp(at) };
     throw new OperatorError(`there is no key ${keyId} in use: see keys list`);
+  },
+  'store-backup': async ({ store }, given) => {
+    const to = text(given, 'to', PATH_CHARACTERS_MAX);
+    const { bytes } = await store.backup(to).catch((error: Error) => {
+      throw new OperatorError(error.message);
+    });
+    return { to, bytes };
   },
 } as const satisfies Record<string, Command>;
 
@@ -131,10 +139,10 @@ function unknownMerchant(merchantId: string): OperatorError {
   return new OperatorError(`there is no merchant ${merchantId}: see merchants list`);
 }
 
-function text(given: Arguments, name: string): string {
+function text(given: Arguments, name: string, most = NAME_CHARACTERS_MAX): string {
   const value = given[name];
-  if (typeof value === 'string' && value.trim() !== '' && value.length <= NAME_CHARACTERS_MAX) return value;
-  throw new OperatorError(`${name}: a text of 1 to ${NAME_CHARACTERS_MAX} characters is needed`);
+  if (typeof value === 'string' && value.trim() !== '' && value.length <= most) return value;
+  throw new OperatorError(`${name}: a text of 1 to ${most} characters is needed`);
 }
 
 function flag(given: Arguments, name: string): boolean | undefined {

@@ -32,18 +32,28 @@ export class Directory {
   readonly #merchants = new Map<string, Merchant>();
   readonly #endpoints = new Map<string, Endpoint>();
   readonly #endpointsByMerchant = new Map<string, Map<string, Endpoint>>();
-  /** Highest version seen per key, deletes included. */
-  readonly #versions = new Map<string, number>();
+  /** The change with the highest version per key, deletes included. */
+  readonly #newest = new Map<string, DirectoryChange>();
 
   /** Applies a change; returns false when it is not newer than what is known. */
   apply(change: DirectoryChange): boolean {
     const key = directoryKey(change);
-    const known = this.#versions.get(key);
-    if (known !== undefined && change.version <= known) return false;
-    this.#versions.set(key, change.version);
+    const known = this.#newest.get(key);
+    if (known !== undefined && change.version <= known.version) return false;
+    this.#newest.set(key, change);
     if (change.kind === 'merchant') this.#applyMerchant(change.id, change.value);
     else this.#applyEndpoint(change.id, change.value);
     return true;
+  }
+
+  /** What is known of a key, its delete included. */
+  newest(change: Pick<DirectoryChange, 'kind' | 'id'>): DirectoryChange | undefined {
+    return this.#newest.get(directoryKey(change));
+  }
+
+  /** What is known of every key, deletes included. */
+  all(): Iterable<DirectoryChange> {
+    return this.#newest.values();
   }
 
   merchant(id: string): Merchant | undefined {

@@ -9,12 +9,12 @@
  * - Rejections are StoreUnavailable (disk full, I/O error): nothing of the call was kept, or, if so said, unknown.
  */
 import type { FailureCode, ResponseKept } from '../domain/attempt.ts';
-import type { DirectoryChange } from '../domain/directory.ts';
 import type { ApiVersion, Endpoint, EndpointStatus, SealedSecret } from '../domain/endpoint.ts';
 import type { DomainEvent, EventType } from '../domain/event.ts';
 import type { JournalEntry, RoutingVerdict } from '../domain/journal.ts';
 import type { Merchant } from '../domain/merchant.ts';
 import type { Trigger } from '../domain/task.ts';
+import type { Outbox } from './outbox.ts';
 
 export interface Store {
   readonly merchants: Merchants;
@@ -24,6 +24,8 @@ export interface Store {
   readonly outbox: Outbox;
   readonly log: DeliveryLog;
   status(): { readonly reachable: boolean };
+  /** Copies all of it, as it stands, into a new file, while it is in use; rejects when that exists. Resolves when durable. */
+  backup(toFile: string): Promise<{ readonly bytes: number }>;
   /** Resolves (never rejects) with the reason when the store cannot go on. */
   readonly failed: Promise<Error>;
   close(): Promise<void>;
@@ -208,16 +210,6 @@ export interface StoredAnswers {
       }
     | undefined
   >;
-}
-
-/** Directory changes that are committed and not yet on the DIRECTORY stream, in order. */
-export interface Outbox {
-  pending(limit: number): Promise<readonly { readonly outboxId: number; readonly change: DirectoryChange }[]>;
-  published(upTo: number): Promise<void>;
-  /** Called after each commit that added rows: the relay's wake-up. */
-  onAdded(listener: () => void): void;
-  /** Highest outbox id whose change was published. */
-  publishedUpTo(): number;
 }
 
 export interface JournalPosition {

@@ -22,7 +22,6 @@ export function managementContract(test: StoreUnderTest): void {
     lists(test);
   });
   describe('stored answers', () => storedAnswers(test));
-  describe('outbox', () => outbox(test));
 }
 
 function merchantsAndKeys(test: StoreUnderTest): void {
@@ -258,29 +257,5 @@ function storedAnswers(test: StoreUnderTest): void {
     });
     expect(refused.kind).toBe('quota_exceeded');
     expect(await test.store.answers.find('key-1/refused', START)).toBeUndefined();
-  });
-}
-
-function outbox(test: StoreUnderTest): void {
-  it('offers committed changes in order until they are published, also after a crash', async () => {
-    let woken = 0;
-    test.store.outbox.onAdded(() => {
-      woken += 1;
-    });
-    await test.store.merchants.create({ merchantId: MERCHANT, name: 'Shop', senderAccountDetails: true });
-    const { outboxId } = await createEndpoint(test.store, MERCHANT, randomUUID());
-    expect(woken).toBe(2);
-    const pending = await test.store.outbox.pending(10);
-    expect(pending.map(({ change }) => change.kind)).toEqual(['merchant', 'endpoint']);
-    expect(pending.at(-1)?.outboxId).toBe(outboxId);
-    expect(await test.store.outbox.pending(1)).toEqual(pending.slice(0, 1));
-    await test.store.outbox.published(pending[0]?.outboxId ?? 0);
-    expect(test.store.outbox.publishedUpTo()).toBe(pending[0]?.outboxId);
-    const store = await test.crashAndReopen();
-    expect(store.outbox.publishedUpTo()).toBe(pending[0]?.outboxId);
-    expect(await store.outbox.pending(10)).toEqual(pending.slice(1));
-    await store.outbox.published(outboxId);
-    const next = await createEndpoint(await test.reopen(), MERCHANT, randomUUID());
-    expect(next.outboxId).toBeGreaterThan(outboxId);
   });
 }

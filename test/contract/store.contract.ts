@@ -4,6 +4,7 @@ import { healthContract } from './store-health.ts';
 import { journalContract } from './store-journal.ts';
 import { logContract } from './store-log.ts';
 import { managementContract } from './store-management.ts';
+import { outboxContract } from './store-outbox.ts';
 
 /** Where one test's store lives: it can be opened, crash, and be opened again. */
 export interface StorePlace {
@@ -58,6 +59,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       },
     };
     managementContract(underTest);
+    outboxContract(underTest);
     journalContract(underTest);
     healthContract(underTest);
     logContract(underTest);

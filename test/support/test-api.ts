@@ -6,6 +6,7 @@ import { Registry } from 'prom-client';
 import { type Api, type ApiOptions, startApi } from '../../services/api/api.ts';
 import { openSqliteBroker, type SqliteBroker } from '../../services/broker/sqlite/sqlite-broker.ts';
 import { apiKeyHint, hashApiKey, newApiKey } from '../../services/domain/api-key.ts';
+import { Directory } from '../../services/domain/directory.ts';
 import { type Clock, systemClock } from '../../services/runtime/clock.ts';
 import { KeyRing } from '../../services/runtime/keyring.ts';
 import { systemRandom } from '../../services/runtime/random.ts';
@@ -73,9 +74,12 @@ export async function startTestApi({
   const logged: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
   const { merchantId, keys, keyIds } = await makeKeys(store, clock, environment);
+  const directory = new Directory();
+  await broker.followDirectory((change) => void directory.apply(change));
   const api = await startApi({
     store,
     broker,
+    directory,
     keyRing,
     clock,
     random: systemRandom,

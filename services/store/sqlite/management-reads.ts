@@ -36,7 +36,7 @@ export class ManagementReads {
     );
     this.#outbox = db.prepare(
       `SELECT outbox_id AS outboxId, change FROM outbox
-       WHERE outbox_id > (SELECT value FROM meta WHERE name = 'published_up_to') ORDER BY outbox_id LIMIT ?`,
+       WHERE outbox_id > max(?, (SELECT value FROM meta WHERE name = 'published_up_to')) ORDER BY outbox_id LIMIT ?`,
     );
   }
 
@@ -87,8 +87,8 @@ export class ManagementReads {
     return this.#answer.get(scope, now) as StoredAnswer | undefined;
   }
 
-  outbox(limit: number): { readonly outboxId: number; readonly change: DirectoryChange }[] {
-    const rows = this.#outbox.all(Math.min(limit, PAGE_MAX)) as { outboxId: number; change: string }[];
+  outbox(limit: number, after: number): { readonly outboxId: number; readonly change: DirectoryChange }[] {
+    const rows = this.#outbox.all(after, Math.min(limit, PAGE_MAX)) as { outboxId: number; change: string }[];
     return rows.map(({ outboxId, change }) => ({ outboxId, change: JSON.parse(change) as DirectoryChange }));
   }
 }

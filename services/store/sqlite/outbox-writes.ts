@@ -31,6 +31,10 @@ export class OutboxWrites {
     return Number(this.#add.run(JSON.stringify(change)).lastInsertRowid);
   }
 
+  addAll(changes: readonly DirectoryChange[]): void {
+    for (const change of changes) this.add(change);
+  }
+
   /** `details` must not hold a secret. */
   audit(entry: {
     readonly at: number;

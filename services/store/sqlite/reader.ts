@@ -3,6 +3,7 @@ import { openConnection } from './connection.ts';
 import { LogReads } from './log-reads.ts';
 import { ManagementReads } from './management-reads.ts';
 import { RetentionReads } from './retention-reads.ts';
+import { StandingReads } from './standing-reads.ts';
 import type { Call, Reply } from './thread-calls.ts';
 import { mainThread, serve, tell, toFailure } from './thread-serve.ts';
 
@@ -18,6 +19,7 @@ const { file } = workerData as ReaderData;
 
 function operations(db: ReturnType<typeof openConnection>) {
   const management = new ManagementReads(db);
+  const standing = new StandingReads(db);
   const log = new LogReads(db);
   const retention = new RetentionReads(db);
   return {
@@ -29,6 +31,7 @@ function operations(db: ReturnType<typeof openConnection>) {
     endpoints: management.endpoints.bind(management),
     answer: management.answer.bind(management),
     outbox: management.outbox.bind(management),
+    standing: standing.standing.bind(standing),
     positionOf: log.positionOf.bind(log),
     deliveries: log.deliveries.bind(log),
     delivery: log.delivery.bind(log),

@@ -2,7 +2,9 @@ import type { HealthPolicy } from '../../domain/health.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { spawnWorker } from '../../runtime/worker-thread.ts';
-import type { ApiKeys, Endpoints, Merchants, Outbox, Store, StoredAnswers } from '../store.ts';
+import type { Outbox } from '../outbox.ts';
+import type { ApiKeys, Endpoints, Merchants, Store, StoredAnswers } from '../store.ts';
+import { backupSqliteStore } from './backup.ts';
 import type { ReaderData, ReaderOps } from './reader.ts';
 import { SqliteDeliveryLog } from './sqlite-delivery-log.ts';
 import { ThreadCalls } from './thread-calls.ts';
@@ -27,7 +29,7 @@ export interface SqliteStoreOptions {
  * it.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { file, clock, healthPolicy, log, pagesMax = 0 } = options;
+  const { file, healthPolicy, pagesMax = 0 } = options;
   const writerData: WriterData = { file, healthPolicy, pagesMax };
   const writer = await ThreadCalls.start<WriterOps>(
     spawnWorker(new URL('./writer.ts', import.meta.url), writerData),
@@ -37,14 +39,20 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     const reader = await ThreadCalls.start<ReaderOps>(
       spawnWorker(new URL('./reader.ts', import.meta.url), readerData),
     );
-    return new SqliteStore(writer.calls, reader.calls, Number(writer.ready), clock, log);
+    return new SqliteStore({ ...options, writer: writer.calls, reader: reader.calls }, Number(writer.ready));
   } catch (error) {
     await writer.calls.close('close');
     throw error;
   }
 }
 
+interface Threads {
+  readonly writer: ThreadCalls<WriterOps>;
+  readonly reader: ThreadCalls<ReaderOps>;
+}
+
 class SqliteStore implements Store {
+  readonly backup: Store['backup'];
   readonly merchants: Merchants;
   readonly keys: ApiKeys;
   readonly endpoints: Endpoints;
@@ -63,13 +71,8 @@ class SqliteStore implements Store {
   readonly #used = new Map<string, number>();
   #cancelTouch: (() => void) | null = null;
 
-  constructor(
-    writer: ThreadCalls<WriterOps>,
-    reader: ThreadCalls<ReaderOps>,
-    publishedUpTo: number,
-    clock: Clock,
-    log: Logger | undefined,
-  ) {
+  constructor({ writer, reader, clock, log, file }: SqliteStoreOptions & Threads, publishedUpTo: number) {
+    this.backup = (to) => backupSqliteStore(file, to);
     this.#writer = writer;
     this.#reader = reader;
     this.#clock = clock;
@@ -192,13 +195,16 @@ class SqliteStore implements Store {
       for (const listener of listeners) listener();
     };
     return {
-      pending: (limit) => this.#reader.call('outbox', [limit]),
+      pending: (limit, after = 0) => this.#reader.call('outbox', [limit, after]),
       published: async (upTo) => {
         const reached = await this.#watched(this.#writer.call('published', [upTo]));
         publishedUpTo = Math.max(publishedUpTo, reached);
       },
       onAdded: (listener) => void listeners.push(listener),
       publishedUpTo: () => publishedUpTo,
+      standing: (after, limit) => this.#reader.call('standing', [after, limit]),
+      addAgain: (changes) => this.#watched(this.#writer.call('addAgain', [changes])),
+      adopt: (changes, at) => this.#watched(this.#writer.call('adopt', [changes, at])),
     };
   }
 }

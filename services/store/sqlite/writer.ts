@@ -1,6 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import type { HealthPolicy } from '../../domain/health.ts';
 import { lockExclusively } from '../../runtime/exclusive-lock.ts';
+import { Adoption } from './adoption.ts';
 import { AnswerWrites } from './answer-writes.ts';
 import { isDamage, openConnection } from './connection.ts';
 import { EndpointHealth } from './endpoint-health.ts';
@@ -53,6 +54,7 @@ function operations({ lock, db }: ReturnType<typeof open>) {
   const health = new EndpointHealth(db, outbox, healthPolicy);
   const endpoints = new EndpointWrites(db, outbox, answers, (uuid) => health.forget(uuid));
   const legacy = new LegacyEndpointWrites(endpoints);
+  const adoption = new Adoption(db, outbox, (uuid) => health.forget(uuid));
   const journal = new JournalWriter(db, names, health);
   const retention = new RetentionWrites(db, journal.events.index, journal.deliveries);
   const probe = db.prepare("UPDATE meta SET value = value WHERE name = 'published_up_to'");
@@ -68,6 +70,8 @@ function operations({ lock, db }: ReturnType<typeof open>) {
     removeEndpoint: endpoints.remove.bind(endpoints),
     setLegacyEndpoint: legacy.set.bind(legacy),
     published: outbox.published.bind(outbox),
+    addAgain: outbox.addAll.bind(outbox),
+    adopt: adoption.adopt.bind(adoption),
     applyJournal: journal.apply.bind(journal),
     deleteDeliveries: retention.deleteDeliveries.bind(retention),
     deleteEvents: retention.deleteEvents.bind(retention),

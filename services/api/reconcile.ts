@@ -1,0 +1,106 @@
+import type { Directory, DirectoryChange } from '../domain/directory.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { StandingCursor, StandingPage } from '../store/outbox.ts';
+import type { Store } from '../store/store.ts';
+
+const PAGE = 1000;
+const TOLD_MS_MAX = 30_000;
+const TOLD_LOOK_MS = 20;
+
+export interface ReconcileDeps {
+  readonly store: Pick<Store, 'outbox'>;
+  /** Caught up with the DIRECTORY stream. */
+  readonly directory: Pick<Directory, 'newest' | 'all'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** What the stream has yet to be told. */
+export type Untold = readonly DirectoryChange[];
+
+/**
+ * Makes store and DIRECTORY stream agree again, before the api serves. In normal life they do; they differ when the
+ * stream is another one (another engine, topics made anew) or the store is (restored from a backup). The higher version
+ * of a key wins on either side: what the stream lacks goes to the outbox once more, what it knows better is taken over,
+ * deletes above all. A store that never had anything takes nothing over: it is a new one.
+ */
+export async function reconcile({ store, directory, clock, log }: ReconcileDeps): Promise<Untold> {
+  const { lacking, ahead, known } = await compare(store, directory);
+  const pending = await pendingIds(store);
+  // What is on its way needs no help.
+  const again = lacking.filter(({ id }) => !pending.has(id));
+  for (let from = 0; from < again.length; from += PAGE) {
+    await store.outbox.addAgain(again.slice(from, from + PAGE));
+  }
+  if (again.length > 0) {
+    log.warn({ keys: again.length }, 'the directory stream lacks what the store has: publishing it again');
+  }
+  for (const change of directory.all()) if (!known.has(change.id)) ahead.push(change);
+  if (ahead.length > 0 && known.size === 0) {
+    const what =
+      'the directory stream has merchants and endpoints that this store, which is new, does not have';
+    log.warn({ keys: ahead.length }, `${what}: if the old store was lost, stop and restore a backup of it`);
+  } else if (ahead.length > 0) {
+    await store.outbox.adopt(ahead, clock.now());
+    log.warn({ keys: ahead.length }, 'the directory stream was ahead of the store: the store has it now');
+  }
+  return lacking;
+}
+
+/** Resolves when the stream has told it back, so that no event is routed without it; after 30 s in any case. */
+export async function told(
+  untold: Untold,
+  { directory, clock, log }: Omit<ReconcileDeps, 'store'>,
+): Promise<void> {
+  const until = clock.now() + TOLD_MS_MAX;
+  let waiting = untold;
+  for (;;) {
+    waiting = waiting.filter((change) => (directory.newest(change)?.version ?? -1) < change.version);
+    if (waiting.length === 0) return;
+    if (clock.now() > until) break;
+    await clock.sleep(TOLD_LOOK_MS);
+  }
+  log.warn({ keys: waiting.length }, 'the directory stream has not told back what was published: going on');
+}
+
+interface Difference {
+  /** The stream has an older version, or none. */
+  readonly lacking: DirectoryChange[];
+  /** The stream has a newer version: its own. */
+  readonly ahead: DirectoryChange[];
+  /** Ids of all merchants and endpoints the store has, or had. */
+  readonly known: ReadonlySet<string>;
+}
+
+async function compare(
+  store: ReconcileDeps['store'],
+  directory: ReconcileDeps['directory'],
+): Promise<Difference> {
+  const lacking: DirectoryChange[] = [];
+  const ahead: DirectoryChange[] = [];
+  const known = new Set<string>();
+  let after: StandingCursor | null = null;
+  do {
+    const page: StandingPage = await store.outbox.standing(after, PAGE);
+    for (const change of page.changes) {
+      known.add(change.id);
+      const newest = directory.newest(change);
+      if (newest === undefined || newest.version < change.version) lacking.push(change);
+      else if (newest.version > change.version) ahead.push(newest);
+    }
+    after = page.next;
+  } while (after !== null);
+  return { lacking, ahead, known };
+}
+
+async function pendingIds(store: ReconcileDeps['store']): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>();
+  let last: number | undefined;
+  do {
+    const page = await store.outbox.pending(PAGE, last);
+    for (const { change } of page) ids.add(change.id);
+    last = page.at(-1)?.outboxId;
+  } while (last !== undefined);
+  return ids;
+}

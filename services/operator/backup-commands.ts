@@ -1,0 +1,45 @@
+import { join, resolve } from 'node:path';
+import type { Argv } from 'yargs';
+import { OperatorError } from '../api/operator-commands.ts';
+import { restoreSqliteStore } from '../store/sqlite/restore.ts';
+import type { Execute, GlobalOptions } from './execute.ts';
+
+/** Where the store lies, and how to say what was done. */
+export interface RestorePlace {
+  readonly dataDir: (options: GlobalOptions) => string;
+  readonly print: (line: string) => void;
+}
+
+/** `store …` */
+export function storeCommands(
+  store: Argv<GlobalOptions>,
+  execute: Execute,
+  { dataDir, print }: RestorePlace,
+): Argv<GlobalOptions> {
+  return store
+    .command(
+      'backup <to>',
+      'Copy the store into a new file, while the service runs',
+      (backup) => backup.positional('to', { type: 'string', demandOption: true, describe: 'File to write' }),
+      // The service has another working directory.
+      (argv) => execute('store-backup', argv, { to: resolve(argv.to) }),
+    )
+    .command(
+      'restore <from>',
+      'Put a backup in the store’s place; the service must be stopped',
+      (restore) =>
+        restore.positional('from', { type: 'string', demandOption: true, describe: 'A backup of the store' }),
+      (argv) => print(restored(join(dataDir(argv), 'store.db'), argv.from)),
+    )
+    .demandCommand(1, 'say what to do with the store: backup, restore');
+}
+
+function restored(file: string, from: string): string {
+  try {
+    const { keptAs } = restoreSqliteStore(file, from);
+    const kept = keptAs === null ? '' : `; what was there is kept as ${keptAs}`;
+    return `restored ${file} from ${from}${kept}\nAPI keys that were revoked after the backup are valid again: see keys list`;
+  } catch (error) {
+    throw new OperatorError(error instanceof Error ? error.message : String(error));
+  }
+}

@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { DirectoryChange } from '../../services/domain/directory.ts';
+import type { Endpoint } from '../../services/domain/endpoint.ts';
+import type { StandingCursor } from '../../services/store/outbox.ts';
+import { createEndpoint, OPERATOR, START } from '../support/journal-entries.ts';
+import type { StoreUnderTest } from './store.contract.ts';
+
+const MERCHANT = 'a-merchant';
+const options = { at: START, actor: OPERATOR };
+
+export function outboxContract(test: StoreUnderTest): void {
+  describe('outbox', () => {
+    pendingChanges(test);
+    standingChanges(test);
+    adoptedChanges(test);
+  });
+}
+
+function pendingChanges(test: StoreUnderTest): void {
+  it('offers committed changes in order until they are published, also after a crash', async () => {
+    let woken = 0;
+    test.store.outbox.onAdded(() => {
+      woken += 1;
+    });
+    await createMerchant(test);
+    const { outboxId } = await createEndpoint(test.store, MERCHANT, randomUUID());
+    expect(woken).toBe(2);
+    const pending = await test.store.outbox.pending(10);
+    expect(pending.map(({ change }) => change.kind)).toEqual(['merchant', 'endpoint']);
+    expect(pending.at(-1)?.outboxId).toBe(outboxId);
+    expect(await test.store.outbox.pending(1)).toEqual(pending.slice(0, 1));
+    expect(await test.store.outbox.pending(9, pending[0]?.outboxId)).toEqual(pending.slice(1));
+    await test.store.outbox.published(pending[0]?.outboxId ?? 0);
+    expect(test.store.outbox.publishedUpTo()).toBe(pending[0]?.outboxId);
+    const store = await test.crashAndReopen();
+    expect(store.outbox.publishedUpTo()).toBe(pending[0]?.outboxId);
+    expect(await store.outbox.pending(10)).toEqual(pending.slice(1));
+    await store.outbox.published(outboxId);
+    const next = await createEndpoint(await test.reopen(), MERCHANT, randomUUID());
+    expect(next.outboxId).toBeGreaterThan(outboxId);
+  });
+
+  it('takes changes once more, after what is pending', async () => {
+    await createMerchant(test);
+    const before = (await test.store.outbox.pending(10)).map(({ change }) => change);
+    let woken = 0;
+    test.store.outbox.onAdded(() => {
+      woken += 1;
+    });
+    await test.store.outbox.addAgain(before);
+    expect(woken).toBe(1);
+    const after = (await test.store.outbox.pending(10)).map(({ change }) => change);
+    expect(after).toEqual([...before, ...before]);
+  });
+}
+
+function standingChanges(test: StoreUnderTest): void {
+  it('shows every merchant and endpoint as it stands, deleted ones too, in pages', async () => {
+    expect(await standing(test, 1)).toEqual([]);
+    await createMerchant(test);
+    const uuids = [randomUUID(), randomUUID(), randomUUID()];
+    for (const uuid of uuids) await createEndpoint(test.store, MERCHANT, uuid);
+    await test.store.endpoints.update(MERCHANT, uuids[0] ?? '', { status: 'disabled' }, options);
+    await test.store.endpoints.remove(MERCHANT, uuids[1] ?? '', options);
+    const newest = new Map<string, DirectoryChange>();
+    for (const { change } of await test.store.outbox.pending(10)) newest.set(change.id, change);
+    for (const limit of [1, 2, 3, 100]) expect(await standing(test, limit)).toEqual([...newest.values()]);
+  });
+}
+
+function adoptedChanges(test: StoreUnderTest): void {
+  it('adopts what is newer: a delete, changes, URLs that were exchanged, endpoints it never saw', async () => {
+    await createMerchant(test);
+    const [gone, left, right] = [randomUUID(), randomUUID(), randomUUID()];
+    for (const uuid of [gone, left, right]) {
+      await createEndpoint(test.store, MERCHANT, uuid, { description: 'mine' });
+    }
+    const { endpoints, outbox, merchants } = test.store;
+    const [a, b] = [await endpoints.get(MERCHANT, left), await endpoints.get(MERCHANT, right)];
+    if (!a || !b) throw new Error('they were created');
+    const pending = await outbox.pending(100);
+    const secret = { keyId: 'k2', ciphertext: 'rotated' };
+    const unseen = { ...plain(a), uuid: randomUUID(), url: 'https://unseen.example.com/', version: 1 };
+    const merchant = {
+      merchantId: MERCHANT,
+      name: 'Renamed',
+      state: 'paused',
+      senderAccountDetails: true,
+    } as const;
+    await outbox.adopt(
+      [
+        put({ ...plain(a), url: b.url, version: 2 }),
+        put({ ...plain(b), url: a.url, version: 5, secret, status: 'auto_disabled' }),
+        { kind: 'endpoint', id: gone, version: 2, value: null },
+        { kind: 'endpoint', id: randomUUID(), version: 3, value: null },
+        put(unseen),
+        { kind: 'merchant', id: MERCHANT, version: 2, value: { ...merchant, version: 2 } },
+      ],
+      START + 9,
+    );
+    expect(await endpoints.get(MERCHANT, gone)).toBeUndefined();
+    const known = { description: 'mine', secretHint: '…abcd', updatedAt: START + 9, createdAt: START };
+    expect(await endpoints.get(MERCHANT, left)).toMatchObject({ ...known, url: b.url, version: 2 });
+    const other = {
+      url: a.url,
+      version: 5,
+      secret,
+      secretHint: '…',
+      status: 'auto_disabled',
+      disabledAt: START + 9,
+    };
+    expect(await endpoints.get(MERCHANT, right)).toMatchObject({ ...known, ...other });
+    expect(await endpoints.get(MERCHANT, unseen.uuid)).toMatchObject({ ...unseen, description: '' });
+    expect(await merchants.get(MERCHANT)).toEqual({ ...merchant, version: 2 });
+    expect(await outbox.pending(100), 'nothing of it is published').toEqual(pending);
+    const next = await endpoints.update(MERCHANT, right, { status: 'active' }, options);
+    expect(next).toMatchObject({ record: { version: 6 } });
+  });
+
+  it('adopts nothing that is not newer', async () => {
+    await createMerchant(test);
+    const uuid = randomUUID();
+    const { record } = await createEndpoint(test.store, MERCHANT, uuid);
+    const merchant = await test.store.merchants.get(MERCHANT);
+    const older = { kind: 'endpoint', id: uuid, version: 1, value: null } as const;
+    const renamed = {
+      merchantId: MERCHANT,
+      name: 'x',
+      state: 'active',
+      senderAccountDetails: true,
+      version: 1,
+    } as const;
+    await test.store.outbox.adopt(
+      [older, { kind: 'merchant', id: MERCHANT, version: 1, value: renamed }],
+      START + 9,
+    );
+    expect(await test.store.endpoints.get(MERCHANT, uuid)).toEqual(record);
+    expect(await test.store.merchants.get(MERCHANT)).toEqual(merchant);
+  });
+}
+
+async function standing(test: StoreUnderTest, limit: number): Promise<DirectoryChange[]> {
+  const changes: DirectoryChange[] = [];
+  let after: StandingCursor | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof test.store.outbox.standing>> = await test.store.outbox.standing(
+      after,
+      limit,
+    );
+    changes.push(...page.changes);
+    after = page.next;
+  } while (after !== null);
+  return changes;
+}
+
+const createMerchant = (test: StoreUnderTest) =>
+  test.store.merchants.create({ merchantId: MERCHANT, name: 'Shop', senderAccountDetails: true });
+
+const put = (value: Endpoint): DirectoryChange => ({
+  kind: 'endpoint',
+  id: value.uuid,
+  version: value.version,
+  value,
+});
+
+/** The directory's part of a record. */
+function plain(endpoint: Endpoint): Endpoint {
+  const { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, legacy, version } = endpoint;
+  return { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, legacy, version };
+}

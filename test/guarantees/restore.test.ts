@@ -1,0 +1,118 @@
+/**
+ * Guarantee: the store and the directory stream find together again, whichever of them is another one. A store that was
+ * restored from a backup sends nothing again, brings no deleted endpoint back and keeps what was made since; a stream
+ * that was made anew is told everything. The whole service runs, with real files and real HTTPS.
+ */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Hookrail, startHookrail } from '../../services/main.ts';
+import { runOperator } from '../../services/operator.ts';
+import { jsonEventOf } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
+import { type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';
+import { MerchantClient } from '../support/merchant-client.ts';
+import { type Premises, preparePremises } from '../support/system.ts';
+
+let premises: Premises;
+let hookrail: Hookrail | null = null;
+let receiver: LoggingReceiver;
+let merchant: MerchantClient;
+
+beforeEach(async () => {
+  premises = await preparePremises({ HOOKRAIL_LOG_LEVEL: 'silent' });
+  receiver = await startLoggingReceiver(premises.receiverCert, () => 200);
+  merchant = new MerchantClient(premises, running);
+  await start();
+});
+
+afterEach(async () => {
+  await stop();
+  await receiver.close();
+  rmSync(premises.dataDir, { recursive: true, force: true });
+});
+
+function running(): Hookrail {
+  if (!hookrail) throw new Error('it is stopped');
+  return hookrail;
+}
+
+async function start(): Promise<void> {
+  hookrail = await startHookrail(premises.environment);
+}
+
+async function stop(): Promise<void> {
+  await hookrail?.stop();
+  hookrail = null;
+}
+
+async function operator(...argv: string[]): Promise<string> {
+  const lines: string[] = [];
+  const opsPort = hookrail ? new URL(hookrail.operationsUrl).port : '1';
+  const environment = { ...premises.environment, HOOKRAIL_OPS_PORT: opsPort };
+  const print = (line: string) => void lines.push(line);
+  expect(await runOperator(argv, environment, print, print), lines.join()).toBe(0);
+  return lines.join('\n');
+}
+
+const resource = (uuid: string) => `/merchant/webhook-endpoints/${uuid}`;
+const at = (path: string) => receiver.arrivals.filter((arrival) => arrival.path === path);
+
+/** Publishes one event and waits until it is at these paths. */
+async function deliver(name: string, paths: readonly string[]): Promise<string> {
+  const event = jsonEventOf(premises.merchantId, name);
+  expect((await merchant.publish([event])).status).toBe(202);
+  await eventually(`${name} at ${paths}`, () =>
+    paths.every((path) => at(path).some(({ eventId }) => eventId === event.header.eventId)),
+  );
+  return event.header.eventId;
+}
+
+it('a restored store resends nothing, resurrects nothing, and keeps what was made since', async () => {
+  const kept = await merchant.createEndpoint(`${receiver.url}/kept`);
+  const deleted = await merchant.createEndpoint(`${receiver.url}/deleted`);
+  await deliver('before the backup', ['/kept', '/deleted']);
+  const backup = join(premises.dataDir, 'backup.db');
+  expect(await operator('store', 'backup', backup)).toContain(`to=${backup}`);
+
+  const rotated = await merchant.request('PATCH', `${resource(kept.uuid)}/secret`);
+  expect((await merchant.request('DELETE', resource(deleted.uuid))).status).toBe(204);
+  const made = await merchant.createEndpoint(`${receiver.url}/made`);
+  await deliver('after the backup', ['/kept', '/made']);
+  const before = receiver.arrivals.length;
+  await stop();
+  expect(await operator('store', 'restore', backup)).toContain('store.db.before-restore');
+  await start();
+
+  expect((await merchant.request('GET', resource(deleted.uuid))).status).toBe(404);
+  const found = await merchant.request('GET', resource(made.uuid));
+  expect(found.body).toMatchObject({ url: `${receiver.url}/made`, status: 'active' });
+  const eventId = await deliver('after the restore', ['/kept', '/made']);
+  expect(receiver.arrivals.slice(before).map((arrival) => arrival.eventId)).toEqual([eventId, eventId]);
+  expect(at('/kept').at(-1)?.authorization).toBe(`API-Key ${rotated.body.signing_secret}`);
+  expect(at('/made').at(-1)?.authorization).toBe(`API-Key ${made.signing_secret}`);
+  await eventually('the delivery log goes on', async () => {
+    const { body } = await merchant.request('GET', `${resource(kept.uuid)}/deliveries`);
+    return body.data.some(
+      (delivery: { event_uuid: string; status: string }) =>
+        delivery.event_uuid === eventId && delivery.status === 'delivered',
+    );
+  });
+  const again = await merchant.request('PATCH', resource(made.uuid), { description: 'changed' });
+  expect(again.status).toBe(200);
+});
+
+it('a stream that was made anew learns all merchants and endpoints from the store', async () => {
+  const endpoint = await merchant.createEndpoint(`${receiver.url}/all`);
+  await merchant
+    .createEndpoint(`${receiver.url}/gone`)
+    .then(({ uuid }) => merchant.request('DELETE', resource(uuid)));
+  await stop();
+  for (const end of ['', '-wal', '-shm']) {
+    rmSync(join(premises.dataDir, `broker.db${end}`), { force: true });
+  }
+  await start();
+  await deliver('the first event after it', ['/all']);
+  expect(at('/all').at(-1)?.authorization).toBe(`API-Key ${endpoint.signing_secret}`);
+  expect(at('/gone')).toEqual([]);
+});
