@@ -29,6 +29,11 @@ export function legacyEndpointId(environment: string, merchantId: string): strin
   return uuidV5('legacy-endpoint', environment, merchantId);
 }
 
+/** Whether an id comes again: it was made of parts, not by chance (RFC 9562 §4.2, the version's digit). */
+export function isMadeOfParts(uuid: string): boolean {
+  return uuid[14] === '5';
+}
+
 /** A delivery that someone asked for (test, resend, replay): `request` is the id of the request that asked. */
 export function requestedDeliveryId(request: string, eventId: string, endpointId: string): string {
   return uuidV5(request, eventId, endpointId);

@@ -27,7 +27,13 @@ describe.each(ofMerchants.map((each) => [`${each.method} ${each.path}`, each] as
   '%s',
   (_name, { method, path, operation }) => {
     const filled = () => path.replace('{id}', uuid).replaceAll(/\{\w+\}/g, crypto.randomUUID());
-    const { operationId } = operation as unknown as { operationId: string };
+    const { operationId, requestBody } = operation as unknown as {
+      operationId: string;
+      requestBody?: { required?: boolean };
+    };
+    // A second fault would hide the one that is looked for.
+    if (requestBody?.required && !(operationId in BODIES))
+      throw new Error(`BODIES needs one for ${operationId}`);
     const options = operationId in BODIES ? { json: BODIES[operationId] } : {};
 
     test.each(['2.3', '2.3.9', 'latest', '2.2.8, 2.3.8'])('API-Version: %s is refused', async (version) => {

@@ -61,14 +61,14 @@ export class EndpointWrites {
        :legacy, 1, :at, :at, :at)`,
     );
     this.#revive = db.prepare(
-      `UPDATE endpoint SET url = :url, description = :description, subscribed_events = :subscribed, status =
-       'active',
+      `UPDATE endpoint SET merchant_id = :merchantId, url = :url, description = :description,
+       subscribed_events = :subscribed, status = 'active',
        api_version = :apiVersion, secret_key_id = :keyId, secret_ciphertext = :ciphertext, secret_hint =
         :hint,
        secret_rotated_at = NULL, version = version + 1, created_at = :at, updated_at = :at, activated_at =
         :at,
        disabled_at = NULL, disabled_reason = NULL, deleted_at = NULL
-       WHERE uuid = :uuid AND merchant_id = :merchantId AND legacy = :legacy`,
+       WHERE uuid = :uuid AND legacy = :legacy`,
     );
     this.#update = db.prepare(
       `UPDATE endpoint SET url = :url, description = :description, subscribed_events = :subscribed, status =
@@ -217,7 +217,9 @@ export class EndpointWrites {
       | { merchant_id: string; legacy: number; deleted_at: number | null }
       | undefined;
     if (!known) return false;
-    const isOwnLegacy = legacy && known.legacy === 1 && known.merchant_id === merchantId;
+    // Without a merchant: deleted after the backup that this store was restored from (adoption.ts).
+    const isOwn = known.merchant_id === merchantId || known.merchant_id === '';
+    const isOwnLegacy = legacy && known.legacy === 1 && isOwn;
     if (isOwnLegacy && known.deleted_at !== null) return true;
     throw new Error(`endpoint ${uuid} exists or existed before: a new endpoint needs a new uuid`);
   }
