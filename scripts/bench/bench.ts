@@ -1,9 +1,7 @@
 /**
- * `npm run bench [-- --json FILE] [--quick] [--engine sqlite|kafka] [--brokers N] [--lateness] [--replay]`: how many deliveries a
- * second the whole service makes and what each costs, beside a bare loop that only posts. The bare loop runs before and
- * after, so that the ratios hold on any machine.
- * With --lateness: nothing of that, but how late retries are on the schedule of production. With --replay: how much a
- * replay of 50,000 events slows live deliveries.
+ * `npm run bench [-- --json FILE] [--quick] [--engine sqlite|kafka] [--brokers N] [--lateness | --replay | --reads]`: how many
+ * deliveries a second the whole service makes and what each costs, beside a bare loop that only posts. The bare loop runs
+ * before and after, so that the ratios hold on any machine. The last three measure something else instead: special-runs.ts.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -13,34 +11,37 @@ import { createAuthority } from '../../simulator/certificate-authority.ts';
 import { runBareLoop } from './bare-loop.ts';
 import { type LatencyResult, measureLatency, measureThroughput, type ThroughputResult } from './engine.ts';
 import { DATA_DIR, ENGINE_NAMES, type Engine, type EngineName, openEngine } from './engines.ts';
-import { type LatenessResult, latenessText, measureLateness } from './lateness.ts';
 import { makeEvents } from './load.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
-import { measureReplay, type ReplayResult, replayText } from './replay.ts';
 import { type Report, reportJson, reportText } from './report.ts';
+import { EVENTS_PER_SECOND, SPECIAL_NAMES, SPECIAL_RUNS, type SpecialName } from './special-runs.ts';
 
 const THROUGHPUT = [
   { endpoints: 1, via: 'engine' },
   { endpoints: 100, via: 'engine' },
   { endpoints: 1, via: 'rest' },
 ] as const;
-const EVENTS_PER_SECOND = 200;
-const RETRIED_EVENTS_PER_SECOND = 500;
 const FULL = {
   events: 100_000,
   bareMs: 10_000,
   warmUpMs: 3000,
   latencySeconds: 30,
+  secondsBefore: 30,
   latenessSeconds: 60,
   replayedEvents: 50_000,
+  readsSeconds: 60,
+  reads: { endpoints: 100_000, events: 2_000_000 },
 } as const;
 const QUICK = {
   events: 10_000,
   bareMs: 2000,
   warmUpMs: 1000,
   latencySeconds: 5,
+  secondsBefore: 5,
   latenessSeconds: 10,
   replayedEvents: 5000,
+  readsSeconds: 10,
+  reads: { endpoints: 2000, events: 200_000 },
 } as const;
 
 async function main(): Promise<void> {
@@ -56,8 +57,7 @@ async function main(): Promise<void> {
     return runBareLoop({ url, ca, body: sampleBody(), warmUpMs: sizes.warmUpMs, durationMs: sizes.bareMs });
   };
   try {
-    if (options.lateness) return await latenessOfAll(options, sizes.latenessSeconds, { receiver, ca });
-    if (options.replay) return await replayOfAll(options, sizes, { receiver, ca });
+    if (options.special) return await measureSpecial(options.special, options, { receiver, ca });
     const before = await bareLoop();
     const throughput: ThroughputResult[] = [];
     const latency: LatencyResult[] = [];
@@ -88,8 +88,8 @@ interface Options {
   /** Asked for by name: it must run. */
   readonly isChosen: boolean;
   readonly brokers: number;
-  readonly lateness: boolean;
-  readonly replay: boolean;
+  /** Instead of throughput and latency. */
+  readonly special: SpecialName | null;
 }
 
 function readOptions(): Options {
@@ -101,6 +101,7 @@ function readOptions(): Options {
       brokers: { type: 'string', default: '1' },
       lateness: { type: 'boolean', default: false },
       replay: { type: 'boolean', default: false },
+      reads: { type: 'boolean', default: false },
     },
   });
   const chosen = ENGINE_NAMES.filter((name) => values.engine === undefined || name === values.engine);
@@ -108,8 +109,10 @@ function readOptions(): Options {
   const brokers = Number(values.brokers);
   if (!Number.isInteger(brokers) || brokers < 1 || brokers > 9) throw new Error('--brokers takes 1 to 9');
   const isChosen = values.engine !== undefined;
-  const { quick, lateness, replay } = values;
-  return { json: values.json ?? null, quick, engines: chosen, isChosen, brokers, lateness, replay };
+  const asked = SPECIAL_NAMES.filter((name) => values[name]);
+  if (asked.length > 1) throw new Error(`--${asked.join(' and --')} are measured one at a time`);
+  const { quick, json = null } = values;
+  return { json, quick, engines: chosen, isChosen, brokers, special: asked[0] ?? null };
 }
 
 /** Starts one engine after the other for the work; `leftOut` gets a line for each that cannot be had. */
@@ -155,36 +158,24 @@ async function measureEngine(
   latency.push(await measureLatency({ ...options, ...pace }));
 }
 
-async function latenessOfAll(
+async function measureSpecial(
+  name: SpecialName,
   options: Options,
-  seconds: number,
   run: { readonly receiver: Receiver; readonly ca: string },
 ): Promise<void> {
+  const { title, ofEveryEngine, measure } = SPECIAL_RUNS[name];
+  const lines: string[] = [];
   const leftOut: string[] = [];
-  const results: LatenessResult[] = [];
-  await withEach(options, leftOut, async (engine) => {
-    say(`${engine.name}, lateness of retries …`);
-    const pace = { eventsPerSecond: RETRIED_EVENTS_PER_SECOND, seconds };
-    results.push(await measureLateness({ engine, ...run, ...pace }));
+  const figures: unknown[] = [];
+  const engines = ofEveryEngine ? options.engines : (['sqlite'] as const);
+  await withEach({ ...options, engines }, leftOut, async (engine) => {
+    say(`${engine.name}, ${title} …`);
+    const measured = await measure({ engine, ...run }, options.quick ? QUICK : FULL);
+    figures.push(measured.figures);
+    lines.push(measured.text);
   });
-  console.log([...results.map(latenessText), ...leftOut].join('\n'));
-  if (options.json) writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`);
-}
-
-async function replayOfAll(
-  options: Options,
-  sizes: { readonly replayedEvents: number; readonly latencySeconds: number },
-  run: { readonly receiver: Receiver; readonly ca: string },
-): Promise<void> {
-  const leftOut: string[] = [];
-  const results: ReplayResult[] = [];
-  await withEach(options, leftOut, async (engine) => {
-    say(`${engine.name}, live deliveries beside a replay …`);
-    const pace = { eventsPerSecond: EVENTS_PER_SECOND, secondsBefore: sizes.latencySeconds };
-    results.push(await measureReplay({ engine, ...run, ...pace, events: sizes.replayedEvents }));
-  });
-  console.log([...results.map(replayText), ...leftOut].join('\n'));
-  if (options.json) writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`);
+  console.log([...lines, ...leftOut].join('\n'));
+  if (options.json) writeFileSync(options.json, `${JSON.stringify(figures, null, 2)}\n`);
 }
 
 /** The body that the engines deliver, so that the bare loop carries the same. */

@@ -2,7 +2,7 @@ import type { Engine } from './engines.ts';
 import { EVENTS_PER_REQUEST, makeEvents, Producer, pour, serialise, sleep } from './load.ts';
 import { cpuMsOfTree, percentile, usageOf, wallClock } from './measure.ts';
 import type { Receiver } from './receiver.ts';
-import { type Service, startService } from './service.ts';
+import { type Fill, type Service, startService } from './service.ts';
 
 /**
  * Deliveries before the clock starts: connections are open, windows have grown, code is compiled. The first ones are
@@ -153,8 +153,9 @@ export async function withService<Result>(
   options: RunOptions,
   endpoints: number,
   work: (service: Service, producer: Producer) => Promise<Result>,
+  fill?: Fill,
 ): Promise<Result> {
-  const service = await startService(options.engine, options.ca, endpoints);
+  const service = await startService(options.engine, options.ca, endpoints, fill);
   const run = async () => {
     await service.createEndpoints((i) => `https://localhost:${options.receiver.port}/webhooks/${i}`);
     const producer = new Producer(service.apiUrl, service.producerKey);
@@ -206,7 +207,7 @@ function roomAt(receiver: Receiver, before = 0): (begun: number) => Promise<void
 }
 
 /** Waits until so many different deliveries have arrived; answers when the last one did. */
-async function arrived(service: Service, receiver: Receiver, deliveries: number): Promise<number> {
+export async function arrived(service: Service, receiver: Receiver, deliveries: number): Promise<number> {
   const limit = new AbortController();
   const tooLate = async () => {
     await sleep(ARRIVED_MS_MAX, limit.signal);

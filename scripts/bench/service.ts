@@ -47,9 +47,16 @@ interface Merchant {
 export type Answer = Readonly<Record<string, unknown>>;
 
 const ENDPOINTS = '/merchant/webhook-endpoints';
+/** Puts into the store of a merchant, before the service starts, what would take too long by the service itself. */
+export type Fill = (dataDir: string, merchant: Merchant) => Promise<void>;
 
 /** Starts the built service with so many merchants, on the disk that holds the checkout. */
-export async function startService(engine: Engine, ca: string, merchantCount: number): Promise<Service> {
+export async function startService(
+  engine: Engine,
+  ca: string,
+  merchantCount: number,
+  fill?: Fill,
+): Promise<Service> {
   mkdirSync(DATA_DIR, { recursive: true });
   const dataDir = mkdtempSync(join(DATA_DIR, 'bench-'));
   writeFileSync(join(dataDir, 'ca.crt'), ca);
@@ -72,6 +79,8 @@ export async function startService(engine: Engine, ca: string, merchantCount: nu
     return counts.reduce((total, count) => total + count, 0);
   };
   const setUp = async () => {
+    const [filled] = fill ? (await createMerchants(environment, 1)).merchants : [];
+    if (filled) await fill?.(dataDir, filled);
     // One after the other: the first makes what all need.
     for (const roles of engine.processes) {
       const started = await startServiceProcess({ environment, roles });

@@ -26,6 +26,7 @@ import { ReplayRunner } from './replays/replay-runner.ts';
 import { requestLog } from './request-log.ts';
 import { deleteEndpoint, rotateSecret, updateEndpoint } from './routes/change-endpoint.ts';
 import { createEndpoint } from './routes/create-endpoint.ts';
+import { getLegacyWebhook, updateLegacyWebhook } from './routes/legacy-webhook.ts';
 import { publishEvents } from './routes/publish-events.ts';
 import { getDelivery, getEvent, listDeliveries } from './routes/read-deliveries.ts';
 import { getEndpoint, listEndpoints } from './routes/read-endpoints.ts';
@@ -133,6 +134,10 @@ function createApp(
   route(app, '/merchant/webhook-endpoints/{id}/replays', { get: open(listReplays(context)) });
   route(app, '/merchant/webhook-endpoints/{id}/replays/{replay_id}', { get: open(getReplay(context)) });
   route(app, '/merchant/events/{event_id}', { get: open(getEvent(context)) });
+  route(app, '/merchant', {
+    get: open(getLegacyWebhook(context)),
+    patch: open(updateLegacyWebhook(context)),
+  });
   route(app, '/producer/events', {
     post: [
       authenticate('producer', context),

@@ -33,5 +33,6 @@ export function endpointJson(record: Omit<EndpointRecord, 'secret' | 'version'>,
       code: record.lastFailure.code,
       response_status: record.lastFailure.responseStatus,
     },
+    ...(record.legacy ? { legacy: true } : {}),
   };
 }

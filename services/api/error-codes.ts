@@ -154,6 +154,11 @@ export const ERROR_CODES = {
     title: 'The URL is refused by a rule',
     hint: 'errors[0] names the rule; use a public DNS name.',
   },
+  legacy_webhook_incomplete: {
+    status: 422,
+    title: 'The single webhook needs a URL and a secret',
+    hint: 'Send webhook_url and webhook_secret together; null for one removes both.',
+  },
   type_not_in_api_version: {
     status: 422,
     title: 'The endpoint’s API version does not have this event',

@@ -24,6 +24,16 @@ export function deliveryId(eventId: string, endpointId: string): string {
   return uuidV5(eventId, endpointId);
 }
 
+/** The endpoint of the single-URL operation (decisions §3): one per environment and merchant, with a uuid for ever. */
+export function legacyEndpointId(environment: string, merchantId: string): string {
+  return uuidV5('legacy-endpoint', environment, merchantId);
+}
+
+/** Whether an id comes again: it was made of parts, not by chance (RFC 9562 §4.2, the version's digit). */
+export function isMadeOfParts(uuid: string): boolean {
+  return uuid[14] === '5';
+}
+
 /** A delivery that someone asked for (test, resend, replay): `request` is the id of the request that asked. */
 export function requestedDeliveryId(request: string, eventId: string, endpointId: string): string {
   return uuidV5(request, eventId, endpointId);

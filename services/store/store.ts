@@ -9,13 +9,16 @@
  * - Rejections are StoreUnavailable (disk full, I/O error): nothing of the call was kept, or, if so said, unknown.
  */
 import type { FailureCode, ResponseKept } from '../domain/attempt.ts';
-import type { ApiVersion, Endpoint, EndpointStatus, SealedSecret } from '../domain/endpoint.ts';
+import type { ApiVersion } from '../domain/endpoint.ts';
 import type { DomainEvent, EventType } from '../domain/event.ts';
 import type { JournalEntry } from '../domain/journal.ts';
 import type { Merchant } from '../domain/merchant.ts';
 import type { Trigger } from '../domain/task.ts';
+import type { Endpoints } from './endpoints.ts';
 import type { Outbox } from './outbox.ts';
 import type { Replays, TraceRecord } from './replays.ts';
+
+export type * from './endpoints.ts';
 
 export interface Store {
   readonly merchants: Merchants;
@@ -87,43 +90,6 @@ export interface ApiKeys {
   touch(keyId: string, at: number): void;
 }
 
-/** The endpoint as merchants see it: the directory's part and the rest of the record (decisions §1, "Record"). */
-export interface EndpointRecord extends Endpoint {
-  readonly description: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  /** "…3fK9" */
-  readonly secretHint: string;
-  readonly secretRotatedAt: number | null;
-  readonly disabledAt: number | null;
-  readonly disabledReason: 'manual' | 'consecutive_failures' | 'gone' | null;
-  readonly failureCount: number;
-  readonly lastSuccessAt: number | null;
-  readonly lastFailureAt: number | null;
-  readonly lastFailure: { readonly code: FailureCode; readonly responseStatus: number | null } | null;
-}
-
-export interface NewEndpoint {
-  readonly uuid: string;
-  readonly merchantId: string;
-  /** Canonical ASCII form. */
-  readonly url: string;
-  readonly description: string;
-  readonly subscribedEvents: readonly EventType[] | null;
-  readonly apiVersion: ApiVersion;
-  readonly secret: SealedSecret;
-  readonly secretHint: string;
-  readonly legacy: boolean;
-}
-
-export interface EndpointChange {
-  readonly url?: string;
-  readonly description?: string;
-  readonly subscribedEvents?: readonly EventType[] | null;
-  /** `active` resets the failure counters. */
-  readonly status?: 'active' | 'disabled';
-}
-
 /** A stored answer for an Idempotency-Key, written in the same transaction as the change it answers. */
 export interface AnswerToStore {
   /** Key id and Idempotency-Key, as one string. */
@@ -140,48 +106,6 @@ export type Changed<T> = {
   readonly record: T /** Await it with outbox.published. */;
   readonly outboxId: number;
 };
-export type UrlTaken = { readonly kind: 'url_taken'; readonly existingUuid: string };
-export type NotFound = { readonly kind: 'not_found' };
-
-export interface Endpoints {
-  create(
-    endpoint: NewEndpoint,
-    options: {
-      readonly at: number;
-      readonly actor: Actor;
-      readonly quota: number;
-      readonly answer?: AnswerToStore;
-    },
-  ): Promise<Changed<EndpointRecord> | UrlTaken | { readonly kind: 'quota_exceeded' }>;
-  get(merchantId: string, uuid: string): Promise<EndpointRecord | undefined>;
-  /** Managed endpoints (not legacy), newest first, keyset on (createdAt, uuid). */
-  list(
-    merchantId: string,
-    options: {
-      readonly status?: EndpointStatus;
-      readonly limit: number;
-      readonly after?: { readonly createdAt: number; readonly uuid: string };
-    },
-  ): Promise<readonly EndpointRecord[]>;
-  update(
-    merchantId: string,
-    uuid: string,
-    change: EndpointChange,
-    options: { readonly at: number; readonly actor: Actor },
-  ): Promise<Changed<EndpointRecord> | UrlTaken | NotFound>;
-  rotate(
-    merchantId: string,
-    uuid: string,
-    secret: { readonly sealed: SealedSecret; readonly hint: string },
-    options: { readonly at: number; readonly actor: Actor; readonly answer?: AnswerToStore },
-  ): Promise<Changed<EndpointRecord> | NotFound>;
-  remove(
-    merchantId: string,
-    uuid: string,
-    options: { readonly at: number; readonly actor: Actor },
-  ): Promise<{ readonly kind: 'ok'; readonly outboxId: number } | NotFound>;
-}
-
 export interface StoredAnswers {
   find(
     scope: string,
@@ -232,6 +156,12 @@ export interface DeliveryRecord {
   readonly lastFailureCode: FailureCode | null;
 }
 
+export interface DeliveryPage {
+  readonly records: readonly DeliveryRecord[];
+  /** `after` of the next page; null = there is none. */
+  readonly next: string | null;
+}
+
 export interface AttemptRecord {
   readonly number: number;
   readonly trigger: Trigger;
@@ -247,7 +177,10 @@ export interface AttemptRecord {
 export interface DeliveryLog {
   applyJournal(position: JournalPosition, entries: readonly JournalEntry[]): Promise<void>;
   positionOf(partition: string): Promise<number | undefined>;
-  /** Newest first, keyset on an opaque, stable order. */
+  /**
+   * Newest first, keyset on an opaque, stable order. One call looks at a bounded number of deliveries: where few of very
+   * many fit the filter, a page may have less than `limit`, or nothing, and still a `next`.
+   */
   deliveries(
     merchantId: string,
     endpointId: string,
@@ -259,7 +192,7 @@ export interface DeliveryLog {
       readonly limit: number;
       readonly after?: string;
     },
-  ): Promise<readonly (DeliveryRecord & { readonly cursor: string })[]>;
+  ): Promise<DeliveryPage>;
   delivery(
     merchantId: string,
     endpointId: string,

@@ -28,7 +28,7 @@ function speak(bytes: string): Promise<string> {
 describe('paths and methods', () => {
   test.each([
     '/',
-    '/merchant',
+    '/merchants',
     `${ENDPOINTS}/`,
     `${ENDPOINTS}/a/b/c`,
     '/Merchant/webhook-endpoints',
@@ -43,6 +43,7 @@ describe('paths and methods', () => {
     ['DELETE', ENDPOINTS, 'POST, GET, HEAD'],
     ['POST', `${ENDPOINTS}/${crypto.randomUUID()}`, 'GET, HEAD, PATCH, DELETE'],
     ['GET', `${ENDPOINTS}/${crypto.randomUUID()}/secret`, 'PATCH'],
+    ['POST', '/merchant', 'GET, HEAD, PATCH'],
     ['OPTIONS', `${ENDPOINTS}/${crypto.randomUUID()}/test`, 'POST'],
     ['GET', '/producer/events', 'POST'],
   ])('%s %s: 405 with what is allowed', async (method, path, allow) => {

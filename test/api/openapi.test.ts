@@ -96,6 +96,7 @@ describe('lists of values', () => {
     const requests = [
       'CreateWebhookEndpoint',
       'UpdateWebhookEndpoint',
+      'UpdateMerchantWebhook',
       'TestWebhook',
       'StartReplay',
       'EventTypeRequested',
@@ -111,6 +112,7 @@ describe('lists of values', () => {
     for (const name of [
       'CreateWebhookEndpoint',
       'UpdateWebhookEndpoint',
+      'UpdateMerchantWebhook',
       'TestWebhook',
       'StartReplay',
       'ProducerEvent',

@@ -70,6 +70,26 @@ function health(test: StoreUnderTest): void {
     });
   });
 
+  it('counts from the last change of the URL on: what failed at another says nothing about this one', async () => {
+    const endpointId = randomUUID();
+    await createEndpoint(test.store, MERCHANT, endpointId);
+    const { endpoints } = test.store;
+    const apply = journalOf(test.store);
+    await apply(...failures(endpointId, 7, HOUR_MS));
+    const move = (url: string, hours: number) =>
+      endpoints.update(MERCHANT, endpointId, { url }, { at: START + hours * HOUR_MS, actor: OPERATOR });
+    await move('https://moved.example.com/', 29);
+    // Old ones that come late, then new ones: none makes up the time without a success.
+    await apply(...failures(endpointId, 7, 30 * HOUR_MS, 1));
+    expect(await endpoints.get(MERCHANT, endpointId)).toMatchObject({ status: 'active', failureCount: 0 });
+    await apply(...failures(endpointId, 14, 31 * HOUR_MS, 2));
+    expect(await endpoints.get(MERCHANT, endpointId)).toMatchObject({ status: 'active', failureCount: 14 });
+    // The same URL again is no change of it.
+    await move('https://moved.example.com/', 32);
+    await apply(...failures(endpointId, 1, 60 * HOUR_MS, 3));
+    expect(await endpoints.get(MERCHANT, endpointId)).toMatchObject({ status: 'auto_disabled' });
+  });
+
   it('switches off at a 410, not at one of a test', async () => {
     const endpointId = randomUUID();
     await createEndpoint(test.store, MERCHANT, endpointId);

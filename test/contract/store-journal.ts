@@ -32,7 +32,7 @@ export function journalContract(test: StoreUnderTest): void {
 
 /** Everything merchants can read of an endpoint's deliveries. */
 async function everything(store: Store, endpointId: string) {
-  const list = await store.log.deliveries(MERCHANT, endpointId, { limit: 100 });
+  const list = (await store.log.deliveries(MERCHANT, endpointId, { limit: 100 })).records;
   const details = list.map(({ deliveryId }) => store.log.delivery(MERCHANT, endpointId, deliveryId));
   return {
     list,
@@ -101,7 +101,7 @@ function statuses(test: StoreUnderTest): void {
       failed(head(three, endpointId)),
       cancelled(head(three, endpointId, { attempt: 2 }), 'endpoint_disabled'),
     );
-    const list = await test.store.log.deliveries(MERCHANT, endpointId, { limit: 10 });
+    const list = (await test.store.log.deliveries(MERCHANT, endpointId, { limit: 10 })).records;
     expect(
       list.map(({ status, lastFailureCode, cancelReason }) => [status, lastFailureCode, cancelReason]),
     ).toEqual([
@@ -160,7 +160,7 @@ function repeats(test: StoreUnderTest): void {
     await log.applyJournal({ partition: 'p', first: 1, last: 1 }, entries.slice(0, 1));
     expect(await log.positionOf('p')).toBe(2);
     await log.applyJournal({ partition: 'p', first: 1, last: 3 }, entries);
-    const list = await log.deliveries(MERCHANT, endpointId, { limit: 10 });
+    const list = (await log.deliveries(MERCHANT, endpointId, { limit: 10 })).records;
     expect(list.map(({ eventId }) => eventId)).toEqual([events[2]?.eventId]);
   });
 
@@ -253,6 +253,6 @@ function requests(test: StoreUnderTest): void {
     await apply(routed(foreign, [theirs]));
     expect((await test.store.log.event(MERCHANT, event.eventId))?.event).toEqual(event);
     expect((await test.store.log.event('another', event.eventId))?.event).toEqual(foreign);
-    expect(await test.store.log.deliveries(MERCHANT, theirs, { limit: 10 })).toEqual([]);
+    expect((await test.store.log.deliveries(MERCHANT, theirs, { limit: 10 })).records).toEqual([]);
   });
 }

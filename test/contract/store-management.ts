@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { LegacyChange } from '../../services/store/store.ts';
 import { createEndpoint, newEndpoint, OPERATOR, START } from '../support/journal-entries.ts';
 import type { StoreUnderTest } from './store.contract.ts';
 
@@ -109,6 +110,38 @@ function lifeOfAnEndpoint(test: StoreUnderTest): void {
     await test.store.endpoints.remove(MERCHANT, legacy, options());
     const again = await createEndpoint(test.store, MERCHANT, legacy, { legacy: true });
     expect(again.record).toMatchObject({ version: 3, status: 'active' });
+  });
+
+  it('sets both parts of the legacy endpoint in one step, changes either, removes it, and makes it again', async () => {
+    const uuid = randomUUID();
+    const { endpoints } = test.store;
+    const url = 'https://shop.example.com/single';
+    const secretOf = (ciphertext: string) => ({
+      sealed: { keyId: 'k1', ciphertext },
+      hint: `…${ciphertext}`,
+    });
+    const set = (change: LegacyChange | null, at = START) =>
+      endpoints.setLegacy(MERCHANT, uuid, change, { at, actor: OPERATOR });
+    expect(await set({ url })).toEqual({ kind: 'incomplete' });
+    expect(await set({ secret: secretOf('a') })).toEqual({ kind: 'incomplete' });
+    expect(await set(null)).toEqual({ kind: 'ok', record: null, outboxId: 0 });
+    const made = await set({ url, secret: secretOf('a') });
+    const record = { url, legacy: true, apiVersion: '2.2.8', version: 1, secretRotatedAt: null };
+    expect(made).toMatchObject({ kind: 'ok', record });
+    const both = await set({ url: `${url}/b`, secret: secretOf('b') }, START + 1);
+    const changed = { url: `${url}/b`, secret: { ciphertext: 'b' }, secretHint: '…b', version: 2 };
+    expect(both).toMatchObject({ record: { ...changed, secretRotatedAt: START + 1 } });
+    await endpoints.update(MERCHANT, uuid, { status: 'disabled' }, options());
+    expect(await set({ secret: secretOf('c') })).toMatchObject({ record: { status: 'disabled' } });
+    expect(await set({ url })).toMatchObject({ record: { status: 'active', secret: { ciphertext: 'c' } } });
+    expect(await set(null)).toMatchObject({ kind: 'ok', record: null });
+    expect(await endpoints.get(MERCHANT, uuid)).toBeUndefined();
+    const again = await Promise.all(['d', 'e'].map((name) => set({ url, secret: secretOf(name) })));
+    expect(again).toMatchObject([{ record: { version: 7 } }, { record: { version: 8 } }]);
+    const changes = (await test.store.outbox.pending(100)).map(({ change }) => change.version);
+    expect(changes).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    const store = await test.crashAndReopen();
+    expect(await store.endpoints.get(MERCHANT, uuid)).toMatchObject({ secret: { ciphertext: 'e' } });
   });
 
   it('keeps what was answered through a crash', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { DirectoryChange } from '../../services/domain/directory.ts';
 import type { Endpoint } from '../../services/domain/endpoint.ts';
+import { legacyEndpointId } from '../../services/domain/ids.ts';
 import type { StandingCursor } from '../../services/store/outbox.ts';
 import { createEndpoint, OPERATOR, START } from '../support/journal-entries.ts';
 import type { StoreUnderTest } from './store.contract.ts';
@@ -116,6 +117,18 @@ function adoptedChanges(test: StoreUnderTest): void {
     expect(await outbox.pending(100), 'nothing of it is published').toEqual(pending);
     const next = await endpoints.update(MERCHANT, right, { status: 'active' }, options);
     expect(next).toMatchObject({ record: { version: 6 } });
+  });
+
+  it('lets the single webhook’s versions go on when it was set and removed after the backup', async () => {
+    await createMerchant(test);
+    const uuid = legacyEndpointId('sandbox', MERCHANT);
+    await test.store.outbox.adopt([{ kind: 'endpoint', id: uuid, version: 6, value: null }], START + 9);
+    const store = await test.crashAndReopen();
+    expect(await store.endpoints.get(MERCHANT, uuid)).toBeUndefined();
+    const secret = { sealed: { keyId: 'k1', ciphertext: 'x' }, hint: '…x' };
+    const set = { url: 'https://shop.example.com/single', secret };
+    const made = await store.endpoints.setLegacy(MERCHANT, uuid, set, options);
+    expect(made).toMatchObject({ record: { version: 7, merchantId: MERCHANT, status: 'active' } });
   });
 
   it('adopts nothing that is not newer', async () => {

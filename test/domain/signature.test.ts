@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { newSecret, secretHint } from '../../services/domain/secret.ts';
+import { chosenSecretFault, newSecret, secretHint } from '../../services/domain/secret.ts';
 import { sign, signingKey, signWith } from '../../services/domain/signature.ts';
 import {
   authorizationOf,
@@ -93,4 +93,24 @@ test('the delivery log shows what was sent, but for the secret', () => {
 test('the user agent names the major version of the package', () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
   expect(USER_AGENT).toBe(`hookrail/${version.split('.')[0]}`);
+});
+
+test.each([
+  ['sixteen-of-them!', null],
+  ['!'.repeat(128), null],
+  [newSecret(new Uint8Array(24)), null],
+  [newSecret(new Uint8Array(64)).replace(/=+$/, ''), null],
+  ['fifteen-of-them', /16 to 128/],
+  ['x'.repeat(129), /16 to 128/],
+  ['has a space in it', /visible ASCII/],
+  ['line\nbreak-in-the-middle', /visible ASCII/],
+  ['umlaut-ü-in-the-middle', /visible ASCII/],
+  ['whsec_!!!!!!!!!!!!!!!!', /base64/],
+  [`whsec_${Buffer.alloc(23).toString('base64')}`, /24 to 64/],
+  [`whsec_${Buffer.alloc(65).toString('base64')}`, /24 to 64/],
+  [`whsec_${Buffer.alloc(32).toString('base64')}?`, /base64/],
+])('a secret that a merchant chose: %s', (secret, fault) => {
+  const found = chosenSecretFault(secret);
+  if (fault === null) expect(found).toBeNull();
+  else expect(found).toMatch(fault);
 });

@@ -43,12 +43,17 @@ it('no secret is in a file, a log line, a metric or an answer that did not give 
   const endpoint = await merchant.createEndpoint(`${receiver.url}/canary`);
   const resource = `/merchant/webhook-endpoints/${endpoint.uuid}`;
   const rotated = (await merchant.request('PATCH', `${resource}/secret`)).body.signing_secret;
+  const chosen = 'chosen-canary-of-the-merchant';
+  const single = { webhook_url: `${receiver.url}/single`, webhook_secret: chosen };
+  expect((await merchant.request('PATCH', '/merchant', single)).status).toBe(200);
   await merchant.publish([jsonEventOf(premises.merchantId, 'canary')]);
   await eventually('a 2xx', () => receiver.arrivals.some((arrival) => arrival.status === 200));
 
   const answers = [
     await merchant.request('GET', resource),
     await merchant.request('GET', '/merchant/webhook-endpoints'),
+    await merchant.request('GET', '/merchant'),
+    await merchant.request('PATCH', '/merchant', { webhook_secret: `${chosen} with spaces` }),
     await merchant.request('PATCH', resource, { signing_secret: 'x' }),
     await merchant.request('GET', `${resource}/deliveries`),
   ];
@@ -63,7 +68,7 @@ it('no secret is in a file, a log line, a metric or an answer that did not give 
   expect(metrics).toContain('hookrail_');
   expect(await service.end('SIGTERM')).toBe(0);
 
-  const secrets = [endpoint.signing_secret, rotated, premises.apiKey, premises.producerKey].flatMap(
+  const secrets = [endpoint.signing_secret, rotated, chosen, premises.apiKey, premises.producerKey].flatMap(
     (secret) => [secret, secret.replace(/^(whsec_|[a-z]+_sandbox_|pk_)/, '')],
   );
   expect(filesWith(secrets)).toEqual([]);

@@ -41,7 +41,7 @@ export function updateEndpoint(context: ApiContext): RequestHandler {
 function acceptedChange(context: ApiContext, body: UpdateBody): EndpointChange {
   const { url, description, status, subscribed_events: filter } = body;
   return {
-    ...(url === undefined ? {} : { url: acceptedUrl(url, context.options.egress) }),
+    ...(url === undefined ? {} : { url: acceptedUrl(url, '/url', context.options.egress) }),
     ...(description === undefined ? {} : { description: acceptedText(description) }),
     ...(status === undefined ? {} : { status }),
     ...(filter === undefined ? {} : { subscribedEvents: foldedFilter(filter) }),
@@ -49,7 +49,10 @@ function acceptedChange(context: ApiContext, body: UpdateBody): EndpointChange {
 }
 
 /** An endpoint that is switched on again has missed what happened meanwhile: say so, it will not come by itself. */
-function hintAfter(before: EndpointRecord, after: EndpointRecord): string | undefined {
+export function hintAfter(
+  before: Pick<EndpointRecord, 'status' | 'disabledAt'>,
+  after: Pick<EndpointRecord, 'status'>,
+): string | undefined {
   if (before.status === 'active' || after.status !== 'active') return undefined;
   const since = before.disabledAt === null ? 'it was disabled' : timestamp(before.disabledAt);
   return `Events since ${since} were not sent to this endpoint and are not sent by themselves: replay what you need.`;

@@ -44,7 +44,7 @@ async function create(
   const endpoint = {
     uuid,
     merchantId,
-    url: acceptedUrl(body.url, context.options.egress),
+    url: acceptedUrl(body.url, '/url', context.options.egress),
     description: acceptedText(body.description),
     subscribedEvents: foldedFilter(body.subscribed_events),
     apiVersion: body.api_version ?? headerVersion ?? API_VERSION_DEFAULT,
@@ -88,11 +88,11 @@ const BRAND_NEW = {
   lastFailure: null,
 } as const satisfies Partial<EndpointRecord>;
 
-/** The canonical form of a URL, or the error that names the rule it breaks. */
-export function acceptedUrl(raw: string, policy: EndpointUrlPolicy): string {
+/** The canonical form of a URL, or the error that names the rule it breaks. `pointer`: where it is in the body. */
+export function acceptedUrl(raw: string, pointer: string, policy: EndpointUrlPolicy): string {
   const verdict = checkEndpointUrl(raw, policy);
   if (verdict.ok) return verdict.url;
-  const errors = [{ pointer: '/url', code: verdict.rule, detail: verdict.detail }];
+  const errors = [{ pointer, code: verdict.rule, detail: verdict.detail }];
   throw new ApiError(verdict.code, `${capitalised(verdict.detail)}.`, { errors });
 }
 

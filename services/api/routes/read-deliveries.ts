@@ -13,7 +13,7 @@ import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
 import { timestamp, timestampOrNull } from '../endpoint-json.ts';
 import { sendJson } from '../idempotency.ts';
-import { cursorInvalid, page, queryOf } from '../pagination.ts';
+import { cursorInvalid, queryOf } from '../pagination.ts';
 import { ApiError } from '../problem.ts';
 import { findEndpoint, PAGE_DEFAULT, pathId } from './read-endpoints.ts';
 
@@ -29,9 +29,9 @@ export function listDeliveries(context: ApiContext): RequestHandler {
     const until = timeOf('/query/until', query.get('until'));
     // The store's cursors are opaque and fit for a URL already.
     const after = query.get('cursor');
-    const records = await context.store.log
+    const { records, next } = await context.store.log
       .deliveries(endpoint.merchantId, endpoint.uuid, {
-        limit: limit + 1,
+        limit,
         ...(status === null ? {} : { status }),
         ...(type === null ? {} : { type }),
         ...(since === undefined ? {} : { since }),
@@ -41,8 +41,7 @@ export function listDeliveries(context: ApiContext): RequestHandler {
       .catch((error: unknown) => {
         throw error instanceof CursorInvalid ? cursorInvalid() : error;
       });
-    const { data, ...rest } = page(records, limit, (last) => last.cursor);
-    sendJson(response, 200, { data: data.map(deliveryJson), ...rest });
+    sendJson(response, 200, { data: records.map(deliveryJson), has_more: next !== null, next_cursor: next });
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { Endpoint } from '../../domain/endpoint.ts';
+import { isMadeOfParts } from '../../domain/ids.ts';
 import type { Merchant } from '../../domain/merchant.ts';
 import type { OutboxWrites } from './outbox-writes.ts';
 
@@ -14,6 +15,7 @@ export class Adoption {
   readonly #versionOf;
   readonly #letGo;
   readonly #delete;
+  readonly #tombstone;
   readonly #write;
   readonly #writeMerchant;
 
@@ -24,6 +26,12 @@ export class Adoption {
     this.#delete = db.prepare(
       `UPDATE endpoint SET deleted_at = :at, updated_at = :at, secret_ciphertext = '', secret_hint = '',
        version = :version WHERE uuid = :uuid`,
+    );
+    // Whose it was, the stream does not say: nobody reads it, and its version is all that counts.
+    this.#tombstone = db.prepare(
+      `INSERT INTO endpoint (uuid, merchant_id, url, description, status, api_version, secret_key_id,
+       secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at, deleted_at)
+       VALUES (:uuid, '', '', '', 'disabled', '2.2.8', '', '', '', 1, :version, :at, :at, :at, :at)`,
     );
     this.#letGo = db.prepare('UPDATE endpoint SET deleted_at = ? WHERE uuid = ?');
     this.#write = db.prepare(
@@ -55,7 +63,9 @@ export class Adoption {
     for (const { id } of newer) this.#letGo.run(whole, id);
     for (const { kind, id, version, value } of newer) {
       if (kind === 'endpoint' && value) this.#writeEndpoint(value, whole);
-      else this.#delete.run({ uuid: id, version, at: whole });
+      else if (this.#delete.run({ uuid: id, version, at: whole }).changes === 0) {
+        this.#tombstone.run({ uuid: id, version, at: whole });
+      }
     }
     for (const change of newer) {
       this.#onChanged(change.id);
@@ -71,8 +81,9 @@ export class Adoption {
 
   #isNewer({ id, version, value }: DirectoryChange): boolean {
     const known = this.#versionOf.get(id) as number | undefined;
-    // An endpoint that was made and deleted after the backup is worth no row.
-    return known === undefined ? value !== null : known < version;
+    if (known !== undefined) return known < version;
+    // One that was made and deleted after the backup is worth no row, unless it may be made again: then its versions go on.
+    return value !== null || isMadeOfParts(id);
   }
 
   #writeEndpoint(endpoint: Endpoint, at: number): void {

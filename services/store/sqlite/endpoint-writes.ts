@@ -5,6 +5,7 @@ import type {
   Changed,
   EndpointChange,
   EndpointRecord,
+  LegacyChange,
   NewEndpoint,
   NotFound,
   UrlTaken,
@@ -60,19 +61,21 @@ export class EndpointWrites {
        :legacy, 1, :at, :at, :at)`,
     );
     this.#revive = db.prepare(
-      `UPDATE endpoint SET url = :url, description = :description, subscribed_events = :subscribed, status =
-       'active',
+      `UPDATE endpoint SET merchant_id = :merchantId, url = :url, description = :description,
+       subscribed_events = :subscribed, status = 'active',
        api_version = :apiVersion, secret_key_id = :keyId, secret_ciphertext = :ciphertext, secret_hint =
         :hint,
        secret_rotated_at = NULL, version = version + 1, created_at = :at, updated_at = :at, activated_at =
         :at,
        disabled_at = NULL, disabled_reason = NULL, deleted_at = NULL
-       WHERE uuid = :uuid AND merchant_id = :merchantId AND legacy = :legacy`,
+       WHERE uuid = :uuid AND legacy = :legacy`,
     );
     this.#update = db.prepare(
       `UPDATE endpoint SET url = :url, description = :description, subscribed_events = :subscribed, status =
        :status,
        activated_at = :activatedAt, disabled_at = :disabledAt, disabled_reason = :disabledReason,
+       secret_key_id = :keyId, secret_ciphertext = :ciphertext, secret_hint = :hint, secret_rotated_at =
+       :rotatedAt,
        updated_at = :at, version = version + 1 WHERE seq = :seq`,
     );
     this.#rotate = db.prepare(
@@ -123,7 +126,7 @@ export class EndpointWrites {
   update(
     merchantId: string,
     uuid: string,
-    change: EndpointChange,
+    { secret, ...change }: EndpointChange & Pick<LegacyChange, 'secret'>,
     options: ChangeOptions,
   ): Changed<EndpointRecord> | UrlTaken | NotFound {
     const row = this.#row(merchantId, uuid);
@@ -137,6 +140,7 @@ export class EndpointWrites {
     // From auto_disabled to disabled is the merchant's own decision: the reason becomes theirs.
     const isDisabled = change.status === 'disabled' && row.status !== 'disabled';
     const isActive = change.status === 'active';
+    const isMoved = change.url !== undefined && change.url !== row.url;
     this.#update.run({
       seq: row.seq,
       url: change.url ?? row.url,
@@ -146,13 +150,19 @@ export class EndpointWrites {
           ? row.subscribed_events
           : change.subscribedEvents && JSON.stringify(change.subscribedEvents),
       status: change.status ?? row.status,
-      activatedAt: isActivated ? at : row.activated_at,
+      activatedAt: isActivated || isMoved ? at : row.activated_at,
       disabledAt: isDisabled ? at : isActive ? null : row.disabled_at,
       disabledReason: isDisabled ? 'manual' : isActive ? null : row.disabled_reason,
+      keyId: secret?.sealed.keyId ?? row.secret_key_id,
+      ciphertext: secret?.sealed.ciphertext ?? row.secret_ciphertext,
+      hint: secret?.hint ?? row.secret_hint,
+      rotatedAt: secret ? at : row.secret_rotated_at,
       at,
     });
-    if (isActive) this.#resetHealth.run(row.seq);
-    return this.#changed(merchantId, uuid, 'endpoint.update', { ...change }, options);
+    // What failed at another URL says nothing about this one.
+    if (isActive || isMoved) this.#resetHealth.run(row.seq);
+    const details = { ...change, ...(secret ? { sealedWith: secret.sealed.keyId } : {}) };
+    return this.#changed(merchantId, uuid, 'endpoint.update', details, options);
   }
 
   rotate(
@@ -207,7 +217,9 @@ export class EndpointWrites {
       | { merchant_id: string; legacy: number; deleted_at: number | null }
       | undefined;
     if (!known) return false;
-    const isOwnLegacy = legacy && known.legacy === 1 && known.merchant_id === merchantId;
+    // Without a merchant: deleted after the backup that this store was restored from (adoption.ts).
+    const isOwn = known.merchant_id === merchantId || known.merchant_id === '';
+    const isOwnLegacy = legacy && known.legacy === 1 && isOwn;
     if (isOwnLegacy && known.deleted_at !== null) return true;
     throw new Error(`endpoint ${uuid} exists or existed before: a new endpoint needs a new uuid`);
   }

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { DeliveryLog, DeliveryRecord } from '../store.ts';
+import type { DeliveryLog, DeliveryPage, DeliveryStatus } from '../store.ts';
 import { CursorInvalid } from '../store.ts';
 import { EVENT_TYPE, packId, STATUS } from './codes.ts';
 import { ATTEMPTS_PER_DELIVERY } from './delivery-rows.ts';
@@ -15,16 +15,18 @@ import {
 } from './log-rows.ts';
 
 type ListOptions = Parameters<DeliveryLog['deliveries']>[2];
+type Filter = Omit<ListOptions, 'limit' | 'after'>;
 type FullDelivery = NonNullable<Awaited<ReturnType<DeliveryLog['delivery']>>>;
 type FullEvent = NonNullable<Awaited<ReturnType<DeliveryLog['event']>>>;
 
 /** Rows of one page at most, whatever is asked. */
 const PAGE_MAX = 1000;
+/** Deliveries that one page looks at, at most: a filter that no index has must not hold up whoever reads next. */
+const LOOKED_AT_MAX = 10_000;
 
 /** Reads of the delivery log. `seq`: the row, when the writer knows it and the index may not have it yet. */
 export class LogReads {
   readonly #db: Database;
-  /** One statement per set of filters, so that each uses the index that fits. */
   readonly #lists = new Map<string, ReturnType<Database['prepare']>>();
   readonly #endpoint;
   readonly #endpointName;
@@ -70,22 +72,39 @@ export class LogReads {
     return this.#position.get(partition) as number | undefined;
   }
 
-  deliveries(
-    merchantId: string,
-    endpointId: string,
-    options: ListOptions,
-  ): (DeliveryRecord & { readonly cursor: string })[] {
+  deliveries(merchantId: string, endpointId: string, options: ListOptions): DeliveryPage {
     const after = options.after === undefined ? undefined : parseCursor(options.after);
     const endpoint = this.#endpoint.get(endpointId, merchantId) as number | undefined;
-    if (endpoint === undefined) return [];
-    const values: Record<string, number> = { endpoint, limit: Math.min(options.limit, PAGE_MAX) };
+    if (endpoint === undefined) return { records: [], next: null };
+    const limit = Math.min(options.limit, PAGE_MAX);
+    const values: Record<string, number> = { endpoint, ...after };
     if (options.status) values.status = STATUS.of[options.status];
     if (options.type) values.type = EVENT_TYPE.of[options.type];
     if (options.since !== undefined) values.since = options.since;
     if (options.until !== undefined) values.until = options.until;
-    if (after) Object.assign(values, after);
-    const rows = this.#list(options, after !== undefined).all(values) as DeliveryRow[];
-    return rows.map((row) => ({ ...toDelivery(row), cursor: formatCursor(row.created_at, row.seq) }));
+    const last = this.#lastLookedAt(options, values);
+    const sql = LogReads.listSql(options, {
+      isContinued: after !== undefined,
+      isBounded: last !== undefined,
+    });
+    // One more than the page has: whether it is there says whether there is a next page.
+    const more = { limit: limit + 1, lastCreatedAt: last?.created_at, lastSeq: last?.seq };
+    const rows = this.#statement(sql).all({ ...values, ...more }) as DeliveryRow[];
+    const page = rows.slice(0, limit);
+    const end = rows.length > limit ? page.at(-1) : last;
+    return { records: page.map(toDelivery), next: end ? formatCursor(end.created_at, end.seq) : null };
+  }
+
+  /** Where a page must stop looking, or undefined when it cannot have to. */
+  #lastLookedAt(
+    options: ListOptions,
+    values: Readonly<Record<string, number>>,
+  ): { readonly created_at: number; readonly seq: number } | undefined {
+    if (!isSifted(options)) return undefined;
+    const sql = LogReads.lastLookedAtSql(options, options.after !== undefined);
+    return this.#statement(sql).get({ ...values, skipped: LOOKED_AT_MAX - 1 }) as
+      | { created_at: number; seq: number }
+      | undefined;
   }
 
   delivery(
@@ -126,30 +145,54 @@ export class LogReads {
   }
 
   /** The SQL of a page with these filters; exposed so that its query plan can be looked at. */
-  static listSql(options: Omit<ListOptions, 'limit' | 'after'>, isContinued: boolean): string {
-    const conditions = ['d.endpoint = :endpoint'];
-    if (options.status) conditions.push('d.status = :status');
-    // Says in SQL what its planner must know to take the index of those that fail.
-    if (options.status && STATUS.of[options.status] > STATUS.of.delivered) {
-      conditions.push(`d.status > ${STATUS.of.delivered}`);
-    }
-    if (options.type) conditions.push('d.type = :type');
-    if (options.since !== undefined) conditions.push('d.created_at >= :since');
-    if (options.until !== undefined) conditions.push('d.created_at < :until');
-    if (isContinued)
-      conditions.push('d.created_at <= :createdAt AND (d.created_at < :createdAt OR d.seq < :seq)');
+  static listSql(
+    filter: Filter,
+    page: { readonly isContinued: boolean; readonly isBounded: boolean },
+  ): string {
+    const conditions = indexed(filter, page.isContinued);
+    if (filter.status && !isIndexed(filter.status)) conditions.push('d.status = :status');
+    if (filter.type) conditions.push('d.type = :type');
+    if (page.isBounded) conditions.push('(d.created_at, d.seq) >= (:lastCreatedAt, :lastSeq)');
     return `${SELECT_DELIVERY} WHERE ${conditions.join(' AND ')} ORDER BY d.created_at DESC, d.seq DESC LIMIT
      :limit`;
   }
 
-  #list(options: ListOptions, isContinued: boolean): ReturnType<Database['prepare']> {
-    const sql = LogReads.listSql(options, isContinued);
+  /** The SQL of the last delivery that a page looks at. It reads nothing but the index. */
+  static lastLookedAtSql(filter: Filter, isContinued: boolean): string {
+    return `SELECT d.created_at, d.seq FROM delivery d WHERE ${indexed(filter, isContinued).join(' AND ')}
+     ORDER BY d.created_at DESC, d.seq DESC LIMIT 1 OFFSET :skipped`;
+  }
+
+  /** One per set of filters, so that each uses the index that fits. */
+  #statement(sql: string): ReturnType<Database['prepare']> {
     const known = this.#lists.get(sql);
     if (known) return known;
     const statement = this.#db.prepare(sql);
     this.#lists.set(sql, statement);
     return statement;
   }
+}
+
+/** Whether an index has the status (migration 002). */
+function isIndexed(status: DeliveryStatus): boolean {
+  return STATUS.of[status] > STATUS.of.delivered;
+}
+
+/** Whether the filter asks for something that is not in the index it is looked up in. */
+function isSifted({ status, type }: Filter): boolean {
+  return type !== undefined || (status !== undefined && !isIndexed(status));
+}
+
+/** The conditions that the index answers. */
+function indexed(filter: Filter, isContinued: boolean): string[] {
+  const conditions = ['d.endpoint = :endpoint'];
+  // The second says in SQL what its planner must know to take the index of those that fail.
+  if (filter.status && isIndexed(filter.status))
+    conditions.push('d.status = :status', `d.status > ${STATUS.of.delivered}`);
+  if (filter.since !== undefined) conditions.push('d.created_at >= :since');
+  if (filter.until !== undefined) conditions.push('d.created_at < :until');
+  if (isContinued) conditions.push('(d.created_at, d.seq) < (:createdAt, :seq)');
+  return conditions;
 }
 
 function formatCursor(createdAt: number, seq: number): string {

@@ -190,6 +190,7 @@ class SqliteStore implements Store {
         this.#watched(writer.call('rotateEndpoint', [merchantId, uuid, secret, options])),
       remove: (merchantId, uuid, options) =>
         this.#watched(writer.call('removeEndpoint', [merchantId, uuid, options])),
+      setLegacy: (...args) => this.#watched(writer.call('setLegacyEndpoint', args)),
     };
   }
 

@@ -7,6 +7,7 @@ import { isDamage, openConnection } from './connection.ts';
 import { EndpointHealth } from './endpoint-health.ts';
 import { EndpointWrites } from './endpoint-writes.ts';
 import { JournalWriter } from './journal-writer.ts';
+import { LegacyEndpointWrites } from './legacy-endpoint-writes.ts';
 import { MerchantWrites } from './merchant-writes.ts';
 import { migrate } from './migrations/migrate.ts';
 import { Names } from './names.ts';
@@ -53,6 +54,7 @@ function operations({ lock, db }: ReturnType<typeof open>) {
   const merchants = new MerchantWrites(db, outbox);
   const health = new EndpointHealth(db, outbox, healthPolicy);
   const endpoints = new EndpointWrites(db, outbox, answers, (uuid) => health.forget(uuid));
+  const legacy = new LegacyEndpointWrites(endpoints);
   const adoption = new Adoption(db, outbox, (uuid) => health.forget(uuid));
   const journal = new JournalWriter(db, names, health);
   const retention = new RetentionWrites(db, journal.events.index, journal.deliveries, journal.missed);
@@ -72,6 +74,7 @@ function operations({ lock, db }: ReturnType<typeof open>) {
     advanceReplay: replays.advance.bind(replays),
     finishReplay: replays.finish.bind(replays),
     keepAnswer: replays.keepAnswer.bind(replays),
+    setLegacyEndpoint: legacy.set.bind(legacy),
     published: outbox.published.bind(outbox),
     addAgain: outbox.addAll.bind(outbox),
     adopt: adoption.adopt.bind(adoption),

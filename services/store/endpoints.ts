@@ -1,0 +1,100 @@
+import type { FailureCode } from '../domain/attempt.ts';
+import type { ApiVersion, Endpoint, EndpointStatus, SealedSecret } from '../domain/endpoint.ts';
+import type { EventType } from '../domain/event.ts';
+import type { Actor, AnswerToStore, Changed } from './store.ts';
+
+/** The endpoint as merchants see it: the directory's part and the rest of the record (decisions §1, "Record"). */
+export interface EndpointRecord extends Endpoint {
+  readonly description: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** "…3fK9" */
+  readonly secretHint: string;
+  readonly secretRotatedAt: number | null;
+  readonly disabledAt: number | null;
+  readonly disabledReason: 'manual' | 'consecutive_failures' | 'gone' | null;
+  readonly failureCount: number;
+  readonly lastSuccessAt: number | null;
+  readonly lastFailureAt: number | null;
+  readonly lastFailure: { readonly code: FailureCode; readonly responseStatus: number | null } | null;
+}
+
+export interface NewEndpoint {
+  readonly uuid: string;
+  readonly merchantId: string;
+  /** Canonical ASCII form. */
+  readonly url: string;
+  readonly description: string;
+  readonly subscribedEvents: readonly EventType[] | null;
+  readonly apiVersion: ApiVersion;
+  readonly secret: SealedSecret;
+  readonly secretHint: string;
+  readonly legacy: boolean;
+}
+
+export interface EndpointChange {
+  readonly url?: string;
+  readonly description?: string;
+  readonly subscribedEvents?: readonly EventType[] | null;
+  /** `active` resets the failure counters; so does another URL: what failed was not this one. */
+  readonly status?: 'active' | 'disabled';
+}
+
+/** What the single-URL operation changes (decisions §3). */
+export interface LegacyChange {
+  /** Switches the endpoint on again, also when it is the URL it has. */
+  readonly url?: string;
+  readonly secret?: { readonly sealed: SealedSecret; readonly hint: string };
+}
+
+export type UrlTaken = { readonly kind: 'url_taken'; readonly existingUuid: string };
+export type NotFound = { readonly kind: 'not_found' };
+
+export interface Endpoints {
+  create(
+    endpoint: NewEndpoint,
+    options: {
+      readonly at: number;
+      readonly actor: Actor;
+      readonly quota: number;
+      readonly answer?: AnswerToStore;
+    },
+  ): Promise<Changed<EndpointRecord> | UrlTaken | { readonly kind: 'quota_exceeded' }>;
+  get(merchantId: string, uuid: string): Promise<EndpointRecord | undefined>;
+  /** Managed endpoints (not legacy), newest first, keyset on (createdAt, uuid). */
+  list(
+    merchantId: string,
+    options: {
+      readonly status?: EndpointStatus;
+      readonly limit: number;
+      readonly after?: { readonly createdAt: number; readonly uuid: string };
+    },
+  ): Promise<readonly EndpointRecord[]>;
+  update(
+    merchantId: string,
+    uuid: string,
+    change: EndpointChange,
+    options: { readonly at: number; readonly actor: Actor },
+  ): Promise<Changed<EndpointRecord> | UrlTaken | NotFound>;
+  rotate(
+    merchantId: string,
+    uuid: string,
+    secret: { readonly sealed: SealedSecret; readonly hint: string },
+    options: { readonly at: number; readonly actor: Actor; readonly answer?: AnswerToStore },
+  ): Promise<Changed<EndpointRecord> | NotFound>;
+  remove(
+    merchantId: string,
+    uuid: string,
+    options: { readonly at: number; readonly actor: Actor },
+  ): Promise<{ readonly kind: 'ok'; readonly outboxId: number } | NotFound>;
+  /**
+   * Makes, changes or (null) removes the one legacy endpoint of a merchant, in one step: its URL never goes with a secret
+   * that was not set with it. `uuid` is the same each time. Incomplete: there is none yet, and a part is missing.
+   */
+  setLegacy(
+    merchantId: string,
+    uuid: string,
+    change: LegacyChange | null,
+    options: { readonly at: number; readonly actor: Actor },
+  ): Promise<Changed<EndpointRecord | null> | { readonly kind: 'incomplete' }>;
+}

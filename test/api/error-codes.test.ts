@@ -1,0 +1,41 @@
+/** Every error that the API says it can answer with is answered with somewhere in these tests, and every other is one error. */
+import { readdirSync, readFileSync } from 'node:fs';
+import express from 'express';
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { ERROR_CODES } from '../../services/api/error-codes.ts';
+import { problemHandler } from '../../services/api/problem.ts';
+
+const folder = new URL('./', import.meta.url);
+const OTHERS = readdirSync(folder).filter((name) => name.endsWith('.test.ts') && name !== 'openapi.test.ts');
+const text = OTHERS.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n');
+
+test.each(Object.keys(ERROR_CODES))('%s is what some test expects', (code) => {
+  expect(text).toContain(`'${code}'`);
+});
+
+test('what nobody expected is internal_error: the cause is in the log, nothing of it in the answer', async () => {
+  const logged: string[] = [];
+  const log = pino({}, { write: (line: string) => void logged.push(line) });
+  const app = express();
+  app.use((_request, response) => {
+    response.locals.requestId = crypto.randomUUID();
+    throw new TypeError('a secret in a message: whsec_canary');
+  });
+  app.use(problemHandler(log));
+  const server = app.listen(0, '127.0.0.1');
+  try {
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as { port: number };
+    const answer = await fetch(`http://127.0.0.1:${port}/`);
+    const body = (await answer.json()) as Record<string, unknown>;
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([500, 'application/problem+json']);
+    expect(body).toMatchObject({ code: 'internal_error', status: 500, request_id: expect.any(String) });
+    const [line] = logged.map((each) => JSON.parse(each));
+    expect(line).toMatchObject({ event: 'request_failed', error: 'TypeError', request_id: body.request_id });
+    expect(line.stack).toContain('error-codes.test.ts');
+    expect(JSON.stringify(body) + logged.join('')).not.toContain('whsec_canary');
+  } finally {
+    server.close();
+  }
+});

@@ -1,0 +1,48 @@
+/** Every URL of the list of hostile ones gets its verdict when an endpoint is made with it, moved to it, or set as the single one. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import inputs from '../support/ssrf-inputs.json' with { type: 'json' };
+import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';
+
+let api: TestApi;
+let moving: { uuid: string; url: string };
+beforeAll(async () => {
+  api = await startTestApi({ endpointQuota: 1000 });
+  moving = await createEndpoint(api);
+});
+afterAll(() => api.close());
+
+const secret = 'chosen-by-the-merchant';
+const WAYS = {
+  'at create': (url: string) => api.call('POST', ENDPOINTS, { json: { url, description: 'd' } }),
+  'at update': (url: string) => api.call('PATCH', `${ENDPOINTS}/${moving.uuid}`, { json: { url } }),
+  'as the single URL': (url: string) =>
+    api.call('PATCH', '/merchant', { json: { webhook_url: url, webhook_secret: secret } }),
+} as const;
+
+/** What is in force after the request, however it was answered. */
+const IN_FORCE = {
+  'at create': async (url: string) => {
+    const { data } = (await api.call('GET', `${ENDPOINTS}?limit=1`)).body;
+    return data[0]?.url === url;
+  },
+  'at update': async (url: string) => (await api.call('GET', `${ENDPOINTS}/${moving.uuid}`)).body.url === url,
+  'as the single URL': async (url: string) => (await api.call('GET', '/merchant')).body.webhook_url === url,
+} as const;
+
+describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])('%s', (way) => {
+  test.each(inputs)('$expected $url ($class)', async ({ url, expected }) => {
+    const answer = await WAYS[way](url);
+    // A name that leads to a bad address may be stored: the connection is refused (test/sender/address-guard.test.ts).
+    if (expected === 'ACCEPT' || expected === 'BLOCK-AT-DIAL') {
+      expect([answer.status, answer.body.code]).toEqual([way === 'at create' ? 201 : 200, undefined]);
+      expect(await IN_FORCE[way](new URL(url).href)).toBe(true);
+      // So that the next way of writing the same URL is judged by itself.
+      if (way === 'at create') await api.call('DELETE', `${ENDPOINTS}/${answer.body.uuid}`);
+      return;
+    }
+    expect(['url_scheme_not_https', 'url_not_allowed']).toContain(answer.body.code);
+    expect(answer.status).toBe(answer.body.code === 'url_not_allowed' ? 422 : 400);
+    expect(answer.body.errors[0].pointer).toBe(way === 'as the single URL' ? '/webhook_url' : '/url');
+    expect(await IN_FORCE[way](url)).toBe(false);
+  });
+});

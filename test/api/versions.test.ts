@@ -1,0 +1,76 @@
+/** The header API-Version on every operation, and what the versions of endpoints are taken from. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { operations } from '../support/openapi-check.ts';
+import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';
+
+let api: TestApi;
+let uuid: string;
+beforeAll(async () => {
+  api = await startTestApi();
+  ({ uuid } = await createEndpoint(api));
+});
+afterAll(() => api.close());
+
+const BODIES: Record<string, unknown> = {
+  createWebhookEndpoint: { url: 'https://hooks.merchant.com/versions', description: 'd' },
+  updateWebhookEndpoint: { description: 'changed' },
+  updateMerchantWebhook: {
+    webhook_url: 'https://hooks.merchant.com/versions',
+    webhook_secret: 'x'.repeat(16),
+  },
+  testWebhookEndpoint: { type: 'KYC', subType: 'FULL_USER', user_uuid: crypto.randomUUID() },
+};
+
+const ofMerchants = operations().filter(({ path }) => path.startsWith('/merchant'));
+
+describe.each(ofMerchants.map((each) => [`${each.method} ${each.path}`, each] as const))(
+  '%s',
+  (_name, { method, path, operation }) => {
+    const filled = () => path.replace('{id}', uuid).replaceAll(/\{\w+\}/g, crypto.randomUUID());
+    const { operationId, requestBody } = operation as unknown as {
+      operationId: string;
+      requestBody?: { required?: boolean };
+    };
+    // A second fault would hide the one that is looked for.
+    if (requestBody?.required && !(operationId in BODIES))
+      throw new Error(`BODIES needs one for ${operationId}`);
+    const options = operationId in BODIES ? { json: BODIES[operationId] } : {};
+
+    test.each(['2.3', '2.3.9', 'latest', '2.2.8, 2.3.8'])('API-Version: %s is refused', async (version) => {
+      const answer = await api.call(method, filled(), { ...options, headers: { 'api-version': version } });
+      expect([answer.status, answer.body.code]).toEqual([400, 'unsupported_api_version']);
+      expect(answer.body.errors[0].pointer).toBe('/headers/api-version');
+      expect(answer.body.detail).toContain('2.3.8 or 2.2.8');
+    });
+  },
+);
+
+describe.each(['2.2.8', '2.3.8'])('API-Version: %s', (version) => {
+  const headers = { 'api-version': version };
+
+  test('answers are as without it, and an endpoint keeps the version it was made with', async () => {
+    const plain = await api.call('GET', `${ENDPOINTS}/${uuid}`);
+    expect((await api.call('GET', `${ENDPOINTS}/${uuid}`, { headers })).body).toEqual(plain.body);
+    const changed = await api.call('PATCH', `${ENDPOINTS}/${uuid}`, {
+      json: { description: version },
+      headers,
+    });
+    expect(changed.body.api_version).toBe('2.3.8');
+    const single = await api.call('PATCH', '/merchant', { json: BODIES.updateMerchantWebhook, headers });
+    expect(single.body.webhook_endpoint.api_version).toBe('2.2.8');
+  });
+
+  test('is the version of an endpoint that is made with it and says none itself', async () => {
+    const json = { url: `https://hooks.merchant.com/by-header-${version}`, description: 'd' };
+    const made = await api.call('POST', ENDPOINTS, { json, headers });
+    expect(made.body.api_version).toBe(version);
+  });
+});
+
+test('a version cannot be changed later', async () => {
+  const answer = await api.call('PATCH', `${ENDPOINTS}/${uuid}`, { json: { api_version: '2.2.8' } });
+  expect([answer.status, answer.body.errors[0]]).toMatchObject([
+    400,
+    { code: 'unknown_field', pointer: '/api_version' },
+  ]);
+});

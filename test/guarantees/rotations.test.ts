@@ -1,0 +1,51 @@
+/**
+ * Guarantee: no request with an old secret starts more than a second after its rotation was answered, and an event that is
+ * published a second after an endpoint was made is delivered to it, however many rotate and are made. Judged by the
+ * receiver's own log. `npm run rotations` does 10,000 and 1,000, on both engines.
+ */
+import { rmSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  createsText,
+  RotationTrial,
+  rotationsText,
+  TRIAL_MS_MAX,
+  TRIAL_SIZES,
+} from '../support/rotation-trial.ts';
+import { type Premises, preparePremises, type Service, startService } from '../support/system.ts';
+
+const START_MS_MAX = 120_000;
+
+let premises: Premises;
+let service: Service;
+let trial: RotationTrial;
+
+beforeAll(async () => {
+  // Retries after 30 ms, 0.66 s and 7.3 s: they wait while secrets are replaced.
+  premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: '100' });
+  service = await startService(premises.environment);
+  trial = await RotationTrial.start(premises, () => service);
+}, START_MS_MAX);
+
+afterAll(async () => {
+  await service?.end('SIGKILL');
+  await trial?.close();
+  rmSync(premises.dataDir, { recursive: true, force: true });
+});
+
+it(`${TRIAL_SIZES.rotations} rotations under load`, { timeout: TRIAL_MS_MAX }, async () => {
+  const result = await trial.rotate(TRIAL_SIZES.rotations);
+  console.log(rotationsText('sqlite', result));
+  expect(result.wrong).toEqual([]);
+  // Positive control: there were requests to judge while secrets were replaced.
+  expect(result.requests).toBeGreaterThan(TRIAL_SIZES.rotations / 2);
+});
+
+it(`${TRIAL_SIZES.creates} endpoints, each with an event a second after it was made`, {
+  timeout: TRIAL_MS_MAX,
+}, async () => {
+  const result = await trial.create(TRIAL_SIZES.creates);
+  console.log(createsText('sqlite', result));
+  expect(result.missed).toEqual([]);
+  expect(result.unhealthy).toBeLessThan(result.creates / 2);
+});
