@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ReplayRunner, type ReplayRunnerDeps } from '../../services/api/replays/replay-runner.ts';
+import { REPLAY_PACE } from '../../services/api/replays/turns.ts';
 import { eventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import {
@@ -17,6 +18,7 @@ import {
   journalOf,
   OPERATOR,
   routed,
+  START,
 } from '../support/journal-entries.ts';
 import { type RecordedApi, startRecorded } from '../support/recorded-api.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
@@ -39,9 +41,9 @@ afterAll(async () => {
 });
 
 /** A replay of an endpoint for which every other event was given up, and which was passed over for the rest. */
-async function aReplay() {
+async function aReplay(changedAt = START) {
   const uuid = crypto.randomUUID();
-  await createEndpoint(api.store, api.merchantId, uuid);
+  await createEndpoint(api.store, api.merchantId, uuid, {}, changedAt);
   const since = Date.now() - 100_000;
   const events = Array.from({ length: EVENTS }, (_, n) =>
     eventOf(api.merchantId, `${uuid} ${n}`, { occurredAt: since + n }),
@@ -133,6 +135,17 @@ test.each([
         }
       : {}),
   });
+  await ended();
+  onceEach();
+  await running.stop();
+});
+
+test('it begins when every sender knows that its endpoint is active', async () => {
+  const changedAt = Date.now();
+  const { sent, onceEach, ended } = await aReplay(changedAt);
+  const running = runner({});
+  await eventually('a page is out', () => sent().length > 0);
+  expect(Date.now()).toBeGreaterThanOrEqual(changedAt + REPLAY_PACE.afterChangeMs);
   await ended();
   onceEach();
   await running.stop();

@@ -123,9 +123,11 @@ export class ReplayRunner {
     const refusal = refusalOf(endpoint);
     if (refusal !== null) await this.#finish(replay, 'cancelled', refusal);
     if (!endpoint || refusal !== null) return false;
-    const knownAt = endpoint.updatedAt + this.#pace.afterChangeMs;
-    if (place !== null || this.#deps.clock.now() >= knownAt) return true;
-    this.#turns.pause(replay, knownAt);
+    const changedMsAgo = this.#deps.clock.now() - endpoint.updatedAt;
+    // Below 0: the machine's clock was set back since. Nothing is waited for then.
+    const isKnown = changedMsAgo < 0 || changedMsAgo >= this.#pace.afterChangeMs;
+    if (place !== null || isKnown) return true;
+    this.#turns.pause(replay, endpoint.updatedAt + this.#pace.afterChangeMs);
     return false;
   }
 
