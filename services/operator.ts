@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
@@ -13,7 +13,9 @@ import {
 import { operatorTokenFile } from './api/operator-routes.ts';
 import { isShelfCommand, runShelfCommand, type ShelfCommand } from './api/operator-shelves.ts';
 import { openBroker } from './broker/open.ts';
-import type { Execute } from './operator/execute.ts';
+import type { Execute, GlobalOptions } from './operator/execute.ts';
+import { auditCommands, entityCommands } from './operator/keeping-commands.ts';
+import { type KeyRingMeans, keyRingCommands } from './operator/keyring-commands.ts';
 import { deadLetterCommands, quarantineCommands } from './operator/shelf-commands.ts';
 import { keyCommands, merchantCommands } from './operator/store-commands.ts';
 import { topicsAnswer, topicsText } from './operator/topic-commands.ts';
@@ -32,8 +34,9 @@ import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
 const EXIT_USAGE = 2;
 const EXIT_FAILED = 1;
 const SERVICE_TIMEOUT_MS = 10_000;
-/** Shelves may be long, and what is put back is made durable first. */
-const SHELF_TIMEOUT_MS = 600_000;
+/** Shelves may be long, and what is put back is made durable first; an erasure or a rewrap goes through everything. */
+const LONG_TIMEOUT_MS = 600_000;
+const LONG_COMMANDS: readonly string[] = ['entity-erase', 'keyring-rewrap'];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -46,7 +49,7 @@ export async function runOperator(
 ): Promise<number> {
   const execute: Execute = async (command, options, given) => {
     const result = await ask(command, given, withDataDir(environment, options['data-dir']));
-    print(options.output === 'json' ? JSON.stringify(result) : asText(result));
+    print(shown(result, options.output));
   };
   try {
     await commandLine(argv, environment, execute, print).parseAsync();
@@ -77,18 +80,10 @@ function commandLine(
     )
     .command('keys', 'API keys', (keys) => keyCommands(keys, execute))
     .command('keyring', 'The key ring that seals signing secrets', (rings) =>
-      rings
-        .command(
-          'create',
-          'Make a key ring; never overwrites',
-          (create) => create.option('out', { type: 'string', demandOption: true, describe: 'File to write' }),
-          ({ out }) => {
-            createKeyRing(out);
-            print(`made ${out}: keep a copy; without it no signing secret can be read`);
-          },
-        )
-        .demandCommand(1, 'say what to do with the key ring: create'),
+      keyRingCommands(rings, keyRingMeans(environment, execute, print)),
     )
+    .command('audit', 'Changes, and who made them', (audit) => auditCommands(audit, execute))
+    .command('entity', 'Users and corporates', (entity) => entityCommands(entity, execute))
     .command('quarantine', 'Events that could not be routed', (shelf) => quarantineCommands(shelf, execute))
     .command('dead-letters', 'Deliveries that are over without a success', (shelf) =>
       deadLetterCommands(shelf, execute),
@@ -107,7 +102,10 @@ function commandLine(
         print(argv.output === 'json' ? JSON.stringify(answer) : topicsText(answer));
       },
     )
-    .demandCommand(1, 'say what to do: merchants, keys, keyring, quarantine, dead-letters or topics')
+    .demandCommand(
+      1,
+      'say what to do: merchants, keys, keyring, audit, entity, quarantine, dead-letters or topics',
+    )
     .strict()
     .version(false)
     .exitProcess(false)
@@ -120,15 +118,26 @@ function withDataDir(environment: Environment, dataDir: string | undefined) {
   return readConfig(dataDir === undefined ? environment : { ...environment, HOOKRAIL_DATA_DIR: dataDir });
 }
 
-function createKeyRing(path: string): void {
-  try {
-    KeyRing.create(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST')
-      throw new OperatorError(`${path} exists and is not overwritten: secrets may need it`);
-    throw new OperatorError(`${path} cannot be written (${code})`);
-  }
+function keyRingMeans(
+  environment: Environment,
+  execute: Execute,
+  print: (line: string) => void,
+): KeyRingMeans {
+  const configOf = (options: GlobalOptions) => withDataDir(environment, options['data-dir']);
+  return {
+    execute,
+    ringFile: (options) => configOf(options).keyRingFile,
+    usage: async (options) => {
+      const config = configOf(options);
+      const hasStore = existsSync(storeFile(config)) || existsSync(operatorTokenFile(config.dataDir));
+      return hasStore ? ((await ask('keyring-usage', {}, config)) as []) : null;
+    },
+    show: (options, result) => print(shown(result, options.output)),
+  };
+}
+
+function storeFile({ dataDir }: Pick<ReturnType<typeof readConfig>, 'dataDir'>): string {
+  return join(dataDir, 'store.db');
 }
 
 /** Asks the running service, or opens the store when none runs on this data directory. */
@@ -140,13 +149,14 @@ async function ask(
   const { host, port } = config.operations;
   const answer = await askService(`http://${host}:${port}/operator/${command}`, given, {
     dataDir: config.dataDir,
-    withinMs: isShelfCommand(command) ? SHELF_TIMEOUT_MS : SERVICE_TIMEOUT_MS,
+    withinMs:
+      isShelfCommand(command) || LONG_COMMANDS.includes(command) ? LONG_TIMEOUT_MS : SERVICE_TIMEOUT_MS,
   });
   if (answer !== undefined) return answer.result;
   if (isShelfCommand(command)) return askShelves(command, given, config);
   const clock = systemClock();
   const store = await openSqliteStore({
-    file: join(config.dataDir, 'store.db'),
+    file: storeFile(config),
     clock,
     healthPolicy: config.autoDisable,
     log: createLogger('silent'),
@@ -156,7 +166,14 @@ async function ask(
   });
   try {
     return await runOperatorCommand(
-      { store, clock, random: systemRandom, environment: config.environment },
+      {
+        store,
+        clock,
+        random: systemRandom,
+        environment: config.environment,
+        keyRing: () => KeyRing.read(config.keyRingFile),
+        isRelayed: false,
+      },
       command,
       given,
     );
@@ -193,6 +210,7 @@ async function askService(
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify(given),
     signal: AbortSignal.timeout(withinMs),
+    headersTimeout: withinMs,
   }).catch((error: NodeJS.ErrnoException) => {
     // A refused connection = nobody is there. Anything later = the command may have been carried out.
     if (error.code === 'ECONNREFUSED') return undefined;
@@ -219,15 +237,22 @@ function readToken(dataDir: string): string | undefined {
   }
 }
 
+function shown(result: unknown, output: 'text' | 'json'): string {
+  return output === 'json' ? JSON.stringify(result) : asText(result);
+}
+
 /** One line per thing; an empty list says so. */
 function asText(result: unknown): string {
+  if (typeof result === 'string') return result;
   if (!Array.isArray(result)) return lines(result, '\n');
   return result.length === 0 ? 'none' : result.map((item) => lines(item, '  ')).join('\n');
 }
 
 function lines(item: unknown, separator: string): string {
   const entries = Object.entries(item as Record<string, unknown>).filter(([, value]) => value !== null);
-  return entries.map(([name, value]) => `${name}=${value}`).join(separator);
+  return entries
+    .map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`)
+    .join(separator);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

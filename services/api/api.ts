@@ -16,6 +16,7 @@ import { authenticate, type Environment } from './auth.ts';
 import { readJson } from './body.ts';
 import { API_LIMITS, type ApiContext, type ApiOptions } from './context.ts';
 import { apiHeaders, mountDocs } from './docs.ts';
+import { finishErasures } from './erase-entity.ts';
 import type { RunningKeys } from './idempotency.ts';
 import { ApiError, problemHandler } from './problem.ts';
 import { limitPerMinute, type RateLimit } from './rate-limit.ts';
@@ -68,6 +69,7 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
     await release();
     throw error;
   }
+  const erasing = finishErasures({ ...deps, signal: stopping.signal });
   const { port } = server.address() as AddressInfo;
   const host = deps.options.host.includes(':') ? `[${deps.options.host}]` : deps.options.host;
   let stopped: Promise<void> | undefined;
@@ -76,7 +78,9 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
     port,
     stop: () => {
       stopping.abort();
-      stopped ??= drainServer(server, limits.stopGraceMs, deps.clock).then(release);
+      stopped ??= drainServer(server, limits.stopGraceMs, deps.clock)
+        .then(() => erasing)
+        .then(release);
       return stopped;
     },
   };

@@ -11,10 +11,13 @@
 import type { FailureCode, ResponseKept } from '../domain/attempt.ts';
 import type { DirectoryChange } from '../domain/directory.ts';
 import type { ApiVersion, Endpoint, EndpointStatus, SealedSecret } from '../domain/endpoint.ts';
-import type { DomainEvent, EventType } from '../domain/event.ts';
+import type { DomainEvent, EventData, EventType } from '../domain/event.ts';
 import type { JournalEntry, RoutingVerdict } from '../domain/journal.ts';
-import type { Merchant } from '../domain/merchant.ts';
 import type { Trigger } from '../domain/task.ts';
+import type { Audit, Erasures, Sealings } from './keeping.ts';
+import type { ApiKeys, Merchants } from './merchants.ts';
+
+export type { ApiKey, ApiKeys, Merchants } from './merchants.ts';
 
 export interface Store {
   readonly merchants: Merchants;
@@ -23,6 +26,9 @@ export interface Store {
   readonly answers: StoredAnswers;
   readonly outbox: Outbox;
   readonly log: DeliveryLog;
+  readonly audit: Audit;
+  readonly sealings: Sealings;
+  readonly erasures: Erasures;
   status(): { readonly reachable: boolean };
   /** Resolves (never rejects) with the reason when the store cannot go on. */
   readonly failed: Promise<Error>;
@@ -44,44 +50,6 @@ export type Actor =
   | { readonly kind: 'api_key'; readonly keyId: string }
   | { readonly kind: 'operator' }
   | { readonly kind: 'system' };
-
-export interface Merchants {
-  create(merchant: {
-    readonly merchantId: string;
-    readonly name: string;
-    readonly senderAccountDetails: boolean;
-  }): Promise<Merchant>;
-  get(merchantId: string): Promise<Merchant | undefined>;
-  list(): Promise<readonly Merchant[]>;
-  update(
-    merchantId: string,
-    change: Partial<Pick<Merchant, 'name' | 'state' | 'senderAccountDetails'>>,
-  ): Promise<Merchant | undefined>;
-}
-
-export interface ApiKey {
-  readonly keyId: string;
-  /** `producer` keys (pk_…) open only the producer routes and belong to no merchant. */
-  readonly kind: 'merchant' | 'producer';
-  readonly merchantId: string | null;
-  /** SHA-256 of the key. */
-  readonly hash: Uint8Array;
-  /** Enough to recognise it in a list: its first and last characters. */
-  readonly hint: string;
-  readonly createdAt: number;
-  readonly revokedAt: number | null;
-  readonly lastUsedAt: number | null;
-}
-
-export interface ApiKeys {
-  create(key: ApiKey): Promise<void>;
-  findByHash(hash: Uint8Array): Promise<ApiKey | undefined>;
-  list(): Promise<readonly ApiKey[]>;
-  /** False when there is no such key, or it was revoked before. */
-  revoke(keyId: string, at: number): Promise<boolean>;
-  /** Best effort; may be delayed and grouped. */
-  touch(keyId: string, at: number): void;
-}
 
 /** The endpoint as merchants see it: the directory's part and the rest of the record (decisions §1, "Record"). */
 export interface EndpointRecord extends Endpoint {
@@ -126,7 +94,7 @@ export interface AnswerToStore {
   readonly scope: string;
   readonly requestHash: string;
   readonly status: number;
-  /** The answer's body, sealed by the key ring: it holds the secret. */
+  /** The answer's body, sealed by the key ring (JSON of what it made, for `scope`): it holds the secret. */
   readonly sealed: string;
   readonly expiresAt: number;
 }
@@ -248,6 +216,9 @@ export interface AttemptRecord {
   readonly signature: string;
 }
 
+/** `data` is null once the event's bodies were removed, by age or by an erasure. */
+export type StoredEvent = Omit<DomainEvent, 'data'> & { readonly data: EventData | null };
+
 export interface DeliveryLog {
   applyJournal(position: JournalPosition, entries: readonly JournalEntry[]): Promise<void>;
   positionOf(partition: string): Promise<number | undefined>;
@@ -269,18 +240,26 @@ export interface DeliveryLog {
     endpointId: string,
     deliveryId: string,
   ): Promise<
-    | (DeliveryRecord & { readonly attempts: readonly AttemptRecord[]; readonly body: Uint8Array | null })
+    | (DeliveryRecord & {
+        readonly attempts: readonly AttemptRecord[];
+        /** Null while it is not recorded yet, and for ever once it was removed. */
+        readonly body: Uint8Array | null;
+        /** Its event's bodies were removed, by age or by an erasure; the responses' went with them. */
+        readonly bodyRemoved: boolean;
+      })
     | undefined
   >;
   event(
     merchantId: string,
     eventId: string,
   ): Promise<
-    | { readonly event: DomainEvent; readonly routedAt: number; readonly trace: readonly RoutingVerdict[] }
+    | { readonly event: StoredEvent; readonly routedAt: number; readonly trace: readonly RoutingVerdict[] }
     | undefined
   >;
   /** Resolves with the delivery once its first attempt is recorded (or it was cancelled), or undefined when the signal fires. */
   waitForAttempt(deliveryId: string, signal: AbortSignal): Promise<boolean>;
   /** Deletes deliveries and events older than `before`, at most `limit` rows; answers how many went. */
   retain(before: number, limit: number): Promise<number>;
+  /** Removes bodies of events and deliveries older than `before`, rows stay; answers how many rows it came by. */
+  removeBodies(before: number, limit: number): Promise<number>;
 }

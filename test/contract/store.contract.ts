@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe } from 'vitest';
 import type { Store } from '../../services/store/store.ts';
+import { bodiesContract } from './store-bodies.ts';
 import { healthContract } from './store-health.ts';
 import { journalContract } from './store-journal.ts';
+import { keepingContract } from './store-keeping.ts';
 import { logContract } from './store-log.ts';
 import { managementContract } from './store-management.ts';
 
@@ -61,5 +63,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     journalContract(underTest);
     healthContract(underTest);
     logContract(underTest);
+    keepingContract(underTest);
+    bodiesContract(underTest);
   });
 }

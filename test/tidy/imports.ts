@@ -71,7 +71,7 @@ const PARTS: readonly Part[] = [
   },
   {
     name: 'the store port',
-    files: /^services\/store\/store\.ts$/,
+    files: /^services\/store\/[^/]+\.ts$/,
     parts: ['domain'],
     packages: [],
     instead: 'A port speaks of the domain only, so that any engine can stand behind it.',

@@ -1,9 +1,10 @@
 import type { Database } from 'better-sqlite3';
 import { management } from './001-management.ts';
 import { deliveryLog } from './002-delivery-log.ts';
+import { keeping } from './004-keeping.ts';
 
 /** In order, for ever: a file says in `user_version` how many it has been through. */
-export const MIGRATIONS: readonly string[] = [management, deliveryLog];
+export const MIGRATIONS: readonly string[] = [management, deliveryLog, keeping];
 
 /**
  * Brings a file to the newest layout, one transaction per migration, so that a crash leaves it between two of
