@@ -129,13 +129,17 @@ function erasure(test: StoreUnderTest): void {
       requested(resent, Buffer.from('a body of its own'), START + 9 * HOUR_MS),
       delivered(resent, ANSWERED),
     );
+    const waiting = eventNumber(MERCHANT, 6, { entityId });
+    await apply(routed(waiting, [endpointId]));
     const at = START + 10 * HOUR_MS;
     const order = { entityId, merchantId: MERCHANT };
     const id = await test.store.erasures.order(order, { at, actor: OPERATOR });
     expect(await test.store.erasures.unfinished()).toEqual([id]);
     const removed = await carryOut(test.store, id);
-    expect(removed).toEqual({ events: 2, deliveries: 3 });
-    for (const event of [hers, second]) {
+    expect(removed).toEqual({ events: 3, deliveries: 3 });
+    // Its first attempt is only recorded now.
+    await apply(failed(head(waiting, endpointId), 'http_5xx', ANSWERED));
+    for (const event of [hers, second, waiting]) {
       expect(await bodiesOf(test.store, event, endpointId)).toEqual({ ...REMOVED, responses: [''] });
     }
     expect(await bodiesOf(test.store, hers, endpointId, resent.deliveryId)).toEqual({
