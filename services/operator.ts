@@ -12,6 +12,7 @@ import {
 } from './api/operator-commands.ts';
 import { operatorTokenFile } from './api/operator-routes.ts';
 import { isShelfCommand, runShelfCommand, type ShelfCommand } from './api/operator-shelves.ts';
+import type { Broker } from './broker/broker.ts';
 import { openBroker } from './broker/open.ts';
 import type { Execute, GlobalOptions } from './operator/execute.ts';
 import { auditCommands, entityCommands } from './operator/keeping-commands.ts';
@@ -153,7 +154,7 @@ async function ask(
       isShelfCommand(command) || LONG_COMMANDS.includes(command) ? LONG_TIMEOUT_MS : SERVICE_TIMEOUT_MS,
   });
   if (answer !== undefined) return answer.result;
-  if (isShelfCommand(command)) return askShelves(command, given, config);
+  if (isShelfCommand(command)) return withBroker(config, (broker) => runShelfCommand(broker, command, given));
   const clock = systemClock();
   const store = await openSqliteStore({
     file: storeFile(config),
@@ -172,6 +173,7 @@ async function ask(
         random: systemRandom,
         environment: config.environment,
         keyRing: () => KeyRing.read(config.keyRingFile),
+        withShelves: (use) => withBroker(config, use),
         isRelayed: false,
       },
       command,
@@ -182,16 +184,14 @@ async function ask(
   }
 }
 
-/** Opens the broker itself. */
-async function askShelves(
-  command: ShelfCommand,
-  given: Arguments,
+/** Opens the broker for its shelves only: no role is run. */
+async function withBroker<T>(
   config: ReturnType<typeof readConfig>,
-): Promise<unknown> {
-  // Its shelves only: no role is run.
+  use: (broker: Broker) => Promise<T>,
+): Promise<T> {
   const broker = await openBroker({ ...config, roles: [] }, systemClock(), createLogger('silent'));
   try {
-    return await runShelfCommand(broker, command, given);
+    return await use(broker);
   } finally {
     await broker.close();
   }

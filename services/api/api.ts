@@ -16,7 +16,7 @@ import { authenticate, type Environment } from './auth.ts';
 import { readJson } from './body.ts';
 import { API_LIMITS, type ApiContext, type ApiOptions } from './context.ts';
 import { apiHeaders, mountDocs } from './docs.ts';
-import { finishErasures } from './erase-entity.ts';
+import { finishErasures, type Shelves } from './erase-entity.ts';
 import type { RunningKeys } from './idempotency.ts';
 import { ApiError, problemHandler } from './problem.ts';
 import { limitPerMinute, type RateLimit } from './rate-limit.ts';
@@ -35,7 +35,7 @@ export type { ApiOptions } from './context.ts';
 
 export interface ApiDeps {
   readonly store: Store;
-  readonly broker: Pick<Broker, 'publishEvents' | 'publishTasks' | 'publishDirectory' | 'status'>;
+  readonly broker: Pick<Broker, 'publishEvents' | 'publishTasks' | 'publishDirectory' | 'status'> & Shelves;
   readonly keyRing: KeyRing;
   readonly clock: Clock;
   readonly random: Random;
@@ -69,7 +69,7 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
     await release();
     throw error;
   }
-  const erasing = finishErasures({ ...deps, signal: stopping.signal });
+  const erasing = finishErasures({ ...deps, shelves: deps.broker, signal: stopping.signal });
   const { port } = server.address() as AddressInfo;
   const host = deps.options.host.includes(':') ? `[${deps.options.host}]` : deps.options.host;
   let stopped: Promise<void> | undefined;

@@ -3,6 +3,7 @@ import type { KeyRing } from '../runtime/keyring.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Store } from '../store/store.ts';
 import type { Environment } from './auth.ts';
+import type { Shelves } from './erase-entity.ts';
 
 /** What an operator asked for cannot be done; the message says why and what to do. */
 export class OperatorError extends Error {
@@ -16,6 +17,8 @@ export interface OperatorDeps {
   readonly environment: Environment;
   /** Throws KeyRingError when there is none. */
   readonly keyRing: () => KeyRing;
+  /** Lends the broker's shelves; where no service runs they are opened for it. */
+  readonly withShelves: <T>(use: (shelves: Shelves) => Promise<T>) => Promise<T>;
   /** Whether a relay brings changes to the stream meanwhile: a running service has one. */
   readonly isRelayed: boolean;
 }

@@ -76,8 +76,9 @@ async function eraseEntity(deps: OperatorDeps, given: Arguments): Promise<unknow
   const { store, clock } = deps;
   const options = { at: clock.now(), actor: { kind: 'operator' } } as const;
   const erasureId = await store.erasures.order({ entityId, merchantId }, options);
-  const { events, deliveries } = await carryOutErasure(deps, erasureId);
-  return { entityId, merchantId, events, deliveries };
+  const order = { erasureId, entityId, merchantId };
+  const erased = await deps.withShelves((shelves) => carryOutErasure({ store, shelves, clock }, order));
+  return { entityId, merchantId, ...erased };
 }
 
 async function rewrapAll(deps: OperatorDeps): Promise<unknown> {

@@ -1,3 +1,4 @@
+import type { Broker, Shelf } from '../broker/broker.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Store } from '../store/store.ts';
@@ -11,9 +12,14 @@ const STEP_ROWS = 200;
  */
 const PAUSE_PER_STEP = 3;
 const PAUSE_BETWEEN_STEPS_MS_MIN = 5;
+/** What waits on a shelf for an operator does so for a month at least, as on Kafka. */
+const SHELF_MS_MIN = 30 * 86_400_000;
+/** Records of a shelf looked at together: each holds a body. */
+const SHELF_STEP = 50;
 
 export interface RetentionDeps {
   readonly store: Pick<Store, 'log'>;
+  readonly broker: Pick<Broker, 'deadLetters' | 'quarantine' | 'capabilities'>;
   readonly retentionMs: number;
   /** At most as long: bodies go first. */
   readonly bodyRetentionMs: number;
@@ -43,9 +49,22 @@ export async function runRetention(deps: RetentionDeps): Promise<void> {
 }
 
 /** Answers how many rows it has dealt with; 0 = nothing is too old. */
-async function step({ store, retentionMs, bodyRetentionMs }: RetentionDeps, now: number): Promise<number> {
+async function step(deps: RetentionDeps, now: number): Promise<number> {
+  const { store, broker, retentionMs, bodyRetentionMs } = deps;
   const deleted = await store.log.retain(now - retentionMs, STEP_ROWS);
+  if (deleted > 0) return deleted;
   // Those of deleted rows went with them.
-  if (deleted > 0 || bodyRetentionMs >= retentionMs) return deleted;
-  return store.log.removeBodies(now - bodyRetentionMs, STEP_ROWS);
+  const hasShorter = bodyRetentionMs < retentionMs;
+  const bodies = hasShorter ? await store.log.removeBodies(now - bodyRetentionMs, STEP_ROWS) : 0;
+  if (bodies > 0 || broker.capabilities.shelvesForget) return bodies;
+  const before = now - Math.max(retentionMs, SHELF_MS_MIN);
+  return (await forgetOld(broker.deadLetters, before)) + (await forgetOld(broker.quarantine, before));
+}
+
+/** A shelf is in the order of time: what is young ends the look. */
+async function forgetOld(shelf: Shelf<{ readonly at: number }>, before: number): Promise<number> {
+  const oldest = await shelf.list({ limit: SHELF_STEP });
+  const old = oldest.filter(({ record }) => record.at < before).map(({ position }) => position);
+  await shelf.forget(old);
+  return old.length;
 }

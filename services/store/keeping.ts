@@ -59,6 +59,13 @@ export interface Sealings {
   ): Promise<{ readonly endpoints: number; readonly answers: number }>;
 }
 
+export interface ErasureOrder {
+  readonly erasureId: number;
+  readonly entityId: string;
+  /** Null = of whichever merchant. */
+  readonly merchantId: string | null;
+}
+
 export interface ErasureStep {
   readonly events: number;
   readonly deliveries: number;
@@ -71,9 +78,9 @@ export interface ErasureStep {
  * was accepted before it and is recorded later is kept without bodies, and after a crash it is carried out again.
  */
 export interface Erasures {
-  /** Notes the order, with its audit entry. `merchantId` null = of whichever merchant. Answers its number. */
+  /** Notes the order, with its audit entry. Answers its number. */
   order(
-    erasure: { readonly entityId: string; readonly merchantId: string | null },
+    erasure: Omit<ErasureOrder, 'erasureId'>,
     options: { readonly at: number; readonly actor: Actor },
   ): Promise<number>;
   /** Carries out a small part, from `after` on (undefined = the beginning). */
@@ -85,5 +92,5 @@ export interface Erasures {
     options: { readonly at: number; readonly actor: Actor },
   ): Promise<void>;
   /** Orders that were not finished, oldest first. */
-  unfinished(): Promise<readonly number[]>;
+  unfinished(): Promise<readonly ErasureOrder[]>;
 }

@@ -138,7 +138,7 @@ test('an erased entity’s bodies are gone from the log, and said to be', async 
   expect(await json('entity', 'erase', '--entity', entity.toUpperCase(), '--yes')).toEqual({
     ...{ entityId: entity, merchantId: null, events: 1 },
     // The receiver answers with an empty body, and the request's is the event's own.
-    deliveries: 0,
+    ...{ deliveries: 0, shelved: 0 },
   });
   const erased = await merchant.request('GET', `/merchant/events/${event.header.eventId}`);
   expect(erased.body).toMatchObject({ body: null, body_removed: true });
@@ -152,6 +152,12 @@ test('an erased entity’s bodies are gone from the log, and said to be', async 
   expect(delivery.body).toMatchObject({ status: 'delivered', body: null, body_removed: true });
   expect(delivery.body.attempts).toMatchObject([{ response_status: 200, response_body: null }]);
   expect((await operator('entity', 'erase', '--entity', 'x', '--yes')).err).toContain('not a UUID');
+
+  // The audit's event was refused by its receiver: its body is on a shelf as well.
+  const { entityId } = jsonEventOf(premises.merchantId, 'audit').header;
+  expect(await json('dead-letters', 'list')).toHaveLength(1);
+  expect(await json('entity', 'erase', '--entity', entityId, '--yes')).toMatchObject({ shelved: 1 });
+  expect(await json('dead-letters', 'list')).toEqual([]);
 });
 
 test('a key ring: add, list, rewrap, remove', async () => {

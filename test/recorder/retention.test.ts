@@ -5,10 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openSqliteBroker } from '../../services/broker/sqlite/sqlite-broker.ts';
 import { runRetention } from '../../services/recorder/retention.ts';
+import { systemClock } from '../../services/runtime/clock.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../services/store/store.ts';
 import { TEST_POLICY } from '../contract/store.contract.ts';
+import { aTask, deadLetter } from '../support/broker-records.ts';
 import { eventually } from '../support/eventually.ts';
 import { eventNumber, HOUR_MS, journalOf, routed, START } from '../support/journal-entries.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
@@ -34,10 +37,32 @@ afterEach(async () => {
   rmSync(directory, { recursive: true });
 });
 
+/** A broker with dead letters of these times. */
+async function shelved(times: readonly number[]) {
+  const broker = await openSqliteBroker({
+    file: join(directory, 'broker.db'),
+    clock: systemClock(),
+    retryScale: 1,
+  });
+  await broker.publishTasks(times.map(() => ({ task: aTask({ attempt: 7 }), journal: [] })));
+  const at = [...times];
+  const consumer = await broker.tasks.live.consume(
+    (task) => ({ kind: 'settled', journal: [], dead: { ...deadLetter(task), at: at.shift() ?? 0 } }),
+    { inFlightMax: 1 },
+  );
+  await eventually(
+    'all are on the shelf',
+    async () => (await broker.deadLetters.list({ limit: 9 })).length === times.length,
+  );
+  await consumer.stop(1000);
+  return broker;
+}
+
 test('rows go when they are old, bodies when they are half as old, in small steps', async () => {
   const endpointId = randomUUID();
   const events = Array.from({ length: EVENTS }, (_, n) => eventNumber(MERCHANT, n));
   await journalOf(store)(...events.map((event) => routed(event, [endpointId])));
+  const broker = await shelved([START - 20 * DAY_MS, START - 19 * DAY_MS, START]);
   const steps: number[] = [];
   let fails = 1;
   const log = {
@@ -56,6 +81,7 @@ test('rows go when they are old, bodies when they are half as old, in small step
   };
   const running = runRetention({
     store: { log: { ...store.log, ...log } as Store['log'] },
+    broker,
     ...{ retentionMs: 10 * DAY_MS, bodyRetentionMs: 5 * DAY_MS, clock, signal: stopping.signal },
     log: pino({ level: 'silent' }),
   });
@@ -72,6 +98,14 @@ test('rows go when they are old, bodies when they are half as old, in small step
   const young = await store.log.event(MERCHANT, events[EVENTS - 5 * 24 + 1]?.eventId ?? '');
   expect(young?.event.data).toEqual(events[EVENTS - 5 * 24 + 1]?.data);
   expect(Math.max(...steps)).toBeLessThanOrEqual(200);
+  // Dead letters for a month at least, though rows go sooner.
+  const letters = await eventually('old dead letters are gone', async () => {
+    clock.advance(60_000);
+    const left = await broker.deadLetters.list({ limit: 9 });
+    return left.length < 3 ? left : null;
+  });
+  expect(letters.map(({ record }) => record.at)).toEqual([START]);
   stopping.abort();
   await running;
+  await broker.close();
 });

@@ -1,4 +1,6 @@
 import type { Database } from 'better-sqlite3';
+import type { ErasureOrder } from '../keeping.ts';
+import { unpackId } from './codes.ts';
 
 /** Rows looked at in one step of a walk by age. */
 const SCAN_ROWS = 2000;
@@ -13,7 +15,7 @@ export interface Walked {
   readonly isDone: boolean;
 }
 
-export interface ErasureOrder {
+interface ErasureRow {
   readonly erasureId: number;
   readonly entityId: Uint8Array | string;
   readonly merchant: number | null;
@@ -39,9 +41,11 @@ export class BodyReads {
       `SELECT erasure_id AS erasureId, entity_id AS entityId, merchant, accepted_before AS acceptedBefore
        FROM erasure WHERE erasure_id = ?`,
     );
-    this.#unfinished = db
-      .prepare('SELECT erasure_id FROM erasure WHERE done_at IS NULL ORDER BY erasure_id')
-      .pluck();
+    this.#unfinished = db.prepare(
+      `SELECT e.erasure_id AS erasureId, e.entity_id AS entityId, m.merchant_id AS merchantId
+       FROM erasure e LEFT JOIN log_merchant m ON m.seq = e.merchant WHERE e.done_at IS NULL
+       ORDER BY e.erasure_id`,
+    );
     const isOf = 'ev.entity_id = ? AND (? IS NULL OR ev.merchant = ?) AND ev.created_at < ?';
     this.#erased = {
       event: db.prepare(`SELECT ev.seq FROM event ev WHERE ev.seq > ? AND ev.seq <= ? AND ${isOf}`).pluck(),
@@ -70,13 +74,14 @@ export class BodyReads {
     return { seqs, reached: seqs.at(-1) ?? 0, isDone: seqs.length === 0 };
   }
 
-  unfinished(): number[] {
-    return this.#unfinished.all() as number[];
+  unfinished(): ErasureOrder[] {
+    const rows = this.#unfinished.all() as (ErasureOrder & { readonly entityId: Uint8Array | string })[];
+    return rows.map((row) => ({ ...row, entityId: unpackId(row.entityId) }));
   }
 
   /** Rows of an order's entity among the next ones after `from`. */
   ofErasure(erasureId: number, table: 'event' | 'delivery', from: number): Walked & { readonly at: number } {
-    const order = this.#erasure.get(erasureId) as ErasureOrder | undefined;
+    const order = this.#erasure.get(erasureId) as ErasureRow | undefined;
     if (order === undefined) throw new Error(`there is no erasure ${erasureId}`);
     const { entityId, merchant, acceptedBefore } = order;
     const to = from + ERASURE_SCAN_ROWS;

@@ -1,4 +1,4 @@
-import type { ErasureStep, Erasures } from '../keeping.ts';
+import type { ErasureOrder, ErasureStep, Erasures } from '../keeping.ts';
 import { CursorInvalid } from '../store.ts';
 import type { ReaderOps } from './reader.ts';
 import type { ThreadCalls } from './thread-calls.ts';
@@ -31,7 +31,7 @@ export class SqliteErasures implements Erasures {
     return this.#watched(this.#writer.call('finishErasure', args));
   }
 
-  unfinished(): Promise<readonly number[]> {
+  unfinished(): Promise<readonly ErasureOrder[]> {
     return this.#reader.call('unfinishedErasures', []);
   }
 
