@@ -97,7 +97,7 @@ test('rows go when they are old, bodies when they are half as old, in small step
   expect(left?.event.data).toBeNull();
   const young = await store.log.event(MERCHANT, events[EVENTS - 5 * 24 + 1]?.eventId ?? '');
   expect(young?.event.data).toEqual(events[EVENTS - 5 * 24 + 1]?.data);
-  expect(Math.max(...steps)).toBeLessThanOrEqual(200);
+  expect(Math.max(...steps)).toBeLessThanOrEqual(400);
   // Dead letters for a month at least, though rows go sooner.
   const letters = await eventually('old dead letters are gone', async () => {
     clock.advance(60_000);
