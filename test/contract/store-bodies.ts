@@ -134,7 +134,7 @@ function erasure(test: StoreUnderTest): void {
     const at = START + 10 * HOUR_MS;
     const order = { entityId, merchantId: MERCHANT };
     const id = await test.store.erasures.order(order, { at, actor: OPERATOR });
-    expect(await test.store.erasures.unfinished()).toEqual([id]);
+    expect(await test.store.erasures.unfinished()).toEqual([{ erasureId: id, ...order }]);
     const removed = await carryOut(test.store, id);
     expect(removed).toEqual({ events: 3, deliveries: 3 });
     // Its first attempt is only recorded now.
@@ -174,7 +174,7 @@ function erasureAndTime(test: StoreUnderTest): void {
     const at = START + 3 * HOUR_MS;
     const id = await test.store.erasures.order({ entityId, merchantId: null }, { at, actor: OPERATOR });
     const store = await test.crashAndReopen();
-    expect(await store.erasures.unfinished()).toEqual([id]);
+    expect(await store.erasures.unfinished()).toEqual([{ erasureId: id, entityId, merchantId: null }]);
     expect(await carryOut(store, id)).toEqual({ events: 1, deliveries: 1 });
     expect(await carryOut(store, id)).toEqual({ events: 0, deliveries: 0 });
     const apply = journalOf(store, 'later');
