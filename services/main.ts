@@ -138,7 +138,8 @@ function has(config: Config, role: Config['roles'][number]): boolean {
 
 function operatorRoutesOf(house: Parts & { readonly store: Store }) {
   const { environment, dataDir } = house.config;
-  return operatorRoutes({ ...house, random: systemRandom, environment, dataDir });
+  const keyRing = () => house.keyRing;
+  return operatorRoutes({ ...house, keyRing, isRelayed: true, random: systemRandom, environment, dataDir });
 }
 
 /**
@@ -153,8 +154,19 @@ function readiness(house: House, phase: Phase): Readiness {
     ...(joining.length === 0 ? [] : [`not in its consumer groups yet: ${joining.join(', ')}`]),
     ...((house.store?.status().reachable ?? true) ? [] : ['the store cannot be written to']),
     ...(isFresh(house) ? [] : ['the directory is not up to date']),
+    ...(has(house.config, 'sender') ? house.keyRing.lacks(house.directory.sealedWith) : []),
   ];
   return { ready: reasons.length === 0, reasons };
+}
+
+/** Whoever changes endpoints does not begin without a key: what it seals could not be read. */
+async function refuseMissingKeys(store: Store, keyRing: KeyRing, clock: Clock): Promise<void> {
+  const counts = await store.sealings.counts(clock.now());
+  const needed = counts.flatMap(({ keyId, endpoints }) =>
+    endpoints > 0 ? [[keyId, endpoints] as const] : [],
+  );
+  const lacks = keyRing.lacks(needed);
+  if (lacks.length > 0) throw new ConfigError(`${lacks.join('; ')}: put it back (HOOKRAIL_KEYRING)`);
 }
 
 async function openHouse(config: Config, lifecycle: Lifecycle): Promise<House> {
@@ -172,7 +184,10 @@ async function openHouse(config: Config, lifecycle: Lifecycle): Promise<House> {
   const broker = await openBroker(config, clock, log);
   lifecycle.onStop('broker', () => broker.close());
   const store = has(config, 'api') || has(config, 'recorder') ? await openStore(config, clock, log) : null;
-  if (store) lifecycle.onStop('store', () => store.close());
+  if (store) {
+    lifecycle.onStop('store', () => store.close());
+    await refuseMissingKeys(store, keyRing, clock);
+  }
   const directory = new Directory();
   const follower = await broker.followDirectory((change) => directory.apply(change));
   lifecycle.onStop('directory', () => follower.close());
@@ -207,7 +222,8 @@ async function startRecording(house: Parts & { readonly store: Store }): Promise
   const recorder = await startRecorder(house);
   lifecycle.onStop('recorder', () => recorder.stop(SETTLE_MS));
   const stopRetention = new AbortController();
-  const retention = runRetention({ ...house, retentionMs: config.retentionMs, signal: stopRetention.signal });
+  const { retentionMs, bodyRetentionMs } = config;
+  const retention = runRetention({ ...house, retentionMs, bodyRetentionMs, signal: stopRetention.signal });
   lifecycle.onStop('retention', () => {
     stopRetention.abort();
     return retention;

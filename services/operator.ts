@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
@@ -10,12 +10,14 @@ import {
   OperatorError,
   runOperatorCommand,
 } from './api/operator-commands.ts';
-import { isReplayCommand, type ReplayCommand, runReplayCommand } from './api/operator-replays.ts';
 import { operatorTokenFile } from './api/operator-routes.ts';
 import { isShelfCommand, runShelfCommand, type ShelfCommand } from './api/operator-shelves.ts';
+import type { Broker } from './broker/broker.ts';
 import { openBroker } from './broker/open.ts';
 import { storeCommands } from './operator/backup-commands.ts';
 import type { Execute, GlobalOptions } from './operator/execute.ts';
+import { auditCommands, entityCommands } from './operator/keeping-commands.ts';
+import { type KeyRingMeans, keyRingCommands } from './operator/keyring-commands.ts';
 import { replayCommands } from './operator/replay-commands.ts';
 import { deadLetterCommands, quarantineCommands } from './operator/shelf-commands.ts';
 import { keyCommands, merchantCommands } from './operator/store-commands.ts';
@@ -35,8 +37,9 @@ import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
 const EXIT_USAGE = 2;
 const EXIT_FAILED = 1;
 const SERVICE_TIMEOUT_MS = 10_000;
-/** Shelves and stores may be long, what is put back is made durable first, and a replay counts what there is. */
+/** Shelves and stores may be long, and what is put back is made durable first. */
 const LONG_TIMEOUT_MS = 600_000;
+const LONG_COMMANDS: readonly string[] = ['entity-erase', 'keyring-rewrap', 'replay-start', 'store-backup'];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -49,7 +52,7 @@ export async function runOperator(
 ): Promise<number> {
   const execute: Execute = async (command, options, given) => {
     const result = await ask(command, given, withDataDir(environment, options['data-dir']));
-    print(options.output === 'json' ? JSON.stringify(result) : asText(result));
+    print(shown(result, options.output));
   };
   try {
     await commandLine(argv, environment, execute, print).parseAsync();
@@ -80,21 +83,13 @@ function commandLine(
     )
     .command('keys', 'API keys', (keys) => keyCommands(keys, execute))
     .command('keyring', 'The key ring that seals signing secrets', (rings) =>
-      rings
-        .command(
-          'create',
-          'Make a key ring; never overwrites',
-          (create) => create.option('out', { type: 'string', demandOption: true, describe: 'File to write' }),
-          ({ out }) => {
-            createKeyRing(out);
-            print(`made ${out}: keep a copy; without it no signing secret can be read`);
-          },
-        )
-        .demandCommand(1, 'say what to do with the key ring: create'),
+      keyRingCommands(rings, keyRingMeans(environment, execute, print)),
     )
     .command('store', 'Backups of merchants, keys, endpoints and the delivery log', (store) =>
       storeCommands(store, execute, { dataDir: (options) => dataDirOf(environment, options), print }),
     )
+    .command('audit', 'Changes, and who made them', (audit) => auditCommands(audit, execute))
+    .command('entity', 'Users and corporates', (entity) => entityCommands(entity, execute))
     .command('quarantine', 'Events that could not be routed', (shelf) => quarantineCommands(shelf, execute))
     .command('dead-letters', 'Deliveries that are over without a success', (shelf) =>
       deadLetterCommands(shelf, execute),
@@ -116,7 +111,7 @@ function commandLine(
     )
     .demandCommand(
       1,
-      'say what to do: merchants, keys, keyring, store, quarantine, dead-letters, replay or topics',
+      'say what to do: merchants, keys, keyring, audit, entity, store, quarantine, dead-letters, replay or topics',
     )
     .strict()
     .version(false)
@@ -134,33 +129,45 @@ function dataDirOf(environment: Environment, options: GlobalOptions): string {
   return withDataDir(environment, options['data-dir']).dataDir;
 }
 
-function createKeyRing(path: string): void {
-  try {
-    KeyRing.create(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST')
-      throw new OperatorError(`${path} exists and is not overwritten: secrets may need it`);
-    throw new OperatorError(`${path} cannot be written (${code})`);
-  }
+function keyRingMeans(
+  environment: Environment,
+  execute: Execute,
+  print: (line: string) => void,
+): KeyRingMeans {
+  const configOf = (options: GlobalOptions) => withDataDir(environment, options['data-dir']);
+  return {
+    execute,
+    ringFile: (options) => configOf(options).keyRingFile,
+    usage: async (options) => {
+      const config = configOf(options);
+      const hasStore = existsSync(storeFile(config)) || existsSync(operatorTokenFile(config.dataDir));
+      return hasStore ? ((await ask('keyring-usage', {}, config)) as []) : null;
+    },
+    show: (options, result) => print(shown(result, options.output)),
+  };
+}
+
+function storeFile({ dataDir }: Pick<ReturnType<typeof readConfig>, 'dataDir'>): string {
+  return join(dataDir, 'store.db');
 }
 
 /** Asks the running service, or opens the store when none runs on this data directory. */
 async function ask(
-  command: OperatorCommand | ReplayCommand | ShelfCommand,
+  command: OperatorCommand | ShelfCommand,
   given: Arguments,
   config: ReturnType<typeof readConfig>,
 ): Promise<unknown> {
   const { host, port } = config.operations;
   const answer = await askService(`http://${host}:${port}/operator/${command}`, given, {
     dataDir: config.dataDir,
-    withinMs: isLong(command) ? LONG_TIMEOUT_MS : SERVICE_TIMEOUT_MS,
+    withinMs:
+      isShelfCommand(command) || LONG_COMMANDS.includes(command) ? LONG_TIMEOUT_MS : SERVICE_TIMEOUT_MS,
   });
   if (answer !== undefined) return answer.result;
-  if (isShelfCommand(command)) return askShelves(command, given, config);
+  if (isShelfCommand(command)) return withBroker(config, (broker) => runShelfCommand(broker, command, given));
   const clock = systemClock();
   const store = await openSqliteStore({
-    file: join(config.dataDir, 'store.db'),
+    file: storeFile(config),
     clock,
     healthPolicy: config.autoDisable,
     log: createLogger('silent'),
@@ -169,29 +176,32 @@ async function ask(
     throw new OperatorError(`${error.message}; ${where}`);
   });
   try {
-    const deps = { store, clock, random: systemRandom, environment: config.environment };
-    return isReplayCommand(command)
-      ? await runReplayCommand(deps, command, given)
-      : await runOperatorCommand(deps, command, given);
+    return await runOperatorCommand(
+      {
+        store,
+        clock,
+        random: systemRandom,
+        environment: config.environment,
+        keyRing: () => KeyRing.read(config.keyRingFile),
+        withShelves: (use) => withBroker(config, use),
+        isRelayed: false,
+      },
+      command,
+      given,
+    );
   } finally {
     await store.close();
   }
 }
 
-function isLong(command: OperatorCommand | ReplayCommand | ShelfCommand): boolean {
-  return isShelfCommand(command) || isReplayCommand(command) || command === 'store-backup';
-}
-
-/** Opens the broker itself. */
-async function askShelves(
-  command: ShelfCommand,
-  given: Arguments,
+/** Opens the broker for its shelves only: no role is run. */
+async function withBroker<T>(
   config: ReturnType<typeof readConfig>,
-): Promise<unknown> {
-  // Its shelves only: no role is run.
+  use: (broker: Broker) => Promise<T>,
+): Promise<T> {
   const broker = await openBroker({ ...config, roles: [] }, systemClock(), createLogger('silent'));
   try {
-    return await runShelfCommand(broker, command, given);
+    return await use(broker);
   } finally {
     await broker.close();
   }
@@ -210,6 +220,7 @@ async function askService(
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify(given),
     signal: AbortSignal.timeout(withinMs),
+    headersTimeout: withinMs,
   }).catch((error: NodeJS.ErrnoException) => {
     // A refused connection = nobody is there. Anything later = the command may have been carried out.
     if (error.code === 'ECONNREFUSED') return undefined;
@@ -236,15 +247,22 @@ function readToken(dataDir: string): string | undefined {
   }
 }
 
+function shown(result: unknown, output: 'text' | 'json'): string {
+  return output === 'json' ? JSON.stringify(result) : asText(result);
+}
+
 /** One line per thing; an empty list says so. */
 function asText(result: unknown): string {
+  if (typeof result === 'string') return result;
   if (!Array.isArray(result)) return lines(result, '\n');
   return result.length === 0 ? 'none' : result.map((item) => lines(item, '  ')).join('\n');
 }
 
 function lines(item: unknown, separator: string): string {
   const entries = Object.entries(item as Record<string, unknown>).filter(([, value]) => value !== null);
-  return entries.map(([name, value]) => `${name}=${value}`).join(separator);
+  return entries
+    .map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`)
+    .join(separator);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

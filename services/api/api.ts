@@ -17,6 +17,7 @@ import { authenticate, type Environment } from './auth.ts';
 import { readJson } from './body.ts';
 import { API_LIMITS, type ApiContext, type ApiOptions } from './context.ts';
 import { apiHeaders, mountDocs } from './docs.ts';
+import { finishErasures, type Shelves } from './erase-entity.ts';
 import type { RunningKeys } from './idempotency.ts';
 import { ApiError, problemHandler } from './problem.ts';
 import { limitPerMinute, type RateLimit } from './rate-limit.ts';
@@ -40,9 +41,9 @@ export type { ApiOptions } from './context.ts';
 
 export interface ApiDeps {
   readonly store: Store;
-  readonly broker: Pick<Broker, 'publishEvents' | 'publishTasks' | 'publishDirectory' | 'status'>;
   /** Caught up with the DIRECTORY stream. */
   readonly directory: Pick<Directory, 'newest' | 'all'>;
+  readonly broker: Pick<Broker, 'publishEvents' | 'publishTasks' | 'publishDirectory' | 'status'> & Shelves;
   readonly keyRing: KeyRing;
   readonly clock: Clock;
   readonly random: Random;
@@ -80,6 +81,7 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
     await release();
     throw error;
   }
+  const erasing = finishErasures({ ...deps, shelves: deps.broker, signal: stopping.signal });
   const { port } = server.address() as AddressInfo;
   const host = deps.options.host.includes(':') ? `[${deps.options.host}]` : deps.options.host;
   let stopped: Promise<void> | undefined;
@@ -88,7 +90,9 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
     port,
     stop: () => {
       stopping.abort();
-      stopped ??= drainServer(server, limits.stopGraceMs, deps.clock).then(release);
+      stopped ??= drainServer(server, limits.stopGraceMs, deps.clock)
+        .then(() => erasing)
+        .then(release);
       return stopped;
     },
   };

@@ -1,29 +1,21 @@
 import { apiKeyHint, hashApiKey, newApiKey } from '../domain/api-key.ts';
 import { isUuid } from '../domain/ids.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Random } from '../runtime/random.ts';
 import type { ApiKey, Store } from '../store/store.ts';
-import type { Environment } from './auth.ts';
 import { timestamp, timestampOrNull } from './endpoint-json.ts';
+import {
+  type Arguments,
+  type Command,
+  flag,
+  type OperatorDeps,
+  OperatorError,
+  text,
+} from './operator-arguments.ts';
+import { KEEPING_COMMANDS } from './operator-keeping.ts';
+import { REPLAY_COMMANDS } from './operator-replays.ts';
 
-/** What an operator asked for cannot be done; the message says why and what to do. */
-export class OperatorError extends Error {
-  override readonly name = 'OperatorError';
-}
-
-export interface OperatorDeps {
-  readonly store: Pick<Store, 'merchants' | 'keys' | 'backup'>;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly environment: Environment;
-}
-
-/** Arguments come over HTTP or from a command line: nothing about them is known. */
-export type Arguments = Readonly<Record<string, unknown>>;
-type Command = (deps: OperatorDeps, given: Arguments) => Promise<unknown>;
+export { type Arguments, type OperatorDeps, OperatorError } from './operator-arguments.ts';
 
 const KEY_BYTES = 32;
-const NAME_CHARACTERS_MAX = 255;
 const PATH_CHARACTERS_MAX = 4096;
 
 const COMMANDS = {
@@ -67,6 +59,8 @@ const COMMANDS = {
     });
     return { to, bytes };
   },
+  ...KEEPING_COMMANDS,
+  ...REPLAY_COMMANDS,
 } as const satisfies Record<string, Command>;
 
 export type OperatorCommand = keyof typeof COMMANDS;
@@ -103,6 +97,7 @@ async function createKey(
     merchantId,
     hash: hashApiKey(text32),
     hint: apiKeyHint(text32),
+    name: given.name === undefined ? null : text(given, 'name'),
     createdAt: Math.floor(clock.now()),
     revokedAt: null,
     lastUsedAt: null,
@@ -112,11 +107,12 @@ async function createKey(
 }
 
 function keyJson(key: ApiKey) {
-  const { keyId, kind, merchantId, hint } = key;
+  const { keyId, kind, merchantId, name, hint } = key;
   return {
     keyId,
     kind,
     merchantId,
+    name,
     hint,
     createdAt: timestamp(key.createdAt),
     revokedAt: timestampOrNull(key.revokedAt),
@@ -137,16 +133,4 @@ async function updated(
 
 function unknownMerchant(merchantId: string): OperatorError {
   return new OperatorError(`there is no merchant ${merchantId}: see merchants list`);
-}
-
-function text(given: Arguments, name: string, most = NAME_CHARACTERS_MAX): string {
-  const value = given[name];
-  if (typeof value === 'string' && value.trim() !== '' && value.length <= most) return value;
-  throw new OperatorError(`${name}: a text of 1 to ${most} characters is needed`);
-}
-
-function flag(given: Arguments, name: string): boolean | undefined {
-  const value = given[name];
-  if (value === undefined || typeof value === 'boolean') return value;
-  throw new OperatorError(`${name}: must be true or false`);
 }

@@ -1,32 +1,27 @@
 import { EVENT_TYPES, type EventType } from '../domain/event.ts';
 import { REPLAY_KINDS } from '../domain/replay.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Random } from '../runtime/random.ts';
 import type { ReplayRecord, ReplayScope } from '../store/replays.ts';
-import type { Store } from '../store/store.ts';
 import { timestamp, timestampOrNull } from './endpoint-json.ts';
-import { type Arguments, OperatorError } from './operator-commands.ts';
+import {
+  type Arguments,
+  type Command,
+  limitOf,
+  type OperatorDeps,
+  OperatorError,
+  timeOf,
+} from './operator-arguments.ts';
 import { countMissed } from './replays/missed-page.ts';
 
 /** What an operator does after an incident: the merchants' replays, and replays over all endpoints. */
-
-export interface ReplayCommandDeps {
-  readonly store: Pick<Store, 'replays' | 'endpoints' | 'merchants' | 'log'>;
-  readonly clock: Clock;
-  readonly random: Random;
-}
-type Command = (deps: ReplayCommandDeps, given: Arguments) => Promise<unknown>;
 
 const LIST_DEFAULT = 50;
 const LIST_MAX = 1000;
 const OPERATOR = { kind: 'operator' } as const;
 
-const COMMANDS = {
+export const REPLAY_COMMANDS = {
   'replay-start': start,
-  'replay-list': async ({ store }, { limit = LIST_DEFAULT }) => {
-    if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > LIST_MAX) {
-      throw new OperatorError(`limit: must be a whole number from 1 to ${LIST_MAX}`);
-    }
+  'replay-list': async ({ store }, given) => {
+    const limit = limitOf(given, LIST_DEFAULT, LIST_MAX);
     return (await store.replays.list({ limit })).map(replayJson);
   },
   'replay-get': async ({ store }, given) => replayJson(await find(store, given)),
@@ -39,23 +34,8 @@ const COMMANDS = {
   },
 } as const satisfies Record<string, Command>;
 
-export type ReplayCommand = keyof typeof COMMANDS;
-
-export function isReplayCommand(name: string): name is ReplayCommand {
-  return Object.hasOwn(COMMANDS, name);
-}
-
-/** Runs one command. Throws OperatorError for what cannot be done. */
-export function runReplayCommand(
-  deps: ReplayCommandDeps,
-  name: ReplayCommand,
-  given: Arguments,
-): Promise<unknown> {
-  return COMMANDS[name](deps, given);
-}
-
 /** A replay over all active endpoints of one merchant, or of every merchant. With `dryRun` only counts. */
-async function start({ store, clock, random }: ReplayCommandDeps, given: Arguments): Promise<unknown> {
+async function start({ store, clock, random }: OperatorDeps, given: Arguments): Promise<unknown> {
   const at = Math.floor(clock.now());
   const scope = await scopeOf(store, given, at);
   const count = await countMissed(store, scope);
@@ -66,28 +46,19 @@ async function start({ store, clock, random }: ReplayCommandDeps, given: Argumen
   throw new OperatorError(`replay ${created.replayId} is running: wait for its end, or use replay cancel`);
 }
 
-async function scopeOf(
-  store: ReplayCommandDeps['store'],
-  given: Arguments,
-  now: number,
-): Promise<ReplayScope> {
+async function scopeOf(store: OperatorDeps['store'], given: Arguments, now: number): Promise<ReplayScope> {
   const { merchant = null, only } = given;
   if (merchant !== null && (typeof merchant !== 'string' || !(await store.merchants.get(merchant)))) {
     throw new OperatorError(`there is no merchant ${merchant}: see merchants list`);
   }
   const kind = REPLAY_KINDS.find((known) => known === only);
   if (kind === undefined) throw new OperatorError(`only: must be one of ${REPLAY_KINDS.join(', ')}`);
-  const since = timeOf(given, 'since');
-  const until = given.until === undefined ? now : Math.min(now, timeOf(given, 'until'));
+  const since = timeOf(given, 'since', now);
+  if (since === undefined)
+    throw new OperatorError('since: when what is missing begins, as 2h or 2030-01-31T08:00:00Z');
+  const until = Math.min(now, timeOf(given, 'until', now) ?? now);
   if (since >= until) throw new OperatorError('since: must be before until, and in the past');
   return { merchantId: merchant, endpointId: null, only: kind, since, until, types: typesOf(given.type) };
-}
-
-function timeOf(given: Arguments, name: 'since' | 'until'): number {
-  const text = given[name];
-  const time = typeof text === 'string' ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(time)) return time;
-  throw new OperatorError(`${name}: a time such as 2025-03-01T10:20:00Z is needed`);
 }
 
 function typesOf(given: unknown): readonly EventType[] | null {
@@ -100,7 +71,7 @@ function typesOf(given: unknown): readonly EventType[] | null {
   });
 }
 
-async function find(store: ReplayCommandDeps['store'], given: Arguments): Promise<ReplayRecord> {
+async function find(store: OperatorDeps['store'], given: Arguments): Promise<ReplayRecord> {
   const replay = typeof given.id === 'string' ? await store.replays.get(given.id) : undefined;
   if (replay === undefined) throw new OperatorError(`there is no replay ${given.id}: see replay list`);
   return replay;

@@ -2,10 +2,9 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import express, { type Router } from 'express';
-import type { Broker } from '../broker/broker.ts';
 import type { Logger } from '../runtime/logger.ts';
+import type { Shelves } from './erase-entity.ts';
 import { type OperatorDeps, OperatorError, runOperatorCommand } from './operator-commands.ts';
-import { isReplayCommand, type ReplayCommandDeps, runReplayCommand } from './operator-replays.ts';
 import { isShelfCommand, runShelfCommand } from './operator-shelves.ts';
 
 /** Some thousand positions of a shelf. */
@@ -23,13 +22,13 @@ export function operatorTokenFile(dataDir: string): string {
  * Makes a new token at each start: whoever can read the data directory is the operator.
  */
 export function operatorRoutes(
-  deps: OperatorDeps &
-    ReplayCommandDeps & {
-      readonly broker: Pick<Broker, 'quarantine' | 'deadLetters'>;
-      readonly dataDir: string;
-      readonly log: Logger;
-    },
+  given: Omit<OperatorDeps, 'withShelves'> & {
+    readonly broker: Shelves;
+    readonly dataDir: string;
+    readonly log: Logger;
+  },
 ): Router {
+  const deps: OperatorDeps & typeof given = { ...given, withShelves: (use) => use(given.broker) };
   const token = Buffer.from(deps.random.bytes(TOKEN_BYTES)).toString('base64url');
   writeToken(deps.dataDir, token);
   const expected = digest(`Bearer ${token}`);
@@ -42,12 +41,10 @@ export function operatorRoutes(
   router.post('/:command', express.json({ limit: BODY_BYTES_MAX }), async (request, response) => {
     const { command } = request.params;
     try {
-      const given = request.body ?? {};
+      const args = request.body ?? {};
       const result = isShelfCommand(command)
-        ? await runShelfCommand(deps.broker, command, given)
-        : isReplayCommand(command)
-          ? await runReplayCommand(deps, command, given)
-          : await runOperatorCommand(deps, command, given);
+        ? await runShelfCommand(deps.broker, command, args)
+        : await runOperatorCommand(deps, command, args);
       deps.log.info({ event: 'operator_command', command });
       response.setHeader('Cache-Control', 'no-store').json({ result });
     } catch (error) {

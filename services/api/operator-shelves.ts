@@ -2,7 +2,7 @@ import type { Broker } from '../broker/broker.ts';
 import type { DeadLetter } from '../domain/journal.ts';
 import { QUARANTINE_REASONS, type Quarantined, type QuarantineReason } from '../domain/quarantine.ts';
 import { timestamp } from './endpoint-json.ts';
-import { type Arguments, OperatorError } from './operator-commands.ts';
+import { type Arguments, limitOf, OperatorError } from './operator-arguments.ts';
 
 /** What an operator does with the broker's shelves: the same through a running service and without one. */
 
@@ -89,10 +89,9 @@ async function found(quarantine: Shelves['quarantine'], { reason, merchant }: Fi
   }
 }
 
-function pageOf({ limit = LIST_DEFAULT, after }: Arguments): { limit: number; after?: string } {
-  if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > LIST_MAX) {
-    throw new OperatorError(`limit: must be a whole number from 1 to ${LIST_MAX}`);
-  }
+function pageOf(given: Arguments): { limit: number; after?: string } {
+  const { after } = given;
+  const limit = limitOf(given, LIST_DEFAULT, LIST_MAX);
   if (after !== undefined && typeof after !== 'string') throw new OperatorError('after: must be a position');
   return { limit, ...(after === undefined ? {} : { after }) };
 }

@@ -62,6 +62,8 @@ export interface BrokerCapabilities {
   readonly recognisesRepeatedEvents: boolean;
   /** Whether several processes may open it at once. */
   readonly multipleProcesses: boolean;
+  /** Whether shelves forget by themselves, after a month; where they do, `forget` does nothing. */
+  readonly shelvesForget: boolean;
 }
 
 export type PublishedEvent = 'accepted' | 'duplicate' | 'conflict';
@@ -166,6 +168,8 @@ export interface Shelf<Item> {
     readonly after?: string;
     readonly limit: number;
   }): Promise<readonly { readonly position: string; readonly record: Item }[]>;
+  /** Takes these off for ever. Unknown positions are ignored. */
+  forget(positions: readonly string[]): Promise<void>;
 }
 
 export interface BrokerStatus {

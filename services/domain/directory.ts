@@ -34,6 +34,8 @@ export class Directory {
   readonly #endpointsByMerchant = new Map<string, Map<string, Endpoint>>();
   /** The change with the highest version per key, deletes included. */
   readonly #newest = new Map<string, DirectoryChange>();
+  /** How many endpoints' secrets each key of the key ring seals. */
+  readonly #sealedWith = new Map<string, number>();
 
   /** Applies a change; returns false when it is not newer than what is known. */
   apply(change: DirectoryChange): boolean {
@@ -72,6 +74,11 @@ export class Directory {
     return this.#endpoints.size;
   }
 
+  /** Keys of the key ring that endpoints need here, and how many endpoints each. */
+  get sealedWith(): ReadonlyMap<string, number> {
+    return this.#sealedWith;
+  }
+
   #applyMerchant(id: string, value: Merchant | null): void {
     if (value) this.#merchants.set(id, value);
     else this.#merchants.delete(id);
@@ -79,6 +86,8 @@ export class Directory {
 
   #applyEndpoint(id: string, value: Endpoint | null): void {
     const before = this.#endpoints.get(id);
+    if (before) this.#countSealed(before.secret.keyId, -1);
+    if (value) this.#countSealed(value.secret.keyId, 1);
     if (value) {
       this.#endpoints.set(id, value);
       const siblings = this.#endpointsByMerchant.get(value.merchantId);
@@ -90,5 +99,11 @@ export class Directory {
       siblings?.delete(id);
       if (siblings?.size === 0) this.#endpointsByMerchant.delete(before.merchantId);
     }
+  }
+
+  #countSealed(keyId: string, change: 1 | -1): void {
+    const count = (this.#sealedWith.get(keyId) ?? 0) + change;
+    if (count > 0) this.#sealedWith.set(keyId, count);
+    else this.#sealedWith.delete(keyId);
   }
 }

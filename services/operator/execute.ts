@@ -1,5 +1,4 @@
 import type { Arguments, OperatorCommand } from '../api/operator-commands.ts';
-import type { ReplayCommand } from '../api/operator-replays.ts';
 import type { ShelfCommand } from '../api/operator-shelves.ts';
 
 /** The options that every command has, and yargs' own arguments besides. */
@@ -10,7 +9,7 @@ export interface GlobalOptions {
 
 /** Has a command carried out, and prints what came of it. */
 export type Execute = (
-  command: OperatorCommand | ReplayCommand | ShelfCommand,
+  command: OperatorCommand | ShelfCommand,
   options: GlobalOptions,
   given: Arguments,
 ) => Promise<void>;

@@ -54,8 +54,9 @@ export function keyCommands(keys: Argv<GlobalOptions>, execute: Execute): Argv<G
       (create) =>
         create
           .option('merchant', { type: 'string', describe: 'The merchant’s id' })
-          .option('producer', { type: 'boolean', describe: 'For services that publish events' }),
-      (argv) => execute('keys-create', argv, pick(argv, ['merchant', 'producer'])),
+          .option('producer', { type: 'boolean', describe: 'For services that publish events' })
+          .option('name', { type: 'string', describe: 'What it is for, to tell keys apart' }),
+      (argv) => execute('keys-create', argv, pick(argv, ['merchant', 'producer', 'name'])),
     )
     .command(
       'list',

@@ -1,25 +1,42 @@
+import type { Broker, Shelf } from '../broker/broker.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Store } from '../store/store.ts';
 
 const PAUSE_MS = 60_000;
 /** Rows of one step: small, so that a step never holds up recording. */
-const STEP_ROWS = 200;
-const PAUSE_BETWEEN_STEPS_MS = 50;
+const STEP_ROWS = 400;
+/**
+ * A step is followed by a pause as long as it took, at least this. It waits its turn behind the journal's batches, so a
+ * busy store slows it down by itself. Measured: some 8,000 rows/s went beside a journal at its limit.
+ */
+const PAUSE_BETWEEN_STEPS_MS_MIN = 5;
+/** What waits on a shelf for an operator does so for a month at least, as on Kafka. */
+const SHELF_MS_MIN = 30 * 86_400_000;
+/** Records of a shelf looked at together: each holds a body. */
+const SHELF_STEP = 50;
 
-/** Deletes what is older than the retention, by age, in small steps, for as long as the signal has not fired. */
-export async function runRetention(deps: {
+export interface RetentionDeps {
   readonly store: Pick<Store, 'log'>;
+  readonly broker: Pick<Broker, 'deadLetters' | 'quarantine' | 'capabilities'>;
   readonly retentionMs: number;
+  /** At most as long: bodies go first. */
+  readonly bodyRetentionMs: number;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
-}): Promise<void> {
-  const { store, retentionMs, clock, log, signal } = deps;
+}
+
+/** Deletes what is older than its retention, by age, in small steps, for as long as the signal has not fired. */
+export async function runRetention(deps: RetentionDeps): Promise<void> {
+  const { clock, log, signal } = deps;
   while (!signal.aborted) {
     try {
-      const deleted = await store.log.retain(clock.now() - retentionMs, STEP_ROWS);
-      await clock.sleep(deleted > 0 ? PAUSE_BETWEEN_STEPS_MS : PAUSE_MS, signal);
+      const startedAt = clock.now();
+      const gone = await step(deps, startedAt);
+      const took = clock.now() - startedAt;
+      const pause = Math.min(PAUSE_MS, Math.max(PAUSE_BETWEEN_STEPS_MS_MIN, took));
+      await clock.sleep(gone > 0 ? pause : PAUSE_MS, signal);
     } catch (error) {
       log.error(
         { reason: error instanceof Error ? error.message : String(error) },
@@ -28,4 +45,25 @@ export async function runRetention(deps: {
       await clock.sleep(PAUSE_MS, signal);
     }
   }
+}
+
+/** Answers how many rows it has dealt with; 0 = nothing is too old. */
+async function step(deps: RetentionDeps, now: number): Promise<number> {
+  const { store, broker, retentionMs, bodyRetentionMs } = deps;
+  const deleted = await store.log.retain(now - retentionMs, STEP_ROWS);
+  if (deleted > 0) return deleted;
+  // Those of deleted rows went with them.
+  const hasShorter = bodyRetentionMs < retentionMs;
+  const bodies = hasShorter ? await store.log.removeBodies(now - bodyRetentionMs, STEP_ROWS) : 0;
+  if (bodies > 0 || broker.capabilities.shelvesForget) return bodies;
+  const before = now - Math.max(retentionMs, SHELF_MS_MIN);
+  return (await forgetOld(broker.deadLetters, before)) + (await forgetOld(broker.quarantine, before));
+}
+
+/** A shelf is in the order of time: what is young ends the look. */
+async function forgetOld(shelf: Shelf<{ readonly at: number }>, before: number): Promise<number> {
+  const oldest = await shelf.list({ limit: SHELF_STEP });
+  const old = oldest.filter(({ record }) => record.at < before).map(({ position }) => position);
+  await shelf.forget(old);
+  return old.length;
 }

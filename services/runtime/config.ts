@@ -11,6 +11,7 @@ const ROLES = ['api', 'router', 'sender', 'recorder'] as const;
 type Role = (typeof ROLES)[number];
 
 const port = as.integer(0, 65_535);
+const DAY_MS = 86_400_000;
 
 /** Every variable of the service: name, parser, default, meaning. README's table is held to it by a test. */
 export const VARIABLES = {
@@ -88,6 +89,12 @@ export const VARIABLES = {
     'Deliveries a second that replays make at most, so that live ones are not delayed.',
   ),
   HOOKRAIL_RETENTION_DAYS: variable(as.integer(1, 3650), 30, 'Days that events and deliveries are kept.'),
+  HOOKRAIL_BODY_RETENTION_DAYS: variable(
+    as.integer(0, 3650),
+    0,
+    'Days that bodies are kept (event data, requests, responses: they hold names and account numbers); 0 = as ' +
+      '`HOOKRAIL_RETENTION_DAYS`, which it cannot exceed.',
+  ),
   HOOKRAIL_AUTO_DISABLE_HOURS: variable(
     as.number(0, 8760),
     0,
@@ -154,7 +161,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       proxy: parseEgressProxy(values.HOOKRAIL_EGRESS_PROXY),
       extraCaFile: values.HOOKRAIL_EXTRA_CA_FILE,
     },
-    retentionMs: values.HOOKRAIL_RETENTION_DAYS * 86_400_000,
+    retentionMs: values.HOOKRAIL_RETENTION_DAYS * DAY_MS,
+    bodyRetentionMs: bodyRetentionDays(values) * DAY_MS,
     autoDisable: {
       withoutSuccessMs: (values.HOOKRAIL_AUTO_DISABLE_HOURS || (isSandbox ? 24 : 72)) * 3_600_000,
       failedAttempts: values.HOOKRAIL_AUTO_DISABLE_ATTEMPTS || (isSandbox ? 20 : 100),
@@ -162,6 +170,17 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     logLevel: values.HOOKRAIL_LOG_LEVEL,
     tracing: tracingConfig(environment),
   } as const;
+}
+
+function bodyRetentionDays(values: {
+  readonly HOOKRAIL_RETENTION_DAYS: number;
+  readonly HOOKRAIL_BODY_RETENTION_DAYS: number;
+}): number {
+  const { HOOKRAIL_RETENTION_DAYS: all, HOOKRAIL_BODY_RETENTION_DAYS: bodies } = values;
+  if (bodies <= all) return bodies === 0 ? all : bodies;
+  throw new ConfigError(
+    `HOOKRAIL_BODY_RETENTION_DAYS="${bodies}" exceeds HOOKRAIL_RETENTION_DAYS (${all}): bodies go with their rows at the latest`,
+  );
 }
 
 function checkRoles(engine: 'sqlite' | 'kafka', roles: readonly Role[]): void {

@@ -1,9 +1,10 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRing, KeyRingError, parseRing, type RingKeys, readRing } from './keyring-file.ts';
 
-const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+/** An unknown key makes the file be read again, at most this often: it is read on the way of a delivery. */
+const REREAD_MS = 1000;
 
 export interface Sealed {
   readonly keyId: string;
@@ -11,73 +12,102 @@ export interface Sealed {
 }
 
 /**
- * Seals secrets at rest and in streams with AES-256-GCM. The ring is a JSON file:
- * `{"active": "k1", "keys": {"k1": "<base64 of 32 bytes>"}}`; `active` seals, every key opens.
+ * Seals secrets at rest and in streams with AES-256-GCM, with the keys of a ring file (keyring-file.ts): the active one
+ * seals, every key opens. A key that is asked for and not known is looked for in the file, so a file that was replaced
+ * needs no restart. A key once read is kept for as long as the process runs.
  */
 export class KeyRing {
-  readonly #active: string;
-  readonly #keys: ReadonlyMap<string, Buffer>;
+  readonly #file: string;
+  #ring: RingKeys;
+  #readAt = Number.NEGATIVE_INFINITY;
 
-  private constructor(active: string, keys: ReadonlyMap<string, Buffer>) {
-    this.#active = active;
-    this.#keys = keys;
+  private constructor(file: string, ring: RingKeys) {
+    this.#file = file;
+    this.#ring = ring;
   }
 
   /** Reads a ring. Throws KeyRingError, naming the file and what to do, when it is missing or malformed. */
-  static read(path: string): KeyRing {
-    if (!existsSync(path)) {
-      throw new KeyRingError(
-        `key ring ${path} does not exist; make one with: npm run operator -- keyring create --out ${path}`,
-      );
-    }
-    return KeyRing.parse(readFileSync(path, 'utf8'), path);
+  static read(file: string): KeyRing {
+    return new KeyRing(file, readRing(file));
   }
 
-  /** Parses the ring's text; `source` names it in errors. */
-  static parse(text: string, source: string): KeyRing {
-    const fail = (what: string) => new KeyRingError(`key ring ${source} is malformed: ${what}`);
-    let ring: { active?: unknown; keys?: unknown };
-    try {
-      ring = JSON.parse(text);
-    } catch {
-      throw fail('it is not JSON');
-    }
-    if (typeof ring?.active !== 'string') throw fail('"active" must name a key');
-    if (typeof ring.keys !== 'object' || ring.keys === null) throw fail('"keys" must be an object');
-    const keys = new Map<string, Buffer>();
-    for (const [id, value] of Object.entries(ring.keys)) {
-      const key = typeof value === 'string' ? Buffer.from(value, 'base64') : Buffer.alloc(0);
-      if (key.length !== KEY_BYTES) throw fail(`key "${id}" must be the base64 of ${KEY_BYTES} bytes`);
-      keys.set(id, key);
-    }
-    if (!keys.has(ring.active)) throw fail(`"active" names "${ring.active}", which is not among its keys`);
-    return new KeyRing(ring.active, keys);
+  /** Parses the ring's text; `file` names it in errors, and is where it is read again. */
+  static parse(text: string, file: string): KeyRing {
+    return new KeyRing(file, parseRing(text, file));
   }
 
   /** Writes a new ring with one key, readable by its owner only. Never overwrites. */
-  static create(path: string): void {
-    const ring = { active: 'k1', keys: { k1: randomBytes(KEY_BYTES).toString('base64') } };
-    writeFileSync(path, `${JSON.stringify(ring, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  static create(file: string): void {
+    createRing(file);
   }
 
+  /** The file that it was read from, to be named in messages. */
+  get file(): string {
+    return this.#file;
+  }
+
+  /** The key that seals. */
+  get active(): string {
+    return this.#ring.active;
+  }
+
+  /** Whether the key is there; looks into the file when it is not known. */
   has(keyId: string): boolean {
-    return this.#keys.has(keyId);
+    if (this.#ring.keys.has(keyId)) return true;
+    const now = performance.now();
+    if (now - this.#readAt < REREAD_MS) return false;
+    this.#readAt = now;
+    try {
+      this.reread();
+    } catch {
+      // Missing or half-written now: what was read before goes on opening.
+    }
+    return this.#ring.keys.has(keyId);
+  }
+
+  /** One line per key that endpoints need (its id, and how many do) and that is not there. */
+  lacks(needed: Iterable<readonly [keyId: string, endpoints: number]>): string[] {
+    return [...needed]
+      .filter(([keyId]) => !this.has(keyId))
+      .map(([keyId, endpoints]) => {
+        const who = endpoints === 1 ? '1 endpoint needs' : `${endpoints} endpoints need`;
+        return `key ring ${this.#file} lacks key "${keyId}", which ${who}`;
+      });
+  }
+
+  /** Takes over what the file says now. Throws KeyRingError, and changes nothing, when it cannot be used. */
+  reread(): void {
+    const { active, keys } = readRing(this.#file);
+    for (const [id, key] of keys) {
+      const known = this.#ring.keys.get(id);
+      if (known && !known.equals(key)) {
+        throw new KeyRingError(
+          `key "${id}" of key ring ${this.#file} is another one than before: an id is for one key, for ever`,
+        );
+      }
+    }
+    this.#ring = { active, keys: new Map([...this.#ring.keys, ...keys]) };
   }
 
   /** Seals text for one owner: `context` must be the same when it is opened. */
   seal(plain: string, context: string): Sealed {
-    const key = this.#keys.get(this.#active);
+    const { active, keys } = this.#ring;
+    const key = keys.get(active);
     if (!key) throw new KeyRingError('the key ring has no active key');
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
     const text = Buffer.concat([nonce, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-    return { keyId: this.#active, ciphertext: text.toString('base64') };
+    return { keyId: active, ciphertext: text.toString('base64') };
   }
 
   /** Opens what `seal` made. Throws KeyRingError naming the key when it is missing, or the text was tampered with. */
   open(sealed: Sealed, context: string): string {
-    const key = this.#keys.get(sealed.keyId);
-    if (!key) throw new KeyRingError(`key "${sealed.keyId}" is needed and not in the key ring; put it back`);
+    const key = this.has(sealed.keyId) ? this.#ring.keys.get(sealed.keyId) : undefined;
+    if (!key) {
+      throw new KeyRingError(
+        `key "${sealed.keyId}" is needed and not in the key ring ${this.#file}; put it back`,
+      );
+    }
     const bytes = Buffer.from(sealed.ciphertext, 'base64');
     const nonce = bytes.subarray(0, NONCE_BYTES);
     const tag = bytes.subarray(bytes.length - TAG_BYTES);
@@ -93,8 +123,4 @@ export class KeyRing {
       );
     }
   }
-}
-
-class KeyRingError extends Error {
-  override readonly name = 'KeyRingError';
 }

@@ -11,6 +11,8 @@ import type { NetworkWatch } from './network-watch.ts';
 import { buildRequest, type OpenedEndpoint } from './request.ts';
 import type { Posted, Transport } from './transport.ts';
 
+/** What waits for an operator comes again so often, at a minute's distance; from then on at twelve minutes'. */
+const HOPS_SOON = 10;
 /** What fails by our own fault is tried again after so long, at the least. */
 const AGAIN_SECONDS = 3;
 
@@ -57,10 +59,11 @@ export async function deliver(task: DeliveryTask, deps: DeliverDeps): Promise<De
   const endpoint = directory.endpoint(task.endpointId);
   const reason = whyCancelled(task, endpoint);
   if (!endpoint || reason) return cancelled(task, reason ?? 'endpoint_deleted', clock.now());
-  if (directory.merchant(task.merchantId)?.state === 'paused') return parked(66, 'merchant_paused');
+  if (directory.merchant(task.merchantId)?.state === 'paused')
+    return parked(heldTier(task), 'merchant_paused');
 
   const opened = deps.open(endpoint);
-  if (!opened) return parked(66, 'secret_not_openable');
+  if (!opened) return parked(heldTier(task), 'secret_not_openable');
 
   const startedAt = clock.now();
   const { request, signature } = buildRequest(task, opened, startedAt);
@@ -135,6 +138,11 @@ function cancelled(task: DeliveryTask, reason: CancelReason, at: number): Delive
 
 function parked(tier: Tier, why: ParkedWhy): Delivery {
   return { kind: 'parked', settlement: { kind: 'parked', tier }, why };
+}
+
+/** A merchant may be on hold for days: what waits must not keep the streams busy for as long. */
+function heldTier({ hop }: Pick<DeliveryTask, 'hop'>): Tier {
+  return hop < HOPS_SOON ? 66 : 731;
 }
 
 /** Field by field: this runs for every attempt, and spreading costs several times as much. */

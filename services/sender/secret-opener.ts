@@ -7,8 +7,10 @@ import { type OpenedEndpoint, openEndpoint } from './request.ts';
 export class SecretOpener {
   readonly #keyRing: KeyRing;
   readonly #log: Logger;
-  /** null: it could not be opened, which was said. */
+  /** null: the key is there and does not open it, which was said. */
   readonly #opened = new WeakMap<Endpoint, OpenedEndpoint | null>();
+  /** Keys that were asked for and are not in the ring. Said once each, not once per endpoint. */
+  readonly #missing = new Set<string>();
 
   constructor(keyRing: KeyRing, log: Logger) {
     this.#keyRing = keyRing;
@@ -19,9 +21,28 @@ export class SecretOpener {
   open(endpoint: Endpoint): OpenedEndpoint | null {
     const known = this.#opened.get(endpoint);
     if (known !== undefined) return known;
+    if (!this.#hasKey(endpoint.secret.keyId)) return null;
     const opened = this.#tryOpen(endpoint);
     this.#opened.set(endpoint, opened);
     return opened;
+  }
+
+  /** The ring may get the key at any time, so its lack is not remembered. */
+  #hasKey(keyId: string): boolean {
+    const { file } = this.#keyRing;
+    if (this.#keyRing.has(keyId)) {
+      if (this.#missing.delete(keyId))
+        this.#log.info({ key: keyId, file }, 'the missing key is in the key ring');
+      return true;
+    }
+    if (!this.#missing.has(keyId)) {
+      this.#missing.add(keyId);
+      this.#log.error(
+        { key: keyId, file },
+        'a key that endpoints need is not in the key ring: their deliveries wait, and go on when it is put there',
+      );
+    }
+    return false;
   }
 
   #tryOpen(endpoint: Endpoint): OpenedEndpoint | null {
@@ -31,7 +52,7 @@ export class SecretOpener {
       const why = error instanceof Error ? error.message : 'unknown error';
       this.#log.error(
         { endpoint: endpoint.uuid, merchant: endpoint.merchantId, why },
-        'the secret of an endpoint cannot be opened: its deliveries wait until the key is back and we are restarted',
+        'the secret of an endpoint cannot be opened: its deliveries wait until it is sealed anew',
       );
       return null;
     }

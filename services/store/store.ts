@@ -10,15 +10,17 @@
  */
 import type { FailureCode, ResponseKept } from '../domain/attempt.ts';
 import type { ApiVersion } from '../domain/endpoint.ts';
-import type { DomainEvent, EventType } from '../domain/event.ts';
+import type { DomainEvent, EventData, EventType } from '../domain/event.ts';
 import type { JournalEntry } from '../domain/journal.ts';
-import type { Merchant } from '../domain/merchant.ts';
 import type { Trigger } from '../domain/task.ts';
 import type { Endpoints } from './endpoints.ts';
+import type { Audit, Erasures, Sealings } from './keeping.ts';
+import type { ApiKeys, Merchants } from './merchants.ts';
 import type { Outbox } from './outbox.ts';
 import type { Replays, TraceRecord } from './replays.ts';
 
 export type * from './endpoints.ts';
+export type { ApiKey, ApiKeys, Merchants } from './merchants.ts';
 
 export interface Store {
   readonly merchants: Merchants;
@@ -28,6 +30,9 @@ export interface Store {
   readonly outbox: Outbox;
   readonly log: DeliveryLog;
   readonly replays: Replays;
+  readonly audit: Audit;
+  readonly sealings: Sealings;
+  readonly erasures: Erasures;
   status(): { readonly reachable: boolean };
   /** Copies all of it, as it stands, into a new file, while it is in use; rejects when that exists. Resolves when durable. */
   backup(toFile: string): Promise<{ readonly bytes: number }>;
@@ -52,51 +57,13 @@ export type Actor =
   | { readonly kind: 'operator' }
   | { readonly kind: 'system' };
 
-export interface Merchants {
-  create(merchant: {
-    readonly merchantId: string;
-    readonly name: string;
-    readonly senderAccountDetails: boolean;
-  }): Promise<Merchant>;
-  get(merchantId: string): Promise<Merchant | undefined>;
-  list(): Promise<readonly Merchant[]>;
-  update(
-    merchantId: string,
-    change: Partial<Pick<Merchant, 'name' | 'state' | 'senderAccountDetails'>>,
-  ): Promise<Merchant | undefined>;
-}
-
-export interface ApiKey {
-  readonly keyId: string;
-  /** `producer` keys (pk_…) open only the producer routes and belong to no merchant. */
-  readonly kind: 'merchant' | 'producer';
-  readonly merchantId: string | null;
-  /** SHA-256 of the key. */
-  readonly hash: Uint8Array;
-  /** Enough to recognise it in a list: its first and last characters. */
-  readonly hint: string;
-  readonly createdAt: number;
-  readonly revokedAt: number | null;
-  readonly lastUsedAt: number | null;
-}
-
-export interface ApiKeys {
-  create(key: ApiKey): Promise<void>;
-  findByHash(hash: Uint8Array): Promise<ApiKey | undefined>;
-  list(): Promise<readonly ApiKey[]>;
-  /** False when there is no such key, or it was revoked before. */
-  revoke(keyId: string, at: number): Promise<boolean>;
-  /** Best effort; may be delayed and grouped. */
-  touch(keyId: string, at: number): void;
-}
-
 /** A stored answer for an Idempotency-Key, written in the same transaction as the change it answers. */
 export interface AnswerToStore {
   /** Key id and Idempotency-Key, as one string. */
   readonly scope: string;
   readonly requestHash: string;
   readonly status: number;
-  /** The answer's body, sealed by the key ring: it holds the secret. */
+  /** The answer's body, sealed by the key ring (JSON of what it made, for `scope`): it holds the secret. */
   readonly sealed: string;
   readonly expiresAt: number;
 }
@@ -174,6 +141,9 @@ export interface AttemptRecord {
   readonly signature: string;
 }
 
+/** `data` is null once the event's bodies were removed, by age or by an erasure. */
+export type StoredEvent = Omit<DomainEvent, 'data'> & { readonly data: EventData | null };
+
 export interface DeliveryLog {
   applyJournal(position: JournalPosition, entries: readonly JournalEntry[]): Promise<void>;
   positionOf(partition: string): Promise<number | undefined>;
@@ -198,18 +168,26 @@ export interface DeliveryLog {
     endpointId: string,
     deliveryId: string,
   ): Promise<
-    | (DeliveryRecord & { readonly attempts: readonly AttemptRecord[]; readonly body: Uint8Array | null })
+    | (DeliveryRecord & {
+        readonly attempts: readonly AttemptRecord[];
+        /** Null while it is not recorded yet, and for ever once it was removed. */
+        readonly body: Uint8Array | null;
+        /** Its event's bodies were removed, by age or by an erasure; the responses' went with them. */
+        readonly bodyRemoved: boolean;
+      })
     | undefined
   >;
   event(
     merchantId: string,
     eventId: string,
   ): Promise<
-    | { readonly event: DomainEvent; readonly routedAt: number; readonly trace: readonly TraceRecord[] }
+    | { readonly event: StoredEvent; readonly routedAt: number; readonly trace: readonly TraceRecord[] }
     | undefined
   >;
   /** Resolves with the delivery once its first attempt is recorded (or it was cancelled), or undefined when the signal fires. */
   waitForAttempt(deliveryId: string, signal: AbortSignal): Promise<boolean>;
   /** Deletes deliveries and events older than `before`, at most `limit` rows; answers how many went. */
   retain(before: number, limit: number): Promise<number>;
+  /** Removes bodies of events and deliveries older than `before`, rows stay; answers how many rows it came by. */
+  removeBodies(before: number, limit: number): Promise<number>;
 }

@@ -1,6 +1,6 @@
 /** Replays: what an endpoint has not got is found, counted, sent once, and the progress told; or a clear reason why not. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { runReplayCommand } from '../../services/api/operator-replays.ts';
+import { runOperatorCommand } from '../../services/api/operator-commands.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { deliveryId } from '../../services/domain/ids.ts';
 import { renderBody } from '../../services/domain/versions/render.ts';
@@ -172,9 +172,16 @@ describe('a replay', () => {
     const late = eventOf(api.merchantId, other.uuid, { occurredAt: Date.now() - 50_000 });
     const trace = [{ endpointId: other.uuid, verdict: 'endpoint_disabled' }] as const;
     await journalOf(api.store, other.uuid)({ ...routed(late, []), trace });
-    const deps = { ...api, random: systemRandom };
+    const means = { random: systemRandom, environment: 'sandbox', isRelayed: true } as const;
+    const deps = {
+      ...means,
+      store: api.store,
+      clock: api.clock,
+      keyRing: () => api.keyRing,
+      withShelves: <T>(use: (shelves: typeof api.broker) => Promise<T>) => use(api.broker),
+    };
     const given = { since: SINCE, only: 'missing', merchant: api.merchantId };
-    const started = await runReplayCommand(deps, 'replay-start', given);
+    const started = await runOperatorCommand(deps, 'replay-start', given);
     const { replayId } = started as { replayId: string };
     const done = await eventually('it ends', async () => {
       const replay = await api.store.replays.get(replayId);

@@ -87,6 +87,9 @@ export function recordGuarantees(bench: GiveBench): void {
     expect([...page, ...rest].map(({ record }) => record.eventId)).toEqual(
       events.map(({ eventId }) => eventId),
     );
+    await broker.quarantine.forget(page.map(({ position }) => position));
+    const left = await broker.quarantine.list({ limit: 9 });
+    expect(left).toHaveLength(broker.capabilities.shelvesForget ? 5 : 3);
   });
 
   it('closes twice, and with nothing ever started', async () => {

@@ -282,5 +282,10 @@ export function taskGuarantees(bench: GiveBench): void {
     const page = await broker.deadLetters.list({ limit: 3 });
     const rest = await broker.deadLetters.list({ limit: 3, after: page.at(-1)?.position ?? '' });
     expect([...page, ...rest].map(({ record }) => record)).toEqual(tasks.map(deadLetter));
+    await broker.deadLetters.forget(page.map(({ position }) => position));
+    broker = await bench().crash(broker);
+    const left = await broker.deadLetters.list({ limit: 9 });
+    const kept = broker.capabilities.shelvesForget ? tasks : tasks.slice(page.length);
+    expect(left.map(({ record }) => record)).toEqual(kept.map(deadLetter));
   });
 }

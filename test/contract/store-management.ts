@@ -46,6 +46,7 @@ function merchantsAndKeys(test: StoreUnderTest): void {
       merchantId: MERCHANT,
       hash: new Uint8Array(hash),
       hint: 'sk_…abc',
+      name: null,
       createdAt: START,
       revokedAt: null,
       lastUsedAt: null,

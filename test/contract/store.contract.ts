@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe } from 'vitest';
 import type { Store } from '../../services/store/store.ts';
+import { bodiesContract } from './store-bodies.ts';
 import { healthContract } from './store-health.ts';
 import { journalContract } from './store-journal.ts';
+import { keepingContract } from './store-keeping.ts';
 import { logContract } from './store-log.ts';
 import { managementContract } from './store-management.ts';
 import { outboxContract } from './store-outbox.ts';
@@ -65,5 +67,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     healthContract(underTest);
     logContract(underTest);
     replayContract(underTest);
+    keepingContract(underTest);
+    bodiesContract(underTest);
   });
 }

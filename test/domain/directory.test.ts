@@ -44,6 +44,25 @@ describe('the directory', () => {
     expect([...directory.endpointsOf('m')]).toEqual([]);
   });
 
+  it('counts which keys of the key ring endpoints need, through changes and deletes', () => {
+    const directory = new Directory();
+    const sealed = (id: string, version: number, keyId: string): DirectoryChange => ({
+      ...{ kind: 'endpoint', id, version },
+      value: { ...endpoint(id, 'm', version), secret: { keyId, ciphertext: '' } },
+    });
+    for (const id of ['a', 'b', 'c']) directory.apply(sealed(id, 1, 'k1'));
+    expect([...directory.sealedWith]).toEqual([['k1', 3]]);
+    directory.apply(sealed('a', 2, 'k2'));
+    directory.apply(sealed('a', 1, 'k1'));
+    directory.apply(remove('b', 2));
+    expect([...directory.sealedWith]).toEqual([
+      ['k1', 1],
+      ['k2', 1],
+    ]);
+    directory.apply(sealed('c', 2, 'k2'));
+    expect([...directory.sealedWith]).toEqual([['k2', 2]]);
+  });
+
   it('ends with the highest version of each key, in any order, with repeats', () => {
     const change = fc
       .tuple(fc.constantFrom('a', 'b', 'c'), fc.integer({ min: 1, max: 8 }))

@@ -15,6 +15,7 @@ import { openSqliteBroker } from '../../services/broker/sqlite/sqlite-broker.ts'
 import { parseApiKey } from '../../services/domain/api-key.ts';
 import { runOperator } from '../../services/operator.ts';
 import { systemClock } from '../../services/runtime/clock.ts';
+import { KeyRing } from '../../services/runtime/keyring.ts';
 import { systemRandom } from '../../services/runtime/random.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import { anEvent, quarantined } from '../support/broker-records.ts';
@@ -77,7 +78,9 @@ async function startService() {
   const store = await openSqliteStore({ file: join(dataDir, 'store.db'), clock, healthPolicy });
   const log = pino({ level: 'silent' });
   const broker = await openBroker();
-  const deps = { store, broker, clock, random: systemRandom, environment: 'sandbox', dataDir, log } as const;
+  const keyRing = () => KeyRing.read(join(dataDir, 'keyring.json'));
+  const means = { store, broker, clock, random: systemRandom, keyRing, isRelayed: false };
+  const deps = { ...means, environment: 'sandbox', dataDir, log } as const;
   const server: Server = createServer(express().use('/operator', operatorRoutes(deps)));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   opsPort = (server.address() as AddressInfo).port;

@@ -39,6 +39,18 @@ describe('the configuration', () => {
     expect(() => readConfig({ [name]: value })).toThrow(message);
   });
 
+  it('bodies are kept as long as their rows unless less is asked for, and never longer', () => {
+    const days = (all: string, bodies?: string) =>
+      readConfig({
+        HOOKRAIL_RETENTION_DAYS: all,
+        ...(bodies === undefined ? {} : { HOOKRAIL_BODY_RETENTION_DAYS: bodies }),
+      }).bodyRetentionMs / 86_400_000;
+    expect([days('20'), days('20', '0'), days('20', '7'), days('20', '20')]).toEqual([20, 20, 7, 20]);
+    expect(() => days('20', '21')).toThrow(
+      'HOOKRAIL_BODY_RETENTION_DAYS="21" exceeds HOOKRAIL_RETENTION_DAYS (20)',
+    );
+  });
+
   it.each(['HOOKRAIL_RETRY_SCALE', 'HOOKRAIL_EGRESS_ALLOW', 'HOOKRAIL_EXTRA_CA_FILE'])(
     '%s is refused in production',
     (name) => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../services/runtime/clock.ts';
 import { KeyRing } from '../../services/runtime/keyring.ts';
+import { addKey, removeKey } from '../../services/runtime/keyring-file.ts';
 import { Lifecycle } from '../../services/runtime/lifecycle.ts';
 
 describe('the system clock', () => {
@@ -66,6 +67,61 @@ describe('the key ring', () => {
     expect(KeyRing.read(path).open(sealed, 'e')).toBe('s');
     writeFileSync(path, JSON.stringify({ active: 'k2', keys: { k2: other } }));
     expect(() => KeyRing.read(path).open(sealed, 'e')).toThrow('key "k1" is needed');
+  });
+
+  it('finds a key that was added to its file, without a restart, and keeps what it had', () => {
+    const path = file();
+    KeyRing.create(path);
+    const [sealing, opening] = [KeyRing.read(path), KeyRing.read(path)];
+    const old = sealing.seal('old', 'e');
+    const added = addKey(path);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    // Nobody has asked for it: who seals goes on with the key it knows until it is told.
+    expect(sealing.active).toBe('k1');
+    sealing.reread();
+    expect(sealing.active).toBe(added);
+    const fresh = sealing.seal('new', 'e');
+    expect(fresh.keyId).toBe(added);
+    expect(opening.open(fresh, 'e')).toBe('new');
+    removeKey(path, 'k1');
+    opening.reread();
+    expect(opening.open(old, 'e')).toBe('old');
+    expect(KeyRing.read(path).lacks([['k1', 2]])).toEqual([
+      `key ring ${path} lacks key "k1", which 2 endpoints need`,
+    ]);
+  });
+
+  it('looks into the file for an unknown key at most once a second', () => {
+    const path = file();
+    KeyRing.create(path);
+    const ring = KeyRing.read(path);
+    expect(ring.has('k9')).toBe(false);
+    const added = addKey(path);
+    expect(ring.has(added)).toBe(false);
+  });
+
+  it('goes on with what it has when the file is spoiled, or gives an id to another key', () => {
+    const path = file();
+    KeyRing.create(path);
+    const ring = KeyRing.read(path);
+    const sealed = ring.seal('s', 'e');
+    writeFileSync(path, '{"active": "k1", "ke');
+    expect(() => ring.reread()).toThrow('is malformed');
+    const other = Buffer.alloc(32, 7).toString('base64');
+    writeFileSync(path, JSON.stringify({ active: 'k1', keys: { k1: other } }));
+    expect(() => ring.reread()).toThrow('key "k1" of key ring');
+    expect(ring.open(sealed, 'e')).toBe('s');
+  });
+
+  it('is changed by one at a time, never loses its active key, and says what is in the way', () => {
+    const path = file();
+    KeyRing.create(path);
+    expect(() => removeKey(path, 'k1')).toThrow('is the active one');
+    expect(() => removeKey(path, 'k7')).toThrow('it has k1');
+    writeFileSync(`${path}.new`, '');
+    const before = readFileSync(path, 'utf8');
+    expect(() => addKey(path)).toThrow(`${path}.new exists`);
+    expect(readFileSync(path, 'utf8')).toBe(before);
   });
 
   it.each([

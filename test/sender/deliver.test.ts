@@ -36,8 +36,8 @@ let base: string;
 let transport: Transport;
 let answer: { status: number; headers: Record<string, string> };
 let requests: { headers: Record<string, string>; body: string; url: string }[];
+let logged = '';
 let deps: DeliverDeps;
-let logged: string;
 
 beforeAll(async () => {
   const { ca, certificate } = await receiverCertificates();
@@ -271,17 +271,16 @@ describe('what is our doing costs no attempt', () => {
       version: 1,
     } as const;
     deps.directory.apply({ kind: 'merchant', id: merchantId, version: 1, value });
-    expect((await deliver(taskOf(), deps)).settlement).toEqual({ kind: 'parked', tier: 66 });
+    expect((await deliver(taskOf({ hop: 9 }), deps)).settlement).toEqual({ kind: 'parked', tier: 66 });
+    // On hold for long: it comes again more seldom.
+    expect((await deliver(taskOf({ hop: 10 }), deps)).settlement).toEqual({ kind: 'parked', tier: 731 });
     expect(requests).toHaveLength(0);
   });
 
-  test('a secret that cannot be opened, said once per endpoint', async () => {
+  test('a secret that cannot be opened', async () => {
     put({ secret: { keyId: 'lost', ciphertext: 'AAAA' } });
-    for (let i = 0; i < 3; i += 1) {
-      expect((await deliver(taskOf(), deps)).settlement).toEqual({ kind: 'parked', tier: 66 });
-    }
-    expect(logged.split('\n').filter((line) => line.includes('cannot be opened'))).toHaveLength(1);
-    expect(logged).toContain('lost');
+    expect((await deliver(taskOf(), deps)).settlement).toEqual({ kind: 'parked', tier: 66 });
+    expect(requests).toHaveLength(0);
   });
 
   test('our shutdown', async () => {

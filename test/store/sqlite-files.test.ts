@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../services/runtime/clock.ts';
+import { AuditReads } from '../../services/store/sqlite/audit-reads.ts';
 import { openConnection } from '../../services/store/sqlite/connection.ts';
 import { MIGRATIONS, migrate } from '../../services/store/sqlite/migrations/migrate.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
@@ -114,6 +115,30 @@ describe('the audit', () => {
   });
 });
 
+describe('reading', () => {
+  it('uses an index for every set of filters of the audit, without sorting', () => {
+    const db = openConnection(file, 'write');
+    migrate(db, file);
+    const filters = [
+      [{}, 'audit_newest'],
+      [{ since: 1 }, 'audit_newest'],
+      [{ merchantId: 'm' }, 'audit_merchant'],
+      [{ merchantId: 'm', since: 1 }, 'audit_merchant'],
+      [{ endpointId: 'e', since: 1 }, 'audit_endpoint'],
+      [{ endpointId: 'e', merchantId: 'm' }, 'audit_endpoint'],
+    ] as const;
+    for (const [options, index] of filters) {
+      for (const isContinued of [false, true]) {
+        const sql = AuditReads.listSql(options, isContinued).replaceAll(/:\w+/g, '1');
+        const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[];
+        const lines = plan.map(({ detail }) => detail);
+        expect(lines[0]).toContain(`USING INDEX ${index}`);
+        expect(lines.join()).not.toContain('TEMP B-TREE');
+      }
+    }
+    db.close();
+  });
+});
 describe('a full disk', () => {
   it('refuses with StoreUnavailable, loses nothing acknowledged, goes on when there is room', async () => {
     const endpointId = randomUUID();

@@ -51,6 +51,7 @@ export async function preparePremises(
       merchantId: kind === 'merchant' ? merchantId : null,
       hash: hashApiKey(text),
       hint: text.slice(-4),
+      name: null,
       createdAt: clock.now(),
       revokedAt: null,
       lastUsedAt: null,

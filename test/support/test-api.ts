@@ -164,6 +164,7 @@ async function makeKeys(store: Store, clock: Clock, environment: 'sandbox' | 'pr
       merchantId: sort.of,
       hash: hashApiKey(key),
       hint: apiKeyHint(key),
+      name: null,
       createdAt: Math.floor(clock.now()),
       revokedAt: null,
       lastUsedAt: null,

@@ -114,11 +114,11 @@ async function rendered(
     store.merchants.get(merchantId),
   ]);
   if (found === undefined) return null;
-  const { event } = found;
+  const { data, entityId, occurredAt, ...rest } = found.event;
+  if (data === null) return null;
   const senderAccountDetails = merchant?.senderAccountDetails ?? false;
-  const result = renderBody(event, apiVersion, { senderAccountDetails });
-  if (result.kind !== 'rendered') return null;
-  return { entityId: event.entityId, occurredAt: event.occurredAt, apiVersion, body: result.body };
+  const result = renderBody({ ...rest, data, entityId, occurredAt }, apiVersion, { senderAccountDetails });
+  return result.kind === 'rendered' ? { entityId, occurredAt, apiVersion, body: result.body } : null;
 }
 
 /** The bytes that were sent, or would have been. */

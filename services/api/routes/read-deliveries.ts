@@ -41,7 +41,9 @@ export function listDeliveries(context: ApiContext): RequestHandler {
       .catch((error: unknown) => {
         throw error instanceof CursorInvalid ? cursorInvalid() : error;
       });
-    sendJson(response, 200, { data: records.map(deliveryJson), has_more: next !== null, next_cursor: next });
+    const isPaused = await isMerchantPaused(context, endpoint.merchantId);
+    const data = records.map((delivery) => deliveryJson(delivery, isPaused));
+    sendJson(response, 200, { data, has_more: next !== null, next_cursor: next });
   };
 }
 
@@ -61,14 +63,20 @@ export function getDelivery(context: ApiContext): RequestHandler {
     const delivery = await context.store.log.delivery(merchantId, uuid, pathId(request, 'delivery_id'));
     if (delivery === undefined) throw new ApiError('delivery_not_found', '');
     sendJson(response, 200, {
-      ...deliveryJson(delivery),
+      ...deliveryJson(delivery, await isMerchantPaused(context, merchantId)),
       body: delivery.body === null ? null : Buffer.from(delivery.body).toString('utf8'),
+      body_removed: delivery.bodyRemoved,
       attempts: delivery.attempts.map((attempt) => attemptJson(delivery, attempt)),
     });
   };
 }
 
-function deliveryJson(delivery: DeliveryRecord) {
+/** The operator holds the merchant's deliveries back: what waits does so for no fault of the receiver. */
+async function isMerchantPaused(context: ApiContext, merchantId: string): Promise<boolean> {
+  return (await context.store.merchants.get(merchantId))?.state === 'paused';
+}
+
+function deliveryJson(delivery: DeliveryRecord, isPaused: boolean) {
   return {
     delivery_uuid: delivery.deliveryId,
     event_uuid: delivery.eventId,
@@ -80,6 +88,7 @@ function deliveryJson(delivery: DeliveryRecord) {
     trigger: delivery.trigger,
     status: delivery.status,
     cancel_reason: delivery.cancelReason,
+    held: isPaused && (delivery.status === 'pending' || delivery.status === 'failed'),
     attempts_made: delivery.attemptsMade,
     attempts_max: delivery.attemptsMax,
     occurred_at: timestamp(delivery.occurredAt),
@@ -91,7 +100,7 @@ function deliveryJson(delivery: DeliveryRecord) {
   };
 }
 
-function attemptJson(delivery: DeliveryRecord, attempt: AttemptRecord) {
+function attemptJson(delivery: DeliveryRecord & { readonly bodyRemoved: boolean }, attempt: AttemptRecord) {
   const { response } = attempt;
   return {
     number: attempt.number,
@@ -105,7 +114,8 @@ function attemptJson(delivery: DeliveryRecord, attempt: AttemptRecord) {
     }),
     response_status: response?.status ?? null,
     response_headers: response === null ? null : joined(response.headers),
-    response_body: response === null ? null : Buffer.from(response.body).toString('utf8'),
+    response_body:
+      response === null || delivery.bodyRemoved ? null : Buffer.from(response.body).toString('utf8'),
     response_body_truncated: response?.bodyTruncated ?? false,
     failure_code: attempt.failureCode,
     failure_detail: attempt.failureDetail,
@@ -140,7 +150,10 @@ export function getEvent(context: ApiContext): RequestHandler {
     const { event, routedAt, trace } = found;
     // Rendered for this merchant: the event itself may hold what only entitled merchants see.
     const senderAccountDetails = merchant?.senderAccountDetails ?? false;
-    const rendered = renderBody(event, API_VERSION_DEFAULT, { senderAccountDetails });
+    const rendered =
+      event.data === null
+        ? null
+        : renderBody({ ...event, data: event.data }, API_VERSION_DEFAULT, { senderAccountDetails });
     sendJson(response, 200, {
       event_uuid: event.eventId,
       type: event.type,
@@ -150,7 +163,8 @@ export function getEvent(context: ApiContext): RequestHandler {
       occurred_at: timestamp(event.occurredAt),
       routed_at: timestamp(routedAt),
       simulated: event.simulated,
-      body: rendered.kind === 'rendered' ? Buffer.from(rendered.body).toString('utf8') : null,
+      body: rendered?.kind === 'rendered' ? Buffer.from(rendered.body).toString('utf8') : null,
+      body_removed: event.data === null,
       endpoints: trace.map((line) => ({
         endpoint_uuid: line.endpointId,
         verdict: line.verdict,

@@ -3,6 +3,7 @@ import { entityKindsOf, SUB_TYPES, subTypesOf, typesOf } from '../../domain/cata
 import { type ApiVersion, subscribes } from '../../domain/endpoint.ts';
 import type { DomainEvent, EntityKind, EventType } from '../../domain/event.ts';
 import { requestedDeliveryId } from '../../domain/ids.ts';
+import type { Merchant } from '../../domain/merchant.ts';
 import { sampleEvent } from '../../domain/samples/sample.ts';
 import { renderBody } from '../../domain/versions/render.ts';
 import type { EndpointRecord } from '../../store/store.ts';
@@ -37,12 +38,13 @@ export function testEndpoint(context: ApiContext): RequestHandler {
     const body: TestBody = request.body;
     checkCombination(body, endpoint.apiVersion);
     const event = sampleOf(context, endpoint, body);
-    const asked = await deliveryOf(context, endpoint, event, response.locals.requestId);
+    const merchant = await context.store.merchants.get(endpoint.merchantId);
+    const asked = deliveryOf({ endpoint, merchant, event }, response.locals.requestId);
     // Look from before the publish on: the attempt may be over at once.
     const wait = waitFor(context, request, response, asked.deliveryId);
     await published(context.broker.publishTasks([requestedTask(asked, wholeNow(context.clock))]));
     const ids = { delivery_uuid: asked.deliveryId, event_uuid: event.eventId };
-    const warnings = warningsFor(endpoint, event.type);
+    const warnings = warningsFor(endpoint, event.type, merchant);
     const result = wait && (await wait.attempted) ? await resultOf(context, asked) : undefined;
     if (response.destroyed) return;
     if (!wait || !result) return sendJson(response, 202, { ...ids, status: 'queued', warnings });
@@ -95,13 +97,15 @@ function sampleOf(context: ApiContext, endpoint: EndpointRecord, body: TestBody)
   });
 }
 
-async function deliveryOf(
-  context: ApiContext,
-  endpoint: EndpointRecord,
-  event: DomainEvent,
+function deliveryOf(
+  of: {
+    readonly endpoint: EndpointRecord;
+    readonly merchant: Merchant | undefined;
+    readonly event: DomainEvent;
+  },
   requestId: string,
-): Promise<RequestedDelivery> {
-  const merchant = await context.store.merchants.get(endpoint.merchantId);
+): RequestedDelivery {
+  const { endpoint, merchant, event } = of;
   const rendered = renderBody(event, endpoint.apiVersion, {
     senderAccountDetails: merchant?.senderAccountDetails ?? false,
   });
@@ -156,7 +160,7 @@ async function resultOf(context: ApiContext, asked: RequestedDelivery) {
 }
 
 /** What a test may do and a real event may not. */
-function warningsFor(endpoint: EndpointRecord, type: EventType) {
+function warningsFor(endpoint: EndpointRecord, type: EventType, merchant: Merchant | undefined) {
   const warnings: { readonly code: string; readonly detail: string }[] = [];
   if (endpoint.status !== 'active') {
     const detail = `The endpoint is ${endpoint.status}: real events are not sent to it.`;
@@ -165,6 +169,11 @@ function warningsFor(endpoint: EndpointRecord, type: EventType) {
   if (!subscribes(endpoint, type)) {
     const detail = `subscribed_events does not have ${type}: real events of this type are not sent to it.`;
     warnings.push({ code: 'filtered', detail });
+  }
+  if (merchant?.state === 'paused') {
+    const detail =
+      'The operator holds your deliveries back for now: they, and this one, are sent when that ends.';
+    warnings.push({ code: 'deliveries_held', detail });
   }
   return warnings;
 }

@@ -89,6 +89,7 @@ class Engine implements KafkaBroker {
     repeatsMs: 2 * COMMIT_MS,
     recognisesRepeatedEvents: false,
     multipleProcesses: true,
+    shelvesForget: true,
   };
   readonly events: Source<ReceivedEvent, RouterResult>;
   readonly tasks: Readonly<Record<TaskClass, Source<DeliveryTask, Settlement>>>;

@@ -50,6 +50,9 @@ class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
     this.#options = options;
   }
 
+  /** The topic forgets by age. */
+  async forget(): Promise<void> {}
+
   /** At most 1,000. Throws RangeError when `after` is no position. Records that cannot be read are left out and logged. */
   async list({
     after,
@@ -151,6 +154,9 @@ export class QuarantineShelf {
     this.#shelf = new TopicShelf('quarantined', options);
     this.list = (page) => this.#shelf.list(page);
   }
+
+  /** The topic forgets by age. */
+  async forget(): Promise<void> {}
 
   /** Resolves when it is durable; waits for brokers as long as it takes. */
   async put(record: Quarantined): Promise<void> {

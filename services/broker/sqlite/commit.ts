@@ -179,6 +179,9 @@ export class Committer {
         case OPERATION.quarantineDelete:
           on.quarantineDelete.run(reader.f64());
           break;
+        case OPERATION.deadLetterDelete:
+          on.deadLetterDelete.run(reader.f64());
+          break;
         case OPERATION.probe:
           on.probe.run(String(reader.f64()));
           break;
@@ -263,6 +266,7 @@ function prepare(db: Database.Database) {
     deadLetterInsert: db.prepare('INSERT INTO dead_letter(schema, blob) VALUES (?, ?)'),
     quarantineInsert: db.prepare('INSERT INTO quarantine(schema, blob) VALUES (?, ?)'),
     quarantineDelete: db.prepare('DELETE FROM quarantine WHERE id = ?'),
+    deadLetterDelete: db.prepare('DELETE FROM dead_letter WHERE id = ?'),
     probe: db.prepare(
       "INSERT INTO meta VALUES ('probe', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
     ),

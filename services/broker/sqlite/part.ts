@@ -143,6 +143,11 @@ export class Part {
     this.#record(quarantinedCodec, record);
   }
 
+  deadLetterDone(id: number): void {
+    this.#operations.u8(OPERATION.deadLetterDelete);
+    this.#operations.f64(id);
+  }
+
   quarantineDone(id: number): void {
     this.#operations.u8(OPERATION.quarantineDelete);
     this.#operations.f64(id);

@@ -4,6 +4,7 @@ import type { Quarantined } from '../../domain/quarantine.ts';
 import type { Broker, Shelf } from '../broker.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { EngineThread } from './engine-thread.ts';
+import type { Part } from './part.ts';
 import { eventOf } from './settle.ts';
 import { EVENTS, type ShelfTable, type StoredRecord } from './wire.ts';
 
@@ -12,8 +13,15 @@ const LIST_MAX = 1_000;
 type DecoderOf<T> = (schema: number) => RecordDecoder<T>;
 
 /** Dead letters, oldest first. A position is a row's id. */
-export function deadLetterShelf(thread: EngineThread, decoderOf: DecoderOf<DeadLetter>): Shelf<DeadLetter> {
-  return { list: lister(thread, 'dead_letter', decoderOf) };
+export function deadLetterShelf(
+  thread: EngineThread,
+  queue: CommitQueue,
+  decoderOf: DecoderOf<DeadLetter>,
+): Shelf<DeadLetter> {
+  return {
+    list: lister(thread, 'dead_letter', decoderOf),
+    forget: (positions) => forget(queue, positions, (part, id) => part.deadLetterDone(id)),
+  };
 }
 
 /** Quarantined events, oldest first. */
@@ -24,8 +32,9 @@ export function quarantineShelf(
 ): Broker['quarantine'] {
   return {
     list: lister(thread, 'quarantine', decoderOf),
+    forget: (positions) => forget(queue, positions, (part, id) => part.quarantineDone(id)),
     async requeue(positions) {
-      const ids = [...new Set(positions)].map(Number).filter(Number.isSafeInteger);
+      const ids = idsOf(positions);
       const reply = await thread.read({ kind: 'readQuarantined', ids });
       if (reply.kind !== 'records') throw new Error(`unexpected answer ${reply.kind}`);
       const found = reply.records.flatMap((stored) => {
@@ -43,6 +52,22 @@ export function quarantineShelf(
       return found.length;
     },
   };
+}
+
+function idsOf(positions: readonly string[]): number[] {
+  return [...new Set(positions)].map(Number).filter(Number.isSafeInteger);
+}
+
+async function forget(
+  queue: CommitQueue,
+  positions: readonly string[],
+  takeOff: (part: Part, id: number) => void,
+): Promise<void> {
+  const ids = idsOf(positions);
+  if (ids.length === 0) return;
+  await queue.publish((part) => {
+    for (const id of ids) takeOff(part, id);
+  });
 }
 
 function lister<T>(thread: EngineThread, shelf: ShelfTable, decoderOf: DecoderOf<T>): Shelf<T>['list'] {

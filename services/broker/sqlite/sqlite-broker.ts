@@ -77,6 +77,7 @@ class Engine implements SqliteBroker {
     repeatsMs: 0,
     recognisesRepeatedEvents: true,
     multipleProcesses: false,
+    shelvesForget: false,
   };
   readonly events: WorkSource<FileItem<DomainEvent>, ReceivedEvent, RouterResult>;
   readonly tasks: Readonly<Record<TaskClass, WorkSource<FileItem<DeliveryTask>, DeliveryTask, Settlement>>>;
@@ -131,7 +132,7 @@ class Engine implements SqliteBroker {
       logger: log,
     });
     this.quarantine = quarantineShelf(thread, this.#queue, this.#streams.decoderOf);
-    this.deadLetters = deadLetterShelf(thread, this.#streams.decoderOf);
+    this.deadLetters = deadLetterShelf(thread, this.#queue, this.#streams.decoderOf);
     this.#forgetAfter(FORGET_ROUND_PAUSE_MS);
   }
 

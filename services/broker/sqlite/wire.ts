@@ -62,6 +62,8 @@ export const OPERATION = {
   quarantineDelete: 9,
   /** at f64: writes something small, to learn whether the disk takes writes again. */
   probe: 10,
+  /** id f64. */
+  deadLetterDelete: 11,
 } as const;
 
 export type Request =

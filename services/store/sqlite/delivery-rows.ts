@@ -14,6 +14,8 @@ export interface Delivery {
   readonly apiVersion: number;
   readonly trigger: number;
   readonly attemptsMax: number;
+  /** Its event's bodies were removed: 1, else 0. */
+  readonly isRemoved: number;
   createdAt: number;
   status: number;
   cancelReason: number | null;
@@ -98,7 +100,8 @@ export class DeliveryRows {
       `SELECT endpoint, event, type, api_version AS apiVersion, trigger, attempts_max AS attemptsMax,
        created_at AS createdAt, status, cancel_reason AS cancelReason, attempts_made AS attemptsMade,
        next_attempt_at AS nextAttemptAt, last_attempt_at AS lastAttemptAt,
-       last_response_status AS lastResponseStatus, last_failure_code AS lastFailureCode
+       last_response_status AS lastResponseStatus, last_failure_code AS lastFailureCode,
+       coalesce((SELECT bodies_removed_at IS NOT NULL FROM event WHERE event.seq = delivery.event), 0) AS isRemoved
        FROM delivery WHERE seq = ?`,
     );
     this.#insertBody = db.prepare('INSERT OR IGNORE INTO delivery_body VALUES (?, ?)');
@@ -128,6 +131,7 @@ export class DeliveryRows {
     readonly trigger: number;
     readonly attemptsMax: number;
     readonly createdAt: number;
+    readonly isRemoved: boolean;
   }): Delivery {
     const seq = this.#nextSeq++;
     this.index.add(0, made.deliveryId, seq);
@@ -141,6 +145,7 @@ export class DeliveryRows {
       apiVersion: made.apiVersion,
       trigger: made.trigger,
       attemptsMax: made.attemptsMax,
+      isRemoved: made.isRemoved ? 1 : 0,
       createdAt: made.createdAt,
       status: STATUS.of.pending,
       cancelReason: null,

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { packId } from './codes.ts';
+import { ErasureRows } from './erasure-rows.ts';
 import { IdIndex } from './id-index.ts';
 import type { Head, RoutedEvent } from './journal-reader.ts';
 import { BODY_HEADER_BYTES } from './journal-wire.ts';
@@ -16,6 +17,7 @@ export type TraceLine =
 /** Writes the events of the log: the event, its bodies and its routing trace, once per event. */
 export class EventRows {
   readonly index: IdIndex;
+  readonly erasures: ErasureRows;
   #nextSeq: number;
   readonly #insert;
   readonly #complete;
@@ -25,36 +27,42 @@ export class EventRows {
   readonly #trace;
   readonly #setTrace;
   readonly #missed: MissedRows;
+  readonly #isRemoved;
 
   constructor(db: Database, missed: MissedRows) {
     this.#missed = missed;
     this.index = new IdIndex(db, 'event');
+    this.erasures = new ErasureRows(db);
     this.#nextSeq = nextSeq(db, 'event');
-    this.#insert = db.prepare(`INSERT INTO event VALUES (${Array(15).fill('?').join(', ')})`);
+    this.#insert = db.prepare(`INSERT INTO event VALUES (${Array(16).fill('?').join(', ')})`);
     this.#complete = db.prepare(
       `UPDATE event SET entity_kind = ?, simulated = ?, routed_at = ?, trace = ?, data = ?, bodies = ? WHERE
        seq = ?`,
     );
     this.#stored = db.prepare(
-      'SELECT routed_at AS routedAt, created_at AS createdAt, trace, bodies FROM event WHERE seq = ?',
+      `SELECT routed_at AS routedAt, created_at AS createdAt, trace, bodies,
+       bodies_removed_at IS NOT NULL AS isRemoved FROM event WHERE seq = ?`,
     );
     this.#bump = db.prepare('UPDATE event SET last_at = ? WHERE seq = ? AND last_at < ?');
     this.#bodies = db.prepare('SELECT bodies FROM event WHERE seq = ?').pluck();
     this.#trace = db.prepare('SELECT trace FROM event WHERE seq = ?').pluck();
     this.#setTrace = db.prepare('UPDATE event SET trace = ? WHERE seq = ?');
+    this.#isRemoved = db.prepare('SELECT bodies_removed_at IS NOT NULL FROM event WHERE seq = ?').pluck();
   }
 
   find(eventId: string, merchant: number): number | undefined {
     return this.index.find(merchant, eventId);
   }
 
-  insert(event: Routing, merchant: number, lines: readonly TraceLine[]): number {
+  /** An event whose entity was erased after it was accepted is kept without its bodies. */
+  insert(event: Routing, merchant: number, lines: readonly TraceLine[]): { seq: number; isRemoved: boolean } {
     const { at, acceptedAt, eventId, entityId, entityKind, type, subType, occurredAt } = event;
     const trace = JSON.stringify(lines);
     const createdAt = Math.floor(acceptedAt);
     const seq = this.#nextSeq++;
     const id = packId(eventId);
     const entity = packId(entityId);
+    const isRemoved = this.erasures.covers(entityId, merchant, createdAt);
     this.#insert.run(
       seq,
       id,
@@ -69,12 +77,13 @@ export class EventRows {
       createdAt,
       at,
       trace,
-      event.data,
-      event.bodies,
+      isRemoved ? null : event.data,
+      isRemoved ? null : event.bodies,
+      isRemoved ? Math.floor(at) : null,
     );
     this.index.add(merchant, eventId, seq);
     for (const line of lines) if (isPassedOver(line[1])) this.#missed.passOver(line[0], createdAt, seq);
-    return seq;
+    return { seq, isRemoved };
   }
 
   /**
@@ -105,6 +114,7 @@ export class EventRows {
       null,
       null,
       null,
+      this.erasures.covers(head.entityId, merchant, createdAt) ? createdAt : null,
     );
     this.index.add(merchant, head.eventId, seq);
     return seq;
@@ -117,9 +127,11 @@ export class EventRows {
   complete(seq: number, event: Routing, lines: readonly TraceLine[]): void {
     const stored = this.#stored.get(seq) as StoredRouting;
     const trace = stored.trace === null ? lines : mergedTrace(JSON.parse(stored.trace), lines);
-    const bodies = stored.bodies === null ? event.bodies : mergedBodies(stored.bodies, event.bodies);
+    const merged = stored.bodies === null ? event.bodies : mergedBodies(stored.bodies, event.bodies);
+    // What was removed does not come back with a repeat.
+    const [data, bodies] = stored.isRemoved === 1 ? [null, null] : [event.data, merged];
     const at = stored.routedAt ?? event.at;
-    const { entityKind, simulated, data } = event;
+    const { entityKind, simulated } = event;
     this.#complete.run(entityKind, simulated, at, JSON.stringify(trace), data, bodies, seq);
     for (const line of trace) {
       if (isPassedOver(line[1])) this.#missed.passOver(line[0], stored.createdAt, seq);
@@ -142,6 +154,11 @@ export class EventRows {
     this.#bump.run(at, seq, at);
   }
 
+  /** Its bodies were removed: none is kept of its deliveries either. */
+  isRemoved(seq: number): boolean {
+    return this.#isRemoved.get(seq) === 1;
+  }
+
   /** The event's body in an API version, if it has one. */
   body(seq: number, apiVersion: number): Buffer | undefined {
     const bodies = this.#bodies.get(seq) as Buffer | null;
@@ -156,6 +173,7 @@ interface StoredRouting {
   readonly createdAt: number;
   readonly trace: string | null;
   readonly bodies: Buffer | null;
+  readonly isRemoved: number;
 }
 
 /** One body out of an event's bodies column. */

@@ -83,6 +83,7 @@ export class JournalWriter {
   rolledBack(): void {
     this.events.index.rolledBack();
     this.deliveries.index.rolledBack();
+    this.events.erasures.readAll();
     this.deliveries.forgetPending();
   }
 
@@ -123,9 +124,9 @@ export class JournalWriter {
     }
     const known = this.events.find(event.eventId, merchant);
     if (known === undefined) {
-      const seq = this.events.insert(event, merchant, trace);
+      const made = this.events.insert(event, merchant, trace);
       // The event is new, so are its deliveries: an attempt that came first would have made the event's row.
-      for (const delivery of mentioned) this.#newDelivery(delivery, seq, merchant);
+      for (const delivery of mentioned) this.#newDelivery(delivery, made, merchant);
     } else {
       this.events.complete(known, event, trace);
       for (const delivery of mentioned) this.#delivery(delivery);
@@ -143,6 +144,7 @@ export class JournalWriter {
     const delivery = this.#delivery(mentioned);
     this.deliveries.setCreated(delivery, at);
     this.events.touch(delivery.event, at);
+    if (delivery.isRemoved === 1) return;
     const known = this.events.body(delivery.event, delivery.apiVersion);
     if (known === undefined || !known.equals(body)) this.deliveries.addBody(delivery, body);
     // Its own delivery, made by a replay: it had been passed over.
@@ -174,13 +176,14 @@ export class JournalWriter {
     }
     const delivery = this.#delivery(mentioned);
     const id = delivery.seq * ATTEMPTS_PER_DELIVERY + number;
+    const bodyKept = delivery.isRemoved === 1 ? null : body;
     const inserted = this.#insertAttempt.run(
       id,
       startedAt,
       durationMs,
       responseStatus,
       headers,
-      body,
+      bodyKept,
       truncated,
       failureCode,
       detail,
@@ -243,27 +246,31 @@ export class JournalWriter {
     return delivery;
   }
 
-  #newDelivery(mentioned: number | Head, event: number, merchant: number): void {
+  #newDelivery(mentioned: number | Head, event: EventMade, merchant: number): void {
     if (typeof mentioned === 'number') this.#delivery(mentioned);
     else this.#mentioned.push(this.#begin(mentioned, merchant, event));
   }
 
-  #begin(head: Head, merchant: number, event: number | undefined): Delivery {
+  #begin(head: Head, merchant: number, made: EventMade | undefined): Delivery {
     const { deliveryId, endpointId, type, apiVersion, trigger, attemptsMax } = head;
     const createdAt = Math.floor(head.acceptedAt);
+    const event = made?.seq ?? this.events.ofDelivery(head, merchant, createdAt);
     return this.deliveries.begin({
       deliveryId,
       endpointId,
       endpoint: this.#names.endpoint(endpointId, merchant),
-      event: event ?? this.events.ofDelivery(head, merchant, createdAt),
+      event,
       type,
       apiVersion,
       trigger,
       attemptsMax,
       createdAt,
+      isRemoved: made?.isRemoved ?? this.events.isRemoved(event),
     });
   }
 }
+
+type EventMade = ReturnType<EventRows['insert']>;
 
 /** The delivery that routing makes. */
 function headOf(event: Omit<RoutedEvent, 'lines'>, line: DeliveredLine): Head {

@@ -58,7 +58,7 @@ export class LogReads {
        WHERE attempt_id BETWEEN ? AND ? ORDER BY attempt_id`,
     );
     this.#bodies = db.prepare(
-      `SELECT ev.bodies, own.body FROM delivery d JOIN event ev ON ev.seq = d.event
+      `SELECT ev.bodies, own.body, ev.bodies_removed_at IS NOT NULL AS isRemoved FROM delivery d JOIN event ev ON ev.seq = d.event
        LEFT JOIN delivery_body own ON own.delivery = d.seq WHERE d.seq = ?`,
     );
     this.#event = db.prepare('SELECT * FROM event WHERE seq = ? AND merchant = ? AND routed_at IS NOT NULL');
@@ -121,11 +121,12 @@ export class LogReads {
     const record = toDelivery(row);
     const first = found * ATTEMPTS_PER_DELIVERY;
     const attempts = this.#attempts.all(first, first + ATTEMPTS_PER_DELIVERY - 1) as AttemptRow[];
-    const { bodies, body } = this.#bodies.get(found) as { bodies: Buffer | null; body: Buffer | null };
+    const { bodies, body, isRemoved } = this.#bodies.get(found) as BodiesRow;
     return {
       ...record,
       attempts: attempts.map((attempt) => toAttempt(attempt, record.trigger)),
-      body: body ?? (bodies && bodyOf(bodies, row.api_version)) ?? null,
+      body: isRemoved === 1 ? null : (body ?? (bodies && bodyOf(bodies, row.api_version)) ?? null),
+      bodyRemoved: isRemoved === 1,
     };
   }
 
@@ -193,6 +194,12 @@ function indexed(filter: Filter, isContinued: boolean): string[] {
   if (filter.until !== undefined) conditions.push('d.created_at < :until');
   if (isContinued) conditions.push('(d.created_at, d.seq) < (:createdAt, :seq)');
   return conditions;
+}
+
+interface BodiesRow {
+  readonly bodies: Buffer | null;
+  readonly body: Buffer | null;
+  readonly isRemoved: number;
 }
 
 function formatCursor(createdAt: number, seq: number): string {

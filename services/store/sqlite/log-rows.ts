@@ -117,7 +117,8 @@ export interface EventRow {
   readonly simulated: number;
   readonly routed_at: number;
   readonly trace: string;
-  readonly data: string;
+  /** Null: the event's bodies were removed. */
+  readonly data: string | null;
 }
 
 /** `endpointName` answers the endpoint behind the log's number. */
@@ -137,7 +138,7 @@ export function toEvent(
       subType: row.sub_type,
       occurredAt: row.occurred_at,
       simulated: row.simulated === 1,
-      data: JSON.parse(row.data) as EventData,
+      data: row.data === null ? null : (JSON.parse(row.data) as EventData),
     },
     routedAt: row.routed_at,
     trace,

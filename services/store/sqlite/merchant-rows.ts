@@ -27,6 +27,7 @@ export interface ApiKeyRow {
   readonly merchant_id: string | null;
   readonly hash: Uint8Array;
   readonly hint: string;
+  readonly name: string | null;
   readonly created_at: number;
   readonly revoked_at: number | null;
   readonly last_used_at: number | null;
@@ -39,6 +40,7 @@ export function toApiKey(row: ApiKeyRow): ApiKey {
     merchantId: row.merchant_id,
     hash: row.hash,
     hint: row.hint,
+    name: row.name,
     createdAt: row.created_at,
     revokedAt: row.revoked_at,
     lastUsedAt: row.last_used_at,

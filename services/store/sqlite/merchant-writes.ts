@@ -27,8 +27,8 @@ export class MerchantWrites {
        WHERE merchant_id = ?`,
     );
     this.#insertKey = db.prepare(
-      `INSERT INTO api_key (key_id, kind, merchant_id, hash, hint, created_at, revoked_at, last_used_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO api_key (key_id, kind, merchant_id, hash, hint, name, created_at, revoked_at, last_used_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#revokeKey = db.prepare('UPDATE api_key SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL');
     this.#touchKey = db.prepare(
@@ -55,13 +55,14 @@ export class MerchantWrites {
   }
 
   createKey(key: ApiKey, at: number): void {
-    const { keyId, kind, merchantId, hash, hint, createdAt, revokedAt, lastUsedAt } = key;
+    const { keyId, kind, merchantId, hash, hint, name, createdAt, revokedAt, lastUsedAt } = key;
     this.#insertKey.run(
       keyId,
       kind,
       merchantId,
       hash,
       hint,
+      name,
       Math.floor(createdAt),
       whole(revokedAt),
       whole(lastUsedAt),
@@ -80,8 +81,9 @@ export class MerchantWrites {
   }
 
   #auditKey(action: string, keyId: string, at: number): void {
-    const { merchant_id: merchantId, hint } = this.#findKey.get(keyId) as ApiKeyRow;
-    this.#outbox.audit({ at, actor: { kind: 'operator' }, merchantId, action, details: { keyId, hint } });
+    const { merchant_id: merchantId, hint, name } = this.#findKey.get(keyId) as ApiKeyRow;
+    const details = { keyId, hint, name };
+    this.#outbox.audit({ at, actor: { kind: 'operator' }, merchantId, action, details });
   }
 
   #changed(

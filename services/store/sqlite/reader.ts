@@ -1,9 +1,12 @@
 import { workerData } from 'node:worker_threads';
+import { AuditReads } from './audit-reads.ts';
+import { BodyReads } from './body-reads.ts';
 import { openConnection } from './connection.ts';
 import { LogReads } from './log-reads.ts';
 import { ManagementReads } from './management-reads.ts';
 import { ReplayReads } from './replay-reads.ts';
 import { RetentionReads } from './retention-reads.ts';
+import { SealingReads } from './sealing-reads.ts';
 import { StandingReads } from './standing-reads.ts';
 import type { Call, Reply } from './thread-calls.ts';
 import { mainThread, serve, tell, toFailure } from './thread-serve.ts';
@@ -24,6 +27,9 @@ function operations(db: ReturnType<typeof openConnection>) {
   const log = new LogReads(db);
   const retention = new RetentionReads(db);
   const replays = new ReplayReads(db);
+  const bodies = new BodyReads(db);
+  const audit = new AuditReads(db);
+  const sealings = new SealingReads(db);
   return {
     merchant: management.merchant.bind(management),
     merchants: management.merchants.bind(management),
@@ -45,6 +51,12 @@ function operations(db: ReturnType<typeof openConnection>) {
     missed: replays.missed.bind(replays),
     oldDeliveries: retention.oldDeliveries.bind(retention),
     oldEvents: retention.oldEvents.bind(retention),
+    agedBodies: bodies.aged.bind(bodies),
+    erasedBodies: bodies.ofErasure.bind(bodies),
+    unfinishedErasures: bodies.unfinished.bind(bodies),
+    audit: audit.list.bind(audit),
+    sealCounts: sealings.counts.bind(sealings),
+    notSealedWith: sealings.notSealedWith.bind(sealings),
     /** Last of all calls. */
     close: () => void db.close(),
   };

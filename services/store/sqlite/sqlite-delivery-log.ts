@@ -92,7 +92,22 @@ export class SqliteDeliveryLog implements DeliveryLog {
       if (old.seqs.length > 0) deleted += await this.#delete('deleteEvents', old.seqs, olderThan);
       isDone = old.isDone;
     }
+    if (deleted === 0) await this.#watched(this.#writer.call('forgetErasures', [olderThan]));
     return deleted;
+  }
+
+  async removeBodies(before: number, limit: number): Promise<number> {
+    const olderThan = Math.floor(before);
+    let walked = 0;
+    // Events first: an attempt that is recorded from then on knows that its body is not kept.
+    for (const table of ['event', 'delivery'] as const) {
+      if (walked >= limit) break;
+      const { seqs, reached } = await this.#reader.call('agedBodies', [table, olderThan, limit - walked]);
+      if (seqs.length === 0) continue;
+      await this.#watched(this.#writer.call('removeBodies', [table, seqs, olderThan, reached]));
+      walked += seqs.length;
+    }
+    return walked;
   }
 
   /** Nobody is left waiting. */

@@ -2,12 +2,14 @@ import type { HealthPolicy } from '../../domain/health.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { spawnWorker } from '../../runtime/worker-thread.ts';
+import type { Audit, Erasures, Sealings } from '../keeping.ts';
 import type { Outbox } from '../outbox.ts';
 import type { Replays } from '../replays.ts';
 import type { ApiKeys, Endpoints, Merchants, Store, StoredAnswers } from '../store.ts';
 import { backupSqliteStore } from './backup.ts';
 import type { ReaderData, ReaderOps } from './reader.ts';
 import { SqliteDeliveryLog } from './sqlite-delivery-log.ts';
+import { SqliteErasures } from './sqlite-erasures.ts';
 import { ThreadCalls } from './thread-calls.ts';
 import type { WriterData, WriterOps } from './writer.ts';
 
@@ -61,6 +63,9 @@ class SqliteStore implements Store {
   readonly outbox: Outbox;
   readonly log: SqliteDeliveryLog;
   readonly replays: Replays;
+  readonly audit: Audit;
+  readonly sealings: Sealings;
+  readonly erasures: Erasures;
   readonly failed: Promise<Error>;
   readonly #writer: ThreadCalls<WriterOps>;
   readonly #reader: ThreadCalls<ReaderOps>;
@@ -88,6 +93,13 @@ class SqliteStore implements Store {
     this.replays = this.#makeReplays();
     this.outbox = this.#makeOutbox(publishedUpTo);
     this.log = new SqliteDeliveryLog(reader, writer, (written) => this.#watched(written));
+    this.audit = { list: (options) => reader.call('audit', [options]) };
+    this.sealings = {
+      counts: (now) => reader.call('sealCounts', [now]),
+      notSealedWith: (keyId, options) => reader.call('notSealedWith', [keyId, options]),
+      replace: (things, options) => this.#watched(writer.call('reseal', [things, options])),
+    };
+    this.erasures = new SqliteErasures(reader, writer, (written) => this.#watched(written));
     this.failed = new Promise((resolve) => {
       const fail = (error: Error | null) => {
         if (this.#closing && error === null) return;

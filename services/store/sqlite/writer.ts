@@ -3,9 +3,11 @@ import type { HealthPolicy } from '../../domain/health.ts';
 import { lockExclusively } from '../../runtime/exclusive-lock.ts';
 import { Adoption } from './adoption.ts';
 import { AnswerWrites } from './answer-writes.ts';
+import { BodyWrites } from './body-writes.ts';
 import { isDamage, openConnection } from './connection.ts';
 import { EndpointHealth } from './endpoint-health.ts';
 import { EndpointWrites } from './endpoint-writes.ts';
+import { ErasureWrites } from './erasure-writes.ts';
 import { JournalWriter } from './journal-writer.ts';
 import { LegacyEndpointWrites } from './legacy-endpoint-writes.ts';
 import { MerchantWrites } from './merchant-writes.ts';
@@ -14,6 +16,7 @@ import { Names } from './names.ts';
 import { OutboxWrites } from './outbox-writes.ts';
 import { ReplayWrites } from './replay-writes.ts';
 import { RetentionWrites } from './retention-writes.ts';
+import { SealingWrites } from './sealing-writes.ts';
 import type { Call, Reply } from './thread-calls.ts';
 import { mainThread, serve, tell, toFailure } from './thread-serve.ts';
 
@@ -59,6 +62,9 @@ function operations({ lock, db }: ReturnType<typeof open>) {
   const journal = new JournalWriter(db, names, health);
   const retention = new RetentionWrites(db, journal.events.index, journal.deliveries, journal.missed);
   const replays = new ReplayWrites(db, outbox, answers);
+  const bodies = new BodyWrites(db, journal.deliveries);
+  const sealings = new SealingWrites(db, outbox, (uuid) => health.forget(uuid));
+  const erasures = new ErasureWrites(journal.events.erasures, names, outbox);
   const probe = db.prepare("UPDATE meta SET value = value WHERE name = 'published_up_to'");
   return {
     createMerchant: merchants.create.bind(merchants),
@@ -81,6 +87,11 @@ function operations({ lock, db }: ReturnType<typeof open>) {
     applyJournal: journal.apply.bind(journal),
     deleteDeliveries: retention.deleteDeliveries.bind(retention),
     deleteEvents: retention.deleteEvents.bind(retention),
+    removeBodies: bodies.remove.bind(bodies),
+    reseal: sealings.replace.bind(sealings),
+    orderErasure: erasures.order.bind(erasures),
+    finishErasure: erasures.finish.bind(erasures),
+    forgetErasures: erasures.forget.bind(erasures),
     /** Writes something, to see whether writing works again. */
     probe: () => void probe.run(),
     /** The row of a delivery that the index may not have yet. */

@@ -70,6 +70,7 @@ async function ensureKey(
     merchantId,
     hash: hashApiKey(key),
     hint: apiKeyHint(key),
+    name: null,
     createdAt: Date.now(),
     revokedAt: null,
     lastUsedAt: null,

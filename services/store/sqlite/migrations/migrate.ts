@@ -2,10 +2,11 @@ import type { Database } from 'better-sqlite3';
 import { management } from './001-management.ts';
 import { deliveryLog } from './002-delivery-log.ts';
 import { replays } from './003-replays.ts';
+import { keeping } from './004-keeping.ts';
 import { endpointStatus } from './005-endpoint-status.ts';
 
 /** In order, for ever: a file says in `user_version` how many it has been through. */
-export const MIGRATIONS: readonly string[] = [management, deliveryLog, replays, endpointStatus];
+export const MIGRATIONS: readonly string[] = [management, deliveryLog, replays, keeping, endpointStatus];
 
 /**
  * Brings a file to the newest layout, one transaction per migration, so that a crash leaves it between two of

@@ -1,0 +1,94 @@
+import type { Broker, Shelf } from '../broker/broker.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { ErasureOrder } from '../store/keeping.ts';
+import type { Actor, Store } from '../store/store.ts';
+
+/** Between two steps, so that whoever records and reads comes first. */
+const PAUSE_MS = 5;
+/** Records of a shelf looked at together: each holds a body. */
+const SHELF_PAGE = 100;
+const OPERATOR: Actor = { kind: 'operator' };
+
+export type Shelves = Pick<Broker, 'quarantine' | 'deadLetters' | 'capabilities'>;
+
+export interface Erased {
+  readonly events: number;
+  readonly deliveries: number;
+  /** Records taken off the shelves; null where shelves forget by themselves. */
+  readonly shelved: number | null;
+}
+
+interface EraseDeps {
+  readonly store: Pick<Store, 'erasures'>;
+  readonly shelves: Shelves;
+  readonly clock: Clock;
+}
+
+/** Carries an order out from its beginning, in small steps. One that was cut off is carried out again. */
+export async function carryOutErasure(
+  { store, shelves, clock }: EraseDeps,
+  order: ErasureOrder,
+  signal?: AbortSignal,
+): Promise<Erased> {
+  const shelved = shelves.capabilities.shelvesForget ? null : await clearShelves(shelves, order);
+  let [events, deliveries] = [0, 0];
+  for (let after: string | undefined; ; ) {
+    signal?.throwIfAborted();
+    const step = await store.erasures.step(order.erasureId, after);
+    events += step.events;
+    deliveries += step.deliveries;
+    if (step.next === null) break;
+    after = step.next;
+    await clock.sleep(PAUSE_MS, signal);
+  }
+  const removed = { events, deliveries };
+  await store.erasures.finish(order.erasureId, removed, { at: clock.now(), actor: OPERATOR });
+  return { ...removed, shelved };
+}
+
+async function clearShelves({ deadLetters, quarantine }: Shelves, order: ErasureOrder): Promise<number> {
+  const { entityId, merchantId } = order;
+  const isOf = (merchant: string | null) => merchantId === null || merchant === merchantId;
+  const letters = await clearShelf(
+    deadLetters,
+    ({ task }) => task.entityId === entityId && isOf(task.merchantId),
+  );
+  // A record that cannot be routed may not be readable either: its bytes tell.
+  const quarantined = await clearShelf(
+    quarantine,
+    (record) =>
+      isOf(record.merchantId) &&
+      Buffer.from(record.bytes).toString('latin1').toLowerCase().includes(entityId),
+  );
+  return letters + quarantined;
+}
+
+async function clearShelf<Item>(shelf: Shelf<Item>, isOf: (record: Item) => boolean): Promise<number> {
+  let cleared = 0;
+  for (let after: string | undefined; ; ) {
+    const page = await shelf.list({ limit: SHELF_PAGE, ...(after === undefined ? {} : { after }) });
+    const found = page.filter(({ record }) => isOf(record)).map(({ position }) => position);
+    await shelf.forget(found);
+    cleared += found.length;
+    after = page.at(-1)?.position;
+    if (after === undefined) return cleared;
+  }
+}
+
+/** Finishes what a process before this one was cut off in. Never rejects: a later start tries again. */
+export async function finishErasures(
+  deps: EraseDeps & { readonly log: Logger; readonly signal: AbortSignal },
+): Promise<void> {
+  const { store, log, signal } = deps;
+  try {
+    for (const order of await store.erasures.unfinished()) {
+      const removed = await carryOutErasure(deps, order, signal);
+      log.info({ event: 'erasure_finished', erasure: order.erasureId, ...removed });
+    }
+  } catch (error) {
+    if (signal.aborted) return;
+    const reason = error instanceof Error ? error.message : String(error);
+    log.error({ event: 'erasure_failed', reason });
+  }
+}

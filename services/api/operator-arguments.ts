@@ -1,0 +1,76 @@
+import type { Clock } from '../runtime/clock.ts';
+import type { KeyRing } from '../runtime/keyring.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Store } from '../store/store.ts';
+import type { Environment } from './auth.ts';
+import type { Shelves } from './erase-entity.ts';
+
+/** What an operator asked for cannot be done; the message says why and what to do. */
+export class OperatorError extends Error {
+  override readonly name = 'OperatorError';
+}
+
+export interface OperatorDeps {
+  readonly store: Pick<
+    Store,
+    | 'merchants'
+    | 'keys'
+    | 'endpoints'
+    | 'outbox'
+    | 'log'
+    | 'replays'
+    | 'audit'
+    | 'sealings'
+    | 'erasures'
+    | 'backup'
+  >;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly environment: Environment;
+  /** Throws KeyRingError when there is none. */
+  readonly keyRing: () => KeyRing;
+  /** Lends the broker's shelves; where no service runs they are opened for it. */
+  readonly withShelves: <T>(use: (shelves: Shelves) => Promise<T>) => Promise<T>;
+  /** Whether a relay brings changes to the stream meanwhile: a running service has one. */
+  readonly isRelayed: boolean;
+}
+
+/** Arguments come over HTTP or from a command line: nothing about them is known. */
+export type Arguments = Readonly<Record<string, unknown>>;
+export type Command = (deps: OperatorDeps, given: Arguments) => Promise<unknown>;
+
+const TEXT_CHARACTERS_MAX = 255;
+
+export function text(given: Arguments, name: string, most = TEXT_CHARACTERS_MAX): string {
+  const value = given[name];
+  if (typeof value === 'string' && value.trim() !== '' && value.length <= most) return value;
+  throw new OperatorError(`${name}: a text of 1 to ${most} characters is needed`);
+}
+
+export function flag(given: Arguments, name: string): boolean | undefined {
+  const value = given[name];
+  if (value === undefined || typeof value === 'boolean') return value;
+  throw new OperatorError(`${name}: must be true or false`);
+}
+
+/** A whole number from 1 to `max`. */
+export function limitOf(given: Arguments, fallback: number, max: number): number {
+  const { limit = fallback } = given;
+  if (typeof limit === 'number' && Number.isInteger(limit) && limit >= 1 && limit <= max) return limit;
+  throw new OperatorError(`limit: must be a whole number from 1 to ${max}`);
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A point in time (RFC 3339), or how long ago (30m, 2h, 7d): milliseconds since the epoch. */
+export function timeOf(given: Arguments, name: string, now: number): number | undefined {
+  const value = given[name];
+  if (value === undefined) return undefined;
+  const ago = typeof value === 'string' ? /^(\d{1,6})([mhd])$/.exec(value) : null;
+  if (ago) return now - Number(ago[1]) * (UNITS_MS[ago[2] ?? ''] ?? 0);
+  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  throw new OperatorError(
+    `${name}: must be a time as 2030-01-31T08:00:00Z, or how long ago, as 30m, 2h or 7d`,
+  );
+}

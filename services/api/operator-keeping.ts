@@ -1,0 +1,106 @@
+import { isUuid } from '../domain/ids.ts';
+import type { KeyRing } from '../runtime/keyring.ts';
+import type { AuditEntry } from '../store/keeping.ts';
+import { CursorInvalid, type Store } from '../store/store.ts';
+import { timestamp } from './endpoint-json.ts';
+import { carryOutErasure } from './erase-entity.ts';
+import {
+  type Arguments,
+  type Command,
+  flag,
+  limitOf,
+  type OperatorDeps,
+  OperatorError,
+  text,
+  timeOf,
+} from './operator-arguments.ts';
+import { rewrap } from './rewrap.ts';
+
+/** What an operator keeps in order: the audit, the erasure of an entity, the key ring. */
+
+const AUDIT_DEFAULT = 100;
+const AUDIT_MAX = 1000;
+
+export const KEEPING_COMMANDS = {
+  'audit-list': listAudit,
+  'entity-erase': eraseEntity,
+  'keyring-usage': ({ store, clock }) => store.sealings.counts(clock.now()),
+  'keyring-rewrap': rewrapAll,
+} as const satisfies Record<string, Command>;
+
+async function listAudit({ store, clock }: OperatorDeps, given: Arguments): Promise<unknown> {
+  const since = timeOf(given, 'since', clock.now());
+  const entries = await store.audit
+    .list({
+      limit: limitOf(given, AUDIT_DEFAULT, AUDIT_MAX),
+      ...(given.merchant === undefined ? {} : { merchantId: text(given, 'merchant') }),
+      ...(given.endpoint === undefined ? {} : { endpointId: text(given, 'endpoint') }),
+      ...(since === undefined ? {} : { since }),
+      ...(given.after === undefined ? {} : { after: text(given, 'after') }),
+    })
+    .catch((error: unknown) => {
+      if (!(error instanceof CursorInvalid)) throw error;
+      throw new OperatorError('after: must be a cursor, as audit list shows them');
+    });
+  return entries.map(auditJson);
+}
+
+function auditJson(entry: AuditEntry & { readonly cursor: string }) {
+  const { at, actor, key, merchantId, endpointId, action, details, cursor } = entry;
+  return {
+    at: timestamp(at),
+    action,
+    actor: actor.kind,
+    keyId: actor.kind === 'api_key' ? actor.keyId : null,
+    key: key?.hint ?? null,
+    keyName: key?.name ?? null,
+    merchantId,
+    endpointId,
+    details,
+    cursor,
+  };
+}
+
+async function eraseEntity(deps: OperatorDeps, given: Arguments): Promise<unknown> {
+  const entityId = text(given, 'entity').toLowerCase();
+  if (!isUuid(entityId)) throw new OperatorError(`entity: "${entityId}" is not a UUID`);
+  const merchantId = given.merchant === undefined ? null : text(given, 'merchant');
+  if (merchantId !== null && !(await deps.store.merchants.get(merchantId))) {
+    throw new OperatorError(`there is no merchant ${merchantId}: see merchants list`);
+  }
+  if (flag(given, 'yes') !== true) {
+    throw new OperatorError(
+      `the bodies of every event of ${entityId} go for good, and cannot be resent: repeat it with --yes`,
+    );
+  }
+  const { store, clock } = deps;
+  const options = { at: clock.now(), actor: { kind: 'operator' } } as const;
+  const erasureId = await store.erasures.order({ entityId, merchantId }, options);
+  const order = { erasureId, entityId, merchantId };
+  const erased = await deps.withShelves((shelves) => carryOutErasure({ store, shelves, clock }, order));
+  return { entityId, merchantId, ...erased };
+}
+
+async function rewrapAll(deps: OperatorDeps): Promise<unknown> {
+  const keyRing = deps.keyRing();
+  try {
+    keyRing.reread();
+  } catch (error) {
+    throw new OperatorError(error instanceof Error ? error.message : String(error));
+  }
+  await refuseMissing(deps.store, keyRing, deps.clock.now());
+  const { endpoints, answers, notOpened } = await rewrap({ ...deps, keyRing });
+  const result = { keyRing: keyRing.file, active: keyRing.active, endpoints, answers };
+  if (notOpened.length === 0) return result;
+  throw new OperatorError(
+    `sealed anew with "${keyRing.active}": ${endpoints} endpoints, ${answers} answers. The keys named for these do not ` +
+      `open them, so they stay as they are (their merchants can rotate): ${notOpened.slice(0, 10).join(', ')}`,
+  );
+}
+
+/** Without a key, what it seals can be neither read nor sealed anew. */
+async function refuseMissing(store: Pick<Store, 'sealings'>, keyRing: KeyRing, now: number): Promise<void> {
+  const counts = await store.sealings.counts(now);
+  const lacks = keyRing.lacks(counts.map(({ keyId, endpoints }) => [keyId, endpoints] as const));
+  if (lacks.length > 0) throw new OperatorError(`${lacks.join('; ')}: put it back first`);
+}

@@ -1,0 +1,65 @@
+import type { Clock } from '../runtime/clock.ts';
+import type { KeyRing } from '../runtime/keyring.ts';
+import type { Resealed, SealedThing } from '../store/keeping.ts';
+import type { Store } from '../store/store.ts';
+
+/** Sealed anew in one transaction: few, so that merchants' own changes do not wait behind it. */
+const AT_ONCE = 100;
+const LOOK_AGAIN_MS = 10;
+/** The relay may be at a standstill (no broker): each step then waits no longer than this for it. */
+const RELAYED_MS_MAX = 1000;
+
+export interface Rewrapped {
+  readonly endpoints: number;
+  readonly answers: number;
+  /** What its key does not open: altered, or sealed with another key of that name. */
+  readonly notOpened: readonly string[];
+}
+
+/**
+ * Seals everything with the ring's active key, in small steps, while the service goes on. What is rotated meanwhile is
+ * left alone: it is sealed with the active key already. Run again after a crash, it does what is left.
+ */
+export async function rewrap(deps: {
+  readonly store: Pick<Store, 'sealings' | 'outbox'>;
+  readonly clock: Clock;
+  readonly keyRing: KeyRing;
+  readonly isRelayed: boolean;
+}): Promise<Rewrapped> {
+  const { store, clock, keyRing } = deps;
+  const notOpened: string[] = [];
+  let [endpoints, answers] = [0, 0];
+  for (let after: string | undefined; ; ) {
+    const now = Math.floor(clock.now());
+    const options = { now, limit: AT_ONCE, ...(after === undefined ? {} : { after }) };
+    const things = await store.sealings.notSealedWith(keyRing.active, options);
+    after = things.at(-1)?.cursor;
+    if (after === undefined) return { endpoints, answers, notOpened };
+    const resealed: Resealed[] = [];
+    for (const thing of things) {
+      const anew = sealedAnew(thing, keyRing);
+      if (anew) resealed.push(anew);
+      else notOpened.push(thing.id);
+    }
+    const replaced = await store.sealings.replace(resealed, { at: now, actor: { kind: 'operator' } });
+    endpoints += replaced.endpoints;
+    answers += replaced.answers;
+    if (deps.isRelayed) await relayed(deps);
+  }
+}
+
+function sealedAnew({ kind, id, sealed }: SealedThing, keyRing: KeyRing): Resealed | null {
+  let plain: string;
+  try {
+    plain = keyRing.open(sealed, id);
+  } catch {
+    return null;
+  }
+  return { kind, id, sealed, resealed: keyRing.seal(plain, id) };
+}
+
+/** Changes go to the stream in order: without a wait, a merchant's rotation would queue behind all of ours. */
+async function relayed({ store, clock }: { readonly store: Pick<Store, 'outbox'>; readonly clock: Clock }) {
+  const until = clock.now() + RELAYED_MS_MAX;
+  while (clock.now() < until && (await store.outbox.pending(1)).length > 0) await clock.sleep(LOOK_AGAIN_MS);
+}

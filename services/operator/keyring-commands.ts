@@ -1,0 +1,122 @@
+import type { Argv } from 'yargs';
+import { OperatorError } from '../api/operator-arguments.ts';
+import { addKey, createRing, fingerprint, readRing, removeKey } from '../runtime/keyring-file.ts';
+import type { Execute, GlobalOptions } from './execute.ts';
+
+/** How much each key seals, as the store says. */
+type Usage = readonly { readonly keyId: string; readonly endpoints: number; readonly answers: number }[];
+
+export interface KeyRingMeans {
+  readonly execute: Execute;
+  /** Null where there is no store: beside a router or sender, or on an administrator's machine. */
+  readonly usage: (options: GlobalOptions) => Promise<Usage | null>;
+  /** The file of the configuration, used when none is named. */
+  readonly ringFile: (options: GlobalOptions) => string;
+  readonly show: (options: GlobalOptions, result: unknown) => void;
+}
+
+const RING = { ring: { type: 'string', describe: 'The file (HOOKRAIL_KEYRING)' } } as const;
+
+/** `keyring create|add|list|rewrap|remove` */
+export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans): Argv<GlobalOptions> {
+  const { execute, show } = means;
+  const fileOf = (argv: GlobalOptions & { ring: string | undefined }) => argv.ring ?? means.ringFile(argv);
+  return rings
+    .command(
+      'create',
+      'Make a key ring; never overwrites',
+      (create) => create.option('out', { type: 'string', demandOption: true, describe: 'File to write' }),
+      (argv) => {
+        create(argv.out);
+        show(argv, `made ${argv.out}: keep a copy; without it no signing secret can be read`);
+      },
+    )
+    .command(
+      'add',
+      'Add a key, which seals from the next rewrap on; the others go on opening',
+      (add) => add.options(RING),
+      (argv) => {
+        const file = fileOf(argv);
+        const added = addKey(file);
+        show(argv, {
+          added,
+          keyRing: file,
+          next: `copy ${file} to every process, senders first; then: npm run operator -- keyring rewrap`,
+        });
+      },
+    )
+    .command(
+      'list',
+      'The keys, and how much each seals',
+      (list) => list.options(RING),
+      async (argv) => show(argv, keysOf(fileOf(argv), await means.usage(argv))),
+    )
+    .command(
+      'rewrap',
+      'Seal everything with the active key, while the service runs',
+      (rewrap) => rewrap,
+      (argv) => execute('keyring-rewrap', argv, {}),
+    )
+    .command(
+      'remove',
+      'Take a key out that seals nothing any more',
+      (remove) =>
+        remove.options(RING).option('id', { type: 'string', demandOption: true, describe: 'The key' }),
+      async (argv) => {
+        const file = fileOf(argv);
+        refuseUsed(argv.id, await means.usage(argv));
+        removeKey(file, argv.id);
+        show(argv, {
+          removed: argv.id,
+          keyRing: file,
+          note: 'a backup of the store made before the rewrap still needs it: keep a copy with that backup',
+        });
+      },
+    )
+    .demandCommand(1, 'say what to do with the key ring: create, add, list, rewrap, remove');
+}
+
+function create(path: string): void {
+  try {
+    createRing(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST')
+      throw new OperatorError(`${path} exists and is not overwritten: secrets may need it`);
+    throw new OperatorError(`${path} cannot be written (${code})`);
+  }
+}
+
+/** The keys by their fingerprints: two files with one fingerprint have the same key. What is needed and missing comes last. */
+function keysOf(file: string, usage: Usage | null) {
+  const { active, keys } = readRing(file);
+  const line = (id: string, print: string | null) => {
+    const used = usage?.find(({ keyId }) => keyId === id);
+    return {
+      id,
+      active: id === active,
+      fingerprint: print,
+      endpoints: usage && (used?.endpoints ?? 0),
+      answers: usage && (used?.answers ?? 0),
+    };
+  };
+  const missing = (usage ?? []).filter(({ keyId }) => !keys.has(keyId));
+  return [
+    ...[...keys].map(([id, key]) => ({ ...line(id, fingerprint(key)), missing: false })),
+    ...missing.map(({ keyId }) => ({ ...line(keyId, null), missing: true })),
+  ];
+}
+
+function refuseUsed(id: string, usage: Usage | null): void {
+  if (usage === null) {
+    throw new OperatorError(
+      'what the key seals is not known here: run this where the api is, or with its HOOKRAIL_DATA_DIR',
+    );
+  }
+  const used = usage.find(({ keyId }) => keyId === id);
+  if (used === undefined) return;
+  throw new OperatorError(
+    `key "${id}" seals the secrets of ${used.endpoints} endpoints and ${used.answers} stored answers: ` +
+      'npm run operator -- keyring rewrap, then try again',
+  );
+}

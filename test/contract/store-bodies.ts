@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { deliveryId } from '../../services/domain/ids.ts';
+import type { Store } from '../../services/store/store.ts';
+import {
+  bodyOf,
+  delivered,
+  eventNumber,
+  failed,
+  HOUR_MS,
+  head,
+  journalOf,
+  OPERATOR,
+  requested,
+  routed,
+  START,
+} from '../support/journal-entries.ts';
+import type { StoreUnderTest } from './store.contract.ts';
+
+const MERCHANT = 'a-merchant';
+const ANSWERED = {
+  response: { status: 200, headers: [], body: Buffer.from('Thanks, Erika'), bodyTruncated: false },
+} as const;
+
+export function bodiesContract(test: StoreUnderTest): void {
+  describe('bodies', () => {
+    bodiesByAge(test);
+    erasure(test);
+    erasureAndTime(test);
+  });
+}
+
+/** The body, the response bodies and the event data that are there. */
+async function bodiesOf(
+  store: Store,
+  event: ReturnType<typeof eventNumber>,
+  endpointId: string,
+  id?: string,
+) {
+  const found = await store.log.delivery(
+    event.merchantId,
+    endpointId,
+    id ?? deliveryId(event.eventId, endpointId),
+  );
+  const kept = await store.log.event(event.merchantId, event.eventId);
+  return {
+    body: found?.body && Buffer.from(found.body).toString(),
+    removed: found?.bodyRemoved,
+    responses: found?.attempts.map(({ response }) => Buffer.from(response?.body ?? []).toString()),
+    data: kept?.event.data ?? null,
+    trace: kept?.trace.length,
+  };
+}
+
+const REMOVED = { body: null, removed: true, data: null, trace: 1 };
+
+function bodiesByAge(test: StoreUnderTest): void {
+  it('go by age, in steps, before their rows; what is younger stays', async () => {
+    const endpointId = randomUUID();
+    const events = Array.from({ length: 6 }, (_, n) => eventNumber(MERCHANT, n));
+    const apply = journalOf(test.store);
+    await apply(
+      ...events.flatMap((event) => [
+        routed(event, [endpointId]),
+        failed(head(event, endpointId), 'http_5xx', ANSWERED),
+      ]),
+    );
+    const [oldest, , , , youngest] = events as [
+      (typeof events)[0],
+      unknown,
+      unknown,
+      unknown,
+      (typeof events)[0],
+    ];
+    let walked = 0;
+    for (let step = -1; step !== 0; walked += step) {
+      step = await test.store.log.removeBodies(START + 4 * HOUR_MS, 3);
+      expect(step).toBeLessThanOrEqual(3);
+    }
+    expect(walked).toBe(8);
+    expect(await bodiesOf(test.store, oldest, endpointId)).toEqual({ ...REMOVED, responses: [''] });
+    const kept = { body: bodyOf(youngest).toString(), removed: false, data: youngest.data, trace: 1 };
+    expect(await bodiesOf(test.store, youngest, endpointId)).toMatchObject({
+      responses: ['Thanks, Erika'],
+      data: kept.data,
+      removed: false,
+    });
+    const store = await test.crashAndReopen();
+    expect(await store.log.removeBodies(START + 4 * HOUR_MS, 3)).toBe(0);
+    // A later attempt and a repeated routing bring nothing back.
+    const again = journalOf(store, 'later');
+    await again(routed(oldest, [endpointId]), delivered(head(oldest, endpointId, { attempt: 2 }), ANSWERED));
+    expect(await bodiesOf(store, oldest, endpointId)).toEqual({ ...REMOVED, responses: ['', ''] });
+    expect(await store.log.deliveries(MERCHANT, endpointId, { limit: 9 })).toHaveLength(6);
+  });
+}
+
+async function carryOut(store: Store, erasureId: number) {
+  let [events, deliveries] = [0, 0];
+  for (let after: string | undefined; ; ) {
+    const step = await store.erasures.step(erasureId, after);
+    events += step.events;
+    deliveries += step.deliveries;
+    if (step.next === null) return { events, deliveries };
+    after = step.next;
+  }
+}
+
+function erasure(test: StoreUnderTest): void {
+  it('of one entity go, of every delivery of its events, and of nobody else', async () => {
+    const [endpointId, foreignId] = [randomUUID(), randomUUID()];
+    const entityId = randomUUID();
+    const [hers, second, others, foreign] = [
+      eventNumber(MERCHANT, 1, { entityId }),
+      eventNumber(MERCHANT, 2, { entityId }),
+      eventNumber(MERCHANT, 3),
+      eventNumber('another', 4, { entityId }),
+    ];
+    const apply = journalOf(test.store);
+    const endpointOf = (event: typeof hers) => (event === foreign ? foreignId : endpointId);
+    for (const event of [hers, second, others, foreign]) {
+      await apply(
+        routed(event, [endpointOf(event)]),
+        failed(head(event, endpointOf(event)), 'http_5xx', ANSWERED),
+      );
+    }
+    const resent = head(hers, endpointId, { trigger: 'manual', attemptsMax: 1, deliveryId: randomUUID() });
+    await apply(
+      requested(resent, Buffer.from('a body of its own'), START + 9 * HOUR_MS),
+      delivered(resent, ANSWERED),
+    );
+    const waiting = eventNumber(MERCHANT, 6, { entityId });
+    await apply(routed(waiting, [endpointId]));
+    const at = START + 10 * HOUR_MS;
+    const order = { entityId, merchantId: MERCHANT };
+    const id = await test.store.erasures.order(order, { at, actor: OPERATOR });
+    expect(await test.store.erasures.unfinished()).toEqual([{ erasureId: id, ...order }]);
+    const removed = await carryOut(test.store, id);
+    expect(removed).toEqual({ events: 3, deliveries: 3 });
+    // Its first attempt is only recorded now.
+    await apply(failed(head(waiting, endpointId), 'http_5xx', ANSWERED));
+    for (const event of [hers, second, waiting]) {
+      expect(await bodiesOf(test.store, event, endpointId)).toEqual({ ...REMOVED, responses: [''] });
+    }
+    expect(await bodiesOf(test.store, hers, endpointId, resent.deliveryId)).toEqual({
+      ...REMOVED,
+      responses: [''],
+    });
+    for (const event of [others, foreign]) {
+      expect(await bodiesOf(test.store, event, endpointOf(event))).toMatchObject({
+        removed: false,
+        responses: ['Thanks, Erika'],
+        data: event.data,
+      });
+    }
+    await test.store.erasures.finish(id, removed, { at, actor: OPERATOR });
+    expect(await test.store.erasures.unfinished()).toEqual([]);
+    const [last, first] = await test.store.audit.list({ limit: 2 });
+    expect(last).toMatchObject({ action: 'entity.erased', details: { erasureId: id, ...removed } });
+    expect(first).toMatchObject({ action: 'entity.erase', details: { erasureId: id, entityId } });
+  });
+}
+
+function erasureAndTime(test: StoreUnderTest): void {
+  it('that are recorded after an erasure are not kept when they were accepted before it, also after a crash', async () => {
+    const endpointId = randomUUID();
+    const entityId = randomUUID();
+    const before = eventNumber(MERCHANT, 1, { entityId });
+    const ahead = eventNumber(MERCHANT, 2, { entityId });
+    const after = eventNumber(MERCHANT, 5, { entityId });
+    const tried = head(ahead, endpointId);
+    // Of this one only an attempt is recorded so far.
+    await journalOf(test.store)(failed(tried, 'http_5xx', ANSWERED));
+    const at = START + 3 * HOUR_MS;
+    const id = await test.store.erasures.order({ entityId, merchantId: null }, { at, actor: OPERATOR });
+    const store = await test.crashAndReopen();
+    expect(await store.erasures.unfinished()).toEqual([{ erasureId: id, entityId, merchantId: null }]);
+    expect(await carryOut(store, id)).toEqual({ events: 1, deliveries: 1 });
+    expect(await carryOut(store, id)).toEqual({ events: 0, deliveries: 0 });
+    const apply = journalOf(store, 'later');
+    await apply(
+      ...[before, ahead, after].map((event) => routed(event, [endpointId])),
+      ...[before, after].map((event) => failed(head(event, endpointId), 'http_5xx', ANSWERED)),
+    );
+    for (const event of [before, ahead]) {
+      expect(await bodiesOf(store, event, endpointId)).toEqual({ ...REMOVED, responses: [''] });
+    }
+    expect(await bodiesOf(store, after, endpointId)).toMatchObject({
+      removed: false,
+      responses: ['Thanks, Erika'],
+      data: after.data,
+    });
+  });
+}

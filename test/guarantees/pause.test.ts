@@ -1,0 +1,120 @@
+/**
+ * Guarantee: while the operator holds a merchant's deliveries back nothing is sent to it, nothing is lost and no attempt
+ * is counted: new events are routed and wait, retries wait, over a restart too. Afterwards everything goes on. Other
+ * merchants notice nothing. The whole service runs, with real files and real HTTPS.
+ */
+import { rmSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Hookrail, startHookrail } from '../../services/main.ts';
+import { runOperator } from '../../services/operator.ts';
+import { jsonEventOf } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
+import { type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';
+import { MerchantClient } from '../support/merchant-client.ts';
+import { type Premises, preparePremises } from '../support/system.ts';
+
+const EVENTS = 30;
+
+let premises: Premises;
+let hookrail: Hookrail;
+let receiver: LoggingReceiver;
+let merchant: MerchantClient;
+let status = 200;
+
+beforeAll(async () => {
+  // Retries after 15 ms, 0.33 s, 3.7 s; what waits on hold comes again after 0.33 s.
+  premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: '200', HOOKRAIL_LOG_LEVEL: 'silent' });
+  receiver = await startLoggingReceiver(premises.receiverCert, ({ path }) =>
+    path === '/other' ? 200 : status,
+  );
+  hookrail = await startHookrail(premises.environment);
+  merchant = new MerchantClient(premises, () => hookrail);
+});
+
+afterAll(async () => {
+  await hookrail?.stop();
+  await receiver?.close();
+  rmSync(premises.dataDir, { recursive: true, force: true });
+});
+
+async function operator(...argv: string[]) {
+  const printed: string[] = [];
+  const environment = {
+    ...premises.environment,
+    HOOKRAIL_OPS_PORT: new URL(hookrail.operationsUrl).port,
+  };
+  const print = (line: string) => void printed.push(line);
+  const code = await runOperator([...argv, '--output', 'json'], environment, print, print);
+  expect([code, printed]).toEqual([0, [expect.any(String)]]);
+  return JSON.parse(printed[0] ?? '');
+}
+
+/** Waits until so many tasks have come up since the start and were put back. */
+async function heldBack(count: number): Promise<void> {
+  const pattern = /^hookrail_parked_total\{[^}]*merchant_paused[^}]*\} (\d+)/m;
+  await eventually(`${count} tasks put back`, async () => {
+    const metrics = await (await fetch(`${hookrail.operationsUrl}/metrics`)).text();
+    return Number(pattern.exec(metrics)?.[1] ?? 0) >= count;
+  });
+}
+
+it('holds a merchant’s deliveries back and loses none', async () => {
+  const { merchantId } = premises;
+  const endpoint = await merchant.createEndpoint(`${receiver.url}/held`);
+  const other = await operator('merchants', 'create', '--name', 'Another');
+  const { key } = await operator('keys', 'create', '--merchant', other.merchantId);
+  const another = new MerchantClient({ ...premises, apiKey: key }, () => hookrail);
+  await another.createEndpoint(`${receiver.url}/other`);
+  const at = (path: string) => receiver.arrivals.filter((arrival) => arrival.path === path);
+  const path = `/merchant/webhook-endpoints/${endpoint.uuid}/deliveries`;
+  const delivery = async (eventId: string) =>
+    (await merchant.request('GET', path)).body.data.find(
+      ({ event_uuid }: { event_uuid: string }) => event_uuid === eventId,
+    );
+
+  status = 500;
+  const failing = jsonEventOf(merchantId, 'failing');
+  await merchant.publish([failing]);
+  await eventually('three attempts', () => at('/held').length === 3);
+  await operator('merchants', 'pause', merchantId);
+  status = 200;
+  const held = Array.from({ length: EVENTS }, (_, n) => jsonEventOf(merchantId, `held ${n}`));
+  const free = Array.from({ length: EVENTS }, (_, n) => jsonEventOf(other.merchantId, `free ${n}`));
+  expect((await merchant.publish([...held, ...free])).status).toBe(202);
+  await eventually('the other merchant’s arrive', () => at('/other').length === EVENTS);
+  const [first] = held;
+  const waiting = await eventually('it is routed', () => delivery(first?.header.eventId ?? ''));
+  expect(waiting).toMatchObject({ status: 'pending', held: true, attempts_made: 0 });
+  const test = { type: 'KYC', subType: 'KYC_PENDING', user_uuid: failing.header.entityId };
+  const tested = await merchant.request('POST', path.replace('deliveries', 'test'), test);
+  expect([tested.status, tested.body.warnings]).toEqual([
+    202,
+    [expect.objectContaining({ code: 'deliveries_held' })],
+  ]);
+  // Everything comes up a few times, the retry too, and is put back; and so after a restart.
+  await heldBack(4 * (EVENTS + 2));
+  await hookrail.stop();
+  hookrail = await startHookrail(premises.environment);
+  await heldBack(4 * (EVENTS + 2));
+  expect(at('/held')).toHaveLength(3);
+  expect(await delivery(failing.header.eventId)).toMatchObject({
+    status: 'failed',
+    held: true,
+    attempts_made: 3,
+  });
+
+  await operator('merchants', 'resume', merchantId);
+  await eventually('everything arrived', () => at('/held').length === 3 + 1 + EVENTS + 1, 60_000);
+  const arrived = at('/held').filter(({ status }) => status === 200);
+  const ids = [failing, ...held].map(({ header }) => header.eventId);
+  expect(arrived.map(({ eventId }) => eventId)).toEqual(expect.arrayContaining(ids));
+  expect(arrived.find(({ eventId }) => eventId === failing.header.eventId)?.attempt).toBe(4);
+  expect(
+    arrived.filter(({ eventId }) => ids.slice(1).includes(eventId)).map(({ attempt }) => attempt),
+  ).toEqual(Array(EVENTS).fill(1));
+  const over = await eventually('it is recorded', async () => {
+    const found = await delivery(failing.header.eventId);
+    return found.status === 'delivered' ? found : null;
+  });
+  expect(over).toMatchObject({ held: false, attempts_made: 4 });
+}, 120_000);

@@ -1,0 +1,195 @@
+/**
+ * What operators keep in order with their tool, against a whole running service: keys, the audit, the key ring, the
+ * erasure of an entity.
+ */
+import { readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Hookrail, startHookrail } from '../../services/main.ts';
+import { runOperator } from '../../services/operator.ts';
+import { jsonEventOf } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
+import { type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';
+import { MerchantClient } from '../support/merchant-client.ts';
+import { type Premises, preparePremises } from '../support/system.ts';
+
+let premises: Premises;
+let hookrail: Hookrail;
+let receiver: LoggingReceiver;
+let merchant: MerchantClient;
+const resource = '/merchant/webhook-endpoints';
+
+beforeAll(async () => {
+  premises = await preparePremises({ HOOKRAIL_LOG_LEVEL: 'silent', HOOKRAIL_RETRY_SCALE: '100' });
+  receiver = await startLoggingReceiver(premises.receiverCert, ({ path }) => (path === '/gone' ? 410 : 200));
+  hookrail = await startHookrail(premises.environment);
+  merchant = new MerchantClient(premises, () => hookrail);
+});
+
+afterAll(async () => {
+  await hookrail?.stop();
+  await receiver?.close();
+  rmSync(premises.dataDir, { recursive: true, force: true });
+});
+
+async function operator(...argv: string[]) {
+  const out: string[] = [];
+  const err: string[] = [];
+  const port = new URL(hookrail.operationsUrl).port;
+  const environment = { ...premises.environment, HOOKRAIL_OPS_PORT: port };
+  const code = await runOperator(
+    argv,
+    environment,
+    (line) => out.push(line),
+    (line) => err.push(line),
+  );
+  return { code, out: out.join('\n'), err: err.join('\n') };
+}
+
+async function json(...argv: string[]) {
+  const { code, out, err } = await operator(...argv, '--output', 'json');
+  expect([code, err]).toEqual([0, '']);
+  return JSON.parse(out);
+}
+
+test('a key has a name, shows when it was used, and opens nothing from the revocation on', async () => {
+  const made = await json('keys', 'create', '--merchant', premises.merchantId, '--name', 'checkout');
+  expect(made).toMatchObject({ name: 'checkout', lastUsedAt: null });
+  const get = async () =>
+    (await fetch(hookrail.apiUrl + resource, { headers: { authorization: `API-Key ${made.key}` } })).status;
+  expect(await get()).toBe(200);
+  const listed = async () =>
+    (await json('keys', 'list')).find((key: { keyId: string }) => key.keyId === made.keyId);
+  const used = await eventually('its use is noted', async () =>
+    (await listed()).lastUsedAt ? listed() : null,
+  );
+  expect(used).toMatchObject({ name: 'checkout', revokedAt: null });
+  await json('keys', 'revoke', made.keyId);
+  expect(await get()).toBe(401);
+  expect((await listed()).revokedAt).not.toBeNull();
+});
+
+test('every change is in the audit with who made it, and no secret is', async () => {
+  const { merchantId } = premises;
+  const created = await merchant.createEndpoint(`${receiver.url}/gone`);
+  const path = `${resource}/${created.uuid}`;
+  await merchant.request('PATCH', path, { description: 'changed' });
+  const rotated = await merchant.request('PATCH', `${path}/secret`);
+  await merchant.publish([jsonEventOf(merchantId, 'audit')]);
+  await eventually(
+    'the endpoint is switched off',
+    async () => (await merchant.request('GET', path)).body.status === 'auto_disabled',
+  );
+  await merchant.request('DELETE', path);
+  await json('merchants', 'pause', merchantId);
+  await json('merchants', 'resume', merchantId);
+  const key = await json('keys', 'create', '--merchant', merchantId);
+  await json('keys', 'revoke', key.keyId);
+
+  const of = await json('audit', 'list', '--endpoint', created.uuid);
+  expect(of.map(({ action, actor }: { action: string; actor: string }) => [action, actor])).toEqual([
+    ['endpoint.delete', 'api_key'],
+    ['endpoint.auto_disable', 'system'],
+    ['endpoint.rotate', 'api_key'],
+    ['endpoint.update', 'api_key'],
+    ['endpoint.create', 'api_key'],
+  ]);
+  expect(of[0].key).toBe(premises.apiKey.slice(-4));
+  const operators = await json('audit', 'list', '--merchant', merchantId, '--since', '10m', '--limit', '4');
+  expect(
+    operators.map(({ action, details }: { action: string; details: object }) => [action, details]),
+  ).toEqual([
+    ['api_key.revoke', { keyId: key.keyId, hint: key.hint, name: null }],
+    ['api_key.create', { keyId: key.keyId, hint: key.hint, name: null }],
+    ['merchant.update', { state: 'active' }],
+    ['merchant.update', { state: 'paused' }],
+  ]);
+  const next = ['--after', operators.at(-1).cursor, '--limit', '1'];
+  expect(await json('audit', 'list', ...next)).toMatchObject([{ action: 'endpoint.delete' }]);
+  const all = await operator('audit', 'list', '--limit', '1000');
+  expect(all.out.split('\n').length).toBeGreaterThan(9);
+  const secrets = [created.signing_secret, rotated.body.signing_secret, premises.apiKey, key.key];
+  for (const secret of secrets) expect(all.out).not.toContain(secret.slice(8, 40));
+  for (const [argv, hint] of [
+    [['--since', 'yesterday'], 'since'],
+    [['--after', 'x'], 'cursor'],
+    [['--limit', '0'], 'limit'],
+  ] as const) {
+    const { code, err } = await operator('audit', 'list', ...argv);
+    expect([code, err]).toEqual([1, expect.stringContaining(hint)]);
+  }
+});
+
+test('an erased entity’s bodies are gone from the log, and said to be', async () => {
+  const endpoint = await merchant.createEndpoint(`${receiver.url}/erased`);
+  const event = jsonEventOf(premises.merchantId, 'to-erase');
+  const other = jsonEventOf(premises.merchantId, 'to-keep');
+  await merchant.publish([event, other]);
+  const deliveries = `${resource}/${endpoint.uuid}/deliveries`;
+  const list = async () => (await merchant.request('GET', deliveries)).body.data;
+  await eventually(
+    'both are delivered',
+    async () =>
+      (await list()).filter(({ status }: { status: string }) => status === 'delivered').length === 2,
+  );
+  const entity = (await merchant.request('GET', `/merchant/events/${event.header.eventId}`)).body.entity_uuid;
+  const refused = await operator('entity', 'erase', '--entity', entity);
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('--yes')]);
+  expect(await json('entity', 'erase', '--entity', entity.toUpperCase(), '--yes')).toEqual({
+    ...{ entityId: entity, merchantId: null, events: 1 },
+    // The receiver answers with an empty body, and the request's is the event's own.
+    ...{ deliveries: 0, shelved: 0 },
+  });
+  const erased = await merchant.request('GET', `/merchant/events/${event.header.eventId}`);
+  expect(erased.body).toMatchObject({ body: null, body_removed: true });
+  const kept = await merchant.request('GET', `/merchant/events/${other.header.eventId}`);
+  expect(kept.body).toMatchObject({ body: expect.stringContaining('{'), body_removed: false });
+  const [id] = erased.body.endpoints.flatMap(
+    ({ endpoint_uuid, delivery_uuid }: { endpoint_uuid: string; delivery_uuid: string }) =>
+      endpoint_uuid === endpoint.uuid ? [delivery_uuid] : [],
+  );
+  const delivery = await merchant.request('GET', `${deliveries}/${id}`);
+  expect(delivery.body).toMatchObject({ status: 'delivered', body: null, body_removed: true });
+  expect(delivery.body.attempts).toMatchObject([{ response_status: 200, response_body: null }]);
+  expect((await operator('entity', 'erase', '--entity', 'x', '--yes')).err).toContain('not a UUID');
+
+  // The audit's event was refused by its receiver: its body is on a shelf as well.
+  const { entityId } = jsonEventOf(premises.merchantId, 'audit').header;
+  expect(await json('dead-letters', 'list')).toHaveLength(1);
+  expect(await json('entity', 'erase', '--entity', entityId, '--yes')).toMatchObject({ shelved: 1 });
+  expect(await json('dead-letters', 'list')).toEqual([]);
+});
+
+test('a key ring: add, list, rewrap, remove', async () => {
+  const file = join(premises.dataDir, 'keyring.json');
+  const endpoint = await merchant.createEndpoint(`${receiver.url}/ring`, {});
+  await merchant.request('PATCH', `${resource}/${endpoint.uuid}/secret`, undefined, {
+    'idempotency-key': 'rotated-once',
+  });
+  const before = await json('keyring', 'list');
+  expect(before).toMatchObject([{ id: 'k1', active: true, missing: false, answers: 1 }]);
+  const { added } = await json('keyring', 'add');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const used = await operator('keyring', 'remove', '--id', 'k1');
+  expect([used.code, used.err]).toEqual([1, expect.stringContaining('keyring rewrap')]);
+  expect(await json('keyring', 'rewrap')).toEqual({
+    ...{ keyRing: file, active: added },
+    ...{ endpoints: before[0].endpoints, answers: 1 },
+  });
+  expect(await json('keyring', 'list')).toMatchObject([
+    { id: 'k1', active: false, endpoints: 0, answers: 0 },
+    { id: added, active: true, endpoints: before[0].endpoints, answers: 1 },
+  ]);
+  // A repeat of the request still gets its answer.
+  const again = await merchant.request('PATCH', `${resource}/${endpoint.uuid}/secret`, undefined, {
+    'idempotency-key': 'rotated-once',
+  });
+  expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+  expect(await json('keyring', 'remove', '--id', 'k1')).toMatchObject({ removed: 'k1' });
+  expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')).keys)).toEqual([added]);
+  const active = await operator('keyring', 'remove', '--id', added);
+  expect([active.code, active.err]).toEqual([1, expect.stringContaining(`key "${added}" seals`)]);
+  const key = Object.values(JSON.parse(readFileSync(file, 'utf8')).keys)[0] as string;
+  expect((await operator('keyring', 'list')).out).not.toContain(key.slice(0, 20));
+  expect(await json('audit', 'list', '--limit', '1')).toMatchObject([{ action: 'keyring.rewrap' }]);
+});

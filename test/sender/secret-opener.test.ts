@@ -1,0 +1,61 @@
+/** What the sender does without an endpoint's secret: says once what is missing, and goes on when it is there. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, test, vi } from 'vitest';
+import type { Endpoint } from '../../services/domain/endpoint.ts';
+import { newSecret } from '../../services/domain/secret.ts';
+import { KeyRing } from '../../services/runtime/keyring.ts';
+import { addKey } from '../../services/runtime/keyring-file.ts';
+import { createLogger } from '../../services/runtime/logger.ts';
+import { SecretOpener } from '../../services/sender/secret-opener.ts';
+
+const SECRET = newSecret(new Uint8Array(32).fill(9));
+let file: string;
+let logged: string[];
+let opener: SecretOpener;
+
+beforeEach(() => {
+  file = join(mkdtempSync(join(tmpdir(), 'opener-')), 'keyring.json');
+  KeyRing.create(file);
+  logged = [];
+  const log = createLogger('info', { write: (line: string) => void logged.push(line) });
+  opener = new SecretOpener(KeyRing.read(file), log);
+});
+
+function endpointOf(uuid: string, secret: Endpoint['secret']): Endpoint {
+  return {
+    ...{ uuid, secret, merchantId: 'm', url: 'https://hooks.merchant.com/x', subscribedEvents: null },
+    ...{ status: 'active', apiVersion: '2.3.8', legacy: false, version: 1 },
+  };
+}
+
+const said = (text: string) => logged.filter((line) => line.includes(text));
+
+test('a key that is not in the ring is named once, however many endpoints need it', () => {
+  for (const uuid of ['a', 'b', 'a']) {
+    expect(opener.open(endpointOf(uuid, { keyId: 'lost', ciphertext: 'AAAA' }))).toBeNull();
+  }
+  expect(said('is not in the key ring')).toHaveLength(1);
+  expect(logged[0]).toContain('"key":"lost"');
+});
+
+test('a secret that its key does not open is said once per endpoint', () => {
+  const endpoint = endpointOf('a', { keyId: 'k1', ciphertext: Buffer.alloc(40).toString('base64') });
+  for (let i = 0; i < 3; i += 1) expect(opener.open(endpoint)).toBeNull();
+  expect(said('cannot be opened')).toHaveLength(1);
+});
+
+test('a key that is put into the file is found, for endpoints that were refused before too', async () => {
+  addKey(file);
+  const sealed = KeyRing.read(file).seal(SECRET, 'a');
+  const behind = new SecretOpener(KeyRing.read(file), createLogger('silent', { write: () => {} }));
+  expect(behind.open(endpointOf('a', sealed))).not.toBeNull();
+  const later = addKey(file);
+  const fresh = endpointOf('a', KeyRing.read(file).seal(SECRET, 'a'));
+  expect(fresh.secret.keyId).toBe(later);
+  const opened = await vi.waitFor(() => behind.open(fresh) ?? Promise.reject(new Error('not yet')), {
+    timeout: 10_000,
+  });
+  expect(opened.authorization).toBe(`API-Key ${SECRET}`);
+});
