@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Request, RequestHandler } from 'express';
 import { middleware } from 'express-openapi-validator';
 import { parse } from 'yaml';
 import { EVENT_TYPES } from '../domain/event.ts';
+import { OPENAPI_FILE } from './description.ts';
 import type { ErrorCode, FieldCode } from './error-codes.ts';
 import { queryOf } from './pagination.ts';
 import { ApiError, type FieldError } from './problem.ts';
-
-/** The API description: the source of validation, and served as it is. */
-export const OPENAPI_FILE = fileURLToPath(new URL('../../openapi.yaml', import.meta.url));
 
 /** One finding of the validator. `errorCode` is the schema keyword and a suffix. */
 interface Finding {
