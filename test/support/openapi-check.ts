@@ -12,7 +12,15 @@ interface Described {
   readonly content?: Record<string, { readonly schema?: object }>;
   readonly 'x-codes'?: readonly string[];
 }
-type Operation = { readonly responses: Record<string, Described> };
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Record<string, Described>;
+  readonly security?: readonly Record<string, readonly string[]>[];
+  readonly requestBody?: {
+    readonly required?: boolean;
+    readonly content: Record<string, { readonly examples?: Record<string, Described & { value?: unknown }> }>;
+  };
+}
 
 /** The description as it is served, parsed. */
 // biome-ignore lint/suspicious/noExplicitAny: a document of any shape; the tests name what they expect in it.
@@ -157,6 +165,19 @@ function resolve(described: Described): Described {
 
 function escapePart(part: string): string {
   return part.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/** The first example of an operation's body; undefined when it takes none, or has none. */
+export function exampleBody({ requestBody }: Operation): unknown {
+  const [example] = Object.values(requestBody?.content['application/json']?.examples ?? {});
+  return example && (resolve(example) as { value?: unknown }).value;
+}
+
+/** The scheme of keys that opens an operation: its name in the description. */
+export function keySchemeOf(operation: Operation): string {
+  const [scheme] = Object.keys((operation.security ?? openapi.security)[0] ?? {});
+  if (scheme === undefined) throw new Error(`${operation.operationId} is open to all`);
+  return scheme;
 }
 
 /** Every operation of the description, with its method in upper case. */
