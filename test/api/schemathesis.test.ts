@@ -17,6 +17,7 @@ const INSTALL_MS = 300_000;
 /** A hang is a failure too: a run takes two minutes on two cores. */
 const RUN_MS = 900_000;
 const SEED = Number(process.env.SCHEMATHESIS_SEED ?? 1);
+const EXAMPLES_MIN = 200;
 const SCENARIOS_MIN = 200;
 const STATEFUL_RUNS_MAX = 8;
 
@@ -71,6 +72,12 @@ await describeWithSchemathesis('Schemathesis', (install) => {
 
   const scenariosOf = (output: string) => Number(/Scenarios: +(\d+)/.exec(output)?.[1] ?? 0);
 
+  /** Requests that the service has counted. */
+  function requestsOf(method: string, route: string): number {
+    const parts = [`"method":"${method}"`, `"route":"${route}"`, '"event":"api_request"'];
+    return service.output.filter((line) => parts.every((part) => line.includes(part))).length;
+  }
+
   test(
     'finds no failure and has no warning, in every phase and operation',
     async () => {
@@ -85,6 +92,9 @@ await describeWithSchemathesis('Schemathesis', (install) => {
         scenarios += scenariosOf(await runClean('--phases', 'stateful', '--seed', String(SEED + run)));
       }
       expect(scenarios).toBeGreaterThanOrEqual(SCENARIOS_MIN);
+      for (const { method, path } of operations()) {
+        expect([method, path, requestsOf(method, path) >= EXAMPLES_MIN]).toEqual([method, path, true]);
+      }
       expect(receiver.arrivals.length).toBeGreaterThan(0);
     },
     2 * RUN_MS,
