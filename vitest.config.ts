@@ -2,13 +2,14 @@ import { defineConfig } from 'vitest/config';
 
 /** Faults and full disks want the machine for themselves: beside other tests they measure these. */
 const ALONE = [
-  'kafka-kill-loop',
-  'kafka-outage',
-  'kafka-failover',
-  'kill-loop',
-  'full-disk',
-  'slow-disk',
-].map((name) => `test/guarantees/${name}.test.ts`);
+  'api/schemathesis',
+  'guarantees/kafka-kill-loop',
+  'guarantees/kafka-outage',
+  'guarantees/kafka-failover',
+  'guarantees/kill-loop',
+  'guarantees/full-disk',
+  'guarantees/slow-disk',
+].map((name) => `test/${name}.test.ts`);
 
 export default defineConfig({
   test: {

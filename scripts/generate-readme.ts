@@ -2,10 +2,11 @@
  * Writes the tables of README that the code knows best: configuration and error codes, between their markers.
  * `--check` changes nothing and exits 1 when README is out of date.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { errorCodesTable } from '../services/api/error-codes.ts';
 import { VARIABLES } from '../services/runtime/config.ts';
+import { keepGenerated } from './keep-generated.ts';
 
 const README = fileURLToPath(new URL('../README.md', import.meta.url));
 
@@ -35,9 +36,4 @@ const after = withTable(
   'error codes',
   errorCodesTable(),
 );
-if (process.argv.includes('--check')) {
-  if (after !== before) {
-    console.error('README.md is out of date: run npm run generate');
-    process.exit(1);
-  }
-} else writeFileSync(README, after);
+keepGenerated('README.md', after, 'the code');

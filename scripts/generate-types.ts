@@ -2,10 +2,10 @@
  * Generates services/codec/generated/event-types.ts from schemas/events/*.avsc.
  * `--check` writes nothing and exits 1, naming the file, when it is not what would be generated.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { eventSchemaText } from '../services/codec/event-schemas.ts';
 import { EVENT_TYPES } from '../services/domain/event.ts';
+import { keepGenerated } from './keep-generated.ts';
 
 const TARGET = 'services/codec/generated/event-types.ts';
 
@@ -87,23 +87,6 @@ export function generateEventTypes(): string {
   ].join('\n\n')}\n`;
 }
 
-function main(): void {
-  const target = fileURLToPath(new URL(`../${TARGET}`, import.meta.url));
-  const text = generateEventTypes();
-  if (!process.argv.includes('--check')) {
-    mkdirSync(fileURLToPath(new URL('.', new URL(`../${TARGET}`, import.meta.url))), { recursive: true });
-    writeFileSync(target, text);
-    return;
-  }
-  let present = '';
-  try {
-    present = readFileSync(target, 'utf8');
-  } catch {
-    // A missing file is as stale as an old one.
-  }
-  if (present === text) return;
-  console.error(`${TARGET} is not what schemas/events says: run npm run generate`);
-  process.exitCode = 1;
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  keepGenerated(TARGET, generateEventTypes(), 'schemas/events');
 }
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) main();

@@ -1,4 +1,6 @@
+import createClient, { type Client } from 'openapi-fetch';
 import { CommandFailure, EXIT } from './exit.ts';
+import type { paths } from './generated/merchant-api.ts';
 
 /** An answer takes at most this long, unless the call says otherwise. */
 const TIMEOUT_MS = 15_000;
@@ -36,21 +38,13 @@ export class ApiRefusal extends CommandFailure {
   }
 }
 
-export interface ApiRequest {
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
-  readonly timeoutMs?: number;
-}
-
-export interface ApiAnswer<Body> {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: Body;
-}
-
 /** The merchant API (or the producer routes), seen by the command line. */
 export class ApiClient {
+  /**
+   * The operations of openapi.yaml by method and path, typed by it. They resolve with a success. They throw ApiRefusal, or
+   * a failure with exit code 5 (no answer in time) or 6 (not reachable).
+   */
+  readonly rest: Client<paths>;
   readonly #baseUrl: string;
   readonly #key: string;
   readonly #signal: AbortSignal;
@@ -59,39 +53,28 @@ export class ApiClient {
     this.#baseUrl = baseUrl;
     this.#key = key;
     this.#signal = signal;
+    this.rest = createClient<paths>({ baseUrl, fetch: this.within(TIMEOUT_MS) });
   }
 
-  /** One request. Throws ApiRefusal, or a failure with exit code 5 (no answer in time) or 6 (not reachable). */
-  async call<Body = unknown>(
-    method: string,
-    path: string,
-    request: ApiRequest = {},
-  ): Promise<ApiAnswer<Body>> {
-    const url = new URL(this.#baseUrl + path);
-    for (const [name, value] of Object.entries(request.query ?? {})) {
-      if (value !== undefined) url.searchParams.set(name, String(value));
-    }
-    const timeout = AbortSignal.timeout(request.timeoutMs ?? TIMEOUT_MS);
-    const headers: Record<string, string> = {
-      accept: 'application/json',
-      authorization: `API-Key ${this.#key}`,
-      ...request.headers,
+  /** What carries a request of `rest` that may take longer: its option `fetch`. */
+  within(timeoutMs: number): (request: Request) => Promise<Response> {
+    return async (request) => {
+      const timeout = AbortSignal.timeout(timeoutMs);
+      const name = `${request.method} ${new URL(request.url).pathname}`;
+      try {
+        request.headers.set('accept', 'application/json');
+        request.headers.set('authorization', `API-Key ${this.#key}`);
+        const signal = AbortSignal.any([timeout, this.#signal]);
+        const response = await fetch(request, { redirect: 'manual', signal });
+        const text = await readText(response);
+        if (response.status >= 300) throw new ApiRefusal(name, response, asProblem(text));
+        mustBeJson(text, request.url);
+        const { status, headers } = response;
+        return new Response(text === '' ? null : text, { status, headers });
+      } catch (error) {
+        throw this.#named(error, timeout, name);
+      }
     };
-    if (request.body !== undefined) headers['content-type'] = 'application/json';
-    try {
-      const response = await fetch(url, {
-        method,
-        headers,
-        redirect: 'manual',
-        signal: AbortSignal.any([timeout, this.#signal]),
-        ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
-      });
-      const text = await readText(response);
-      if (response.status >= 300) throw new ApiRefusal(`${method} ${path}`, response, asProblem(text));
-      return { status: response.status, headers: response.headers, body: asJson(text, url) as Body };
-    } catch (error) {
-      throw this.#named(error, timeout, `${method} ${path}`);
-    }
   }
 
   #named(error: unknown, timeout: AbortSignal, request: string): unknown {
@@ -106,6 +89,15 @@ export class ApiClient {
       'see which address is used with: npm run sim -- whoami',
     ]);
   }
+}
+
+/** The body of an operation's success, which all but a deletion have. */
+export async function bodyOf<Body>(answer: Promise<{ readonly data?: Body }>): Promise<NonNullable<Body>> {
+  const { data } = await answer;
+  if (data === undefined || data === null) {
+    throw new CommandFailure(EXIT.api, "the answer is empty: is this hookrail's API?");
+  }
+  return data;
 }
 
 async function readText(response: Response): Promise<string> {
@@ -134,12 +126,12 @@ function asProblem(text: string): Problem {
   return { detail: text.split('\n', 1)[0]?.slice(0, 200) ?? '' };
 }
 
-function asJson(text: string, url: URL): unknown {
-  if (text === '') return undefined;
+function mustBeJson(text: string, url: string): void {
+  if (text === '') return;
   try {
-    return JSON.parse(text);
+    JSON.parse(text);
   } catch {
-    throw new CommandFailure(EXIT.api, `the answer of ${url.href} is not JSON: is this hookrail's API?`);
+    throw new CommandFailure(EXIT.api, `the answer of ${url} is not JSON: is this hookrail's API?`);
   }
 }
 

@@ -1,114 +1,49 @@
-import type { ApiClient } from './api-client.ts';
+import { type ApiClient, bodyOf } from './api-client.ts';
+import type { components, operations } from './generated/merchant-api.ts';
 
-/** The answers of the merchant API, as far as the simulator reads them (openapi.yaml has the whole). */
-export interface EndpointAnswer {
-  readonly uuid: string;
-  readonly url: string;
-  readonly description: string;
-  readonly subscribed_events: readonly string[] | null;
-  readonly status: string;
-  readonly api_version: string;
-  readonly secret_hint: string;
-  readonly disabled_reason: string | null;
-  readonly failure_count: number;
-  readonly signing_secret?: string;
-  readonly hint?: string;
-}
+type Schemas = components['schemas'];
+
+/** `signing_secret` comes with the creation only, `hint` with a change that needs one. */
+export type EndpointAnswer = Schemas['WebhookEndpoint'] &
+  Partial<Pick<Schemas['CreatedWebhookEndpoint'], 'signing_secret'>> &
+  Partial<Pick<Schemas['UpdatedWebhookEndpoint'], 'hint'>>;
+export type EndpointChange = Schemas['UpdateWebhookEndpoint'];
+export type DeliveryAnswer = Schemas['Delivery'];
+export type AttemptAnswer = Schemas['Attempt'];
+export type DeliveryDetailAnswer = Schemas['DeliveryDetail'];
+export type EventAnswer = Schemas['EventDetail'];
+/** The result comes when it was waited for and came in time. */
+export type TestAnswer = Schemas['TestQueued'] & Partial<Schemas['TestResult']>;
+
+type DeliveryQuery = NonNullable<operations['listDeliveries']['parameters']['query']>;
+type EndpointQuery = NonNullable<operations['listWebhookEndpoints']['parameters']['query']>;
 
 /** `failed`: retries are left. */
-export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'exhausted', 'cancelled'] as const;
+export const DELIVERY_STATUSES = [
+  'pending',
+  'delivered',
+  'failed',
+  'exhausted',
+  'cancelled',
+] as const satisfies readonly DeliveryQuery['status'][];
 
-export interface DeliveryAnswer {
-  readonly delivery_uuid: string;
-  readonly event_uuid: string;
-  readonly endpoint_uuid: string;
-  readonly type: string;
-  readonly subType: string;
-  readonly trigger: string;
-  readonly status: string;
-  readonly cancel_reason: string | null;
-  readonly attempts_made: number;
-  readonly attempts_max: number;
-  readonly created_at: string;
-  readonly next_attempt_at: string | null;
-  readonly last_response_status: number | null;
-  readonly last_failure_code: string | null;
-}
-
-export interface AttemptAnswer {
-  readonly number: number;
-  readonly started_at: string;
-  readonly duration_ms: number;
-  readonly response_status: number | null;
-  readonly failure_code: string | null;
-  readonly failure_detail: string | null;
-  readonly next_attempt_at: string | null;
-}
-
-export interface DeliveryDetailAnswer extends DeliveryAnswer {
-  readonly body: string | null;
-  readonly attempts: readonly AttemptAnswer[];
-}
-
-export interface EventAnswer {
-  readonly event_uuid: string;
-  readonly type: string;
-  readonly subType: string;
-  readonly entity_uuid: string;
-  readonly entity_kind: string;
-  readonly occurred_at: string;
-  readonly routed_at: string;
-  readonly simulated: boolean;
-  readonly body: string | null;
-  readonly endpoints: readonly {
-    readonly endpoint_uuid: string;
-    readonly verdict: string;
-    readonly delivery_uuid: string | null;
-    readonly api_version: string | null;
-  }[];
-}
-
-export interface RotatedAnswer {
-  readonly uuid: string;
-  readonly signing_secret: string;
-  readonly secret_hint: string;
-  readonly secret_rotated_at: string;
-}
-
-export interface TestAnswer {
-  readonly delivery_uuid: string;
-  readonly event_uuid: string;
-  readonly status: string;
-  readonly response_status?: number | null;
-  readonly duration_ms?: number | null;
-  readonly failure_code?: string | null;
-  readonly warnings: readonly { readonly code: string; readonly detail: string }[];
-}
+export type DeliveryFilter = {
+  readonly [Name in 'status' | 'type' | 'since' | 'until']?: DeliveryQuery[Name] | undefined;
+} & {
+  /** At most so many, over all pages. */
+  readonly limit: number;
+};
 
 interface Page<Item> {
   readonly data: readonly Item[];
-  readonly has_more: boolean;
   readonly next_cursor: string | null;
 }
 
 const ENDPOINTS = '/merchant/webhook-endpoints';
+const ENDPOINT = '/merchant/webhook-endpoints/{id}';
 const PAGE_ITEMS_MAX = 100;
-
-export interface NewEndpointRequest {
-  readonly url: string;
-  readonly description: string;
-  readonly subscribed_events?: readonly string[];
-  readonly api_version?: string;
-}
-
-export interface DeliveryFilter {
-  readonly status?: string | undefined;
-  readonly type?: string | undefined;
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
-  /** At most so many, over all pages. */
-  readonly limit: number;
-}
+/** An answer to a test comes at most so much later than the wait that was asked for. */
+const TEST_ANSWER_MS = 15_000;
 
 /** The operations of the merchant API by name. Failures are ApiClient's. */
 export class MerchantApi {
@@ -118,72 +53,83 @@ export class MerchantApi {
     this.#client = client;
   }
 
-  async createEndpoint(endpoint: NewEndpointRequest): Promise<EndpointAnswer> {
-    return (await this.#client.call<EndpointAnswer>('POST', ENDPOINTS, { body: endpoint })).body;
+  createEndpoint(endpoint: Schemas['CreateWebhookEndpoint']): Promise<Schemas['CreatedWebhookEndpoint']> {
+    return bodyOf(this.#client.rest.POST(ENDPOINTS, { body: endpoint }));
   }
 
   /** All endpoints, newest first. */
-  endpoints(status?: string): Promise<readonly EndpointAnswer[]> {
-    return this.#all<EndpointAnswer>(ENDPOINTS, { status }, Number.POSITIVE_INFINITY);
+  endpoints(status?: EndpointQuery['status']): Promise<readonly EndpointAnswer[]> {
+    const filter = given({ status });
+    return all(Number.POSITIVE_INFINITY, (page) =>
+      bodyOf(this.#client.rest.GET(ENDPOINTS, { params: { query: { ...filter, ...page } } })),
+    );
   }
 
-  async endpoint(uuid: string): Promise<EndpointAnswer> {
-    return (await this.#client.call<EndpointAnswer>('GET', pathOf(uuid))).body;
+  endpoint(id: string): Promise<EndpointAnswer> {
+    return bodyOf(this.#client.rest.GET(ENDPOINT, { params: { path: { id } } }));
   }
 
-  async updateEndpoint(uuid: string, change: object): Promise<EndpointAnswer> {
-    return (await this.#client.call<EndpointAnswer>('PATCH', pathOf(uuid), { body: change })).body;
+  updateEndpoint(id: string, change: EndpointChange): Promise<EndpointAnswer> {
+    return bodyOf(this.#client.rest.PATCH(ENDPOINT, { params: { path: { id } }, body: change }));
   }
 
-  async rotateSecret(uuid: string): Promise<RotatedAnswer> {
-    return (await this.#client.call<RotatedAnswer>('PATCH', `${pathOf(uuid)}/secret`)).body;
+  rotateSecret(id: string): Promise<{ readonly signing_secret: string }> {
+    return bodyOf(this.#client.rest.PATCH(`${ENDPOINT}/secret`, { params: { path: { id } } }));
   }
 
-  async deleteEndpoint(uuid: string): Promise<void> {
-    await this.#client.call('DELETE', pathOf(uuid));
+  async deleteEndpoint(id: string): Promise<void> {
+    await this.#client.rest.DELETE(ENDPOINT, { params: { path: { id } } });
   }
 
   /** Sends a test webhook; with `waitSeconds`, answers with the result when it comes in that time. */
-  async testEndpoint(uuid: string, test: object, waitSeconds: number): Promise<TestAnswer> {
-    const headers: Record<string, string> = waitSeconds > 0 ? { prefer: `wait=${waitSeconds}` } : {};
-    const timeoutMs = (waitSeconds + 15) * 1000;
-    const request = { body: test, headers, timeoutMs };
-    return (await this.#client.call<TestAnswer>('POST', `${pathOf(uuid)}/test`, request)).body;
+  testEndpoint(id: string, test: Schemas['TestWebhook'], waitSeconds: number): Promise<TestAnswer> {
+    const header = waitSeconds > 0 ? { Prefer: `wait=${waitSeconds}` } : {};
+    const fetch = this.#client.within(waitSeconds * 1000 + TEST_ANSWER_MS);
+    const request = { params: { path: { id }, header }, body: test, fetch };
+    return bodyOf(this.#client.rest.POST(`${ENDPOINT}/test`, request));
   }
 
-  deliveries(endpointId: string, filter: DeliveryFilter): Promise<readonly DeliveryAnswer[]> {
-    const { limit, ...query } = filter;
-    return this.#all<DeliveryAnswer>(`${pathOf(endpointId)}/deliveries`, query, limit);
+  deliveries(id: string, { limit, ...filter }: DeliveryFilter): Promise<readonly DeliveryAnswer[]> {
+    const query = given(filter);
+    return all(limit, (page) =>
+      bodyOf(
+        this.#client.rest.GET(`${ENDPOINT}/deliveries`, {
+          params: { path: { id }, query: { ...query, ...page } },
+        }),
+      ),
+    );
   }
 
-  async delivery(endpointId: string, deliveryId: string): Promise<DeliveryDetailAnswer> {
-    const path = `${pathOf(endpointId)}/deliveries/${encodeURIComponent(deliveryId)}`;
-    return (await this.#client.call<DeliveryDetailAnswer>('GET', path)).body;
+  delivery(id: string, delivery_id: string): Promise<DeliveryDetailAnswer> {
+    const path = { id, delivery_id };
+    return bodyOf(this.#client.rest.GET(`${ENDPOINT}/deliveries/{delivery_id}`, { params: { path } }));
   }
 
-  async event(eventId: string): Promise<EventAnswer> {
-    const path = `/merchant/events/${encodeURIComponent(eventId)}`;
-    return (await this.#client.call<EventAnswer>('GET', path)).body;
-  }
-
-  async #all<Item>(
-    path: string,
-    query: Readonly<Record<string, string | undefined>>,
-    max: number,
-  ): Promise<readonly Item[]> {
-    const items: Item[] = [];
-    let cursor: string | undefined;
-    do {
-      const limit = Math.min(PAGE_ITEMS_MAX, max - items.length);
-      const page = (await this.#client.call<Page<Item>>('GET', path, { query: { ...query, limit, cursor } }))
-        .body;
-      items.push(...page.data);
-      cursor = page.next_cursor ?? undefined;
-    } while (cursor !== undefined && items.length < max);
-    return items;
+  event(event_id: string): Promise<EventAnswer> {
+    return bodyOf(this.#client.rest.GET('/merchant/events/{event_id}', { params: { path: { event_id } } }));
   }
 }
 
-function pathOf(uuid: string): string {
-  return `${ENDPOINTS}/${encodeURIComponent(uuid)}`;
+/** Every item of a list, page after page, at most `max`. */
+async function all<Item>(
+  max: number,
+  read: (page: { readonly limit: number; readonly cursor?: string }) => Promise<Page<Item>>,
+): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  let cursor: string | null = null;
+  do {
+    const limit = Math.min(PAGE_ITEMS_MAX, max - items.length);
+    const page: Page<Item> = await read({ limit, ...(cursor === null ? {} : { cursor }) });
+    items.push(...page.data);
+    cursor = page.next_cursor;
+  } while (cursor !== null && items.length < max);
+  return items;
+}
+
+type Given<Values> = { readonly [Name in keyof Values]?: NonNullable<Values[Name]> };
+
+/** The values that are there. */
+function given<Values extends object>(values: Values): Given<Values> {
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Given<Values>;
 }

@@ -7,7 +7,7 @@ import { deliveryId, uuidV5 } from '../services/domain/ids.ts';
 import { sign } from '../services/domain/signature.ts';
 import { renderBody } from '../services/domain/versions/render.ts';
 import { authorizationOf, webhookHeaders, webhookTimestamp } from '../services/domain/webhook-request.ts';
-import type { ApiClient } from './api-client.ts';
+import { type ApiClient, bodyOf } from './api-client.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import type { Sink } from './output.ts';
 
@@ -26,10 +26,6 @@ export interface EventSink {
   close?(): Promise<void>;
 }
 
-interface ProducerAnswer {
-  readonly results: readonly { readonly event_id: string; readonly status: string; readonly code?: string }[];
-}
-
 /** At most so many events per request (decisions §5). */
 export const EVENTS_PER_REQUEST_MAX = 500;
 
@@ -38,9 +34,9 @@ export function apiSink(producer: ApiClient): EventSink {
   return {
     send: async (events) => {
       const body = events.map(eventToJson);
-      const answer = await producer.call<ProducerAnswer>('POST', '/producer/events', { body });
+      const answer = await bodyOf(producer.rest.POST('/producer/events', { body }));
       return events.map((_, i) => {
-        const { status = 'accepted', code } = answer.body.results[i] ?? {};
+        const { status = 'accepted', code } = answer.results[i] ?? {};
         return { status: status as Sent['status'], ...(code === undefined ? {} : { detail: code }) };
       });
     },

@@ -1,8 +1,8 @@
 /** Kafka's and the registry's jars: fetched once from Maven Central into the user's cache. */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { cacheFolder } from '../cache-folder.ts';
 import type { Guard } from './guard.ts';
 
 const KAFKA = '4.3.1';
@@ -71,28 +71,13 @@ export async function registryJar(context: JarsContext): Promise<string> {
   return join(folder, `apicurio-registry-app-${APICURIO}-runner.jar`);
 }
 
-/**
- * The folder of that name in the cache, made by `fill` where it is missing. It appears whole or not at all, and whoever
- * is second of two that make it at the same time uses the first's.
- */
-async function cached(
+/** A folder of jars in the cache. */
+function cached(
   name: string,
-  context: JarsContext,
+  { guard, environment }: JarsContext,
   fill: (folder: string) => Promise<void>,
 ): Promise<string> {
-  const cache = join(context.environment.XDG_CACHE_HOME || join(homedir(), '.cache'), 'hookrail');
-  const folder = join(cache, name);
-  if (existsSync(folder)) return folder;
-  mkdirSync(cache, { recursive: true });
-  const unfinished = mkdtempSync(join(cache, '.unfinished-'));
-  context.guard.removeAtEnd(unfinished);
-  await fill(unfinished);
-  try {
-    renameSync(unfinished, folder);
-  } catch (error) {
-    if (!existsSync(folder)) throw error;
-  }
-  return folder;
+  return cacheFolder(name, { environment, onUnfinished: (folder) => guard.removeAtEnd(folder) }, fill);
 }
 
 async function maven(args: readonly string[], context: JarsContext): Promise<void> {

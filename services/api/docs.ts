@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import express, { type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
-import { OPENAPI_FILE } from './validation.ts';
+import { descriptionText } from './description.ts';
 
 /** Swagger UI as published, but for the address of the description. Its own initializer shows an example from afar. */
 const INITIALIZER = `window.onload = () => {
@@ -45,7 +44,7 @@ const pageHeaders = helmet({
 
 /** Serves the API description at /openapi.yaml and as a page at /docs. Open to all: there is nothing secret in them. */
 export function mountDocs(app: Express): void {
-  const description = readFileSync(OPENAPI_FILE);
+  const description = descriptionText();
   const assets = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   app.get('/openapi.yaml', mark('/openapi.yaml'), (_request, response) => {
     response.setHeader('Content-Type', 'application/yaml');

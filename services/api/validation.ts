@@ -1,15 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Request, RequestHandler } from 'express';
 import { middleware } from 'express-openapi-validator';
 import { parse } from 'yaml';
+import type { EndpointUrlRule } from '../domain/endpoint-url.ts';
 import { EVENT_TYPES } from '../domain/event.ts';
+import { OPENAPI_FILE } from './description.ts';
 import type { ErrorCode, FieldCode } from './error-codes.ts';
 import { queryOf } from './pagination.ts';
 import { ApiError, type FieldError } from './problem.ts';
-
-/** The API description: the source of validation, and served as it is. */
-export const OPENAPI_FILE = fileURLToPath(new URL('../../openapi.yaml', import.meta.url));
 
 /** One finding of the validator. `errorCode` is the schema keyword and a suffix. */
 interface Finding {
@@ -38,6 +36,8 @@ const OWN_CODES: readonly {
   readonly keyword: string;
   readonly code: ErrorCode;
   readonly detail?: string;
+  /** The code of the entry in errors[], where it is another. */
+  readonly fieldCode?: EndpointUrlRule;
 }[] = [
   { path: /^\/params\//, keyword: 'format', code: 'invalid_uuid' },
   {
@@ -47,6 +47,13 @@ const OWN_CODES: readonly {
     detail: `Allowed: ${EVENT_TYPES.join(', ')}.`,
   },
   { path: /^\/body\/(subscribed_events|types)$/, keyword: 'minItems', code: 'empty_filter' },
+  {
+    path: /^\/body\/url$/,
+    keyword: 'pattern',
+    code: 'url_scheme_not_https',
+    detail: 'The URL must start with "https://".',
+    fieldCode: 'https_only',
+  },
   { path: /^\/headers\/api-version$/, keyword: 'enum', code: 'unsupported_api_version' },
   { path: /^\/body\/api_version$/, keyword: 'enum', code: 'unsupported_api_version' },
   { path: /^\/body$/, keyword: 'oneOf', code: 'exactly_one_entity_required' },
@@ -149,7 +156,8 @@ function fieldError(finding: Finding, request: Request): FieldError {
   const keyword = keywordOf(finding);
   const pointer = finding.path.startsWith('/body') ? finding.path.slice('/body'.length) : finding.path;
   if (keyword === '') return { pointer, ...queryFault(finding.path.slice('/query/'.length), request) };
-  const code = ownCode(finding)?.code ?? CODE_OF_KEYWORD[keyword] ?? 'invalid_format';
+  const own = ownCode(finding);
+  const code = own?.fieldCode ?? own?.code ?? CODE_OF_KEYWORD[keyword] ?? 'invalid_format';
   return { pointer, code, detail: detailOf(keyword, finding.message) };
 }
 

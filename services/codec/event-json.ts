@@ -13,6 +13,7 @@ import { entityKindsOf, SUB_TYPES } from '../domain/catalog/catalog.ts';
 import {
   type DomainEvent,
   ENTITY_KINDS,
+  type EntityKind,
   EVENT_TYPES,
   type EventData,
   type EventType,
@@ -33,7 +34,7 @@ export interface EventJson {
     readonly eventId: string;
     readonly merchantId: string;
     readonly entityId: string;
-    readonly entityKind: string;
+    readonly entityKind: EntityKind;
     readonly subType: string;
     readonly occurredAt: string;
     readonly simulated: boolean;

@@ -1,5 +1,5 @@
 import type { Argv, CommandModule } from 'yargs';
-import { EVENT_TYPES } from '../../services/domain/event.ts';
+import { EVENT_TYPES, type EventType } from '../../services/domain/event.ts';
 import { ApiRefusal } from '../api-client.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
 import {
@@ -14,8 +14,8 @@ import { paintStatus, timeline } from '../timeline.ts';
 
 interface ListOptions extends CommandOptions {
   readonly endpoint?: string;
-  readonly status?: string;
-  readonly type?: string;
+  readonly status?: (typeof DELIVERY_STATUSES)[number];
+  readonly type?: EventType;
   readonly since?: string;
   readonly until?: string;
   readonly limit: number;

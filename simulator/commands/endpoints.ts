@@ -1,8 +1,13 @@
 import type { Argv, CommandModule } from 'yargs';
-import { API_VERSIONS, ENDPOINT_STATUSES } from '../../services/domain/endpoint.ts';
-import { EVENT_TYPES } from '../../services/domain/event.ts';
+import {
+  API_VERSIONS,
+  type ApiVersion,
+  ENDPOINT_STATUSES,
+  type EndpointStatus,
+} from '../../services/domain/endpoint.ts';
+import { EVENT_TYPES, type EventType } from '../../services/domain/event.ts';
 import { usage } from '../exit.ts';
-import { type EndpointAnswer, MerchantApi } from '../merchant-api.ts';
+import { type EndpointAnswer, type EndpointChange, MerchantApi } from '../merchant-api.ts';
 import { columns, type Output } from '../output.ts';
 import { sendTest } from '../send-test.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
@@ -15,14 +20,14 @@ interface EndpointOptions extends CommandOptions {
 interface CreateOptions extends CommandOptions {
   readonly url: string;
   readonly description: string;
-  readonly events?: string[];
-  readonly apiVersion?: string;
+  readonly events?: EventType[];
+  readonly apiVersion?: ApiVersion;
 }
 
 interface UpdateOptions extends EndpointOptions {
   readonly url?: string;
   readonly description?: string;
-  readonly events?: string[];
+  readonly events?: EventType[];
   readonly allEvents?: boolean;
 }
 
@@ -136,7 +141,7 @@ function createCommand(surroundings: Surroundings): CommandModule<object, Create
 
 function listCommand(
   surroundings: Surroundings,
-): CommandModule<object, CommandOptions & { status?: string }> {
+): CommandModule<object, CommandOptions & { status?: EndpointStatus }> {
   return {
     command: 'list',
     describe: 'All endpoints, newest first',
@@ -156,15 +161,23 @@ async function update(api: MerchantApi, options: UpdateOptions, session: Session
   if (options.events && options.allEvents) throw usage('--events and --all-events exclude each other');
   const subscribed = options.allEvents ? null : options.events;
   const { url, description } = options;
-  const wanted = Object.entries({ url, description, subscribed_events: subscribed });
-  const given = Object.fromEntries(wanted.filter(([, value]) => value !== undefined));
+  const given: EndpointChange = {
+    ...(url === undefined ? {} : { url }),
+    ...(description === undefined ? {} : { description }),
+    ...(subscribed === undefined ? {} : { subscribed_events: subscribed }),
+  };
   if (Object.keys(given).length === 0) {
     throw usage('nothing to change: give --url, --description, --events or --all-events');
   }
   await change(api, options.endpoint, given, session);
 }
 
-async function change(api: MerchantApi, uuid: string, body: object, { output }: Session): Promise<void> {
+async function change(
+  api: MerchantApi,
+  uuid: string,
+  body: EndpointChange,
+  { output }: Session,
+): Promise<void> {
   const changed = await api.updateEndpoint(uuid, body);
   output.result(changed, () => describeEndpoint(changed, output));
   if (changed.hint) output.remark(changed.hint);

@@ -1,108 +1,185 @@
 /**
- * Who may see what: every operation, with every sort of key and every sort of id. An id that is unknown, deleted or
- * another merchant's gets one and the same answer, byte for byte but the request id.
+ * Who may see what: every operation of openapi.yaml, with every sort of key and every sort of id in each place of its
+ * path. An id that is unknown, deleted or another merchant's gets one and the same answer, byte for byte but the request
+ * id; without a valid key, so does every id there is. A new operation is tested once it is described.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { operations } from '../support/openapi-check.ts';
-import { type Answer, createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';
+import { newApiKey } from '../../services/domain/api-key.ts';
+import { systemRandom } from '../../services/runtime/random.ts';
+import { exampleBody, keySchemeOf, operations } from '../support/openapi-check.ts';
+import {
+  ID_CLASSES,
+  type IdClass,
+  type Ids,
+  MALFORMED_IDS,
+  NOT_FOUND,
+  OwnedIds,
+} from '../support/owned-ids.ts';
+import { type Answer, type CallOptions, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
-const ids: Record<string, string> = {};
+let owned: OwnedIds;
+let others: Awaited<ReturnType<OwnedIds['others']>>;
+let foreignBefore: string;
+
 beforeAll(async () => {
-  api = await startTestApi();
-  ids.random = crypto.randomUUID();
-  ids.deleted = (await createEndpoint(api)).uuid;
-  await api.call('DELETE', `${ENDPOINTS}/${ids.deleted}`);
-  const foreign = await api.call('POST', ENDPOINTS, {
-    json: { url: 'https://hooks.merchant.com/f', description: 'd' },
-    key: api.keys.foreign,
-  });
-  ids.foreign = foreign.body.uuid;
+  api = await startTestApi({ endpointQuota: 1000 });
+  owned = new OwnedIds(api);
+  others = await owned.others();
+  foreignBefore = await foreignState();
 });
 afterAll(() => api.close());
 
-/** A request of each operation that would succeed on an endpoint of one's own. */
-const VALID: Record<string, unknown> = {
-  'POST /merchant/webhook-endpoints': { url: 'https://hooks.merchant.com/x', description: 'd' },
-  'PATCH /merchant/webhook-endpoints/{id}': { description: 'changed' },
-  'POST /merchant/webhook-endpoints/{id}/test': {
-    type: 'KYC',
-    subType: 'FULL_USER',
-    user_uuid: crypto.randomUUID(),
+/** All that the other merchant sees of his. */
+async function foreignState(): Promise<string> {
+  const { id, delivery_id, event_id } = others.foreign;
+  const paths = [
+    ENDPOINTS,
+    `${ENDPOINTS}/${id}`,
+    `${ENDPOINTS}/${id}/deliveries`,
+    `${ENDPOINTS}/${id}/deliveries/${delivery_id}`,
+    `/merchant/events/${event_id}`,
+  ];
+  const answers = await Promise.all(paths.map((path) => api.call('GET', path, { key: api.keys.foreign })));
+  expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200));
+  return JSON.stringify(answers.map(({ body }) => body));
+}
+
+type Keys = TestApi['keys'];
+type WrongKey = readonly [key: (keys: Keys) => string | null, code: string];
+
+/** Sorts of keys that open nothing, by the scheme that the operation takes: what is sent, and the code that answers. */
+const KEYS: Readonly<Record<string, Readonly<Record<string, WrongKey>>>> = {
+  merchantKey: {
+    missing: [() => null, 'api_key_missing'],
+    'malformed: cut off': [(keys) => keys.own.slice(0, -3), 'api_key_malformed'],
+    'malformed: mistyped': [(keys) => mistyped(keys.own), 'api_key_malformed'],
+    'the other environment’s': [(keys) => keys.live, 'api_key_environment_mismatch'],
+    revoked: [(keys) => keys.revoked, 'api_key_invalid'],
+    unknown: [() => newApiKey('merchant', 'sandbox', systemRandom.bytes(32)), 'api_key_invalid'],
+    'a producer’s': [(keys) => keys.producer, 'api_key_invalid'],
   },
-  'POST /merchant/webhook-endpoints/{id}/replay': { since: '2025-03-01T10:00:00Z', only: 'missing' },
+  // A producer's key does not say its environment: one of the other is unknown here.
+  producerKey: {
+    missing: [() => null, 'api_key_missing'],
+    'malformed: cut off': [(keys) => keys.producer.slice(0, -3), 'api_key_malformed'],
+    'malformed: mistyped': [(keys) => mistyped(keys.producer), 'api_key_malformed'],
+    'the other environment’s': [(keys) => keys.live, 'api_key_invalid'],
+    revoked: [(keys) => keys.revokedProducer, 'api_key_invalid'],
+    unknown: [() => newApiKey('producer', 'sandbox', systemRandom.bytes(32)), 'api_key_invalid'],
+    'a merchant’s': [(keys) => keys.own, 'api_key_invalid'],
+  },
 };
 
-const withId = (path: string, id: string) =>
-  path
-    .replace('{id}', id)
-    .replace(/\{(delivery|replay)_id\}/, crypto.randomUUID())
-    .replace('{event_id}', id);
-const bytesWithoutRequestId = ({ text, body }: Answer) => text.replaceAll(body.request_id, '');
+function mistyped(key: string): string {
+  return key.slice(0, -8) + (key.at(-8) === 'a' ? 'b' : 'a') + key.slice(-7);
+}
 
-describe.each(operations().map(({ method, path }) => [`${method} ${path}`, method, path] as const))(
-  '%s',
-  (name, method, path) => {
-    const json = VALID[name];
-    const options = json === undefined ? {} : { json };
-    const isProducer = path.startsWith('/producer');
+/** A path with its ids. */
+function pathWith(template: string, ids: Ids): string {
+  return template.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => ids[name] ?? '');
+}
 
-    test.each([
-      ['no key', null, 'api_key_missing'],
-      ['a key cut off', 'cut', 'api_key_malformed'],
-      ['a key with one character changed', 'mistyped', 'api_key_malformed'],
-      ['a revoked key', 'revoked', 'api_key_invalid'],
-      ['the other environment’s key', 'live', 'api_key_environment_mismatch'],
-      ['a key of the other kind', 'kind', 'api_key_invalid'],
-    ])('%s: 401, and what to send', async (_what, sort, code) => {
-      if (isProducer && (sort === 'revoked' || sort === 'live')) return;
-      const right = isProducer ? api.keys.producer : api.keys.own;
-      const made: Record<string, string> = {
-        cut: right.slice(0, -3),
-        mistyped: right.slice(0, -8) + (right.at(-8) === 'a' ? 'b' : 'a') + right.slice(-7),
-        revoked: api.keys.revoked,
-        live: api.keys.live,
-        kind: isProducer ? api.keys.own : api.keys.producer,
-      };
-      const key = sort === null ? null : (made[sort] ?? '');
-      const answer = await api.call(method, withId(path, ids.random ?? ''), { ...options, key });
-      expect([answer.status, answer.body.code]).toEqual([401, code]);
-      expect(answer.headers.get('www-authenticate')).toBe('API-Key');
+/** Everything of an answer that a caller could tell two apart by: all but the request's id, the time and what is left. */
+function shown({ status, headers, text, body }: Answer): string {
+  const own = new Set(['x-request-id', 'date', 'ratelimit']);
+  const kept = [...headers].filter(([name]) => !own.has(name)).sort();
+  return JSON.stringify([status, kept, text.replaceAll(body.request_id, '')]);
+}
+
+/** The ids of one class for a parameter. */
+function idsOf(idClass: IdClass, name: string, ownIds: Ids): readonly string[] {
+  if (idClass === 'malformed') return MALFORMED_IDS;
+  return [(idClass === 'own' ? ownIds : others[idClass])[name] ?? ''];
+}
+
+const cases = operations().map(({ method, path, operation }) => {
+  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
+  return { name: `${method} ${path}`, method, path, operation, parameters };
+});
+
+test('every operation can be tested: its ids and its keys are known, and its body has an example', () => {
+  for (const { name, operation, parameters } of cases) {
+    for (const parameter of parameters) {
+      const advice = `${name}: say in test/support/owned-ids.ts how a {${parameter}} comes to be and what an unknown one is answered`;
+      expect(Object.keys(NOT_FOUND), advice).toContain(parameter);
+    }
+    expect(Object.keys(KEYS), `${name}: say in KEYS which keys do not open it`).toContain(
+      keySchemeOf(operation),
+    );
+    if (operation.requestBody?.required)
+      expect(exampleBody(operation), `${name}: give its body an example in openapi.yaml`).toBeDefined();
+  }
+});
+
+describe.each(cases)('$name', ({ method, path, operation, parameters }) => {
+  const json = exampleBody(operation);
+  const options: CallOptions = json === undefined ? {} : { json };
+  const scheme = keySchemeOf(operation);
+
+  test.each(Object.entries(KEYS[scheme] ?? {}))(
+    'a key that is %s: 401, whatever the ids',
+    async (_sort, [keyOf, code]) => {
+      const key = keyOf(api.keys);
+      const ownIds = await owned.own();
+      const seen = new Set<string>();
+      for (const idClass of parameters.length > 0 ? ID_CLASSES : (['own'] as const)) {
+        const ids = Object.fromEntries(
+          parameters.map((name) => [name, idsOf(idClass, name, ownIds)[0] ?? '']),
+        );
+        const answer = await api.call(method, pathWith(path, ids), { ...options, key });
+        expect([idClass, answer.status, answer.body.code]).toEqual([idClass, 401, code]);
+        expect(answer.headers.get('www-authenticate')).toBe('API-Key');
+        seen.add(shown(answer));
+      }
+      expect(seen.size).toBe(1);
+    },
+  );
+
+  test('a valid key and ids of one’s own: success', async () => {
+    const key = scheme === 'producerKey' ? api.keys.producer : api.keys.own;
+    const answer = await api.call(method, pathWith(path, await owned.own()), { ...options, key });
+    expect([answer.status, answer.text]).toEqual([
+      expect.toSatisfy((status) => status < 300),
+      expect.anything(),
+    ]);
+  });
+
+  for (const parameter of parameters) {
+    test(`a {${parameter}} that is foreign, random or deleted: one 404`, async () => {
+      const seen = new Set<string>();
+      for (const idClass of ['foreign', 'random', 'deleted'] as const) {
+        const ids = { ...(await owned.own()), [parameter]: others[idClass][parameter] ?? '' };
+        const answer = await api.call(method, pathWith(path, ids), options);
+        expect([idClass, answer.status, answer.body.code]).toEqual([idClass, 404, NOT_FOUND[parameter]]);
+        seen.add(shown(answer));
+      }
+      expect(seen.size).toBe(1);
     });
 
-    if (path.includes('{id}'))
-      test('unknown, deleted and foreign ids: one answer', async () => {
-        const answers = await Promise.all(
-          ['random', 'deleted', 'foreign'].map((sort) =>
-            api.call(method, withId(path, ids[sort] ?? ''), options),
-          ),
-        );
-        for (const answer of answers) {
-          expect([answer.status, answer.body.code]).toEqual([404, 'webhook_endpoint_not_found']);
-        }
-        expect(new Set(answers.map(bytesWithoutRequestId)).size).toBe(1);
-        const shown = answers.map(({ headers }) => [...headers.keys()].sort().join());
-        expect(new Set(shown).size).toBe(1);
-      });
+    test(`a {${parameter}} that is malformed: 400`, async () => {
+      const ownIds = await owned.own();
+      for (const id of MALFORMED_IDS) {
+        const answer = await api.call(method, pathWith(path, { ...ownIds, [parameter]: id }), options);
+        expect([id, answer.status, answer.body.code]).toEqual([id, 400, 'invalid_uuid']);
+      }
+    });
+  }
+});
 
-    if (path.includes('{'))
-      test('an id that is no UUID: 400', async () => {
-        for (const id of ['x', '123', `${ids.random}0`, 'null', '%00']) {
-          const answer = await api.call(method, withId(path, id), options);
-          expect([id, answer.status, answer.body.code]).toEqual([id, 400, 'invalid_uuid']);
-        }
-      });
-  },
-);
+test('a delivery of another endpoint of one’s own is not at this one', async () => {
+  const [one, other] = [await owned.own(), await owned.own()];
+  const answer = await api.call('GET', `${ENDPOINTS}/${one.id}/deliveries/${other.delivery_id}`);
+  expect([answer.status, answer.body.code]).toEqual([404, 'delivery_not_found']);
+});
 
-test('nothing of this changed the foreign endpoint', async () => {
-  const answer = await api.call('GET', `${ENDPOINTS}/${ids.foreign}`, { key: api.keys.foreign });
-  expect(answer.body).toMatchObject({ description: 'd', status: 'active', secret_rotated_at: null });
+test('nothing of all this changed what the other merchant has', async () => {
+  expect(await foreignState()).toBe(foreignBefore);
 });
 
 test('an id in upper case is the same id', async () => {
-  const { uuid } = await createEndpoint(api);
-  expect((await api.call('GET', `${ENDPOINTS}/${uuid.toUpperCase()}`)).body.uuid).toBe(uuid);
+  const { id = '' } = await owned.own();
+  expect((await api.call('GET', `${ENDPOINTS}/${id.toUpperCase()}`)).body.uuid).toBe(id);
 });
 
 test('a revoked key is refused from the next request on', async () => {

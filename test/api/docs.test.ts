@@ -1,7 +1,8 @@
 /** The description and its page are served, work without the internet, and are let run by their own policy. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { OPENAPI_FILE } from '../../services/api/validation.ts';
+import { parse } from 'yaml';
+import { OPENAPI_FILE, WEBHOOKS_FILE } from '../../services/api/description.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
@@ -10,10 +11,33 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-test('/openapi.yaml is the file', async () => {
+test('/openapi.yaml is both files in one: all of each, and every reference is to something in it', async () => {
   const response = await fetch(`${api.api.url}/openapi.yaml`);
   expect(response.headers.get('content-type')).toContain('application/yaml');
-  expect(await response.text()).toBe(readFileSync(OPENAPI_FILE, 'utf8'));
+  // The parser refuses a name that is there twice.
+  const served = parse(await response.text());
+  const operations = parse(readFileSync(OPENAPI_FILE, 'utf8'));
+  const webhooks = parse(readFileSync(WEBHOOKS_FILE, 'utf8'));
+  const { components, tags, ...others } = operations;
+  const sections = Object.keys({ ...components, ...webhooks.components });
+  expect(served).toEqual({
+    ...others,
+    tags: [...tags, ...webhooks.tags],
+    webhooks: webhooks.webhooks,
+    components: Object.fromEntries(
+      sections.map((name) => [name, { ...components[name], ...webhooks.components[name] }]),
+    ),
+  });
+  const references = [...JSON.stringify(served).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref ?? '');
+  expect(references.length).toBeGreaterThan(100);
+  for (const reference of references) {
+    const [root, ...parts] = reference.split('/');
+    expect([reference, root]).toEqual([reference, '#']);
+    expect([reference, typeof parts.reduce((node, part) => node?.[part], served)]).toEqual([
+      reference,
+      'object',
+    ]);
+  }
 });
 
 test('/docs loads everything from here, and the policy allows what it loads', async () => {

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
+import { descriptionText } from '../../services/api/description.ts';
 import { ERROR_CODES } from '../../services/api/error-codes.ts';
-import { OPENAPI_FILE } from '../../services/api/validation.ts';
 
 interface Described {
   readonly $ref?: string;
@@ -13,13 +12,21 @@ interface Described {
   readonly content?: Record<string, { readonly schema?: object }>;
   readonly 'x-codes'?: readonly string[];
 }
-type Operation = { readonly responses: Record<string, Described> };
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Record<string, Described>;
+  readonly security?: readonly Record<string, readonly string[]>[];
+  readonly requestBody?: {
+    readonly required?: boolean;
+    readonly content: Record<string, { readonly examples?: Record<string, Described & { value?: unknown }> }>;
+  };
+}
 
-/** openapi.yaml, parsed. */
+/** The description as it is served, parsed. */
 // biome-ignore lint/suspicious/noExplicitAny: a document of any shape; the tests name what they expect in it.
-export const openapi: any = parse(readFileSync(OPENAPI_FILE, 'utf8'));
+export const openapi: any = parse(descriptionText());
 
-const METHODS = ['get', 'post', 'patch', 'delete'];
+const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormats.default(ajv);
 ajv.addSchema({ ...openapi, $id: 'openapi' });
@@ -37,6 +44,27 @@ export interface CheckedResponse {
   readonly text: string;
 }
 
+/** Headers that HTTP and helmet put into any answer, and the one that the description tells of in general. */
+const UNREMARKABLE = new Set([
+  'cache-control',
+  'connection',
+  'content-length',
+  'content-security-policy',
+  'content-type',
+  'cross-origin-opener-policy',
+  'cross-origin-resource-policy',
+  'date',
+  'keep-alive',
+  'origin-agent-cluster',
+  'referrer-policy',
+  'x-content-type-options',
+  'x-dns-prefetch-control',
+  'x-download-options',
+  'x-frame-options',
+  'x-permitted-cross-domain-policies',
+  'x-xss-protection',
+]);
+
 /**
  * Throws when a response is not what openapi.yaml says of its operation: status, media type, headers, body, error code.
  */
@@ -48,6 +76,10 @@ export function checkResponse(method: string, path: string, response: CheckedRes
   const { pointer, described } = describedResponse(operation, template, method, response.status, where);
   for (const [name, header] of Object.entries(described.headers ?? {}))
     checkHeader(where, name, header, response);
+  for (const name of response.headers.keys()) {
+    const isDescribed = Object.keys(described.headers ?? {}).some((known) => known.toLowerCase() === name);
+    if (!isDescribed && !UNREMARKABLE.has(name)) throw new Error(`${where}: header ${name} is not described`);
+  }
   if (!response.headers.get('x-request-id')) throw new Error(`${where}: no X-Request-Id`);
   const [mediaType, content] = Object.entries(described.content ?? {})[0] ?? [];
   if (mediaType === undefined) {
@@ -109,12 +141,18 @@ function checkProblem(where: string, described: Described, response: CheckedResp
 }
 
 function validate(where: string, pointer: string, body: unknown): void {
+  const found = mismatch(pointer, body);
+  if (found !== undefined) throw new Error(`${where}: ${found}: ${JSON.stringify(body)}`);
+}
+
+/** How a value differs from the schema at a pointer into the description; undefined when it does not. */
+export function mismatch(pointer: string, value: unknown): string | undefined {
   let check = compiled.get(pointer);
   if (check === undefined) {
     check = ajv.compile({ $ref: `openapi#${encodeURI(pointer)}` });
     compiled.set(pointer, check);
   }
-  if (!check(body)) throw new Error(`${where}: ${ajv.errorsText(check.errors)}: ${JSON.stringify(body)}`);
+  return check(value) ? undefined : ajv.errorsText(check.errors);
 }
 
 function resolve(described: Described): Described {
@@ -127,6 +165,19 @@ function resolve(described: Described): Described {
 
 function escapePart(part: string): string {
   return part.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/** The first example of an operation's body; undefined when it takes none, or has none. */
+export function exampleBody({ requestBody }: Operation): unknown {
+  const [example] = Object.values(requestBody?.content['application/json']?.examples ?? {});
+  return example && (resolve(example) as { value?: unknown }).value;
+}
+
+/** The scheme of keys that opens an operation: its name in the description. */
+export function keySchemeOf(operation: Operation): string {
+  const [scheme] = Object.keys((operation.security ?? openapi.security)[0] ?? {});
+  if (scheme === undefined) throw new Error(`${operation.operationId} is open to all`);
+  return scheme;
 }
 
 /** Every operation of the description, with its method in upper case. */

@@ -25,7 +25,9 @@ export interface TestApi {
   /** Log lines so far. */
   readonly logged: readonly string[];
   readonly merchantId: string;
-  readonly keys: Record<'own' | 'foreign' | 'revoked' | 'live' | 'producer', string>;
+  readonly foreignMerchantId: string;
+  /** `live` is the other environment's. */
+  readonly keys: Record<'own' | 'foreign' | 'revoked' | 'live' | 'producer' | 'revokedProducer', string>;
   readonly keyIds: TestApi['keys'];
   /** Sends a request and holds the answer to openapi.yaml. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
@@ -73,7 +75,7 @@ export async function startTestApi({
   const registry = new Registry();
   const logged: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
-  const { merchantId, keys, keyIds } = await makeKeys(store, clock, environment);
+  const { merchantId, foreignMerchantId, keys, keyIds } = await makeKeys(store, clock, environment);
   const directory = new Directory();
   await broker.followDirectory((change) => void directory.apply(change));
   const api = await startApi({
@@ -109,7 +111,8 @@ export async function startTestApi({
     await store.close();
     await rm(dataDir, { recursive: true, force: true });
   };
-  return { api, store, broker, keyRing, clock, registry, logged, merchantId, keys, keyIds, call, close };
+  const who = { merchantId, foreignMerchantId, keys, keyIds };
+  return { api, store, broker, keyRing, clock, registry, logged, ...who, call, close };
 }
 
 async function callApi(
@@ -139,17 +142,18 @@ async function callApi(
 /** Two merchants and a key of each sort. */
 async function makeKeys(store: Store, clock: Clock, environment: 'sandbox' | 'production') {
   const merchantId = systemRandom.uuid();
-  const foreignId = systemRandom.uuid();
-  for (const id of [merchantId, foreignId]) {
+  const foreignMerchantId = systemRandom.uuid();
+  for (const id of [merchantId, foreignMerchantId]) {
     await store.merchants.create({ merchantId: id, name: 'Test merchant', senderAccountDetails: false });
   }
   const other = environment === 'sandbox' ? 'production' : 'sandbox';
   const sorts = {
     own: { kind: 'merchant', of: merchantId, environment },
-    foreign: { kind: 'merchant', of: foreignId, environment },
+    foreign: { kind: 'merchant', of: foreignMerchantId, environment },
     revoked: { kind: 'merchant', of: merchantId, environment },
     live: { kind: 'merchant', of: merchantId, environment: other },
     producer: { kind: 'producer', of: null, environment },
+    revokedProducer: { kind: 'producer', of: null, environment },
   } as const;
   const keys: Record<string, string> = {};
   const keyIds: Record<string, string> = {};
@@ -171,7 +175,13 @@ async function makeKeys(store: Store, clock: Clock, environment: 'sandbox' | 'pr
     });
   }
   await store.keys.revoke(String(keyIds.revoked), clock.now());
-  return { merchantId, keys: keys as TestApi['keys'], keyIds: keyIds as TestApi['keys'] };
+  await store.keys.revoke(String(keyIds.revokedProducer), clock.now());
+  return {
+    merchantId,
+    foreignMerchantId,
+    keys: keys as TestApi['keys'],
+    keyIds: keyIds as TestApi['keys'],
+  };
 }
 
 /** Creates an endpoint and gives back its record with the secret. Each has a URL of its own. */

@@ -4,7 +4,11 @@ import { at, type Module, type Problem, type ProjectFile, walk } from './project
 const FILE_LINES_MAX = 300;
 const FUNCTION_LINES_MAX = 70;
 
+/** What a script has made is read by compilers. */
+const GENERATED = /(^|\/)generated\//;
+
 export function fileLengthProblems(file: ProjectFile): Problem[] {
+  if (GENERATED.test(file.path)) return [];
   const lines = file.text.split('\n').length - (file.text.endsWith('\n') ? 1 : 0);
   if (lines <= FILE_LINES_MAX) return [];
   return [

@@ -1,0 +1,107 @@
+/**
+ * The running service does what its description says, whatever it is sent: Schemathesis makes at least 200 requests of
+ * each operation and follows the links between them. What it accepts, and why, is in test/schemathesis.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ALL_KINDS } from '../domain/sample-options.ts';
+import { jsonEventOf } from '../support/events.ts';
+import { type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';
+import { operations } from '../support/openapi-check.ts';
+import { describeWithSchemathesis, runProgram } from '../support/schemathesis.ts';
+import { type Premises, preparePremises, type Service, startService } from '../support/system.ts';
+
+const INSTALL_MS = 300_000;
+/** A hang is a failure too: a run takes two minutes on two cores. */
+const RUN_MS = 900_000;
+const SEED = Number(process.env.SCHEMATHESIS_SEED ?? 1);
+const EXAMPLES_MIN = 200;
+const SCENARIOS_MIN = 200;
+const STATEFUL_RUNS_MAX = 8;
+
+/** No port that a URL of the fuzzer has: an endpoint can only be on this machine, which is exempt. */
+const ENVIRONMENT = { HOOKRAIL_EGRESS_PORTS: '1', HOOKRAIL_ENDPOINT_QUOTA: '1000000' };
+
+await describeWithSchemathesis('Schemathesis', (install) => {
+  let python: string;
+  let premises: Premises;
+  let service: Service;
+  let receiver: LoggingReceiver;
+  let folder: string;
+
+  beforeAll(async () => {
+    python = await install();
+    folder = mkdtempSync(join(tmpdir(), 'hookrail-schemathesis-'));
+    premises = await preparePremises(ENVIRONMENT);
+    receiver = await startLoggingReceiver(premises.receiverCert, () => 200);
+    service = await startService(premises.environment);
+    const events = ALL_KINDS.map((kind, index) => jsonEventOf(premises.merchantId, `event ${index}`, kind));
+    writeFileSync(join(folder, 'events.json'), JSON.stringify(events));
+  }, INSTALL_MS);
+  afterAll(async () => {
+    await service?.end('SIGKILL');
+    await receiver?.close();
+    for (const each of [folder, premises?.dataDir]) if (each) rmSync(each, { recursive: true, force: true });
+  });
+
+  /** Runs it to its end, which must be without a failure or a warning; answers what it printed. */
+  async function runClean(...options: string[]): Promise<string> {
+    const { code, output } = await runProgram(
+      python,
+      [
+        ...['-m', 'schemathesis.cli', '--config-file', 'test/schemathesis/schemathesis.toml', 'run'],
+        ...[`${service.apiUrl}/openapi.yaml`, '--no-color', ...options],
+      ],
+      {
+        environment: {
+          MERCHANT_KEY: premises.apiKey,
+          PRODUCER_KEY: premises.producerKey,
+          RECEIVER_URL: receiver.url,
+          EVENTS_FILE: join(folder, 'events.json'),
+        },
+        signal: AbortSignal.timeout(RUN_MS),
+      },
+    );
+    expect(code, output).toBe(0);
+    expect(output).toContain('No issues found');
+    console.log(output.trim().split('\n').slice(-7).join('\n'));
+    return output;
+  }
+
+  const scenariosOf = (output: string) => Number(/Scenarios: +(\d+)/.exec(output)?.[1] ?? 0);
+
+  /** Requests that the service has counted. */
+  function requestsOf(method: string, route: string): number {
+    const parts = [`"method":"${method}"`, `"route":"${route}"`, '"event":"api_request"'];
+    return service.output.filter((line) => parts.every((part) => line.includes(part))).length;
+  }
+
+  test(
+    'finds no failure and has no warning, in every phase and operation',
+    async () => {
+      const output = await runClean('--seed', String(SEED));
+      expect(output).toContain(`Tested: ${operations().length}\n`);
+      for (const phase of ['Examples', 'Coverage', 'Fuzzing', 'Stateful']) {
+        expect(output).toContain(`  ✅ ${phase}\n`);
+      }
+      // The stateful phase ends early when what it repeats comes out otherwise, as it may where time passes: go on.
+      let scenarios = scenariosOf(output);
+      for (let run = 1; run <= STATEFUL_RUNS_MAX && scenarios < SCENARIOS_MIN; run += 1) {
+        scenarios += scenariosOf(await runClean('--phases', 'stateful', '--seed', String(SEED + run)));
+      }
+      expect(scenarios).toBeGreaterThanOrEqual(SCENARIOS_MIN);
+      for (const { method, path } of operations()) {
+        expect([method, path, requestsOf(method, path) >= EXAMPLES_MIN]).toEqual([method, path, true]);
+      }
+      expect(receiver.arrivals.length).toBeGreaterThan(0);
+    },
+    2 * RUN_MS,
+  );
+
+  test('the service had no error of its own, and stops cleanly', async () => {
+    expect(service.output.filter((line) => line.includes('"request_failed"'))).toEqual([]);
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+});

@@ -1,0 +1,100 @@
+/**
+ * The description of what endpoints receive: a schema and an example for each type, subType and version. A body that
+ * the service makes is valid; one that lacks what its subType must have, or has what its version does not, is not.
+ */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { fieldsOf, isShown, SUB_TYPES, subTypesOf } from '../../services/domain/catalog/catalog.ts';
+import { API_VERSIONS } from '../../services/domain/endpoint.ts';
+import { EVENT_TYPES } from '../../services/domain/event.ts';
+import { renderBody } from '../../services/domain/versions/render.ts';
+import { sampleEvents } from '../domain/sample-options.ts';
+import { mismatch, openapi } from '../support/openapi-check.ts';
+
+const SORTS = EVENT_TYPES.flatMap((type) =>
+  API_VERSIONS.flatMap((version) =>
+    subTypesOf(type, version).map((subType) => ({
+      type,
+      version,
+      subType,
+      name: `${type}.${subType}.${version}`,
+    })),
+  ),
+);
+const schema = (name: string) => `/components/schemas/${name}`;
+
+// biome-ignore lint/suspicious/noExplicitAny: parsed bodies.
+function examplesOf(type: string): [string, any][] {
+  const { examples } = openapi.webhooks[type].post.requestBody.content['application/json'];
+  return Object.entries<{ value: object }>(examples).map(([name, { value }]) => [name, value]);
+}
+
+test('there is a webhook per event type', () => {
+  expect(Object.keys(openapi.webhooks)).toEqual([...EVENT_TYPES]);
+});
+
+describe.each(SORTS)('$name', ({ type, version, subType, name }) => {
+  test('has a schema with the fields of the presence table', () => {
+    const { properties } = openapi.components.schemas[name];
+    const shown = fieldsOf(type).filter((field) => isShown(field, subType, version));
+    expect(Object.keys(properties.data.properties)).toEqual(shown.map((field) => field.name));
+    expect(openapi.components.schemas[type].anyOf).toContainEqual({ $ref: `#${schema(name)}` });
+  });
+
+  test('has examples that are valid, and are not without any required field', () => {
+    const own = examplesOf(type).filter(
+      ([key]) => key.startsWith(`${type}.${subType}.`) && key.endsWith(`.${version}`),
+    );
+    expect(own.length).toBeGreaterThan(0);
+    for (const [, body] of own) {
+      expect(mismatch(schema(name), body)).toBeUndefined();
+      expect(mismatch(schema(type), body)).toBeUndefined();
+      for (const field of fieldsOf(type).filter((each) => each.required && isShown(each, subType, version))) {
+        const { [field.name]: _left, ...data } = body.data;
+        expect([field.name, mismatch(schema(name), { ...body, data })]).not.toEqual([field.name, undefined]);
+      }
+    }
+  });
+});
+
+test('every example is of a sort that there is', () => {
+  for (const type of EVENT_TYPES) {
+    for (const [key, { subType }] of examplesOf(type)) {
+      const version = API_VERSIONS.find((each) => key.endsWith(`.${each}`)) ?? '2.3.8';
+      expect([key, subTypesOf(type, version)]).toEqual([key, expect.arrayContaining([subType])]);
+    }
+  }
+});
+
+test('bodies of any event are valid, in every version, with and without the entitlement', () => {
+  fc.assert(
+    fc.property(sampleEvents, fc.constantFrom(...API_VERSIONS), fc.boolean(), (event, version, entitled) => {
+      const rendered = renderBody(event, version, { senderAccountDetails: entitled });
+      if (rendered.kind !== 'rendered') return;
+      const body = JSON.parse(Buffer.from(rendered.body).toString('utf8'));
+      expect(mismatch(schema(event.type), body)).toBeUndefined();
+      expect(mismatch(schema(`${event.type}.${event.subType}.${version}`), body)).toBeUndefined();
+    }),
+  );
+});
+
+test('a subType that came later, and a field that did, are valid', () => {
+  for (const type of EVENT_TYPES) {
+    const [, body] = examplesOf(type)[0] ?? [];
+    expect(mismatch(schema(type), { ...body, subType: 'LATER', data: {} })).toBeUndefined();
+    expect(mismatch(schema(type), { ...body, data: { ...body.data, later: 1 } })).toBeUndefined();
+    // A known subType is held to its schema.
+    expect([type, mismatch(schema(type), { ...body, subType: SUB_TYPES[type][0], data: {} })]).not.toEqual([
+      type,
+      undefined,
+    ]);
+  }
+});
+
+test('2.2.8 names the ledger’s statuses as it always did', () => {
+  const values = (version: string) =>
+    openapi.components.schemas[`serviceBankAccount.statusUpdate.${version}`].properties.data.properties
+      .status['x-known-values'];
+  expect(values('2.2.8')).toEqual(['ACTIVE', 'PENDING', 'FAILED', 'DISABLED']);
+  expect(values('2.3.8')).toEqual(['ACTIVE', 'WAITING_CREATION', 'FAILED_CREATION', 'DISABLED']);
+});

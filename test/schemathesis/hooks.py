@@ -1,0 +1,71 @@
+"""What cannot be known from the description: a URL that may be registered, an event that the catalog has, a cursor that
+an answer gave. Valid requests get such values most of the time; the rest stay as Schemathesis made them."""
+
+import json
+import os
+import random
+import uuid
+
+import schemathesis
+
+RECEIVER_URL = os.environ["RECEIVER_URL"]
+with open(os.environ["EVENTS_FILE"], encoding="utf-8") as file:
+    EVENTS = json.load(file)
+
+# Of its own: Hypothesis seeds the module's before each request, and the same choice would be made each time.
+chance = random.Random(1)
+
+# What answers told of: endpoints, the last deliveries that a list showed, and `next_cursor` of each list's last page.
+endpoints = []
+deliveries = []
+cursors = {}
+
+
+def often(case):
+    """Always where requests are few (examples), or must come out the same when they are repeated (stateful)."""
+    return case.meta.phase.name.value in ("examples", "stateful") or chance.random() < 0.75
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    if case.meta is None or not case.meta.generation.mode.is_positive:
+        return
+    name = case.operation.definition.raw.get("operationId")
+    body = case.body if isinstance(case.body, dict) else None
+    # The description's example of a key would make every request after the first a repeat of another.
+    if "Idempotency-Key" in (case.headers or {}) and often(case):
+        case.headers["Idempotency-Key"] = str(uuid.uuid4())
+    if body is not None and "url" in body and often(case):
+        body["url"] = f"{RECEIVER_URL}/{uuid.uuid4()}"
+    if name == "publishEvents" and often(case):
+        case.body = chance.sample(EVENTS, chance.randint(1, 3))
+    # A cursor that nobody gave is refused, and no schema can say which were given.
+    if "cursor" in (case.query or {}):
+        del case.query["cursor"]
+        if cursors.get(case.path) and often(case):
+            case.query["cursor"] = cursors[case.path]
+    # Links give the ids in the stateful phase.
+    if case.meta.phase.name.value == "stateful":
+        return
+    if name == "deleteWebhookEndpoint" and endpoints and often(case):
+        case.path_parameters.update(id=endpoints.pop())
+    if deliveries and often(case):
+        endpoint, delivery, event = chance.choice(deliveries[-20:])
+        if name == "getDelivery":
+            case.path_parameters.update(id=endpoint, delivery_id=delivery)
+        if name == "getEvent":
+            case.path_parameters.update(event_id=event)
+
+
+@schemathesis.hook
+def after_call(context, case, response):
+    if response.status_code == 201:
+        endpoints.append(response.json()["uuid"])
+    if response.status_code != 200:
+        return
+    page = response.json() if "json" in "".join(response.headers.get("content-type", [])) else {}
+    if "next_cursor" in page:
+        cursors[case.path] = page["next_cursor"]
+    for item in page.get("data", []):
+        if "delivery_uuid" in item:
+            deliveries.append((item["endpoint_uuid"], item["delivery_uuid"], item["event_uuid"]))
