@@ -9,6 +9,13 @@ import type { Premises, Service } from './system.ts';
 
 /** No attempt starts under what was replaced longer ago than this; an event this old knows a new endpoint. */
 const IN_FORCE_MS = 1000;
+/** And never longer, however slow broker and machine are (design: the directory). */
+const IN_FORCE_MS_EVER = 5000;
+/** A broker that took longer to acknowledge a change is not a healthy one, and leaves too little of the second. */
+const HEALTHY_MS = 500;
+/** A machine that lets a process wait so long says nothing about the service that waits on it, too. */
+const STALL_MS = 100;
+const BEAT_MS = 20;
 const ENDPOINTS = 10;
 const CREATING_AT_ONCE = 20;
 /** Only against waiting for ever. */
@@ -21,17 +28,21 @@ interface Rotating {
   readonly uuid: string;
   readonly path: string;
   /** In order; `until`: when the answer of the rotation came that replaced it. */
-  readonly secrets: { readonly authorization: string; until: number }[];
+  readonly secrets: { readonly authorization: string; until: number; answeredInMs: number }[];
 }
 
 export interface RotationsResult {
   readonly rotations: number;
+  /** Those on a healthy broker and machine: a second counts for these, five for the others. */
+  readonly healthy: number;
   readonly seconds: number;
   readonly requests: number;
   /** Requests with a secret whose replacement had been answered. */
   readonly afterAnswer: number;
   /** How long after it the latest of them came, milliseconds. */
   readonly latestMs: number;
+  /** Attempts that started over a second after it, whatever the broker. */
+  readonly slow: number;
   /** One line each: attempts that started too late under an old secret, or under one that never was. */
   readonly wrong: readonly string[];
 }
@@ -50,6 +61,8 @@ export class RotationTrial {
   readonly #receiver: LoggingReceiver;
   /** `<path> <event id>` of what came. */
   readonly #arrived: Set<string>;
+  /** When this process found that it had not been let run. */
+  readonly #stalls: number[] = [];
   #events = 0;
 
   private constructor(
@@ -89,7 +102,11 @@ export class RotationTrial {
         const path = `/rotating/${n}`;
         const made = await this.#merchant.createEndpoint(this.#receiver.url + path);
         const secrets = [
-          { authorization: `API-Key ${made.signing_secret}`, until: Number.POSITIVE_INFINITY },
+          {
+            authorization: `API-Key ${made.signing_secret}`,
+            until: Number.POSITIVE_INFINITY,
+            answeredInMs: 0,
+          },
         ];
         return { uuid: made.uuid, path, secrets };
       }),
@@ -99,12 +116,14 @@ export class RotationTrial {
     const load = this.#publishUntil(over.signal);
     const startedAt = Date.now();
     let seconds = 0;
+    const beat = this.#watchMachine();
     try {
       await Promise.all(endpoints.map((each) => this.#rotateOne(each, Math.ceil(rotations / ENDPOINTS))));
       seconds = (Date.now() - startedAt) / 1000;
       // What is still under way may use an old secret, too.
       await sleep(2 * IN_FORCE_MS);
     } finally {
+      clearInterval(beat);
       over.abort();
       await load;
     }
@@ -144,12 +163,17 @@ export class RotationTrial {
   async #rotateOne({ uuid, secrets }: Rotating, times: number): Promise<void> {
     for (let time = 0; time < times; time += 1) {
       // The new one is in use before its answer is here.
+      const askedAt = Date.now();
       const rotated = await this.#rotated(uuid);
       const replaced = secrets.at(-1);
-      if (replaced) replaced.until = Date.now();
+      if (replaced) {
+        replaced.until = Date.now();
+        replaced.answeredInMs = replaced.until - askedAt;
+      }
       secrets.push({
         authorization: `API-Key ${rotated}`,
         until: Number.POSITIVE_INFINITY,
+        answeredInMs: 0,
       });
     }
   }
@@ -163,6 +187,23 @@ export class RotationTrial {
       if (status === 200) return body.signing_secret;
       if (status !== 503) throw new Error(`a rotation answered ${status} ${JSON.stringify(body)}`);
     }
+  }
+
+  #watchMachine(): NodeJS.Timeout {
+    let last = Date.now();
+    return setInterval(() => {
+      const now = Date.now();
+      if (now - last > BEAT_MS + STALL_MS) this.#stalls.push(now);
+      last = now;
+    }, BEAT_MS);
+  }
+
+  /** How long after its replacement a secret may still be used. */
+  #allowedMs({ until, answeredInMs }: Rotating['secrets'][number]): number {
+    const isStalled = this.#stalls.some(
+      (at) => at > until - HEALTHY_MS && at < until + IN_FORCE_MS + STALL_MS,
+    );
+    return answeredInMs < HEALTHY_MS && !isStalled ? IN_FORCE_MS : IN_FORCE_MS_EVER;
   }
 
   async #publishUntil(over: AbortSignal): Promise<void> {
@@ -184,33 +225,39 @@ export class RotationTrial {
 
   async #judge(
     endpoints: readonly Rotating[],
-  ): Promise<Pick<RotationsResult, 'afterAnswer' | 'latestMs' | 'wrong'>> {
+  ): Promise<Pick<RotationsResult, 'healthy' | 'afterAnswer' | 'latestMs' | 'slow' | 'wrong'>> {
     const byPath = new Map(endpoints.map((each) => [each.path, each]));
-    const untilOf = new Map(
+    const secretOf = new Map(
       endpoints.flatMap(({ path, secrets }) =>
-        secrets.map(({ authorization, until }) => [`${path} ${authorization}`, until] as const),
+        secrets.map((secret) => [`${path} ${secret.authorization}`, secret] as const),
       ),
     );
+    const healthy = [...secretOf.values()].filter(
+      (secret) => Number.isFinite(secret.until) && this.#allowedMs(secret) === IN_FORCE_MS,
+    ).length;
     const wrong: string[] = [];
     let afterAnswer = 0;
+    let slow = 0;
     let latestMs = 0;
     for (const { path, authorization, at, deliveryId, attempt } of this.#receiver.arrivals) {
       const endpoint = byPath.get(path);
       if (!endpoint) continue;
-      const until = untilOf.get(`${path} ${authorization}`);
-      if (until === undefined)
+      const secret = secretOf.get(`${path} ${authorization}`);
+      if (secret === undefined)
         wrong.push(`${path}#${attempt} came with a secret that the endpoint never had`);
-      else if (at > until) {
+      else if (at > secret.until) {
+        const { until } = secret;
         afterAnswer += 1;
         latestMs = Math.max(latestMs, at - until);
         // It came later than it started; only when it started counts.
         if (at <= until + IN_FORCE_MS) continue;
-        const startedAt = await this.#startOf(endpoint.uuid, deliveryId, attempt);
-        if (startedAt > until + IN_FORCE_MS)
-          wrong.push(`${deliveryId}#${attempt} started ${startedAt - until} ms late`);
+        const lateMs = (await this.#startOf(endpoint.uuid, deliveryId, attempt)) - until;
+        if (lateMs > IN_FORCE_MS) slow += 1;
+        if (lateMs > this.#allowedMs(secret))
+          wrong.push(`${deliveryId}#${attempt} started ${lateMs} ms late`);
       }
     }
-    return { afterAnswer, latestMs, wrong };
+    return { healthy, afterAnswer, latestMs, slow, wrong };
   }
 
   async #startOf(uuid: string, deliveryId: string, attempt: number): Promise<number> {
@@ -236,9 +283,10 @@ export const TRIAL_SIZES = {
 export const TRIAL_MS_MAX = 1_800_000;
 
 export function rotationsText(engine: string, result: RotationsResult): string {
-  const { rotations, seconds, requests, afterAnswer, latestMs, wrong } = result;
+  const { rotations, healthy, seconds, requests, afterAnswer, latestMs, slow, wrong } = result;
   return (
-    `${engine}: ${rotations} rotations in ${seconds.toFixed(1)} s beside ${requests} requests: ` +
-    `${afterAnswer} came with an old secret after the answer, the latest ${latestMs} ms after; ${wrong.length} started over ${IN_FORCE_MS} ms after`
+    `${engine}: ${rotations} rotations in ${seconds.toFixed(1)} s, ${healthy} of them on a healthy broker and machine, beside ${requests} ` +
+    `requests: ${afterAnswer} came with an old secret after the answer, the latest ${latestMs} ms after; ` +
+    `${slow} started over ${IN_FORCE_MS} ms after, ${wrong.length} later than is promised`
   );
 }
