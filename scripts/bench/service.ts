@@ -57,21 +57,10 @@ export async function startService(
   merchantCount: number,
   fill?: Fill,
 ): Promise<Service> {
-  mkdirSync(DATA_DIR, { recursive: true });
-  const dataDir = mkdtempSync(join(DATA_DIR, 'bench-'));
-  writeFileSync(join(dataDir, 'ca.crt'), ca);
-  const environment = {
-    ...environmentOf(dataDir, await freePort(), await freePort()),
-    ...engine.environment(),
-  };
-  await operator(environment, 'keyring', 'create', '--out', join(dataDir, 'keyring.json'));
-  // However the benchmark ends, the service does not outlive it, nor do its files.
-  const removeFiles = () => rmSync(dataDir, { recursive: true, force: true });
-  process.once('exit', removeFiles);
+  const { dataDir, environment, removeFiles } = await prepareDataDir(engine, ca);
   const processes: ServiceProcess[] = [];
   const stop = async () => {
     await Promise.all(processes.map((each) => each.stop()));
-    process.removeListener('exit', removeFiles);
     removeFiles();
   };
   const sum = async (counter: string) => {
@@ -126,6 +115,24 @@ export async function startService(
     failed,
     stop,
   };
+}
+
+/** A data directory with a key ring. However the benchmark ends, it does not outlive it. */
+async function prepareDataDir(engine: Engine, ca: string) {
+  mkdirSync(DATA_DIR, { recursive: true });
+  const dataDir = mkdtempSync(join(DATA_DIR, 'bench-'));
+  writeFileSync(join(dataDir, 'ca.crt'), ca);
+  const environment = {
+    ...environmentOf(dataDir, await freePort(), await freePort()),
+    ...engine.environment(),
+  };
+  await operator(environment, 'keyring', 'create', '--out', join(dataDir, 'keyring.json'));
+  const removeFiles = () => {
+    process.removeListener('exit', removeFiles);
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  process.once('exit', removeFiles);
+  return { dataDir, environment, removeFiles };
 }
 
 /** Limits that would stop the load are raised; everything else is as a user gets it, the log's level included. */

@@ -1,6 +1,6 @@
 /** The header API-Version on every operation, and what the versions of endpoints are taken from. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { operations } from '../support/openapi-check.ts';
+import { exampleBody, operations } from '../support/openapi-check.ts';
 import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
@@ -11,30 +11,15 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const BODIES: Record<string, unknown> = {
-  createWebhookEndpoint: { url: 'https://hooks.merchant.com/versions', description: 'd' },
-  updateWebhookEndpoint: { description: 'changed' },
-  updateMerchantWebhook: {
-    webhook_url: 'https://hooks.merchant.com/versions',
-    webhook_secret: 'x'.repeat(16),
-  },
-  testWebhookEndpoint: { type: 'KYC', subType: 'FULL_USER', user_uuid: crypto.randomUUID() },
-};
-
 const ofMerchants = operations().filter(({ path }) => path.startsWith('/merchant'));
 
 describe.each(ofMerchants.map((each) => [`${each.method} ${each.path}`, each] as const))(
   '%s',
   (_name, { method, path, operation }) => {
     const filled = () => path.replace('{id}', uuid).replaceAll(/\{\w+\}/g, crypto.randomUUID());
-    const { operationId, requestBody } = operation as unknown as {
-      operationId: string;
-      requestBody?: { required?: boolean };
-    };
     // A second fault would hide the one that is looked for.
-    if (requestBody?.required && !(operationId in BODIES))
-      throw new Error(`BODIES needs one for ${operationId}`);
-    const options = operationId in BODIES ? { json: BODIES[operationId] } : {};
+    const json = exampleBody(operation);
+    const options = json === undefined ? {} : { json };
 
     test.each(['2.3', '2.3.9', 'latest', '2.2.8, 2.3.8'])('API-Version: %s is refused', async (version) => {
       const answer = await api.call(method, filled(), { ...options, headers: { 'api-version': version } });
@@ -56,7 +41,8 @@ describe.each(['2.2.8', '2.3.8'])('API-Version: %s', (version) => {
       headers,
     });
     expect(changed.body.api_version).toBe('2.3.8');
-    const single = await api.call('PATCH', '/merchant', { json: BODIES.updateMerchantWebhook, headers });
+    const json = { webhook_url: 'https://hooks.merchant.com/versions', webhook_secret: 'x'.repeat(16) };
+    const single = await api.call('PATCH', '/merchant', { json, headers });
     expect(single.body.webhook_endpoint.api_version).toBe('2.2.8');
   });
 

@@ -14,6 +14,7 @@ export const NOT_FOUND: Readonly<Record<string, string>> = {
   id: 'webhook_endpoint_not_found',
   delivery_id: 'delivery_not_found',
   event_id: 'event_not_found',
+  replay_id: 'replay_not_found',
 };
 
 export const MALFORMED_IDS = ['x', '123', 'null', '%00', '7d9f0c52-4a57-4a39-9c57-3c1a5a6e2f100', "1'--"];
@@ -64,6 +65,18 @@ export class OwnedIds {
     };
     const delivery = head(event, uuid);
     await this.#journal(routed(event, [uuid]), delivered(delivery));
-    return { id: uuid, delivery_id: delivery.deliveryId, event_id: event.eventId };
+    const replayId = await this.#endedReplay(merchantId, uuid);
+    return { id: uuid, delivery_id: delivery.deliveryId, event_id: event.eventId, replay_id: replayId };
+  }
+
+  /** One that has ended does not stand in the way of another. */
+  async #endedReplay(merchantId: string, endpointId: string): Promise<string> {
+    const { replays } = this.#api.store;
+    const replayId = uuidV5('owned-replay', endpointId);
+    const scope = { merchantId, endpointId, only: 'missing', since: 0, until: 1, types: null } as const;
+    const by = { at: START, actor: { kind: 'operator' } } as const;
+    await replays.create({ ...scope, replayId, count: 0 }, by);
+    await replays.finish(replayId, { ...by, status: 'completed', reason: null });
+    return replayId;
   }
 }

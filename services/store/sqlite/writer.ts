@@ -50,7 +50,8 @@ function open() {
   }
 }
 
-function operations({ lock, db }: ReturnType<typeof open>) {
+/** The tables' writers, of one connection. */
+function writersOf(db: ReturnType<typeof openConnection>) {
   const names = new Names(db);
   const outbox = new OutboxWrites(db);
   const answers = new AnswerWrites(db);
@@ -65,6 +66,40 @@ function operations({ lock, db }: ReturnType<typeof open>) {
   const bodies = new BodyWrites(db, journal.deliveries);
   const sealings = new SealingWrites(db, outbox, (uuid) => health.forget(uuid));
   const erasures = new ErasureWrites(journal.events.erasures, names, outbox);
+  return {
+    names,
+    outbox,
+    answers,
+    merchants,
+    health,
+    endpoints,
+    legacy,
+    adoption,
+    journal,
+    retention,
+    replays,
+    bodies,
+    sealings,
+    erasures,
+  };
+}
+
+function operations({ lock, db }: ReturnType<typeof open>) {
+  const {
+    names,
+    outbox,
+    merchants,
+    health,
+    endpoints,
+    legacy,
+    adoption,
+    journal,
+    retention,
+    replays,
+    bodies,
+    sealings,
+    erasures,
+  } = writersOf(db);
   const probe = db.prepare("UPDATE meta SET value = value WHERE name = 'published_up_to'");
   return {
     createMerchant: merchants.create.bind(merchants),
