@@ -34,6 +34,8 @@ export interface ApiLimits {
   readonly requestTimeoutMs: number;
   /** How long update, rotate and delete wait for the broker before they say "committed, pending". */
   readonly publishedWaitMs: number;
+  /** How long a test or resend waits until the delivery log has it. */
+  readonly recordedWaitMs: number;
   readonly testWaitSecondsMax: number;
   /** How long running requests may go on after stop was called. */
   readonly stopGraceMs: number;
@@ -51,6 +53,7 @@ export const API_LIMITS: ApiLimits = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
   publishedWaitMs: 3000,
+  recordedWaitMs: 1000,
   testWaitSecondsMax: 30,
   stopGraceMs: 5000,
   replayAfterChangeMs: 2000,

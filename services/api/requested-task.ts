@@ -1,5 +1,8 @@
 import type { PublishedTask } from '../broker/broker.ts';
 import type { DeliveryTask, Trigger } from '../domain/task.ts';
+import { type ApiContext, published, wholeNow } from './context.ts';
+
+const LOOK_MS = 10;
 
 /** A delivery that someone asks for: a test, a resend, a replay. */
 export interface RequestedDelivery
@@ -26,4 +29,19 @@ export function requestedTask(asked: RequestedDelivery, at: number): PublishedTa
   const body = Uint8Array.from(asked.body);
   const task: DeliveryTask = { ...asked, attempt: 1, dueAt: 0, hop: 0, acceptedAt: at, body };
   return { task, journal: [{ kind: 'requested', at, delivery: task, body }] };
+}
+
+/**
+ * Publishes it, and waits for a moment until the delivery log has it: whoever reads the answer's delivery at once finds
+ * it. It comes in any case.
+ */
+export async function publishRequested(context: ApiContext, asked: RequestedDelivery): Promise<void> {
+  const { broker, clock, limits, stopping, store } = context;
+  await published(broker.publishTasks([requestedTask(asked, wholeNow(clock))]));
+  const until = clock.now() + limits.recordedWaitMs;
+  const { merchantId, endpointId, deliveryId } = asked;
+  while (clock.now() < until && !stopping.aborted) {
+    if (await store.log.delivery(merchantId, endpointId, deliveryId)) return;
+    await clock.sleep(LOOK_MS, stopping);
+  }
 }

@@ -48,7 +48,7 @@ const OWN_CODES: readonly {
   },
   { path: /^\/body\/(subscribed_events|types)$/, keyword: 'minItems', code: 'empty_filter' },
   {
-    path: /^\/body\/url$/,
+    path: /^\/body\/(webhook_)?url$/,
     keyword: 'pattern',
     code: 'url_scheme_not_https',
     detail: 'The URL must start with "https://".',

@@ -8,7 +8,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ALL_KINDS } from '../domain/sample-options.ts';
 import { jsonEventOf } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';
+import { MerchantClient } from '../support/merchant-client.ts';
 import { operations } from '../support/openapi-check.ts';
 import { describeWithSchemathesis, runProgram } from '../support/schemathesis.ts';
 import { type Premises, preparePremises, type Service, startService } from '../support/system.ts';
@@ -30,6 +32,8 @@ await describeWithSchemathesis('Schemathesis', (install) => {
   let service: Service;
   let receiver: LoggingReceiver;
   let folder: string;
+  /** An endpoint with a delivery that can be sent again. */
+  let kept: { readonly endpointId: string; readonly deliveryId: string };
 
   beforeAll(async () => {
     python = await install();
@@ -39,12 +43,24 @@ await describeWithSchemathesis('Schemathesis', (install) => {
     service = await startService(premises.environment);
     const events = ALL_KINDS.map((kind, index) => jsonEventOf(premises.merchantId, `event ${index}`, kind));
     writeFileSync(join(folder, 'events.json'), JSON.stringify(events));
+    kept = await keptDelivery();
   }, INSTALL_MS);
   afterAll(async () => {
     await service?.end('SIGKILL');
     await receiver?.close();
     for (const each of [folder, premises?.dataDir]) if (each) rmSync(each, { recursive: true, force: true });
   });
+
+  async function keptDelivery() {
+    const merchant = new MerchantClient(premises, () => service);
+    const { uuid } = await merchant.createEndpoint(`${receiver.url}/kept`);
+    await merchant.publish([jsonEventOf(premises.merchantId, 'kept')]);
+    const delivery = await eventually('its delivery', async () => {
+      const { body } = await merchant.request('GET', `/merchant/webhook-endpoints/${uuid}/deliveries`);
+      return body.data[0];
+    });
+    return { endpointId: uuid, deliveryId: delivery.delivery_uuid as string };
+  }
 
   /** Runs it to its end, which must be without a failure or a warning; answers what it printed. */
   async function runClean(...options: string[]): Promise<string> {
@@ -60,6 +76,8 @@ await describeWithSchemathesis('Schemathesis', (install) => {
           PRODUCER_KEY: premises.producerKey,
           RECEIVER_URL: receiver.url,
           EVENTS_FILE: join(folder, 'events.json'),
+          KEPT_ENDPOINT: kept.endpointId,
+          KEPT_DELIVERY: kept.deliveryId,
         },
         signal: AbortSignal.timeout(RUN_MS),
       },

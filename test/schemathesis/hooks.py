@@ -15,9 +15,14 @@ with open(os.environ["EVENTS_FILE"], encoding="utf-8") as file:
 # Of its own: Hypothesis seeds the module's before each request, and the same choice would be made each time.
 chance = random.Random(1)
 
-# What answers told of: endpoints, the last deliveries that a list showed, and `next_cursor` of each list's last page.
+# An endpoint that stays, and a delivery to it that can be sent again.
+KEPT = {"id": os.environ["KEPT_ENDPOINT"], "delivery_id": os.environ["KEPT_DELIVERY"]}
+
+# What answers told of: endpoints, the last deliveries that a list showed, replays, and `next_cursor` of each list's last
+# page.
 endpoints = []
 deliveries = []
+replays = []
 cursors = {}
 
 
@@ -37,6 +42,8 @@ def before_call(context, case, kwargs):
         case.headers["Idempotency-Key"] = str(uuid.uuid4())
     if body is not None and "url" in body and often(case):
         body["url"] = f"{RECEIVER_URL}/{uuid.uuid4()}"
+    if body is not None and isinstance(body.get("webhook_url"), str) and often(case):
+        body["webhook_url"] = f"{RECEIVER_URL}/{uuid.uuid4()}"
     if name == "publishEvents" and often(case):
         case.body = chance.sample(EVENTS, chance.randint(1, 3))
     # A cursor that nobody gave is refused, and no schema can say which were given.
@@ -44,7 +51,9 @@ def before_call(context, case, kwargs):
         del case.query["cursor"]
         if cursors.get(case.path) and often(case):
             case.query["cursor"] = cursors[case.path]
-    # Links give the ids in the stateful phase.
+    if name == "resendDelivery" and often(case):
+        case.path_parameters.update(KEPT)
+    # Links give the other ids in the stateful phase.
     if case.meta.phase.name.value == "stateful":
         return
     if name == "deleteWebhookEndpoint" and endpoints and often(case):
@@ -55,13 +64,16 @@ def before_call(context, case, kwargs):
             case.path_parameters.update(id=endpoint, delivery_id=delivery)
         if name == "getEvent":
             case.path_parameters.update(event_id=event)
+    if name == "getReplay" and replays and often(case):
+        endpoint, replay = chance.choice(replays[-20:])
+        case.path_parameters.update(id=endpoint, replay_id=replay)
 
 
 @schemathesis.hook
 def after_call(context, case, response):
     if response.status_code == 201:
         endpoints.append(response.json()["uuid"])
-    if response.status_code != 200:
+    if response.status_code not in (200, 202):
         return
     page = response.json() if "json" in "".join(response.headers.get("content-type", [])) else {}
     if "next_cursor" in page:
@@ -69,3 +81,5 @@ def after_call(context, case, response):
     for item in page.get("data", []):
         if "delivery_uuid" in item:
             deliveries.append((item["endpoint_uuid"], item["delivery_uuid"], item["event_uuid"]))
+    if "replay_uuid" in page:
+        replays.append((case.path_parameters["id"], page["replay_uuid"]))

@@ -97,6 +97,8 @@ export async function startTestApi({
       endpointQuota: 100,
       replayPerSecond: 100_000,
       ...options,
+      // Nobody records here.
+      limits: { recordedWaitMs: 0, ...options.limits },
     },
   }).catch(async (error: unknown) => {
     await broker.close();

@@ -1,10 +1,10 @@
 import type { RequestHandler } from 'express';
 import { requestedDeliveryId } from '../../domain/ids.ts';
 import type { EndpointRecord } from '../../store/store.ts';
-import { type ApiContext, published, wholeNow } from '../context.ts';
+import { type ApiContext, wholeNow } from '../context.ts';
 import { type Answer, idempotently, type RunningKeys } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
-import { requestedTask } from '../requested-task.ts';
+import { publishRequested } from '../requested-task.ts';
 import { findEndpoint, pathId } from './read-endpoints.ts';
 
 /**
@@ -46,11 +46,7 @@ async function resend(
   if ((await log.delivery(merchantId, endpointId, newId)) === undefined) {
     const ids = { deliveryId: newId, eventId, merchantId, endpointId, entityId };
     const once = { trigger: 'manual', attemptsMax: 1 } as const;
-    const task = requestedTask(
-      { ...ids, type, subType, apiVersion, occurredAt, body, ...once },
-      wholeNow(context.clock),
-    );
-    await published(context.broker.publishTasks([task]));
+    await publishRequested(context, { ...ids, type, subType, apiVersion, occurredAt, body, ...once });
   }
   return {
     status: 202,

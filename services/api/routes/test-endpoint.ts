@@ -7,10 +7,10 @@ import type { Merchant } from '../../domain/merchant.ts';
 import { sampleEvent } from '../../domain/samples/sample.ts';
 import { renderBody } from '../../domain/versions/render.ts';
 import type { EndpointRecord } from '../../store/store.ts';
-import { type ApiContext, published, wholeNow } from '../context.ts';
+import { type ApiContext, wholeNow } from '../context.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
-import { type RequestedDelivery, requestedTask } from '../requested-task.ts';
+import { publishRequested, type RequestedDelivery } from '../requested-task.ts';
 import { rounded } from './read-deliveries.ts';
 import { findEndpoint } from './read-endpoints.ts';
 
@@ -42,7 +42,7 @@ export function testEndpoint(context: ApiContext): RequestHandler {
     const asked = deliveryOf({ endpoint, merchant, event }, response.locals.requestId);
     // Look from before the publish on: the attempt may be over at once.
     const wait = waitFor(context, request, response, asked.deliveryId);
-    await published(context.broker.publishTasks([requestedTask(asked, wholeNow(context.clock))]));
+    await publishRequested(context, asked);
     const ids = { delivery_uuid: asked.deliveryId, event_uuid: event.eventId };
     const warnings = warningsFor(endpoint, event.type, merchant);
     const result = wait && (await wait.attempted) ? await resultOf(context, asked) : undefined;
