@@ -9,9 +9,9 @@ import {
   type OperatorCommand,
   OperatorError,
   runOperatorCommand,
-} from './api/operator-commands.ts';
-import { operatorTokenFile } from './api/operator-routes.ts';
-import { isShelfCommand, runShelfCommand, type ShelfCommand } from './api/operator-shelves.ts';
+} from './api/operator/commands.ts';
+import { operatorTokenFile } from './api/operator/routes.ts';
+import { isShelfCommand, runShelfCommand, type ShelfCommand } from './api/operator/shelves.ts';
 import type { Broker } from './broker/broker.ts';
 import { openBroker } from './broker/open.ts';
 import { storeCommands } from './operator/backup-commands.ts';

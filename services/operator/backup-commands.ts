@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { Argv } from 'yargs';
-import { OperatorError } from '../api/operator-commands.ts';
+import { OperatorError } from '../api/operator/commands.ts';
 import { restoreSqliteStore } from '../store/sqlite/restore.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
 

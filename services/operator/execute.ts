@@ -1,5 +1,5 @@
-import type { Arguments, OperatorCommand } from '../api/operator-commands.ts';
-import type { ShelfCommand } from '../api/operator-shelves.ts';
+import type { Arguments, OperatorCommand } from '../api/operator/commands.ts';
+import type { ShelfCommand } from '../api/operator/shelves.ts';
 
 /** The options that every command has, and yargs' own arguments besides. */
 export interface GlobalOptions {

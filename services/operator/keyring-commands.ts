@@ -1,5 +1,5 @@
 import type { Argv } from 'yargs';
-import { OperatorError } from '../api/operator-arguments.ts';
+import { OperatorError } from '../api/operator/arguments.ts';
 import { addKey, createRing, fingerprint, readRing, removeKey } from '../runtime/keyring-file.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
 

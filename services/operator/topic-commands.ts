@@ -1,4 +1,4 @@
-import { OperatorError } from '../api/operator-commands.ts';
+import { OperatorError } from '../api/operator/commands.ts';
 import { type ClusterCommands, clusterCommands } from '../broker/open.ts';
 import type { Config } from '../runtime/config.ts';
 

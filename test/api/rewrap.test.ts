@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { rewrap } from '../../services/api/rewrap.ts';
+import { rewrap } from '../../services/api/operator/rewrap.ts';
 import { systemClock } from '../../services/runtime/clock.ts';
 import { KeyRing } from '../../services/runtime/keyring.ts';
 import { addKey } from '../../services/runtime/keyring-file.ts';

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import express from 'express';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { operatorRoutes, operatorTokenFile } from '../../services/api/operator-routes.ts';
+import { operatorRoutes, operatorTokenFile } from '../../services/api/operator/routes.ts';
 import { openSqliteBroker } from '../../services/broker/sqlite/sqlite-broker.ts';
 import { parseApiKey } from '../../services/domain/api-key.ts';
 import { runOperator } from '../../services/operator.ts';

@@ -63,7 +63,7 @@ describe('imports', () => {
         "import { b } from './broker/sqlite/b.ts';",
         /Only services\/broker\/open\.ts chooses/,
       ],
-      ['services/domain/a.ts', "import { b } from '../../test/b.ts';", /Nothing imports tests/],
+      ['services/domain/a.ts', "import { b } from '../b.ts';", /Nothing imports tests/],
       ['simulator/cli.ts', "import { b } from '../scripts/b.ts';", /Nothing imports tests, scripts/],
       ['simulator/a.ts', "import { b } from '../services/main.ts';", /Only simulator\/commands\/sandbox/],
       ['simulator/a.ts', "import { b } from '../services/sender/b.ts';", /as an outsider would/],

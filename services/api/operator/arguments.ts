@@ -1,8 +1,8 @@
-import type { Clock } from '../runtime/clock.ts';
-import type { KeyRing } from '../runtime/keyring.ts';
-import type { Random } from '../runtime/random.ts';
-import type { Store } from '../store/store.ts';
-import type { Environment } from './auth.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { KeyRing } from '../../runtime/keyring.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Store } from '../../store/store.ts';
+import type { Environment } from '../auth.ts';
 import type { Shelves } from './erase-entity.ts';
 
 /** What an operator asked for cannot be done; the message says why and what to do. */

@@ -1,8 +1,8 @@
-import type { Broker } from '../broker/broker.ts';
-import type { DeadLetter } from '../domain/journal.ts';
-import { QUARANTINE_REASONS, type Quarantined, type QuarantineReason } from '../domain/quarantine.ts';
-import { timestamp } from './endpoint-json.ts';
-import { type Arguments, limitOf, OperatorError } from './operator-arguments.ts';
+import type { Broker } from '../../broker/broker.ts';
+import type { DeadLetter } from '../../domain/journal.ts';
+import { QUARANTINE_REASONS, type Quarantined, type QuarantineReason } from '../../domain/quarantine.ts';
+import { timestamp } from '../endpoint-json.ts';
+import { type Arguments, limitOf, OperatorError } from './arguments.ts';
 
 /** What an operator does with the broker's shelves: the same through a running service and without one. */
 

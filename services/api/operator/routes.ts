@@ -2,10 +2,10 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import express, { type Router } from 'express';
-import type { Logger } from '../runtime/logger.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { type OperatorDeps, OperatorError, runOperatorCommand } from './commands.ts';
 import type { Shelves } from './erase-entity.ts';
-import { type OperatorDeps, OperatorError, runOperatorCommand } from './operator-commands.ts';
-import { isShelfCommand, runShelfCommand } from './operator-shelves.ts';
+import { isShelfCommand, runShelfCommand } from './shelves.ts';
 
 /** Some thousand positions of a shelf. */
 const BODY_BYTES_MAX = 128 * 1024;

@@ -1,7 +1,7 @@
-import type { Clock } from '../runtime/clock.ts';
-import type { KeyRing } from '../runtime/keyring.ts';
-import type { Resealed, SealedThing } from '../store/keeping.ts';
-import type { Store } from '../store/store.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { KeyRing } from '../../runtime/keyring.ts';
+import type { Resealed, SealedThing } from '../../store/keeping.ts';
+import type { Store } from '../../store/store.ts';
 
 /** Sealed anew in one transaction: few, so that merchants' own changes do not wait behind it. */
 const AT_ONCE = 100;

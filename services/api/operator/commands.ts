@@ -1,19 +1,12 @@
-import { apiKeyHint, hashApiKey, newApiKey } from '../domain/api-key.ts';
-import { isUuid } from '../domain/ids.ts';
-import type { ApiKey, Store } from '../store/store.ts';
-import { timestamp, timestampOrNull } from './endpoint-json.ts';
-import {
-  type Arguments,
-  type Command,
-  flag,
-  type OperatorDeps,
-  OperatorError,
-  text,
-} from './operator-arguments.ts';
-import { KEEPING_COMMANDS } from './operator-keeping.ts';
-import { REPLAY_COMMANDS } from './operator-replays.ts';
+import { apiKeyHint, hashApiKey, newApiKey } from '../../domain/api-key.ts';
+import { isUuid } from '../../domain/ids.ts';
+import type { ApiKey, Store } from '../../store/store.ts';
+import { timestamp, timestampOrNull } from '../endpoint-json.ts';
+import { type Arguments, type Command, flag, type OperatorDeps, OperatorError, text } from './arguments.ts';
+import { KEEPING_COMMANDS } from './keeping.ts';
+import { REPLAY_COMMANDS } from './replays.ts';
 
-export { type Arguments, type OperatorDeps, OperatorError } from './operator-arguments.ts';
+export { type Arguments, type OperatorDeps, OperatorError } from './arguments.ts';
 
 const KEY_BYTES = 32;
 const PATH_CHARACTERS_MAX = 4096;

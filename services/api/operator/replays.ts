@@ -1,7 +1,8 @@
-import { EVENT_TYPES, type EventType } from '../domain/event.ts';
-import { REPLAY_KINDS } from '../domain/replay.ts';
-import type { ReplayRecord, ReplayScope } from '../store/replays.ts';
-import { timestamp, timestampOrNull } from './endpoint-json.ts';
+import { EVENT_TYPES, type EventType } from '../../domain/event.ts';
+import { REPLAY_KINDS } from '../../domain/replay.ts';
+import type { ReplayRecord, ReplayScope } from '../../store/replays.ts';
+import { timestamp, timestampOrNull } from '../endpoint-json.ts';
+import { countMissed } from '../replays/missed-page.ts';
 import {
   type Arguments,
   type Command,
@@ -9,8 +10,7 @@ import {
   type OperatorDeps,
   OperatorError,
   timeOf,
-} from './operator-arguments.ts';
-import { countMissed } from './replays/missed-page.ts';
+} from './arguments.ts';
 
 /** What an operator does after an incident: the merchants' replays, and replays over all endpoints. */
 

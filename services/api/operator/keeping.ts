@@ -1,9 +1,8 @@
-import { isUuid } from '../domain/ids.ts';
-import type { KeyRing } from '../runtime/keyring.ts';
-import type { AuditEntry } from '../store/keeping.ts';
-import { CursorInvalid, type Store } from '../store/store.ts';
-import { timestamp } from './endpoint-json.ts';
-import { carryOutErasure } from './erase-entity.ts';
+import { isUuid } from '../../domain/ids.ts';
+import type { KeyRing } from '../../runtime/keyring.ts';
+import type { AuditEntry } from '../../store/keeping.ts';
+import { CursorInvalid, type Store } from '../../store/store.ts';
+import { timestamp } from '../endpoint-json.ts';
 import {
   type Arguments,
   type Command,
@@ -13,7 +12,8 @@ import {
   OperatorError,
   text,
   timeOf,
-} from './operator-arguments.ts';
+} from './arguments.ts';
+import { carryOutErasure } from './erase-entity.ts';
 import { rewrap } from './rewrap.ts';
 
 /** What an operator keeps in order: the audit, the erasure of an entity, the key ring. */
