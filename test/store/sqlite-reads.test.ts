@@ -7,6 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../services/runtime/clock.ts';
 import { Adoption } from '../../services/store/sqlite/adoption.ts';
 import { AnswerWrites } from '../../services/store/sqlite/answer-writes.ts';
+import { BodyReads } from '../../services/store/sqlite/body-reads.ts';
+import { BodyWrites } from '../../services/store/sqlite/body-writes.ts';
 import { openConnection } from '../../services/store/sqlite/connection.ts';
 import { EndpointHealth } from '../../services/store/sqlite/endpoint-health.ts';
 import { EndpointWrites } from '../../services/store/sqlite/endpoint-writes.ts';
@@ -21,6 +23,7 @@ import { ReplayReads } from '../../services/store/sqlite/replay-reads.ts';
 import { ReplayWrites } from '../../services/store/sqlite/replay-writes.ts';
 import { RetentionReads } from '../../services/store/sqlite/retention-reads.ts';
 import { RetentionWrites } from '../../services/store/sqlite/retention-writes.ts';
+import { SealingWrites } from '../../services/store/sqlite/sealing-writes.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import { StandingReads } from '../../services/store/sqlite/standing-reads.ts';
 import type { Store } from '../../services/store/store.ts';
@@ -107,11 +110,15 @@ describe('reading', () => {
       () => new ReplayWrites(listening, outbox, new AnswerWrites(listening)),
       () => new StandingReads(listening),
       () => new Adoption(listening, outbox, () => undefined),
+      () => new BodyReads(listening),
+      () => new BodyWrites(listening, journal.deliveries),
+      () => new SealingWrites(listening, outbox, () => undefined),
     ])
       make();
     expect(statements.length).toBeGreaterThan(60);
-    // One row per merchant, key, partition or replay: read whole at a start, or by an operator.
-    const small = /^SCAN (merchant|api_key|journal_position|log_merchant|log_endpoint|CONSTANT ROW|replay)\b/;
+    // One row per merchant, key, partition, replay or order to erase: read whole at a start, or by an operator.
+    const small =
+      /^SCAN (merchant|api_key|journal_position|log_merchant|log_endpoint|CONSTANT ROW|replay|erasure)\b/;
     for (const sql of statements) {
       const scans = planOf(db, sql).filter((line) => line.includes('SCAN') && !small.test(line));
       expect([sql, scans]).toEqual([sql, []]);

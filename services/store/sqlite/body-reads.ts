@@ -42,9 +42,9 @@ export class BodyReads {
        FROM erasure WHERE erasure_id = ?`,
     );
     this.#unfinished = db.prepare(
-      `SELECT e.erasure_id AS erasureId, e.entity_id AS entityId, m.merchant_id AS merchantId
-       FROM erasure e LEFT JOIN log_merchant m ON m.seq = e.merchant WHERE e.done_at IS NULL
-       ORDER BY e.erasure_id`,
+      `SELECT erasure.erasure_id AS erasureId, erasure.entity_id AS entityId, m.merchant_id AS merchantId
+       FROM erasure LEFT JOIN log_merchant m ON m.seq = erasure.merchant WHERE erasure.done_at IS NULL
+       ORDER BY erasure.erasure_id`,
     );
     const isOf = 'ev.entity_id = ? AND (? IS NULL OR ev.merchant = ?) AND ev.created_at < ?';
     this.#erased = {
