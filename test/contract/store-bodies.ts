@@ -91,7 +91,8 @@ function bodiesByAge(test: StoreUnderTest): void {
     const again = journalOf(store, 'later');
     await again(routed(oldest, [endpointId]), delivered(head(oldest, endpointId, { attempt: 2 }), ANSWERED));
     expect(await bodiesOf(store, oldest, endpointId)).toEqual({ ...REMOVED, responses: ['', ''] });
-    expect(await store.log.deliveries(MERCHANT, endpointId, { limit: 9 })).toHaveLength(6);
+    const { records } = await store.log.deliveries(MERCHANT, endpointId, { limit: 9 });
+    expect(records).toHaveLength(6);
   });
 }
 

@@ -83,7 +83,12 @@ it('finds in an older file what was skipped, exhausted and cancelled', async () 
   );
   await store.close();
   const db = new Database(file);
-  db.exec('DROP TABLE missed; DROP TABLE replay; DROP INDEX endpoint_of_merchant');
+  // What later layouts have made since.
+  db.exec(`DROP INDEX endpoint_of_status;
+    DROP TABLE erasure; DELETE FROM meta WHERE name LIKE '%_bodies_removed_to';
+    ALTER TABLE event DROP COLUMN bodies_removed_at; ALTER TABLE api_key DROP COLUMN name;
+    DROP INDEX audit_newest; DROP INDEX audit_merchant; DROP INDEX audit_endpoint;
+    DROP TABLE missed; DROP TABLE replay; DROP INDEX endpoint_of_merchant;`);
   db.pragma(`user_version = ${LAYOUT_BEFORE}`);
   db.close();
   store = await open();

@@ -84,23 +84,8 @@ function writersOf(db: ReturnType<typeof openConnection>) {
   };
 }
 
-function operations({ lock, db }: ReturnType<typeof open>) {
-  const {
-    names,
-    outbox,
-    merchants,
-    health,
-    endpoints,
-    legacy,
-    adoption,
-    journal,
-    retention,
-    replays,
-    bodies,
-    sealings,
-    erasures,
-  } = writersOf(db);
-  const probe = db.prepare("UPDATE meta SET value = value WHERE name = 'published_up_to'");
+/** What the api and operators change. */
+function managementOf({ merchants, endpoints, replays, legacy }: ReturnType<typeof writersOf>) {
   return {
     createMerchant: merchants.create.bind(merchants),
     updateMerchant: merchants.update.bind(merchants),
@@ -116,6 +101,15 @@ function operations({ lock, db }: ReturnType<typeof open>) {
     finishReplay: replays.finish.bind(replays),
     keepAnswer: replays.keepAnswer.bind(replays),
     setLegacyEndpoint: legacy.set.bind(legacy),
+  };
+}
+
+function operations({ lock, db }: ReturnType<typeof open>) {
+  const writers = writersOf(db);
+  const { names, outbox, health, adoption, journal, retention, bodies, sealings, erasures } = writers;
+  const probe = db.prepare("UPDATE meta SET value = value WHERE name = 'published_up_to'");
+  return {
+    ...managementOf(writers),
     published: outbox.published.bind(outbox),
     addAgain: outbox.addAll.bind(outbox),
     adopt: adoption.adopt.bind(adoption),
