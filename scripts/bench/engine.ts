@@ -9,11 +9,6 @@ import { type Fill, type Service, startService } from './service.ts';
  * posted and awaited step by step, as traffic grows on a service that was just started.
  */
 const WARM_UP = { events: 3000, step: 100 } as const;
-/**
- * Posted and not arrived at most, as the bare loop has 64 requests under way: what is measured is what goes through, not
- * how fast a backlog of any size is taken in.
- */
-const UNDER_WAY_MAX = 2000;
 const ROOM_MS = 5;
 const POLL_MS = 50;
 const SAMPLE_MS = 1000;
@@ -98,7 +93,7 @@ export function measureThroughput(options: ThroughputOptions): Promise<Throughpu
     const startedAt = wallClock();
     const [lastArrivalAt] = await Promise.all([
       arrived(service, receiver, options.events),
-      pour(options.events / EVENTS_PER_REQUEST, publish, roomAt(receiver)),
+      pour(options.events / EVENTS_PER_REQUEST, publish, roomAt(options)),
     ]);
     await recorded(service, recordedBefore + 2 * options.events);
     const seconds = (wallClock() - startedAt) / 1000;
@@ -182,7 +177,7 @@ async function warmUp(service: Service, producer: Producer, { receiver, engine }
   }
   await service.prepare(makeEvents(service.merchantIds, service.merchantIds.length, 'template'));
   const publish = () => service.publish(EVENTS_PER_REQUEST);
-  await pour(thenAtOnce / EVENTS_PER_REQUEST, publish, roomAt(receiver, events));
+  await pour(thenAtOnce / EVENTS_PER_REQUEST, publish, roomAt({ engine, receiver }, events));
   await recorded(service, 2 * (events + thenAtOnce));
 }
 
@@ -190,11 +185,14 @@ async function warmUp(service: Service, producer: Producer, { receiver, engine }
  * Resolves when few enough of the events posted are still under way; `before`: what the receiver got earlier. Those who
  * wait share one look at the receiver.
  */
-function roomAt(receiver: Receiver, before = 0): (begun: number) => Promise<void> {
+function roomAt(
+  { engine, receiver }: Pick<RunOptions, 'engine' | 'receiver'>,
+  before = 0,
+): (begun: number) => Promise<void> {
   let distinct = 0;
   let look: Promise<void> | null = null;
   return async (begun) => {
-    while (begun * EVENTS_PER_REQUEST - distinct >= UNDER_WAY_MAX) {
+    while (begun * EVENTS_PER_REQUEST - distinct >= engine.underWayMax) {
       look ??= sleep(ROOM_MS)
         .then(() => receiver.count())
         .then((count) => {
