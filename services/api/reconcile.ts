@@ -1,6 +1,7 @@
 import type { Directory, DirectoryChange } from '../domain/directory.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { lookUntil } from '../runtime/look-until.ts';
 import type { StandingCursor, StandingPage } from '../store/outbox.ts';
 import type { Store } from '../store/store.ts';
 
@@ -53,14 +54,12 @@ export async function told(
   untold: Untold,
   { directory, clock, log }: Omit<ReconcileDeps, 'store'>,
 ): Promise<void> {
-  const until = clock.now() + TOLD_MS_MAX;
   let waiting = untold;
-  for (;;) {
+  const isTold = () => {
     waiting = waiting.filter((change) => (directory.newest(change)?.version ?? -1) < change.version);
-    if (waiting.length === 0) return;
-    if (clock.now() > until) break;
-    await clock.sleep(TOLD_LOOK_MS);
-  }
+    return waiting.length === 0;
+  };
+  if (await lookUntil(clock, isTold, { everyMs: TOLD_LOOK_MS, atMostMs: TOLD_MS_MAX })) return;
   log.warn({ keys: waiting.length }, 'the directory stream has not told back what was published: going on');
 }
 

@@ -1,5 +1,6 @@
 import type { PublishedTask } from '../broker/broker.ts';
 import type { DeliveryTask, Trigger } from '../domain/task.ts';
+import { lookUntil } from '../runtime/look-until.ts';
 import { type ApiContext, published, wholeNow } from './context.ts';
 
 const LOOK_MS = 10;
@@ -38,10 +39,7 @@ export function requestedTask(asked: RequestedDelivery, at: number): PublishedTa
 export async function publishRequested(context: ApiContext, asked: RequestedDelivery): Promise<void> {
   const { broker, clock, limits, stopping, store } = context;
   await published(broker.publishTasks([requestedTask(asked, wholeNow(clock))]));
-  const until = clock.now() + limits.recordedWaitMs;
   const { merchantId, endpointId, deliveryId } = asked;
-  while (clock.now() < until && !stopping.aborted) {
-    if (await store.log.delivery(merchantId, endpointId, deliveryId)) return;
-    await clock.sleep(LOOK_MS, stopping);
-  }
+  const isRecorded = async () => (await store.log.delivery(merchantId, endpointId, deliveryId)) !== undefined;
+  await lookUntil(clock, isRecorded, { everyMs: LOOK_MS, atMostMs: limits.recordedWaitMs, signal: stopping });
 }

@@ -1,10 +1,25 @@
 import type { Exchange, FailureCode } from './attempt.ts';
+import type { Endpoint } from './endpoint.ts';
 import { retryDueAt } from './retry.ts';
 import type { DeliveryTask } from './task.ts';
 
 /** Why a delivery was given up without (further) attempts. */
 export const CANCEL_REASONS = ['endpoint_deleted', 'endpoint_disabled', 'endpoint_auto_disabled'] as const;
 export type CancelReason = (typeof CANCEL_REASONS)[number];
+
+/** Why nothing is sent to an endpoint as it is, or null when it is active. */
+export function refusalOf(endpoint: Pick<Endpoint, 'status'> | undefined): CancelReason | null {
+  switch (endpoint?.status) {
+    case undefined:
+      return 'endpoint_deleted';
+    case 'disabled':
+      return 'endpoint_disabled';
+    case 'auto_disabled':
+      return 'endpoint_auto_disabled';
+    case 'active':
+      return null;
+  }
+}
 
 /** The decision after an attempt: a closed union, applied by one switch in the sender. */
 export type Outcome =

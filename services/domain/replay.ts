@@ -36,17 +36,3 @@ export function wouldReceive(
     subTypesOf(type, apiVersion).includes(subType)
   );
 }
-
-/** Why nothing can be replayed to an endpoint in this status, or null when it is active. */
-export function refusalOf(endpoint: Pick<Endpoint, 'status'> | undefined): CancelReason | null {
-  switch (endpoint?.status) {
-    case undefined:
-      return 'endpoint_deleted';
-    case 'disabled':
-      return 'endpoint_disabled';
-    case 'auto_disabled':
-      return 'endpoint_auto_disabled';
-    case 'active':
-      return null;
-  }
-}

@@ -3,7 +3,7 @@ import type { FailureCode } from '../domain/attempt.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { Endpoint } from '../domain/endpoint.ts';
 import type { Attempted, DeadLetter, DeliveryHead } from '../domain/journal.ts';
-import { type CancelReason, decide } from '../domain/outcome.ts';
+import { type CancelReason, decide, refusalOf } from '../domain/outcome.ts';
 import { ATTEMPTS_MAX, type Tier, tierLasting } from '../domain/retry.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -99,8 +99,7 @@ export async function deliver(task: DeliveryTask, deps: DeliverDeps): Promise<De
 /** Tests reach disabled endpoints too, so that a merchant can test before enabling (decisions §1). */
 function whyCancelled(task: DeliveryTask, endpoint: Endpoint | undefined): CancelReason | null {
   if (!endpoint || endpoint.merchantId !== task.merchantId) return 'endpoint_deleted';
-  if (endpoint.status === 'active' || task.trigger === 'test') return null;
-  return endpoint.status === 'disabled' ? 'endpoint_disabled' : 'endpoint_auto_disabled';
+  return task.trigger === 'test' ? null : refusalOf(endpoint);
 }
 
 /** What follows the attempt, for the broker: nothing, the next attempt, or the dead letter of a full schedule. */

@@ -3,17 +3,12 @@
  * endpoints by the directory alone.
  */
 import { rmSync } from 'node:fs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import { describeWithKafka, freshPrefix } from '../support/kafka.ts';
 import { kafkaEnvironment } from '../support/kafka-environment.ts';
 import { Fleet } from '../support/kafka-fleet.ts';
-import {
-  createsText,
-  RotationTrial,
-  rotationsText,
-  TRIAL_MS_MAX,
-  TRIAL_SIZES,
-} from '../support/rotation-trial.ts';
+import { rotationGuarantees } from '../support/rotation-guarantees.ts';
+import { RotationTrial } from '../support/rotation-trial.ts';
 import { type Premises, preparePremises } from '../support/system.ts';
 
 const START_MS_MAX = 120_000;
@@ -38,19 +33,5 @@ await describeWithKafka('rotations and creates', (kafka) => {
     rmSync(premises.dataDir, { recursive: true, force: true });
   });
 
-  it(`${TRIAL_SIZES.rotations} rotations under load`, { timeout: TRIAL_MS_MAX }, async () => {
-    const result = await trial.rotate(TRIAL_SIZES.rotations);
-    console.log(rotationsText('kafka', result));
-    expect(result.wrong).toEqual([]);
-    expect(result.requests).toBeGreaterThan(TRIAL_SIZES.rotations / 2);
-  });
-
-  it(`${TRIAL_SIZES.creates} endpoints, each with an event a second after it was made`, {
-    timeout: TRIAL_MS_MAX,
-  }, async () => {
-    const result = await trial.create(TRIAL_SIZES.creates);
-    console.log(createsText('kafka', result));
-    expect(result.missed).toEqual([]);
-    expect(result.unhealthy).toBeLessThan(result.creates / 2);
-  });
+  rotationGuarantees('kafka', () => trial);
 });

@@ -6,11 +6,11 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Hookrail, startHookrail } from '../../services/main.ts';
-import { runOperator } from '../../services/operator.ts';
 import { jsonEventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';
 import { MerchantClient } from '../support/merchant-client.ts';
+import { besides, toolAnswer } from '../support/operator-tool.ts';
 import { type Premises, preparePremises } from '../support/system.ts';
 
 const EVENTS = 30;
@@ -37,17 +37,7 @@ afterAll(async () => {
   rmSync(premises.dataDir, { recursive: true, force: true });
 });
 
-async function operator(...argv: string[]) {
-  const printed: string[] = [];
-  const environment = {
-    ...premises.environment,
-    HOOKRAIL_OPS_PORT: new URL(hookrail.operationsUrl).port,
-  };
-  const print = (line: string) => void printed.push(line);
-  const code = await runOperator([...argv, '--output', 'json'], environment, print, print);
-  expect([code, printed]).toEqual([0, [expect.any(String)]]);
-  return JSON.parse(printed[0] ?? '');
-}
+const operator = (...argv: string[]) => toolAnswer(besides(premises.environment, hookrail), ...argv);
 
 /** Waits until so many tasks have come up since the start and were put back. */
 async function heldBack(count: number): Promise<void> {

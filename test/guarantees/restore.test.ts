@@ -7,11 +7,11 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Hookrail, startHookrail } from '../../services/main.ts';
-import { runOperator } from '../../services/operator.ts';
 import { jsonEventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';
 import { MerchantClient } from '../support/merchant-client.ts';
+import { besides, runTool } from '../support/operator-tool.ts';
 import { type Premises, preparePremises } from '../support/system.ts';
 
 let premises: Premises;
@@ -47,12 +47,11 @@ async function stop(): Promise<void> {
 }
 
 async function operator(...argv: string[]): Promise<string> {
-  const lines: string[] = [];
-  const opsPort = hookrail ? new URL(hookrail.operationsUrl).port : '1';
-  const environment = { ...premises.environment, HOOKRAIL_OPS_PORT: opsPort };
-  const print = (line: string) => void lines.push(line);
-  expect(await runOperator(argv, environment, print, print), lines.join()).toBe(0);
-  return lines.join('\n');
+  const { environment } = premises;
+  const where = hookrail ? besides(environment, hookrail) : { ...environment, HOOKRAIL_OPS_PORT: '1' };
+  const { code, out, err } = await runTool(where, ...argv);
+  expect([code, err]).toEqual([0, '']);
+  return out;
 }
 
 const resource = (uuid: string) => `/merchant/webhook-endpoints/${uuid}`;

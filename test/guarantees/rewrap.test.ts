@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Hookrail, startHookrail } from '../../services/main.ts';
-import { runOperator } from '../../services/operator.ts';
 import { jsonEventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';
 import { MerchantClient } from '../support/merchant-client.ts';
+import { besides, toolAnswer } from '../support/operator-tool.ts';
 import { type Premises, preparePremises } from '../support/system.ts';
 
 const ENDPOINTS = 20;
@@ -41,17 +41,7 @@ afterAll(async () => {
   rmSync(premises.dataDir, { recursive: true, force: true });
 });
 
-async function operator(...argv: string[]) {
-  const printed: string[] = [];
-  const environment = {
-    ...premises.environment,
-    HOOKRAIL_OPS_PORT: new URL(hookrail.operationsUrl).port,
-  };
-  const print = (line: string) => void printed.push(line);
-  const code = await runOperator([...argv, '--output', 'json'], environment, print, print);
-  expect([code, printed]).toEqual([0, [expect.any(String)]]);
-  return JSON.parse(printed[0] ?? '');
-}
+const operator = (...argv: string[]) => toolAnswer(besides(premises.environment, hookrail), ...argv);
 
 const note = (uuid: string, secret: string) =>
   secrets.get(uuid)?.push({ secret, replacedAt: Number.POSITIVE_INFINITY });

@@ -6,11 +6,11 @@ import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Hookrail, startHookrail } from '../../services/main.ts';
-import { runOperator } from '../../services/operator.ts';
 import { jsonEventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';
 import { MerchantClient } from '../support/merchant-client.ts';
+import { besides, runTool, toolAnswer } from '../support/operator-tool.ts';
 import { type Premises, preparePremises } from '../support/system.ts';
 
 let premises: Premises;
@@ -32,25 +32,8 @@ afterAll(async () => {
   rmSync(premises.dataDir, { recursive: true, force: true });
 });
 
-async function operator(...argv: string[]) {
-  const out: string[] = [];
-  const err: string[] = [];
-  const port = new URL(hookrail.operationsUrl).port;
-  const environment = { ...premises.environment, HOOKRAIL_OPS_PORT: port };
-  const code = await runOperator(
-    argv,
-    environment,
-    (line) => out.push(line),
-    (line) => err.push(line),
-  );
-  return { code, out: out.join('\n'), err: err.join('\n') };
-}
-
-async function json(...argv: string[]) {
-  const { code, out, err } = await operator(...argv, '--output', 'json');
-  expect([code, err]).toEqual([0, '']);
-  return JSON.parse(out);
-}
+const operator = (...argv: string[]) => runTool(besides(premises.environment, hookrail), ...argv);
+const json = (...argv: string[]) => toolAnswer(besides(premises.environment, hookrail), ...argv);
 
 test('a key has a name, shows when it was used, and opens nothing from the revocation on', async () => {
   const made = await json('keys', 'create', '--merchant', premises.merchantId, '--name', 'checkout');

@@ -20,6 +20,7 @@ import { systemRandom } from '../../services/runtime/random.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import { anEvent, quarantined } from '../support/broker-records.ts';
 import { eventually } from '../support/eventually.ts';
+import { runTool, toolAnswer } from '../support/operator-tool.ts';
 
 let dataDir: string;
 let opsPort = 1;
@@ -30,24 +31,9 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
-async function operator(...argv: string[]) {
-  const out: string[] = [];
-  const err: string[] = [];
-  const environment = { HOOKRAIL_DATA_DIR: dataDir, HOOKRAIL_OPS_PORT: String(opsPort) };
-  const code = await runOperator(
-    argv,
-    environment,
-    (line) => out.push(line),
-    (line) => err.push(line),
-  );
-  return { code, out: out.join('\n'), err: err.join('\n') };
-}
-
-async function json(...argv: string[]) {
-  const { code, out, err } = await operator(...argv, '--output', 'json');
-  expect([code, err]).toEqual([0, '']);
-  return JSON.parse(out);
-}
+const where = () => ({ HOOKRAIL_DATA_DIR: dataDir, HOOKRAIL_OPS_PORT: String(opsPort) });
+const operator = (...argv: string[]) => runTool(where(), ...argv);
+const json = (...argv: string[]) => toolAnswer(where(), ...argv);
 
 const openBroker = () =>
   openSqliteBroker({ file: join(dataDir, 'broker.db'), clock: systemClock(), retryScale: 1 });

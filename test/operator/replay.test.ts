@@ -4,10 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { runOperator } from '../../services/operator.ts';
 import { systemClock } from '../../services/runtime/clock.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import { createEndpoint, eventNumber, failed, head, journalOf, routed } from '../support/journal-entries.ts';
+import { runTool, toolAnswer } from '../support/operator-tool.ts';
 
 let dataDir: string;
 const merchants = [randomUUID(), randomUUID()];
@@ -42,24 +42,10 @@ function openStore() {
   return openSqliteStore({ file: join(dataDir, 'store.db'), clock: systemClock(), healthPolicy });
 }
 
-async function operator(...argv: string[]) {
-  const out: string[] = [];
-  const err: string[] = [];
-  const code = await runOperator(
-    argv,
-    // Nobody listens on port 1: the tool opens the store itself.
-    { HOOKRAIL_DATA_DIR: dataDir, HOOKRAIL_OPS_PORT: '1' },
-    (line) => out.push(line),
-    (line) => err.push(line),
-  );
-  return { code, out: out.join('\n'), err: err.join('\n') };
-}
-
-async function json(...argv: string[]) {
-  const { code, out, err } = await operator('replay', ...argv, '--output', 'json');
-  expect([code, err]).toEqual([0, '']);
-  return JSON.parse(out);
-}
+// Nobody listens on port 1: the tool opens the store itself.
+const where = () => ({ HOOKRAIL_DATA_DIR: dataDir, HOOKRAIL_OPS_PORT: '1' });
+const operator = (...argv: string[]) => runTool(where(), ...argv);
+const json = (...argv: string[]) => toolAnswer(where(), 'replay', ...argv);
 
 const since = ['--since', '2019-12-31T00:00:00Z'];
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { KeyRing } from '../../runtime/keyring.ts';
+import { lookUntil } from '../../runtime/look-until.ts';
 import type { Resealed, SealedThing } from '../../store/keeping.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -60,6 +61,6 @@ function sealedAnew({ kind, id, sealed }: SealedThing, keyRing: KeyRing): Reseal
 
 /** Changes go to the stream in order: without a wait, a merchant's rotation would queue behind all of ours. */
 async function relayed({ store, clock }: { readonly store: Pick<Store, 'outbox'>; readonly clock: Clock }) {
-  const until = clock.now() + RELAYED_MS_MAX;
-  while (clock.now() < until && (await store.outbox.pending(1)).length > 0) await clock.sleep(LOOK_AGAIN_MS);
+  const isRelayed = async () => (await store.outbox.pending(1)).length === 0;
+  await lookUntil(clock, isRelayed, { everyMs: LOOK_AGAIN_MS, atMostMs: RELAYED_MS_MAX });
 }

@@ -1,9 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { Counter, type Registry } from 'prom-client';
 import type { Broker } from '../../broker/broker.ts';
-import { type ReplayCancelReason, refusalOf } from '../../domain/replay.ts';
+import { refusalOf } from '../../domain/outcome.ts';
+import type { ReplayCancelReason } from '../../domain/replay.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { lookUntil } from '../../runtime/look-until.ts';
 import type { ReplayRecord } from '../../store/replays.ts';
 import type { Store } from '../../store/store.ts';
 import { missedPage } from './missed-page.ts';
@@ -164,11 +166,8 @@ export class ReplayRunner {
 
   async #journalRecorded(): Promise<void> {
     const { broker, clock } = this.#deps;
-    const giveUpAt = clock.now() + RECORDED_MS_MAX;
-    while (broker.status().backlog.journal > 0 && clock.now() < giveUpAt) {
-      if (this.#stopping.signal.aborted) return;
-      await clock.sleep(RECORDED_POLL_MS, this.#stopping.signal);
-    }
+    const limits = { everyMs: RECORDED_POLL_MS, atMostMs: RECORDED_MS_MAX, signal: this.#stopping.signal };
+    await lookUntil(clock, () => broker.status().backlog.journal === 0, limits);
   }
 
   async #rest(ms: number): Promise<void> {

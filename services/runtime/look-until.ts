@@ -1,0 +1,22 @@
+import type { Clock } from './clock.ts';
+
+/**
+ * Looks again and again until it is so: resolves true then, and false when `atMostMs` have passed or the signal fires
+ * first. For what cannot be listened to. Milliseconds.
+ */
+export async function lookUntil(
+  clock: Clock,
+  isSo: () => boolean | Promise<boolean>,
+  {
+    everyMs,
+    atMostMs,
+    signal,
+  }: { readonly everyMs: number; readonly atMostMs: number; readonly signal?: AbortSignal },
+): Promise<boolean> {
+  const until = clock.now() + atMostMs;
+  for (;;) {
+    if (await isSo()) return true;
+    if (clock.now() >= until || signal?.aborted) return false;
+    await clock.sleep(everyMs, signal);
+  }
+}

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import {
+  createsText,
+  type RotationTrial,
+  rotationsText,
+  TRIAL_MS_MAX,
+  TRIAL_SIZES,
+} from './rotation-trial.ts';
+
+/** What holds of rotations and creates with every engine, as tests. `trial` is asked for when a test runs. */
+export function rotationGuarantees(engine: string, trial: () => RotationTrial): void {
+  it(`${TRIAL_SIZES.rotations} rotations under load`, { timeout: TRIAL_MS_MAX }, async () => {
+    const result = await trial().rotate(TRIAL_SIZES.rotations);
+    console.log(rotationsText(engine, result));
+    expect(result.wrong).toEqual([]);
+    // Positive control: there were requests to judge while secrets were replaced.
+    expect(result.requests).toBeGreaterThan(TRIAL_SIZES.rotations / 2);
+  });
+
+  it(`${TRIAL_SIZES.creates} endpoints, each with an event a second after it was made`, {
+    timeout: TRIAL_MS_MAX,
+  }, async () => {
+    const result = await trial().create(TRIAL_SIZES.creates);
+    console.log(createsText(engine, result));
+    expect(result.missed).toEqual([]);
+    expect(result.unhealthy).toBeLessThan(result.creates / 2);
+  });
+}
