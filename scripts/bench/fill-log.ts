@@ -1,3 +1,4 @@
+import { closeSync, fsyncSync, openSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { EVENT_TYPES } from '../../services/domain/event.ts';
 import {
@@ -75,7 +76,15 @@ export function fillLog(file: string, merchantId: string, sizes: LogSizes): Fill
     return filled;
   } finally {
     db.close();
+    flush(file);
   }
+}
+
+/** What waits in memory would go to the disk while it is measured. */
+function flush(file: string): void {
+  const descriptor = openSync(file, 'r+');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
 }
 
 function insertEndpoints(db: Database, merchantId: string, endpoints: number, from: number): void {

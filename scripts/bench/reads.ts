@@ -4,7 +4,7 @@ import { encodeCursor } from '../../services/api/pagination.ts';
 import { EVENT_TYPES } from '../../services/domain/event.ts';
 import { arrived, type RunOptions, withService } from './engine.ts';
 import { type FilledLog, fillLog, type LogSizes } from './fill-log.ts';
-import { makeEvents, type Producer, serialise, sleep } from './load.ts';
+import { makeEvents, type Post, type Producer, serialise, sleep } from './load.ts';
 import { percentile, wallClock } from './measure.ts';
 import type { Service } from './service.ts';
 
@@ -12,6 +12,11 @@ import type { Service } from './service.ts';
 const READS_PER_SECOND = 50;
 const SETTLE_MS = 3000;
 const ENDPOINTS = '/merchant/webhook-endpoints';
+
+interface LiveOptions extends RunOptions {
+  readonly eventsPerSecond: number;
+  readonly seconds: number;
+}
 
 interface LiveResult {
   readonly phase: string;
@@ -42,11 +47,7 @@ export interface ReadsResult {
  * read of the API is made again and again, and how long each read took.
  */
 export async function measureReads(
-  options: RunOptions & {
-    readonly sizes: LogSizes;
-    readonly eventsPerSecond: number;
-    readonly seconds: number;
-  },
+  options: LiveOptions & { readonly sizes: LogSizes },
 ): Promise<ReadsResult> {
   const { sizes, eventsPerSecond } = options;
   let filled: (FilledLog & { readonly apiKey: string; readonly fillSeconds: number }) | undefined;
@@ -63,17 +64,15 @@ export async function measureReads(
     1,
     async (service, producer) => {
       if (!filled) throw new Error('the store was not filled');
-      const live: LiveResult[] = [];
-      const measure = async (phase: string) =>
-        void live.push(await livePhase(phase, options, service, producer));
-      await measure('before');
+      const traffic = new LiveTraffic(options, service, producer);
+      const live: LiveResult[] = [await (await traffic.run('before'))()];
       const reads = new Reads(service.apiUrl, filled);
       const over = new AbortController();
       const reading = reads.run(over.signal);
-      await measure('while reading');
+      const whileReading = await traffic.run('while reading');
       over.abort();
       await reading;
-      await measure('after');
+      live.push(await whileReading(), await (await traffic.run('after'))());
       await reads.close();
       const { attempts, fillSeconds, plans } = filled;
       return {
@@ -90,26 +89,43 @@ export async function measureReads(
   );
 }
 
-async function livePhase(
-  phase: string,
-  options: RunOptions & { readonly eventsPerSecond: number; readonly seconds: number },
-  service: Service,
-  producer: Producer,
-): Promise<LiveResult> {
-  const { receiver, eventsPerSecond, seconds } = options;
-  await sleep(SETTLE_MS);
-  const count = eventsPerSecond * seconds;
-  const posts = serialise(makeEvents(service.merchantIds, count, phase), 1);
-  await receiver.reset({ record: true });
-  const [postedAt] = await Promise.all([
-    producer.publishAt(eventsPerSecond, posts),
-    arrived(service, receiver, count),
-  ]);
-  const latencies = (await receiver.recorded()).map(
-    ({ eventId, at }) => at - (postedAt.get(eventId) ?? Number.NaN),
-  );
-  const sorted = Float64Array.from(latencies).sort();
-  return { phase, p50Ms: percentile(sorted, 0.5), p99Ms: percentile(sorted, 0.99) };
+const PHASES = ['before', 'while reading', 'after'] as const;
+type Phase = (typeof PHASES)[number];
+
+/** Live events at a steady rate. All of them are made before the first phase, so that none of this stands in a read's way. */
+class LiveTraffic {
+  readonly #options: LiveOptions;
+  readonly #service: Service;
+  readonly #producer: Producer;
+  readonly #posts: ReadonlyMap<Phase, readonly Post[]>;
+
+  constructor(options: LiveOptions, service: Service, producer: Producer) {
+    this.#options = options;
+    this.#service = service;
+    this.#producer = producer;
+    const count = options.eventsPerSecond * options.seconds;
+    this.#posts = new Map(
+      PHASES.map((phase) => [phase, serialise(makeEvents(service.merchantIds, count, phase), 1)]),
+    );
+  }
+
+  /** Resolves when all of a phase have arrived, with a look at how late they did. */
+  async run(phase: Phase): Promise<() => Promise<LiveResult>> {
+    const { receiver, eventsPerSecond } = this.#options;
+    const posts = this.#posts.get(phase) ?? [];
+    await sleep(SETTLE_MS);
+    await receiver.reset({ record: true });
+    const [postedAt] = await Promise.all([
+      this.#producer.publishAt(eventsPerSecond, posts),
+      arrived(this.#service, receiver, posts.length),
+    ]);
+    return async () => {
+      const arrivals = await receiver.recorded();
+      const latencies = arrivals.map(({ eventId, at }) => at - (postedAt.get(eventId) ?? Number.NaN));
+      const sorted = Float64Array.from(latencies).sort();
+      return { phase, p50Ms: percentile(sorted, 0.5), p99Ms: percentile(sorted, 0.99) };
+    };
+  }
 }
 
 /** Every read of the API, in turn, at a steady rate. */
