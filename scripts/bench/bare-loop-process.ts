@@ -16,22 +16,29 @@ const REQUESTS = 2000;
 /** The secret is of the right length and shape; nobody checks it here. */
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-answer({ run });
+let load: (BareLoopOptions & { readonly requests: readonly Prepared[]; readonly agent: Agent }) | undefined;
 
-async function run(options: BareLoopOptions): Promise<BareLoopResult> {
-  const requests = prepare(options.body);
-  const agent = new Agent({ connections: CONNECTIONS, pipelining: 1, connect: { ca: options.ca } });
+answer({
+  prepare(options: BareLoopOptions) {
+    const agent = new Agent({ connections: CONNECTIONS, pipelining: 1, connect: { ca: options.ca } });
+    load = { ...options, requests: prepare(options.body), agent };
+  },
+  run,
+});
+
+async function run(): Promise<BareLoopResult> {
+  if (!load) throw new Error('not prepared');
+  const { url, agent, requests, warmUpMs, durationMs } = load;
   const counter = { sent: 0, stopped: false };
-  const loops = Array.from({ length: CONNECTIONS }, () => loop(options.url, agent, requests, counter));
-  await sleep(options.warmUpMs);
+  const loops = Array.from({ length: CONNECTIONS }, () => loop(url, agent, requests, counter));
+  await sleep(warmUpMs);
   const before = { sent: counter.sent, cpu: process.cpuUsage(), at: performance.now() };
-  await sleep(options.durationMs);
+  await sleep(durationMs);
   const cpu = process.cpuUsage(before.cpu);
   const seconds = (performance.now() - before.at) / 1000;
   const deliveries = counter.sent - before.sent;
   counter.stopped = true;
   await Promise.all(loops);
-  await agent.close();
   return {
     deliveries,
     seconds,
@@ -40,7 +47,12 @@ async function run(options: BareLoopOptions): Promise<BareLoopResult> {
   };
 }
 
-function prepare(body: Uint8Array): { readonly headers: string[]; readonly body: Uint8Array }[] {
+interface Prepared {
+  readonly headers: string[];
+  readonly body: Uint8Array;
+}
+
+function prepare(body: Uint8Array): Prepared[] {
   const key = signingKey(SECRET);
   const startedAt = Date.now();
   return Array.from({ length: REQUESTS }, () => {
@@ -61,7 +73,7 @@ function prepare(body: Uint8Array): { readonly headers: string[]; readonly body:
 async function loop(
   url: string,
   dispatcher: Agent,
-  requests: ReturnType<typeof prepare>,
+  requests: readonly Prepared[],
   counter: { sent: number; stopped: boolean },
 ): Promise<void> {
   for (let i = Math.floor(Math.random() * REQUESTS); !counter.stopped; i += 1) {

@@ -6,6 +6,7 @@ export interface BareLoopOptions {
   readonly ca: string;
   /** The body every request carries. */
   readonly body: Uint8Array;
+  /** Before each run: connections that ended meanwhile are open again. */
   readonly warmUpMs: number;
   readonly durationMs: number;
 }
@@ -18,12 +19,14 @@ export interface BareLoopResult {
   readonly cpuMicrosPerDelivery: number;
 }
 
-/** Runs the bare loop once, in a process of its own. */
-export async function runBareLoop(options: BareLoopOptions): Promise<BareLoopResult> {
+/** A process that runs the bare loop when asked, warm after the first time. */
+export interface BareLoop {
+  run(): Promise<BareLoopResult>;
+  stop(): Promise<void>;
+}
+
+export async function startBareLoop(options: BareLoopOptions): Promise<BareLoop> {
   const child = startChild('./bare-loop-process.ts');
-  try {
-    return await child.ask<BareLoopResult>('run', options);
-  } finally {
-    await child.stop();
-  }
+  await child.ask('prepare', options);
+  return { run: () => child.ask<BareLoopResult>('run'), stop: () => child.stop() };
 }

@@ -1,20 +1,21 @@
 /**
  * `npm run bench [-- --json FILE] [--quick] [--engine sqlite|kafka] [--brokers N] [--lateness | --replay | --reads]`: how many
- * deliveries a second the whole service makes and what each costs, beside a bare loop that only posts. The bare loop runs
- * before and after, so that the ratios hold on any machine. The last three measure something else instead: special-runs.ts.
+ * deliveries a second the whole service makes and what each costs, beside a bare loop that only posts. The two take turns,
+ * so that the ratios hold on any machine. The last three measure something else instead: special-runs.ts.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { renderBody } from '../../services/domain/versions/render.ts';
 import { createAuthority } from '../../simulator/certificate-authority.ts';
-import { runBareLoop } from './bare-loop.ts';
-import { type LatencyResult, measureLatency, measureThroughput, type ThroughputResult } from './engine.ts';
+import { type BareLoop, startBareLoop } from './bare-loop.ts';
+import { type LatencyResult, measureLatency } from './engine.ts';
 import { DATA_DIR, ENGINE_NAMES, type Engine, type EngineName, openEngine } from './engines.ts';
 import { makeEvents } from './load.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { type Report, reportJson, reportText } from './report.ts';
 import { EVENTS_PER_SECOND, SPECIAL_NAMES, SPECIAL_RUNS, type SpecialName } from './special-runs.ts';
+import { measureThroughput, type ThroughputResult } from './throughput.ts';
 
 const THROUGHPUT = [
   { endpoints: 1, via: 'engine' },
@@ -22,9 +23,8 @@ const THROUGHPUT = [
   { endpoints: 1, via: 'rest' },
 ] as const;
 const FULL = {
-  events: 100_000,
-  bareMs: 10_000,
-  warmUpMs: 3000,
+  slices: { events: 25_000, slices: 6 },
+  bare: { warmUpMs: 500, durationMs: 3000 },
   latencySeconds: 30,
   secondsBefore: 30,
   latenessSeconds: 60,
@@ -33,9 +33,8 @@ const FULL = {
   reads: { endpoints: 100_000, events: 2_000_000 },
 } as const;
 const QUICK = {
-  events: 10_000,
-  bareMs: 2000,
-  warmUpMs: 1000,
+  slices: { events: 10_000, slices: 1 },
+  bare: { warmUpMs: 500, durationMs: 1000 },
   latencySeconds: 5,
   secondsBefore: 5,
   latenessSeconds: 10,
@@ -51,24 +50,22 @@ async function main(): Promise<void> {
   const authority = await createAuthority();
   const receiver = await startReceiver(authority);
   const ca = authority.certPem;
-  const bareLoop = () => {
-    say('bare loop …');
-    const url = `https://localhost:${receiver.port}/webhooks`;
-    return runBareLoop({ url, ca, body: sampleBody(), warmUpMs: sizes.warmUpMs, durationMs: sizes.bareMs });
-  };
   try {
     if (options.special) return await measureSpecial(options.special, options, { receiver, ca });
-    const before = await bareLoop();
+    const url = `https://localhost:${receiver.port}/webhooks`;
+    const bare = await startBareLoop({ url, ca, body: sampleBody(), ...sizes.bare });
+    // The first run compiles it.
+    await bare.run();
     const throughput: ThroughputResult[] = [];
     const latency: LatencyResult[] = [];
     const leftOut: string[] = [];
     await withEach(options, leftOut, (engine) =>
-      measureEngine({ engine, receiver, ca }, sizes, throughput, latency),
+      measureEngine({ engine, receiver, ca }, bare, sizes, { throughput, latency }),
     );
+    await bare.stop();
     const report: Report = {
       machine: { cpus: cpus().length, model: cpus()[0]?.model ?? 'unknown', node: process.versions.node },
       quick: options.quick,
-      bare: [before, await bareLoop()],
       throughput,
       latency,
       leftOut,
@@ -145,17 +142,17 @@ async function open(name: EngineName, options: Options, leftOut: string[]): Prom
 
 async function measureEngine(
   options: { readonly engine: Engine; readonly receiver: Receiver; readonly ca: string },
-  sizes: { readonly events: number; readonly latencySeconds: number },
-  throughput: ThroughputResult[],
-  latency: LatencyResult[],
+  bare: BareLoop,
+  sizes: typeof FULL | typeof QUICK,
+  results: { readonly throughput: ThroughputResult[]; readonly latency: LatencyResult[] },
 ): Promise<void> {
   for (const row of THROUGHPUT) {
     say(`${options.engine.name}, ${row.endpoints} endpoint(s), by ${row.via} …`);
-    throughput.push(await measureThroughput({ ...options, ...row, events: sizes.events }));
+    results.throughput.push(await measureThroughput({ ...options, ...row, ...sizes.slices, bare }));
   }
   say(`${options.engine.name}, latency …`);
   const pace = { eventsPerSecond: EVENTS_PER_SECOND, seconds: sizes.latencySeconds };
-  latency.push(await measureLatency({ ...options, ...pace }));
+  results.latency.push(await measureLatency({ ...options, ...pace }));
 }
 
 async function measureSpecial(

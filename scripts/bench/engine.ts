@@ -1,6 +1,6 @@
 import type { Engine } from './engines.ts';
 import { EVENTS_PER_REQUEST, makeEvents, Producer, pour, serialise, sleep } from './load.ts';
-import { cpuMsOfTree, percentile, usageOf, wallClock } from './measure.ts';
+import { percentile, wallClock } from './measure.ts';
 import type { Receiver } from './receiver.ts';
 import { type Fill, type Service, startService } from './service.ts';
 
@@ -11,44 +11,8 @@ import { type Fill, type Service, startService } from './service.ts';
 const WARM_UP = { events: 3000, step: 100 } as const;
 const ROOM_MS = 5;
 const POLL_MS = 50;
-const SAMPLE_MS = 1000;
 const ARRIVED_MS_MAX = 300_000;
 const RECORDED_MS_MAX = 120_000;
-
-/**
- * How events come in: `engine` – a producer inside the service hands them to the engine, which is what there is to
- * measure when producers write to a broker themselves; `rest` – by POST /producer/events, which is parsed and checked.
- */
-export type Via = 'engine' | 'rest';
-
-export interface ThroughputResult {
-  readonly engine: string;
-  readonly via: Via;
-  readonly endpoints: number;
-  readonly deliveries: number;
-  /** From the first post until every delivery has arrived and is in the delivery log. */
-  readonly seconds: number;
-  readonly secondsToLastArrival: number;
-  readonly deliveriesPerSecond: number;
-  /** User and system time of the service's processes: accepting, routing, sending and recording. */
-  readonly cpuMicrosPerDelivery: number;
-  /** Requests at the receiver beyond one per delivery. */
-  readonly duplicates: number;
-  readonly pssPeakMib: number;
-  /** Tasks put back for seconds or minutes because their endpoint's window and queue were full. */
-  readonly parked: number;
-  /** Bytes the service sent to the disk. */
-  readonly writtenBytesPerDelivery: number;
-  /** The engine's servers, which are not in the figures above; null where it has none. */
-  readonly brokers: BrokersResult | null;
-}
-
-export interface BrokersResult {
-  readonly count: number;
-  readonly cpuMicrosPerDelivery: number;
-  readonly pssPeakMib: number;
-  readonly writtenBytesPerDelivery: number;
-}
 
 export interface LatencyResult {
   readonly engine: string;
@@ -66,53 +30,6 @@ export interface RunOptions {
   readonly receiver: Receiver;
   /** PEM of the authority that signed the receiver's certificate. */
   readonly ca: string;
-}
-
-interface ThroughputOptions extends RunOptions {
-  readonly endpoints: number;
-  readonly via: Via;
-  readonly events: number;
-}
-
-/** Publishes events as fast as they arrive. Each merchant has one endpoint, so an event is one delivery. */
-export function measureThroughput(options: ThroughputOptions): Promise<ThroughputResult> {
-  return withService(options, options.endpoints, async (service, producer) => {
-    const { receiver } = options;
-    const posts =
-      options.via === 'rest' ? serialise(makeEvents(service.merchantIds, options.events, 'measured')) : [];
-    const publish = async (step: number) => {
-      const post = posts[step];
-      await (post ? producer.publish(post) : service.publish(EVENTS_PER_REQUEST));
-    };
-    await receiver.reset({ record: false });
-    const recordedBefore = await service.recordedEntries();
-    const parkedBefore = await service.parkedTasks();
-    const used = watchUsage(service.pids, options.events);
-    const brokerPids = options.engine.brokerPids();
-    const usedByBrokers = watchUsage(brokerPids, options.events);
-    const startedAt = wallClock();
-    const [lastArrivalAt] = await Promise.all([
-      arrived(service, receiver, options.events),
-      pour(options.events / EVENTS_PER_REQUEST, publish, roomAt(options)),
-    ]);
-    await recorded(service, recordedBefore + 2 * options.events);
-    const seconds = (wallClock() - startedAt) / 1000;
-    const [own, ofBrokers] = [used.stop(), usedByBrokers.stop()];
-    const { total, distinct } = await receiver.count();
-    return {
-      engine: options.engine.name,
-      via: options.via,
-      endpoints: options.endpoints,
-      deliveries: options.events,
-      seconds,
-      secondsToLastArrival: (lastArrivalAt - startedAt) / 1000,
-      deliveriesPerSecond: options.events / seconds,
-      ...own,
-      duplicates: total - distinct,
-      parked: (await service.parkedTasks()) - parkedBefore,
-      brokers: brokerPids.length === 0 ? null : { count: brokerPids.length, ...ofBrokers },
-    };
-  });
 }
 
 /** Publishes events one by one at a steady rate, and joins the times they were posted with those they arrived. */
@@ -185,7 +102,7 @@ async function warmUp(service: Service, producer: Producer, { receiver, engine }
  * Resolves when few enough of the events posted are still under way; `before`: what the receiver got earlier. Those who
  * wait share one look at the receiver.
  */
-function roomAt(
+export function roomAt(
   { engine, receiver }: Pick<RunOptions, 'engine' | 'receiver'>,
   before = 0,
 ): (begun: number) => Promise<void> {
@@ -230,31 +147,4 @@ export async function recorded(service: Service, entries: number): Promise<void>
     if (wallClock() > giveUpAt) throw new Error(`the delivery log did not reach ${entries} entries`);
     await sleep(POLL_MS);
   }
-}
-
-interface Used {
-  readonly cpuMicrosPerDelivery: number;
-  readonly pssPeakMib: number;
-  readonly writtenBytesPerDelivery: number;
-}
-
-/** From now until `stop`. Reading PSS walks the page tables, so it is sampled once a second. */
-function watchUsage(pids: readonly number[], deliveries: number): { stop(): Used } {
-  const before = usageOf(...pids);
-  let peakKib = before.pssKib;
-  const timer = setInterval(() => {
-    peakKib = Math.max(peakKib, usageOf(...pids).pssKib);
-  }, SAMPLE_MS);
-  return {
-    stop() {
-      clearInterval(timer);
-      const cpuMs = cpuMsOfTree(...pids) - before.cpuMs;
-      const { pssKib, writtenBytes } = usageOf(...pids);
-      return {
-        cpuMicrosPerDelivery: (cpuMs * 1000) / deliveries,
-        pssPeakMib: Math.max(peakKib, pssKib) / 1024,
-        writtenBytesPerDelivery: (writtenBytes - before.writtenBytes) / deliveries,
-      };
-    },
-  };
 }

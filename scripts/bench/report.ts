@@ -1,40 +1,19 @@
-import type { BareLoopResult } from './bare-loop.ts';
-import type { BrokersResult, LatencyResult, ThroughputResult } from './engine.ts';
+import type { LatencyResult } from './engine.ts';
+import type { BrokersResult, ThroughputResult } from './throughput.ts';
 
 /** Everything one run of the benchmark found. */
 export interface Report {
   readonly machine: { readonly cpus: number; readonly model: string; readonly node: string };
   /** A quick run is a check that the benchmark works: its figures are noisy. */
   readonly quick: boolean;
-  /** Before and after the engines: the difference says how steady the machine was. */
-  readonly bare: readonly BareLoopResult[];
   readonly throughput: readonly ThroughputResult[];
   readonly latency: readonly LatencyResult[];
   /** Engines that could not be measured here, and why. */
   readonly leftOut: readonly string[];
 }
 
-interface Ratios {
-  readonly throughput: number;
-  readonly cpu: number;
-}
-
-/** A row against the mean of the bare loops: throughput (more is better) and CPU per delivery (less is better). */
-function ratiosOf(report: Pick<Report, 'bare'>, row: ThroughputResult): Ratios {
-  return {
-    throughput: row.deliveriesPerSecond / mean(report.bare.map((loop) => loop.deliveriesPerSecond)),
-    cpu: row.cpuMicrosPerDelivery / mean(report.bare.map((loop) => loop.cpuMicrosPerDelivery)),
-  };
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-/** The report as JSON, ratios included. */
 export function reportJson(report: Report): string {
-  const throughput = report.throughput.map((row) => ({ ...row, ratios: ratiosOf(report, row) }));
-  return `${JSON.stringify({ ...report, throughput }, null, 2)}\n`;
+  return `${JSON.stringify(report, null, 2)}\n`;
 }
 
 const HEADINGS = [
@@ -43,31 +22,25 @@ const HEADINGS = [
   ...['brokers: CPU µs each', 'PSS MiB', 'disk B each'],
 ];
 
-/** The report for people: absolutes, and beside them the ratios to the bare loop of the same run. */
+/** The report for people: absolutes, and beside them the ratios to the bare loop that ran between the row's slices. */
 export function reportText(report: Report): string {
   const rows = [
     HEADINGS,
-    ...report.bare.map((loop, i) => [
-      `bare loop, ${i === 0 ? 'before' : 'after'}`,
-      whole(loop.deliveriesPerSecond),
-      '',
-      whole(loop.cpuMicrosPerDelivery),
-    ]),
-    ...report.throughput.map((row) => {
-      const ratios = ratiosOf(report, row);
-      return [
+    ...report.throughput.flatMap((row) => [
+      ['bare loop', whole(row.bare.deliveriesPerSecond), '', whole(row.bare.cpuMicrosPerDelivery)],
+      [
         `${nameOf(row.engine, row.brokers?.count ?? 0)}, ${plural(row.endpoints, 'endpoint')}${row.via === 'rest' ? ', by REST' : ''}`,
         whole(row.deliveriesPerSecond),
-        ratios.throughput.toFixed(2),
+        row.ratios.throughput.toFixed(2),
         whole(row.cpuMicrosPerDelivery),
-        ratios.cpu.toFixed(2),
+        row.ratios.cpu.toFixed(2),
         whole(row.pssPeakMib),
         whole(row.writtenBytesPerDelivery),
         whole(row.duplicates),
         whole(row.parked),
         ...(row.brokers ? brokersOf(row.brokers) : []),
-      ];
-    }),
+      ],
+    ]),
   ];
   const latency = report.latency.map(
     (row) =>

@@ -1,0 +1,184 @@
+import type { BareLoop, BareLoopResult } from './bare-loop.ts';
+import { arrived, type RunOptions, recorded, roomAt, withService } from './engine.ts';
+import { EVENTS_PER_REQUEST, makeEvents, type Producer, pour, serialise } from './load.ts';
+import { cpuMsOfTree, usageOf, wallClock } from './measure.ts';
+import type { Service } from './service.ts';
+
+const SAMPLE_MS = 1000;
+
+/**
+ * How events come in: `engine` – a producer inside the service hands them to the engine, which is what there is to
+ * measure when producers write to a broker themselves; `rest` – by POST /producer/events, which is parsed and checked.
+ */
+export type Via = 'engine' | 'rest';
+
+export interface ThroughputResult {
+  readonly engine: string;
+  readonly via: Via;
+  readonly endpoints: number;
+  readonly deliveries: number;
+  /** From the first post of each slice until every delivery of it has arrived and is in the delivery log. */
+  readonly seconds: number;
+  readonly deliveriesPerSecond: number;
+  /** User and system time of the service's processes: accepting, routing, sending and recording. */
+  readonly cpuMicrosPerDelivery: number;
+  /** Requests at the receiver beyond one per delivery. */
+  readonly duplicates: number;
+  readonly pssPeakMib: number;
+  /** Tasks put back for seconds or minutes because their endpoint's window and queue were full. */
+  readonly parked: number;
+  /** Bytes the service sent to the disk. */
+  readonly writtenBytesPerDelivery: number;
+  /** The engine's servers, which are not in the figures above; null where it has none. */
+  readonly brokers: BrokersResult | null;
+  /** The bare loop between the slices of this row. */
+  readonly bare: BareLoopResult;
+  /** Against it: throughput (more is better), CPU per delivery (less is better). */
+  readonly ratios: { readonly throughput: number; readonly cpu: number };
+}
+
+export interface BrokersResult {
+  readonly count: number;
+  readonly cpuMicrosPerDelivery: number;
+  readonly pssPeakMib: number;
+  readonly writtenBytesPerDelivery: number;
+}
+
+interface ThroughputOptions extends RunOptions {
+  readonly endpoints: number;
+  readonly via: Via;
+  /** Of one slice. */
+  readonly events: number;
+  readonly slices: number;
+  readonly bare: BareLoop;
+}
+
+/**
+ * Publishes events as fast as they arrive, in slices; the bare loop runs between them, so that a machine that grows slower
+ * or quicker does so for both. Each merchant has one endpoint, so an event is one delivery.
+ */
+export function measureThroughput(options: ThroughputOptions): Promise<ThroughputResult> {
+  const { engine, endpoints, via, slices, bare } = options;
+  return withService(options, endpoints, async (service, producer) => {
+    const parkedBefore = await service.parkedTasks();
+    const brokerPids = engine.brokerPids();
+    const done: Slice[] = [];
+    const bareResults = [await bare.run()];
+    for (let i = 0; i < slices; i += 1) {
+      done.push(await measureSlice(options, service, producer, `measured ${i}`));
+      bareResults.push(await bare.run());
+    }
+    const sum = (of: (slice: Slice) => number) => done.reduce((total, slice) => total + of(slice), 0);
+    const deliveries = sum((slice) => slice.deliveries);
+    const seconds = sum((slice) => slice.seconds);
+    const bareResult = sumOf(bareResults);
+    const own = usedOf(
+      done.map(({ own: used }) => used),
+      deliveries,
+    );
+    const rate = deliveries / seconds;
+    return {
+      ...{ engine: engine.name, via, endpoints, deliveries, seconds, deliveriesPerSecond: rate },
+      ...own,
+      duplicates: sum((slice) => slice.duplicates),
+      parked: (await service.parkedTasks()) - parkedBefore,
+      brokers:
+        brokerPids.length === 0
+          ? null
+          : {
+              count: brokerPids.length,
+              ...usedOf(
+                done.map(({ brokers }) => brokers),
+                deliveries,
+              ),
+            },
+      bare: bareResult,
+      ratios: {
+        throughput: rate / bareResult.deliveriesPerSecond,
+        cpu: own.cpuMicrosPerDelivery / bareResult.cpuMicrosPerDelivery,
+      },
+    };
+  });
+}
+
+interface Slice {
+  readonly deliveries: number;
+  readonly seconds: number;
+  readonly duplicates: number;
+  readonly own: Used;
+  readonly brokers: Used;
+}
+
+async function measureSlice(
+  options: ThroughputOptions,
+  service: Service,
+  producer: Producer,
+  label: string,
+): Promise<Slice> {
+  const { receiver, events, engine, via } = options;
+  const posts = via === 'rest' ? serialise(makeEvents(service.merchantIds, events, label)) : [];
+  const publish = async (step: number) => {
+    const post = posts[step];
+    await (post ? producer.publish(post) : service.publish(EVENTS_PER_REQUEST));
+  };
+  await receiver.reset({ record: false });
+  const recordedBefore = await service.recordedEntries();
+  const own = watchUsage(service.pids);
+  const brokers = watchUsage(engine.brokerPids());
+  const startedAt = wallClock();
+  await Promise.all([
+    arrived(service, receiver, events),
+    pour(events / EVENTS_PER_REQUEST, publish, roomAt(options)),
+  ]);
+  await recorded(service, recordedBefore + 2 * events);
+  const seconds = (wallClock() - startedAt) / 1000;
+  const [ownUsed, brokersUsed] = [own.stop(), brokers.stop()];
+  const { total, distinct } = await receiver.count();
+  return { deliveries: events, seconds, duplicates: total - distinct, own: ownUsed, brokers: brokersUsed };
+}
+
+function sumOf(runs: readonly BareLoopResult[]): BareLoopResult {
+  const deliveries = runs.reduce((sum, run) => sum + run.deliveries, 0);
+  const seconds = runs.reduce((sum, run) => sum + run.seconds, 0);
+  const cpuMicros = runs.reduce((sum, run) => sum + run.cpuMicrosPerDelivery * run.deliveries, 0);
+  return {
+    ...{ deliveries, seconds, deliveriesPerSecond: deliveries / seconds },
+    cpuMicrosPerDelivery: cpuMicros / deliveries,
+  };
+}
+
+interface Used {
+  readonly cpuMs: number;
+  readonly pssPeakKib: number;
+  readonly writtenBytes: number;
+}
+
+function usedOf(slices: readonly Used[], deliveries: number) {
+  const sum = (of: (used: Used) => number) => slices.reduce((total, used) => total + of(used), 0);
+  return {
+    cpuMicrosPerDelivery: (sum(({ cpuMs }) => cpuMs) * 1000) / deliveries,
+    pssPeakMib: Math.max(...slices.map(({ pssPeakKib }) => pssPeakKib)) / 1024,
+    writtenBytesPerDelivery: sum(({ writtenBytes }) => writtenBytes) / deliveries,
+  };
+}
+
+/** From now until `stop`. Reading PSS walks the page tables, so it is sampled once a second. */
+function watchUsage(pids: readonly number[]): { stop(): Used } {
+  const before = usageOf(...pids);
+  let peakKib = before.pssKib;
+  const timer = setInterval(() => {
+    peakKib = Math.max(peakKib, usageOf(...pids).pssKib);
+  }, SAMPLE_MS);
+  return {
+    stop() {
+      clearInterval(timer);
+      const cpuMs = cpuMsOfTree(...pids) - before.cpuMs;
+      const { pssKib, writtenBytes } = usageOf(...pids);
+      return {
+        cpuMs,
+        pssPeakKib: Math.max(peakKib, pssKib),
+        writtenBytes: writtenBytes - before.writtenBytes,
+      };
+    },
+  };
+}
