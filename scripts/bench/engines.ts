@@ -39,7 +39,7 @@ const SQLITE: Engine = {
   environment: () => ({ HOOKRAIL_ENGINE: 'sqlite' }),
   processes: ['api,router,sender,recorder'],
   brokerPids: () => [],
-  underWayMax: 2000,
+  underWayMax: 4000,
   warmUpEvents: 30_000,
   stop: () => Promise.resolve(),
 };

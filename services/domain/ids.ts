@@ -9,14 +9,22 @@ export function isUuid(value: string): boolean {
   return UUID.test(value);
 }
 
+/** What is hashed: the namespace, then the name. One buffer for all names that fit; an id is made for every delivery. */
+const named = Buffer.concat([NAMESPACE, Buffer.alloc(1024)]);
+/** A UTF-16 unit takes three bytes of UTF-8 at most. */
+const NAME_LENGTH_MAX = 1024 / 3;
+
 /** UUIDv5 of the parts joined by "/" in hookrail's namespace: same parts, same id, on every machine, for ever. */
 export function uuidV5(...parts: readonly string[]): string {
-  const named = Buffer.concat([NAMESPACE, Buffer.from(parts.join('/'))]);
-  const digest = hash('sha1', named, 'buffer');
-  digest[6] = ((digest[6] ?? 0) & 0x0f) | 0x50;
-  digest[8] = ((digest[8] ?? 0) & 0x3f) | 0x80;
-  const hex = digest.toString('hex', 0, 16);
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  const name = parts.join('/');
+  const bytes =
+    name.length > NAME_LENGTH_MAX
+      ? Buffer.concat([NAMESPACE, Buffer.from(name)])
+      : named.subarray(0, NAMESPACE.length + named.write(name, NAMESPACE.length));
+  const hex = hash('sha1', bytes, 'hex');
+  // RFC 9562 §5.5: the version in four bits, the variant in two.
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 /** The delivery of one event to one endpoint: the same however often the event is routed. */
