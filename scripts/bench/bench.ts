@@ -23,7 +23,7 @@ const THROUGHPUT = [
   { endpoints: 1, via: 'rest' },
 ] as const;
 const FULL = {
-  slices: { events: 25_000, slices: 6 },
+  slices: { events: 60_000, slices: 3 },
   bare: { warmUpMs: 500, durationMs: 3000 },
   latencySeconds: 30,
   secondsBefore: 30,

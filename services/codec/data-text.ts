@@ -1,23 +1,40 @@
-import type { EventData } from '../domain/event.ts';
+import type { DomainEvent, EventData } from '../domain/event.ts';
 
-/** Known for as long as the data itself is. */
-const texts = new WeakMap<EventData, string>();
+/** Known for as long as the event itself is. */
+const texts = new WeakMap<DomainEvent, string>();
 
 /**
  * An event's data as JSON text. It is written three times within moments: on the event's own stream, in the journal, and
  * in the delivery log; the text is made once.
  */
-export function dataText(data: EventData): string {
-  const known = texts.get(data);
+export function dataText(event: DomainEvent): string {
+  const known = texts.get(event);
   if (known !== undefined) return known;
-  const text = JSON.stringify(data);
-  texts.set(data, text);
+  const text = JSON.stringify(event.data);
+  texts.set(event, text);
   return text;
 }
 
-/** The data that such a text stands for. Throws when it is not JSON. */
-export function dataOf(text: string): EventData {
-  const data: EventData = JSON.parse(text);
-  texts.set(data, text);
-  return data;
+/**
+ * The event whose data such a text stands for. The text is parsed when somebody looks at the data, which throws when it
+ * is not JSON: who only passes an event on does not.
+ */
+export function eventOfText(head: Omit<DomainEvent, 'data'>, text: string): DomainEvent {
+  let data: EventData | undefined;
+  const event: DomainEvent = {
+    eventId: head.eventId,
+    merchantId: head.merchantId,
+    entityId: head.entityId,
+    entityKind: head.entityKind,
+    type: head.type,
+    subType: head.subType,
+    occurredAt: head.occurredAt,
+    simulated: head.simulated,
+    get data() {
+      data ??= JSON.parse(text) as EventData;
+      return data;
+    },
+  };
+  texts.set(event, text);
+  return event;
 }

@@ -17,7 +17,7 @@ import type {
 } from '../domain/journal.ts';
 import type { Quarantined } from '../domain/quarantine.ts';
 import type { DeliveryTask } from '../domain/task.ts';
-import { dataOf, dataText } from './data-text.ts';
+import { dataText, eventOfText } from './data-text.ts';
 import { asBuffer, recordCodec } from './record-codec.ts';
 
 /** Absent optional fields are null in Avro. */
@@ -103,22 +103,12 @@ function eventToAvro(event: DomainEvent): EventInAvro {
     subType: event.subType,
     occurredAt: event.occurredAt,
     simulated: event.simulated,
-    data: dataText(event.data),
+    data: dataText(event),
   };
 }
 
 function eventFromAvro(value: EventInAvro): DomainEvent {
-  return {
-    eventId: value.eventId,
-    merchantId: value.merchantId,
-    entityId: value.entityId,
-    entityKind: value.entityKind,
-    type: value.type,
-    subType: value.subType,
-    occurredAt: value.occurredAt,
-    simulated: value.simulated,
-    data: dataOf(value.data),
-  };
+  return eventOfText(value, value.data);
 }
 
 interface DirectoryInAvro extends Pick<DirectoryChange, 'kind' | 'id' | 'version'> {

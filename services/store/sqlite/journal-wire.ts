@@ -109,7 +109,7 @@ class Encoder {
     this.#number(ENTRY_KIND.routed);
     this.#number(at);
     this.#number(acceptedAt);
-    this.texts.push(event.eventId, event.entityId, event.subType, dataText(event.data));
+    this.texts.push(event.eventId, event.entityId, event.subType, dataText(event));
     this.#name(event.merchantId);
     this.#number(ENTITY_KIND.of[event.entityKind]);
     this.#number(EVENT_TYPE.of[event.type]);
