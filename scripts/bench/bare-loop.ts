@@ -6,7 +6,7 @@ export interface BareLoopOptions {
   readonly ca: string;
   /** The body every request carries. */
   readonly body: Uint8Array;
-  /** Before each run: connections that ended meanwhile are open again. */
+  /** Before each run: connections that ended meanwhile are open again, and what the service left to the kernel is done. */
   readonly warmUpMs: number;
   readonly durationMs: number;
 }

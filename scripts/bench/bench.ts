@@ -24,7 +24,7 @@ const THROUGHPUT = [
 ] as const;
 const FULL = {
   slices: { events: 60_000, slices: 3 },
-  bare: { warmUpMs: 500, durationMs: 3000 },
+  bare: { warmUpMs: 2000, durationMs: 3000 },
   latencySeconds: 30,
   secondsBefore: 30,
   latenessSeconds: 60,
