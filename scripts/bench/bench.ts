@@ -23,7 +23,7 @@ const THROUGHPUT = [
   { endpoints: 1, via: 'rest' },
 ] as const;
 const FULL = {
-  slices: { events: 60_000, slices: 3 },
+  slices: { events: 100_000, slices: 3 },
   bare: { warmUpMs: 2000, durationMs: 3000 },
   latencySeconds: 30,
   secondsBefore: 30,
