@@ -1,6 +1,6 @@
 import type { Engine } from './engines.ts';
 import { EVENTS_PER_REQUEST, makeEvents, Producer, pour, serialise, sleep } from './load.ts';
-import { percentile, wallClock } from './measure.ts';
+import { type Latency, latencyOf, wallClock } from './measure.ts';
 import type { Receiver } from './receiver.ts';
 import { type Fill, type Service, startService } from './service.ts';
 
@@ -14,15 +14,11 @@ const POLL_MS = 50;
 const ARRIVED_MS_MAX = 300_000;
 const RECORDED_MS_MAX = 120_000;
 
-export interface LatencyResult {
+export interface LatencyResult extends Latency {
   readonly engine: string;
   readonly brokers: number;
   readonly eventsPerSecond: number;
   readonly events: number;
-  /** From just before the event is posted until the last byte of the webhook is read. */
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly maxMs: number;
 }
 
 export interface RunOptions {
@@ -45,17 +41,13 @@ export function measureLatency(
       producer.publishAt(eventsPerSecond, posts),
       arrived(service, receiver, count),
     ]);
-    const arrivals = await receiver.recorded();
-    const latencies = arrivals.map(({ eventId, at }) => at - (postedAt.get(eventId) ?? Number.NaN));
-    const sorted = Float64Array.from(latencies).sort();
+    const latency = latencyOf(postedAt, await receiver.recorded());
     return {
       engine: options.engine.name,
       brokers: options.engine.brokerPids().length,
       eventsPerSecond,
       events: count,
-      p50Ms: percentile(sorted, 0.5),
-      p99Ms: percentile(sorted, 0.99),
-      maxMs: percentile(sorted, 1),
+      ...latency,
     };
   });
 }

@@ -82,3 +82,33 @@ export function percentile(sorted: ArrayLike<number>, p: number): number {
   const index = Math.min(sorted.length - 1, Math.max(0, Math.ceil(p * sorted.length) - 1));
   return sorted[index] ?? Number.NaN;
 }
+
+/** How long deliveries took: from just before the event is posted until the last byte of the webhook is read. */
+export interface Latency {
+  readonly deliveries: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+/** Joins the times events were posted with those they arrived; others that arrived do not count. Throws when one is missing. */
+export function latencyOf(
+  posted: ReadonlyMap<string, number>,
+  arrivals: readonly { readonly eventId: string; readonly at: number }[],
+): Latency {
+  const latencies: number[] = [];
+  for (const { eventId, at } of arrivals) {
+    const postedAt = posted.get(eventId);
+    if (postedAt !== undefined) latencies.push(at - postedAt);
+  }
+  if (latencies.length < posted.size) {
+    throw new Error(`only ${latencies.length} of ${posted.size} live deliveries arrived`);
+  }
+  const sorted = Float64Array.from(latencies).sort();
+  return {
+    deliveries: sorted.length,
+    p50Ms: percentile(sorted, 0.5),
+    p99Ms: percentile(sorted, 0.99),
+    maxMs: percentile(sorted, 1),
+  };
+}

@@ -5,7 +5,7 @@ import { EVENT_TYPES } from '../../services/domain/event.ts';
 import { arrived, type RunOptions, withService } from './engine.ts';
 import { type FilledLog, fillLog, type LogSizes } from './fill-log.ts';
 import { makeEvents, type Post, type Producer, serialise, sleep } from './load.ts';
-import { percentile, wallClock } from './measure.ts';
+import { type Latency, latencyOf, percentile, wallClock } from './measure.ts';
 import type { Service } from './service.ts';
 
 /** The last of a page read this late is late by our own pace, not by the service. */
@@ -18,10 +18,8 @@ interface LiveOptions extends RunOptions {
   readonly seconds: number;
 }
 
-interface LiveResult {
-  readonly phase: string;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
+interface LiveResult extends Latency {
+  readonly phase: Phase;
 }
 
 interface ReadResult {
@@ -64,15 +62,20 @@ export async function measureReads(
     1,
     async (service, producer) => {
       if (!filled) throw new Error('the store was not filled');
-      const traffic = new LiveTraffic(options, service, producer);
-      const live: LiveResult[] = [await (await traffic.run('before'))()];
+      const posts = livePosts(service, options);
+      const live: LiveResult[] = [];
+      const measure = async (phase: Phase, reads?: Reads) => {
+        const over = new AbortController();
+        const reading = reads?.run(over.signal);
+        const postedAt = await postAll(posts.get(phase) ?? [], options, service, producer);
+        over.abort();
+        await reading;
+        live.push({ phase, ...latencyOf(postedAt, await options.receiver.recorded()) });
+      };
       const reads = new Reads(service.apiUrl, filled);
-      const over = new AbortController();
-      const reading = reads.run(over.signal);
-      const whileReading = await traffic.run('while reading');
-      over.abort();
-      await reading;
-      live.push(await whileReading(), await (await traffic.run('after'))());
+      await measure('before');
+      await measure('while reading', reads);
+      await measure('after');
       await reads.close();
       const { attempts, fillSeconds, plans } = filled;
       return {
@@ -92,40 +95,29 @@ export async function measureReads(
 const PHASES = ['before', 'while reading', 'after'] as const;
 type Phase = (typeof PHASES)[number];
 
-/** Live events at a steady rate. All of them are made before the first phase, so that none of this stands in a read's way. */
-class LiveTraffic {
-  readonly #options: LiveOptions;
-  readonly #service: Service;
-  readonly #producer: Producer;
-  readonly #posts: ReadonlyMap<Phase, readonly Post[]>;
+/** All live events, made before the first phase: making them would stand in the way of what reads beside them. */
+function livePosts(
+  service: Service,
+  { eventsPerSecond, seconds }: LiveOptions,
+): ReadonlyMap<Phase, readonly Post[]> {
+  const count = eventsPerSecond * seconds;
+  return new Map(PHASES.map((phase) => [phase, serialise(makeEvents(service.merchantIds, count, phase), 1)]));
+}
 
-  constructor(options: LiveOptions, service: Service, producer: Producer) {
-    this.#options = options;
-    this.#service = service;
-    this.#producer = producer;
-    const count = options.eventsPerSecond * options.seconds;
-    this.#posts = new Map(
-      PHASES.map((phase) => [phase, serialise(makeEvents(service.merchantIds, count, phase), 1)]),
-    );
-  }
-
-  /** Resolves when all of a phase have arrived, with a look at how late they did. */
-  async run(phase: Phase): Promise<() => Promise<LiveResult>> {
-    const { receiver, eventsPerSecond } = this.#options;
-    const posts = this.#posts.get(phase) ?? [];
-    await sleep(SETTLE_MS);
-    await receiver.reset({ record: true });
-    const [postedAt] = await Promise.all([
-      this.#producer.publishAt(eventsPerSecond, posts),
-      arrived(this.#service, receiver, posts.length),
-    ]);
-    return async () => {
-      const arrivals = await receiver.recorded();
-      const latencies = arrivals.map(({ eventId, at }) => at - (postedAt.get(eventId) ?? Number.NaN));
-      const sorted = Float64Array.from(latencies).sort();
-      return { phase, p50Ms: percentile(sorted, 0.5), p99Ms: percentile(sorted, 0.99) };
-    };
-  }
+/** At a steady rate. Resolves when all have arrived, with the time each was posted. */
+async function postAll(
+  posts: readonly Post[],
+  { receiver, eventsPerSecond }: LiveOptions,
+  service: Service,
+  producer: Producer,
+): Promise<ReadonlyMap<string, number>> {
+  await sleep(SETTLE_MS);
+  await receiver.reset({ record: true });
+  const [postedAt] = await Promise.all([
+    producer.publishAt(eventsPerSecond, posts),
+    arrived(service, receiver, posts.length),
+  ]);
+  return postedAt;
 }
 
 /** Every read of the API, in turn, at a steady rate. */

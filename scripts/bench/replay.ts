@@ -6,7 +6,7 @@
 
 import { type RunOptions, recorded, withService } from './engine.ts';
 import { EVENTS_PER_REQUEST, makeEvents, type Producer, pour, serialise, sleep } from './load.ts';
-import { percentile, wallClock } from './measure.ts';
+import { type Latency, latencyOf, wallClock } from './measure.ts';
 import type { Service } from './service.ts';
 
 export interface ReplayResult {
@@ -15,18 +15,11 @@ export interface ReplayResult {
   readonly eventsPerSecond: number;
   readonly replayed: number;
   readonly replaySeconds: number;
-  /** Live deliveries: from just before the event is posted until the last byte of the webhook is read. */
+  /** Of live deliveries. */
   readonly before: Latency;
   readonly during: Latency;
   /** p99 during the replay, by p99 before. */
   readonly ratio: number;
-}
-
-interface Latency {
-  readonly deliveries: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly maxMs: number;
 }
 
 const [LIVE, REPLAYED] = [0, 1];
@@ -130,27 +123,6 @@ async function replayEnded(service: Service, replayId: string): Promise<void> {
     if (status !== 'running') throw new Error(`the replay ended as ${status}: ${reason}`);
     await sleep(POLL_MS);
   }
-}
-
-function latencyOf(
-  posted: ReadonlyMap<string, number>,
-  arrivals: readonly { readonly eventId: string; readonly at: number }[],
-): Latency {
-  const latencies: number[] = [];
-  for (const { eventId, at } of arrivals) {
-    const postedAt = posted.get(eventId);
-    if (postedAt !== undefined) latencies.push(at - postedAt);
-  }
-  if (latencies.length < posted.size) {
-    throw new Error(`only ${latencies.length} of ${posted.size} live deliveries arrived`);
-  }
-  const sorted = Float64Array.from(latencies).sort();
-  return {
-    deliveries: sorted.length,
-    p50Ms: percentile(sorted, 0.5),
-    p99Ms: percentile(sorted, 0.99),
-    maxMs: percentile(sorted, 1),
-  };
 }
 
 export function replayText(result: ReplayResult): string {

@@ -58,10 +58,10 @@ interface ThroughputOptions extends RunOptions {
  * or quicker does so for both. Each merchant has one endpoint, so an event is one delivery.
  */
 export function measureThroughput(options: ThroughputOptions): Promise<ThroughputResult> {
-  const { engine, endpoints, via, slices, bare } = options;
+  const { engine, endpoints, via, events, slices, bare } = options;
   return withService(options, endpoints, async (service, producer) => {
     const parkedBefore = await service.parkedTasks();
-    const brokerPids = engine.brokerPids();
+    const brokers = engine.brokerPids().length;
     const done: Slice[] = [];
     const bareResults = [await bare.run()];
     for (let i = 0; i < slices; i += 1) {
@@ -69,29 +69,22 @@ export function measureThroughput(options: ThroughputOptions): Promise<Throughpu
       bareResults.push(await bare.run());
     }
     const sum = (of: (slice: Slice) => number) => done.reduce((total, slice) => total + of(slice), 0);
-    const deliveries = sum((slice) => slice.deliveries);
+    const deliveries = slices * events;
     const seconds = sum((slice) => slice.seconds);
     const bareResult = sumOf(bareResults);
-    const own = usedOf(
-      done.map(({ own: used }) => used),
-      deliveries,
-    );
+    const usedBy = (who: 'own' | 'brokers') =>
+      usedOf(
+        done.map((slice) => slice[who]),
+        deliveries,
+      );
+    const own = usedBy('own');
     const rate = deliveries / seconds;
     return {
       ...{ engine: engine.name, via, endpoints, deliveries, seconds, deliveriesPerSecond: rate },
       ...own,
       duplicates: sum((slice) => slice.duplicates),
       parked: (await service.parkedTasks()) - parkedBefore,
-      brokers:
-        brokerPids.length === 0
-          ? null
-          : {
-              count: brokerPids.length,
-              ...usedOf(
-                done.map(({ brokers }) => brokers),
-                deliveries,
-              ),
-            },
+      brokers: brokers === 0 ? null : { count: brokers, ...usedBy('brokers') },
       bare: bareResult,
       ratios: {
         throughput: rate / bareResult.deliveriesPerSecond,
@@ -102,7 +95,6 @@ export function measureThroughput(options: ThroughputOptions): Promise<Throughpu
 }
 
 interface Slice {
-  readonly deliveries: number;
   readonly seconds: number;
   readonly duplicates: number;
   readonly own: Used;
@@ -134,7 +126,7 @@ async function measureSlice(
   const seconds = (wallClock() - startedAt) / 1000;
   const [ownUsed, brokersUsed] = [own.stop(), brokers.stop()];
   const { total, distinct } = await receiver.count();
-  return { deliveries: events, seconds, duplicates: total - distinct, own: ownUsed, brokers: brokersUsed };
+  return { seconds, duplicates: total - distinct, own: ownUsed, brokers: brokersUsed };
 }
 
 function sumOf(runs: readonly BareLoopResult[]): BareLoopResult {

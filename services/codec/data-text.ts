@@ -1,4 +1,4 @@
-import type { DomainEvent, EventData } from '../domain/event.ts';
+import { type DomainEvent, type EventData, withData } from '../domain/event.ts';
 
 /** Known for as long as the event itself is. */
 const texts = new WeakMap<DomainEvent, string>();
@@ -21,20 +21,11 @@ export function dataText(event: DomainEvent): string {
  */
 export function eventOfText(head: Omit<DomainEvent, 'data'>, text: string): DomainEvent {
   let data: EventData | undefined;
-  const event: DomainEvent = {
-    eventId: head.eventId,
-    merchantId: head.merchantId,
-    entityId: head.entityId,
-    entityKind: head.entityKind,
-    type: head.type,
-    subType: head.subType,
-    occurredAt: head.occurredAt,
-    simulated: head.simulated,
-    get data() {
-      data ??= JSON.parse(text) as EventData;
-      return data;
-    },
+  const get = () => {
+    data ??= JSON.parse(text) as EventData;
+    return data;
   };
+  const event: DomainEvent = Object.defineProperty(withData(head, {}), 'data', { get, enumerable: true });
   texts.set(event, text);
   return event;
 }

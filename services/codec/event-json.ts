@@ -18,6 +18,7 @@ import {
   type EventData,
   type EventType,
   isEventType,
+  withData,
 } from '../domain/event.ts';
 import { checkData } from './check-data.ts';
 import { type CheckScalar, checkBoolean, checkString, checkTime, checkUuid } from './check-value.ts';
@@ -106,21 +107,6 @@ export function checkEvent(
   if (problems.length > 0 || data === undefined) return undefined;
   // Nothing was reported, so every part of the header is there.
   return withData(header as Omit<DomainEvent, 'data'>, data);
-}
-
-/** One shape for every event, made in one place. */
-function withData(head: Omit<DomainEvent, 'data'>, data: EventData): DomainEvent {
-  return {
-    eventId: head.eventId,
-    merchantId: head.merchantId,
-    entityId: head.entityId,
-    entityKind: head.entityKind,
-    type: head.type,
-    subType: head.subType,
-    occurredAt: head.occurredAt,
-    simulated: head.simulated,
-    data,
-  };
 }
 
 function checkType(value: unknown, problems: EventProblem[]): EventType | undefined {

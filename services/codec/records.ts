@@ -4,7 +4,7 @@
  */
 import type { ResponseKept } from '../domain/attempt.ts';
 import type { DirectoryChange } from '../domain/directory.ts';
-import type { DomainEvent } from '../domain/event.ts';
+import { type DomainEvent, withData } from '../domain/event.ts';
 import type {
   Attempted,
   Cancelled,
@@ -94,17 +94,7 @@ interface EventInAvro extends Omit<DomainEvent, 'data'> {
 }
 
 function eventToAvro(event: DomainEvent): EventInAvro {
-  return {
-    eventId: event.eventId,
-    merchantId: event.merchantId,
-    entityId: event.entityId,
-    entityKind: event.entityKind,
-    type: event.type,
-    subType: event.subType,
-    occurredAt: event.occurredAt,
-    simulated: event.simulated,
-    data: dataText(event),
-  };
+  return withData(event, dataText(event));
 }
 
 function eventFromAvro(value: EventInAvro): DomainEvent {

@@ -46,3 +46,24 @@ export interface DomainEvent {
 export function isEventType(value: string): value is EventType {
   return (EVENT_TYPES as readonly string[]).includes(value);
 }
+
+/**
+ * An event of this head, with its data or what stands for it. One shape for every event, made in one place; field by
+ * field, because this runs for every event and spreading costs several times as much.
+ */
+export function withData<Data>(
+  head: Omit<DomainEvent, 'data'>,
+  data: Data,
+): Omit<DomainEvent, 'data'> & { readonly data: Data } {
+  return {
+    eventId: head.eventId,
+    merchantId: head.merchantId,
+    entityId: head.entityId,
+    entityKind: head.entityKind,
+    type: head.type,
+    subType: head.subType,
+    occurredAt: head.occurredAt,
+    simulated: head.simulated,
+    data,
+  };
+}

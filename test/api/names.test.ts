@@ -15,11 +15,8 @@ const PROBE = `
 `;
 
 it('reading the description leaves its names at one byte per character', () => {
-  const run = (code: string) =>
-    JSON.parse(
-      execFileSync('node', ['--import', 'tsx', '--input-type=module', '-e', code], { encoding: 'utf8' }),
-    );
-  const kinds = run(PROBE) as [string, string][];
+  const options = ['--import', 'tsx', '--input-type=module', '-e', PROBE];
+  const kinds: [string, string][] = JSON.parse(execFileSync('node', options, { encoding: 'utf8' }));
   expect(kinds.map(([name]) => name)).toContain('failure_code');
   expect(kinds.filter(([, kind]) => kind !== 'one')).toEqual([]);
 });
