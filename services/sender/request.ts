@@ -1,6 +1,5 @@
-import type { KeyObject } from 'node:crypto';
 import type { Endpoint } from '../domain/endpoint.ts';
-import { signingKey, signWith } from '../domain/signature.ts';
+import { type SigningKey, signingKey, signWith } from '../domain/signature.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import { authorizationOf, webhookHeaders, webhookTimestamp } from '../domain/webhook-request.ts';
 import type { WebhookRequest } from './transport.ts';
@@ -10,7 +9,7 @@ export interface OpenedEndpoint {
   readonly endpoint: Endpoint;
   readonly origin: string;
   readonly path: string;
-  readonly key: KeyObject;
+  readonly key: SigningKey;
   readonly authorization: string;
 }
 
