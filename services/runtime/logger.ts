@@ -25,16 +25,22 @@ export function createLogger(level: string, destination: DestinationStream = sta
 
 /**
  * Writes one kind of line, at level info, that is made for every delivery: several times as fast as pino, which looks at
- * each field by itself. Whether the level is enabled is the caller's to ask. Nothing is redacted: whoever makes the
- * fields names every one of them.
+ * each field by itself. `members`: what stands between an object's braces, as JSON; nothing in it is redacted. Whether
+ * the level is enabled is the caller's to ask.
  */
-export function lineWriter(log: Logger, message: string): (fields: object) => void {
+export function lineWriter(log: Logger, message: string): (members: string) => void {
   const output: DestinationStream = Reflect.get(log, pino.symbols.streamSym);
   const level = pino.levels.values.info;
   const end = `,"msg":${JSON.stringify(message)}}\n`;
-  return (fields) => {
-    const text = JSON.stringify(fields);
-    output.write(`{"level":${level},"time":"${new Date().toISOString()}",${text.slice(1, -1)}${end}`);
+  let millisecond = 0;
+  let time = '';
+  return (members) => {
+    const now = Date.now();
+    if (now !== millisecond) {
+      millisecond = now;
+      time = new Date(now).toISOString();
+    }
+    output.write(`{"level":${level},"time":"${time}",${members}${end}`);
   };
 }
 

@@ -1,31 +1,29 @@
+import { jsonText } from '../domain/json-text.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import type { Delivery } from './deliver.ts';
 
-/** The one line an attempt leaves in the log: every field that helps to understand it, and no payload or secret. */
+/**
+ * The one line an attempt leaves in the log, as the members of its JSON object: every field that helps to understand it,
+ * and no payload or secret. Written out, because this is made for every attempt.
+ */
 export function attemptLine(
   task: DeliveryTask,
   { attempted, posted }: Extract<Delivery, { kind: 'attempted' }>,
-): Record<string, unknown> {
-  const { outcome } = attempted;
-  return {
-    delivery: task.deliveryId,
-    event: task.eventId,
-    endpoint: task.endpointId,
-    endpoint_version: attempted.endpointVersion,
-    merchant: task.merchantId,
-    type: task.type,
-    sub_type: task.subType,
-    trigger: task.trigger,
-    attempt: task.attempt,
-    attempts_max: task.attemptsMax,
-    hop: task.hop,
-    outcome: outcome.kind,
-    failure_code: attempted.failureCode,
-    failure_detail: attempted.failureDetail,
-    response_status: attempted.response?.status ?? null,
-    duration_ms: Math.round(attempted.durationMs * 10) / 10,
-    late_ms: task.dueAt === 0 ? 0 : Math.round(attempted.startedAt - task.dueAt),
-    since_accepted_ms: Math.round(posted.endedAt - task.acceptedAt),
-    next_at: outcome.kind === 'retry' ? new Date(outcome.dueAt).toISOString() : null,
-  };
+): string {
+  const { outcome, failureCode, failureDetail, response } = attempted;
+  const durationMs = Math.round(attempted.durationMs * 10) / 10;
+  const lateMs = task.dueAt === 0 ? 0 : Math.round(attempted.startedAt - task.dueAt);
+  const sinceAcceptedMs = Math.round(posted.endedAt - task.acceptedAt);
+  const nextAt = outcome.kind === 'retry' ? jsonText(new Date(outcome.dueAt).toISOString()) : 'null';
+  return (
+    `"delivery":${jsonText(task.deliveryId)},"event":${jsonText(task.eventId)},` +
+    `"endpoint":${jsonText(task.endpointId)},"endpoint_version":${attempted.endpointVersion},` +
+    `"merchant":${jsonText(task.merchantId)},"type":"${task.type}","sub_type":${jsonText(task.subType)},` +
+    `"trigger":"${task.trigger}","attempt":${task.attempt},"attempts_max":${task.attemptsMax},` +
+    `"hop":${task.hop},"outcome":"${outcome.kind}",` +
+    `"failure_code":${failureCode === null ? 'null' : jsonText(failureCode)},` +
+    `"failure_detail":${failureDetail === null ? 'null' : jsonText(failureDetail)},` +
+    `"response_status":${response?.status ?? null},"duration_ms":${durationMs},"late_ms":${lateMs},` +
+    `"since_accepted_ms":${sinceAcceptedMs},"next_at":${nextAt}`
+  );
 }

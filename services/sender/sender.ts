@@ -71,7 +71,7 @@ class RunningSender implements Sender, PassageOwner {
   readonly #deliverDeps: DeliverDeps;
   readonly #lanes: Readonly<Record<TaskClass, Lanes>>;
   readonly #metrics: SenderMetrics;
-  readonly #writeAttempt: (fields: object) => void;
+  readonly #writeAttempt: (members: string) => void;
   readonly #intakes: Intake[] = [];
   #isStopping = false;
   #stopped: Promise<void> | null = null;

@@ -3,6 +3,7 @@ import { canonicalDecimal } from '../decimal.ts';
 import type { ApiVersion } from '../endpoint.ts';
 import type { EventValue } from '../event.ts';
 import { isUuid } from '../ids.ts';
+import { jsonText } from '../json-text.ts';
 
 /** Where a writer leaves what is wrong; the first finding stays. */
 export interface Fault {
@@ -16,14 +17,6 @@ type WriteValue = (value: EventValue, fault: Fault) => string;
 
 /** Answers `"name":value`, with a comma before it but for an object's first field; or nothing. */
 export type WriteField = (data: { readonly [field: string]: EventValue }, fault: Fault) => string;
-
-/** Characters that JSON text must escape; lone surrogates too, since they have no UTF-8. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must be escaped.
-const NEEDS_ESCAPE = /["\\\u0000-\u001f\ud800-\udfff]/;
-
-function quote(text: string): string {
-  return NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`;
-}
 
 function blame(fault: Fault, pointer: string, detail: string): string {
   if (fault.pointer === '') {
@@ -45,7 +38,7 @@ function compileField(
   const key = `${first ? '' : ','}"${name}":`;
   const pointer = `${parent}/${name}`;
   if (field.constant !== undefined) {
-    const text = `${key}${quote(field.constant)}`;
+    const text = `${key}${jsonText(field.constant)}`;
     return () => text;
   }
   const write = compileValue(field, pointer, version, entitled);
@@ -91,11 +84,13 @@ function compileValue(field: Field, pointer: string, version: ApiVersion, entitl
 function compileString(pointer: string, renamed?: Readonly<Record<string, string>>): WriteValue {
   if (renamed === undefined) {
     return (value, fault) =>
-      typeof value === 'string' ? quote(value) : blame(fault, pointer, 'is not a string');
+      typeof value === 'string' ? jsonText(value) : blame(fault, pointer, 'is not a string');
   }
   const names = new Map(Object.entries(renamed));
   return (value, fault) =>
-    typeof value === 'string' ? quote(names.get(value) ?? value) : blame(fault, pointer, 'is not a string');
+    typeof value === 'string'
+      ? jsonText(names.get(value) ?? value)
+      : blame(fault, pointer, 'is not a string');
 }
 
 function compileObject(
