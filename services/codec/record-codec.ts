@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import avro, { type Type } from 'avsc';
 import { ByteWriter } from './byte-writer.ts';
+import { OnePassString } from './one-pass-string.ts';
 
 /** Writes records of one kind with today's schema, and reads what was written with this or an earlier one. */
 export interface RecordCodec<T> {
@@ -76,10 +77,14 @@ function readType(files: readonly string[]): Type {
   let type: Type | undefined;
   for (const file of files) {
     const schema = JSON.parse(readFileSync(new URL(file, SCHEMAS), 'utf8'));
-    type = avro.Type.forSchema(schema, { registry });
+    type = avro.Type.forSchema(schema, { registry, typeHook });
   }
   if (!type) throw new Error('a codec needs at least one schema file');
   return type;
+}
+
+function typeHook(schema: unknown): Type | undefined {
+  return schema === 'string' ? new OnePassString() : undefined;
 }
 
 /** Beside `services`, in the checkout as in what `npm run build` made. */

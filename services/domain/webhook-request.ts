@@ -1,3 +1,4 @@
+import { isoTime } from './iso-time.ts';
 import type { DeliveryHead } from './journal.ts';
 
 /** hookrail's name and major version; receivers may filter on it, so a minor release does not change it. */
@@ -58,7 +59,7 @@ export function webhookHeaders(
     'webhook-endpoint-id',
     delivery.endpointId,
     'webhook-event-time',
-    new Date(delivery.occurredAt).toISOString(),
+    isoTime(delivery.occurredAt),
     'webhook-api-version',
     delivery.apiVersion,
   ];

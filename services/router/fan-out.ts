@@ -37,7 +37,8 @@ export function fanOut(received: ReceivedEvent, context: FanOutContext): RouterR
   const merchant = context.directory.merchant(event.merchantId);
   if (!merchant) return refuse('unknown_merchant', `the directory has no merchant ${event.merchantId}`);
 
-  const bodies = new Map<ApiVersion, Rendered>();
+  const known: Partial<Record<ApiVersion, Rendered>> = {};
+  const bodies: { apiVersion: ApiVersion; body: Uint8Array }[] = [];
   const trace: RoutingVerdict[] = [];
   const tasks: DeliveryTask[] = [];
   for (const endpoint of context.directory.endpointsOf(event.merchantId)) {
@@ -46,10 +47,12 @@ export function fanOut(received: ReceivedEvent, context: FanOutContext): RouterR
       trace.push({ endpointId: endpoint.uuid, verdict: skip });
       continue;
     }
-    const rendered = bodies.get(endpoint.apiVersion) ?? renderFor(event, endpoint.apiVersion, merchant);
+    const { apiVersion } = endpoint;
+    const rendered = known[apiVersion] ?? renderFor(event, apiVersion, merchant);
     if (rendered.kind === 'invalid')
       return refuse('schema_violation', `${rendered.pointer}: ${rendered.detail}`);
-    bodies.set(endpoint.apiVersion, rendered);
+    if (rendered.kind === 'rendered' && !known[apiVersion]) bodies.push({ apiVersion, body: rendered.body });
+    known[apiVersion] = rendered;
     if (rendered.kind === 'skipped') {
       trace.push({ endpointId: endpoint.uuid, verdict: rendered.reason });
       continue;
@@ -60,16 +63,13 @@ export function fanOut(received: ReceivedEvent, context: FanOutContext): RouterR
       endpointId: endpoint.uuid,
       verdict: 'delivered_to',
       deliveryId: task.deliveryId,
-      apiVersion: endpoint.apiVersion,
+      apiVersion,
     });
   }
-  const sent = [...bodies].flatMap(([apiVersion, rendered]) =>
-    rendered.kind === 'rendered' ? [{ apiVersion, body: rendered.body }] : [],
-  );
   return {
     kind: 'routed',
     tasks,
-    journal: { kind: 'routed', at: context.now, acceptedAt: received.acceptedAt, event, bodies: sent, trace },
+    journal: { kind: 'routed', at: context.now, acceptedAt: received.acceptedAt, event, bodies, trace },
   };
 }
 

@@ -64,6 +64,13 @@ export class Deadlines<Item> {
     // The timer stays: it looks at the head when it fires, which is cheaper than one cancel per removal.
   }
 
+  /** What has a deadline that has not gone off, the oldest first. */
+  items(): Item[] {
+    const items: Item[] = [];
+    for (let next = this.#first; next; next = next.after) items.push(next.item);
+    return items;
+  }
+
   /** Forgets every deadline and the timer. */
   clear(): void {
     this.#disarm?.();

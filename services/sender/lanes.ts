@@ -271,7 +271,7 @@ export class Lanes {
 
   /** One attempt per endpoint and turn, so that one with much waiting does not take every free slot. */
   #pumpReady(ready: Set<EndpointLane>): void {
-    for (const lane of ready) {
+    for (let lane = firstOf(ready); lane; lane = firstOf(ready)) {
       if (!this.#hasSlot(lane)) {
         // It turned slow, or fast again, since it was marked: it waits for the other kind of slot now.
         const other = lane.isSlow ? this.#readySlow : this.#readyFast;
@@ -280,14 +280,20 @@ export class Lanes {
         other.add(lane);
         continue;
       }
-      ready.delete(lane);
       const passage = lane.hasRoom(this.#clock.now(), this.#isSlowLaneHalfTaken)
         ? lane.waiting.shift()
         : undefined;
+      const hasMore = passage !== undefined && lane.waiting.length > 0;
+      // One that is alone stays: a set that is emptied makes its table anew.
+      if (!hasMore || ready.size > 1) ready.delete(lane);
+      if (hasMore) ready.add(lane);
       if (!passage) continue;
       this.#waitsNoLonger(lane);
-      if (lane.waiting.length > 0) ready.add(lane);
       this.#start(lane, passage);
     }
   }
+}
+
+function firstOf<T>(set: ReadonlySet<T>): T | undefined {
+  return set.size === 0 ? undefined : set.values().next().value;
 }

@@ -63,7 +63,6 @@ export class HttpTransport implements Transport, ExchangeOwner {
   readonly #connector: Connector;
   readonly #pool: ConnectionPool;
   readonly #deadlines: Deadlines<HttpExchange>;
-  readonly #running = new Set<HttpExchange>();
   #isClosed = false;
 
   constructor(options: TransportOptions) {
@@ -89,7 +88,6 @@ export class HttpTransport implements Transport, ExchangeOwner {
     return new Promise((resolve) => {
       const exchange = new HttpExchange(request, this, resolve);
       exchange.deadline = this.#deadlines.add(exchange, this.#clock.now());
-      this.#running.add(exchange);
       if (this.#isClosed) exchange.interrupt();
       else this.#pool.send(exchange);
     });
@@ -102,12 +100,11 @@ export class HttpTransport implements Transport, ExchangeOwner {
   /** An exchange is over: its connection is free for another, or closed. */
   ended(exchange: HttpExchange, isReusable: boolean): void {
     if (exchange.deadline) this.#deadlines.remove(exchange.deadline);
-    this.#running.delete(exchange);
     this.#pool.done(exchange, isReusable);
   }
 
   interrupt(): void {
-    for (const exchange of [...this.#running]) exchange.interrupt();
+    for (const exchange of this.#deadlines.items()) exchange.interrupt();
   }
 
   async close(): Promise<void> {
