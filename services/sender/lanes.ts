@@ -283,10 +283,11 @@ export class Lanes {
       const passage = lane.hasRoom(this.#clock.now(), this.#isSlowLaneHalfTaken)
         ? lane.waiting.shift()
         : undefined;
-      const hasMore = passage !== undefined && lane.waiting.length > 0;
-      // One that is alone stays: a set that is emptied makes its table anew.
-      if (!hasMore || ready.size > 1) ready.delete(lane);
-      if (hasMore) ready.add(lane);
+      if (ready.size > 1) {
+        ready.delete(lane);
+        if (passage && lane.waiting.length > 0) ready.add(lane);
+        // One that is alone stays, with or without more: a set that is emptied makes its table anew.
+      } else if (!passage) return;
       if (!passage) continue;
       this.#waitsNoLonger(lane);
       this.#start(lane, passage);
