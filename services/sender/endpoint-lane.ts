@@ -118,15 +118,27 @@ export class EndpointLane {
 
   /** An endpoint that rejects half of what it gets, quickly, keeps its pace: all of it would be late otherwise. */
   #windowAfter(result: Exclude<PassageResult, 'uncounted'>): number {
-    const { windowStart, windowMax } = this.#options;
+    const { windowStart } = this.#options;
     switch (result) {
       case 'success':
-        return Math.min(windowMax, this.#window + 1);
+        return this.#window < this.#windowMax
+          ? this.#window + 1
+          : Math.max(this.#windowMax, this.#window - 1);
       case 'rejected':
         return Math.max(Math.min(windowStart, this.#window), this.#window - 1);
       case 'failure':
         return Math.max(1, this.#window >> 1);
     }
+  }
+
+  /**
+   * As wide as there is use for: to one that answers within milliseconds, more in flight at once goes no faster, and is
+   * more connections at both ends.
+   */
+  get #windowMax(): number {
+    const { windowMax, windowQuick, demoteAfterMs } = this.#options;
+    const wanted = Math.ceil(windowMax * (this.#meanMs / (demoteAfterMs / 2)));
+    return Math.min(windowMax, Math.max(windowQuick, wanted));
   }
 
   turnSlow(): void {

@@ -3,6 +3,8 @@ export interface LaneOptions {
   /** Attempts in flight to one endpoint at first; one more per success, one less per rejection, half after a failure. */
   readonly windowStart: number;
   readonly windowMax: number;
+  /** As far as it grows for an endpoint that answers at once; to `windowMax` for one that takes half of `demoteAfterMs`. */
+  readonly windowQuick: number;
   /** Once half of the slow lane is taken, an endpoint with this many slow attempts in flight starts no more. */
   readonly slowPerEndpointMax: number;
   /** Attempts in flight that are not slow (yet), at most: the rate aimed at × the time until demotion. */
@@ -29,6 +31,7 @@ export interface LaneOptions {
 export const LANE_OPTIONS = {
   windowStart: 4,
   windowMax: 128,
+  windowQuick: 32,
   slowPerEndpointMax: 8,
   fastSlots: 2048,
   fastSlotsStart: 256,
