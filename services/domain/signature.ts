@@ -46,17 +46,14 @@ export function signWith(
   body: Uint8Array | string,
 ): string {
   const head = `${webhookId}.${timestampSeconds}.`;
-  const unitBytes = typeof body === 'string' ? BYTES_PER_UNIT_MAX : 1;
-  const room = BLOCK_BYTES + head.length * BYTES_PER_UNIT_MAX + body.length * unitBytes;
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  const room = BLOCK_BYTES + head.length * BYTES_PER_UNIT_MAX + bytes.length;
   if (message.length < room) message = Buffer.alloc(room);
   key.inner.copy(message);
-  let end = BLOCK_BYTES + message.write(head, BLOCK_BYTES);
-  if (typeof body === 'string') end += message.write(body, end);
-  else {
-    message.set(body, end);
-    end += body.length;
-  }
-  key.outer.write(hash('sha256', message.subarray(0, end), 'binary'), BLOCK_BYTES, 'latin1');
+  const start = BLOCK_BYTES + message.write(head, BLOCK_BYTES);
+  message.set(bytes, start);
+  const signed = message.subarray(0, start + bytes.length);
+  key.outer.write(hash('sha256', signed, 'binary'), BLOCK_BYTES, 'latin1');
   return `v1,${hash('sha256', key.outer, 'base64')}`;
 }
 

@@ -48,11 +48,14 @@ export function fanOut(received: ReceivedEvent, context: FanOutContext): RouterR
       continue;
     }
     const { apiVersion } = endpoint;
-    const rendered = known[apiVersion] ?? renderFor(event, apiVersion, merchant);
+    let rendered = known[apiVersion];
+    if (!rendered) {
+      rendered = renderFor(event, apiVersion, merchant);
+      known[apiVersion] = rendered;
+      if (rendered.kind === 'rendered') bodies.push({ apiVersion, body: rendered.body });
+    }
     if (rendered.kind === 'invalid')
       return refuse('schema_violation', `${rendered.pointer}: ${rendered.detail}`);
-    if (rendered.kind === 'rendered' && !known[apiVersion]) bodies.push({ apiVersion, body: rendered.body });
-    known[apiVersion] = rendered;
     if (rendered.kind === 'skipped') {
       trace.push({ endpointId: endpoint.uuid, verdict: rendered.reason });
       continue;

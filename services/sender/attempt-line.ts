@@ -1,3 +1,4 @@
+import { isoTime } from '../domain/iso-time.ts';
 import { jsonText } from '../domain/json-text.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import type { Delivery } from './deliver.ts';
@@ -14,7 +15,7 @@ export function attemptLine(
   const durationMs = Math.round(attempted.durationMs * 10) / 10;
   const lateMs = task.dueAt === 0 ? 0 : Math.round(attempted.startedAt - task.dueAt);
   const sinceAcceptedMs = Math.round(posted.endedAt - task.acceptedAt);
-  const nextAt = outcome.kind === 'retry' ? jsonText(new Date(outcome.dueAt).toISOString()) : 'null';
+  const nextAt = outcome.kind === 'retry' ? `"${isoTime(outcome.dueAt)}"` : 'null';
   return (
     `"delivery":${jsonText(task.deliveryId)},"event":${jsonText(task.eventId)},` +
     `"endpoint":${jsonText(task.endpointId)},"endpoint_version":${attempted.endpointVersion},` +

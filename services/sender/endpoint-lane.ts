@@ -120,10 +120,10 @@ export class EndpointLane {
   #windowAfter(result: Exclude<PassageResult, 'uncounted'>): number {
     const { windowStart } = this.#options;
     switch (result) {
-      case 'success':
-        return this.#window < this.#windowMax
-          ? this.#window + 1
-          : Math.max(this.#windowMax, this.#window - 1);
+      case 'success': {
+        const most = this.#windowMax;
+        return this.#window < most ? this.#window + 1 : Math.max(most, this.#window - 1);
+      }
       case 'rejected':
         return Math.max(Math.min(windowStart, this.#window), this.#window - 1);
       case 'failure':

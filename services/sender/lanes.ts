@@ -283,14 +283,14 @@ export class Lanes {
       const passage = lane.hasRoom(this.#clock.now(), this.#isSlowLaneHalfTaken)
         ? lane.waiting.shift()
         : undefined;
-      if (ready.size > 1) {
-        ready.delete(lane);
-        if (passage && lane.waiting.length > 0) ready.add(lane);
-        // One that is alone stays, with or without more: a set that is emptied makes its table anew.
-      } else if (!passage) return;
-      if (!passage) continue;
-      this.#waitsNoLonger(lane);
-      this.#start(lane, passage);
+      // One that is alone stays, with or without more: a set that is emptied makes its table anew.
+      const isAlone = ready.size === 1;
+      if (!isAlone) ready.delete(lane);
+      if (!isAlone && passage && lane.waiting.length > 0) ready.add(lane);
+      if (passage) {
+        this.#waitsNoLonger(lane);
+        this.#start(lane, passage);
+      } else if (isAlone) return;
     }
   }
 }
