@@ -1,12 +1,14 @@
 import { defineConfig } from 'vitest/config';
 
-/** Faults and full disks want the machine for themselves: beside other tests they measure these. */
+/** Faults, full disks and what must hold within a second want the machine for themselves: beside other tests they measure these. */
 const ALONE = [
   'api/schemathesis',
   'guarantees/kafka-kill-loop',
   'guarantees/kafka-outage',
   'guarantees/kafka-failover',
+  'guarantees/kafka-rotations',
   'guarantees/kill-loop',
+  'guarantees/rotations',
   'guarantees/full-disk',
   'guarantees/slow-disk',
 ].map((name) => `test/${name}.test.ts`);
