@@ -1,4 +1,5 @@
 import type { Clock } from '../runtime/clock.ts';
+import { LinkedList } from '../runtime/linked-list.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Consumer, Source, Standing } from './broker.ts';
 import type { Feed, Item } from './work.ts';
@@ -134,7 +135,7 @@ class WorkConsumer<It extends Item, In, Out> implements Consumer {
   readonly #inFlightMax: number;
   readonly #stopping = new AbortController();
   /** In a handler that has yet to answer. */
-  readonly #running = new Set<It>();
+  readonly #running = new LinkedList<Item>();
   /** Settled, and not yet durable: these count as in flight, so that memory stays bounded while the disk is full. */
   #committing = 0;
   #paused = false;
@@ -204,7 +205,7 @@ class WorkConsumer<It extends Item, In, Out> implements Consumer {
       return;
     }
     if (isPromise(out)) {
-      this.#running.add(item);
+      this.#running.append(item);
       out.then(
         (value) => this.#settle(item, value),
         (error) => this.#threw(item, error),
@@ -214,7 +215,7 @@ class WorkConsumer<It extends Item, In, Out> implements Consumer {
 
   #settle(item: It, out: Out): void {
     if (this.#abandoned) return;
-    this.#running.delete(item);
+    this.#running.remove(item);
     this.#committing += 1;
     item.settledBy = this;
     let isSettled = false;
@@ -256,7 +257,7 @@ class WorkConsumer<It extends Item, In, Out> implements Consumer {
 
   #threw(item: It, error: unknown): void {
     if (this.#abandoned) return;
-    this.#running.delete(item);
+    this.#running.remove(item);
     if (this.#stop) this.#source.giveBack(item);
     else this.#source.failed(item, error);
     this.#checkEmpty();
@@ -276,7 +277,7 @@ class WorkConsumer<It extends Item, In, Out> implements Consumer {
     });
     cancel();
     this.#abandoned = true;
-    for (const item of this.#running) this.#source.giveBack(item);
+    for (const item of this.#running.nodes()) this.#source.giveBack(item as It);
     this.#running.clear();
     this.stopped = true;
     return inTime ? 'drained' : 'abandoned';

@@ -1,9 +1,10 @@
+import { Link } from '../runtime/linked-list.ts';
 import type { Standing } from './broker.ts';
 
 /** What engines share: pieces of work that are handed over to a station and settled by it. */
 
 /** Something that was handed over and is not settled. Engines add the record and how it is acknowledged. */
-export abstract class Item {
+export abstract class Item extends Link<Item> {
   /** How often the handler threw, and since when; 0 = never. */
   failures = 0;
   since = 0;

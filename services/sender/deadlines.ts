@@ -1,12 +1,16 @@
 import type { Clock } from '../runtime/clock.ts';
+import { Link, LinkedList } from '../runtime/linked-list.ts';
 
 /** A member of a `Deadlines`: keep it to remove it. */
-export interface Deadline<Item> {
+export class Deadline<Item> extends Link<Deadline<Item>> {
   readonly item: Item;
   readonly dueAt: number;
-  before: Deadline<Item> | null;
-  after: Deadline<Item> | null;
-  waiting: boolean;
+
+  constructor(item: Item, dueAt: number) {
+    super();
+    this.item = item;
+    this.dueAt = dueAt;
+  }
 }
 
 /** Timers are armed no closer than this: what is due in between goes off together. */
@@ -22,8 +26,7 @@ export class Deadlines<Item> {
   readonly #clock: Clock;
   readonly #aheadMs: number;
   readonly #onDue: (item: Item) => void;
-  #first: Deadline<Item> | null = null;
-  #last: Deadline<Item> | null = null;
+  readonly #waiting = new LinkedList<Deadline<Item>>();
   #disarm: (() => void) | null = null;
   #hasWaited = false;
 
@@ -36,46 +39,28 @@ export class Deadlines<Item> {
 
   /** `now`: the clock's time, which the caller has read already. */
   add(item: Item, now: number): Deadline<Item> {
-    const deadline: Deadline<Item> = {
-      item,
-      dueAt: now + this.#aheadMs,
-      before: this.#last,
-      after: null,
-      waiting: true,
-    };
-    if (this.#last) this.#last.after = deadline;
-    else this.#first = deadline;
-    this.#last = deadline;
+    const deadline = new Deadline(item, now + this.#aheadMs);
+    this.#waiting.append(deadline);
     if (!this.#disarm) this.#arm(deadline.dueAt);
     return deadline;
   }
 
   /** Removes a deadline; one that went off or was removed already is left alone. */
   remove(deadline: Deadline<Item>): void {
-    if (!deadline.waiting) return;
-    deadline.waiting = false;
-    const { before, after } = deadline;
-    if (before) before.after = after;
-    else this.#first = after;
-    if (after) after.before = before;
-    else this.#last = before;
-    deadline.before = null;
-    deadline.after = null;
+    this.#waiting.remove(deadline);
     // The timer stays: it looks at the head when it fires, which is cheaper than one cancel per removal.
   }
 
   /** What has a deadline that has not gone off, the oldest first. */
   items(): Item[] {
-    const items: Item[] = [];
-    for (let next = this.#first; next; next = next.after) items.push(next.item);
-    return items;
+    return this.#waiting.nodes().map(({ item }) => item);
   }
 
   /** Forgets every deadline and the timer. */
   clear(): void {
     this.#disarm?.();
     this.#disarm = null;
-    while (this.#first) this.remove(this.#first);
+    this.#waiting.clear();
   }
 
   #arm(at: number): void {
@@ -85,18 +70,19 @@ export class Deadlines<Item> {
   #fire(): void {
     this.#disarm = null;
     const now = this.#clock.now();
-    if (this.#first && now - this.#first.dueAt > HELD_UP_MS && !this.#hasWaited) {
+    const { first } = this.#waiting;
+    if (first && now - first.dueAt > HELD_UP_MS && !this.#hasWaited) {
       // What came while this process was held up is read first: it may remove what looks overdue.
       this.#hasWaited = true;
       this.#arm(now + 1);
       return;
     }
     this.#hasWaited = false;
-    while (this.#first && this.#first.dueAt <= now) {
-      const { item } = this.#first;
-      this.remove(this.#first);
-      this.#onDue(item);
+    let next = first;
+    for (; next && next.dueAt <= now; next = this.#waiting.first) {
+      this.#waiting.remove(next);
+      this.#onDue(next.item);
     }
-    if (this.#first && !this.#disarm) this.#arm(Math.max(this.#first.dueAt, now + TIMER_MS_MIN));
+    if (next && !this.#disarm) this.#arm(Math.max(next.dueAt, now + TIMER_MS_MIN));
   }
 }

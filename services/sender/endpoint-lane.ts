@@ -1,4 +1,5 @@
 import { type Tier, tierLasting } from '../domain/retry.ts';
+import { Link } from '../runtime/linked-list.ts';
 import type { LaneOptions } from './lane-options.ts';
 import type { Passage, PassageResult } from './lanes.ts';
 
@@ -11,11 +12,25 @@ const ANSWERING_MS = 1000;
 const PARKED_SECONDS = [3, 66, 731] as const;
 const PARKED_SECONDS_MAX = PARKED_SECONDS[2];
 
+/** An endpoint's place among those that wait for something. */
+export class Turn extends Link<Turn> {
+  readonly lane: EndpointLane;
+
+  constructor(lane: EndpointLane) {
+    super();
+    this.lane = lane;
+  }
+}
+
 /** What is known of one endpoint: its window, what waits for it, how long its attempts take. */
 export class EndpointLane {
   readonly id: string;
   /** Tasks that may start as soon as there is room: at most one first attempt per entity. */
   readonly waiting: Passage[] = [];
+  /** Its place among those that could start an attempt but for a free slot. */
+  readonly ready = new Turn(this);
+  /** Its place among those that have something waiting. */
+  readonly busy = new Turn(this);
   /** Of what waits, how much waits for us alone; the lanes keep it. */
   waitingForUs = 0;
   inFlight = 0;

@@ -1,7 +1,8 @@
 import type { Tier } from '../domain/retry.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { LinkedList } from '../runtime/linked-list.ts';
 import { type Deadline, Deadlines } from './deadlines.ts';
-import { EndpointLane } from './endpoint-lane.ts';
+import { EndpointLane, type Turn } from './endpoint-lane.ts';
 import type { LaneOptions } from './lane-options.ts';
 
 /** One task on its way through the lanes. Only the lanes write what is not readonly. */
@@ -37,8 +38,8 @@ export class Lanes {
   readonly #endpoints = new Map<string, EndpointLane>();
   readonly #demotions: Deadlines<Passage>;
   /** Endpoints that could start an attempt but for a free slot, the longest waiting first. */
-  readonly #readyFast = new Set<EndpointLane>();
-  readonly #readySlow = new Set<EndpointLane>();
+  readonly #readyFast = new LinkedList<Turn>();
+  readonly #readySlow = new LinkedList<Turn>();
   /** Slow attempts that still hold a fast slot because the slow lane was full. */
   readonly #overdue = new Set<Passage>();
   #fast = 0;
@@ -46,7 +47,7 @@ export class Lanes {
   #slow = 0;
   #waiting = 0;
   #waitingForUs = 0;
-  readonly #lanesWaiting = new Set<EndpointLane>();
+  readonly #lanesWaiting = new LinkedList<Turn>();
   #demoted = 0;
   /** Called after an attempt was demoted, which nobody asked for: what waits may no longer wait for us. */
   onDemoted: () => void = () => {};
@@ -84,7 +85,7 @@ export class Lanes {
     }
     passage.place = 'waiting';
     this.#waiting += 1;
-    this.#lanesWaiting.add(lane);
+    this.#lanesWaiting.append(lane.busy);
     if (lane.isHealthy(this.#clock.now())) this.#countForUs(lane, 1);
     if (isFree) lane.waiting.push(passage);
     // Counted with the new one: an endpoint may always have one task waiting.
@@ -250,7 +251,7 @@ export class Lanes {
   #waitsNoLonger(lane: EndpointLane): void {
     this.#waiting -= 1;
     if (lane.waitingForUs > 0) this.#countForUs(lane, -1);
-    if (lane.waitingCount === 0) this.#lanesWaiting.delete(lane);
+    if (lane.waitingCount === 0) this.#lanesWaiting.remove(lane.busy);
   }
 
   #hasSlot(lane: EndpointLane): boolean {
@@ -259,9 +260,12 @@ export class Lanes {
 
   #markReady(lane: EndpointLane): void {
     if (lane.waiting.length === 0) return;
-    if (lane.isSlow) this.#readySlow.add(lane);
-    else this.#readyFast.add(lane);
+    this.#readyOf(lane).append(lane.ready);
     this.#pump();
+  }
+
+  #readyOf(lane: EndpointLane): LinkedList<Turn> {
+    return lane.isSlow ? this.#readySlow : this.#readyFast;
   }
 
   #pump(): void {
@@ -270,31 +274,23 @@ export class Lanes {
   }
 
   /** One attempt per endpoint and turn, so that one with much waiting does not take every free slot. */
-  #pumpReady(ready: Set<EndpointLane>): void {
-    for (let lane = firstOf(ready); lane; lane = firstOf(ready)) {
+  #pumpReady(ready: LinkedList<Turn>): void {
+    for (let turn = ready.first; turn; turn = ready.first) {
+      const { lane } = turn;
       if (!this.#hasSlot(lane)) {
         // It turned slow, or fast again, since it was marked: it waits for the other kind of slot now.
-        const other = lane.isSlow ? this.#readySlow : this.#readyFast;
+        const other = this.#readyOf(lane);
         if (other === ready) return;
-        ready.delete(lane);
-        other.add(lane);
+        other.append(turn);
         continue;
       }
-      const passage = lane.hasRoom(this.#clock.now(), this.#isSlowLaneHalfTaken)
-        ? lane.waiting.shift()
-        : undefined;
-      // One that is alone stays, with or without more: a set that is emptied makes its table anew.
-      const isAlone = ready.size === 1;
-      if (!isAlone) ready.delete(lane);
-      if (!isAlone && passage && lane.waiting.length > 0) ready.add(lane);
-      if (passage) {
-        this.#waitsNoLonger(lane);
-        this.#start(lane, passage);
-      } else if (isAlone) return;
+      ready.remove(turn);
+      if (!lane.hasRoom(this.#clock.now(), this.#isSlowLaneHalfTaken)) continue;
+      const passage = lane.waiting.shift();
+      if (!passage) continue;
+      if (lane.waiting.length > 0) ready.append(turn);
+      this.#waitsNoLonger(lane);
+      this.#start(lane, passage);
     }
   }
-}
-
-function firstOf<T>(set: ReadonlySet<T>): T | undefined {
-  return set.size === 0 ? undefined : set.values().next().value;
 }
