@@ -4,6 +4,8 @@ import { performance } from 'node:perf_hooks';
 export interface Clock {
   /** Milliseconds since the epoch, with fractions; never goes backwards within a process. */
   now(): number;
+  /** Milliseconds that this thread has had nothing to do, in all. */
+  idleMs(): number;
   /** Resolves after at least `ms`, or as soon as the signal fires (it does not reject). */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Calls back once, at or after `at` (milliseconds since the epoch, never earlier). Answers a cancel. */
@@ -43,5 +45,5 @@ export function systemClock(): Clock {
       const cancel = at(now() + ms, done);
       signal?.addEventListener('abort', done, { once: true });
     });
-  return { now, sleep, at };
+  return { now, idleMs: () => performance.nodeTiming.idleTime, sleep, at };
 }

@@ -9,8 +9,8 @@ export interface LaneOptions {
   readonly slowPerEndpointMax: number;
   /** Attempts in flight that are not slow (yet), at most: the rate aimed at × the time until demotion. */
   readonly fastSlots: number;
-  /** Fast slots at first. One more per quick response while all are taken: more than we can serve makes all slow. */
-  readonly fastSlotsStart: number;
+  /** So many of them at first, and while this thread has no time for more. */
+  readonly fastSlotsLeast: number;
   readonly slowSlots: number;
   /** An attempt that still waits for its response after this is slow. */
   readonly demoteAfterMs: number;
@@ -34,7 +34,7 @@ export const LANE_OPTIONS = {
   windowQuick: 32,
   slowPerEndpointMax: 8,
   fastSlots: 2048,
-  fastSlotsStart: 256,
+  fastSlotsLeast: 32,
   slowSlots: 4096,
   demoteAfterMs: 200,
   waitingMax: 8192,

@@ -3,6 +3,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { LinkedList } from '../runtime/linked-list.ts';
 import { type Deadline, Deadlines } from './deadlines.ts';
 import { EndpointLane, type Turn } from './endpoint-lane.ts';
+import { FastSlots } from './fast-slots.ts';
 import type { LaneOptions } from './lane-options.ts';
 
 /** One task on its way through the lanes. Only the lanes write what is not readonly. */
@@ -42,8 +43,7 @@ export class Lanes {
   readonly #readySlow = new LinkedList<Turn>();
   /** Slow attempts that still hold a fast slot because the slow lane was full. */
   readonly #overdue = new Set<Passage>();
-  #fast = 0;
-  #fastSlots: number;
+  readonly #fast: FastSlots;
   #slow = 0;
   #waiting = 0;
   #waitingForUs = 0;
@@ -55,13 +55,20 @@ export class Lanes {
   constructor(clock: Clock, options: LaneOptions) {
     this.#clock = clock;
     this.#options = options;
-    this.#fastSlots = Math.min(options.fastSlots, options.fastSlotsStart);
+    const slots = { least: options.fastSlotsLeast, most: options.fastSlots };
+    this.#fast = new FastSlots(clock, slots, () => this.#pump());
     this.#demotions = new Deadlines(clock, options.demoteAfterMs, (passage) => this.#demote(passage));
   }
 
   get counts(): { fast: number; slow: number; waiting: number; demoted: number; endpoints: number } {
     const endpoints = this.#endpoints.size;
-    return { fast: this.#fast, slow: this.#slow, waiting: this.#waiting, demoted: this.#demoted, endpoints };
+    return {
+      fast: this.#fast.taken,
+      slow: this.#slow,
+      waiting: this.#waiting,
+      demoted: this.#demoted,
+      endpoints,
+    };
   }
 
   /** Tasks of healthy endpoints that wait: for a slot or their window, so in the end for us. */
@@ -101,9 +108,6 @@ export class Lanes {
     if (!lane || passage.place === 'over') return;
     const now = this.#clock.now();
     if (passage.deadline) this.#demotions.remove(passage.deadline);
-    const isQuick = now - passage.startedAt < this.#options.demoteAfterMs / 2;
-    if (isQuick && this.#fast >= this.#fastSlots && this.#fastSlots < this.#options.fastSlots)
-      this.#fastSlots += 1;
     this.#leave(lane, passage);
     lane.learn(result, now - passage.startedAt, now);
     if (retryAfterMs !== null) {
@@ -147,7 +151,7 @@ export class Lanes {
     lane.inFlight += 1;
     if (lane.isSlow) this.#enterSlow(lane, passage);
     else {
-      this.#fast += 1;
+      this.#fast.take();
       passage.place = 'fast';
     }
     passage.deadline = this.#demotions.add(passage, now);
@@ -167,7 +171,7 @@ export class Lanes {
       lane.slow -= 1;
       this.#moveOverdue();
     } else {
-      this.#fast -= 1;
+      this.#fast.free();
       this.#overdue.delete(passage);
     }
     passage.place = 'over';
@@ -195,7 +199,7 @@ export class Lanes {
     for (const passage of this.#overdue) {
       if (this.#slow >= this.#options.slowSlots) return;
       this.#overdue.delete(passage);
-      this.#fast -= 1;
+      this.#fast.free();
       if (passage.lane) this.#enterSlow(passage.lane, passage);
     }
   }
@@ -255,7 +259,7 @@ export class Lanes {
   }
 
   #hasSlot(lane: EndpointLane): boolean {
-    return lane.isSlow ? this.#slow < this.#options.slowSlots : this.#fast < this.#fastSlots;
+    return lane.isSlow ? this.#slow < this.#options.slowSlots : this.#fast.hasRoom();
   }
 
   #markReady(lane: EndpointLane): void {

@@ -13,6 +13,11 @@ export class SimulatedClock implements Clock {
     return this.#now;
   }
 
+  /** What takes simulated time takes none of the thread's. */
+  idleMs(): number {
+    return this.#now;
+  }
+
   at(at: number, callback: () => void): () => void {
     const timer = { due: at, callback };
     this.#timers.push(timer);

@@ -1,0 +1,98 @@
+/** As many attempts at once as the thread has time for; and never held up by receivers that do not answer. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import { FastSlots } from '../../services/sender/fast-slots.ts';
+import { SimulatedClock } from '../support/simulated-clock.ts';
+
+/** A thread with a share of its time to spare. */
+class BusyClock extends SimulatedClock {
+  idleShare = 0;
+  #idleMs = 0;
+  #asOf = this.now();
+
+  override idleMs(): number {
+    this.#idleMs += (this.now() - this.#asOf) * this.idleShare;
+    this.#asOf = this.now();
+    return this.#idleMs;
+  }
+}
+
+const LEAST = 32;
+const MOST = 2048;
+let clock: BusyClock;
+let slots: FastSlots;
+/** Who waits takes every slot there is. */
+let wanted: number;
+
+function takeAll(): void {
+  while (wanted > 0 && slots.hasRoom()) {
+    slots.take();
+    wanted -= 1;
+  }
+}
+
+function free(count: number): void {
+  for (let i = 0; i < count; i += 1) slots.free();
+  takeAll();
+}
+
+beforeEach(() => {
+  clock = new BusyClock();
+  slots = new FastSlots(clock, { least: LEAST, most: MOST }, takeAll);
+  wanted = 1_000_000;
+});
+
+describe('a thread without time to spare', () => {
+  test('has the least, however many wait', () => {
+    takeAll();
+    for (let ms = 0; ms < 1000; ms += 1) {
+      clock.advance(1);
+      free(4);
+    }
+    expect(slots.taken).toBe(LEAST);
+  });
+
+  test('comes back to the least after it had time', () => {
+    clock.idleShare = 1;
+    takeAll();
+    clock.advance(1000);
+    expect(slots.taken).toBe(MOST);
+    clock.idleShare = 0.1;
+    for (let ms = 0; ms < 1000; ms += 1) {
+      clock.advance(1);
+      free(Math.min(100, slots.taken));
+    }
+    expect(slots.taken).toBe(LEAST);
+  });
+
+  test('has more when nobody gives a slot back: it is the receivers who are waited for', () => {
+    clock.idleShare = 0.01;
+    takeAll();
+    clock.advance(50);
+    expect(slots.taken).toBe(MOST);
+  });
+});
+
+test.each([
+  [0.9, 50],
+  [0.5, 300],
+])('a thread with %d of its time to spare has all of them within %d ms', (idleShare, withinMs) => {
+  clock.idleShare = idleShare;
+  takeAll();
+  expect(slots.taken).toBe(LEAST);
+  for (let ms = 0; ms < withinMs; ms += 1) {
+    clock.advance(1);
+    free(4);
+  }
+  expect(slots.taken).toBe(MOST);
+});
+
+test('nothing is looked at while nobody waits', () => {
+  clock.idleShare = 1;
+  wanted = LEAST;
+  takeAll();
+  clock.advance(1000);
+  wanted = 1;
+  expect(slots.hasRoom()).toBe(false);
+  clock.advance(10);
+  expect(slots.taken).toBe(LEAST + 1);
+});
