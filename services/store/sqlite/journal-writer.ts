@@ -105,11 +105,11 @@ export class JournalWriter {
   }
 
   #routed(reader: JournalReader, isNew: boolean): void {
-    const { lines, ...event } = reader.routed();
+    const event = reader.routed();
     const merchant = this.#names.merchant(event.merchantId);
     const trace: TraceLine[] = [];
     const mentioned: (number | Head)[] = [];
-    for (const line of lines) {
+    for (const line of event.lines) {
       const endpoint = this.#names.endpoint(line.endpointId, merchant);
       if (line.kind === 'skipped') {
         trace.push([endpoint, line.reason]);
