@@ -1,7 +1,7 @@
 /**
- * `npm run bench [-- --json FILE] [--quick] [--engine sqlite|kafka] [--brokers N] [--lateness | --replay | --reads]`: how many
- * deliveries a second the whole service makes and what each costs, beside a bare loop that only posts. The two take turns,
- * so that the ratios hold on any machine. The last three measure something else instead: special-runs.ts.
+ * `npm run bench [-- --json FILE] [--quick] [--engine sqlite|kafka] [--brokers N]`: how many deliveries a second the whole
+ * service makes and what each costs, beside a bare loop that only posts. The two take turns, so that the ratios hold on any
+ * machine. `--lateness`, `--replay`, `--isolation` or `--reads` measures something else instead: special-runs.ts.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -29,6 +29,7 @@ const FULL = {
   secondsBefore: 30,
   latenessSeconds: 60,
   replayedEvents: 50_000,
+  isolation: { endpoints: 1000, eventsPerSecond: 1000, seconds: 30 },
   readsSeconds: 60,
   reads: { endpoints: 100_000, events: 2_000_000 },
 } as const;
@@ -39,6 +40,7 @@ const QUICK = {
   secondsBefore: 5,
   latenessSeconds: 10,
   replayedEvents: 5000,
+  isolation: { endpoints: 100, eventsPerSecond: 200, seconds: 5 },
   readsSeconds: 10,
   reads: { endpoints: 2000, events: 200_000 },
 } as const;
@@ -98,6 +100,7 @@ function readOptions(): Options {
       brokers: { type: 'string', default: '1' },
       lateness: { type: 'boolean', default: false },
       replay: { type: 'boolean', default: false },
+      isolation: { type: 'boolean', default: false },
       reads: { type: 'boolean', default: false },
     },
   });

@@ -1,13 +1,13 @@
 /**
  * The receiver of the benchmark, in a process of its own: HTTPS over node:tls with just enough of HTTP/1.1 to read a
- * request with a Content-Length and to answer 200 (or, to the first attempts, 500) with no body. A full HTTP server would take from the two cores
+ * request with a Content-Length and to answer 200 (or 500, or nothing) with no body. A full HTTP server would take from the two cores
  * what is to be measured; this one costs a fraction of a delivery.
  */
 import type { AddressInfo } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import { answer } from './child.ts';
 import { wallClock } from './measure.ts';
-import type { Arrival } from './receiver.ts';
+import type { Arrival, ResetOptions } from './receiver.ts';
 
 const DONE = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
 const FAILED = Buffer.from('HTTP/1.1 500 Internal Server Error\r\ncontent-length: 0\r\n\r\n');
@@ -26,6 +26,8 @@ interface Arrivals {
 let arrivals: Arrivals = { total: 0, deliveries: new Set(), recorded: [], lastAt: 0 };
 let isRecording = false;
 let failedAttempts = 0;
+/** Endpoints that get no answer: those with a lower index. */
+let dark = 0;
 let target: { readonly distinct: number; readonly reached: (at: number) => void } | null = null;
 
 answer({
@@ -35,10 +37,11 @@ answer({
       server.once('error', reject);
       server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
     }),
-  reset: ({ record, failedAttempts: failed = 0 }: { record: boolean; failedAttempts?: number }) => {
+  reset: (options: ResetOptions) => {
     arrivals = { total: 0, deliveries: new Set(), recorded: [], lastAt: 0 };
-    isRecording = record;
-    failedAttempts = failed;
+    isRecording = options.record;
+    failedAttempts = options.failedAttempts ?? 0;
+    dark = options.dark ?? 0;
   },
   count: () => ({ total: arrivals.total, distinct: arrivals.deliveries.size }),
   /** Answers when so many different deliveries have arrived: with the time of the last. */
@@ -63,8 +66,9 @@ function receive(socket: TLSSocket): void {
     unread = unread.length === 0 ? chunk : Buffer.concat([unread, chunk]);
     let length = requestLength(unread);
     while (length > 0) {
-      const attempt = arrived(unread.toString('latin1', 0, unread.indexOf(END_OF_HEADERS)));
-      socket.write(attempt <= failedAttempts ? FAILED : DONE);
+      const headers = unread.toString('latin1', 0, unread.indexOf(END_OF_HEADERS));
+      const attempt = arrived(headers);
+      if (!isDark(headers)) socket.write(attempt <= failedAttempts ? FAILED : DONE);
       unread = unread.subarray(length);
       length = requestLength(unread);
     }
@@ -97,6 +101,11 @@ function arrived(headers: string): number {
   }
   if (target) checkTarget();
   return attempt;
+}
+
+/** By the end of the path, which is the endpoint's index. */
+function isDark(headers: string): boolean {
+  return dark > 0 && Number(/^POST \S*?(\d+) /.exec(headers)?.[1] ?? dark) < dark;
 }
 
 /** The sender writes header names in lower case; a receiver for the world would not rely on that. */

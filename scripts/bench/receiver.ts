@@ -10,14 +10,20 @@ export interface Arrival {
   readonly at: number;
 }
 
+export interface ResetOptions {
+  readonly record: boolean;
+  readonly failedAttempts?: number;
+  readonly dark?: number;
+}
+
 /** The receiver's process, as the rest of the benchmark sees it. */
 export interface Receiver {
   readonly port: number;
   /**
    * Forgets all arrivals; `record` keeps the time of each from now on. From now on the first `failedAttempts` (default:
-   * none) of a delivery are answered 500.
+   * none) of a delivery are answered 500, and requests to the first `dark` endpoints (default: none) not at all.
    */
-  reset(options: { readonly record: boolean; readonly failedAttempts?: number }): Promise<void>;
+  reset(options: ResetOptions): Promise<void>;
   count(): Promise<{ readonly total: number; readonly distinct: number }>;
   /** Resolves when so many different deliveries have arrived, with the wall-clock time of the last. */
   reached(distinct: number): Promise<number>;

@@ -1,4 +1,5 @@
 import type { RunOptions } from './engine.ts';
+import { isolationText, measureIsolation } from './isolation.ts';
 import { latenessText, measureLateness } from './lateness.ts';
 import { measureReads, readsText } from './reads.ts';
 import { measureReplay, replayText } from './replay.ts';
@@ -11,6 +12,11 @@ export interface SpecialSizes {
   readonly latenessSeconds: number;
   readonly secondsBefore: number;
   readonly replayedEvents: number;
+  readonly isolation: {
+    readonly endpoints: number;
+    readonly eventsPerSecond: number;
+    readonly seconds: number;
+  };
   readonly readsSeconds: number;
   readonly reads: { readonly endpoints: number; readonly events: number };
 }
@@ -46,6 +52,15 @@ export const SPECIAL_RUNS = {
       const pace = { eventsPerSecond: EVENTS_PER_SECOND, secondsBefore };
       const figures = await measureReplay({ ...run, ...pace, events: replayedEvents });
       return { figures, text: replayText(figures) };
+    },
+  },
+  /** What endpoints that never answer do to the others. */
+  isolation: {
+    title: 'healthy endpoints beside dark ones',
+    ofEveryEngine: true,
+    async measure(run, { isolation }) {
+      const figures = await measureIsolation({ ...run, ...isolation });
+      return { figures, text: isolationText(figures) };
     },
   },
   /** How long reads of a large store take, and what they do to live deliveries. The store is the same with every engine. */

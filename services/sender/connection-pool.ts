@@ -18,10 +18,17 @@ interface Origin {
   readonly free: Carrier[];
   readonly waiting: HttpExchange[];
   open: number;
+  /** Of the open ones, those whose exchange takes long. */
+  slow: number;
 }
 
 export interface PoolLimits {
+  /** Those whose exchange takes long do not count. */
   readonly connectionsPerOriginMax: number;
+  /** All of them. */
+  readonly connectionsPerOriginSlowMax: number;
+  /** An exchange takes long from so many milliseconds on. */
+  readonly slowAfterMs: number;
   /** Idle connections kept open over all origins. */
   readonly idleMax: number;
   /** Origins remembered (their TLS sessions); those with open connections always are. */
@@ -53,7 +60,7 @@ export class ConnectionPool {
     if (free) {
       this.#idle -= 1;
       this.#carry(free, exchange);
-    } else if (origin.open < this.#limits.connectionsPerOriginMax) {
+    } else if (this.#hasPlace(origin)) {
       this.#carry(this.#openCarrier(origin), exchange);
     } else {
       origin.waiting.push(exchange);
@@ -67,11 +74,27 @@ export class ConnectionPool {
     exchange.carrier = null;
     carrier.isBusy = false;
     const { origin } = carrier;
+    if (exchange.isSlow) origin.slow -= 1;
     const isKept = isReusable && carrier.isConnected;
     if (!isKept) this.#drop(carrier);
-    const next = nextWaiting(origin);
+    const next = isKept || this.#hasPlace(origin) ? nextWaiting(origin) : undefined;
     if (next) this.#carry(isKept ? carrier : this.#openCarrier(origin), next);
     else if (isKept) this.#rest(carrier);
+  }
+
+  /** The exchange takes long: its connection no longer keeps others of its origin from having one. */
+  outlasted(exchange: HttpExchange): void {
+    if (!exchange.carrier) return;
+    exchange.isSlow = true;
+    const { origin } = exchange.carrier;
+    origin.slow += 1;
+    const next = this.#hasPlace(origin) ? nextWaiting(origin) : undefined;
+    if (next) this.#carry(this.#openCarrier(origin), next);
+  }
+
+  #hasPlace({ open, slow }: Origin): boolean {
+    const { connectionsPerOriginMax, connectionsPerOriginSlowMax } = this.#limits;
+    return open - slow < connectionsPerOriginMax && open < connectionsPerOriginSlowMax;
   }
 
   /** Connections open or being opened, idle ones included. */
@@ -159,7 +182,7 @@ export class ConnectionPool {
       port: port === '' ? 443 : Number(port),
       session: undefined,
     };
-    const origin: Origin = { url, target, free: [], waiting: [], open: 0 };
+    const origin: Origin = { url, target, free: [], waiting: [], open: 0, slow: 0 };
     this.#origins.set(url, origin);
     return origin;
   }

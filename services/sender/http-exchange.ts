@@ -60,8 +60,12 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly request: WebhookRequest;
   /** The connection that carries it, while there is one. The pool writes it. */
   carrier: Carrier | null = null;
-  /** When its total time is over. The transport writes it. */
+  /** It has had its connection for long. The pool writes it. */
+  isSlow = false;
+  /** When its total time is over. The transport writes it, and the next. */
   deadline: Deadline<HttpExchange> | null = null;
+  /** When it takes long. */
+  slowness: Deadline<HttpExchange> | null = null;
   readonly #owner: ExchangeOwner;
   readonly #resolve: (posted: Posted) => void;
   #status = 0;

@@ -11,6 +11,7 @@ import { ConnectionPool } from './connection-pool.ts';
 import { Connector, secureContext } from './connector.ts';
 import { Deadlines } from './deadlines.ts';
 import { type ExchangeOwner, HttpExchange, type Posted, type WebhookRequest } from './http-exchange.ts';
+import { LANE_OPTIONS } from './lane-options.ts';
 
 export type { Posted, WebhookRequest };
 
@@ -44,6 +45,10 @@ export interface TransportOptions {
 const TRANSPORT_LIMITS = {
   /** Many merchants share a gateway, so this is well above one endpoint's window. */
   connectionsPerOriginMax: 256,
+  /** Behind one gateway some merchants' systems may hang: they do not take the others' connections. */
+  connectionsPerOriginSlowMax: 1024,
+  /** As long as the lanes wait before an attempt is slow to them. */
+  slowAfterMs: LANE_OPTIONS.demoteAfterMs,
   idleMax: 4096,
   originsMax: 10_000,
   /** Shorter than the 5 s after which common servers close: a request must not meet a closing connection. */
@@ -63,6 +68,7 @@ export class HttpTransport implements Transport, ExchangeOwner {
   readonly #connector: Connector;
   readonly #pool: ConnectionPool;
   readonly #deadlines: Deadlines<HttpExchange>;
+  readonly #slownesses: Deadlines<HttpExchange>;
   #isClosed = false;
 
   constructor(options: TransportOptions) {
@@ -80,14 +86,18 @@ export class HttpTransport implements Transport, ExchangeOwner {
       connectTimeoutMs: Math.min(connectTimeoutMs, totalTimeoutMs),
       proxy: options.proxy ?? null,
     });
-    this.#pool = new ConnectionPool(this.#connector, { ...TRANSPORT_LIMITS, ...options.limits });
+    const limits = { ...TRANSPORT_LIMITS, ...options.limits };
+    this.#pool = new ConnectionPool(this.#connector, limits);
+    this.#slownesses = new Deadlines(clock, limits.slowAfterMs, (exchange) => this.#pool.outlasted(exchange));
     this.#deadlines = new Deadlines(clock, totalTimeoutMs, (exchange) => exchange.timeOut());
   }
 
   post(request: WebhookRequest): Promise<Posted> {
     return new Promise((resolve) => {
       const exchange = new HttpExchange(request, this, resolve);
-      exchange.deadline = this.#deadlines.add(exchange, this.#clock.now());
+      const now = this.#clock.now();
+      exchange.deadline = this.#deadlines.add(exchange, now);
+      exchange.slowness = this.#slownesses.add(exchange, now);
       if (this.#isClosed) exchange.interrupt();
       else this.#pool.send(exchange);
     });
@@ -100,6 +110,7 @@ export class HttpTransport implements Transport, ExchangeOwner {
   /** An exchange is over: its connection is free for another, or closed. */
   ended(exchange: HttpExchange, isReusable: boolean): void {
     if (exchange.deadline) this.#deadlines.remove(exchange.deadline);
+    if (exchange.slowness) this.#slownesses.remove(exchange.slowness);
     this.#pool.done(exchange, isReusable);
   }
 
@@ -113,6 +124,7 @@ export class HttpTransport implements Transport, ExchangeOwner {
     this.#connector.close();
     this.#pool.close();
     this.#deadlines.clear();
+    this.#slownesses.clear();
   }
 
   /** Connections open or being opened: shown in metrics, and bounded. */

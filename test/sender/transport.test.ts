@@ -134,6 +134,28 @@ describe('connections', () => {
     expect(target.accepted).toBe(3);
   });
 
+  test('that hang do not keep others of their origin from having one, and are bounded too', {
+    timeout: HANG_MS,
+  }, async () => {
+    let requests = 0;
+    // The tenth is the healthy one: it waits behind nine, of which three at a time have a connection at first.
+    const started = await receiver((socket) => {
+      requests += 1;
+      if (requests === 10) socket.write(OK);
+    });
+    const transport = transportOf({
+      totalTimeoutMs: 2 * HANG_MS,
+      limits: { connectionsPerOriginMax: 3, connectionsPerOriginSlowMax: 12, slowAfterMs: 50 },
+    });
+    const post = () => transport.post(requestTo(started.origin));
+    for (let i = 0; i < 9; i += 1) void post();
+    expect(transport.openConnections).toBe(3);
+    expect((await post()).exchange.kind).toBe('acknowledged');
+    for (let i = 0; i < 20; i += 1) void post();
+    await systemClock().sleep(1000);
+    expect(transport.openConnections).toBe(12);
+  });
+
   test('that the receiver closes while idle cost no attempt', async () => {
     const target = await receiver((socket) => void socket.end(OK));
     const transport = transportOf();
