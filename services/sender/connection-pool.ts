@@ -16,18 +16,25 @@ interface Origin {
   readonly target: ConnectTarget;
   /** Connections open and free; the last used first, so that surplus ones fall idle and close. */
   readonly free: Carrier[];
-  readonly waiting: HttpExchange[];
   open: number;
-  /** Of the open ones, those whose exchange takes long. */
-  slow: number;
+  readonly quick: Share;
+  readonly slow: Share;
+}
+
+/** Slow exchanges have connections of their own: they must not keep quick ones from having one. */
+interface Share {
+  readonly most: number;
+  /** Exchanges that have a connection. */
+  busy: number;
+  readonly waiting: HttpExchange[];
 }
 
 export interface PoolLimits {
-  /** Those whose exchange takes long do not count. */
+  /** In use for quick exchanges. */
   readonly connectionsPerOriginMax: number;
-  /** All of them. */
+  /** In use for slow ones. What began as quick is not stopped by it. */
   readonly connectionsPerOriginSlowMax: number;
-  /** An exchange takes long from so many milliseconds on. */
+  /** From so many milliseconds on, an exchange is slow. */
   readonly slowAfterMs: number;
   /** Idle connections kept open over all origins. */
   readonly idleMax: number;
@@ -44,27 +51,24 @@ export interface PoolLimits {
 export class ConnectionPool {
   readonly #connector: Connector;
   readonly #limits: PoolLimits;
+  readonly #isTimely: (exchange: HttpExchange) => boolean;
   readonly #origins = new Map<string, Origin>();
   #idle = 0;
 
-  constructor(connector: Connector, limits: PoolLimits) {
+  /** `isTimely`: what has waited for a connection still has time enough to be sent. */
+  constructor(connector: Connector, limits: PoolLimits, isTimely: (exchange: HttpExchange) => boolean) {
     this.#connector = connector;
     this.#limits = limits;
+    this.#isTimely = isTimely;
   }
 
-  /** Sends on a free connection, on a new one, or, when the origin has its most, as soon as one is free. */
+  /** Sends on a free connection, on a new one, or, when exchanges of its kind have their most, as soon as one is over. */
   send(exchange: HttpExchange): void {
     const url = exchange.request.origin;
     const origin = this.#origins.get(url) ?? this.#remember(url);
-    const free = origin.free.pop();
-    if (free) {
-      this.#idle -= 1;
-      this.#carry(free, exchange);
-    } else if (this.#hasPlace(origin)) {
-      this.#carry(this.#openCarrier(origin), exchange);
-    } else {
-      origin.waiting.push(exchange);
-    }
+    const share = shareOf(origin, exchange);
+    if (share.busy < share.most) this.#carry(origin, share, exchange);
+    else share.waiting.push(exchange);
   }
 
   /** The exchange has ended. `isReusable`: its connection can carry another. */
@@ -74,27 +78,30 @@ export class ConnectionPool {
     exchange.carrier = null;
     carrier.isBusy = false;
     const { origin } = carrier;
-    if (exchange.isSlow) origin.slow -= 1;
-    const isKept = isReusable && carrier.isConnected;
-    if (!isKept) this.#drop(carrier);
-    const next = isKept || this.#hasPlace(origin) ? nextWaiting(origin) : undefined;
-    if (next) this.#carry(isKept ? carrier : this.#openCarrier(origin), next);
-    else if (isKept) this.#rest(carrier);
+    shareOf(origin, exchange).busy -= 1;
+    if (isReusable && carrier.isConnected) this.#rest(carrier);
+    else this.#drop(carrier);
+    this.#sendWaiting(origin, origin.quick);
+    this.#sendWaiting(origin, origin.slow);
   }
 
-  /** The exchange takes long: its connection no longer keeps others of its origin from having one. */
+  /** The exchange takes long: it counts among the slow ones from now on. */
   outlasted(exchange: HttpExchange): void {
-    if (!exchange.carrier) return;
+    if (exchange.isSlow || !exchange.carrier) return;
     exchange.isSlow = true;
     const { origin } = exchange.carrier;
-    origin.slow += 1;
-    const next = this.#hasPlace(origin) ? nextWaiting(origin) : undefined;
-    if (next) this.#carry(this.#openCarrier(origin), next);
+    origin.quick.busy -= 1;
+    origin.slow.busy += 1;
+    this.#sendWaiting(origin, origin.quick);
   }
 
-  #hasPlace({ open, slow }: Origin): boolean {
-    const { connectionsPerOriginMax, connectionsPerOriginSlowMax } = this.#limits;
-    return open - slow < connectionsPerOriginMax && open < connectionsPerOriginSlowMax;
+  #sendWaiting(origin: Origin, share: Share): void {
+    while (share.busy < share.most) {
+      const next = share.waiting.shift();
+      if (!next) return;
+      if (!next.isOver && this.#isTimely(next)) this.#carry(origin, share, next);
+      else next.timeOut();
+    }
   }
 
   /** Connections open or being opened, idle ones included. */
@@ -113,7 +120,11 @@ export class ConnectionPool {
     this.#origins.clear();
   }
 
-  #carry(carrier: Carrier, exchange: HttpExchange): void {
+  #carry(origin: Origin, share: Share, exchange: HttpExchange): void {
+    const free = origin.free.pop();
+    if (free) this.#idle -= 1;
+    const carrier = free ?? this.#openCarrier(origin);
+    share.busy += 1;
     carrier.isBusy = true;
     exchange.carrier = carrier;
     const { path, headers, body } = exchange.request;
@@ -182,7 +193,10 @@ export class ConnectionPool {
       port: port === '' ? 443 : Number(port),
       session: undefined,
     };
-    const origin: Origin = { url, target, free: [], waiting: [], open: 0, slow: 0 };
+    const { connectionsPerOriginMax, connectionsPerOriginSlowMax } = this.#limits;
+    const quick = { most: connectionsPerOriginMax, busy: 0, waiting: [] };
+    const slow = { most: connectionsPerOriginSlowMax, busy: 0, waiting: [] };
+    const origin: Origin = { url, target, free: [], open: 0, quick, slow };
     this.#origins.set(url, origin);
     return origin;
   }
@@ -190,7 +204,7 @@ export class ConnectionPool {
   /** The origin known longest among those without a connection. */
   #forgetOneOrigin(): void {
     for (const [url, origin] of this.#origins) {
-      if (origin.open === 0 && origin.waiting.length === 0) {
+      if (origin.open === 0 && origin.quick.waiting.length + origin.slow.waiting.length === 0) {
         this.#origins.delete(url);
         return;
       }
@@ -198,10 +212,6 @@ export class ConnectionPool {
   }
 }
 
-/** The next request whose time is not over yet. */
-function nextWaiting(origin: Origin): HttpExchange | undefined {
-  for (;;) {
-    const next = origin.waiting.shift();
-    if (!next?.isOver) return next;
-  }
+function shareOf(origin: Origin, { isSlow }: HttpExchange): Share {
+  return isSlow ? origin.slow : origin.quick;
 }

@@ -51,8 +51,11 @@ export const PARKED_WHY = [
 ] as const;
 export type ParkedWhy = (typeof PARKED_WHY)[number];
 
-/** THE PATH of one task: look up → open → build → send → classify → decide → settle. Never rejects. */
-export async function deliver(task: DeliveryTask, deps: DeliverDeps): Promise<Delivery> {
+/**
+ * THE PATH of one task: look up → open → build → send → classify → decide → settle. Never rejects. `isSlow`: its endpoint
+ * is known to take long.
+ */
+export async function deliver(task: DeliveryTask, deps: DeliverDeps, isSlow = false): Promise<Delivery> {
   const { clock, directory, transport } = deps;
 
   // The endpoint as it is now: disabled, deleted, moved or rotated while the task waited.
@@ -67,7 +70,7 @@ export async function deliver(task: DeliveryTask, deps: DeliverDeps): Promise<De
 
   const startedAt = clock.now();
   const { request, signature } = buildRequest(task, opened, startedAt);
-  const posted = await transport.post(request);
+  const posted = await transport.post(request, isSlow);
   const { exchange, endedAt } = posted;
 
   if (exchange.kind === 'interrupted') return { kind: 'interrupted', settlement: { kind: 'released' } };

@@ -60,8 +60,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly request: WebhookRequest;
   /** The connection that carries it, while there is one. The pool writes it. */
   carrier: Carrier | null = null;
-  /** It has had its connection for long. The pool writes it. */
-  isSlow = false;
+  /** It takes long, or its endpoint did of late. The pool writes it. */
+  isSlow: boolean;
   /** When its total time is over. The transport writes it, and the next. */
   deadline: Deadline<HttpExchange> | null = null;
   /** When it takes long. */
@@ -77,8 +77,14 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #isSent = false;
   #isOver = false;
 
-  constructor(request: WebhookRequest, owner: ExchangeOwner, resolve: (posted: Posted) => void) {
+  constructor(
+    request: WebhookRequest,
+    isSlow: boolean,
+    owner: ExchangeOwner,
+    resolve: (posted: Posted) => void,
+  ) {
     this.request = request;
+    this.isSlow = isSlow;
     this.#owner = owner;
     this.#resolve = resolve;
   }
@@ -89,7 +95,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   /** The total time is over: whatever has not come counts as missing. */
   timeOut(): void {
-    if (this.#interim > 0) this.#end('http_1xx', 'only interim responses came in time');
+    if (!this.carrier) this.#finish(NEVER_SENT, false, { isOurs: true });
+    else if (this.#interim > 0) this.#end('http_1xx', 'only interim responses came in time');
     else if (this.#isSent) this.#end('response_timeout', 'no complete response in time');
     else this.#end('connect_timeout', 'no connection in time');
   }
@@ -204,6 +211,13 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 }
 
+/** It waited for a connection until it was too late: others to its origin had all that there may be. */
+const NEVER_SENT: Exchange = {
+  kind: 'failed',
+  failureCode: 'connect_timeout',
+  detail: 'no connection to the origin became free in time',
+  response: null,
+};
 const NO_BYTES = Buffer.alloc(0);
 const NO_FACTS: ConnectFailureFacts = {};
 

@@ -151,7 +151,9 @@ class RunningSender implements Sender, PassageOwner {
   attempt(passage: TaskPassage): void {
     const { task, standing } = passage;
     const mayGo = this.#deps.ready() && this.#deps.clock.now() >= task.dueAt && standing() === 'ours';
-    const delivery = mayGo ? deliver(task, this.#deliverDeps) : this.#deliverLater(passage);
+    const delivery = mayGo
+      ? deliver(task, this.#deliverDeps, passage.place === 'slow')
+      : this.#deliverLater(passage);
     delivery.then(
       (made) => this.#settle(passage, made),
       (error: unknown) => {
@@ -172,7 +174,8 @@ class RunningSender implements Sender, PassageOwner {
   }
 
   /** Holds the attempt until it is due, the directory is fresh and the task surely ours; then makes it. */
-  async #deliverLater({ task, signal, standing }: TaskPassage): Promise<Delivery> {
+  async #deliverLater(passage: TaskPassage): Promise<Delivery> {
+    const { task, signal, standing } = passage;
     const { clock } = this.#deps;
     const ready = () => this.#deps.ready() && standing() === 'ours';
     if (clock.now() < task.dueAt) {
@@ -187,7 +190,7 @@ class RunningSender implements Sender, PassageOwner {
       await this.#readyAgain;
     }
     if (!ready() || clock.now() < task.dueAt) return { kind: 'interrupted', settlement: RELEASED };
-    return deliver(task, this.#deliverDeps);
+    return deliver(task, this.#deliverDeps, passage.place === 'slow');
   }
 
   #settle(passage: TaskPassage, delivery: Delivery): void {

@@ -17,8 +17,8 @@ export type { Posted, WebhookRequest };
 
 /** Sends webhooks. Never throws and never rejects for a fault of the network or the receiver. */
 export interface Transport {
-  /** Makes one exchange; ends within the total time-out. */
-  post(request: WebhookRequest): Promise<Posted>;
+  /** Makes one exchange; ends within the total time-out. `isSlow`: its endpoint is known to take long. */
+  post(request: WebhookRequest, isSlow?: boolean): Promise<Posted>;
   /** Ends every exchange in flight as interrupted, because we stop. */
   interrupt(): void;
   /** Interrupts, and closes every connection. May be called twice. */
@@ -46,7 +46,7 @@ const TRANSPORT_LIMITS = {
   /** Many merchants share a gateway, so this is well above one endpoint's window. */
   connectionsPerOriginMax: 256,
   /** Behind one gateway some merchants' systems may hang: they do not take the others' connections. */
-  connectionsPerOriginSlowMax: 1024,
+  connectionsPerOriginSlowMax: 768,
   /** As long as the lanes wait before an attempt is slow to them. */
   slowAfterMs: LANE_OPTIONS.demoteAfterMs,
   idleMax: 4096,
@@ -87,14 +87,17 @@ export class HttpTransport implements Transport, ExchangeOwner {
       proxy: options.proxy ?? null,
     });
     const limits = { ...TRANSPORT_LIMITS, ...options.limits };
-    this.#pool = new ConnectionPool(this.#connector, limits);
+    // With less than half of its time left, the receiver would be blamed for what it had no time for.
+    const isTimely = ({ deadline }: HttpExchange) =>
+      deadline !== null && deadline.dueAt - clock.now() > totalTimeoutMs / 2;
+    this.#pool = new ConnectionPool(this.#connector, limits, isTimely);
     this.#slownesses = new Deadlines(clock, limits.slowAfterMs, (exchange) => this.#pool.outlasted(exchange));
     this.#deadlines = new Deadlines(clock, totalTimeoutMs, (exchange) => exchange.timeOut());
   }
 
-  post(request: WebhookRequest): Promise<Posted> {
+  post(request: WebhookRequest, isSlow = false): Promise<Posted> {
     return new Promise((resolve) => {
-      const exchange = new HttpExchange(request, this, resolve);
+      const exchange = new HttpExchange(request, isSlow, this, resolve);
       const now = this.#clock.now();
       exchange.deadline = this.#deadlines.add(exchange, now);
       exchange.slowness = this.#slownesses.add(exchange, now);

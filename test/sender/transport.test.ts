@@ -147,13 +147,22 @@ describe('connections', () => {
       totalTimeoutMs: 2 * HANG_MS,
       limits: { connectionsPerOriginMax: 3, connectionsPerOriginSlowMax: 12, slowAfterMs: 50 },
     });
-    const post = () => transport.post(requestTo(started.origin));
+    const post = (isSlow = false) => transport.post(requestTo(started.origin), isSlow);
     for (let i = 0; i < 9; i += 1) void post();
     expect(transport.openConnections).toBe(3);
     expect((await post()).exchange.kind).toBe('acknowledged');
-    for (let i = 0; i < 20; i += 1) void post();
+    // Nine are slow by now, as what is known to be slow is from its beginning: twelve of these at most.
+    for (let i = 0; i < 20; i += 1) void post(true);
     await systemClock().sleep(1000);
     expect(transport.openConnections).toBe(12);
+  });
+
+  test("that none was free for all the time are our own lack, not the receiver's failure", async () => {
+    const started = await receiver(() => {});
+    const transport = transportOf({ limits: { connectionsPerOriginMax: 1, slowAfterMs: HANG_MS } });
+    const posted = await Promise.all([1, 2, 3].map(() => transport.post(requestTo(started.origin))));
+    expect(posted.map(({ isOurs }) => isOurs)).toEqual([false, true, true]);
+    expect(transport.openConnections).toBe(0);
   });
 
   test('that the receiver closes while idle cost no attempt', async () => {
