@@ -68,9 +68,8 @@ export class EndpointLane {
   }
 
   /** Whether the window lets another attempt start. */
-  hasRoom(now: number, isSlowLaneHalfTaken: boolean): boolean {
-    const isSlowFull =
-      isSlowLaneHalfTaken && !this.isAnswering(now) && this.slow >= this.#options.slowPerEndpointMax;
+  hasRoom(now: number, slowMost: number): boolean {
+    const isSlowFull = this.slow >= slowMost && !this.isAnswering(now);
     return this.inFlight < this.#windowAt(now) && !isSlowFull;
   }
 
@@ -183,8 +182,8 @@ export class EndpointLane {
   }
 
   /** How many tasks it takes in `drainMs` at its present pace. */
-  drainable(now: number, isSlowLaneHalfTaken: boolean): number {
-    return Math.floor(this.#options.drainMs / this.#perTaskMs(now, isSlowLaneHalfTaken));
+  drainable(now: number, slowMost: number): number {
+    return Math.floor(this.#options.drainMs / this.#perTaskMs(now, slowMost));
   }
 
   /**
@@ -192,8 +191,8 @@ export class EndpointLane {
    * back at once, none comes back much too late, and a task is parked a few times at most. The shortest of all while it
    * answers.
    */
-  parkingTier(now: number, isSlowLaneHalfTaken: boolean): Tier {
-    const perTaskMs = this.#perTaskMs(now, isSlowLaneHalfTaken);
+  parkingTier(now: number, slowMost: number): Tier {
+    const perTaskMs = this.#perTaskMs(now, slowMost);
     const latest = now + PARKED_SECONDS_MAX * 1000;
     this.#drainedAt = Math.min(
       latest,
@@ -204,13 +203,9 @@ export class EndpointLane {
     return tierLasting(seconds, this.#options.retryScale);
   }
 
-  #perTaskMs(now: number, isSlowLaneHalfTaken: boolean): number {
-    const { slowPerEndpointMax } = this.#options;
+  #perTaskMs(now: number, slowMost: number): number {
     const window = this.#windowAt(now);
-    const atOnce =
-      this.isSlow && isSlowLaneHalfTaken && !this.isAnswering(now)
-        ? Math.min(window, slowPerEndpointMax)
-        : window;
+    const atOnce = this.isSlow && !this.isAnswering(now) ? Math.min(window, slowMost) : window;
     return Math.max(this.#meanMs, 1) / atOnce;
   }
 

@@ -5,7 +5,7 @@ export interface LaneOptions {
   readonly windowMax: number;
   /** As far as it grows for an endpoint that answers at once; to `windowMax` for one that takes half of `demoteAfterMs`. */
   readonly windowQuick: number;
-  /** Once half of the slow lane is taken, an endpoint with this many slow attempts in flight starts no more. */
+  /** Once half of the slow lane is taken, an endpoint with this many slow attempts in flight starts no more: see slowMost. */
   readonly slowPerEndpointMax: number;
   /** Attempts in flight that are not slow (yet), at most: the rate aimed at × the time until demotion. */
   readonly fastSlots: number;
@@ -44,3 +44,13 @@ export const LANE_OPTIONS = {
   endpointsMax: 20_000,
   retryScale: 1,
 } as const satisfies LaneOptions;
+
+/**
+ * With so many slow attempts in flight, an endpoint that does not answer starts no more. Fewer the fuller the slow lane is,
+ * down to one: once it is full, slow attempts would keep the fast slots of the others.
+ */
+export function slowMost({ slowSlots, slowPerEndpointMax }: LaneOptions, slow: number): number {
+  const half = slowSlots / 2;
+  if (slow < half) return Number.POSITIVE_INFINITY;
+  return Math.max(1, Math.ceil(slowPerEndpointMax * ((slowSlots - slow) / half)));
+}

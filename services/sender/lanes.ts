@@ -4,7 +4,7 @@ import { LinkedList } from '../runtime/linked-list.ts';
 import { type Deadline, Deadlines } from './deadlines.ts';
 import { EndpointLane, type Turn } from './endpoint-lane.ts';
 import { FastSlots } from './fast-slots.ts';
-import type { LaneOptions } from './lane-options.ts';
+import { type LaneOptions, slowMost } from './lane-options.ts';
 
 /** One task on its way through the lanes. Only the lanes write what is not readonly. */
 export interface Passage {
@@ -81,12 +81,7 @@ export class Lanes {
     const lane = this.#laneOf(passage.endpointId);
     passage.lane = lane;
     const isFree = lane.claimEntity(passage);
-    if (
-      isFree &&
-      lane.isEmpty &&
-      lane.hasRoom(this.#clock.now(), this.#isSlowLaneHalfTaken) &&
-      this.#hasSlot(lane)
-    ) {
+    if (isFree && lane.isEmpty && lane.hasRoom(this.#clock.now(), this.#slowMost) && this.#hasSlot(lane)) {
       this.#start(lane, passage);
       return;
     }
@@ -99,7 +94,7 @@ export class Lanes {
     if (lane.waitingCount > this.#waitingLimit(lane) || this.#waiting > this.#options.waitingMax) {
       this.#park(lane, lane.takeLast());
     }
-    if (lane.hasRoom(this.#clock.now(), this.#isSlowLaneHalfTaken)) this.#markReady(lane);
+    if (lane.hasRoom(this.#clock.now(), this.#slowMost)) this.#markReady(lane);
   }
 
   /** The attempt has ended. `retryAfterMs`: the receiver asked for time. */
@@ -116,7 +111,7 @@ export class Lanes {
     this.#recountForUs(lane, now);
     this.#next(lane, passage);
     if (result === 'failure' || result === 'rejected') this.#trim(lane);
-    if (lane.hasRoom(now, this.#isSlowLaneHalfTaken)) this.#markReady(lane);
+    if (lane.hasRoom(now, this.#slowMost)) this.#markReady(lane);
     this.#pump();
     if (lane.isIdle && this.#endpoints.size > this.#options.endpointsMax) this.#endpoints.delete(lane.id);
   }
@@ -190,7 +185,7 @@ export class Lanes {
     }
     this.#next(lane, passage);
     if (!lane.isAnswering(this.#clock.now())) this.#trim(lane);
-    if (lane.hasRoom(this.#clock.now(), this.#isSlowLaneHalfTaken)) this.#markReady(lane);
+    if (lane.hasRoom(this.#clock.now(), this.#slowMost)) this.#markReady(lane);
     this.#pump();
     this.onDemoted();
   }
@@ -220,7 +215,7 @@ export class Lanes {
     if (!passage) return;
     passage.place = 'over';
     this.#waitsNoLonger(lane);
-    passage.park(lane.parkingTier(this.#clock.now(), this.#isSlowLaneHalfTaken));
+    passage.park(lane.parkingTier(this.#clock.now(), this.#slowMost));
   }
 
   /**
@@ -235,11 +230,11 @@ export class Lanes {
     const share = Math.max(waitingPerEndpointMin, Math.floor(waitingMax / 2 / this.#lanesWaiting.size));
     const isShort = this.#waiting * 2 >= waitingMax && !lane.isAnswering(now);
     const most = isShort ? share : waitingMax;
-    return Math.max(1, Math.min(most, lane.drainable(now, this.#isSlowLaneHalfTaken)));
+    return Math.max(1, Math.min(most, lane.drainable(now, this.#slowMost)));
   }
 
-  get #isSlowLaneHalfTaken(): boolean {
-    return this.#slow * 2 >= this.#options.slowSlots;
+  get #slowMost(): number {
+    return slowMost(this.#options, this.#slow);
   }
 
   #countForUs(lane: EndpointLane, change: number): void {
@@ -289,7 +284,7 @@ export class Lanes {
         continue;
       }
       ready.remove(turn);
-      if (!lane.hasRoom(this.#clock.now(), this.#isSlowLaneHalfTaken)) continue;
+      if (!lane.hasRoom(this.#clock.now(), this.#slowMost)) continue;
       const passage = lane.waiting.shift();
       if (!passage) continue;
       if (lane.waiting.length > 0) ready.append(turn);

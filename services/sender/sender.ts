@@ -152,7 +152,7 @@ class RunningSender implements Sender, PassageOwner {
     const { task, standing } = passage;
     const mayGo = this.#deps.ready() && this.#deps.clock.now() >= task.dueAt && standing() === 'ours';
     const delivery = mayGo
-      ? deliver(task, this.#deliverDeps, passage.place === 'slow')
+      ? deliver(task, this.#deliverDeps, hasSlowBefore(passage))
       : this.#deliverLater(passage);
     delivery.then(
       (made) => this.#settle(passage, made),
@@ -190,7 +190,7 @@ class RunningSender implements Sender, PassageOwner {
       await this.#readyAgain;
     }
     if (!ready() || clock.now() < task.dueAt) return { kind: 'interrupted', settlement: RELEASED };
-    return deliver(task, this.#deliverDeps, passage.place === 'slow');
+    return deliver(task, this.#deliverDeps, hasSlowBefore(passage));
   }
 
   #settle(passage: TaskPassage, delivery: Delivery): void {
@@ -229,6 +229,14 @@ function resultOf(exchange: Exchange): PassageResult {
 }
 
 const ASKS_FOR_LESS: ReadonlySet<number> = new Set([429, 503]);
+
+/**
+ * Others to its endpoint are slow already. The first alone is not known to be: an endpoint that was slow for a moment must
+ * be able to show that it no longer is.
+ */
+function hasSlowBefore({ place, lane }: TaskPassage): boolean {
+  return place === 'slow' && lane !== null && lane.slow > 1;
+}
 
 const RELEASED: Settlement = { kind: 'released' };
 

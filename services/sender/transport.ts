@@ -17,7 +17,7 @@ export type { Posted, WebhookRequest };
 
 /** Sends webhooks. Never throws and never rejects for a fault of the network or the receiver. */
 export interface Transport {
-  /** Makes one exchange; ends within the total time-out. `isSlow`: its endpoint is known to take long. */
+  /** Makes one exchange; ends within the total time-out. `isSlow`: others to its endpoint take long. */
   post(request: WebhookRequest, isSlow?: boolean): Promise<Posted>;
   /** Ends every exchange in flight as interrupted, because we stop. */
   interrupt(): void;

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { LANE_OPTIONS, slowMost } from '../../services/sender/lane-options.ts';
+
+test('a dark endpoint has fewer attempts in flight the fuller the slow lane is, so that it never is full', () => {
+  const at = (share: number) => slowMost(LANE_OPTIONS, LANE_OPTIONS.slowSlots * share);
+  expect([0, 0.49, 0.5, 0.75, 0.95, 1].map(at)).toEqual([
+    Number.POSITIVE_INFINITY,
+    Number.POSITIVE_INFINITY,
+    8,
+    4,
+    1,
+    1,
+  ]);
+});
