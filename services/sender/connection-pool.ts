@@ -83,6 +83,7 @@ export class ConnectionPool {
     else this.#drop(carrier);
     this.#sendWaiting(origin, origin.quick);
     this.#sendWaiting(origin, origin.slow);
+    if (this.#idle > this.#limits.idleMax) this.#dropFree(origin);
   }
 
   /** The exchange takes long: it counts among the slow ones from now on. */
@@ -121,9 +122,7 @@ export class ConnectionPool {
   }
 
   #carry(origin: Origin, share: Share, exchange: HttpExchange): void {
-    const free = origin.free.pop();
-    if (free) this.#idle -= 1;
-    const carrier = free ?? this.#openCarrier(origin);
+    const carrier = this.#takeFree(origin) ?? this.#openCarrier(origin);
     share.busy += 1;
     carrier.isBusy = true;
     exchange.carrier = carrier;
@@ -161,12 +160,19 @@ export class ConnectionPool {
   }
 
   #rest(carrier: Carrier): void {
-    if (this.#idle >= this.#limits.idleMax) {
-      this.#drop(carrier);
-    } else {
-      this.#idle += 1;
-      carrier.origin.free.push(carrier);
-    }
+    this.#idle += 1;
+    carrier.origin.free.push(carrier);
+  }
+
+  #takeFree(origin: Origin): Carrier | undefined {
+    const free = origin.free.pop();
+    if (free) this.#idle -= 1;
+    return free;
+  }
+
+  #dropFree(origin: Origin): void {
+    const free = this.#takeFree(origin);
+    if (free) this.#drop(free);
   }
 
   /** An idle connection was closed, by the receiver or by age. */

@@ -157,6 +157,14 @@ describe('connections', () => {
     expect(transport.openConnections).toBe(12);
   });
 
+  test('go straight to what waits, also where none may be kept idle', async () => {
+    const target = await receiver((socket) => void socket.write(OK));
+    const transport = transportOf({ limits: { connectionsPerOriginMax: 1, idleMax: 0 } });
+    await Promise.all([1, 2, 3].map(() => transport.post(requestTo(target.origin))));
+    expect(target.accepted).toBe(1);
+    expect(transport.openConnections).toBe(0);
+  });
+
   test("that none was free for all the time are our own lack, not the receiver's failure", async () => {
     const started = await receiver(() => {});
     const transport = transportOf({ limits: { connectionsPerOriginMax: 1, slowAfterMs: HANG_MS } });
