@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-/** Faults, full disks and what must hold within a second want the machine for themselves: beside other tests they measure these. */
+/**
+ * Faults, full disks and what must hold within a second want the machine for themselves: beside other tests they measure
+ * these.
+ */
 const ALONE = [
   'api/schemathesis',
   'guarantees/kafka-kill-loop',

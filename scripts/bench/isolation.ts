@@ -4,7 +4,8 @@
  */
 import { type RunOptions, withService } from './engine.ts';
 import { makeEvents, type Producer, serialise, sleep } from './load.ts';
-import { type Latency, latencyOf } from './measure.ts';
+import { type Latency, latencyOf, latencyText } from './measure.ts';
+import { nameOf } from './report.ts';
 import type { Service } from './service.ts';
 
 export interface IsolationResult {
@@ -79,13 +80,12 @@ export function isolationText({
   eventsPerSecond,
   rows,
 }: IsolationResult): string {
-  const name = brokers === 0 ? engine : `${engine} (${brokers} broker${brokers === 1 ? '' : 's'})`;
   return [
-    `${name}: ${eventsPerSecond} events/s to ${endpoints} endpoints, some of which take requests and never answer`,
+    `${nameOf(engine, brokers)}: ${eventsPerSecond} events/s to ${endpoints} endpoints, some of which take requests and never answer`,
     ...rows.map(
-      ({ darkShare, healthy: { deliveries, p50Ms, p99Ms, maxMs }, ratio, parked }) =>
-        `  ${Math.round(darkShare * 100)} % dark: ${deliveries} deliveries to healthy ones, p50 ${p50Ms.toFixed(1)} ms, ` +
-        `p99 ${p99Ms.toFixed(1)} ms (${ratio.toFixed(2)} ×), max ${maxMs.toFixed(1)} ms; ${parked} tasks parked`,
+      ({ darkShare, healthy, ratio, parked }) =>
+        `  ${Math.round(darkShare * 100)} % dark: ${healthy.deliveries} deliveries to healthy ones, ${latencyText(healthy)}; ` +
+        `p99 ${ratio.toFixed(2)} times that with none dark, ${parked} tasks parked`,
     ),
   ].join('\n');
 }

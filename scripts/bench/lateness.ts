@@ -8,6 +8,7 @@ import { type RunOptions, withService } from './engine.ts';
 import { sleep } from './load.ts';
 import { cpuMsOfTree, percentile, wallClock } from './measure.ts';
 import type { Arrival } from './receiver.ts';
+import { nameOf } from './report.ts';
 
 export interface LatenessResult {
   readonly engine: string;
@@ -152,10 +153,9 @@ function watchCpu(): () => LatenessResult['cpu'] {
 export function latenessText(result: LatenessResult): string {
   const { engine, brokers, events, eventsPerSecond, repeats, parked, early, cpu } = result;
   const percent = (share: number) => `${Math.round(share * 100)} %`;
-  const name = brokers === 0 ? engine : `${engine} (${brokers} broker${brokers === 1 ? '' : 's'})`;
   const ms = (value: number) => `${value.toFixed(1)} ms`;
   return [
-    `${name}: ${events} events at ${eventsPerSecond}/s, each delivered by its third attempt`,
+    `${nameOf(engine, brokers)}: ${events} events at ${eventsPerSecond}/s, each delivered by its third attempt`,
     ...result.tiers.map(
       ({ tier, retries, leastMs, p50Ms, p99Ms, maxMs }) =>
         `  ${tier} s: ${retries} retries, late by p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}, max ${ms(maxMs)} (least ${ms(leastMs)})`,

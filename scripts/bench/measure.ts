@@ -112,3 +112,7 @@ export function latencyOf(
     maxMs: percentile(sorted, 1),
   };
 }
+
+export function latencyText({ p50Ms, p99Ms, maxMs }: Omit<Latency, 'deliveries'>): string {
+  return `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, max ${maxMs.toFixed(1)} ms`;
+}

@@ -1,7 +1,7 @@
 /**
- * The receiver of the benchmark, in a process of its own: HTTPS over node:tls with just enough of HTTP/1.1 to read a
- * request with a Content-Length and to answer 200 (or 500, or nothing) with no body. A full HTTP server would take from the two cores
- * what is to be measured; this one costs a fraction of a delivery.
+ * The receiver of the benchmark, in a process of its own: HTTPS over node:tls with just enough of HTTP/1.1 to read a request
+ * with a Content-Length and to answer 200 (or 500, or nothing) with no body. A full HTTP server would take from the two
+ * cores what is to be measured; this one costs a fraction of a delivery.
  */
 import type { AddressInfo } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';

@@ -6,7 +6,8 @@
 
 import { type RunOptions, recorded, withService } from './engine.ts';
 import { EVENTS_PER_REQUEST, makeEvents, type Producer, pour, serialise, sleep } from './load.ts';
-import { type Latency, latencyOf, wallClock } from './measure.ts';
+import { type Latency, latencyOf, latencyText, wallClock } from './measure.ts';
+import { nameOf } from './report.ts';
 import type { Service } from './service.ts';
 
 export interface ReplayResult {
@@ -127,12 +128,10 @@ async function replayEnded(service: Service, replayId: string): Promise<void> {
 
 export function replayText(result: ReplayResult): string {
   const { engine, brokers, eventsPerSecond, replayed, replaySeconds, before, during, ratio } = result;
-  const name = brokers === 0 ? engine : `${engine} (${brokers} broker${brokers === 1 ? '' : 's'})`;
-  const line = (when: string, { deliveries, p50Ms, p99Ms, maxMs }: Latency) =>
-    `  ${when}: ${deliveries} live deliveries, p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, ` +
-    `max ${maxMs.toFixed(1)} ms`;
+  const line = (when: string, latency: Latency) =>
+    `  ${when}: ${latency.deliveries} live deliveries, ${latencyText(latency)}`;
   return [
-    `${name}: ${eventsPerSecond} live events/s beside a replay of ${replayed} in ${replaySeconds.toFixed(1)} s`,
+    `${nameOf(engine, brokers)}: ${eventsPerSecond} live events/s beside a replay of ${replayed} in ${replaySeconds.toFixed(1)} s`,
     line('before', before),
     line('during', during),
     `  p99 during, by p99 before: ${ratio.toFixed(2)}`,

@@ -1,4 +1,5 @@
 import type { LatencyResult } from './engine.ts';
+import { latencyText } from './measure.ts';
 import type { BrokersResult, ThroughputResult } from './throughput.ts';
 
 /** Everything one run of the benchmark found. */
@@ -45,7 +46,7 @@ export function reportText(report: Report): string {
   const latency = report.latency.map(
     (row) =>
       `${nameOf(row.engine, row.brokers)}: ${row.events} events at ${row.eventsPerSecond}/s, from post to arrival: ` +
-      `p50 ${row.p50Ms.toFixed(1)} ms, p99 ${row.p99Ms.toFixed(1)} ms, max ${row.maxMs.toFixed(1)} ms`,
+      latencyText(row),
   );
   const { cpus, model, node } = report.machine;
   const machine = `${cpus} CPUs (${model}), Node ${node}; receiver and producer share them with the service and its brokers`;
@@ -68,7 +69,8 @@ function brokersOf(brokers: BrokersResult): string[] {
   ];
 }
 
-function nameOf(engine: string, brokers: number): string {
+/** An engine, and with how many brokers where it has any. */
+export function nameOf(engine: string, brokers: number): string {
   return brokers === 0 ? engine : `${engine} (${plural(brokers, 'broker')})`;
 }
 

@@ -35,6 +35,14 @@ function free(count: number): void {
   takeAll();
 }
 
+/** So many are given back in each of so many milliseconds. */
+function pass(ms: number, count: number): void {
+  for (let passed = 0; passed < ms; passed += 1) {
+    clock.advance(1);
+    free(Math.min(count, slots.taken));
+  }
+}
+
 beforeEach(() => {
   clock = new BusyClock();
   slots = new FastSlots(clock, { least: LEAST, most: MOST }, takeAll);
@@ -44,10 +52,7 @@ beforeEach(() => {
 describe('a thread without time to spare', () => {
   test('has the least, however many wait', () => {
     takeAll();
-    for (let ms = 0; ms < 1000; ms += 1) {
-      clock.advance(1);
-      free(4);
-    }
+    pass(1000, 4);
     expect(slots.taken).toBe(LEAST);
   });
 
@@ -57,10 +62,7 @@ describe('a thread without time to spare', () => {
     clock.advance(1000);
     expect(slots.taken).toBe(MOST);
     clock.idleShare = 0.1;
-    for (let ms = 0; ms < 1000; ms += 1) {
-      clock.advance(1);
-      free(Math.min(100, slots.taken));
-    }
+    pass(1000, 100);
     expect(slots.taken).toBe(LEAST);
   });
 
@@ -79,10 +81,7 @@ test.each([
   clock.idleShare = idleShare;
   takeAll();
   expect(slots.taken).toBe(LEAST);
-  for (let ms = 0; ms < withinMs; ms += 1) {
-    clock.advance(1);
-    free(4);
-  }
+  pass(withinMs, 4);
   expect(slots.taken).toBe(MOST);
 });
 
