@@ -12,8 +12,6 @@ export interface ConnectFailureFacts {
 /** A connection did not come about. Its message is shown to merchants and holds no secret. */
 export class ConnectFailure extends Error {
   override readonly name = 'ConnectFailure';
-  /** undici takes errors with its own codes for recoverable and tries again; this one must end the request. */
-  readonly code = 'HOOKRAIL_CONNECT_FAILURE';
   readonly failureCode: FailureCode;
   readonly facts: ConnectFailureFacts;
 

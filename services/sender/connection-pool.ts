@@ -1,14 +1,18 @@
 import { isIP } from 'node:net';
-import { Client } from 'undici';
+import type { Clock } from '../runtime/clock.ts';
+import { Connection } from './connection.ts';
 import type { Connector, ConnectTarget } from './connector.ts';
+import { type Deadline, Deadlines } from './deadlines.ts';
 import type { HttpExchange } from './http-exchange.ts';
 
-/** One connection, or the place for one: undici's client for one request at a time. */
+/** A connection, established or on its way. */
 export interface Carrier {
-  readonly client: Client;
+  readonly connection: Connection;
   readonly origin: Origin;
-  isConnected: boolean;
-  isBusy: boolean;
+  /** When it will have been idle long enough; null while it is not. */
+  idle: Deadline<Carrier> | null;
+  /** Until then the receiver keeps it open, milliseconds since the epoch, as far as it has said. */
+  usableUntil: number;
 }
 
 interface Origin {
@@ -42,21 +46,33 @@ export interface PoolLimits {
   readonly originsMax: number;
   readonly idleMs: number;
   readonly responseHeaderBytesMax: number;
+  readonly responseHeaderLinesMax: number;
 }
 
-/**
- * Keep-alive connections per origin. Not undici's Pool: that one looks through all its connections for a free one at
- * every request, and cannot end a request that is still waiting for its connection.
- */
+/** Keep-alive connections per origin. */
 export class ConnectionPool {
+  readonly #clock: Clock;
   readonly #connector: Connector;
   readonly #limits: PoolLimits;
   readonly #isTimely: (exchange: HttpExchange) => boolean;
   readonly #origins = new Map<string, Origin>();
+  readonly #idles: Deadlines<Carrier>;
+  readonly #slownesses: Deadlines<HttpExchange>;
+  /** Origins for which something waits, or came free, in this turn of the event loop. */
+  readonly #sendable = new Set<Origin>();
+  #isSending = false;
   #idle = 0;
 
   /** `isTimely`: what has waited for a connection still has time enough to be sent. */
-  constructor(connector: Connector, limits: PoolLimits, isTimely: (exchange: HttpExchange) => boolean) {
+  constructor(
+    clock: Clock,
+    connector: Connector,
+    limits: PoolLimits,
+    isTimely: (exchange: HttpExchange) => boolean,
+  ) {
+    this.#clock = clock;
+    this.#idles = new Deadlines(clock, limits.idleMs, (carrier) => this.#forget(carrier));
+    this.#slownesses = new Deadlines(clock, limits.slowAfterMs, (exchange) => this.#outlasted(exchange));
     this.#connector = connector;
     this.#limits = limits;
     this.#isTimely = isTimely;
@@ -66,9 +82,8 @@ export class ConnectionPool {
   send(exchange: HttpExchange): void {
     const url = exchange.request.origin;
     const origin = this.#origins.get(url) ?? this.#remember(url);
-    const share = shareOf(origin, exchange);
-    if (share.busy < share.most) this.#carry(origin, share, exchange);
-    else share.waiting.push(exchange);
+    shareOf(origin, exchange).waiting.push(exchange);
+    this.#sendSoon(origin);
   }
 
   /** The exchange has ended. `isReusable`: its connection can carry another. */
@@ -76,24 +91,44 @@ export class ConnectionPool {
     const { carrier } = exchange;
     if (!carrier) return;
     exchange.carrier = null;
-    carrier.isBusy = false;
+    if (exchange.slowness) this.#slownesses.remove(exchange.slowness);
     const { origin } = carrier;
     shareOf(origin, exchange).busy -= 1;
-    if (isReusable && carrier.isConnected) this.#rest(carrier);
+    if (isReusable) this.#rest(carrier);
     else this.#drop(carrier);
-    this.#sendWaiting(origin, origin.quick);
-    this.#sendWaiting(origin, origin.slow);
-    if (this.#idle > this.#limits.idleMax) this.#dropFree(origin);
+    this.#sendSoon(origin);
   }
 
   /** The exchange takes long: it counts among the slow ones from now on. */
-  outlasted(exchange: HttpExchange): void {
+  #outlasted(exchange: HttpExchange): void {
     if (exchange.isSlow || !exchange.carrier) return;
     exchange.isSlow = true;
     const { origin } = exchange.carrier;
     origin.quick.busy -= 1;
     origin.slow.busy += 1;
+    this.#sendSoon(origin);
+  }
+
+  /**
+   * Not before what has come in this turn of the event loop is read: a receiver that closes right after its response, or
+   * says more than it was asked, has made its connection useless, and a request must not be lost on it.
+   */
+  #sendSoon(origin: Origin): void {
+    this.#sendable.add(origin);
+    if (this.#isSending) return;
+    this.#isSending = true;
+    setImmediate(() => {
+      this.#isSending = false;
+      const origins = [...this.#sendable];
+      this.#sendable.clear();
+      for (const each of origins) this.#sendNow(each);
+    });
+  }
+
+  #sendNow(origin: Origin): void {
     this.#sendWaiting(origin, origin.quick);
+    this.#sendWaiting(origin, origin.slow);
+    while (this.#idle > this.#limits.idleMax && this.#dropFree(origin));
   }
 
   #sendWaiting(origin: Origin, share: Share): void {
@@ -118,61 +153,59 @@ export class ConnectionPool {
       this.#idle -= origin.free.length;
       for (const carrier of origin.free.splice(0)) this.#drop(carrier);
     }
+    this.#idles.clear();
+    this.#slownesses.clear();
     this.#origins.clear();
   }
 
   #carry(origin: Origin, share: Share, exchange: HttpExchange): void {
-    const carrier = this.#takeFree(origin) ?? this.#openCarrier(origin);
+    const carrier = this.#takeFree(origin) ?? this.#open(origin);
     share.busy += 1;
-    carrier.isBusy = true;
     exchange.carrier = carrier;
-    const { path, headers, body } = exchange.request;
-    carrier.client.dispatch({ path, method: 'POST', headers, body }, exchange);
+    if (!exchange.isSlow) exchange.slowness = this.#slownesses.add(exchange, this.#clock.now());
+    carrier.connection.carry(exchange);
   }
 
-  #openCarrier(origin: Origin): Carrier {
+  #open(origin: Origin): Carrier {
     origin.open += 1;
-    const client = new Client(origin.url, {
-      pipelining: 1,
-      allowH2: false,
-      // These would not end a response that drips; the transport's own deadline ends everything.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      keepAliveTimeout: this.#limits.idleMs,
-      keepAliveMaxTimeout: this.#limits.idleMs,
-      maxHeaderSize: this.#limits.responseHeaderBytesMax,
-      connect: (_, callback) => {
-        this.#connector.connect(origin.target).then(
-          (socket) => callback(null, socket),
-          (error: Error) => callback(error, null),
-        );
-      },
-    });
-    const carrier: Carrier = { client, origin, isConnected: false, isBusy: false };
-    client.on('connect', () => {
-      carrier.isConnected = true;
-    });
-    client.on('disconnect', () => {
-      carrier.isConnected = false;
-      if (!carrier.isBusy) this.#forget(carrier);
-    });
+    const limits = {
+      headBytesMax: this.#limits.responseHeaderBytesMax,
+      headerLinesMax: this.#limits.responseHeaderLinesMax,
+    };
+    const connection = new Connection(limits, () => this.#forget(carrier));
+    const carrier: Carrier = { connection, origin, idle: null, usableUntil: 0 };
+    this.#connector
+      .connect(origin.target, (bytes) => connection.received(bytes))
+      .then(
+        (socket) => connection.established(socket),
+        (error: Error) => connection.failed(error),
+      );
     return carrier;
   }
 
   #rest(carrier: Carrier): void {
+    const now = this.#clock.now();
+    carrier.idle = this.#idles.add(carrier, now);
+    carrier.usableUntil = now + (carrier.connection.idleMsMax ?? Number.POSITIVE_INFINITY);
     this.#idle += 1;
     carrier.origin.free.push(carrier);
   }
 
   #takeFree(origin: Origin): Carrier | undefined {
-    const free = origin.free.pop();
-    if (free) this.#idle -= 1;
-    return free;
+    for (;;) {
+      const free = origin.free.pop();
+      if (!free) return undefined;
+      this.#idle -= 1;
+      if (free.idle) this.#idles.remove(free.idle);
+      if (free.usableUntil > this.#clock.now()) return free;
+      this.#drop(free);
+    }
   }
 
-  #dropFree(origin: Origin): void {
+  #dropFree(origin: Origin): boolean {
     const free = this.#takeFree(origin);
     if (free) this.#drop(free);
+    return free !== undefined;
   }
 
   /** An idle connection was closed, by the receiver or by age. */
@@ -182,12 +215,13 @@ export class ConnectionPool {
     if (place < 0) return;
     free.splice(place, 1);
     this.#idle -= 1;
+    if (carrier.idle) this.#idles.remove(carrier.idle);
     this.#drop(carrier);
   }
 
   #drop(carrier: Carrier): void {
     carrier.origin.open -= 1;
-    carrier.client.destroy(null, () => {});
+    carrier.connection.close();
   }
 
   #remember(url: string): Origin {

@@ -1,4 +1,4 @@
-import { isIP, type Socket } from 'node:net';
+import { isIP, type OnReadOpts, type Socket } from 'node:net';
 import tls from 'node:tls';
 import type { Clock } from '../runtime/clock.ts';
 import type { EgressProxy } from '../runtime/egress-proxy.ts';
@@ -43,8 +43,11 @@ export class Connector {
     this.#deps = deps;
   }
 
-  /** Resolves to a socket whose TLS is established and verified; rejects with a ConnectFailure within the time-out. */
-  connect(target: ConnectTarget): Promise<tls.TLSSocket> {
+  /**
+   * Resolves to a socket whose TLS is established and verified; rejects with a ConnectFailure within the time-out.
+   * `receive` gets what the receiver sends: views, valid until it returns.
+   */
+  connect(target: ConnectTarget, receive: (bytes: Buffer) => void): Promise<tls.TLSSocket> {
     const { clock, connectTimeoutMs } = this.#deps;
     return new Promise((resolve, reject) => {
       const connecting: Connecting = { stage: 'resolving', giveUp: () => {}, isOver: false, end: () => {} };
@@ -62,7 +65,7 @@ export class Connector {
         } else resolve(result);
       };
       this.#opening.add(connecting);
-      this.#open(target, connecting).then(connecting.end, (error: Error) =>
+      this.#open(target, receive, connecting).then(connecting.end, (error: Error) =>
         connecting.end(connectFailureOf(error)),
       );
     });
@@ -74,7 +77,11 @@ export class Connector {
       connecting.end(new ConnectFailure('connection_reset', 'closed'));
   }
 
-  async #open(target: ConnectTarget, connecting: Connecting): Promise<tls.TLSSocket> {
+  async #open(
+    target: ConnectTarget,
+    receive: (bytes: Buffer) => void,
+    connecting: Connecting,
+  ): Promise<tls.TLSSocket> {
     const addresses = await this.#deps.guard.addressesOf(target.host, target.port);
     let failure = new ConnectFailure('dns_error', `${target.host} has no address`);
     for (const address of addresses.slice(0, ADDRESSES_TRIED_MAX)) {
@@ -82,7 +89,7 @@ export class Connector {
       try {
         connecting.stage = 'connecting';
         const tunnel = await this.#tunnel(target, address, connecting);
-        return await this.#handshake(target, address, connecting, tunnel);
+        return await this.#handshake(target, address, receive, connecting, tunnel);
       } catch (error) {
         failure = connectFailureOf(error as Error);
         // Another address of the name may be up; one that answered in TLS speaks for all of them.
@@ -112,6 +119,7 @@ export class Connector {
   #handshake(
     target: ConnectTarget,
     address: string,
+    receive: (bytes: Buffer) => void,
     connecting: Connecting,
     tunnel: Socket | null,
   ): Promise<tls.TLSSocket> {
@@ -119,7 +127,7 @@ export class Connector {
     return new Promise((resolve, reject) => {
       const socket = tls.connect({
         // An address, never a name: nothing is resolved after the check.
-        ...(tunnel ? { socket: tunnel } : { host: address, port: target.port }),
+        ...(tunnel ? { socket: tunnel } : { host: address, port: target.port, onread: readInto(receive) }),
         // Server name indication is for names only (RFC 6066); literals are checked against the certificate's addresses.
         servername: isIP(target.host) ? '' : target.host,
         secureContext: this.#deps.secureContext,
@@ -131,6 +139,7 @@ export class Connector {
       });
       connecting.giveUp = () => void socket.destroy();
       socket.setNoDelay(true);
+      if (tunnel) socket.on('data', receive);
       // Through a proxy, the peer is the proxy, which was told the address.
       if (!tunnel)
         socket.once('connect', () => {
@@ -154,6 +163,20 @@ export class Connector {
       });
     });
   }
+}
+
+/** All connections read into this, one after the other: what is kept of it is copied. */
+const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
+
+/** Reading without a stream: a stream's bookkeeping costs several times what a response does. */
+function readInto(receive: (bytes: Buffer) => void): OnReadOpts {
+  return {
+    buffer: READ_BUFFER,
+    callback(count) {
+      receive(READ_BUFFER.subarray(0, count));
+      return true;
+    },
+  };
 }
 
 /** A connection on its way. `stage` says where a time-out caught it. */

@@ -1,4 +1,3 @@
-import type { Dispatcher } from 'undici';
 import {
   type Exchange,
   type FailureCode,
@@ -8,13 +7,14 @@ import {
 import { ConnectFailure, type ConnectFailureFacts } from './connect-failure.ts';
 import type { Carrier } from './connection-pool.ts';
 import type { Deadline } from './deadlines.ts';
+import { ResponseFault, type ResponseListener } from './response-reader.ts';
 
 /** A body is read up to here so that the connection can be used again; a longer one ends the connection. */
 const BODY_READ_BYTES_MAX = 64 * 1024;
 /** At most this much of the response's headers is kept for the log. */
 const HEADERS_KEPT_BYTES_MAX = 8 * 1024;
-/** More header lines than this are an attack, whatever their size. Names and values in turn: two entries each. */
-const HEADER_LINES_MAX = 256;
+/** RFC 9110 section 15.2.2. */
+const SWITCHING_PROTOCOLS = 101;
 /** Interim answers (1xx) before the real one. Endless ones would otherwise use the time-out up. */
 const INTERIM_MAX = 16;
 
@@ -52,19 +52,18 @@ export interface ExchangeOwner {
 }
 
 /**
- * One request and its response, as undici's own handler: no streams, no promise and no AbortSignal per request.
- * Ends exactly once. What decides is the final status line and headers; a body that is cut off,
+ * One request and its response, which its connection tells it: no streams and no timer per request. Ends exactly once. What decides is the final status line and headers; a body that is cut off,
  * too long or slow changes nothing (decisions §2: the body is ignored).
  */
-export class HttpExchange implements Dispatcher.DispatchHandler {
+export class HttpExchange implements ResponseListener {
   readonly request: WebhookRequest;
   /** The connection that carries it, while there is one. The pool writes it. */
   carrier: Carrier | null = null;
   /** It takes long, or its endpoint did of late. The pool writes it. */
   isSlow: boolean;
-  /** When its total time is over. The transport writes it, and the next. */
+  /** When its total time is over. The transport writes it. */
   deadline: Deadline<HttpExchange> | null = null;
-  /** When it takes long. */
+  /** When it takes long, from when it has a connection. The pool writes it. */
   slowness: Deadline<HttpExchange> | null = null;
   readonly #owner: ExchangeOwner;
   readonly #resolve: (posted: Posted) => void;
@@ -107,43 +106,40 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     else this.#finish({ kind: 'interrupted' }, false);
   }
 
-  onConnect(): void {
+  /** Its connection is established, and the request on its way. */
+  onSent(): void {
     this.#isSent = true;
   }
 
-  onHeaders(status: number, raw: Buffer[]): boolean {
-    if (this.#isOver) return true;
-    if (raw.length > 2 * HEADER_LINES_MAX) {
-      this.#end('headers_too_large', `more than ${HEADER_LINES_MAX} header lines`);
-    } else if (status < 200) {
-      this.#interim += 1;
-      if (this.#interim > INTERIM_MAX) this.#end('http_1xx', `more than ${INTERIM_MAX} interim responses`);
-    } else {
-      this.#status = status;
-      this.#keepHeaders(raw);
-    }
-    return true;
+  onInterim(status: number): void {
+    this.#interim += 1;
+    if (status === SWITCHING_PROTOCOLS) this.#end('http_1xx', 'the receiver wants another protocol (101)');
+    else if (this.#interim > INTERIM_MAX) this.#end('http_1xx', `more than ${INTERIM_MAX} interim responses`);
   }
 
-  onData(chunk: Buffer): boolean {
-    if (this.#isOver) return true;
+  onHead(status: number, headers: [string, string][]): void {
+    this.#status = status;
+    this.#keepHeaders(headers);
+  }
+
+  onBody(bytes: Buffer): void {
     const room = RESPONSE_BODY_KEPT_BYTES - this.#bodyBytes;
-    this.#bodyBytes += chunk.length;
+    this.#bodyBytes += bytes.length;
     if (room > 0) {
-      // A copy: the chunk is a window into the socket's buffer, which must not be kept alive by the log.
-      const kept = Buffer.from(chunk.subarray(0, room));
+      // A copy: the bytes are a window into what the next ones are read into.
+      const kept = Buffer.from(bytes.subarray(0, room));
       if (this.#chunks) this.#chunks.push(kept);
       else this.#chunks = [kept];
     }
     if (this.#bodyBytes > BODY_READ_BYTES_MAX) this.#endByStatus(false);
-    return true;
   }
 
-  onComplete(): void {
-    this.#endByStatus(true);
+  onComplete(isReusable: boolean): void {
+    this.#endByStatus(isReusable);
   }
 
-  onError(error: Error & { code?: string }): void {
+  /** Its connection failed; null: was closed. */
+  onError(error: (Error & { code?: string }) | null): void {
     if (this.#isOver) return;
     if (error instanceof ConnectFailure && this.#status < 200) {
       const { failureCode, message, facts } = error;
@@ -186,16 +182,15 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  #keepHeaders(raw: Buffer[]): void {
+  #keepHeaders(headers: [string, string][]): void {
     let room = HEADERS_KEPT_BYTES_MAX;
-    for (let i = 0; i + 1 < raw.length; i += 2) {
-      const name = (raw[i] as Buffer).toString('latin1').toLowerCase();
-      const value = (raw[i + 1] as Buffer).toString('latin1');
+    let kept = 0;
+    for (const [name, value] of headers) {
       if (name === 'retry-after' && /^\d{1,9}$/.test(value)) this.#retryAfterSeconds = Number(value);
       room -= name.length + value.length;
-      if (room < 0) return;
-      this.#headers.push([name, value]);
+      if (room >= 0) kept += 1;
     }
+    this.#headers = kept === headers.length ? headers : headers.slice(0, kept);
   }
 
   #response(): ResponseKept {
@@ -233,23 +228,17 @@ function failureCodeOf(status: number): FailureCode | null {
 
 /** Names what broke a connection whose TLS was established, before a final status had come. */
 function brokenExchange(
-  error: Error & { code?: string },
+  error: (Error & { code?: string }) | null,
   isInterim: boolean,
 ): { failureCode: FailureCode; detail: string } {
-  const code = error.code ?? '';
-  if (code === 'UND_ERR_HEADERS_OVERFLOW') {
-    return { failureCode: 'headers_too_large', detail: 'the response headers are too large' };
-  }
-  // undici's words for a 100 and a 101 that nobody asked for.
-  if (code === 'UND_ERR_SOCKET' && (error.message === 'bad response' || error.message === 'bad upgrade')) {
-    return { failureCode: 'http_1xx', detail: 'the response is a 100 or 101 that was not asked for' };
-  }
-  if (code === 'UND_ERR_SOCKET' && isInterim) {
-    return { failureCode: 'http_1xx', detail: 'the connection closed after interim responses' };
-  }
-  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE' || code === 'ETIMEDOUT') {
-    return { failureCode: 'connection_reset', detail: 'the connection closed before a complete response' };
-  }
+  if (error instanceof ResponseFault) return { failureCode: error.failureCode, detail: error.message };
+  const code = error?.code ?? '';
   if (code.startsWith('ERR_SSL')) return { failureCode: 'tls_error', detail: `TLS failed: ${code}` };
-  return { failureCode: 'protocol_error', detail: error.message.slice(0, 200) };
+  if (error && !BROKEN.has(code))
+    return { failureCode: 'protocol_error', detail: error.message.slice(0, 200) };
+  if (isInterim) return { failureCode: 'http_1xx', detail: 'the connection closed after interim responses' };
+  return { failureCode: 'connection_reset', detail: 'the connection closed before a complete response' };
 }
+
+/** The network's ways to end a connection. */
+const BROKEN: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);

@@ -7,7 +7,7 @@ import {
   hostsResolver,
   type Resolve,
 } from './address-guard.ts';
-import { ConnectionPool } from './connection-pool.ts';
+import { ConnectionPool, type PoolLimits } from './connection-pool.ts';
 import { Connector, secureContext } from './connector.ts';
 import { Deadlines } from './deadlines.ts';
 import { type ExchangeOwner, HttpExchange, type Posted, type WebhookRequest } from './http-exchange.ts';
@@ -54,11 +54,12 @@ const TRANSPORT_LIMITS = {
   /** Shorter than the 5 s after which common servers close: a request must not meet a closing connection. */
   idleMs: 4000,
   responseHeaderBytesMax: 16 * 1024,
+  responseHeaderLinesMax: 256,
 } as const satisfies TransportLimits;
 
-export type TransportLimits = ConstructorParameters<typeof ConnectionPool>[1];
+export type TransportLimits = PoolLimits;
 
-/** The transport over HTTPS/1.1, on undici. Throws when the extra authority cannot be parsed. */
+/** The transport over HTTPS/1.1. Throws when the extra authority cannot be parsed. */
 export function openTransport(options: TransportOptions): HttpTransport {
   return new HttpTransport(options);
 }
@@ -68,7 +69,6 @@ export class HttpTransport implements Transport, ExchangeOwner {
   readonly #connector: Connector;
   readonly #pool: ConnectionPool;
   readonly #deadlines: Deadlines<HttpExchange>;
-  readonly #slownesses: Deadlines<HttpExchange>;
   #isClosed = false;
 
   constructor(options: TransportOptions) {
@@ -90,17 +90,14 @@ export class HttpTransport implements Transport, ExchangeOwner {
     // With less than half of its time left, the receiver would be blamed for what it had no time for.
     const isTimely = ({ deadline }: HttpExchange) =>
       deadline !== null && deadline.dueAt - clock.now() > totalTimeoutMs / 2;
-    this.#pool = new ConnectionPool(this.#connector, limits, isTimely);
-    this.#slownesses = new Deadlines(clock, limits.slowAfterMs, (exchange) => this.#pool.outlasted(exchange));
+    this.#pool = new ConnectionPool(clock, this.#connector, limits, isTimely);
     this.#deadlines = new Deadlines(clock, totalTimeoutMs, (exchange) => exchange.timeOut());
   }
 
   post(request: WebhookRequest, isSlow = false): Promise<Posted> {
     return new Promise((resolve) => {
       const exchange = new HttpExchange(request, isSlow, this, resolve);
-      const now = this.#clock.now();
-      exchange.deadline = this.#deadlines.add(exchange, now);
-      exchange.slowness = this.#slownesses.add(exchange, now);
+      exchange.deadline = this.#deadlines.add(exchange, this.#clock.now());
       if (this.#isClosed) exchange.interrupt();
       else this.#pool.send(exchange);
     });
@@ -113,7 +110,6 @@ export class HttpTransport implements Transport, ExchangeOwner {
   /** An exchange is over: its connection is free for another, or closed. */
   ended(exchange: HttpExchange, isReusable: boolean): void {
     if (exchange.deadline) this.#deadlines.remove(exchange.deadline);
-    if (exchange.slowness) this.#slownesses.remove(exchange.slowness);
     this.#pool.done(exchange, isReusable);
   }
 
@@ -127,7 +123,6 @@ export class HttpTransport implements Transport, ExchangeOwner {
     this.#connector.close();
     this.#pool.close();
     this.#deadlines.clear();
-    this.#slownesses.clear();
   }
 
   /** Connections open or being opened: shown in metrics, and bounded. */

@@ -118,7 +118,7 @@ describe('not one packet goes to', () => {
       proxy: null,
     });
     const target = { host: 'localhost', port: receiver.port, session: undefined };
-    await expect(connector.connect(target)).rejects.toMatchObject({
+    await expect(connector.connect(target, () => {})).rejects.toMatchObject({
       failureCode: 'blocked_address',
       facts: { blockedBy: 'remote_address' },
     });

@@ -2,6 +2,8 @@
  * Guarantee: whatever a receiver does, an attempt ends within its total time with exactly one result, is named after
  * what happened, and leaves no connection behind. Nothing is inflated, followed or read without end.
  */
+import type { AddressInfo } from 'node:net';
+import tls from 'node:tls';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../services/runtime/clock.ts';
 import { parseEgressAllow } from '../../services/runtime/egress.ts';
@@ -149,8 +151,9 @@ describe('connections', () => {
     });
     const post = (isSlow = false) => transport.post(requestTo(started.origin), isSlow);
     for (let i = 0; i < 9; i += 1) void post();
-    expect(transport.openConnections).toBe(3);
+    await expect.poll(() => transport.openConnections).toBe(3);
     expect((await post()).exchange.kind).toBe('acknowledged');
+    await systemClock().sleep(100);
     // Nine are slow by now, as what is known to be slow is from its beginning: twelve of these at most.
     for (let i = 0; i < 20; i += 1) void post(true);
     await systemClock().sleep(1000);
@@ -162,7 +165,7 @@ describe('connections', () => {
     const transport = transportOf({ limits: { connectionsPerOriginMax: 1, idleMax: 0 } });
     await Promise.all([1, 2, 3].map(() => transport.post(requestTo(target.origin))));
     expect(target.accepted).toBe(1);
-    expect(transport.openConnections).toBe(0);
+    await expect.poll(() => transport.openConnections).toBe(0);
   });
 
   test("that none was free for all the time are our own lack, not the receiver's failure", async () => {
@@ -171,6 +174,55 @@ describe('connections', () => {
     const posted = await Promise.all([1, 2, 3].map(() => transport.post(requestTo(started.origin))));
     expect(posted.map(({ isOurs }) => isOurs)).toEqual([false, true, true]);
     expect(transport.openConnections).toBe(0);
+  });
+
+  test.each([
+    ['Connection: close', 3],
+    ['Keep-Alive: timeout=1', 3],
+    ['Keep-Alive: timeout=60', 1],
+  ])('are used as long as the receiver keeps them: %s', async (header, connections) => {
+    const target = await receiver(
+      (s) => void s.write(`HTTP/1.1 200 OK\r\n${header}\r\nContent-Length: 0\r\n\r\n`),
+    );
+    const transport = transportOf();
+    for (let i = 0; i < 3; i += 1) await transport.post(requestTo(target.origin));
+    expect(target.accepted).toBe(connections);
+  });
+
+  test('on which the receiver speaks unasked carry nothing more', async () => {
+    const target = await receiver((socket) => {
+      socket.write(OK);
+      setTimeout(() => socket.write(OK.replace('200', '500')), 20);
+    });
+    const transport = transportOf();
+    const first = await transport.post(requestTo(target.origin));
+    await expect.poll(() => transport.openConnections).toBe(0);
+    const second = await transport.post(requestTo(target.origin));
+    expect([first, second].map(({ exchange }) => exchange.kind)).toEqual(['acknowledged', 'acknowledged']);
+    expect(target.accepted).toBe(2);
+  });
+
+  test('on which the receiver speaks first are a protocol error', async () => {
+    const greeting = tls.createServer(
+      { key: certificates.certificate.keyPem, cert: certificates.certificate.certPem },
+      (socket) => socket.on('error', () => {}).write('220 mail.example ESMTP\r\n'),
+    );
+    await new Promise<void>((resolve) => greeting.listen(0, '127.0.0.1', resolve));
+    const { port } = greeting.address() as AddressInfo;
+    const { exchange } = await transportOf().post(requestTo(`https://127.0.0.1:${port}`));
+    greeting.close();
+    expect(exchange).toMatchObject({ kind: 'failed', failureCode: 'protocol_error' });
+  });
+
+  test('never carry a header that is more than one line', async () => {
+    const target = await receiver((socket) => void socket.write(OK));
+    const headers = ['webhook-id', 'e1\r\nX-Smuggled: yes'];
+    const { exchange } = await transportOf().post({ ...requestTo(target.origin), headers });
+    expect(exchange).toMatchObject({
+      failureCode: 'protocol_error',
+      detail: expect.stringContaining('webhook-id'),
+    });
+    expect(target.received).toBe('');
   });
 
   test('that the receiver closes while idle cost no attempt', async () => {
