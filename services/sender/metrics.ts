@@ -1,7 +1,8 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import { FAILURE_CODES } from '../domain/attempt.ts';
 import { ATTEMPTS_MAX } from '../domain/retry.ts';
 import type { DeliveryTask } from '../domain/task.ts';
+import { PlainHistogram } from '../runtime/plain-histogram.ts';
 import { type Delivery, PARKED_WHY, type ParkedWhy } from './deliver.ts';
 
 const DELIVERY_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600, 3600, 86_400];
@@ -16,11 +17,12 @@ interface InFlight {
 
 /** The sender's metrics. No label ever holds an id: their number must not grow with merchants. */
 export class SenderMetrics {
-  readonly #attempts = new Map<string, { inc(): void }>();
+  /** By result, then by attempt number: those that the counter has not been told of. */
+  readonly #attempts = new Map<string, number[]>();
   readonly #parked = new Map<ParkedWhy, { inc(): void }>();
-  readonly #deliverySeconds: Histogram;
-  readonly #attemptSeconds: Histogram;
-  readonly #lateness: Histogram;
+  readonly #deliverySeconds: PlainHistogram;
+  readonly #attemptSeconds: PlainHistogram;
+  readonly #lateness: PlainHistogram;
   readonly #early: Counter;
   readonly #deadLetters: Counter<'reason'>;
   readonly #cancelled: Counter<'reason'>;
@@ -32,22 +34,20 @@ export class SenderMetrics {
     const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
       new Counter({ name: `hookrail_${name}`, help, labelNames, registers });
     const histogram = (name: string, help: string, buckets: number[]) =>
-      new Histogram({ name: `hookrail_${name}`, help, buckets, registers });
-    const attempts = counter(
-      'attempts_total',
-      'Attempts made, by result and attempt number.',
-      'result',
-      'attempt',
-    );
-    for (const result of ['delivered', ...FAILURE_CODES]) {
-      for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-        // Resolved once: finding a label's child at every attempt costs more than counting.
-        this.#attempts.set(
-          result + attempt,
-          lazyChild(() => attempts.labels(result, `${attempt}`)),
-        );
-      }
+      new PlainHistogram(registry, `hookrail_${name}`, help, buckets);
+    for (const result of [DELIVERED, ...FAILURE_CODES]) {
+      this.#attempts.set(
+        result,
+        Array.from({ length: ATTEMPTS_MAX + 1 }, () => 0),
+      );
     }
+    const attempts: Counter<'result' | 'attempt'> = new Counter({
+      name: 'hookrail_attempts_total',
+      help: 'Attempts made, by result and attempt number.',
+      labelNames: ['result', 'attempt'],
+      registers,
+      collect: () => this.#tell(attempts),
+    });
     const parked = counter('parked_total', 'Tasks put back without counting an attempt.', 'reason');
     for (const why of PARKED_WHY) this.#parked.set(why, parked.labels(why));
     this.#deliverySeconds = histogram(
@@ -99,7 +99,8 @@ export class SenderMetrics {
     if (delivery.kind === 'cancelled') this.#cancelled.inc({ reason: delivery.reason });
     if (delivery.kind !== 'attempted') return;
     const { attempted, posted, settlement } = delivery;
-    this.#attempts.get((attempted.failureCode ?? 'delivered') + task.attempt)?.inc();
+    const counts = this.#attempts.get(attempted.failureCode ?? DELIVERED);
+    if (counts) counts[task.attempt] = (counts[task.attempt] ?? 0) + 1;
     this.#attemptSeconds.observe(attempted.durationMs / 1000);
     if (attempted.outcome.kind === 'delivered') {
       this.#deliverySeconds.observe(Math.max(0, posted.endedAt - task.acceptedAt) / 1000);
@@ -112,15 +113,16 @@ export class SenderMetrics {
       this.#deadLetters.inc({ reason: settlement.dead.reason });
     if (posted.blockedBy !== null) this.#blocked.inc({ reason: posted.blockedBy });
   }
+
+  /** Counting is cheaper than finding a label's counter, which is done when somebody looks. */
+  #tell(attempts: Counter<'result' | 'attempt'>): void {
+    for (const [result, counts] of this.#attempts) {
+      for (const [attempt, count] of counts.entries()) {
+        if (count > 0) attempts.inc({ result, attempt }, count);
+      }
+      counts.fill(0);
+    }
+  }
 }
 
-/** Most of a failure's attempt numbers never happen; their series appear when they do. */
-function lazyChild(find: () => { inc(): void }): { inc(): void } {
-  let child: { inc(): void } | null = null;
-  return {
-    inc() {
-      child ??= find();
-      child.inc();
-    },
-  };
-}
+const DELIVERED = 'delivered';
