@@ -9,14 +9,13 @@ import type { HttpExchange } from './http-exchange.ts';
 export interface Carrier {
   readonly connection: Connection;
   readonly origin: Origin;
-  /** When it will have been idle long enough; null while it is not. */
+  /** Since it was free last: when it will have been so long enough. Null before. */
   idle: Deadline<Carrier> | null;
   /** Until then the receiver keeps it open, milliseconds since the epoch, as far as it has said. */
   usableUntil: number;
 }
 
 interface Origin {
-  readonly url: string;
   readonly target: ConnectTarget;
   /** Connections open and free; the last used first, so that surplus ones fall idle and close. */
   readonly free: Carrier[];
@@ -60,8 +59,6 @@ export class ConnectionPool {
   readonly #slownesses: Deadlines<HttpExchange>;
   /** Origins for which something waits, or came free, in this turn of the event loop. */
   readonly #sendable = new Set<Origin>();
-  #isSending = false;
-  #idle = 0;
 
   /** `isTimely`: what has waited for a connection still has time enough to be sent. */
   constructor(
@@ -114,21 +111,18 @@ export class ConnectionPool {
    * says more than it was asked, has made its connection useless, and a request must not be lost on it.
    */
   #sendSoon(origin: Origin): void {
+    if (this.#sendable.size === 0) setImmediate(() => this.#sendAll());
     this.#sendable.add(origin);
-    if (this.#isSending) return;
-    this.#isSending = true;
-    setImmediate(() => {
-      this.#isSending = false;
-      const origins = [...this.#sendable];
-      this.#sendable.clear();
-      for (const each of origins) this.#sendNow(each);
-    });
   }
 
-  #sendNow(origin: Origin): void {
-    this.#sendWaiting(origin, origin.quick);
-    this.#sendWaiting(origin, origin.slow);
-    while (this.#idle > this.#limits.idleMax && this.#dropFree(origin));
+  #sendAll(): void {
+    const origins = [...this.#sendable];
+    this.#sendable.clear();
+    for (const origin of origins) {
+      this.#sendWaiting(origin, origin.quick);
+      this.#sendWaiting(origin, origin.slow);
+      this.#dropSurplus(origin);
+    }
   }
 
   #sendWaiting(origin: Origin, share: Share): void {
@@ -150,7 +144,6 @@ export class ConnectionPool {
   /** Closes every idle connection. Requests must have ended. */
   close(): void {
     for (const origin of this.#origins.values()) {
-      this.#idle -= origin.free.length;
       for (const carrier of origin.free.splice(0)) this.#drop(carrier);
     }
     this.#idles.clear();
@@ -187,7 +180,6 @@ export class ConnectionPool {
     const now = this.#clock.now();
     carrier.idle = this.#idles.add(carrier, now);
     carrier.usableUntil = now + (carrier.connection.idleMsMax ?? Number.POSITIVE_INFINITY);
-    this.#idle += 1;
     carrier.origin.free.push(carrier);
   }
 
@@ -195,17 +187,18 @@ export class ConnectionPool {
     for (;;) {
       const free = origin.free.pop();
       if (!free) return undefined;
-      this.#idle -= 1;
       if (free.idle) this.#idles.remove(free.idle);
       if (free.usableUntil > this.#clock.now()) return free;
       this.#drop(free);
     }
   }
 
-  #dropFree(origin: Origin): boolean {
-    const free = this.#takeFree(origin);
-    if (free) this.#drop(free);
-    return free !== undefined;
+  #dropSurplus(origin: Origin): void {
+    while (this.#idles.size > this.#limits.idleMax) {
+      const free = this.#takeFree(origin);
+      if (!free) return;
+      this.#drop(free);
+    }
   }
 
   /** An idle connection was closed, by the receiver or by age. */
@@ -214,7 +207,6 @@ export class ConnectionPool {
     const place = free.indexOf(carrier);
     if (place < 0) return;
     free.splice(place, 1);
-    this.#idle -= 1;
     if (carrier.idle) this.#idles.remove(carrier.idle);
     this.#drop(carrier);
   }
@@ -236,7 +228,7 @@ export class ConnectionPool {
     const { connectionsPerOriginMax, connectionsPerOriginSlowMax } = this.#limits;
     const quick = { most: connectionsPerOriginMax, busy: 0, waiting: [] };
     const slow = { most: connectionsPerOriginSlowMax, busy: 0, waiting: [] };
-    const origin: Origin = { url, target, free: [], open: 0, quick, slow };
+    const origin: Origin = { target, free: [], open: 0, quick, slow };
     this.#origins.set(url, origin);
     return origin;
   }

@@ -1,10 +1,9 @@
 import type { TLSSocket } from 'node:tls';
 import type { HttpExchange, WebhookRequest } from './http-exchange.ts';
-import { ResponseFault, type ResponseLimits, ResponseReader } from './response-reader.ts';
+import { NOT_IN_VALUE, ResponseFault, type ResponseLimits, ResponseReader } from './response-reader.ts';
 
 /** How long before the receiver would close an idle connection we stop using it, milliseconds: a request is on its way so long. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
-const NOT_IN_HEAD = /[^\t\x20-\x7e\x80-\xff]/;
 
 /**
  * One TLS connection that carries one exchange at a time: HTTP/1.1, POST only. Made before it is established, so that
@@ -110,7 +109,7 @@ function messageOf({ origin, path, headers, body }: WebhookRequest): Buffer {
   let head = `POST ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
   for (let i = 0; i + 1 < headers.length; i += 2) {
     const value = headers[i + 1] as string;
-    if (NOT_IN_HEAD.test(value))
+    if (NOT_IN_VALUE.test(value))
       throw new Error(`the header ${headers[i]} cannot be sent: it is not one line of text`);
     head += `${headers[i]}: ${value}\r\n`;
   }

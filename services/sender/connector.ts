@@ -50,7 +50,13 @@ export class Connector {
   connect(target: ConnectTarget, receive: (bytes: Buffer) => void): Promise<tls.TLSSocket> {
     const { clock, connectTimeoutMs } = this.#deps;
     return new Promise((resolve, reject) => {
-      const connecting: Connecting = { stage: 'resolving', giveUp: () => {}, isOver: false, end: () => {} };
+      const connecting: Connecting = {
+        stage: 'resolving',
+        receive,
+        giveUp: () => {},
+        isOver: false,
+        end: () => {},
+      };
       const disarm = clock.at(clock.now() + connectTimeoutMs, () =>
         connecting.end(timedOut(connecting, target)),
       );
@@ -65,7 +71,7 @@ export class Connector {
         } else resolve(result);
       };
       this.#opening.add(connecting);
-      this.#open(target, receive, connecting).then(connecting.end, (error: Error) =>
+      this.#open(target, connecting).then(connecting.end, (error: Error) =>
         connecting.end(connectFailureOf(error)),
       );
     });
@@ -77,11 +83,7 @@ export class Connector {
       connecting.end(new ConnectFailure('connection_reset', 'closed'));
   }
 
-  async #open(
-    target: ConnectTarget,
-    receive: (bytes: Buffer) => void,
-    connecting: Connecting,
-  ): Promise<tls.TLSSocket> {
+  async #open(target: ConnectTarget, connecting: Connecting): Promise<tls.TLSSocket> {
     const addresses = await this.#deps.guard.addressesOf(target.host, target.port);
     let failure = new ConnectFailure('dns_error', `${target.host} has no address`);
     for (const address of addresses.slice(0, ADDRESSES_TRIED_MAX)) {
@@ -89,7 +91,7 @@ export class Connector {
       try {
         connecting.stage = 'connecting';
         const tunnel = await this.#tunnel(target, address, connecting);
-        return await this.#handshake(target, address, receive, connecting, tunnel);
+        return await this.#handshake(target, address, connecting, tunnel);
       } catch (error) {
         failure = connectFailureOf(error as Error);
         // Another address of the name may be up; one that answered in TLS speaks for all of them.
@@ -119,7 +121,6 @@ export class Connector {
   #handshake(
     target: ConnectTarget,
     address: string,
-    receive: (bytes: Buffer) => void,
     connecting: Connecting,
     tunnel: Socket | null,
   ): Promise<tls.TLSSocket> {
@@ -127,7 +128,9 @@ export class Connector {
     return new Promise((resolve, reject) => {
       const socket = tls.connect({
         // An address, never a name: nothing is resolved after the check.
-        ...(tunnel ? { socket: tunnel } : { host: address, port: target.port, onread: readInto(receive) }),
+        ...(tunnel
+          ? { socket: tunnel }
+          : { host: address, port: target.port, onread: readInto(connecting.receive) }),
         // Server name indication is for names only (RFC 6066); literals are checked against the certificate's addresses.
         servername: isIP(target.host) ? '' : target.host,
         secureContext: this.#deps.secureContext,
@@ -139,7 +142,7 @@ export class Connector {
       });
       connecting.giveUp = () => void socket.destroy();
       socket.setNoDelay(true);
-      if (tunnel) socket.on('data', receive);
+      if (tunnel) socket.on('data', connecting.receive);
       // Through a proxy, the peer is the proxy, which was told the address.
       if (!tunnel)
         socket.once('connect', () => {
@@ -182,6 +185,8 @@ function readInto(receive: (bytes: Buffer) => void): OnReadOpts {
 /** A connection on its way. `stage` says where a time-out caught it. */
 interface Connecting {
   stage: 'resolving' | 'connecting' | 'handshaking';
+  /** Gets what the receiver sends. */
+  readonly receive: (bytes: Buffer) => void;
   /** Ends what is open for it so far. */
   giveUp(): void;
   isOver: boolean;

@@ -51,6 +51,11 @@ export class Deadlines<Item> {
     // The timer stays: it looks at the head when it fires, which is cheaper than one cancel per removal.
   }
 
+  /** How many have not gone off. */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
   /** What has a deadline that has not gone off, the oldest first. */
   items(): Item[] {
     return this.#waiting.nodes().map(({ item }) => item);

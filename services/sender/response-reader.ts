@@ -38,7 +38,8 @@ const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
 /** What every response begins with: anything else is known after its first bytes. */
 const BEGINNING = 'HTTP/1.';
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
-const NOT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
+/** What the value of a header, sent or received, must not have (RFC 9110 section 5.5). */
+export const NOT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 const LENGTH = /^\d{1,15}$/;
 const CHUNK_SIZE = /^([\da-fA-F]{1,13})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/;
 /** A chunk's size with its extensions, which nobody sends. */
