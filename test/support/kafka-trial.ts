@@ -1,27 +1,26 @@
 /**
  * A fleet on a Kafka of its own, with receivers that keep their own log and a producer that publishes at a pace: what
- * the guarantees are tried on. Per event three endpoints: one always answers 200, one at random, one always 500.
+ * the guarantees are tried on. Every event goes to one endpoint per manner: see trial-receivers.ts.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalKafka } from '../../scripts/local-kafka/cluster.ts';
-import { openKafkaBroker } from '../../services/broker/kafka/open-kafka.ts';
-import type { EventType } from '../../services/domain/event.ts';
+import { eventToJson } from '../../services/codec/events.ts';
+import type { DomainEvent, EventType } from '../../services/domain/event.ts';
 import { deliveryId } from '../../services/domain/ids.ts';
 import type { Chance } from '../../services/domain/samples/chance.ts';
-import { systemClock } from '../../services/runtime/clock.ts';
-import { readConfig } from '../../services/runtime/config.ts';
-import { createLogger } from '../../services/runtime/logger.ts';
-import { systemRandom } from '../../services/runtime/random.ts';
 import type { Exchange } from './delivery-checker.ts';
-import { jsonEventOf } from './events.ts';
+import { eventOf } from './events.ts';
 import { eventually } from './eventually.ts';
+import { ForeignProducer } from './foreign-producer.ts';
 import { freshPrefix } from './kafka.ts';
 import { Fleet } from './kafka-fleet.ts';
 import { type LoggingReceiver, startLoggingReceiver } from './logging-receiver.ts';
 import { MerchantClient } from './merchant-client.ts';
 import { type Premises, preparePremises } from './system.ts';
+import { answering, type Manner } from './trial-receivers.ts';
+import { deadLetterIds } from './trial-shelf.ts';
 
 /** Each type has endpoints of its own: records of one endpoint share a partition, and work is to be spread. */
 const TYPES: readonly (readonly [EventType, string])[] = [
@@ -30,7 +29,7 @@ const TYPES: readonly (readonly [EventType, string])[] = [
   ['KYC', 'FULL_USER'],
   ['AML', 'AML_CHECKS_COMPLETED'],
 ];
-const MANNERS = ['good', 'moody', 'bad'] as const;
+const DEFAULT_MANNERS: readonly Manner[] = ['good', 'moody', 'bad'];
 /** Fewer than in production: starts are cheap, and every process still has work of every kind. */
 const PARTITIONS =
   'deliver=6,retry.3s=4,retry.66s=4,retry.731s=2,retry.4098s=2,retry.15627s=2,retry.46658s=2,' +
@@ -48,7 +47,9 @@ export interface TrialOptions {
   /** How long a receiver takes to answer, milliseconds. */
   readonly answerMs: readonly [least: number, most: number];
   /** Of each type's endpoints. */
-  readonly manners?: readonly (typeof MANNERS)[number][];
+  readonly manners?: readonly Manner[];
+  /** Events are written to Kafka by a transactional producer that is not hookrail's, instead of over REST. */
+  readonly hasForeignProducer?: boolean;
   /** Of every process, besides what makes it one of this fleet. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -79,6 +80,7 @@ export class Trial {
   readonly #options: TrialOptions;
   readonly #premises: Premises;
   #receiver: LoggingReceiver | null = null;
+  #foreign: ForeignProducer | null = null;
   #endpoints: string[][] = [];
   #published = 0;
   #ended = new Set<string>();
@@ -123,22 +125,31 @@ export class Trial {
     const events = Array.from({ length: count }, (_, index) => {
       const number = this.#published + index;
       const [type, subType] = TYPES[number % TYPES.length] ?? ['fiatToCrypto', 'SUCCESS'];
-      return jsonEventOf(this.#premises.merchantId, `${this.topicPrefix}${number}`, { type, subType });
+      return eventOf(this.#premises.merchantId, `${this.topicPrefix}${number}`, { type, subType });
     });
-    const isTaken = async () => (await this.merchant.publish(events).catch(() => null))?.status === 202;
-    await eventually('a batch is acknowledged', isTaken, ACKNOWLEDGED_MS_MAX);
+    await eventually('a batch is acknowledged', () => this.#isTaken(events), ACKNOWLEDGED_MS_MAX);
     const acknowledgedAt = Date.now();
-    for (const [index, { header }] of events.entries()) {
+    for (const [index, { eventId }] of events.entries()) {
       const endpoints = this.#endpoints[(this.#published + index) % TYPES.length] ?? [];
       this.owed.push(
         ...endpoints.map((endpointId) => ({
-          id: deliveryId(header.eventId, endpointId),
+          id: deliveryId(eventId, endpointId),
           endpointId,
           acknowledgedAt,
         })),
       );
     }
     this.#published += count;
+  }
+
+  async #isTaken(events: readonly DomainEvent[]): Promise<boolean> {
+    try {
+      if (!this.#foreign) return (await this.merchant.publish(events.map(eventToJson))).status === 202;
+      await this.#foreign.publish(events);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** Publishes batch after batch until it is told to stop; that resolves when the last is acknowledged. */
@@ -207,38 +218,14 @@ export class Trial {
     return recorded;
   }
 
-  /** Delivery ids of all dead letters, as they lie on the shelf. */
-  async deadLetters(): Promise<string[]> {
-    const config = readConfig(this.fleet.environment);
-    if (!config.kafka) throw new Error('the fleet runs on Kafka');
-    const broker = await openKafkaBroker({
-      kafka: config.kafka,
-      environment: 'sandbox',
-      retryScale: config.sender.retryScale,
-      clientId: 'trial',
-      publishesDirectory: false,
-      clock: systemClock(),
-      random: systemRandom,
-      log: createLogger('silent'),
-    });
-    try {
-      const ids: string[] = [];
-      for (let after: string | undefined; ; ) {
-        const page = await broker.deadLetters.list({
-          limit: 10_000,
-          ...(after === undefined ? {} : { after }),
-        });
-        ids.push(...page.map(({ record }) => record.task.deliveryId));
-        after = page.at(-1)?.position;
-        if (after === undefined) return ids;
-      }
-    } finally {
-      await broker.close();
-    }
+  /** Returns the delivery ids of all dead letters, as they lie on the shelf. */
+  deadLetters(): Promise<string[]> {
+    return deadLetterIds(this.fleet.environment);
   }
 
   /** Ends everything in order; rejects when a process does not exit 0. */
   async stop(): Promise<void> {
+    await this.#foreign?.close();
     await this.fleet.stop();
     await this.#receiver?.close();
   }
@@ -247,23 +234,20 @@ export class Trial {
   async abandon(): Promise<void> {
     clearInterval(this.#keeping);
     this.#keepLogs();
+    await this.#foreign?.close();
     await this.fleet.kill();
     await this.#receiver?.close();
   }
 
   async #start(): Promise<void> {
-    const { routers, senders, chance, answerMs, manners = MANNERS } = this.#options;
-    this.#receiver = await startLoggingReceiver(this.#premises.receiverCert, async (request) => {
-      // An answer takes a moment, so that a kill finds requests in flight.
-      await sleep(chance.between(...answerMs));
-      const manner = request.path.split('/')[1];
-      const isGood = manner === 'good' || (manner === 'moody' && chance.below(2) === 0);
-      const { deliveryId, attempt, at } = request;
-      const status = isGood ? 200 : 500;
-      this.exchanges.push({ deliveryId, attempt, at, answeredAt: Date.now(), status });
-      return status;
-    });
+    const { cluster, routers, senders, manners = DEFAULT_MANNERS } = this.#options;
+    this.#receiver = await startLoggingReceiver(
+      this.#premises.receiverCert,
+      answering(this.#options, this.exchanges),
+    );
     await this.fleet.start(routers, senders);
+    const eventsTopic = `${this.topicPrefix}payments.events`;
+    if (this.#options.hasForeignProducer) this.#foreign = new ForeignProducer(cluster, eventsTopic);
     const { url } = this.#receiver;
     this.#endpoints = await Promise.all(
       TYPES.map(([type]) =>

@@ -25,6 +25,10 @@ export interface LoggingReceiver {
   close(): Promise<void>;
 }
 
+/** Instead of a status: the request is left without an answer, or its connection is ended. */
+export const NEVER_ANSWERED = 0;
+export const CONNECTION_ENDED = -1;
+
 type Answer = (arrival: Omit<Arrival, 'status'>) => number | Promise<number>;
 
 /** An HTTPS receiver that logs every request and answers what `answer` says. */
@@ -56,7 +60,8 @@ export function startLoggingReceiver(
       };
       const status = await answer(seen);
       arrivals.push({ ...seen, status });
-      response.writeHead(status).end();
+      if (status === CONNECTION_ENDED) response.destroy();
+      else if (status !== NEVER_ANSWERED) response.writeHead(status).end();
     });
   });
   return new Promise((resolve) => {

@@ -1,6 +1,7 @@
 /**
- * Does harm to a fleet and its Kafka, chosen by a seed: kills -9 processes and brokers, forces rebalances. Every fault ends
- * with everything running again, and is kept with its time and what was in flight.
+ * Harms a fleet and its Kafka, chosen by a seed: kills processes and brokers (SIGKILL), pauses them (SIGSTOP, later
+ * SIGCONT), forces rebalances. Every fault ends with everything running again, and is kept with its time and what was
+ * in flight.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalKafka } from '../../scripts/local-kafka/cluster.ts';
@@ -8,7 +9,7 @@ import type { Chance } from '../../services/domain/samples/chance.ts';
 import { clusterState, untilHealed, untilSettled } from './cluster-state.ts';
 import type { Fleet, FleetRole } from './kafka-fleet.ts';
 
-export type FaultKind = FleetRole | 'broker' | 'rebalance';
+export type FaultKind = FleetRole | 'broker' | 'rebalance' | 'pause-sender' | 'pause-router' | 'pause-broker';
 
 export interface Fault {
   readonly kind: FaultKind;
@@ -21,6 +22,8 @@ export interface Fault {
   readonly inFlight: number;
 }
 
+/** Longer than a member's session: others take over what a paused process had. */
+const PAUSE_MS = 15_000;
 /** An extra sender works for so long before it leaves again. */
 const VISIT_MS = 2000;
 
@@ -30,6 +33,8 @@ export interface NemesisOptions {
   readonly cluster: LocalKafka;
   readonly topicPrefix: string;
   readonly inFlight: () => number;
+  /** How long a paused process or broker stands still. */
+  readonly pauseMs?: number;
 }
 
 export class Nemesis {
@@ -41,7 +46,7 @@ export class Nemesis {
   }
 
   /** Volleys of so many faults, of different kinds, in an order of chance. */
-  plan(counts: Readonly<Record<FaultKind, number>>, atOnce: number): FaultKind[][] {
+  plan(counts: Readonly<Partial<Record<FaultKind, number>>>, atOnce: number): FaultKind[][] {
     const kinds = Object.entries(counts).flatMap(([kind, count]) =>
       Array.from({ length: count }, () => kind as FaultKind),
     );
@@ -70,9 +75,41 @@ export class Nemesis {
     const inFlight = this.#options.inFlight();
     const from = Date.now();
     const note = (victim: string, to: number) => this.faults.push({ kind, victim, from, to, inFlight });
-    if (kind === 'broker') await this.#killLeader(note);
-    else if (kind === 'rebalance') await this.#rebalance(note);
-    else await this.#killProcess(kind, note);
+    switch (kind) {
+      case 'broker':
+        return this.#killLeader(note);
+      case 'rebalance':
+        return this.#rebalance(note);
+      case 'pause-broker':
+        return this.#pauseLeader(note);
+      case 'pause-sender':
+        return this.#pauseProcess('sender', note);
+      case 'pause-router':
+        return this.#pauseProcess('router', note);
+      default:
+        return this.#killProcess(kind, note);
+    }
+  }
+
+  /** The process stands still until others have its work, and then goes on as if nothing had happened. */
+  async #pauseProcess(role: FleetRole, note: (victim: string, to: number) => void): Promise<void> {
+    const victim = this.#options.chance.pick(this.#options.fleet.of(role));
+    victim.service.process.kill('SIGSTOP');
+    await sleep(this.#options.pauseMs ?? PAUSE_MS);
+    victim.service.process.kill('SIGCONT');
+    await victim.untilReady();
+    await this.#settled();
+    note(victim.name, Date.now());
+  }
+
+  async #pauseLeader(note: (victim: string, to: number) => void): Promise<void> {
+    const { victim, leads } = await this.#pickLeader();
+    victim.pause();
+    await sleep(this.#options.pauseMs ?? PAUSE_MS);
+    victim.resume();
+    await untilHealed(this.#options.cluster, this.#options.topicPrefix);
+    await this.#settled();
+    note(`node ${victim.id}, which led ${leads} partitions`, Date.now());
   }
 
   async #killProcess(role: FleetRole, note: (victim: string, to: number) => void): Promise<void> {
@@ -85,14 +122,19 @@ export class Nemesis {
   }
 
   async #killLeader(note: (victim: string, to: number) => void): Promise<void> {
+    const { victim, leads } = await this.#pickLeader();
+    await victim.kill();
+    await victim.start();
+    await untilHealed(this.#options.cluster, this.#options.topicPrefix);
+    await this.#settled();
+    note(`node ${victim.id}, which led ${leads} partitions`, Date.now());
+  }
+
+  async #pickLeader() {
     const { cluster, topicPrefix, chance } = this.#options;
     const { led } = await clusterState(cluster, topicPrefix);
     const victim = chance.pick(cluster.nodes.filter(({ id }) => (led.get(id) ?? 0) > 0));
-    await victim.kill();
-    await victim.start();
-    await untilHealed(cluster, topicPrefix);
-    await this.#settled();
-    note(`node ${victim.id}, which led ${led.get(victim.id)} partitions`, Date.now());
+    return { victim, leads: led.get(victim.id) ?? 0 };
   }
 
   /** Whoever comes back causes a rebalance: until that is over, the fault is not. */
