@@ -48,28 +48,53 @@ const FORBIDDEN = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\\]/u;
 const LABEL = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/;
 
 /**
- * Names that never are a merchant's public host: special use (RFC 6761, 6762, 7686, 8375, 9476), reverse lookup,
- * and what private networks use (ICANN's .internal and its never-delegated .corp, .home, .mail; routers' .lan).
+ * Suffixes of names that are never a merchant's public host: special use (RFC 6761, 6762, 7686, 8375, 9476), reverse
+ * lookup, undelegated ones that private networks, clusters, container hosts and alternative roots use, and the names
+ * under which clouds serve metadata or number their virtual machines. No delegated top-level domain is among them.
  */
 const RESERVED_SUFFIXES: ReadonlySet<string> = new Set([
   'alt',
+  'api.metadata.cloud.ibm.com',
   'arpa',
+  'cluster',
   'consul',
   'corp',
+  'docker',
   'domain',
+  'ec2',
   'example',
+  'fritz.box',
   'home',
+  'i2p',
+  'incus',
   'internal',
+  'internal.cloudapp.net',
+  'intra',
   'intranet',
   'invalid',
+  'k8s',
+  'kube',
   'lan',
   'local',
   'localdomain',
   'localhost',
+  'localnet',
+  'lxd',
   'mail',
+  'mesh',
+  'metadata.goog',
+  'metadata.packet.net',
+  'metadata.platformequinix.com',
+  'metadata.tencentyun.com',
+  'nomad',
   'onion',
+  'podman',
+  'priv',
   'private',
+  'svc',
   'test',
+  'ts.net',
+  'vagrant',
   'workgroup',
 ]);
 
@@ -137,8 +162,10 @@ function checkHost(hostname: string): EndpointUrlVerdict | null {
   if (hostname.length > HOST_CHARACTERS_MAX || !labels.every((label) => LABEL.test(label))) {
     return refused('malformed', 'the host is not a DNS name: labels of 1 to 63 letters, digits, "-" or "_"');
   }
-  const last = labels.at(-1) ?? '';
-  if (RESERVED_SUFFIXES.has(last)) return refused('reserved_name', `names under ".${last}" are not public`);
+  const reserved = labels
+    .map((_, index) => labels.slice(index).join('.'))
+    .find((suffix) => RESERVED_SUFFIXES.has(suffix));
+  if (reserved) return refused('reserved_name', `"${reserved}" and the names under it are not public`);
   if (labels.length < 2) return refused('single_label', 'the host must be a full DNS name with a dot');
   return null;
 }
