@@ -15,9 +15,11 @@ import { type Config, ConfigError, readConfig } from './runtime/config.ts';
 import { parseEgressAllow } from './runtime/egress.ts';
 import { KeyRing } from './runtime/keyring.ts';
 import { Lifecycle } from './runtime/lifecycle.ts';
-import { createLogger, type Logger, written } from './runtime/logger.ts';
+import { LogOutput } from './runtime/log-output.ts';
+import { countDroppedLines, createLogger, type Logger, written } from './runtime/logger.ts';
 import { type Readiness, startOperations } from './runtime/operations.ts';
 import { systemRandom } from './runtime/random.ts';
+import { runProcess } from './runtime/run-process.ts';
 import { startTracing, type Tracing } from './runtime/tracing.ts';
 import { startSender } from './sender/sender.ts';
 import { openTransport } from './sender/transport.ts';
@@ -171,7 +173,8 @@ async function refuseMissingKeys(store: Store, keyRing: KeyRing, clock: Clock): 
 
 async function openHouse(config: Config, lifecycle: Lifecycle): Promise<House> {
   const clock = systemClock();
-  const log = createLogger(config.logLevel);
+  const output = new LogOutput(1);
+  const log = createLogger(config.logLevel, output);
   // Registered first, so stopped last: whoever ends the process after this cuts no line off.
   lifecycle.onStop('log', () => written(log, clock, LOG_WRITTEN_MS_MAX));
   const tracing = await startTracing(config.tracing, { clock, log });
@@ -179,6 +182,7 @@ async function openHouse(config: Config, lifecycle: Lifecycle): Promise<House> {
   const { tracer } = tracing;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  countDroppedLines(output, registry);
   const keyRing = KeyRing.read(config.keyRingFile);
   mkdirSync(config.dataDir, { recursive: true });
   const broker = await openBroker(config, clock, log);
@@ -268,26 +272,6 @@ function readCa(path: string): string {
   }
 }
 
-/** Runs until a signal or a failure; the exit code says which. A second signal ends at once. */
-async function main(): Promise<void> {
-  const hookrail = await startProcess(process.env);
-  const signalled = new Promise<null>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => {
-        process.once(signal, () => process.exit(1));
-        resolve(null);
-      });
-    }
-  });
-  const failure = await Promise.race([hookrail.failed, signalled]);
-  if (failure) console.error(`hookrail cannot go on: ${failure.message}`);
-  await hookrail.stop();
-  process.exit(failure ? 1 : 0);
-}
-
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  main().catch((error: unknown) => {
-    console.error(`hookrail did not start: ${error instanceof Error ? error.message : error}`);
-    process.exit(1);
-  });
+  runProcess('hookrail', () => startProcess(process.env));
 }
