@@ -164,7 +164,8 @@ async function ask(
       isShelfCommand(command) || LONG_COMMANDS.includes(command) ? LONG_TIMEOUT_MS : SERVICE_TIMEOUT_MS,
   });
   if (answer !== undefined) return answer.result;
-  if (isShelfCommand(command)) return withBroker(config, (broker) => runShelfCommand(broker, command, given));
+  if (isShelfCommand(command))
+    return withBroker(config, (broker) => runShelfCommand(broker, command, given, systemClock().now()));
   const clock = systemClock();
   const store = await openSqliteStore({
     file: storeFile(config),

@@ -26,6 +26,8 @@ export interface LocalKafkaOptions {
   readonly ports?: { readonly broker?: number | undefined; readonly registry?: number | undefined };
   /** A listener beside the plain one. Default: none. */
   readonly secured?: SecuredListener;
+  /** Broker settings instead of ours, by their Kafka names. */
+  readonly settings?: Readonly<Record<string, string | number>>;
   /** For an hour or less: nodes start with half the CPU, and do less at full load. */
   readonly isShortLived: boolean;
   /** JAVA_HOME, PATH and XDG_CACHE_HOME are read. */
@@ -130,6 +132,7 @@ async function prepare(
     return new KafkaNode({
       ...{ id, ports, folder, java, jarsFolder, clusterId, context, onUnexpectedEnd },
       secured: options.secured,
+      settings: options.settings,
       isShortLived: options.isShortLived,
     });
   });

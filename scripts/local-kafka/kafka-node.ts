@@ -9,6 +9,7 @@ export interface KafkaNodeOptions {
   readonly id: number;
   readonly ports: readonly NodePorts[];
   readonly secured: SecuredListener | undefined;
+  readonly settings: Readonly<Record<string, string | number>> | undefined;
   /** Of this node alone: its settings, its output, its data. */
   readonly folder: string;
   readonly java: string;
@@ -55,10 +56,10 @@ export class KafkaNode extends JavaProcess {
 
   /** Writes its settings and prepares its storage, unless it holds data already. Rejects with one line. */
   async prepare(): Promise<void> {
-    const { id, folder, ports, secured, java, clusterId, context } = this.#options;
+    const { id, folder, ports, secured, settings, java, clusterId, context } = this.#options;
     const dataDir = join(folder, 'log');
     mkdirSync(join(folder, 'tmp'), { recursive: true });
-    writeFileSync(propertiesFile(this.#options), nodeProperties({ id, dataDir, ports, secured }));
+    writeFileSync(propertiesFile(this.#options), nodeProperties({ id, dataDir, ports, secured, settings }));
     if (existsSync(join(dataDir, 'meta.properties'))) return;
     const tool = [...QUICK, ...javaArgs(this.#options), 'kafka.tools.StorageTool'];
     await runJava(java, [...tool, 'format', '-t', clusterId, '-c', propertiesFile(this.#options)], context);

@@ -21,10 +21,12 @@ interface NodeSettings {
   /** Of every node, this one among them, in the order of their ids, which start at 1. */
   readonly ports: readonly NodePorts[];
   readonly secured: SecuredListener | undefined;
+  /** Instead of ours, by their Kafka names. */
+  readonly settings: Readonly<Record<string, string | number>> | undefined;
 }
 
 /** The properties file of one node. */
-export function nodeProperties({ id, dataDir, ports, secured }: NodeSettings): string {
+export function nodeProperties({ id, dataDir, ports, secured, settings: given }: NodeSettings): string {
   const own = ports[id - 1];
   if (!own) throw new Error(`node ${id} has no ports`);
   const replicas = Math.min(3, ports.length);
@@ -59,6 +61,7 @@ export function nodeProperties({ id, dataDir, ports, secured }: NodeSettings): s
     'leader.imbalance.check.interval.seconds': 5,
     // The default of 128 MB does not fit a small heap: the node would die at its start.
     'log.cleaner.dedupe.buffer.size': 8_388_608,
+    ...given,
   };
   return Object.entries(settings)
     .map(([name, value]) => `${name}=${value}\n`)

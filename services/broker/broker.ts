@@ -42,7 +42,10 @@ export interface Broker {
   /** Resolves when the whole table as it stood at the call has been applied; `apply` is synchronous and never throws. */
   followDirectory(apply: (change: DirectoryChange) => void): Promise<Follower>;
   readonly quarantine: Shelf<Quarantined> & {
-    /** Puts the records back on EVENTS as they arrived, and takes them off the shelf. Unknown positions are ignored. Answers how many. */
+    /**
+     * Puts the records back on EVENTS as they arrived, and takes them off the shelf; any number of them. Unknown positions
+     * are ignored. Returns how many.
+     */
     requeue(positions: readonly string[]): Promise<number>;
   };
   readonly deadLetters: Shelf<DeadLetter>;
@@ -162,12 +165,20 @@ export interface Follower {
   close(): Promise<void>;
 }
 
-/** Records kept for operators, oldest first. */
+export interface ListOptions<Item> {
+  /** A position: only what comes after it. */
+  readonly after?: string;
+  readonly limit: number;
+  /** Only these. */
+  readonly matches?: (record: Item) => boolean;
+}
+
+/** Records kept for operators. */
 export interface Shelf<Item> {
-  list(options: {
-    readonly after?: string;
-    readonly limit: number;
-  }): Promise<readonly { readonly position: string; readonly record: Item }[]>;
+  /** Oldest first. */
+  list(options: ListOptions<Item>): Promise<readonly { readonly position: string; readonly record: Item }[]>;
+  /** Hands over all that is on the shelf at the call, one after the other, at a cost linear in their number. */
+  visit(use: (position: string, record: Item) => void | Promise<void>): Promise<void>;
   /** Takes these off for ever. Unknown positions are ignored. */
   forget(positions: readonly string[]): Promise<void>;
 }

@@ -7,14 +7,29 @@ const PAGE = {
   after: { type: 'string', describe: 'Only what comes after this position' },
 } as const;
 
-/** `quarantine list|replay`: events that could not be routed. */
+const FILTER = {
+  reason: { choices: QUARANTINE_REASONS, describe: 'Only events of this reason' },
+  merchant: { type: 'string', describe: 'Only events of this merchant' },
+  since: { type: 'string', describe: 'Only events quarantined since then (RFC 3339, or 30m, 2h, 7d)' },
+} as const;
+
+/** `quarantine list|summary|replay`: events that could not be routed. */
 export function quarantineCommands(commands: Argv<GlobalOptions>, run: Execute): Argv<GlobalOptions> {
   return commands
     .command(
       'list',
       'Events that could not be routed, with the reason',
-      (list) => list.options(PAGE),
-      (argv) => run('quarantine-list', argv, { limit: argv.limit, after: argv.after }),
+      (list) => list.options(PAGE).options(FILTER),
+      (argv) => {
+        const { limit, after, reason, merchant, since } = argv;
+        return run('quarantine-list', argv, { limit, after, reason, merchant, since });
+      },
+    )
+    .command(
+      'summary',
+      'How many events are in quarantine, by reason',
+      (summary) => summary,
+      (argv) => run('quarantine-summary', argv, {}),
     )
     .command(
       'replay [positions..]',
@@ -23,17 +38,16 @@ export function quarantineCommands(commands: Argv<GlobalOptions>, run: Execute):
         replay
           .positional('positions', { type: 'string', array: true, describe: 'As quarantine list shows them' })
           .option('all', { type: 'boolean', describe: 'All that is there' })
-          .option('reason', { choices: QUARANTINE_REASONS, describe: 'All of this reason' })
-          .option('merchant', { type: 'string', describe: 'All of this merchant' }),
+          .options(FILTER),
       (argv) => {
-        const { positions, all, reason, merchant } = argv;
-        return run('quarantine-replay', argv, { positions, all, reason, merchant });
+        const { positions, all, reason, merchant, since } = argv;
+        return run('quarantine-replay', argv, { positions, all, reason, merchant, since });
       },
     )
-    .demandCommand(1, 'say what to do with the quarantine: list, replay');
+    .demandCommand(1, 'say what to do with the quarantine: list, summary, replay');
 }
 
-/** `dead-letters list`: deliveries that are over without a success. */
+/** `dead-letters list|summary`: deliveries that are over without a success. */
 export function deadLetterCommands(commands: Argv<GlobalOptions>, run: Execute): Argv<GlobalOptions> {
   return commands
     .command(
@@ -42,5 +56,11 @@ export function deadLetterCommands(commands: Argv<GlobalOptions>, run: Execute):
       (list) => list.options(PAGE),
       (argv) => run('dead-letters-list', argv, { limit: argv.limit, after: argv.after }),
     )
-    .demandCommand(1, 'say what to do with dead letters: list');
+    .command(
+      'summary',
+      'How many dead letters there are, by reason',
+      (summary) => summary,
+      (argv) => run('dead-letters-summary', argv, {}),
+    )
+    .demandCommand(1, 'say what to do with dead letters: list, summary');
 }

@@ -133,8 +133,8 @@ await describeWithKafka('the shelves on Kafka', ({ brokers }) => {
   });
 
   it.each([
-    ['cut', 5_000],
-    ['silent', 12_000],
+    ['cut', 15_000],
+    ['silent', 15_000],
   ] as const)('gives up, in one line, when the line is %s', async (state, withinMs) => {
     const tables = await openTables(brokers);
     await tables.quarantineOn(tables.reader).put(shelved(tables).record);

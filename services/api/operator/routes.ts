@@ -43,7 +43,7 @@ export function operatorRoutes(
     try {
       const args = request.body ?? {};
       const result = isShelfCommand(command)
-        ? await runShelfCommand(deps.broker, command, args)
+        ? await runShelfCommand(deps.broker, command, args, deps.clock.now())
         : await runOperatorCommand(deps, command, args);
       deps.log.info({ event: 'operator_command', command });
       response.setHeader('Cache-Control', 'no-store').json({ result });

@@ -1,29 +1,30 @@
-import type { Broker } from '../../broker/broker.ts';
+import type { Broker, Shelf } from '../../broker/broker.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
 import { QUARANTINE_REASONS, type Quarantined, type QuarantineReason } from '../../domain/quarantine.ts';
 import { timestamp } from '../endpoint-json.ts';
-import { type Arguments, limitOf, OperatorError } from './arguments.ts';
+import { type Arguments, limitOf, OperatorError, timeOf } from './arguments.ts';
 
 /** What an operator does with the broker's shelves: the same through a running service and without one. */
 
 type Shelves = Pick<Broker, 'quarantine' | 'deadLetters'>;
-type Command = (shelves: Shelves, given: Arguments) => Promise<unknown>;
+type Command = (shelves: Shelves, given: Arguments, now: number) => Promise<unknown>;
 
 const LIST_DEFAULT = 100;
 const LIST_MAX = 1000;
-/** Put back at a time: each is written and taken off before the next are. */
-const REPLAY_AT_ONCE = 500;
 
 const COMMANDS = {
-  'quarantine-list': async ({ quarantine }, given) => {
-    const records = await quarantine.list(pageOf(given)).catch(refuseRange);
+  'quarantine-list': async ({ quarantine }, given, now) => {
+    const matches = matcherOf(filterOf(given, now));
+    const records = await quarantine.list({ ...pageOf(given), matches }).catch(refuseRange);
     return records.map(({ position, record }) => quarantinedJson(position, record));
   },
+  'quarantine-summary': ({ quarantine }) => summaryOf(quarantine),
   'quarantine-replay': replay,
   'dead-letters-list': async ({ deadLetters }, given) => {
     const records = await deadLetters.list(pageOf(given)).catch(refuseRange);
     return records.map(({ position, record }) => deadLetterJson(position, record));
   },
+  'dead-letters-summary': ({ deadLetters }) => summaryOf(deadLetters),
 } as const satisfies Record<string, Command>;
 
 export type ShelfCommand = keyof typeof COMMANDS;
@@ -33,38 +34,43 @@ export function isShelfCommand(name: string): name is ShelfCommand {
 }
 
 /** Runs one command. Throws OperatorError for what cannot be done. */
-export function runShelfCommand(shelves: Shelves, name: ShelfCommand, given: Arguments): Promise<unknown> {
-  return COMMANDS[name](shelves, given);
+export function runShelfCommand(
+  shelves: Shelves,
+  name: ShelfCommand,
+  given: Arguments,
+  now: number,
+): Promise<unknown> {
+  return COMMANDS[name](shelves, given, now);
 }
 
 /**
  * Puts records back on EVENTS: those at `positions`, or all of a `reason` or a `merchant`, or simply `all`. What lies there
  * when it begins is found first, so that a record that comes straight back is not put back again and again.
  */
-async function replay({ quarantine }: Shelves, given: Arguments): Promise<{ replayed: number }> {
+async function replay({ quarantine }: Shelves, given: Arguments, now: number): Promise<{ replayed: number }> {
   const { positions = [], all = false } = given;
   if (!Array.isArray(positions) || !positions.every((position) => typeof position === 'string')) {
     throw new OperatorError('positions: a list of texts is needed');
   }
-  const filter = filterOf(given);
-  const chooses = all === true || filter.reason !== undefined || filter.merchant !== undefined;
+  const filter = filterOf(given, now);
+  const chooses = all === true || Object.values(filter).some((value) => value !== undefined);
   if (chooses === positions.length > 0) {
-    throw new OperatorError('name positions (see quarantine list), or --all, --reason or --merchant instead');
+    throw new OperatorError(
+      'name positions (see quarantine list), or --all, --reason, --merchant or --since instead',
+    );
   }
   const wanted = chooses ? await found(quarantine, filter) : positions;
-  let replayed = 0;
-  for (let i = 0; i < wanted.length; i += REPLAY_AT_ONCE) {
-    replayed += await quarantine.requeue(wanted.slice(i, i + REPLAY_AT_ONCE));
-  }
-  return { replayed };
+  return { replayed: wanted.length === 0 ? 0 : await quarantine.requeue(wanted) };
 }
 
 interface Filter {
   readonly reason: QuarantineReason | undefined;
   readonly merchant: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly since: number | undefined;
 }
 
-function filterOf(given: Arguments): Filter {
+function filterOf(given: Arguments, now: number): Filter {
   const { reason, merchant } = given;
   if (merchant !== undefined && typeof merchant !== 'string')
     throw new OperatorError('merchant: must be a text');
@@ -72,21 +78,45 @@ function filterOf(given: Arguments): Filter {
   if (reason !== undefined && known === undefined) {
     throw new OperatorError(`reason: must be one of ${QUARANTINE_REASONS.join(', ')}`);
   }
-  return { reason: known, merchant };
+  return { reason: known, merchant, since: timeOf(given, 'since', now) };
 }
 
-async function found(quarantine: Shelves['quarantine'], { reason, merchant }: Filter): Promise<string[]> {
+function matcherOf({ reason, merchant, since }: Filter): (record: Quarantined) => boolean {
+  return (record) =>
+    (reason === undefined || record.reason === reason) &&
+    (merchant === undefined || record.merchantId === merchant) &&
+    (since === undefined || record.at >= since);
+}
+
+/** How many records there are of each reason, and the times of the oldest and the newest of them; most first. */
+async function summaryOf(shelf: {
+  readonly visit: Shelf<{ readonly reason: string; readonly at: number }>['visit'];
+}): Promise<unknown> {
+  const sums = new Map<string, { count: number; oldest: number; newest: number }>();
+  await shelf.visit((_, { reason, at }) => {
+    const sum = sums.get(reason) ?? { count: 0, oldest: at, newest: at };
+    sum.count += 1;
+    sum.oldest = Math.min(sum.oldest, at);
+    sum.newest = Math.max(sum.newest, at);
+    sums.set(reason, sum);
+  });
+  return [...sums]
+    .sort(([, one], [, other]) => other.count - one.count)
+    .map(([reason, { count, oldest, newest }]) => ({
+      reason,
+      count,
+      oldest: timestamp(oldest),
+      newest: timestamp(newest),
+    }));
+}
+
+async function found(quarantine: Shelves['quarantine'], filter: Filter): Promise<string[]> {
   const positions: string[] = [];
-  for (let after: string | undefined; ; ) {
-    const page = await quarantine.list({ ...(after === undefined ? {} : { after }), limit: LIST_MAX });
-    for (const { position, record } of page) {
-      if (reason !== undefined && record.reason !== reason) continue;
-      if (merchant !== undefined && record.merchantId !== merchant) continue;
-      positions.push(position);
-    }
-    after = page.at(-1)?.position;
-    if (page.length < LIST_MAX) return positions;
-  }
+  const matches = matcherOf(filter);
+  await quarantine.visit((position, record) => {
+    if (matches(record)) positions.push(position);
+  });
+  return positions;
 }
 
 function pageOf(given: Arguments): { limit: number; after?: string } {

@@ -37,11 +37,12 @@ import { KafkaProducer } from './producer.ts';
 import { Publisher } from './publisher.ts';
 import type { KafkaRecords } from './records.ts';
 import { Outgoing } from './settle.ts';
-import { deadLetterShelf, QuarantineShelf } from './shelf.ts';
+import { QuarantineShelf } from './shelf.ts';
 import { Sources } from './sources.ts';
 import { type OpenTopic, TaskStreams } from './task-streams.ts';
 import { TopicConsumer } from './topic-consumer.ts';
 import { TopicReader } from './topic-reader.ts';
+import { deadLetterShelf } from './topic-shelf.ts';
 import type { TopicNames } from './topics.ts';
 
 const CLOSE_GRACE_MS = 5000;

@@ -4,7 +4,7 @@
  * of the version that package.json pins, and whoever raises it runs the producer's tests.
  */
 import { createRequire } from 'node:module';
-import type { Kafka } from 'kafkajs';
+import type { Kafka, KafkaMessage } from 'kafkajs';
 
 /** A request of Kafka's protocol as kafkajs takes it. */
 export interface Protocol<Answer> {
@@ -33,9 +33,58 @@ export interface Cluster {
     topic: string,
   ): readonly { readonly partitionId: number; readonly leader: number }[];
   /** A broker that is connected and authenticated. Rejects when it cannot be reached. */
-  findBroker(node: {
-    readonly nodeId: number;
-  }): Promise<{ readonly connectionPool: { send<Answer>(protocol: Protocol<Answer>): Promise<Answer> } }>;
+  findBroker(node: { readonly nodeId: number }): Promise<{
+    readonly connectionPool: { send<Answer>(protocol: Protocol<Answer>): Promise<Answer> };
+    fetch(request: FetchRequest): Promise<FetchAnswer>;
+  }>;
+  /** Sends one ListOffsets request to each leader, whatever the number of topics. */
+  fetchTopicsOffset(
+    topics: readonly {
+      readonly topic: string;
+      readonly partitions: readonly { readonly partition: number }[];
+      readonly fromBeginning: boolean;
+    }[],
+  ): Promise<
+    readonly {
+      readonly topic: string;
+      readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
+    }[]
+  >;
+  refreshMetadata(): Promise<void>;
+}
+
+export interface FetchRequest {
+  readonly maxWaitTime: number;
+  readonly minBytes: number;
+  readonly maxBytes: number;
+  readonly topics: readonly {
+    readonly topic: string;
+    readonly partitions: readonly {
+      readonly partition: number;
+      readonly fetchOffset: string;
+      readonly maxBytes: number;
+    }[];
+  }[];
+}
+
+/** The answer for one partition, as kafkajs decodes it. */
+export interface FetchedPartition {
+  readonly partition: number;
+  readonly highWatermark: string;
+}
+
+interface FetchAnswer {
+  readonly responses: readonly {
+    readonly topicName: string;
+    readonly partitions: readonly FetchedPartition[];
+  }[];
+}
+
+export interface FetchedBatch {
+  /** Without control records and records of aborted transactions. */
+  readonly messages: readonly KafkaMessage[];
+  /** With them. */
+  readonly rawMessages: readonly { readonly offset: string }[];
 }
 
 interface ProduceAnswer {
@@ -53,6 +102,17 @@ const require = createRequire(import.meta.url);
 
 /** Of Produce, version 7: reads the answer, and throws when a partition was refused. */
 export const produceResponse: Protocol<ProduceAnswer>['response'] = require('kafkajs/src/protocol/requests/produce/v7/response');
+
+const Batch: new (
+  topic: string,
+  fetchOffset: string,
+  fetched: FetchedPartition,
+) => FetchedBatch = require('kafkajs/src/consumer/batch');
+
+/** The records of one partition's answer, from `fetchOffset` on. */
+export function batchOf(topic: string, fetchOffset: number, fetched: FetchedPartition): FetchedBatch {
+  return new Batch(topic, `${fetchOffset}`, fetched);
+}
 
 /** Connects to nothing yet; with the client's addresses, TLS, SASL and time-outs. */
 export function clusterOf(kafka: Kafka): Cluster {

@@ -1,141 +1,15 @@
-import type { DeadLetter } from '../../domain/journal.ts';
 import type { Quarantined } from '../../domain/quarantine.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Broker, Shelf } from '../broker.ts';
 import { errorLine } from './error-line.ts';
 import type { RecordSender } from './record-sender.ts';
-import type { KafkaRecords, RecordOf } from './records.ts';
-import {
-  compareOnShelf,
-  OldestOnShelf,
-  type OnShelf,
-  positionText,
-  readPosition,
-  type ShelfPosition,
-} from './shelf-position.ts';
-import type { TopicReader } from './topic-reader.ts';
+import type { OnShelf } from './shelf-position.ts';
+import { learnWithin, type ShelfOptions, TopicShelf } from './topic-shelf.ts';
 
-const LIST_MAX = 1000;
-const LEARN_MS_MAX = 10_000;
 const REQUEUE_MS_MAX = 30_000;
-
-export interface ShelfOptions {
-  readonly reader: TopicReader;
-  readonly records: KafkaRecords;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly topic: string;
-}
-
-/** Dead letters, oldest first, one of each delivery. */
-export function deadLetterShelf(options: ShelfOptions): Shelf<DeadLetter> {
-  return new TopicShelf('deadLetter', options);
-}
-
-type ShelfKind = 'deadLetter' | 'quarantined';
-
-/**
- * The records of one topic, of each key the last: a crash may write one again, and a later null of its key takes it off.
- * A position is `<timestamp>-<partition>-<offset>`; as `after` it is a place in the order, whether its record is still
- * there or not.
- */
-class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
-  readonly #kind: K;
-  readonly #options: ShelfOptions;
-
-  constructor(kind: K, options: ShelfOptions) {
-    this.#kind = kind;
-    this.#options = options;
-  }
-
-  /** The topic forgets by age. */
-  async forget(): Promise<void> {}
-
-  /** At most 1,000. Throws RangeError when `after` is no position. Records that cannot be read are left out and logged. */
-  async list({
-    after,
-    limit,
-  }: {
-    readonly after?: string;
-    readonly limit: number;
-  }): Promise<readonly { readonly position: string; readonly record: RecordOf[K] }[]> {
-    let from: ShelfPosition | null | undefined = after === undefined ? null : readPosition(after);
-    if (from === undefined) throw new RangeError(`"${after}" is not a position of this shelf`);
-    const wanted = Math.max(0, Math.min(limit, LIST_MAX));
-    const listed: { position: string; record: RecordOf[K] }[] = [];
-    while (listed.length < wanted) {
-      const asked = wanted - listed.length;
-      const page = await this.#oldest(from, asked);
-      for (const item of page) {
-        const record = await this.#decoded(item);
-        if (record) listed.push({ position: positionText(item), record });
-      }
-      from = page.at(-1) ?? null;
-      if (page.length < asked) break;
-    }
-    return listed;
-  }
-
-  /** The oldest records after a place that are still on the shelf. */
-  async #oldest(after: ShelfPosition | null, limit: number): Promise<OnShelf[]> {
-    const { reader, topic } = this.#options;
-    const taken = new Set<string>();
-    const copied = new Map<string, number>();
-    for (;;) {
-      const oldest = new OldestOnShelf(limit);
-      // Whatever comes after the place, and whatever takes it off again, has been appended since its time.
-      const starts = after ? await reader.startsAt(topic, after.timestamp) : undefined;
-      await reader.read(topic, starts, (record) => {
-        const key = keyText(record);
-        if (record.value === null) taken.add(key);
-        else if (taken.has(key) || record.offset < (copied.get(key) ?? 0)) return;
-        else if (!after || compareOnShelf(record, after) > 0) {
-          const isCopy = oldest.add(key, { ...record, value: record.value });
-          if (isCopy) copied.set(key, record.offset);
-        }
-      });
-      const present = oldest.sorted().filter((record) => !taken.has(keyText(record)));
-      if (present.length >= limit || !oldest.hasDropped) return present.slice(0, limit);
-      // More of the oldest were taken off or copied than were kept in reserve: again, now knowing which.
-    }
-  }
-
-  async #decoded(item: OnShelf): Promise<RecordOf[K] | undefined> {
-    const { clock, log, records, topic } = this.#options;
-    await learnWithin(records, item.value, clock);
-    try {
-      return records.decode(this.#kind, item.value);
-    } catch (error) {
-      const { partition, offset } = item;
-      log.error(
-        { topic, partition, offset, detail: errorLine(error) },
-        'a shelved record cannot be read: left out',
-      );
-      return undefined;
-    }
-  }
-
-  /** The records at these places that are still on the shelf, oldest first. */
-  async take(places: readonly string[]): Promise<OnShelf[]> {
-    const { reader, topic } = this.#options;
-    const wanted = new Set(places.filter((text) => readPosition(text)));
-    const starts = new Map<number, number>();
-    for (const text of wanted) {
-      const place = readPosition(text);
-      if (!place) continue;
-      starts.set(place.partition, Math.min(place.offset, starts.get(place.partition) ?? place.offset));
-    }
-    const found = new Map<string, OnShelf>();
-    await reader.read(topic, starts, (record) => {
-      if (record.value === null) found.delete(keyText(record));
-      else if (wanted.has(positionText(record)))
-        found.set(keyText(record), { ...record, value: record.value });
-    });
-    return [...found.values()].sort(compareOnShelf);
-  }
-}
+/** Written and taken off before the reading goes on: bounds memory. */
+const REQUEUE_AT_ONCE = 500;
+const REQUEUE_BYTES_AT_ONCE = 8 * 1024 * 1024;
 
 export interface QuarantineOptions extends ShelfOptions {
   readonly sender: RecordSender;
@@ -146,6 +20,7 @@ export interface QuarantineOptions extends ShelfOptions {
 /** Events that could not be routed. Every record has a key of its own, so that a null takes off exactly one. */
 export class QuarantineShelf {
   readonly list: Shelf<Quarantined>['list'];
+  readonly visit: Shelf<Quarantined>['visit'];
   readonly #options: QuarantineOptions;
   readonly #shelf: TopicShelf<'quarantined'>;
 
@@ -153,6 +28,7 @@ export class QuarantineShelf {
     this.#options = options;
     this.#shelf = new TopicShelf('quarantined', options);
     this.list = (page) => this.#shelf.list(page);
+    this.visit = (use) => this.#shelf.visit(use);
   }
 
   /** The topic forgets by age. */
@@ -171,8 +47,10 @@ export class QuarantineShelf {
   /** See the port. Rejects with "outcome unknown" when brokers do not answer for 30 s: some may be requeued by then. */
   requeue: Broker['quarantine']['requeue'] = async (positions) => {
     const { clock, log, records, topic } = this.#options;
-    const requeued: Promise<void>[] = [];
-    for (const item of await this.#shelf.take(positions)) {
+    let requeued = 0;
+    let waiting: Promise<void>[] = [];
+    let bytes = 0;
+    await this.#shelf.take(positions, async (item) => {
       await learnWithin(records, item.value, clock);
       let record: Quarantined;
       try {
@@ -183,13 +61,19 @@ export class QuarantineShelf {
           { topic, partition, offset, detail: errorLine(error) },
           'a shelved record cannot be requeued',
         );
-        continue;
+        return;
       }
       const key = await this.#keyOf(record);
-      requeued.push(this.#putBack(item, record, key));
-    }
-    await Promise.all(requeued);
-    return requeued.length;
+      waiting.push(this.#putBack(item, record, key));
+      requeued += 1;
+      bytes += item.value.length;
+      if (waiting.length < REQUEUE_AT_ONCE && bytes < REQUEUE_BYTES_AT_ONCE) return;
+      await Promise.all(waiting);
+      waiting = [];
+      bytes = 0;
+    });
+    await Promise.all(waiting);
+    return requeued;
   };
 
   /**
@@ -215,20 +99,4 @@ export class QuarantineShelf {
     const decoded = records.decodeEvent(value);
     return decoded.ok ? decoded.event.entityId : (eventId ?? '');
   }
-}
-
-/** Rejects when the registry has not told a record's schema in time: leaving the record out would hide it. */
-async function learnWithin(records: KafkaRecords, bytes: Buffer, clock: Clock): Promise<void> {
-  if (records.isKnown(bytes)) return;
-  const late = new AbortController();
-  const cancel = clock.at(clock.now() + LEARN_MS_MAX, () => late.abort());
-  await records.learn(bytes, late.signal);
-  cancel();
-  if (records.isKnown(bytes)) return;
-  throw new Error('the schema registry does not tell the schema of a shelved record: is it up? Try again');
-}
-
-function keyText({ key, partition, offset }: Pick<OnShelf, 'key' | 'partition' | 'offset'>): string {
-  // Without a key nothing can take it off.
-  return key === null ? `${partition}/${offset}` : `${partition}:${key.toString('latin1')}`;
 }

@@ -1,23 +1,22 @@
-import type { EachBatchPayload, Kafka } from 'kafkajs';
+import type { Kafka } from 'kafkajs';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Random } from '../../runtime/random.ts';
 import type { Admins } from './admins.ts';
-import type { ConsumerClient } from './consumer-client.ts';
 import { errorLine } from './error-line.ts';
-import { loneConsumer } from './lone-consumer.ts';
+import { batchOf, type Cluster, clusterOf, type FetchedPartition } from './kafkajs-cluster.ts';
 
-const FETCH_BYTES = 1024 * 1024;
+const FETCH_BYTES = 8 * 1024 * 1024;
+const PARTITION_BYTES = 1024 * 1024;
+/** A record that is there ends the wait at once; also bounds how long a lost connection goes unnoticed. */
+const FETCH_WAIT_MS = 2000;
+const AGAIN_MS = 200;
 const TICK_MS = 1000;
-/** Nothing came for so long: whoever asked is told so. */
+/** Without a record for so long the reading is given up. */
 const NO_PROGRESS_MS_MAX = 10_000;
 
 export interface TopicReaderOptions {
   readonly kafka: Kafka;
   readonly admins: Admins;
   readonly clock: Clock;
-  readonly random: Random;
-  /** What our consumer groups' names begin with. */
-  readonly groupPrefix: string;
 }
 
 export interface TopicRecord {
@@ -32,11 +31,16 @@ export interface TopicRecord {
 /** By partition, the first offset to read; partitions that are left out are not read. */
 export type Starts = ReadonlyMap<number, number>;
 
-/** Reads what lies in a topic now, and no further, for questions that are asked now and then. */
+/** Called with one record at a time. Reading goes on when a returned promise has resolved. */
+export type Visit = (record: TopicRecord) => void | Promise<void>;
+
+/**
+ * Reads what a topic holds now, and no further, for an operator's questions. It fetches from the partitions' leaders
+ * without a consumer group: forming one takes 3 s on a cluster with Kafka's default rebalance delay.
+ */
 export class TopicReader {
   readonly #options: TopicReaderOptions;
-  readonly #reading = new Set<Reading>();
-  readonly #leaving = new Set<Promise<void>>();
+  readonly #readings = new Set<Reading>();
   #isClosed = false;
 
   constructor(options: TopicReaderOptions) {
@@ -45,28 +49,23 @@ export class TopicReader {
 
   /**
    * Hands over every record that the topic holds at the call, at or after `starts` (undefined: all), in order within each
-   * partition. Rejects with one line when nothing comes for 10 s. Costs one question when there is nothing to read.
+   * partition. Rejects with one line when nothing comes for 10 s, and with whatever `visit` throws.
    */
-  async read(topic: string, starts: Starts | undefined, visit: (record: TopicRecord) => void): Promise<void> {
-    if (this.#isClosed) throw new Error('the broker is closed');
-    const { clock, groupPrefix, kafka, random } = this.#options;
+  async read(topic: string, starts: Starts | undefined, visit: Visit): Promise<void> {
+    this.#refuseWhenClosed();
+    const { kafka, clock } = this.#options;
     const ranges = rangesOf(await this.#bounds(topic), starts);
     if (ranges.size === 0) return;
-    if (this.#isClosed) throw new Error('the broker is closed');
-    const groupId = `${groupPrefix}reader.${random.uuid()}`;
-    const client = loneConsumer({ kafka, clock, topic, groupId, bytesPerPartition: FETCH_BYTES });
+    this.#refuseWhenClosed();
+    const cluster = clusterOf(kafka);
     const bounds = () => this.#bounds(topic);
-    const reading = new Reading({ client, clock, topic, ranges, visit, bounds });
-    this.#reading.add(reading);
+    const reading = new Reading({ cluster, clock, topic, ranges, visit, bounds });
+    this.#readings.add(reading);
     try {
       await reading.run();
     } finally {
-      this.#reading.delete(reading);
-      // Nobody waits for the good-bye.
-      const left = client.letGo().then(() => {
-        this.#leaving.delete(left);
-      });
-      this.#leaving.add(left);
+      this.#readings.delete(reading);
+      void cluster.disconnect().catch(() => {});
     }
   }
 
@@ -78,15 +77,17 @@ export class TopicReader {
     return new Map(offsets.map(({ partition, offset }) => [partition, Number(offset)]));
   }
 
-  /** What is being read is rejected. May be called twice. */
+  /** Rejects what is being read. May be called twice. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const reading of this.#reading) reading.fail(new Error('the broker is closed'));
-    await Promise.resolve();
-    await Promise.all(this.#leaving);
+    for (const reading of this.#readings) reading.fail(new Error('the broker is closed'));
   }
 
-  /** A question of its own: an answer shared with who asked earlier may lack what was acknowledged in between. */
+  #refuseWhenClosed(): void {
+    if (this.#isClosed) throw new Error('the broker is closed');
+  }
+
+  /** Asked anew each time: a shared answer may lack what was acknowledged since. */
   async #bounds(topic: string): Promise<Bounds> {
     const offsets = await this.#options.admins.ask((admin) => admin.fetchTopicOffsets(topic));
     return new Map(
@@ -115,39 +116,45 @@ function rangesOf(bounds: Bounds, starts: Starts | undefined): Map<number, Range
 }
 
 interface ReadingOptions {
-  readonly client: ConsumerClient;
+  readonly cluster: Cluster;
   readonly clock: Clock;
   readonly topic: string;
   readonly ranges: Map<number, Range>;
-  readonly visit: (record: TopicRecord) => void;
+  readonly visit: Visit;
   readonly bounds: () => Promise<Bounds>;
 }
 
-/** One question's reading. */
+/** An error of the caller's own, which no repetition mends. */
+class VisitError extends Error {
+  override readonly name = 'VisitError';
+}
+
+/** One reading: one leader at a time, so that records are visited one after the other. */
 class Reading {
   readonly #options: ReadingOptions;
   #progressAt: number;
-  #resolve: () => void = () => {};
+  #isVisiting = false;
+  #isConnected = false;
+  #isEnded = false;
+  #failure: unknown;
   #reject: (error: Error) => void = () => {};
   #cancelWatch: () => void = () => {};
-  #isOver = false;
 
   constructor(options: ReadingOptions) {
     this.#options = options;
     this.#progressAt = options.clock.now();
   }
 
+  /** Ends at the latest when nothing came for too long, whatever the requests under way do. */
   async run(): Promise<void> {
-    const over = new Promise<void>((resolve, reject) => {
-      this.#resolve = resolve;
+    const failed = new Promise<never>((_, reject) => {
       this.#reject = reject;
     });
     this.#watch();
-    void this.#start();
     try {
-      await over;
+      await Promise.race([this.#readAll(), failed]);
     } finally {
-      this.#isOver = true;
+      this.#isEnded = true;
       this.#cancelWatch();
     }
   }
@@ -156,82 +163,113 @@ class Reading {
     this.#reject(error);
   }
 
-  async #start(): Promise<void> {
-    const { client, topic } = this.#options;
-    const { consumer } = client;
-    consumer.on(consumer.events.GROUP_JOIN, ({ payload }) =>
-      this.#joined(payload.memberAssignment[topic] ?? []),
-    );
-    consumer.on(consumer.events.CRASH, ({ payload }) => this.#failBecause(payload.error));
-    try {
-      await client.start(async (payload) => {
-        if (!this.#isOver) this.#take(payload);
-      });
-    } catch (error) {
-      this.#failBecause(error);
-    }
-  }
-
-  #failBecause(error: unknown): void {
-    this.#reject(new Error(`topic ${this.#options.topic} could not be read: ${errorLine(error)}`));
-  }
-
-  /** Runs before anything is fetched. */
-  #joined(assigned: readonly number[]): void {
-    const { client, ranges } = this.#options;
-    for (const partition of assigned) {
-      const range = ranges.get(partition);
-      if (range) client.seek(partition, range.next);
-      else client.pause(partition);
-    }
-  }
-
-  #take({ batch }: EachBatchPayload): void {
-    const { clock, ranges, visit } = this.#options;
-    const { partition } = batch;
-    const range = ranges.get(partition);
-    if (!range) return;
-    for (const { offset: text, timestamp, key, value } of batch.messages) {
-      const offset = Number(text);
-      if (offset < range.next) continue;
-      range.next = offset + 1;
-      if (offset >= range.end) break;
-      visit({ partition, offset, timestamp: Number(timestamp), key, value });
-    }
-    this.#progressAt = clock.now();
-    this.#settle(partition, range);
-  }
-
-  #settle(partition: number, range: Range): void {
-    const { client, ranges } = this.#options;
-    if (range.next < range.end) return;
-    ranges.delete(partition);
-    if (ranges.size === 0) this.#resolve();
-    else client.pause(partition);
-  }
-
   #watch(): void {
     const { clock, topic } = this.#options;
     this.#cancelWatch = clock.at(clock.now() + TICK_MS, () => {
-      const quietMs = clock.now() - this.#progressAt;
-      if (quietMs > NO_PROGRESS_MS_MAX) {
+      if (this.#isVisiting) this.#progressAt = clock.now();
+      if (clock.now() - this.#progressAt > NO_PROGRESS_MS_MAX) {
+        const why = this.#failure === undefined ? '' : ` (${errorLine(this.#failure)})`;
         const seconds = NO_PROGRESS_MS_MAX / 1000;
-        this.#reject(new Error(`topic ${topic} could not be read: nothing came for ${seconds} s; try again`));
-        return;
-      }
-      if (quietMs > TICK_MS) void this.#lookAtBounds();
-      this.#watch();
+        this.fail(
+          new Error(`topic ${topic} could not be read: nothing came for ${seconds} s${why}; try again`),
+        );
+      } else this.#watch();
     });
   }
 
-  /** Retention may delete what we are about to read. */
-  async #lookAtBounds(): Promise<void> {
-    const { bounds, ranges } = this.#options;
+  async #readAll(): Promise<void> {
+    const { clock, ranges } = this.#options;
+    while (ranges.size > 0 && !this.#isEnded) {
+      const before = this.#position();
+      this.#failure = undefined;
+      try {
+        await this.#connect();
+        for (const [leader, partitions] of this.#leaders()) await this.#fetch(leader, partitions);
+      } catch (error) {
+        if (error instanceof VisitError) throw error.cause;
+        this.#failure = error;
+      }
+      if (this.#failure === undefined && this.#position() !== before) continue;
+      if (ranges.size === 0 || this.#isEnded) return;
+      await clock.sleep(AGAIN_MS);
+      await this.#lookAgain();
+    }
+  }
+
+  #position(): number {
+    let sum = 0;
+    for (const { next } of this.#options.ranges.values()) sum += next;
+    return sum;
+  }
+
+  async #connect(): Promise<void> {
+    if (this.#isConnected) return;
+    const { cluster, topic } = this.#options;
+    await cluster.connect();
+    await cluster.addMultipleTargetTopics([topic]);
+    this.#isConnected = true;
+  }
+
+  #leaders(): Map<number, number[]> {
+    const { cluster, ranges, topic } = this.#options;
+    const leaders = new Map<number, number[]>();
+    for (const { partitionId, leader } of cluster.findTopicPartitionMetadata(topic)) {
+      if (!ranges.has(partitionId) || leader < 0) continue;
+      leaders.set(leader, [...(leaders.get(leader) ?? []), partitionId]);
+    }
+    return leaders;
+  }
+
+  async #fetch(leader: number, partitions: readonly number[]): Promise<void> {
+    const { cluster, ranges, topic } = this.#options;
+    const asked = partitions.map((partition) => {
+      const fetchOffset = `${ranges.get(partition)?.next ?? 0}`;
+      return { partition, fetchOffset, maxBytes: PARTITION_BYTES };
+    });
+    const broker = await cluster.findBroker({ nodeId: leader });
+    const { responses } = await broker.fetch({
+      maxWaitTime: FETCH_WAIT_MS,
+      minBytes: 1,
+      maxBytes: FETCH_BYTES,
+      topics: [{ topic, partitions: asked }],
+    });
+    for (const fetched of responses.flatMap((response) => response.partitions)) await this.#take(fetched);
+  }
+
+  async #take(fetched: FetchedPartition): Promise<void> {
+    const { clock, ranges, topic, visit } = this.#options;
+    const { partition } = fetched;
+    const range = ranges.get(partition);
+    if (!range) return;
+    const { messages, rawMessages } = batchOf(topic, range.next, fetched);
+    for (const { offset: text, timestamp, key, value } of messages) {
+      const offset = Number(text);
+      if (offset >= range.end || this.#isEnded) break;
+      try {
+        const visiting = visit({ partition, offset, timestamp: Number(timestamp), key, value });
+        this.#isVisiting = true;
+        if (visiting) await visiting;
+      } catch (error) {
+        throw new VisitError('visit threw', { cause: error });
+      } finally {
+        this.#isVisiting = false;
+      }
+    }
+    if (rawMessages.length > 0) this.#progressAt = clock.now();
+    range.next = Math.max(range.next, Number(rawMessages.at(-1)?.offset ?? -1) + 1);
+    if (range.next >= range.end) ranges.delete(partition);
+  }
+
+  /** Leaders may have moved, and retention may have deleted what was about to be read. */
+  async #lookAgain(): Promise<void> {
+    const { bounds, cluster, ranges } = this.#options;
+    await cluster.refreshMetadata().catch(() => {
+      this.#isConnected = false;
+    });
     const known = await bounds().catch(() => null);
-    if (!known || this.#isOver) return;
-    for (const [partition, range] of [...ranges]) {
-      range.next = Math.max(range.next, known.get(partition)?.low ?? 0);
-      this.#settle(partition, range);
+    for (const [partition, range] of known ? [...ranges] : []) {
+      range.next = Math.max(range.next, known?.get(partition)?.low ?? 0);
+      if (range.next >= range.end) ranges.delete(partition);
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { RecordDecoder } from '../../codec/record-codec.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
 import type { Quarantined } from '../../domain/quarantine.ts';
-import type { Broker, Shelf } from '../broker.ts';
+import type { Broker, ListOptions, Shelf } from '../broker.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { EngineThread } from './engine-thread.ts';
 import type { Part } from './part.ts';
@@ -9,6 +9,10 @@ import { eventOf } from './settle.ts';
 import { EVENTS, type ShelfTable, type StoredRecord } from './wire.ts';
 
 const LIST_MAX = 1_000;
+/** Put back in one commit. */
+const REQUEUE_AT_ONCE = 500;
+/** Records read at a time: each holds a body. */
+const VISIT_PAGE = 100;
 
 type DecoderOf<T> = (schema: number) => RecordDecoder<T>;
 
@@ -19,7 +23,7 @@ export function deadLetterShelf(
   decoderOf: DecoderOf<DeadLetter>,
 ): Shelf<DeadLetter> {
   return {
-    list: lister(thread, 'dead_letter', decoderOf),
+    ...readingOf(thread, 'dead_letter', decoderOf),
     forget: (positions) => forget(queue, positions, (part, id) => part.deadLetterDone(id)),
   };
 }
@@ -31,27 +35,40 @@ export function quarantineShelf(
   decoderOf: DecoderOf<Quarantined>,
 ): Broker['quarantine'] {
   return {
-    list: lister(thread, 'quarantine', decoderOf),
+    ...readingOf(thread, 'quarantine', decoderOf),
     forget: (positions) => forget(queue, positions, (part, id) => part.quarantineDone(id)),
     async requeue(positions) {
       const ids = idsOf(positions);
-      const reply = await thread.read({ kind: 'readQuarantined', ids });
-      if (reply.kind !== 'records') throw new Error(`unexpected answer ${reply.kind}`);
-      const found = reply.records.flatMap((stored) => {
-        const event = eventOf(decoded(stored, decoderOf));
-        return event ? [{ id: Number(stored.key), event }] : [];
-      });
-      if (found.length === 0) return 0;
-      // Off the shelf and back on the stream in one commit. The id is known already, so it is not checked again.
-      await queue.publish((part) => {
-        for (const { id, event } of found) {
-          part.append(EVENTS, event);
-          part.quarantineDone(id);
-        }
-      });
-      return found.length;
+      let requeued = 0;
+      for (let from = 0; from < ids.length; from += REQUEUE_AT_ONCE) {
+        requeued += await requeue(thread, queue, decoderOf, ids.slice(from, from + REQUEUE_AT_ONCE));
+      }
+      return requeued;
     },
   };
+}
+
+async function requeue(
+  thread: EngineThread,
+  queue: CommitQueue,
+  decoderOf: DecoderOf<Quarantined>,
+  ids: number[],
+): Promise<number> {
+  const reply = await thread.read({ kind: 'readQuarantined', ids });
+  if (reply.kind !== 'records') throw new Error(`unexpected answer ${reply.kind}`);
+  const found = reply.records.flatMap((stored) => {
+    const event = eventOf(decoded(stored, decoderOf));
+    return event ? [{ id: Number(stored.key), event }] : [];
+  });
+  if (found.length === 0) return 0;
+  // Off the shelf and back on the stream in one commit. The id is known already, so it is not checked again.
+  await queue.publish((part) => {
+    for (const { id, event } of found) {
+      part.append(EVENTS, event);
+      part.quarantineDone(id);
+    }
+  });
+  return found.length;
 }
 
 function idsOf(positions: readonly string[]): number[] {
@@ -70,15 +87,42 @@ async function forget(
   });
 }
 
-function lister<T>(thread: EngineThread, shelf: ShelfTable, decoderOf: DecoderOf<T>): Shelf<T>['list'] {
-  return async ({ after, limit }) => {
+type Listed<T> = readonly { readonly position: string; readonly record: T }[];
+
+function readingOf<T>(
+  thread: EngineThread,
+  shelf: ShelfTable,
+  decoderOf: DecoderOf<T>,
+): Pick<Shelf<T>, 'list' | 'visit'> {
+  const page = async (after: string | undefined, limit: number): Promise<Listed<T>> => {
     const from = after === undefined ? 0 : Number(after);
     if (!Number.isSafeInteger(from)) throw new RangeError(`"${after}" is not a position of this shelf`);
-    const request = { kind: 'readShelf', shelf, after: from, limit: Math.min(limit, LIST_MAX) } as const;
+    const request = { kind: 'readShelf', shelf, after: from, limit } as const;
     const reply = await thread.read(request);
     if (reply.kind !== 'records') throw new Error(`unexpected answer ${reply.kind}`);
     return reply.records.map((stored) => ({ position: stored.key, record: decoded(stored, decoderOf) }));
   };
+  const list = async ({ after, limit, matches = () => true }: ListOptions<T>): Promise<Listed<T>> => {
+    const wanted = Math.min(limit, LIST_MAX);
+    const listed: Listed<T>[number][] = [];
+    for (let from = after; listed.length < wanted; ) {
+      const asked = wanted - listed.length;
+      const records = await page(from, asked);
+      listed.push(...records.filter(({ record }) => matches(record)));
+      from = records.at(-1)?.position;
+      if (records.length < asked || from === undefined) break;
+    }
+    return listed;
+  };
+  const visit: Shelf<T>['visit'] = async (use) => {
+    for (let from: string | undefined; ; ) {
+      const records = await page(from, VISIT_PAGE);
+      for (const { position, record } of records) await use(position, record);
+      from = records.at(-1)?.position;
+      if (records.length < VISIT_PAGE || from === undefined) return;
+    }
+  };
+  return { list, visit };
 }
 
 function decoded<T>({ schema, blob }: StoredRecord, decoderOf: DecoderOf<T>): T {
