@@ -163,7 +163,7 @@ function readiness(house: House, phase: Phase): Readiness {
 
 /** Whoever changes endpoints does not begin without a key: what it seals could not be read. */
 async function refuseMissingKeys(store: Store, keyRing: KeyRing, clock: Clock): Promise<void> {
-  const counts = await store.sealings.counts(clock.now());
+  const counts = await store.sealings.counts(clock.wall());
   const needed = counts.flatMap(({ keyId, endpoints }) =>
     endpoints > 0 ? [[keyId, endpoints] as const] : [],
   );

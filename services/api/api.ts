@@ -102,8 +102,8 @@ function createApp(
   context: ApiContext,
   deps: Pick<ApiDeps, 'log' | 'registry'>,
 ): { readonly app: Express; readonly limiters: readonly RateLimit[] } {
-  const general = limitPerMinute('requests', context.options.rateLimitPerMinute);
-  const tests = limitPerMinute('tests', context.options.testRateLimitPerMinute);
+  const general = limitPerMinute('requests', context.options.rateLimitPerMinute, context.clock);
+  const tests = limitPerMinute('tests', context.options.testRateLimitPerMinute, context.clock);
   const app = express();
   // A path is what openapi.yaml says, to the letter.
   app.enable('case sensitive routing').enable('strict routing').disable('etag');

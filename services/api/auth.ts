@@ -25,7 +25,7 @@ export function authenticate(
     if (!matches || key.revokedAt !== null || key.kind !== kind) {
       throw new ApiError('api_key_invalid', 'No such key is in use here.', CHALLENGE);
     }
-    deps.store.keys.touch(key.keyId, deps.clock.now());
+    deps.store.keys.touch(key.keyId, deps.clock.wall());
     response.locals.keyId = key.keyId;
     response.locals.merchantId = key.merchantId;
     next();

@@ -77,7 +77,7 @@ export interface ApiContext {
 
 /** Now, in whole milliseconds: what is stored and shown. */
 export function wholeNow(clock: Clock): number {
-  return Math.floor(clock.now());
+  return Math.floor(clock.wall());
 }
 
 /** Answers when the change is in force everywhere; else 503, and the change stays. */

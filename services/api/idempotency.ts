@@ -46,7 +46,7 @@ export async function idempotently(
   }
   running.add(scope);
   try {
-    const known = await context.store.answers.find(scope, context.clock.now());
+    const known = await context.store.answers.find(scope, context.clock.wall());
     if (known === undefined) {
       const answer = await work((toKeep) => ({
         scope,

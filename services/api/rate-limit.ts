@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
-import { MemoryStore, rateLimit } from 'express-rate-limit';
+import { type ClientRateLimitInfo, rateLimit, type Store } from 'express-rate-limit';
+import type { Clock } from '../runtime/clock.ts';
 import { ApiError } from './problem.ts';
 
 const WINDOW_MS = 60_000;
@@ -13,12 +14,12 @@ export interface RateLimit {
  * Limits the requests of one API key per minute, in this process. Every answer carries the RateLimit headers
  * (IETF draft); a refused one also Retry-After. Runs behind authentication.
  */
-export function limitPerMinute(name: string, limit: number): RateLimit {
-  const store = new MemoryStore();
+export function limitPerMinute(name: string, limit: number, clock: Clock): RateLimit {
+  const windows = new Windows(clock);
   const handler = rateLimit({
     windowMs: WINDOW_MS,
     limit,
-    store,
+    store: windows,
     identifier: name,
     standardHeaders: 'draft-8',
     legacyHeaders: false,
@@ -27,5 +28,51 @@ export function limitPerMinute(name: string, limit: number): RateLimit {
       next(new ApiError('rate_limited', `A key may make ${limit} requests a minute here (${name}).`));
     },
   });
-  return { handler, stop: () => store.shutdown() };
+  return { handler, stop: () => windows.clear() };
+}
+
+interface Window {
+  requests: number;
+  /** When it ends, by the clock's `now()`. */
+  readonly endsAt: number;
+}
+
+/**
+ * The current window of each key. The library's own store goes by the system's time: once that is set back by an hour,
+ * a key at its limit would be refused for an hour.
+ */
+class Windows implements Store {
+  readonly localKeys = true;
+  readonly #clock: Clock;
+  /** In the order of their ends, since all are equally long. */
+  readonly #windows = new Map<string, Window>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  increment(key: string): ClientRateLimitInfo {
+    const now = this.#clock.now();
+    for (const [other, { endsAt }] of this.#windows) {
+      if (endsAt > now) break;
+      this.#windows.delete(other);
+    }
+    const window = this.#windows.get(key) ?? { requests: 0, endsAt: now + WINDOW_MS };
+    window.requests += 1;
+    this.#windows.set(key, window);
+    return { totalHits: window.requests, resetTime: new Date(this.#clock.wall(window.endsAt)) };
+  }
+
+  decrement(key: string): void {
+    const window = this.#windows.get(key);
+    if (window) window.requests -= 1;
+  }
+
+  resetKey(key: string): void {
+    this.#windows.delete(key);
+  }
+
+  clear(): void {
+    this.#windows.clear();
+  }
 }

@@ -43,7 +43,7 @@ export async function reconcile({ store, directory, clock, log }: ReconcileDeps)
       'the directory stream has merchants and endpoints that this store, which is new, does not have';
     log.warn({ keys: ahead.length }, `${what}: if the old store was lost, stop and restore a backup of it`);
   } else if (ahead.length > 0) {
-    await store.outbox.adopt(ahead, clock.now());
+    await store.outbox.adopt(ahead, clock.wall());
     log.warn({ keys: ahead.length }, 'the directory stream was ahead of the store: the store has it now');
   }
   return lacking;

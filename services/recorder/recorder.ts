@@ -50,7 +50,7 @@ export async function startRecorder(deps: RecorderDeps): Promise<Recorder> {
       }
       recorded.inc(batch.entries.length);
       const newest = batch.entries.at(-1);
-      if (newest) delay.set(Math.max(0, clock.now() - endOf(newest)) / 1000);
+      if (newest) delay.set(Math.max(0, clock.wall() - endOf(newest)) / 1000);
     },
     (partition) => store.log.positionOf(partition),
     { batchMax: BATCH_MAX },

@@ -33,7 +33,7 @@ export async function runRetention(deps: RetentionDeps): Promise<void> {
   while (!signal.aborted) {
     try {
       const startedAt = clock.now();
-      const gone = await step(deps, startedAt);
+      const gone = await step(deps, clock.wall());
       const took = clock.now() - startedAt;
       const pause = Math.min(PAUSE_MS, Math.max(PAUSE_BETWEEN_STEPS_MS_MIN, took));
       await clock.sleep(gone > 0 ? pause : PAUSE_MS, signal);

@@ -39,7 +39,7 @@ export async function startRouter(deps: RouterDeps): Promise<Router> {
   const routed = events.labels('routed');
   const consumer = await broker.events.consume(
     (received) => {
-      const startedAt = clock.now();
+      const startedAt = clock.wall();
       const result = fanOut(received, { directory, acceptsSimulated, now: startedAt });
       if (result.kind === 'routed') routed.inc();
       else {
@@ -47,7 +47,7 @@ export async function startRouter(deps: RouterDeps): Promise<Router> {
         events.labels('quarantined').inc();
         log.warn({ reason, detail, eventId, merchantId }, 'event quarantined');
       }
-      return tracer ? traceRoute(tracer, received, result, { startedAt, endedAt: clock.now() }) : result;
+      return tracer ? traceRoute(tracer, received, result, { startedAt, endedAt: clock.wall() }) : result;
     },
     { inFlightMax: IN_FLIGHT_MAX },
   );

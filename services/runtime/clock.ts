@@ -1,9 +1,18 @@
 import { performance } from 'node:perf_hooks';
 
-/** Time is injected: nothing outside runtime reads a clock or sets a timer. */
+/**
+ * Time is injected: nothing outside runtime reads a clock or sets a timer.
+ *
+ * `now()` runs evenly and ignores changes of the system's time: use it for due times, time-outs, pauses, intervals and
+ * ages within this process. `wall()` follows the system's time: use it for what is told to others or kept as history
+ * (webhook-timestamp, the journal, created_at, expiries), and compare that with `wall()` only. The two agree from the
+ * start of the process until the system's time is set. So setting it neither fires nor delays what is scheduled here.
+ */
 export interface Clock {
-  /** Milliseconds since the epoch, with fractions; never goes backwards within a process. */
+  /** Milliseconds since the epoch as of the start of the process, plus what has passed since; with fractions, monotonic. */
   now(): number;
+  /** The system's time, milliseconds since the epoch, of a moment of `now()`'s; the present one unless given. */
+  wall(at?: number): number;
   /** Milliseconds that this thread has had nothing to do, in all. */
   idleMs(): number;
   /** Resolves after at least `ms`, or as soon as the signal fires (it does not reject). */
@@ -15,13 +24,21 @@ export interface Clock {
 /** setTimeout takes at most 2^31 − 1 ms. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/**
- * The system's clock: monotonic, anchored once to the wall clock, so that a jump of the wall clock under a running
- * process neither fires retries early nor holds them back.
- */
+/** A smaller difference is no change of the system's time: `Date.now` has whole milliseconds only. */
+const SET_MS_MIN = 100;
+
+/** The system's clock. */
 export function systemClock(): Clock {
   const anchor = Date.now() - performance.now();
   const now = () => anchor + performance.now();
+  /** By how much the system's time was set since the start, in all; a suspended machine counts as one that was set. */
+  let setBy = 0;
+  const wall = (at?: number) => {
+    const present = now();
+    const difference = Date.now() - present;
+    if (Math.abs(difference - setBy) > SET_MS_MIN) setBy = difference;
+    return (at ?? present) + setBy;
+  };
   const at = (due: number, callback: () => void): (() => void) => {
     let timer: NodeJS.Timeout;
     const arm = () => {
@@ -45,5 +62,5 @@ export function systemClock(): Clock {
       const cancel = at(now() + ms, done);
       signal?.addEventListener('abort', done, { once: true });
     });
-  return { now, idleMs: () => performance.nodeTiming.idleTime, sleep, at };
+  return { now, wall, idleMs: () => performance.nodeTiming.idleTime, sleep, at };
 }

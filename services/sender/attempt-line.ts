@@ -9,12 +9,11 @@ import type { Delivery } from './deliver.ts';
  */
 export function attemptLine(
   task: DeliveryTask,
-  { attempted, posted }: Extract<Delivery, { kind: 'attempted' }>,
+  { attempted, lateMs }: Extract<Delivery, { kind: 'attempted' }>,
 ): string {
   const { outcome, failureCode, failureDetail, response } = attempted;
   const durationMs = Math.round(attempted.durationMs * 10) / 10;
-  const lateMs = task.dueAt === 0 ? 0 : Math.round(attempted.startedAt - task.dueAt);
-  const sinceAcceptedMs = Math.round(posted.endedAt - task.acceptedAt);
+  const sinceAcceptedMs = Math.round(attempted.startedAt + attempted.durationMs - task.acceptedAt);
   const nextAt = outcome.kind === 'retry' ? `"${isoTime(outcome.dueAt)}"` : 'null';
   return (
     `"delivery":${jsonText(task.deliveryId)},"event":${jsonText(task.eventId)},` +
@@ -24,7 +23,7 @@ export function attemptLine(
     `"hop":${task.hop},"outcome":"${outcome.kind}",` +
     `"failure_code":${failureCode === null ? 'null' : jsonText(failureCode)},` +
     `"failure_detail":${failureDetail === null ? 'null' : jsonText(failureDetail)},` +
-    `"response_status":${response?.status ?? null},"duration_ms":${durationMs},"late_ms":${lateMs},` +
+    `"response_status":${response?.status ?? null},"duration_ms":${durationMs},"late_ms":${Math.round(lateMs)},` +
     `"since_accepted_ms":${sinceAcceptedMs},"next_at":${nextAt}`
   );
 }

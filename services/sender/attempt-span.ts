@@ -11,7 +11,7 @@ type Made = Extract<Delivery, { kind: 'attempted' }>;
  * before it, which may have been half a day ago. Answers what the attempt is settled with: the next one knows this span.
  */
 export function traceAttempt(tracer: Tracer, task: DeliveryTask, made: Made): Settlement {
-  const { attempted, posted, settlement } = made;
+  const { attempted, settlement } = made;
   const before = spanContextOf(task.linkedSpan);
   const span = tracer.startSpan(
     'POST webhook',
@@ -26,7 +26,7 @@ export function traceAttempt(tracer: Tracer, task: DeliveryTask, made: Made): Se
   if (attempted.failureCode !== null) {
     span.setStatus({ code: SpanStatusCode.ERROR, message: attempted.failureCode });
   }
-  span.end(spanTime(posted.endedAt));
+  span.end(spanTime(attempted.startedAt + attempted.durationMs));
   if (settlement.kind !== 'settled' || !settlement.next) return settlement;
   const linkedSpan = traceparentOf(span.spanContext());
   if (linkedSpan === undefined) return settlement;

@@ -34,6 +34,8 @@ export type Delivery =
       readonly settlement: Settlement;
       readonly attempted: Attempted;
       readonly posted: Posted;
+      /** How long after its due time it began; 0 for what was due at once. */
+      readonly lateMs: number;
       /** Scheme, host and port that it was sent to. */
       readonly origin: string;
     }
@@ -61,7 +63,7 @@ export async function deliver(task: DeliveryTask, deps: DeliverDeps, isSlow = fa
   // The endpoint as it is now: disabled, deleted, moved or rotated while the task waited.
   const endpoint = directory.endpoint(task.endpointId);
   const reason = whyCancelled(task, endpoint);
-  if (!endpoint || reason) return cancelled(task, reason ?? 'endpoint_deleted', clock.now());
+  if (!endpoint || reason) return cancelled(task, reason ?? 'endpoint_deleted', clock.wall());
   if (directory.merchant(task.merchantId)?.state === 'paused')
     return parked(heldTier(task), 'merchant_paused');
 
@@ -69,7 +71,8 @@ export async function deliver(task: DeliveryTask, deps: DeliverDeps, isSlow = fa
   if (!opened) return parked(heldTier(task), 'secret_not_openable');
 
   const startedAt = clock.now();
-  const { request, signature } = buildRequest(task, opened, startedAt);
+  const sentAt = clock.wall(startedAt);
+  const { request, signature } = buildRequest(task, opened, sentAt);
   const posted = await transport.post(request, isSlow);
   const { exchange, endedAt } = posted;
 
@@ -87,16 +90,19 @@ export async function deliver(task: DeliveryTask, deps: DeliverDeps, isSlow = fa
     kind: 'attempted',
     delivery: headOf(task),
     endpointVersion: endpoint.version,
-    startedAt,
+    startedAt: sentAt,
     durationMs: endedAt - startedAt,
-    outcome,
+    outcome: outcome.kind === 'retry' ? { ...outcome, dueAt: clock.wall(outcome.dueAt) } : outcome,
     failureCode: isFailed ? exchange.failureCode : null,
     failureDetail: isFailed ? exchange.detail : null,
     response: exchange.response,
     signature,
   };
   const { origin } = opened;
-  return { kind: 'attempted', settlement: settle(task, attempted, endedAt), attempted, posted, origin };
+  const lateMs = task.dueAt === 0 ? 0 : startedAt - task.dueAt;
+  const dueAt = outcome.kind === 'retry' ? outcome.dueAt : 0;
+  const settlement = settle(task, attempted, { dueAt, endedAt: clock.wall(endedAt) });
+  return { kind: 'attempted', settlement, attempted, posted, lateMs, origin };
 }
 
 /** Tests reach disabled endpoints too, so that a merchant can test before enabling (decisions §1). */
@@ -105,15 +111,22 @@ function whyCancelled(task: DeliveryTask, endpoint: Endpoint | undefined): Cance
   return task.trigger === 'test' ? null : refusalOf(endpoint);
 }
 
-/** What follows the attempt, for the broker: nothing, the next attempt, or the dead letter of a full schedule. */
-function settle(task: DeliveryTask, attempted: Attempted, endedAt: number): Settlement {
+/**
+ * What follows the attempt, for the broker: nothing, the next attempt, or the dead letter of a full schedule. `dueAt`: of
+ * the next attempt, by this process's clock. `endedAt`: by the system's time.
+ */
+function settle(
+  task: DeliveryTask,
+  attempted: Attempted,
+  { dueAt, endedAt }: { readonly dueAt: number; readonly endedAt: number },
+): Settlement {
   const { outcome, failureCode } = attempted;
   const journal = [attempted];
   switch (outcome.kind) {
     case 'delivered':
       return { kind: 'settled', journal };
     case 'retry': {
-      const next = { ...task, attempt: task.attempt + 1, hop: 0, dueAt: outcome.dueAt };
+      const next = { ...task, attempt: task.attempt + 1, hop: 0, dueAt };
       return { kind: 'settled', journal, next };
     }
     case 'exhausted':

@@ -98,16 +98,17 @@ export class SenderMetrics {
     if (delivery.kind === 'parked') this.parked(delivery.why);
     if (delivery.kind === 'cancelled') this.#cancelled.inc({ reason: delivery.reason });
     if (delivery.kind !== 'attempted') return;
-    const { attempted, posted, settlement } = delivery;
+    const { attempted, lateMs, posted, settlement } = delivery;
     const counts = this.#attempts.get(attempted.failureCode ?? DELIVERED);
     if (counts) counts[task.attempt] = (counts[task.attempt] ?? 0) + 1;
     this.#attemptSeconds.observe(attempted.durationMs / 1000);
     if (attempted.outcome.kind === 'delivered') {
-      this.#deliverySeconds.observe(Math.max(0, posted.endedAt - task.acceptedAt) / 1000);
+      const endedAt = attempted.startedAt + attempted.durationMs;
+      this.#deliverySeconds.observe(Math.max(0, endedAt - task.acceptedAt) / 1000);
     }
     // A parked task is late on purpose.
     if (task.attempt > 1 && task.hop === 0) {
-      this.#lateness.observe(Math.max(0, attempted.startedAt - task.dueAt) / 1000);
+      this.#lateness.observe(Math.max(0, lateMs) / 1000);
     }
     if (settlement.kind === 'settled' && settlement.dead)
       this.#deadLetters.inc({ reason: settlement.dead.reason });

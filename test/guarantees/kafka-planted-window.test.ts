@@ -141,6 +141,7 @@ function twoHoursAgo(): Clock {
   const clock = systemClock();
   return {
     now: () => clock.now() - OUTAGE_MS,
+    wall: (at) => clock.wall(at),
     idleMs: () => clock.idleMs(),
     sleep: (ms, signal) => clock.sleep(ms, signal),
     at: (at, callback) => clock.at(at + OUTAGE_MS, callback),

@@ -26,7 +26,7 @@ function lineOf(task: DeliveryTask, outcome: Outcome, failureDetail: string | nu
       signature: 'v1,x',
     },
   };
-  const delivery = { kind: 'attempted', attempted, posted: { endedAt: AT + 12.345 } };
+  const delivery = { kind: 'attempted', attempted, lateMs: 4.2 };
   return JSON.parse(`{${attemptLine(task, delivery as never)}}`);
 }
 

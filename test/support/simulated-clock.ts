@@ -13,6 +13,13 @@ export class SimulatedClock implements Clock {
     return this.#now;
   }
 
+  /** How far the system's time is ahead of `now()`. */
+  setBy = 0;
+
+  wall(at = this.#now): number {
+    return at + this.setBy;
+  }
+
   /** What takes simulated time takes none of the thread's. */
   idleMs(): number {
     return this.#now;

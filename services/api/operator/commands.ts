@@ -41,7 +41,7 @@ const COMMANDS = {
   'keys-list': async ({ store }) => (await store.keys.list()).map(keyJson),
   'keys-revoke': async ({ store, clock }, given) => {
     const keyId = text(given, 'id');
-    const at = Math.floor(clock.now());
+    const at = Math.floor(clock.wall());
     if (await store.keys.revoke(keyId, at)) return { keyId, revokedAt: timestamp(at) };
     throw new OperatorError(`there is no key ${keyId} in use: see keys list`);
   },
@@ -91,7 +91,7 @@ async function createKey(
     hash: hashApiKey(text32),
     hint: apiKeyHint(text32),
     name: given.name === undefined ? null : text(given, 'name'),
-    createdAt: Math.floor(clock.now()),
+    createdAt: Math.floor(clock.wall()),
     revokedAt: null,
     lastUsedAt: null,
   };

@@ -43,7 +43,7 @@ export async function carryOutErasure(
     await clock.sleep(PAUSE_MS, signal);
   }
   const removed = { events, deliveries };
-  await store.erasures.finish(order.erasureId, removed, { at: clock.now(), actor: OPERATOR });
+  await store.erasures.finish(order.erasureId, removed, { at: clock.wall(), actor: OPERATOR });
   return { ...removed, shelved };
 }
 

@@ -24,12 +24,12 @@ const AUDIT_MAX = 1000;
 export const KEEPING_COMMANDS = {
   'audit-list': listAudit,
   'entity-erase': eraseEntity,
-  'keyring-usage': ({ store, clock }) => store.sealings.counts(clock.now()),
+  'keyring-usage': ({ store, clock }) => store.sealings.counts(clock.wall()),
   'keyring-rewrap': rewrapAll,
 } as const satisfies Record<string, Command>;
 
 async function listAudit({ store, clock }: OperatorDeps, given: Arguments): Promise<unknown> {
-  const since = timeOf(given, 'since', clock.now());
+  const since = timeOf(given, 'since', clock.wall());
   const entries = await store.audit
     .list({
       limit: limitOf(given, AUDIT_DEFAULT, AUDIT_MAX),
@@ -74,7 +74,7 @@ async function eraseEntity(deps: OperatorDeps, given: Arguments): Promise<unknow
     );
   }
   const { store, clock } = deps;
-  const options = { at: clock.now(), actor: { kind: 'operator' } } as const;
+  const options = { at: clock.wall(), actor: { kind: 'operator' } } as const;
   const erasureId = await store.erasures.order({ entityId, merchantId }, options);
   const order = { erasureId, entityId, merchantId };
   const erased = await deps.withShelves((shelves) => carryOutErasure({ store, shelves, clock }, order));
@@ -88,7 +88,7 @@ async function rewrapAll(deps: OperatorDeps): Promise<unknown> {
   } catch (error) {
     throw new OperatorError(error instanceof Error ? error.message : String(error));
   }
-  await refuseMissing(deps.store, keyRing, deps.clock.now());
+  await refuseMissing(deps.store, keyRing, deps.clock.wall());
   const { endpoints, answers, notOpened } = await rewrap({ ...deps, keyRing });
   const result = { keyRing: keyRing.file, active: keyRing.active, endpoints, answers };
   if (notOpened.length === 0) return result;

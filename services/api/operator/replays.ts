@@ -27,7 +27,7 @@ export const REPLAY_COMMANDS = {
   'replay-get': async ({ store }, given) => replayJson(await find(store, given)),
   'replay-cancel': async ({ store, clock }, given) => {
     const { replayId } = await find(store, given);
-    const end = { status: 'cancelled', reason: 'operator', at: clock.now(), actor: OPERATOR } as const;
+    const end = { status: 'cancelled', reason: 'operator', at: clock.wall(), actor: OPERATOR } as const;
     const ended = await store.replays.finish(replayId, end);
     if (ended) return replayJson(ended);
     throw new OperatorError(`replay ${replayId} has ended already: see replay get`);
@@ -36,7 +36,7 @@ export const REPLAY_COMMANDS = {
 
 /** A replay over all active endpoints of one merchant, or of every merchant. With `dryRun` only counts. */
 async function start({ store, clock, random }: OperatorDeps, given: Arguments): Promise<unknown> {
-  const at = Math.floor(clock.now());
+  const at = Math.floor(clock.wall());
   const scope = await scopeOf(store, given, at);
   const count = await countMissed(store, scope);
   if (given.dryRun === true) return { dryRun: true, count, ...scopeJson(scope) };

@@ -31,7 +31,7 @@ export async function rewrap(deps: {
   const notOpened: string[] = [];
   let [endpoints, answers] = [0, 0];
   for (let after: string | undefined; ; ) {
-    const now = Math.floor(clock.now());
+    const now = Math.floor(clock.wall());
     const options = { now, limit: AT_ONCE, ...(after === undefined ? {} : { after }) };
     const things = await store.sealings.notSealedWith(keyRing.active, options);
     after = things.at(-1)?.cursor;

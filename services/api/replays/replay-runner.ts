@@ -106,7 +106,7 @@ export class ReplayRunner {
       store,
       replay,
       this.#pace.pageEvents,
-      Math.floor(clock.now()),
+      Math.floor(clock.wall()),
     );
     await broker.publishTasks(tasks);
     this.#made.inc(tasks.length);
@@ -125,11 +125,11 @@ export class ReplayRunner {
     const refusal = refusalOf(endpoint);
     if (refusal !== null) await this.#finish(replay, 'cancelled', refusal);
     if (!endpoint || refusal !== null) return false;
-    const changedMsAgo = this.#deps.clock.now() - endpoint.updatedAt;
+    const changedMsAgo = this.#deps.clock.wall() - endpoint.updatedAt;
     // Below 0: the machine's clock was set back since. Nothing is waited for then.
     const isKnown = changedMsAgo < 0 || changedMsAgo >= this.#pace.afterChangeMs;
     if (place !== null || isKnown) return true;
-    this.#turns.pause(replay, endpoint.updatedAt + this.#pace.afterChangeMs);
+    this.#turns.pause(replay, this.#deps.clock.now() + this.#pace.afterChangeMs - changedMsAgo);
     return false;
   }
 
@@ -148,7 +148,7 @@ export class ReplayRunner {
     reason: ReplayCancelReason | null,
   ): Promise<void> {
     const { store, clock, log } = this.#deps;
-    const end = { status, reason, at: clock.now(), actor: { kind: 'system' } } as const;
+    const end = { status, reason, at: clock.wall(), actor: { kind: 'system' } } as const;
     const ended = await store.replays.finish(replay.replayId, end);
     if (!ended) return;
     const { replayId: replay_id, count, published, leftOut: left_out } = ended;

@@ -62,7 +62,7 @@ export class EventStream {
     return {
       bytes,
       // A producer's clock may be ahead of ours; nothing was accepted in the future.
-      acceptedAt: Math.min(timestamp, this.#deps.clock.now()),
+      acceptedAt: Math.min(timestamp, this.#deps.clock.wall()),
       decoded: this.#deps.records.decodeEvent(bytes),
       ...(traceparent === undefined ? {} : { traceparent }),
     };

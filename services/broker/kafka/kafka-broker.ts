@@ -253,7 +253,12 @@ class Engine implements KafkaBroker {
     const place = `${partition.topic}/${partition.id}@${offset}`;
     log.error({ place, detail }, 'a record cannot be read; it is kept in the quarantine');
     const bytes = value ?? Buffer.alloc(0);
-    const shelved = { reason: 'undecodable', detail: `${place}: ${detail}`, at: clock.now(), bytes } as const;
+    const shelved = {
+      reason: 'undecodable',
+      detail: `${place}: ${detail}`,
+      at: clock.wall(),
+      bytes,
+    } as const;
     this.quarantine.put({ ...shelved, eventId: null, merchantId: null }).then(done, () => {});
   }
 

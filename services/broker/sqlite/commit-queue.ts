@@ -141,7 +141,7 @@ export class CommitQueue {
       this.#wakeIdle();
       return;
     }
-    const at = this.#clock.now();
+    const at = this.#clock.wall();
     this.#running = {
       at,
       kept: this.#kept,
@@ -159,11 +159,15 @@ export class CommitQueue {
   #send(running: Running, kept: PartMessage, offered: PartMessage): void {
     const transfer = [...kept.streams, ...offered.streams, kept.operations, offered.operations];
     const buffers = transfer.filter((buffer) => buffer !== null);
-    this.#thread.send({ kind: 'commit', at: running.at, kept, offered }, buffers, (reply) => {
-      if (this.#dead) return;
-      if (reply.kind === 'committed') this.#done(running, reply);
-      else this.#failed(running, reply);
-    });
+    this.#thread.send(
+      { kind: 'commit', at: running.at, setBy: this.#clock.wall(0), kept, offered },
+      buffers,
+      (reply) => {
+        if (this.#dead) return;
+        if (reply.kind === 'committed') this.#done(running, reply);
+        else this.#failed(running, reply);
+      },
+    );
   }
 
   #done(running: Running, reply: CommitReply): void {

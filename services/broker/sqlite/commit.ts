@@ -34,6 +34,8 @@ export class Committer {
   /** The next position per stream and the next id of a delayed task, as of the last commit. */
   #next: number[];
   #delayedNext: number;
+  /** As the file has it: see `moveDueTimes`. */
+  #setBy = 0;
   /** Bytes written since the last checkpoint, about. */
   bytesInWal = 0;
 
@@ -60,6 +62,7 @@ export class Committer {
       this.#apply(request.kept, work);
       this.#apply(request.offered, work);
       this.#savePositions(work);
+      if (request.setBy !== this.#setBy) this.#statements.setBySave.run(String(request.setBy));
       this.#seen.save(work.at);
       this.#statements.commit.run();
     } catch (error) {
@@ -69,6 +72,7 @@ export class Committer {
       throw error;
     }
     this.bytesInWal += PAGES_PER_COMMIT * PAGE_BYTES;
+    this.#setBy = request.setBy;
     const delayedFirst = this.#delayedNext;
     this.#next = work.next;
     this.#delayedNext = work.delayedNext;
@@ -256,6 +260,9 @@ function prepare(db: Database.Database) {
       'INSERT INTO log_done VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET bits = excluded.bits',
     ),
     doneDelete: db.prepare('DELETE FROM log_done WHERE stream = ? AND first = ?'),
+    setBySave: db.prepare(
+      "INSERT INTO meta VALUES ('set_by', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+    ),
     delayedInsert: db.prepare('INSERT INTO delayed VALUES (?, ?, ?, ?, ?)'),
     delayedDelete: db.prepare('DELETE FROM delayed WHERE id = ?'),
     directoryPut: db.prepare(

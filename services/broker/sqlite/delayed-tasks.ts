@@ -159,7 +159,14 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
       if (this.#held.has(id)) continue;
       const bytes = Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength);
       try {
-        this.#hold({ id, due, task: this.#decoderOf(schema).decode(bytes, 0), bytes: bytes.length });
+        const task = this.#decoderOf(schema).decode(bytes, 0);
+        // The file's due time was moved when the file was opened after the system's time had been set.
+        this.#hold({
+          id,
+          due,
+          task: task.dueAt === due ? task : { ...task, dueAt: due },
+          bytes: bytes.length,
+        });
       } catch (error) {
         this.#failed(new Error(`delayed task ${id} is damaged: ${error}`));
       }

@@ -131,3 +131,19 @@ export function instanceOf(db: Database.Database, fresh: string): string {
   db.prepare("INSERT INTO meta(key, value) VALUES ('instance', ?) ON CONFLICT DO NOTHING").run(fresh);
   return db.prepare<[], string>("SELECT value FROM meta WHERE key = 'instance'").pluck().get() ?? fresh;
 }
+
+/**
+ * Translates the due times of delayed tasks to the system's time. A process writes them by its own clock, which does not
+ * follow when the system's time is set, and notes beside them by how much that was set; the next process starts with a
+ * clock that agrees with the system's time.
+ */
+export function moveDueTimes(db: Database.Database): void {
+  db.transaction(() => {
+    const setBy = Number(
+      db.prepare<[], string>("SELECT value FROM meta WHERE key = 'set_by'").pluck().get() ?? 0,
+    );
+    if (setBy === 0) return;
+    db.prepare('UPDATE delayed SET due = due + ?').run(setBy);
+    db.prepare("DELETE FROM meta WHERE key = 'set_by'").run();
+  })();
+}

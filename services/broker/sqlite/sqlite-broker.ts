@@ -25,6 +25,7 @@ import type {
   Settlement,
 } from '../broker.ts';
 import { WorkSource } from '../work-source.ts';
+import { noteClockChanges } from './clock-note.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { DirectoryTable } from './directory-table.ts';
 import { EngineThread } from './engine-thread.ts';
@@ -35,9 +36,8 @@ import { directoryChangesOf, Streams } from './streams.ts';
 import { EVENTS, JOURNAL, type Opened, streamOf } from './wire.ts';
 import type { FileItem } from './work.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** How long a repeated event id is recognised, unless told otherwise. */
-const RECENT_EVENTS_RETENTION_MS = 45 * DAY_MS;
+const RECENT_EVENTS_RETENTION_MS = 45 * 86_400_000;
 /** Event ids are forgotten in small steps, so that no commit waits long for one; after a whole round, a pause. */
 const FORGET_PAUSE_MS = 1_000;
 const FORGET_ROUND_PAUSE_MS = 60 * 60 * 1000;
@@ -93,6 +93,7 @@ class Engine implements SqliteBroker {
   readonly #directory: DirectoryTable;
   #fail: (error: Error) => void = () => {};
   #cancelForgetting: () => void = () => {};
+  readonly #endClockNote: () => void;
   #closing: Promise<void> | null = null;
 
   constructor(options: SqliteBrokerOptions, thread: EngineThread, opened: Opened) {
@@ -135,6 +136,7 @@ class Engine implements SqliteBroker {
     this.quarantine = quarantineShelf(thread, this.#queue, this.#streams.decoderOf);
     this.deadLetters = deadLetterShelf(thread, this.#queue, this.#streams.decoderOf);
     this.#forgetAfter(FORGET_ROUND_PAUSE_MS);
+    this.#endClockNote = noteClockChanges(clock, this.#queue);
   }
 
   async publishEvents(events: readonly DomainEvent[]): Promise<PublishedEvent[]> {
@@ -210,6 +212,7 @@ class Engine implements SqliteBroker {
 
   #release(): void {
     this.#cancelForgetting();
+    this.#endClockNote();
     this.#streams.close();
     this.#queue.end(new Error('the broker is closed'));
   }
@@ -274,7 +277,7 @@ class Engine implements SqliteBroker {
       if (answers[index] === 'conflict') conflicts.push(event);
     }
     if (conflicts.length > 0) {
-      const now = this.#options.clock.now();
+      const now = this.#options.clock.wall();
       await this.#queue.publish((part) => {
         for (const event of conflicts) part.quarantine(conflicting(event, now));
       });
@@ -287,8 +290,8 @@ class Engine implements SqliteBroker {
     const { clock, recentEventsRetentionMs = RECENT_EVENTS_RETENTION_MS } = this.#options;
     this.#cancelForgetting = clock.at(clock.now() + pauseMs, () => {
       if (this.#queue.busy) return this.#forgetAfter(FORGET_PAUSE_MS);
-      const before = clock.now() - recentEventsRetentionMs;
-      this.#thread.send({ kind: 'forgetEvents', before, limit: FORGET_STEP }, [], (reply) => {
+      const request = { before: clock.wall() - recentEventsRetentionMs, limit: FORGET_STEP };
+      this.#thread.send({ kind: 'forgetEvents', ...request }, [], (reply) => {
         const more = reply.kind === 'forgotten' && reply.more;
         if (!this.#closing) this.#forgetAfter(more ? FORGET_PAUSE_MS : FORGET_ROUND_PAUSE_MS);
       });

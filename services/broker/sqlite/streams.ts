@@ -77,7 +77,10 @@ export class Streams {
 
   oldestOverdueMs(): number {
     const now = this.#clock.now();
-    const waiting = this.#logs.slice(EVENTS + 1, JOURNAL).map(({ oldestAt }) => oldestAt ?? now);
+    const setBy = this.#clock.wall(now) - now;
+    const waiting = this.#logs
+      .slice(EVENTS + 1, JOURNAL)
+      .map(({ oldestAt }) => (oldestAt === undefined ? now : oldestAt - setBy));
     const due = this.#delayed.map(({ nextDue }) => nextDue ?? now);
     return Math.max(0, now - Math.min(now, ...waiting, ...due));
   }

@@ -69,7 +69,10 @@ export const OPERATION = {
 export type Request =
   | {
       readonly kind: 'commit';
+      /** The system's time. */
       readonly at: number;
+      /** By how much the system's time is ahead of the clock that due times are written by, milliseconds. */
+      readonly setBy: number;
       /** Settlements: tried until they are durable. */
       readonly kept: PartMessage;
       /** What was published: rejected when the commit fails. */

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { type ExclusiveLock, lockExclusively } from '../../runtime/exclusive-lock.ts';
 import { Committer } from './commit.ts';
 import { Reader } from './reads.ts';
-import { instanceOf, isDamage, openDatabase, writerSchemas } from './schema.ts';
+import { instanceOf, isDamage, moveDueTimes, openDatabase, writerSchemas } from './schema.ts';
 import type { EngineThreadData, PartMessage, Reply, Request } from './wire.ts';
 
 /** After about this much written, the WAL is copied into the file: small enough to hold a commit up only shortly. */
@@ -27,6 +27,7 @@ function open(): Engine | null {
   try {
     lock = lockExclusively(file);
     db = openDatabase(file);
+    moveDueTimes(db);
     const { ids, all } = writerSchemas(db, schemas);
     const reader = new Reader(db);
     const engine = { lock, db, committer: new Committer(db, ids), reader };

@@ -155,7 +155,7 @@ class SqliteStore implements Store {
   }
 
   #makeMerchants(): Merchants {
-    const now = () => this.#clock.now();
+    const now = () => this.#clock.wall();
     return {
       create: (merchant) => this.#watched(this.#writer.call('createMerchant', [merchant, now()])),
       get: (merchantId) => this.#reader.call('merchant', [merchantId]),
@@ -167,7 +167,7 @@ class SqliteStore implements Store {
 
   #makeKeys(): ApiKeys {
     return {
-      create: (key) => this.#watched(this.#writer.call('createKey', [key, this.#clock.now()])),
+      create: (key) => this.#watched(this.#writer.call('createKey', [key, this.#clock.wall()])),
       findByHash: (hash) => this.#reader.call('keyByHash', [hash]),
       list: () => this.#reader.call('keys', []),
       revoke: (keyId, at) => this.#watched(this.#writer.call('revokeKey', [keyId, at])),
