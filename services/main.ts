@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { collectDefaultMetrics, Registry } from 'prom-client';
@@ -18,6 +18,7 @@ import { Lifecycle } from './runtime/lifecycle.ts';
 import { LogOutput } from './runtime/log-output.ts';
 import { countDroppedLines, createLogger, type Logger, written } from './runtime/logger.ts';
 import { type Readiness, startOperations } from './runtime/operations.ts';
+import { openPrivateFolder } from './runtime/private-files.ts';
 import { systemRandom } from './runtime/random.ts';
 import { runProcess } from './runtime/run-process.ts';
 import { startTracing, type Tracing } from './runtime/tracing.ts';
@@ -184,7 +185,7 @@ async function openHouse(config: Config, lifecycle: Lifecycle): Promise<House> {
   collectDefaultMetrics({ register: registry });
   countDroppedLines(output, registry);
   const keyRing = KeyRing.read(config.keyRingFile);
-  mkdirSync(config.dataDir, { recursive: true });
+  openDataDir(config.dataDir, log);
   const broker = await openBroker(config, clock, log);
   lifecycle.onStop('broker', () => broker.close());
   const store = has(config, 'api') || has(config, 'recorder') ? await openStore(config, clock, log) : null;
@@ -196,6 +197,18 @@ async function openHouse(config: Config, lifecycle: Lifecycle): Promise<House> {
   const follower = await broker.followDirectory((change) => directory.apply(change));
   lifecycle.onStop('directory', () => follower.close());
   return { config, clock, log, registry, keyRing, broker, store, directory, follower, lifecycle, tracer };
+}
+
+/** The databases hold names and account numbers. */
+function openDataDir(dataDir: string, log: Logger): void {
+  const { tightened, open } = openPrivateFolder(dataDir);
+  if (tightened.length > 0)
+    log.warn({ tightened }, 'other users could read the data directory; not any more');
+  if (open.length > 0)
+    log.warn(
+      { open },
+      'other users can read the data directory: give it to the user of this process (chown)',
+    );
 }
 
 function openStore(config: Config, clock: Clock, log: Logger): Promise<Store> {

@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3';
+import { createPrivately } from './private-files.ts';
 
 export interface ExclusiveLock {
   release(): void;
@@ -10,6 +11,7 @@ export interface ExclusiveLock {
  * Throws at once, naming the file and what to do, when another holder has it.
  */
 export function lockExclusively(file: string): ExclusiveLock {
+  createPrivately(`${file}.lock`);
   const lock = new Database(`${file}.lock`, { timeout: 0 });
   try {
     // No file but the lock file itself may be needed to hold it: a journal on disk would outlive a crash.

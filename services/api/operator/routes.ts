@@ -64,7 +64,7 @@ function digest(text: string): Buffer {
 
 /** Written beside and renamed: the file is never there half or with another mode. */
 function writeToken(dataDir: string, token: string): void {
-  mkdirSync(dataDir, { recursive: true });
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const file = operatorTokenFile(dataDir);
   const fresh = `${file}.${process.pid}`;
   writeFileSync(fresh, `${token}\n`, { mode: 0o600 });

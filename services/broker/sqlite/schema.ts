@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3';
+import { createPrivately } from '../../runtime/private-files.ts';
 import { RECORD_KINDS, STREAMS } from './wire.ts';
 
 /** Grows when the tables change; a newer file is refused, not guessed at. */
@@ -54,6 +55,7 @@ const WAL_KEPT_BYTES = 64 * 1024 * 1024;
 export function openDatabase(file: string): Database.Database {
   let db: Database.Database | undefined;
   try {
+    createPrivately(file);
     db = new Database(file, { timeout: 0 });
     // Takes effect in a new file only.
     db.pragma(`page_size = ${PAGE_BYTES}`);

@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3';
+import { createPrivately } from '../../runtime/private-files.ts';
 
 /** PRAGMA synchronous answers a number: 2 = FULL. */
 const SYNCHRONOUS_FULL = 2;
@@ -22,6 +23,7 @@ export function openConnection(file: string, access: 'read' | 'write'): Database
   const isReader = access === 'read';
   let db: Database.Database | undefined;
   try {
+    if (!isReader) createPrivately(file);
     db = new Database(file, { readonly: isReader });
     if (!isReader) {
       db.pragma(`page_size = ${PAGE_BYTES}`);

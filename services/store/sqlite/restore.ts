@@ -1,6 +1,7 @@
-import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { lockExclusively } from '../../runtime/exclusive-lock.ts';
+import { createPrivately } from '../../runtime/private-files.ts';
 import { damaged, isDamage } from './connection.ts';
 import { MIGRATIONS } from './migrations/migrate.ts';
 
@@ -17,7 +18,10 @@ export function restoreSqliteStore(file: string, from: string): { readonly keptA
   const lock = lockExclusively(file);
   try {
     const incoming = `${file}.incoming`;
+    createPrivately(incoming);
     copyFileSync(from, incoming);
+    // The copy has the backup's mode on some file systems.
+    chmodSync(incoming, 0o600);
     const keptAs = existsSync(file) ? freeName(`${file}.before-restore`) : null;
     if (keptAs !== null) {
       // Its side files first: the database without them would be an older one.

@@ -1,0 +1,40 @@
+import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+/** Databases, what SQLite keeps beside them, lock files and copies. */
+const DATABASE = /\.db(\b|$)/;
+
+/** Makes a file that its owner alone can read, unless it exists: SQLite gives its side files the mode of the database. */
+export function createPrivately(file: string): void {
+  closeSync(openSync(file, 'a', FILE_MODE));
+}
+
+export interface PrivateFolder {
+  /** Paths from which the rights of others were taken. */
+  readonly tightened: readonly string[];
+  /** Paths that others can still open: they belong to another user. */
+  readonly open: readonly string[];
+}
+
+/** Makes a folder, or takes over an existing one, so that its owner alone can enter it and read the databases in it. */
+export function openPrivateFolder(path: string): PrivateFolder {
+  mkdirSync(path, { recursive: true, mode: FOLDER_MODE });
+  const tightened: string[] = [];
+  const open: string[] = [];
+  const tighten = (each: string, mode: number) => {
+    if ((statSync(each).mode & 0o077) === 0) return;
+    try {
+      chmodSync(each, mode);
+      tightened.push(each);
+    } catch {
+      open.push(each);
+    }
+  };
+  tighten(path, FOLDER_MODE);
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    if (entry.isFile() && DATABASE.test(entry.name)) tighten(join(path, entry.name), FILE_MODE);
+  }
+  return { tightened, open };
+}
