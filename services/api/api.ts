@@ -14,7 +14,7 @@ import { listen } from '../runtime/operations.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Store } from '../store/store.ts';
 import { authenticate, type Environment } from './auth.ts';
-import { readJson } from './body.ts';
+import { boundValues, readJson } from './body.ts';
 import { API_LIMITS, type ApiContext, type ApiOptions } from './context.ts';
 import { apiHeaders, mountDocs } from './docs.ts';
 import type { RunningKeys } from './idempotency.ts';
@@ -25,6 +25,7 @@ import { reconcile, told } from './reconcile.ts';
 import { Relay } from './relay.ts';
 import { ReplayRunner } from './replays/replay-runner.ts';
 import { requestLog } from './request-log.ts';
+import { readTargets, refuseMalformedTargets } from './request-target.ts';
 import { deleteEndpoint, rotateSecret, updateEndpoint } from './routes/change-endpoint.ts';
 import { createEndpoint } from './routes/create-endpoint.ts';
 import { getLegacyWebhook, updateLegacyWebhook } from './routes/legacy-webhook.ts';
@@ -67,7 +68,7 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
   const relay = new Relay(deps);
   const stopping = new AbortController();
   const { app, limiters } = createApp({ ...deps, limits, relay, stopping: stopping.signal }, deps);
-  const server = createApiServer(app, limits, deps.random);
+  const server = createApiServer(readTargets(app), limits, deps.random);
   const pace = { perSecondMax: deps.options.replayPerSecond, afterChangeMs: limits.replayAfterChangeMs };
   const replays = new ReplayRunner({ ...deps, pace });
   const release = async () => {
@@ -107,10 +108,10 @@ function createApp(
   const app = express();
   // A path is what openapi.yaml says, to the letter.
   app.enable('case sensitive routing').enable('strict routing').disable('etag');
-  app.use(requestLog({ ...context, ...deps }), apiHeaders);
+  app.use(requestLog({ ...context, ...deps }), apiHeaders, refuseMalformedTargets);
   mountDocs(app);
   const merchant = [authenticate('merchant', context), general.handler];
-  const validated = [readJson(context.limits.bodyBytesMax), ...validateRequests()];
+  const validated = [readJson(context.limits.bodyBytesMax), boundValues, ...validateRequests()];
   const running: RunningKeys = new Set();
   const open = (...handlers: RequestHandler[]) => [...merchant, ...validated, ...handlers];
 

@@ -7,6 +7,9 @@ interface ParserError {
   readonly type?: string;
 }
 
+/** Values in a merchant's body, at most: the validator looks at each of them, and reports each that is wrong. */
+const VALUES_MAX = 200;
+
 /** JSON is UTF-8 (RFC 8259 §8.1). Decoding would silently replace bytes that are not. */
 class NotUtf8 extends Error {
   override readonly name = 'NotUtf8';
@@ -38,6 +41,26 @@ export function readJson(bytesMax: number): RequestHandler {
     );
   };
 }
+
+/** Refuses a body of more values than any operation takes, before the validator spends time on each of them. */
+export const boundValues: RequestHandler = (request, _response, next) => {
+  const waiting: unknown[] = [request.body];
+  for (let count = 1; waiting.length > 0; count += 1) {
+    if (count > VALUES_MAX) {
+      const detail = `must have at most ${VALUES_MAX} values in all`;
+      throw new ApiError('validation_error', `The body ${detail}.`, {
+        errors: [{ pointer: '', code: 'too_long', detail }],
+      });
+    }
+    const value = waiting.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    for (const inner of Object.values(value)) {
+      if (waiting.length > VALUES_MAX) break;
+      waiting.push(inner);
+    }
+  }
+  next();
+};
 
 function translate(error: ParserError, bytesMax: number): unknown {
   switch (error.type) {

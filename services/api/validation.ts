@@ -27,6 +27,7 @@ const CODE_OF_KEYWORD: Readonly<Record<string, FieldCode>> = {
   maximum: 'out_of_range',
   minLength: 'too_short',
   maxLength: 'too_long',
+  maxItems: 'too_long',
   minProperties: 'empty_update',
 };
 

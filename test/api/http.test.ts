@@ -69,6 +69,49 @@ describe('paths and methods', () => {
   });
 });
 
+describe('request targets', () => {
+  const ask = (target: string, hosts: readonly string[]) =>
+    speak(
+      `GET ${target} HTTP/1.1\r\n${hosts.map((host) => `Host: ${host}\r\n`).join('')}` +
+        `Authorization: API-Key ${api.keys.own}\r\nConnection: close\r\n\r\n`,
+    );
+
+  test.each([
+    `http://api.merchant.com${ENDPOINTS}`,
+    `HTTPS://api.merchant.com:8443${ENDPOINTS}?limit=1`,
+    `http://[::1]:8080${ENDPOINTS}`,
+    'http://api.merchant.com/merchant',
+  ])('%s is served like the path in it', async (target) => {
+    expect(await ask(target, ['other'])).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  test('an absolute target without a path is the root', async () => {
+    expect(await ask('http://api.merchant.com', ['x'])).toContain('"route_not_found"');
+    expect(await ask('http://api.merchant.com?a=b', ['x'])).toContain('"route_not_found"');
+  });
+
+  test.each([
+    'http:///merchant',
+    'http://a@b/merchant',
+    'http://a:b:c/merchant',
+    'http://a:99999/merchant',
+    'http://[::1/merchant',
+    'ftp://a/merchant',
+    '*',
+  ])('%s is refused with 400', async (target) => {
+    const heard = await ask(target, ['x']);
+    expect(heard).toMatch(/^HTTP\/1.1 400 /);
+    expect(heard).toContain('"malformed_request"');
+  });
+
+  test('two Host lines are refused with 400', async () => {
+    const heard = await ask('/merchant', ['x', 'x']);
+    expect(heard).toMatch(/^HTTP\/1.1 400 /);
+    expect(heard).toContain('more than one Host line');
+    expect(api.logged.filter((line) => line.includes('internal_error'))).toEqual([]);
+  });
+});
+
 describe('bodies', () => {
   const json = { url: 'https://hooks.merchant.com/h', description: 'd' };
 
@@ -104,6 +147,25 @@ describe('bodies', () => {
     expect((await api.call('POST', ENDPOINTS, { raw: filler(65_536) })).body.code).toBe('validation_error');
     const answer = await api.call('POST', ENDPOINTS, { raw: filler(65_537) });
     expect([answer.status, answer.body.code]).toEqual([413, 'payload_too_large']);
+  });
+
+  test.each([
+    ['20,000 empty objects', `{"subscribed_events":[${Array(20_000).fill('{}')}]}`],
+    ['10,000 unknown members', `{${Array.from({ length: 5_000 }, (_, i) => `"m${i}":[]`)}}`],
+    ['20,000 lists in one another', '['.repeat(20_000) + ']'.repeat(20_000)],
+  ])('%s are refused before they are validated', async (_what, raw) => {
+    const answer = await api.call('POST', ENDPOINTS, { raw });
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors).toEqual([
+      { pointer: '', code: 'too_long', detail: 'must have at most 200 values in all' },
+    ]);
+  });
+
+  test('a filter of more than 100 types is refused', async () => {
+    const answer = await api.call('POST', ENDPOINTS, {
+      json: { ...json, subscribed_events: Array(101).fill('KYC') },
+    });
+    expect([answer.status, answer.body.errors[0].code]).toEqual([400, 'too_long']);
   });
 
   test('no body where one is needed', async () => {
