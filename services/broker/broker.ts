@@ -8,7 +8,8 @@
  * - At least once: what is not acknowledged is offered again after a restart, within `capabilities.redeliveryMs`.
  *   "Acknowledged" means "will normally not come again": an engine may repeat what was settled just before a crash,
  *   within the bound it states.
- * - Never early: a task is handed over at or after its `dueAt`. The engine may raise a due time, never lower it.
+ * - Never early: a task is handed over at or after its `dueAt`. The engine may raise a due time, never lower it, but for
+ *   a parked task that is woken.
  * - A handler that throws leaves its input unacknowledged; it is offered again after a growing pause and shown in
  *   status().stuck. Stations do not throw to steer the flow.
  * - No stream behind a source starves another (retries and first attempts of `live` share one source).
@@ -27,7 +28,7 @@ export interface Broker {
   /** Domain events in the order of each entity. The router is the only reader. */
   readonly events: Source<ReceivedEvent, RouterResult>;
   /** Tasks, handed over when due, one source per class. The sender is the only reader. */
-  readonly tasks: Readonly<Record<TaskClass, Source<DeliveryTask, Settlement>>>;
+  readonly tasks: Readonly<Record<TaskClass, TaskSource>>;
   /** What happened. The recorder is the only reader. */
   readonly journal: JournalSource;
   /**
@@ -122,6 +123,15 @@ export interface Source<In, Out> {
     handler: (input: In, signal: AbortSignal, standing: () => Standing) => Out | Promise<Out>,
     limits: { readonly inFlightMax: number },
   ): Promise<Consumer>;
+}
+
+export interface TaskSource extends Source<DeliveryTask, Settlement> {
+  /**
+   * Brings parked tasks of an endpoint back now, the longest parked first, at most so many; resolves with how many it
+   * found. Delayed tasks that were not parked keep their time. Absent where the engine cannot; and an engine may know of
+   * some of them only: each comes back by itself when its delay is over.
+   */
+  wake?(endpointId: string, most: number): Promise<number>;
 }
 
 export interface Consumer {

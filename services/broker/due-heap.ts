@@ -52,6 +52,15 @@ export class DueHeap<E extends DueKey> {
     return top;
   }
 
+  /** Takes out the entries with these ids. */
+  remove(ids: ReadonlySet<number>): E[] {
+    const removed = this.#entries.filter(({ id }) => ids.has(id));
+    if (removed.length === 0) return removed;
+    // A sorted array is a heap.
+    this.#entries = this.#entries.filter(({ id }) => !ids.has(id)).sort((a, b) => (isBefore(a, b) ? -1 : 1));
+    return removed;
+  }
+
   /** Keeps the soonest `count`; answers the others, soonest first. */
   trim(count: number): E[] {
     // A sorted array is a heap.

@@ -9,6 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { eventGuarantees } from './broker.events.ts';
 import { journalGuarantees } from './broker.journal.ts';
 import { loadGuarantees } from './broker.load.ts';
+import { parkingGuarantees } from './broker.parking.ts';
 import { recordGuarantees } from './broker.tables.ts';
 import { taskGuarantees } from './broker.tasks.ts';
 
@@ -100,6 +101,7 @@ export function brokerContract(name: string, install: () => Promise<Installation
     const give = () => bench;
     describe('events', () => eventGuarantees(give));
     describe('tasks', () => taskGuarantees(give));
+    describe('parked tasks', () => parkingGuarantees(give));
     describe('journal', () => journalGuarantees(give));
     describe('directory, quarantine, dead letters', () => recordGuarantees(give));
     describe('load and limits', () => loadGuarantees(give));

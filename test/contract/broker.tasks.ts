@@ -107,27 +107,6 @@ export function taskGuarantees(bench: GiveBench): void {
     expect(seen.map(({ attempt }) => attempt)).toEqual([2]);
   });
 
-  it('brings a parked task back after its tier, one hop further, the attempt not counted', async () => {
-    const { clock } = bench();
-    const broker = await bench().open();
-    const task = aTask({ attempt: 3, hop: 4 });
-    await publish(broker, [task]);
-    const seen: { readonly task: DeliveryTask; readonly at: number }[] = [];
-    let parkedAt = 0;
-    await broker.tasks.live.consume(
-      (given) => {
-        seen.push({ task: given, at: clock.now() });
-        if (given.hop > task.hop) return DONE;
-        parkedAt = clock.now();
-        return { kind: 'parked', tier: 66 };
-      },
-      { inFlightMax: 1 },
-    );
-    await bench().eventually('it comes back', () => seen.length === 2);
-    expect(seen[1]?.task).toMatchObject({ deliveryId: task.deliveryId, attempt: 3, hop: 5 });
-    expect(seen[1]?.at).toBeGreaterThanOrEqual(parkedAt + 66_000 / bench().installation.retryScale);
-  });
-
   it('offers released work again after a restart', async () => {
     let broker = await bench().open();
     const task = aTask();

@@ -3,6 +3,7 @@ import type { DeliveryTask } from '../../domain/task.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { DueHeap, type DueKey, isBefore } from '../due-heap.ts';
 import type { EngineThread } from './engine-thread.ts';
+import { ParkedIds } from './parked-ids.ts';
 import type { Part } from './part.ts';
 import type { StoredDelayed } from './wire.ts';
 import { type FileFeed, FileItem } from './work.ts';
@@ -32,6 +33,7 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
   readonly #heap = new DueHeap<Entry>();
   /** Ids in memory, waiting or handed over: a read may meet them in the file again. */
   readonly #held = new Set<number>();
+  readonly #parked = new ParkedIds();
   #bytes = 0;
   #horizon: DueKey;
   #reading = false;
@@ -61,6 +63,7 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
   /** Takes a task that was committed. */
   committed(id: number, task: DeliveryTask, bytes: number): void {
     this.pending += 1;
+    if (task.hop > 0) this.#parked.add(task.endpointId, id);
     const entry: Entry = { due: task.dueAt, id, task, bytes };
     // Beyond the horizon it stays in the file until its time comes near.
     if (!isBefore(entry, this.#horizon)) return;
@@ -79,6 +82,7 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
     }
     this.#heap.pop();
     this.#bytes -= next.bytes;
+    if (next.task.hop > 0) this.#parked.remove(next.task.endpointId, next.id);
     this.#readAhead();
     return new FileItem(next.task, null, next.id, this);
   }
@@ -90,6 +94,26 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
   completed(item: FileItem<DeliveryTask>): void {
     this.#held.delete(item.index);
     this.pending -= 1;
+  }
+
+  /** Makes parked tasks of an endpoint due now; see the port. The file keeps their time: after a crash it holds again. */
+  async wake(endpointId: string, most: number): Promise<number> {
+    const ids = this.#parked.take(endpointId, most);
+    const away = ids.filter((id) => !this.#held.has(id));
+    if (away.length > 0) {
+      const reply = await this.#thread.read({
+        kind: 'readDelayedIds',
+        taskClass: this.#taskClass,
+        ids: away,
+      });
+      // One of them may have been read ahead meanwhile: then it is held.
+      if (reply.kind === 'delayed') for (const row of reply.rows) this.#load(row);
+    }
+    const now = this.#clock.now();
+    const woken = this.#heap.remove(new Set(ids));
+    for (const entry of woken) this.#heap.push({ ...entry, due: now, task: { ...entry.task, dueAt: now } });
+    this.onAvailable();
+    return woken.length;
   }
 
   /** When the soonest task that waits is due; undefined = none is in memory. */
@@ -155,26 +179,24 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
   }
 
   #loaded(rows: readonly StoredDelayed[], more: boolean): void {
-    for (const { id, due, schema, blob } of rows) {
-      if (this.#held.has(id)) continue;
-      const bytes = Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength);
-      try {
-        const task = this.#decoderOf(schema).decode(bytes, 0);
-        // The file's due time was moved when the file was opened after the system's time had been set.
-        this.#hold({
-          id,
-          due,
-          task: task.dueAt === due ? task : { ...task, dueAt: due },
-          bytes: bytes.length,
-        });
-      } catch (error) {
-        this.#failed(new Error(`delayed task ${id} is damaged: ${error}`));
-      }
-    }
+    for (const row of rows) this.#load(row);
     const last = rows.at(-1);
     this.#horizon = more && last ? { due: last.due, id: last.id + 1 } : END;
     this.#readAhead();
     this.#arm();
     this.onAvailable();
+  }
+
+  #load({ id, due, schema, blob }: StoredDelayed): void {
+    if (this.#held.has(id)) return;
+    const bytes = Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength);
+    try {
+      const task = this.#decoderOf(schema).decode(bytes, 0);
+      // The file's due time was moved when the file was opened after the system's time had been set.
+      const moved = task.dueAt === due ? task : { ...task, dueAt: due };
+      this.#hold({ id, due, task: moved, bytes: bytes.length });
+    } catch (error) {
+      this.#failed(new Error(`delayed task ${id} is damaged: ${error}`));
+    }
   }
 }

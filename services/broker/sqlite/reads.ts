@@ -58,6 +58,12 @@ export class Reader {
     return { kind: 'delayed', taskClass, rows, more };
   }
 
+  /** Delayed tasks by their ids; those that are done are left out. */
+  delayedIds({ taskClass, ids }: Of<'readDelayedIds'>): Reply {
+    const rows = ids.flatMap((id) => this.#statements.delayedId.get(id) ?? []);
+    return { kind: 'delayed', taskClass, rows, more: false };
+  }
+
   directory({ after, limit }: Of<'readDirectory'>): Reply {
     const records = this.#statements.directory.all(after, limit);
     return { kind: 'records', records, more: records.length === limit };
@@ -123,6 +129,7 @@ function prepare(db: Database.Database) {
     delayed: db.prepare<[number, number, number], StoredDelayed>(
       `SELECT id, due, schema, blob FROM delayed WHERE class = ? AND (due, id) >= (?, ?) ORDER BY due, id`,
     ),
+    delayedId: db.prepare<[number], StoredDelayed>('SELECT id, due, schema, blob FROM delayed WHERE id = ?'),
     directory: db.prepare<[string, number], StoredRecord>(
       'SELECT key, schema, blob FROM directory WHERE key > ? ORDER BY key LIMIT ?',
     ),

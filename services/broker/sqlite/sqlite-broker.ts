@@ -22,7 +22,6 @@ import type {
   PublishedTask,
   ReceivedEvent,
   RouterResult,
-  Settlement,
 } from '../broker.ts';
 import { WorkSource } from '../work-source.ts';
 import { noteClockChanges } from './clock-note.ts';
@@ -33,6 +32,7 @@ import { JournalReader } from './journal-reader.ts';
 import { conflicting, StoredEvent, settleEvent, settleTask } from './settle.ts';
 import { deadLetterShelf, quarantineShelf } from './shelves.ts';
 import { directoryChangesOf, Streams } from './streams.ts';
+import { FileTaskSource } from './task-source.ts';
 import { EVENTS, JOURNAL, type Opened, streamOf } from './wire.ts';
 import type { FileItem } from './work.ts';
 
@@ -81,7 +81,7 @@ class Engine implements SqliteBroker {
     shelvesForget: false,
   };
   readonly events: WorkSource<FileItem<DomainEvent>, ReceivedEvent, RouterResult>;
-  readonly tasks: Readonly<Record<TaskClass, WorkSource<FileItem<DeliveryTask>, DeliveryTask, Settlement>>>;
+  readonly tasks: Readonly<Record<TaskClass, FileTaskSource>>;
   readonly journal: JournalReader;
   readonly quarantine: Broker['quarantine'];
   readonly deadLetters: Broker['deadLetters'];
@@ -238,13 +238,11 @@ class Engine implements SqliteBroker {
     });
   }
 
-  #taskSource(name: TaskClass): WorkSource<FileItem<DeliveryTask>, DeliveryTask, Settlement> {
+  #taskSource(name: TaskClass): FileTaskSource {
     const { clock, log, retryScale } = this.#options;
     const stream = streamOf(name);
-    return new WorkSource({
+    return new FileTaskSource(this.#streams.log<DeliveryTask>(stream), this.#streams.delayed(stream), {
       name,
-      feeds: [this.#streams.log<DeliveryTask>(stream), this.#streams.delayed(stream)],
-      input: ({ record }) => record,
       settle: (out, item) =>
         settleTask(out, item.record, this.#queue.kept, { now: clock.now(), retryScale }) &&
         this.#settled(item),

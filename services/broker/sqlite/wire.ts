@@ -87,6 +87,7 @@ export type Request =
       readonly limit: number;
       readonly bytesMax: number;
     }
+  | { readonly kind: 'readDelayedIds'; readonly taskClass: number; readonly ids: readonly number[] }
   | { readonly kind: 'readDirectory'; readonly after: string; readonly limit: number }
   | { readonly kind: 'readShelf'; readonly shelf: ShelfTable; readonly after: number; readonly limit: number }
   | { readonly kind: 'readQuarantined'; readonly ids: readonly number[] }

@@ -88,6 +88,8 @@ function read(engine: Engine, request: Exclude<Request, { kind: 'commit' | 'clos
         return reader.rows(request);
       case 'readDelayed':
         return reader.delayed(request);
+      case 'readDelayedIds':
+        return reader.delayedIds(request);
       case 'readDirectory':
         return reader.directory(request);
       case 'readShelf':

@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest';
+import type { Broker, Settlement } from '../../services/broker/broker.ts';
+import type { DeliveryTask } from '../../services/domain/task.ts';
+import { aTask } from '../support/broker-records.ts';
+import type { GiveBench } from './broker.contract.ts';
+
+const DONE: Settlement = { kind: 'settled', journal: [] };
+
+function publish(broker: Broker, tasks: readonly DeliveryTask[]): Promise<void> {
+  return broker.publishTasks(tasks.map((task) => ({ task, journal: [] })));
+}
+
+export function parkingGuarantees(bench: GiveBench): void {
+  it('brings a parked task back after its tier, one hop further, the attempt not counted', async () => {
+    const { clock } = bench();
+    const broker = await bench().open();
+    const task = aTask({ attempt: 3, hop: 4 });
+    await publish(broker, [task]);
+    const seen: { readonly task: DeliveryTask; readonly at: number }[] = [];
+    let parkedAt = 0;
+    await broker.tasks.live.consume(
+      (given) => {
+        seen.push({ task: given, at: clock.now() });
+        if (given.hop > task.hop) return DONE;
+        parkedAt = clock.now();
+        return { kind: 'parked', tier: 66 };
+      },
+      { inFlightMax: 1 },
+    );
+    await bench().eventually('it comes back', () => seen.length === 2);
+    expect(seen[1]?.task).toMatchObject({ deliveryId: task.deliveryId, attempt: 3, hop: 5 });
+    expect(seen[1]?.at).toBeGreaterThanOrEqual(parkedAt + 66_000 / bench().installation.retryScale);
+  });
+
+  it('brings parked tasks of one endpoint back when they are woken, and no task that waits for its time', async () => {
+    const broker = await bench().open();
+    const { live } = broker.tasks;
+    if (!live.wake) return;
+    const due = bench().clock.now() + 60_000;
+    const [endpointId, other] = [aTask().endpointId, `${aTask().endpointId}-other`];
+    // More than an engine keeps in memory.
+    const parked = Array.from({ length: 3000 }, () => aTask({ endpointId }));
+    const elsewhere = aTask({ endpointId: other });
+    const retry = aTask({ endpointId, attempt: 2, dueAt: due });
+    await publish(broker, [...parked.slice(0, 500), elsewhere, retry]);
+    for (let at = 500; at < parked.length; at += 500) await publish(broker, parked.slice(at, at + 500));
+    const woken: DeliveryTask[] = [];
+    let hops = 0;
+    await live.consume(
+      (task) => {
+        hops += 1;
+        if (task.hop === 0) return { kind: 'parked', tier: 46658 };
+        woken.push(task);
+        return DONE;
+      },
+      { inFlightMax: 500 },
+    );
+    await bench().eventually('all are parked', () => hops === parked.length + 1);
+    let found = 0;
+    await bench().eventually('all are found', async () => {
+      found += (await live.wake?.(endpointId, 700)) ?? 0;
+      return found === parked.length;
+    });
+    await bench().eventually('all came back', () => woken.length === parked.length);
+    expect(woken.map(({ deliveryId }) => deliveryId)).toEqual(parked.map(({ deliveryId }) => deliveryId));
+    expect(await live.wake(endpointId, 700)).toBe(0);
+    await bench().turn(broker);
+    expect(woken).toHaveLength(parked.length);
+    expect(broker.status().backlog.delayed).toBe(2);
+  });
+}
