@@ -1,16 +1,17 @@
-import { type Tier, tierLasting } from '../domain/retry.ts';
 import { Link } from '../runtime/linked-list.ts';
-import type { LaneOptions } from './lane-options.ts';
+import type { Deadline } from './deadlines.ts';
+import { type LaneOptions, slowMost } from './lane-options.ts';
+import { Allowance } from './lanes/allowance.ts';
+import { TaskQueue } from './lanes/task-queue.ts';
 import type { Passage, PassageResult } from './lanes.ts';
 
 /** How much one attempt's duration moves the mean. */
 const MEAN_WEIGHT = 0.2;
 const MEAN_MS_START = 50;
-/** A success this young speaks for an endpoint, whatever is still on its way. */
+/** A response this young speaks for an endpoint, whatever is still on its way. */
 const ANSWERING_MS = 1000;
-/** Parked tasks come back after one of these; not later, because an endpoint that recovers must not wait for hours. */
-const PARKED_SECONDS = [3, 66, 731] as const;
-const PARKED_SECONDS_MAX = PARKED_SECONDS[2];
+/** At its pace, an endpoint that takes this long drains a burst in its own time, not in ours. */
+const QUICK_MS = 40;
 
 /** An endpoint's place among those that wait for something. */
 export class Turn extends Link<Turn> {
@@ -22,112 +23,112 @@ export class Turn extends Link<Turn> {
   }
 }
 
-/** What is known of one endpoint: its window, what waits for it, how long its attempts take. */
+/** The state of one endpoint: its window, the tasks that wait for it, how long its attempts take. */
 export class EndpointLane {
   readonly id: string;
-  /** Tasks that may start as soon as there is room: at most one first attempt per entity. */
-  readonly waiting: Passage[] = [];
+  readonly queue = new TaskQueue();
   /** Its place among those that could start an attempt but for a free slot. */
   readonly ready = new Turn(this);
   /** Its place among those that have something waiting. */
   readonly busy = new Turn(this);
+  /** When it is looked at again although nothing of it has ended. */
+  look: Deadline<EndpointLane> | null = null;
   /** Of what waits, how much waits for us alone; the lanes keep it. */
   waitingForUs = 0;
+  /** The last period in which a task came for it. */
+  seenIn = -1;
+  /** Tasks parked and not seen again, as far as this process knows. */
+  parked = 0;
+  /** Looks for parked tasks that found none, in a row. */
+  missed = 0;
+  isWaking = false;
+  /** Tasks parked for the shortest time lately. */
+  readonly soon: Allowance;
   inFlight = 0;
-  slow = 0;
+  probes = 0;
+  /** Attempts in the slow lane. */
+  readonly slow = new Set<Passage>();
   /** Its last word was that it is slow: further attempts start in the slow lane. */
   isSlow = false;
   readonly #options: LaneOptions;
-  /** Entities with a first attempt on its way, and those that follow it; null = nobody follows. */
-  readonly #entities = new Map<string, Passage[] | null>();
-  #following = 0;
   #window: number;
   #meanMs = MEAN_MS_START;
   #hasFailed = false;
+  #startedAt = Number.NEGATIVE_INFINITY;
+  #heardAt = Number.NEGATIVE_INFINITY;
   #succeededAt = Number.NEGATIVE_INFINITY;
+  #succeededSlowlyAt = Number.NEGATIVE_INFINITY;
+  /** Attempts begun before this were under way when the endpoint came back: they say nothing about it now. */
+  #hungBefore = Number.NEGATIVE_INFINITY;
+  #hung = 0;
   #narrowUntil = 0;
-  /** When everything that waits here or was parked should be through. */
-  #drainedAt = 0;
 
   constructor(id: string, options: LaneOptions) {
     this.id = id;
     this.#options = options;
     this.#window = options.windowStart;
-  }
-
-  get waitingCount(): number {
-    return this.waiting.length + this.#following;
-  }
-
-  get isEmpty(): boolean {
-    return this.waiting.length === 0;
+    this.soon = new Allowance(options.parkedSoonMs);
   }
 
   get isIdle(): boolean {
-    return this.inFlight === 0 && this.waitingCount === 0;
+    return this.inFlight === 0 && this.queue.size === 0 && this.parked === 0;
   }
 
-  /** Whether the window lets another attempt start. */
-  hasRoom(now: number, slowMost: number): boolean {
-    const isSlowFull = this.slow >= slowMost && !this.isAnswering(now);
-    return this.inFlight < this.#windowAt(now) && !isSlowFull;
+  /** Returns true when another attempt may start. `slow`: slow attempts in flight over all endpoints. */
+  hasRoom(now: number, slow: number): boolean {
+    const options = this.#options;
+    const isAnswering = this.isAnswering(now);
+    if (this.#slowOnes >= slowMost(options, slow, isAnswering)) return false;
+    if (!this.isSilent(now)) return this.inFlight - this.#hung < this.#windowAt(now);
+    if (this.inFlight === 0) return true;
+    return this.probes < options.probesMax && now - this.#startedAt >= options.probeEveryMs;
   }
 
-  /** True when no earlier first attempt of the entity is on its way; otherwise the passage follows that one. */
-  claimEntity(passage: Passage): boolean {
-    if (passage.entityId === null) return true;
-    const followers = this.#entities.get(passage.entityId);
-    if (followers === undefined) {
-      this.#entities.set(passage.entityId, null);
-      return true;
-    }
-    if (followers) followers.push(passage);
-    else this.#entities.set(passage.entityId, [passage]);
-    this.#following += 1;
-    return false;
+  /** An attempt starts. */
+  started(passage: Passage, now: number): void {
+    passage.isProbe = this.isSilent(now);
+    if (passage.isProbe) this.probes += 1;
+    // Nothing was asked of it before: its silence begins now.
+    if (this.inFlight === 0) this.#heardAt = Math.max(this.#heardAt, now);
+    this.inFlight += 1;
+    this.#startedAt = now;
   }
 
-  /** The passage has settled or was demoted: answers the one that may go next. A second call changes nothing. */
-  releaseEntity(passage: Passage): Passage | null {
-    if (passage.entityId === null || passage.hasReleased) return null;
-    passage.hasReleased = true;
-    const next = this.#entities.get(passage.entityId)?.shift();
-    if (next) {
-      this.#following -= 1;
-      return next;
-    }
-    this.#entities.delete(passage.entityId);
-    return null;
+  /** An attempt has ended: adjusts the window and the mean duration to how it went. */
+  ended(passage: Passage, result: PassageResult, now: number): void {
+    this.inFlight -= 1;
+    if (passage.isProbe) this.probes -= 1;
+    const wasHung = passage.startedAt < this.#hungBefore;
+    if (wasHung && this.#hung > 0) this.#hung -= 1;
+    if (result === 'uncounted' || (wasHung && result === 'failure')) return;
+    this.#learn(result, passage.startedAt, now);
   }
 
-  /** Takes out the task that came last, roughly: one that follows another first, so that order is kept. */
-  takeLast(): Passage | null {
-    if (this.#following > 0) {
-      for (const followers of this.#entities.values()) {
-        const last = followers?.pop();
-        if (!last) continue;
-        this.#following -= 1;
-        return last;
-      }
-    }
-    const last = this.waiting.pop();
-    if (last?.entityId) this.#entities.delete(last.entityId);
-    return last ?? null;
-  }
-
-  /** Adjusts the window and the mean duration to how an attempt went. */
-  learn(result: PassageResult, durationMs: number, now: number): void {
-    if (result === 'uncounted') return;
+  #learn(result: Exclude<PassageResult, 'uncounted'>, startedAt: number, now: number): void {
+    const durationMs = now - startedAt;
+    const isQuick = durationMs < this.#options.demoteAfterMs;
+    const isBack = result === 'success' && this.isSilent(now);
     this.#meanMs += MEAN_WEIGHT * (durationMs - this.#meanMs);
     this.#hasFailed = result !== 'success';
-    if (result === 'success') this.#succeededAt = now;
+    if (result !== 'failure' || isQuick) this.#heardAt = now;
+    if (result === 'success') {
+      this.#succeededAt = now;
+      if (!isQuick) this.#succeededSlowlyAt = now;
+    }
     this.#window = this.#windowAfter(result);
-    if (durationMs < this.#options.demoteAfterMs && this.isSlow) {
+    if (isBack) this.#comeBack(startedAt);
+    if (isQuick && this.isSlow) {
       this.isSlow = false;
-      // What was estimated while it was slow no longer holds.
-      this.#drainedAt = now;
       this.#meanMs = durationMs;
     }
+  }
+
+  /** The endpoint responds again: what hangs since before neither fills its window nor narrows it. */
+  #comeBack(startedAt: number): void {
+    this.#hungBefore = startedAt;
+    this.#hung = 0;
+    for (const each of this.slow) if (each.startedAt < startedAt) this.#hung += 1;
+    this.#window = Math.max(this.#window, this.#options.windowStart);
   }
 
   /** An endpoint that rejects half of what it gets, quickly, keeps its pace: all of it would be late otherwise. */
@@ -165,48 +166,38 @@ export class EndpointLane {
     this.#narrowUntil = Math.max(this.#narrowUntil, until);
   }
 
-  /** Nothing speaks against it: what waits for it waits for us, and parking would only make more work. */
+  /** Nothing speaks against it: what waits for it waits for us. */
   isHealthy(now: number): boolean {
     return !this.isSlow && !this.#hasFailed && now >= this.#narrowUntil && !this.#isAtItsPace;
   }
 
   /** Its window cannot grow, and it answers in its own time: a burst for it would hold up everybody behind it. */
   get #isAtItsPace(): boolean {
-    const { windowMax, demoteAfterMs } = this.#options;
-    return this.#window >= windowMax && this.#meanMs > demoteAfterMs / 2;
-  }
-
-  /** It succeeded a moment ago, however slowly: the window says what it can take, and it is through before long. */
-  isAnswering(now: number): boolean {
-    return !this.#hasFailed && now - this.#succeededAt < ANSWERING_MS && now >= this.#narrowUntil;
-  }
-
-  /** How many tasks it takes in `drainMs` at its present pace. */
-  drainable(now: number, slowMost: number): number {
-    return Math.floor(this.#options.drainMs / this.#perTaskMs(now, slowMost));
+    return this.#meanMs > QUICK_MS && this.#window >= this.#windowMax;
   }
 
   /**
-   * The shortest that is at least a quarter of the time until what is before the task should be through: not all come
-   * back at once, none comes back much too late, and a task is parked a few times at most. The shortest of all while it
-   * answers.
+   * It succeeded a moment ago: the window says what it can take. Once it is slow only slow successes count: quick ones
+   * are from before.
    */
-  parkingTier(now: number, slowMost: number): Tier {
-    const perTaskMs = this.#perTaskMs(now, slowMost);
-    const latest = now + PARKED_SECONDS_MAX * 1000;
-    this.#drainedAt = Math.min(
-      latest,
-      Math.max(this.#drainedAt, now + this.waitingCount * perTaskMs) + perTaskMs,
-    );
-    const enough = this.isAnswering(now) ? 0 : (this.#drainedAt - now) / 4000;
-    const seconds = PARKED_SECONDS.find((one) => one >= enough) ?? PARKED_SECONDS_MAX;
-    return tierLasting(seconds, this.#options.retryScale);
+  isAnswering(now: number): boolean {
+    const succeededAt = this.isSlow ? this.#succeededSlowlyAt : this.#succeededAt;
+    return !this.#hasFailed && now - succeededAt < ANSWERING_MS && now >= this.#narrowUntil;
   }
 
-  #perTaskMs(now: number, slowMost: number): number {
-    const window = this.#windowAt(now);
-    const atOnce = this.isSlow && !this.isAnswering(now) ? Math.min(window, slowMost) : window;
-    return Math.max(this.#meanMs, 1) / atOnce;
+  /** Its attempts hang: nothing has come back for a while. It is tried now and then, so that its return is noticed. */
+  isSilent(now: number): boolean {
+    return this.#slowOnes > 0 && now - this.#heardAt >= ANSWERING_MS;
+  }
+
+  /** Returns how many tasks it takes in `ms` at its present pace. The window of a healthy one grows as it is used. */
+  drainable(ms: number, now: number): number {
+    const window = this.isHealthy(now) ? this.#windowMax : this.#windowAt(now);
+    return Math.floor((ms * window) / Math.max(this.#meanMs, 1));
+  }
+
+  get #slowOnes(): number {
+    return this.slow.size - this.#hung;
   }
 
   #windowAt(now: number): number {

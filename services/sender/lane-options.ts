@@ -1,25 +1,40 @@
-/** The policy of design.md, "Isolation". All per sender process. */
+/** The limits that keep one endpoint from slowing another. All per sender process. */
 export interface LaneOptions {
   /** Attempts in flight to one endpoint at first; one more per success, one less per rejection, half after a failure. */
   readonly windowStart: number;
   readonly windowMax: number;
   /** As far as it grows for an endpoint that answers at once; to `windowMax` for one that takes half of `demoteAfterMs`. */
   readonly windowQuick: number;
+  /** An endpoint whose attempts hang gets a further one after so long, to notice when it is back. */
+  readonly probeEveryMs: number;
+  /** So many of those in flight at most, beside the window: as many as begin before the first ones time out. */
+  readonly probesMax: number;
   /** Once half of the slow lane is taken, an endpoint with this many slow attempts in flight starts no more: see slowMost. */
   readonly slowPerEndpointMax: number;
   /** Attempts in flight that are not slow (yet), at most: the rate aimed at × the time until demotion. */
   readonly fastSlots: number;
   /** So many of them at first, and while this thread has no time for more. */
   readonly fastSlotsLeast: number;
+  /** Slow attempts in flight, at most, when one starts. */
   readonly slowSlots: number;
+  /** Slow attempts in flight, at most: those that turn slow while in flight may exceed `slowSlots` up to here. */
+  readonly slowSlotsMost: number;
   /** An attempt that still waits for its response after this is slow. */
   readonly demoteAfterMs: number;
   /** Tasks waiting for their endpoint's window, over all endpoints. */
   readonly waitingMax: number;
-  /** Once half of `waitingMax` is taken, a slow or failing endpoint gets a fair share of it, and no less than this. */
+  /** Tasks waiting for one endpoint that fails or does not answer. */
+  readonly waitingFailingMax: number;
+  /** Once half of `waitingMax` is taken, an endpoint gets a fair share of it, and no less than this. */
   readonly waitingPerEndpointMin: number;
   /** No more may wait than the endpoint can take in this time. */
   readonly drainMs: number;
+  /** Parked tasks come up after the shortest tier, of which this is the length, or after the one beyond it. */
+  readonly parkedSoonMs: number;
+  /** Tasks of one endpoint parked for the shortest tier, per `parkedSoonMs`, while it does not answer. */
+  readonly parkedSoonPerEndpoint: number;
+  /** The same over all endpoints. */
+  readonly parkedSoonMax: number;
   /** A receiver's Retry-After is heeded up to here. */
   readonly retryAfterMsMax: number;
   /** Endpoints whose window is remembered while nothing is in flight. */
@@ -32,25 +47,41 @@ export const LANE_OPTIONS = {
   windowStart: 4,
   windowMax: 128,
   windowQuick: 32,
+  probeEveryMs: 500,
+  probesMax: 20,
   slowPerEndpointMax: 8,
   fastSlots: 2048,
   fastSlotsLeast: 32,
   slowSlots: 4096,
+  slowSlotsMost: 6144,
   demoteAfterMs: 200,
   waitingMax: 8192,
+  waitingFailingMax: 64,
   waitingPerEndpointMin: 4,
   drainMs: 3000,
+  parkedSoonMs: 3000,
+  parkedSoonPerEndpoint: 100,
+  parkedSoonMax: 1000,
   retryAfterMsMax: 60_000,
   endpointsMax: 20_000,
   retryScale: 1,
 } as const satisfies LaneOptions;
 
+/** From this share of the slow lane on, an endpoint may have fewer slow attempts the fuller it is. */
+const FULL_FROM = 0.5;
+/** The same for an endpoint whose slow attempts succeed. */
+const FULL_FROM_ANSWERING = 0.75;
+
 /**
- * With so many slow attempts in flight, an endpoint that does not answer starts no more. Fewer the fuller the slow lane is,
- * down to one: once it is full, slow attempts would keep the fast slots of the others.
+ * Returns how many slow attempts one endpoint may have in flight before it starts no more: any number while there is
+ * plenty of room, and fewer the fuller the slow lane is, down to one.
  */
-export function slowMost({ slowSlots, slowPerEndpointMax }: LaneOptions, slow: number): number {
-  const half = slowSlots / 2;
-  if (slow < half) return Number.POSITIVE_INFINITY;
-  return Math.max(1, Math.ceil(slowPerEndpointMax * ((slowSlots - slow) / half)));
+export function slowMost(
+  { slowSlots, slowPerEndpointMax }: LaneOptions,
+  slow: number,
+  isAnswering: boolean,
+): number {
+  const from = slowSlots * (isAnswering ? FULL_FROM_ANSWERING : FULL_FROM);
+  if (slow < from) return Number.POSITIVE_INFINITY;
+  return Math.max(1, Math.ceil(slowPerEndpointMax * ((slowSlots - slow) / (slowSlots - from))));
 }

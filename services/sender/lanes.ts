@@ -1,16 +1,20 @@
-import type { Tier } from '../domain/retry.ts';
+import { type Tier, tierLasting } from '../domain/retry.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { LinkedList } from '../runtime/linked-list.ts';
 import { type Deadline, Deadlines } from './deadlines.ts';
 import { EndpointLane, type Turn } from './endpoint-lane.ts';
 import { FastSlots } from './fast-slots.ts';
-import { type LaneOptions, slowMost } from './lane-options.ts';
+import type { LaneOptions } from './lane-options.ts';
+import { Backlog } from './lanes/backlog.ts';
+import { Waiting } from './lanes/waiting.ts';
 
 /** One task on its way through the lanes. Only the lanes write what is not readonly. */
 export interface Passage {
   readonly endpointId: string;
   /** First attempts of one entity leave one after the other; null for retries, which keep no order. */
   readonly entityId: string | null;
+  /** It was parked before: new tasks go first. */
+  readonly isBacklog: boolean;
   /** Called once when a slot is there. */
   start(): void;
   /** Called instead of `start` when the task must come again later. */
@@ -21,6 +25,8 @@ export interface Passage {
   lane: EndpointLane | null;
   /** Whether its entity's next first attempt was let go. */
   hasReleased: boolean;
+  /** It was started to see whether an endpoint that does not answer is back. */
+  isProbe: boolean;
 }
 
 /**
@@ -38,26 +44,32 @@ export class Lanes {
   readonly #options: LaneOptions;
   readonly #endpoints = new Map<string, EndpointLane>();
   readonly #demotions: Deadlines<Passage>;
+  /** Endpoints to look at again although none of their attempts may end. */
+  readonly #looks: Deadlines<EndpointLane>;
   /** Endpoints that could start an attempt but for a free slot, the longest waiting first. */
   readonly #readyFast = new LinkedList<Turn>();
   readonly #readySlow = new LinkedList<Turn>();
   /** Slow attempts that still hold a fast slot because the slow lane was full. */
   readonly #overdue = new Set<Passage>();
   readonly #fast: FastSlots;
+  readonly #backlog: Backlog;
+  readonly #waiting: Waiting;
   #slow = 0;
-  #waiting = 0;
-  #waitingForUs = 0;
-  readonly #lanesWaiting = new LinkedList<Turn>();
   #demoted = 0;
+  #isClosed = false;
   /** Called after an attempt was demoted, which nobody asked for: what waits may no longer wait for us. */
   onDemoted: () => void = () => {};
 
-  constructor(clock: Clock, options: LaneOptions) {
+  /** `wake`: brings parked tasks of an endpoint back now, at most so many, and resolves with how many; null = cannot. */
+  constructor(clock: Clock, options: LaneOptions, wake: Backlog['wake'] = null) {
     this.#clock = clock;
     this.#options = options;
+    this.#waiting = new Waiting(options);
     const slots = { least: options.fastSlotsLeast, most: options.fastSlots };
     this.#fast = new FastSlots(clock, slots, () => this.#pump());
     this.#demotions = new Deadlines(clock, options.demoteAfterMs, (passage) => this.#demote(passage));
+    this.#looks = new Deadlines(clock, options.probeEveryMs, (lane) => this.#look(lane));
+    this.#backlog = new Backlog(options, wake);
   }
 
   get counts(): { fast: number; slow: number; waiting: number; demoted: number; endpoints: number } {
@@ -65,36 +77,37 @@ export class Lanes {
     return {
       fast: this.#fast.taken,
       slow: this.#slow,
-      waiting: this.#waiting,
+      waiting: this.#waiting.count,
       demoted: this.#demoted,
       endpoints,
     };
   }
 
-  /** Tasks of healthy endpoints that wait: for a slot or their window, so in the end for us. */
+  /** Tasks that wait for this process, so that taking more of them would make nothing faster. */
   get waitingForUs(): number {
-    return this.#waitingForUs;
+    return this.#waiting.forUs;
   }
 
   /** Starts the task, now or when its turn comes, or parks it; one of its two callbacks will be called. */
   admit(passage: Passage): void {
+    const now = this.#clock.now();
     const lane = this.#laneOf(passage.endpointId);
+    this.#waiting.seen(lane, now);
     passage.lane = lane;
-    const isFree = lane.claimEntity(passage);
-    if (isFree && lane.isEmpty && lane.hasRoom(this.#clock.now(), this.#slowMost) && this.#hasSlot(lane)) {
+    if (passage.isBacklog && lane.parked > 0) lane.parked -= 1;
+    const isFree = lane.queue.claimEntity(passage);
+    if (isFree && !lane.queue.hasNext && lane.hasRoom(now, this.#slow) && this.#hasSlot(lane)) {
       this.#start(lane, passage);
       return;
     }
     passage.place = 'waiting';
-    this.#waiting += 1;
-    this.#lanesWaiting.append(lane.busy);
-    if (lane.isHealthy(this.#clock.now())) this.#countForUs(lane, 1);
-    if (isFree) lane.waiting.push(passage);
+    this.#waiting.add(lane, now);
+    if (isFree) lane.queue.push(passage);
     // Counted with the new one: an endpoint may always have one task waiting.
-    if (lane.waitingCount > this.#waitingLimit(lane) || this.#waiting > this.#options.waitingMax) {
-      this.#park(lane, lane.takeLast());
-    }
-    if (lane.hasRoom(this.#clock.now(), this.#slowMost)) this.#markReady(lane);
+    if (lane.queue.size > this.#waiting.limit(lane, now) || this.#waiting.count > this.#options.waitingMax)
+      this.#parkOne(lane, now);
+    this.#lookLater(lane, now);
+    if (lane.hasRoom(now, this.#slow)) this.#markReady(lane);
   }
 
   /** The attempt has ended. `retryAfterMs`: the receiver asked for time. */
@@ -104,25 +117,28 @@ export class Lanes {
     const now = this.#clock.now();
     if (passage.deadline) this.#demotions.remove(passage.deadline);
     this.#leave(lane, passage);
-    lane.learn(result, now - passage.startedAt, now);
+    lane.ended(passage, result, now);
     if (retryAfterMs !== null) {
       lane.narrow(now + Math.min(retryAfterMs, this.#options.retryAfterMsMax));
     }
-    this.#recountForUs(lane, now);
-    this.#next(lane, passage);
-    if (result === 'failure' || result === 'rejected') this.#trim(lane);
-    if (lane.hasRoom(now, this.#slowMost)) this.#markReady(lane);
+    this.#waiting.recount(lane, now);
+    lane.queue.releaseEntity(passage);
+    if (result === 'failure' || result === 'rejected') this.#trim(lane, now);
+    if (lane.hasRoom(now, this.#slow)) this.#markReady(lane);
     this.#pump();
+    if (result === 'success') this.#backlog.refill(lane, this.#waiting.count, now);
     if (lane.isIdle && this.#endpoints.size > this.#options.endpointsMax) this.#endpoints.delete(lane.id);
   }
 
   /** Takes out every task that has not started; for our shutdown. */
   releaseWaiting(): Passage[] {
+    this.#isClosed = true;
+    this.#looks.clear();
     const released: Passage[] = [];
     for (const lane of this.#endpoints.values()) {
-      for (let last = lane.takeLast(); last; last = lane.takeLast()) {
+      for (let last = lane.queue.takeSurplus(false); last; last = lane.queue.takeSurplus(false)) {
         last.place = 'over';
-        this.#waitsNoLonger(lane);
+        this.#waiting.remove(lane);
         released.push(last);
       }
     }
@@ -143,7 +159,7 @@ export class Lanes {
   #start(lane: EndpointLane, passage: Passage): void {
     const now = this.#clock.now();
     passage.startedAt = now;
-    lane.inFlight += 1;
+    lane.started(passage, now);
     if (lane.isSlow) this.#enterSlow(lane, passage);
     else {
       this.#fast.take();
@@ -155,15 +171,14 @@ export class Lanes {
 
   #enterSlow(lane: EndpointLane, passage: Passage): void {
     this.#slow += 1;
-    lane.slow += 1;
+    lane.slow.add(passage);
     passage.place = 'slow';
   }
 
   #leave(lane: EndpointLane, passage: Passage): void {
-    lane.inFlight -= 1;
     if (passage.place === 'slow') {
       this.#slow -= 1;
-      lane.slow -= 1;
+      lane.slow.delete(passage);
       this.#moveOverdue();
     } else {
       this.#fast.free();
@@ -176,81 +191,60 @@ export class Lanes {
   #demote(passage: Passage): void {
     const { lane } = passage;
     if (!lane || passage.place === 'over') return;
+    const now = this.#clock.now();
     lane.turnSlow();
-    this.#recountForUs(lane, this.#clock.now());
+    this.#waiting.recount(lane, now);
     if (passage.place === 'fast') {
       this.#demoted += 1;
       this.#overdue.add(passage);
       this.#moveOverdue();
     }
-    this.#next(lane, passage);
-    if (!lane.isAnswering(this.#clock.now())) this.#trim(lane);
-    if (lane.hasRoom(this.#clock.now(), this.#slowMost)) this.#markReady(lane);
+    lane.queue.releaseEntity(passage);
+    if (!lane.isAnswering(now)) this.#trim(lane, now);
+    if (lane.hasRoom(now, this.#slow)) this.#markReady(lane);
     this.#pump();
     this.onDemoted();
   }
 
   #moveOverdue(): void {
     for (const passage of this.#overdue) {
-      if (this.#slow >= this.#options.slowSlots) return;
+      if (this.#slow >= this.#options.slowSlotsMost) return;
       this.#overdue.delete(passage);
       this.#fast.free();
       if (passage.lane) this.#enterSlow(passage.lane, passage);
     }
   }
 
-  /** The entity's next first attempt may start now. */
-  #next(lane: EndpointLane, passage: Passage): void {
-    const next = lane.releaseEntity(passage);
-    if (next) lane.waiting.push(next);
+  #lookLater(lane: EndpointLane, now: number): void {
+    const waits = lane.queue.size > 0 || lane.parked > 0;
+    if (waits && !lane.look && !this.#isClosed) lane.look = this.#looks.add(lane, now);
+  }
+
+  /** Tries an endpoint that does not answer once more, and asks for what is parked where nothing waits. */
+  #look(lane: EndpointLane): void {
+    lane.look = null;
+    const now = this.#clock.now();
+    if (lane.hasRoom(now, this.#slow)) {
+      this.#markReady(lane);
+      this.#backlog.refill(lane, this.#waiting.count, now);
+    }
+    this.#lookLater(lane, now);
   }
 
   /** A failing endpoint takes less; what it cannot take in a few seconds waits in the broker, not here. */
-  #trim(lane: EndpointLane): void {
-    const limit = this.#waitingLimit(lane);
-    while (lane.waitingCount > limit) this.#park(lane, lane.takeLast());
+  #trim(lane: EndpointLane, now: number): void {
+    const limit = this.#waiting.limit(lane, now);
+    while (lane.queue.size > limit) this.#parkOne(lane, now);
   }
 
-  #park(lane: EndpointLane, passage: Passage | null): void {
+  /** For an endpoint that does not answer the newest stay: after its recovery nothing new is late. */
+  #parkOne(lane: EndpointLane, now: number): void {
+    const passage = lane.queue.takeSurplus(!lane.isHealthy(now) && !lane.isAnswering(now));
     if (!passage) return;
     passage.place = 'over';
-    this.#waitsNoLonger(lane);
-    passage.park(lane.parkingTier(this.#clock.now(), this.#slowMost));
-  }
-
-  /**
-   * A healthy endpoint is not parked: it drains its queue in a moment, and when it does not, we are the slow ones. A slow
-   * one that answers may have as much waiting as it drains in `drainMs`; one that fails or is silent also gets no more
-   * than its share when room is short.
-   */
-  #waitingLimit(lane: EndpointLane): number {
-    const { waitingMax, waitingPerEndpointMin } = this.#options;
-    const now = this.#clock.now();
-    if (lane.isHealthy(now)) return waitingMax;
-    const share = Math.max(waitingPerEndpointMin, Math.floor(waitingMax / 2 / this.#lanesWaiting.size));
-    const isShort = this.#waiting * 2 >= waitingMax && !lane.isAnswering(now);
-    const most = isShort ? share : waitingMax;
-    return Math.max(1, Math.min(most, lane.drainable(now, this.#slowMost)));
-  }
-
-  get #slowMost(): number {
-    return slowMost(this.#options, this.#slow);
-  }
-
-  #countForUs(lane: EndpointLane, change: number): void {
-    lane.waitingForUs += change;
-    this.#waitingForUs += change;
-  }
-
-  /** What waits for an endpoint that is slow or fails waits for that endpoint, and must not hold up the intake. */
-  #recountForUs(lane: EndpointLane, now: number): void {
-    if (lane.waitingForUs > 0 && !lane.isHealthy(now)) this.#countForUs(lane, -lane.waitingForUs);
-  }
-
-  #waitsNoLonger(lane: EndpointLane): void {
-    this.#waiting -= 1;
-    if (lane.waitingForUs > 0) this.#countForUs(lane, -1);
-    if (lane.waitingCount === 0) this.#lanesWaiting.remove(lane.busy);
+    this.#waiting.remove(lane);
+    passage.park(tierLasting(this.#backlog.parkedSeconds(lane, now), this.#options.retryScale));
+    this.#lookLater(lane, now);
   }
 
   #hasSlot(lane: EndpointLane): boolean {
@@ -258,7 +252,7 @@ export class Lanes {
   }
 
   #markReady(lane: EndpointLane): void {
-    if (lane.waiting.length === 0) return;
+    if (!lane.queue.hasNext) return;
     this.#readyOf(lane).append(lane.ready);
     this.#pump();
   }
@@ -284,11 +278,12 @@ export class Lanes {
         continue;
       }
       ready.remove(turn);
-      if (!lane.hasRoom(this.#clock.now(), this.#slowMost)) continue;
-      const passage = lane.waiting.shift();
+      const now = this.#clock.now();
+      if (!lane.hasRoom(now, this.#slow)) continue;
+      const passage = lane.isSilent(now) ? lane.queue.nextProbe() : lane.queue.next();
       if (!passage) continue;
-      if (lane.waiting.length > 0) ready.append(turn);
-      this.#waitsNoLonger(lane);
+      if (lane.queue.hasNext) ready.append(turn);
+      this.#waiting.remove(lane);
       this.#start(lane, passage);
     }
   }

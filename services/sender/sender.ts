@@ -89,7 +89,11 @@ class RunningSender implements Sender, PassageOwner {
       clock: deps.clock,
       retryScale: deps.retryScale,
     };
-    const lanes = (taskClass: TaskClass) => new Lanes(deps.clock, laneOptions(deps, SHARE[taskClass]));
+    const lanes = (taskClass: TaskClass) => {
+      const source = deps.broker.tasks[taskClass];
+      const wake = source.wake?.bind(source) ?? null;
+      return new Lanes(deps.clock, laneOptions(deps, SHARE[taskClass]), wake);
+    };
     this.#lanes = { live: lanes('live'), test: lanes('test'), replay: lanes('replay') };
     this.#metrics = new SenderMetrics(
       deps.registry,
@@ -235,7 +239,7 @@ const ASKS_FOR_LESS: ReadonlySet<number> = new Set([429, 503]);
  * be able to show that it no longer is.
  */
 function hasSlowBefore({ place, lane }: TaskPassage): boolean {
-  return place === 'slow' && lane !== null && lane.slow > 1;
+  return place === 'slow' && lane !== null && lane.slow.size > 1;
 }
 
 const RELEASED: Settlement = { kind: 'released' };
@@ -244,14 +248,19 @@ function share(total: number, part: number): number {
   return Math.max(Math.min(IN_FLIGHT_MIN, total), Math.floor(total * part));
 }
 
-/** The slots follow from what may be in flight: a quarter fast, a quarter slow; the rest, or all of it, may wait. */
+/**
+ * The slots follow from what may be in flight: a quarter each may be fast, slow and waiting, an eighth turn slow beyond
+ * that. The rest is for tasks whose settlement is not durable yet: without it, endpoints that do not answer would stop
+ * the intake.
+ */
 function laneOptions({ options, retryScale }: SenderDeps, part: number): LaneOptions {
   const total = share(options.inFlightMax, part);
   return {
     ...LANE_OPTIONS,
     fastSlots: Math.max(1, Math.floor(total / 4)),
     slowSlots: Math.max(1, Math.floor(total / 4)),
-    waitingMax: total,
+    slowSlotsMost: Math.max(1, Math.floor((total * 3) / 8)),
+    waitingMax: Math.max(1, Math.floor(total / 4)),
     retryScale,
     ...options.lanes,
   };

@@ -21,6 +21,7 @@ export class TaskPassage implements Passage {
   readonly standing: () => Standing;
   readonly endpointId: string;
   readonly entityId: string | null;
+  readonly isBacklog: boolean;
   readonly settle: (settlement: Settlement) => void;
   readonly fail: (error: unknown) => void;
   place: Passage['place'] = 'new';
@@ -28,6 +29,7 @@ export class TaskPassage implements Passage {
   deadline: Deadline<Passage> | null = null;
   lane: EndpointLane | null = null;
   hasReleased = false;
+  isProbe = false;
   readonly #owner: PassageOwner;
 
   constructor(
@@ -41,8 +43,9 @@ export class TaskPassage implements Passage {
     this.signal = on.signal;
     this.standing = on.standing;
     this.endpointId = on.task.endpointId;
-    // Retries keep no order: they never hold a later event back (decisions §2).
+    // Retries keep no order: they never hold a later event back.
     this.entityId = on.task.attempt === 1 ? on.task.entityId : null;
+    this.isBacklog = on.task.hop > 0;
     this.settle = settle;
     this.fail = fail;
     this.#owner = owner;

@@ -2,13 +2,24 @@ import { expect, test } from 'vitest';
 import { LANE_OPTIONS, slowMost } from '../../services/sender/lane-options.ts';
 
 test('a dark endpoint has fewer attempts in flight the fuller the slow lane is, so that it never is full', () => {
-  const at = (share: number) => slowMost(LANE_OPTIONS, LANE_OPTIONS.slowSlots * share);
+  const at = (share: number) => slowMost(LANE_OPTIONS, LANE_OPTIONS.slowSlots * share, false);
   expect([0, 0.49, 0.5, 0.75, 0.95, 1].map(at)).toEqual([
     Number.POSITIVE_INFINITY,
     Number.POSITIVE_INFINITY,
     8,
     4,
     1,
+    1,
+  ]);
+});
+
+test('an endpoint whose slow attempts succeed is held to the same from three quarters on', () => {
+  const at = (share: number) => slowMost(LANE_OPTIONS, LANE_OPTIONS.slowSlots * share, true);
+  expect([0.5, 0.74, 0.75, 0.875, 1].map(at)).toEqual([
+    Number.POSITIVE_INFINITY,
+    Number.POSITIVE_INFINITY,
+    8,
+    4,
     1,
   ]);
 });

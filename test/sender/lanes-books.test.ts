@@ -12,6 +12,7 @@ import { Traveller } from '../support/traveller.ts';
 const OPTIONS = {
   fastSlots: 5,
   slowSlots: 4,
+  slowSlotsMost: 6,
   slowPerEndpointMax: 2,
   waitingMax: 5,
   drainMs: 200,
@@ -77,7 +78,7 @@ test('every task starts once, or is parked or released; slots are never lost', (
           slow: at('slow'),
           waiting: at('waiting'),
         });
-        expect([fast <= 5, slow <= 4, waiting <= 5]).toEqual([true, true, true]);
+        expect([fast <= 5, slow <= 6, waiting <= 5]).toEqual([true, true, true]);
         for (const each of all) expect(ends(each)).toBeLessThan(2);
       }
       parked += all.filter(({ parkedFor }) => parkedFor !== null).length;

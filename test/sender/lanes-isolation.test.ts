@@ -39,3 +39,56 @@ test.each([0.5, 0.9])('with %d of 1,000 endpoints dark, a healthy one never wait
   expect(lanes.counts.slow).toBeGreaterThan(400);
   expect(worstWaitMs).toBeLessThanOrEqual(10);
 });
+
+test('100 endpoints with wide windows that hang all at once do not hold the others up', () => {
+  const clock = new SimulatedClock();
+  const options = { fastSlots: 1024, slowSlots: 1024, slowSlotsMost: 1536, waitingMax: 1024 };
+  const lanes = new Lanes(clock, { ...LANE_OPTIONS, ...options });
+  let isHanging = false;
+  let worstWaitMs = 0;
+  let entities = 0;
+  let [held, heldMost] = [0, 0];
+  const admit = (endpointId: string, answerMs: number) => {
+    const at = clock.now();
+    held += 1;
+    heldMost = Math.max(heldMost, held);
+    const traveller = new Traveller(endpointId, `entity ${entities++}`, (each) => {
+      const isOther = endpointId.startsWith('other');
+      if (isOther) worstWaitMs = Math.max(worstWaitMs, clock.now() - at);
+      const hangs = isHanging && !isOther;
+      clock.at(clock.now() + (hangs ? 10_000 : answerMs), () => {
+        held -= 1;
+        lanes.settle(each, hangs ? 'failure' : 'success', null);
+      });
+    });
+    const park = traveller.park.bind(traveller);
+    traveller.park = (tier) => {
+      held -= 1;
+      park(tier);
+    };
+    lanes.admit(traveller);
+  };
+  const ambush = (count: number) => {
+    for (let event = 0; event < count; event += 1) {
+      for (let endpoint = 0; endpoint < 100; endpoint += 1) admit(`ambush ${endpoint}`, 80);
+    }
+  };
+  const others = (ms: number) => {
+    for (let i = 0; i < ms / 10; i += 1) {
+      admit(`other ${i % 25}`, 5);
+      clock.advance(10);
+    }
+  };
+  for (let i = 0; i < 60; i += 1) {
+    ambush(1);
+    others(50);
+  }
+  isHanging = true;
+  worstWaitMs = 0;
+  ambush(200);
+  others(30_000);
+  // Only until the slots that opened for the burst are given back.
+  expect(worstWaitMs).toBeLessThanOrEqual(210);
+  // What is held is less than what may be: the rest of the intake stays open.
+  expect(heldMost).toBeLessThan(4096 - 512);
+});

@@ -4,7 +4,6 @@
  * of one entity to one endpoint leave one after the other.
  */
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Tier } from '../../services/domain/retry.ts';
 import { LANE_OPTIONS, type LaneOptions } from '../../services/sender/lane-options.ts';
 import { Lanes, type PassageResult } from '../../services/sender/lanes.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
@@ -141,7 +140,7 @@ describe('the slow lane', () => {
   });
 
   test('when it is full, what is overdue moves as soon as there is room', () => {
-    build({ slowSlots: 1, fastSlots: 8 });
+    build({ slowSlots: 1, slowSlotsMost: 1, fastSlots: 8 });
     const one = admit('a');
     admit('b');
     clock.advance(200);
@@ -171,113 +170,6 @@ describe('order', () => {
   test('retries keep no order', () => {
     admit('a', 'e');
     expect([admit('a', null).starts, admit('a', null).starts]).toEqual([1, 1]);
-  });
-});
-
-describe('parking', () => {
-  /** An endpoint whose first attempts all failed, `durationMs` each. */
-  const failing = (endpointId: string, durationMs: number) => {
-    admitMany(4, endpointId);
-    for (let round = 0; round < 4; round += 1) {
-      clock.advance(durationMs);
-      for (const each of inFlight()) settle(each, 'failure');
-    }
-  };
-
-  test('a burst to a healthy endpoint waits here, however cold its window: it is through in a moment', () => {
-    const burst = admitMany(4000, 'a');
-    expect(burst.filter(({ parkedFor }) => parkedFor !== null)).toHaveLength(0);
-  });
-
-  test('a failing endpoint has no more waiting here than it takes in a few seconds', () => {
-    failing('a', 100);
-    const later = admitMany(100, 'a');
-    // One at a time, 100 ms each: about thirty in 3 s.
-    const waiting = later.filter(({ place }) => place === 'waiting').length;
-    expect(waiting).toBeGreaterThan(10);
-    expect(waiting).toBeLessThan(40);
-    expect(later.filter(({ parkedFor }) => parkedFor !== null)).toHaveLength(
-      later.length - waiting - later.filter(({ starts }) => starts > 0).length,
-    );
-  });
-
-  test('an endpoint that answers slowly keeps what it takes in a few seconds, a silent one its share', () => {
-    build({ waitingMax: 100 });
-    const slow = admitMany(4, 'slow');
-    const silent = admitMany(4, 'silent');
-    clock.advance(300);
-    for (const each of slow) settle(each);
-    expect(silent.every(({ place }) => place === 'slow')).toBe(true);
-    const later = [...admitMany(60, 'slow'), ...admitMany(60, 'silent')];
-    const waiting = later.filter(({ place }) => place === 'waiting').map(({ endpointId }) => endpointId);
-    expect(waiting.filter((id) => id === 'slow').length).toBeGreaterThan(45);
-    expect(waiting.filter((id) => id === 'silent').length).toBeLessThanOrEqual(25);
-  });
-
-  test('what waits for a healthy endpoint waits for us, until the endpoint turns dark', () => {
-    admitMany(104, 'a');
-    expect(lanes.waitingForUs).toBe(100);
-    settle(started[0]);
-    expect(lanes.waitingForUs).toBe(98);
-    clock.advance(300);
-    expect(lanes.waitingForUs).toBe(0);
-    admitMany(10, 'a');
-    expect(lanes.waitingForUs).toBe(0);
-  });
-
-  test('a burst to an endpoint that answers in 150 ms does not hold up who comes behind it', () => {
-    let left = 8000;
-    for (let step = 0; step < 300 && left > 0; step += 1) {
-      for (; left > 0 && lanes.waitingForUs < 128; left -= 1) admit('a');
-      for (const each of inFlight()) if (clock.now() - each.startedAt >= 150) settle(each);
-      clock.advance(10);
-    }
-    expect(left).toBe(0);
-    const behind = admit('b');
-    clock.advance(10);
-    expect(behind.place).toBe('fast');
-  });
-
-  test('a dark endpoint gives back what it had waiting, and what comes later for long', () => {
-    const burst = admitMany(200, 'dark');
-    clock.advance(10_000);
-    for (let round = 0; round < 4; round += 1) {
-      clock.advance(10_000);
-      for (const each of inFlight()) settle(each, 'failure');
-    }
-    expect(burst.filter(({ place }) => place === 'waiting').length).toBeLessThanOrEqual(1);
-    const later = admitMany(200, 'dark').map(({ parkedFor }) => parkedFor);
-    expect(later.filter((tier) => tier === 731).length).toBeGreaterThan(100);
-  });
-
-  test('what is parked is spread over the tiers: all coming back at once would be a storm', () => {
-    failing('a', 100);
-    const parked = admitMany(10_000, 'a').map(({ parkedFor }) => parkedFor);
-    const count = (tier: Tier) => parked.filter((each) => each === tier).length;
-    // About ten a second: what is through in 12 s comes back after 3, what is through in 264 s after 66.
-    expect(count(3)).toBeLessThan(200);
-    expect(count(66)).toBeGreaterThan(1500);
-    expect(count(731)).toBeGreaterThan(5000);
-  });
-
-  test('a scaled schedule shortens the tiers, and not what a receiver takes', () => {
-    build({ retryScale: 1000 });
-    failing('a', 100);
-    const parked = admitMany(10_000, 'a').map(({ parkedFor }) => parkedFor);
-    // 4.1 s at this scale, and the longest.
-    expect(new Set(parked.filter((tier) => tier !== null))).toEqual(new Set([4098, 46658]));
-  });
-
-  test('no task is parked for longer than 731 s', () => {
-    failing('dark', 10_000);
-    const parked = admitMany(5000, 'dark').map(({ parkedFor }) => parkedFor ?? 0);
-    expect(Math.max(...parked)).toBe(731);
-  });
-
-  test('the whole sender holds no more than its most', () => {
-    build({ waitingMax: 50 });
-    for (let i = 0; i < 100; i += 1) admitMany(20, `endpoint ${i}`);
-    expect(lanes.counts.waiting).toBeLessThanOrEqual(50);
   });
 });
 

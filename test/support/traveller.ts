@@ -12,14 +12,22 @@ export class Traveller implements Passage {
   deadline: Deadline<Passage> | null = null;
   lane: EndpointLane | null = null;
   hasReleased = false;
+  isProbe = false;
+  readonly isBacklog: boolean;
   parkedFor: Tier | null = null;
   starts = 0;
   readonly #onStart: (traveller: Traveller) => void;
 
-  constructor(endpointId: string, entityId: string | null, onStart: (traveller: Traveller) => void) {
+  constructor(
+    endpointId: string,
+    entityId: string | null,
+    onStart: (traveller: Traveller) => void,
+    isBacklog = false,
+  ) {
     this.endpointId = endpointId;
     this.entityId = entityId;
     this.#onStart = onStart;
+    this.isBacklog = isBacklog;
   }
 
   start(): void {

@@ -1,0 +1,23 @@
+/** So many per period, counted from the first one of each period. */
+export class Allowance {
+  readonly #periodMs: number;
+  #since = Number.NEGATIVE_INFINITY;
+  #taken = 0;
+
+  constructor(periodMs: number) {
+    this.#periodMs = periodMs;
+  }
+
+  /** How many were taken in the present period. */
+  taken(now: number): number {
+    if (now - this.#since >= this.#periodMs) {
+      this.#since = now;
+      this.#taken = 0;
+    }
+    return this.#taken;
+  }
+
+  take(): void {
+    this.#taken += 1;
+  }
+}

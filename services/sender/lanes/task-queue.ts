@@ -1,0 +1,104 @@
+import type { Passage } from '../lanes.ts';
+
+/** While new tasks wait as well, every so many-th task that starts is one that was parked before. */
+const BACKLOG_TURN = 4;
+
+/**
+ * The tasks that wait for one endpoint. New ones go before those that were parked, so that nothing new is late while a
+ * backlog drains; the backlog has its share. First attempts of one entity leave one after the other.
+ */
+export class TaskQueue {
+  /** Tasks that may start as soon as there is room: at most one first attempt per entity. */
+  readonly #fresh: Passage[] = [];
+  readonly #backlog: Passage[] = [];
+  /** Entities with a first attempt on its way, and the tasks that follow it; null = none follows. */
+  readonly #entities = new Map<string, Passage[] | null>();
+  #following = 0;
+  #turn = 0;
+
+  get size(): number {
+    return this.#fresh.length + this.#backlog.length + this.#following;
+  }
+
+  /** True when a task could start. */
+  get hasNext(): boolean {
+    return this.#fresh.length > 0 || this.#backlog.length > 0;
+  }
+
+  /** Returns true when no earlier first attempt of the entity is on its way; otherwise the task follows that one. */
+  claimEntity(passage: Passage): boolean {
+    if (passage.entityId === null) return true;
+    const followers = this.#entities.get(passage.entityId);
+    if (followers === undefined) {
+      this.#entities.set(passage.entityId, null);
+      return true;
+    }
+    if (followers) followers.push(passage);
+    else this.#entities.set(passage.entityId, [passage]);
+    this.#following += 1;
+    return false;
+  }
+
+  /** Lets the entity's next first attempt start. A second call for the same task changes nothing. */
+  releaseEntity(passage: Passage): void {
+    if (passage.entityId === null || passage.hasReleased) return;
+    passage.hasReleased = true;
+    const next = this.#entities.get(passage.entityId)?.shift();
+    if (!next) {
+      this.#entities.delete(passage.entityId);
+      return;
+    }
+    this.#following -= 1;
+    this.push(next);
+  }
+
+  push(passage: Passage): void {
+    (passage.isBacklog ? this.#backlog : this.#fresh).push(passage);
+  }
+
+  /** Takes the task that starts next. */
+  next(): Passage | undefined {
+    this.#turn = (this.#turn + 1) % BACKLOG_TURN;
+    const first = this.#turn === 0 ? this.#backlog : this.#fresh;
+    return first.shift() ?? this.#fresh.shift() ?? this.#backlog.shift();
+  }
+
+  /**
+   * Takes the task to try an endpoint with that does not answer: a retry that is due by its schedule if there is one, so
+   * that waiting tasks keep their first attempt.
+   */
+  nextProbe(): Passage | undefined {
+    const retry = this.#fresh.findIndex(({ entityId }) => entityId === null);
+    if (retry >= 0) return this.#fresh.splice(retry, 1)[0];
+    return this.#backlog.shift() ?? this.#fresh.shift();
+  }
+
+  /**
+   * Takes out a task that finds no room here: one that was parked before, or else the newest; with `keepsNewest` the
+   * oldest.
+   */
+  takeSurplus(keepsNewest: boolean): Passage | null {
+    const parkedBefore = this.#backlog.pop();
+    if (parkedBefore) return this.#left(parkedBefore);
+    const oldest = keepsNewest ? this.#fresh.shift() : undefined;
+    if (oldest) return this.#left(oldest);
+    return this.#lastFollower() ?? this.#left(this.#fresh.pop());
+  }
+
+  #left(passage: Passage | undefined): Passage | null {
+    if (!passage) return null;
+    this.releaseEntity(passage);
+    return passage;
+  }
+
+  #lastFollower(): Passage | null {
+    if (this.#following === 0) return null;
+    for (const followers of this.#entities.values()) {
+      const last = followers?.pop();
+      if (!last) continue;
+      this.#following -= 1;
+      return last;
+    }
+    return null;
+  }
+}

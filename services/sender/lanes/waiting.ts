@@ -1,0 +1,82 @@
+import { LinkedList } from '../../runtime/linked-list.ts';
+import type { EndpointLane, Turn } from '../endpoint-lane.ts';
+import type { LaneOptions } from '../lane-options.ts';
+import { EndpointsInUse } from './in-use.ts';
+
+/** While this many endpoints have tasks waiting, most endpoints are held up anyway: pausing the intake holds up no others. */
+const SPREAD = 32;
+/** With fewer endpoints in use, this share of them. */
+const SPREAD_SHARE = 0.25;
+
+/** The tasks that wait in memory over all endpoints: how many, and how many of them wait for this process. */
+export class Waiting {
+  readonly #options: LaneOptions;
+  readonly #inUse = new EndpointsInUse();
+  readonly #lanes = new LinkedList<Turn>();
+  #count = 0;
+  #forUs = 0;
+  #lanesForUs = 0;
+
+  constructor(options: LaneOptions) {
+    this.#options = options;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /**
+   * Tasks of healthy endpoints: they wait for a slot or their window, so in the end for us. None while they are of a few of
+   * many endpoints: then they wait for those, and the others' tasks must get past them.
+   */
+  get forUs(): number {
+    const spread = Math.min(SPREAD, Math.ceil(this.#inUse.count * SPREAD_SHARE));
+    return this.#lanesForUs >= spread ? this.#forUs : 0;
+  }
+
+  /** A task came for the endpoint. */
+  seen(lane: EndpointLane, now: number): void {
+    lane.seenIn = this.#inUse.seen(lane.seenIn, now);
+  }
+
+  add(lane: EndpointLane, now: number): void {
+    this.#count += 1;
+    this.#lanes.append(lane.busy);
+    if (lane.isHealthy(now)) this.#countForUs(lane, 1);
+  }
+
+  /** A task waits no longer: it starts, is parked or released. */
+  remove(lane: EndpointLane): void {
+    this.#count -= 1;
+    if (lane.waitingForUs > 0) this.#countForUs(lane, -1);
+    if (lane.queue.size === 0) this.#lanes.remove(lane.busy);
+  }
+
+  /** What waits for an endpoint that is slow or fails waits for that endpoint, and must not hold up the intake. */
+  recount(lane: EndpointLane, now: number): void {
+    if (lane.waitingForUs > 0 && !lane.isHealthy(now)) this.#countForUs(lane, -lane.waitingForUs);
+  }
+
+  /**
+   * Returns how many tasks may wait for the endpoint: as many as there is room for while it is healthy, as many as it drains
+   * in `drainMs` while it is slow and answers, a few while it fails or is silent. None gets more than its share when room
+   * is short.
+   */
+  limit(lane: EndpointLane, now: number): number {
+    const { waitingMax, waitingPerEndpointMin, waitingFailingMax, drainMs } = this.#options;
+    const isShort = this.#count * 2 >= waitingMax;
+    const share = Math.max(waitingPerEndpointMin, Math.floor(waitingMax / 2 / this.#lanes.size));
+    const most = isShort ? share : waitingMax;
+    if (lane.isHealthy(now)) return most;
+    const wanted = lane.isAnswering(now) ? lane.drainable(drainMs, now) : waitingFailingMax;
+    return Math.max(1, Math.min(most, wanted));
+  }
+
+  #countForUs(lane: EndpointLane, change: number): void {
+    const before = lane.waitingForUs;
+    lane.waitingForUs += change;
+    this.#forUs += change;
+    if (before === 0) this.#lanesForUs += 1;
+    else if (lane.waitingForUs === 0) this.#lanesForUs -= 1;
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * Guarantee: an endpoint that hangs, refuses connections or answers 503 for a while gets what waited for it as soon as it
+ * is well again, and what is posted from then on at once; while it fails it sees no more requests than its window.
+ * RECOVERY_DARK_SECONDS=20,60,600 measures longer failures.
+ */
+import { rmSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { recoveryTable, runRecoveryTrial } from '../support/recovery-trial.ts';
+import { preparePremises, startService } from '../support/system.ts';
+
+const DARK_SECONDS = (process.env.RECOVERY_DARK_SECONDS ?? '8').split(',').map(Number);
+const RATES = (process.env.RECOVERY_RATES ?? '5,50').split(',').map(Number);
+/** An event that is posted after the recovery arrives so soon, milliseconds. */
+const NEW_P99_MS = 1000;
+/** All that had never been tried has arrived by then, milliseconds. */
+const NEVER_TRIED_MS = 10_000;
+/** The widest window, and what is sent beside it to notice a recovery. */
+const IN_FLIGHT_MAX = 128 + 20;
+
+it.each(DARK_SECONDS)(
+  'endpoints that fail for %d s get everything that waited soon after their recovery, and what is new at once',
+  { timeout: (Math.max(...DARK_SECONDS) + 90) * 1000 },
+  async (darkSeconds) => {
+    const premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: '1' });
+    const service = await startService(premises.environment);
+    try {
+      const rows = await runRecoveryTrial(premises, service, { darkSeconds, afterSeconds: 1, rates: RATES });
+      console.log(recoveryTable('sqlite', rows));
+      for (const row of rows) {
+        expect(row).toMatchObject({ newMissing: 0, pending: 0 });
+        expect(row.lateness.p99).toBeLessThanOrEqual(NEW_P99_MS);
+        expect(row.lastNeverTriedMs).toBeLessThanOrEqual(NEVER_TRIED_MS);
+        expect(row.inFlightMost).toBeLessThanOrEqual(IN_FLIGHT_MAX);
+      }
+      expect(await service.end('SIGTERM')).toBe(0);
+    } finally {
+      await service.end('SIGKILL');
+      rmSync(premises.dataDir, { recursive: true, force: true });
+    }
+  },
+);

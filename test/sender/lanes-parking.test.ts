@@ -1,0 +1,158 @@
+/**
+ * Guarantee: what an endpoint cannot take goes back to the broker for a short while, so that nothing waits long after the
+ * endpoint's recovery and not all of it comes up all the time; and it does not hold up what is for others.
+ */
+import { beforeEach, expect, test } from 'vitest';
+import type { Tier } from '../../services/domain/retry.ts';
+import { LANE_OPTIONS, type LaneOptions } from '../../services/sender/lane-options.ts';
+import { Lanes, type PassageResult } from '../../services/sender/lanes.ts';
+import { SimulatedClock } from '../support/simulated-clock.ts';
+import { Traveller } from '../support/traveller.ts';
+
+let clock: SimulatedClock;
+let lanes: Lanes;
+let started: Traveller[];
+
+beforeEach(() => build());
+
+function build(options: Partial<LaneOptions> = {}): void {
+  clock = new SimulatedClock();
+  lanes = new Lanes(clock, { ...LANE_OPTIONS, ...options });
+  started = [];
+}
+
+let entities = 0;
+function admit(endpointId: string, entityId: string | null = `entity ${entities++}`): Traveller {
+  const traveller = new Traveller(endpointId, entityId, (each) => started.push(each));
+  lanes.admit(traveller);
+  return traveller;
+}
+const admitMany = (count: number, endpointId: string) =>
+  Array.from({ length: count }, () => admit(endpointId));
+const settle = (
+  traveller: Traveller | undefined,
+  result: PassageResult = 'success',
+  retryAfterMs: number | null = null,
+) => {
+  if (!traveller) throw new Error('nothing has started');
+  lanes.settle(traveller, result, retryAfterMs);
+};
+const inFlight = () => started.filter(({ place }) => place === 'fast' || place === 'slow');
+
+/** An endpoint whose first attempts all failed, `durationMs` each. */
+const failing = (endpointId: string, durationMs: number) => {
+  admitMany(4, endpointId);
+  for (let round = 0; round < 4; round += 1) {
+    clock.advance(durationMs);
+    for (const each of inFlight()) settle(each, 'failure');
+  }
+};
+
+test('a burst to a healthy endpoint waits here, however cold its window: it is through in a moment', () => {
+  const burst = admitMany(4000, 'a');
+  expect(burst.filter(({ parkedFor }) => parkedFor !== null)).toHaveLength(0);
+});
+
+test('a failing endpoint has a few tasks waiting here, the newest, and the others are parked', () => {
+  failing('a', 100);
+  const later = admitMany(100, 'a');
+  const waiting = later.filter(({ place }) => place === 'waiting');
+  expect(waiting).toEqual(later.slice(-64));
+  const started = later.filter(({ starts }) => starts > 0).length;
+  const parked = later.filter(({ parkedFor }) => parkedFor !== null).length;
+  expect(parked).toBe(later.length - waiting.length - started);
+});
+
+test('an endpoint that answers slowly keeps what it takes in a few seconds, a silent one its share', () => {
+  build({ waitingMax: 100 });
+  const slow = admitMany(4, 'slow');
+  const silent = admitMany(4, 'silent');
+  clock.advance(300);
+  for (const each of slow) settle(each);
+  expect(silent.every(({ place }) => place === 'slow')).toBe(true);
+  const later = [...admitMany(60, 'slow'), ...admitMany(60, 'silent')];
+  const waiting = later.filter(({ place }) => place === 'waiting').map(({ endpointId }) => endpointId);
+  expect(waiting.filter((id) => id === 'slow').length).toBeGreaterThan(45);
+  expect(waiting.filter((id) => id === 'silent').length).toBeLessThanOrEqual(25);
+});
+
+test('what waits for a healthy endpoint waits for us, until the endpoint turns dark', () => {
+  admitMany(104, 'a');
+  expect(lanes.waitingForUs).toBe(100);
+  settle(started[0]);
+  expect(lanes.waitingForUs).toBe(98);
+  clock.advance(300);
+  expect(lanes.waitingForUs).toBe(0);
+  admitMany(10, 'a');
+  expect(lanes.waitingForUs).toBe(0);
+});
+
+test('a burst to a few of many endpoints does not wait for us: the others must get past it', () => {
+  for (let i = 0; i < 50; i += 1) settle(admit(`endpoint ${i}`));
+  admitMany(300, 'a');
+  expect(lanes.waitingForUs).toBe(0);
+  for (let i = 0; i < 20; i += 1) admitMany(10, `endpoint ${i}`);
+  expect(lanes.waitingForUs).toBeGreaterThan(300);
+});
+
+test('a burst to an endpoint that answers in 150 ms does not hold up who comes behind it', () => {
+  let left = 8000;
+  for (let step = 0; step < 300 && left > 0; step += 1) {
+    for (; left > 0 && lanes.waitingForUs < 128; left -= 1) admit('a');
+    for (const each of inFlight()) if (clock.now() - each.startedAt >= 150) settle(each);
+    clock.advance(10);
+  }
+  expect(left).toBe(0);
+  const behind = admit('b');
+  clock.advance(10);
+  expect(behind.place).toBe('fast');
+});
+
+test('a dark endpoint gives back all but a few of what it had waiting', () => {
+  const burst = admitMany(200, 'dark');
+  clock.advance(10_000);
+  expect(burst.filter(({ place }) => place === 'waiting').length).toBeLessThanOrEqual(64);
+  expect(burst.filter(({ parkedFor }) => parkedFor !== null).length).toBeGreaterThan(100);
+});
+
+test('few parked tasks come up after 3 s, the others after 66 s: all coming up every 3 s would be a storm', () => {
+  failing('a', 10_000);
+  const parked = admitMany(10_000, 'a').map(({ parkedFor }) => parkedFor);
+  const count = (tier: Tier) => parked.filter((each) => each === tier).length;
+  expect(count(3)).toBe(100);
+  expect(count(3) + count(66)).toBeGreaterThan(9900);
+});
+
+test('over all dark endpoints no more than a thousand tasks come up every 3 s', () => {
+  for (let i = 0; i < 30; i += 1) failing(`dark ${i}`, 10_000);
+  const parked: Traveller[] = [];
+  for (let i = 0; i < 30; i += 1) parked.push(...admitMany(300, `dark ${i}`));
+  expect(parked.filter(({ parkedFor }) => parkedFor === 3)).toHaveLength(1000);
+});
+
+test('what finds no room for an endpoint that answers comes up after 3 s, as much of it as the endpoint takes', () => {
+  build({ waitingMax: 400 });
+  const burst = admitMany(3000, 'a');
+  expect(burst.filter(({ parkedFor }) => parkedFor === 66)).toHaveLength(0);
+  expect(burst.filter(({ parkedFor }) => parkedFor === 3).length).toBeGreaterThan(2500);
+});
+
+test('a scaled schedule shortens the tiers, and not what a receiver takes', () => {
+  build({ retryScale: 1000 });
+  failing('a', 100);
+  const parked = admitMany(10_000, 'a').map(({ parkedFor }) => parkedFor);
+  // 4.1 s at this scale, and the longest.
+  expect(new Set(parked.filter((tier) => tier !== null))).toEqual(new Set([4098, 46658]));
+});
+
+test('no task is parked for longer than 66 s', () => {
+  failing('dark', 10_000);
+  const parked = admitMany(5000, 'dark').map(({ parkedFor }) => parkedFor ?? 0);
+  expect(Math.max(...parked)).toBe(66);
+});
+
+test('the whole sender holds no more than its most', () => {
+  build({ waitingMax: 50 });
+  for (let i = 0; i < 100; i += 1) admitMany(20, `endpoint ${i}`);
+  expect(lanes.counts.waiting).toBeLessThanOrEqual(50);
+});

@@ -1,0 +1,124 @@
+/**
+ * Guarantee: the recovery of an endpoint that hangs is noticed within a second, what is new goes before what waited, and
+ * what waited is brought back as fast as the endpoint takes it.
+ */
+import { beforeEach, expect, test } from 'vitest';
+import { LANE_OPTIONS } from '../../services/sender/lane-options.ts';
+import { Lanes } from '../../services/sender/lanes.ts';
+import { SimulatedClock } from '../support/simulated-clock.ts';
+import { Traveller } from '../support/traveller.ts';
+
+const TIME_OUT_MS = 10_000;
+const ANSWER_MS = 5;
+
+/** One endpoint in simulated time, with a broker that brings parked tasks back when it is asked to. */
+class Endpoint {
+  readonly clock = new SimulatedClock();
+  readonly lanes: Lanes;
+  readonly parked: Traveller[] = [];
+  readonly admittedAt = new Map<string, number>();
+  readonly deliveredAt = new Map<string, number>();
+  readonly tried = new Set<string>();
+  isDark = false;
+  inFlight = 0;
+  inFlightMost = 0;
+  #count = 0;
+
+  constructor(canWake: boolean) {
+    const wake = (_: string, most: number) => {
+      const woken = this.parked.splice(0, most);
+      for (const each of woken) this.#admit(each.entityId ?? '', true);
+      return Promise.resolve(woken.length);
+    };
+    this.lanes = new Lanes(this.clock, LANE_OPTIONS, canWake ? wake : null);
+  }
+
+  /** Admits a steady load for a while; promises settle between steps. */
+  async run(ms: number, perSecond: number): Promise<void> {
+    const until = this.clock.now() + ms;
+    for (let next = this.clock.now(); this.clock.now() < until; next += 1000 / perSecond) {
+      this.clock.advance(Math.min(until, next) - this.clock.now());
+      await new Promise((resolve) => setImmediate(resolve));
+      if (next < until) this.#admit(`entity ${this.#count++}`, false);
+    }
+  }
+
+  latenessSince(since: number): number[] {
+    return [...this.admittedAt]
+      .filter(([, at]) => at >= since)
+      .map(([entity, at]) => (this.deliveredAt.get(entity) ?? Number.POSITIVE_INFINITY) - at);
+  }
+
+  #admit(entity: string, isBacklog: boolean): void {
+    const { clock, lanes } = this;
+    if (!isBacklog) this.admittedAt.set(entity, clock.now());
+    const traveller = new Traveller('a', entity, (each) => this.#start(each), isBacklog);
+    traveller.park = () => void this.parked.push(traveller);
+    lanes.admit(traveller);
+  }
+
+  #start(traveller: Traveller): void {
+    const { clock, lanes, isDark } = this;
+    const entity = traveller.entityId ?? '';
+    this.inFlight += 1;
+    this.inFlightMost = Math.max(this.inFlightMost, this.inFlight);
+    clock.at(clock.now() + (isDark ? TIME_OUT_MS : ANSWER_MS), () => {
+      this.inFlight -= 1;
+      if (isDark) this.tried.add(entity);
+      else this.deliveredAt.set(entity, clock.now());
+      lanes.settle(traveller, isDark ? 'failure' : 'success', null);
+    });
+  }
+}
+
+let endpoint: Endpoint;
+beforeEach(() => {
+  endpoint = new Endpoint(true);
+});
+
+test.each([
+  [20, 5],
+  [20, 50],
+  [60, 50],
+  [600, 50],
+])(
+  'after hanging for %d s at %d/s nothing new is late by a second, and what waited is there',
+  async (seconds, perSecond) => {
+    await endpoint.run(3000, perSecond);
+    endpoint.isDark = true;
+    await endpoint.run(seconds * 1000, perSecond);
+    const { inFlightMost } = endpoint;
+    const tried = endpoint.tried.size + endpoint.inFlight;
+    endpoint.isDark = false;
+    const backAt = endpoint.clock.now();
+    await endpoint.run(10_000, perSecond);
+    endpoint.clock.advance(100);
+    expect(Math.max(...endpoint.latenessSince(backAt))).toBeLessThan(1000);
+    const missing = [...endpoint.admittedAt.keys()].filter(
+      (entity) => !endpoint.deliveredAt.has(entity) && !endpoint.tried.has(entity),
+    );
+    expect(missing).toEqual([]);
+    // About two tries a second, beside what its window took at first: what waits keeps its attempts.
+    expect(tried).toBeLessThan(seconds * 2 + 128);
+    expect(inFlightMost).toBeLessThanOrEqual(LANE_OPTIONS.windowMax + LANE_OPTIONS.probesMax);
+  },
+);
+
+test('an endpoint that hangs has one further attempt every half second, and none beyond the most', async () => {
+  endpoint.isDark = true;
+  await endpoint.run(9000, 50);
+  expect(endpoint.inFlight).toBe(LANE_OPTIONS.windowStart + 1 + 8000 / LANE_OPTIONS.probeEveryMs - 1);
+  await endpoint.run(120_000, 50);
+  expect(endpoint.inFlightMost).toBeLessThanOrEqual(LANE_OPTIONS.windowStart + LANE_OPTIONS.probesMax);
+});
+
+test('when nothing new comes, what is parked is used to try the endpoint', async () => {
+  endpoint.isDark = true;
+  await endpoint.run(4000, 50);
+  await endpoint.run(60_000, 0.000001);
+  const parked = endpoint.parked.length;
+  expect(parked).toBeGreaterThan(50);
+  endpoint.isDark = false;
+  for (let step = 0; step < 40; step += 1) await endpoint.run(50, 0.000001);
+  expect(endpoint.parked).toHaveLength(0);
+});

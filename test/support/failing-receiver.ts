@@ -1,0 +1,97 @@
+import type { ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+
+/** How an endpoint fails: it takes requests and never answers, refuses connections, or answers 503. */
+export const FAILURES = ['hang', 'refuse', '503'] as const;
+export type Failure = (typeof FAILURES)[number];
+
+/** A request that was answered with 200. */
+export interface Delivered {
+  readonly eventId: string;
+  readonly attempt: number;
+  /** Milliseconds since the epoch when the request was complete. */
+  readonly at: number;
+}
+
+/** An HTTPS receiver that fails when told to, and recovers. Requests that hang when it recovers go on hanging. */
+export class FailingReceiver {
+  readonly delivered: Delivered[] = [];
+  /** Requests that failed, by what they were answered; refused connections are not seen. */
+  failed = 0;
+  inFlightMost = 0;
+  #inFlight = 0;
+  #failure: Failure | null = null;
+  readonly #certificate: { readonly certPem: string; readonly keyPem: string };
+  readonly #answerMs: number;
+  #server: Server;
+  #port = 0;
+
+  constructor(certificate: { readonly certPem: string; readonly keyPem: string }, answerMs = 0) {
+    this.#certificate = certificate;
+    this.#answerMs = answerMs;
+    this.#server = this.#make();
+  }
+
+  get url(): string {
+    return `https://localhost:${this.#port}`;
+  }
+
+  async start(): Promise<this> {
+    await new Promise<void>((resolve) => this.#server.listen(this.#port, '127.0.0.1', resolve));
+    this.#port = (this.#server.address() as AddressInfo).port;
+    return this;
+  }
+
+  async fail(failure: Failure): Promise<void> {
+    this.#failure = failure;
+    if (failure === 'refuse') await this.close();
+  }
+
+  async recover(): Promise<void> {
+    const wasRefusing = this.#failure === 'refuse';
+    this.#failure = null;
+    if (!wasRefusing) return;
+    this.#server = this.#make();
+    await this.start();
+  }
+
+  close(): Promise<void> {
+    return new Promise((closed) => {
+      this.#server.close(() => closed());
+      this.#server.closeAllConnections();
+    });
+  }
+
+  #make(): Server {
+    const { certPem: cert, keyPem: key } = this.#certificate;
+    return createServer({ cert, key }, (request, response) => {
+      this.#inFlight += 1;
+      this.inFlightMost = Math.max(this.inFlightMost, this.#inFlight);
+      response.once('close', () => {
+        this.#inFlight -= 1;
+      });
+      request.resume();
+      request.once('end', () => {
+        const header = (name: string) => String(request.headers[name] ?? '');
+        this.#answer(response, {
+          eventId: header('webhook-id'),
+          attempt: Number(header('webhook-attempt')),
+          at: Date.now(),
+        });
+      });
+    });
+  }
+
+  #answer(response: ServerResponse, request: Delivered): void {
+    if (this.#failure !== null) this.failed += 1;
+    if (this.#failure === 'hang') return;
+    if (this.#failure === '503') {
+      response.writeHead(503).end();
+      return;
+    }
+    this.delivered.push(request);
+    if (this.#answerMs === 0) response.writeHead(200).end();
+    else setTimeout(() => response.writeHead(200).end(), this.#answerMs);
+  }
+}
