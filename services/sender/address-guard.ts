@@ -11,7 +11,7 @@ export interface EgressPolicy {
   readonly allow: EgressAllow;
 }
 
-/** An answer with more addresses than this is cut: nobody needs them, and each one costs a check. */
+/** An answer with more addresses than this is cut, once all of them were checked. */
 const ADDRESSES_MAX = 32;
 
 /**
@@ -48,7 +48,7 @@ export class AddressGuard {
       if (!this.permits(host, address))
         throw blocked('address', `${host} leads to an address that is not public`);
     }
-    return addresses;
+    return addresses.slice(0, ADDRESSES_MAX);
   }
 
   /** Whether the policy lets this host be, whatever it leads to. */
@@ -76,17 +76,22 @@ async function lookUp(host: string, resolve: Resolve): Promise<readonly string[]
     answer = await resolve(host);
   } catch (error) {
     const code = codeOf(error);
-    // These are the resolver's own trouble; any other code is an answer that came over the network.
-    const isSilent = code === 'ETIMEOUT' || code === 'ECONNREFUSED' || code === 'EAI_AGAIN';
-    throw new ConnectFailure('dns_error', `${host} cannot be resolved: ${code}`, { isSilent });
+    // A resolver that cannot ask says SERVFAIL or REFUSED, or nothing: no receiver has shown that our network is up.
+    const sign = NO_SUCH_NAME.has(code) ? 'no_such_name' : 'silent';
+    throw new ConnectFailure('dns_error', `${host} cannot be resolved: ${code}`, { sign });
   }
-  if (answer.length === 0) throw new ConnectFailure('dns_error', `${host} has no address`);
+  if (answer.length === 0) {
+    throw new ConnectFailure('dns_error', `${host} has no address`, { sign: 'no_such_name' });
+  }
   const v4 = answer.filter((address) => isIPv4(address));
-  return [...v4, ...answer.filter((address) => !isIPv4(address))].slice(0, ADDRESSES_MAX);
+  return [...v4, ...answer.filter((address) => !isIPv4(address))];
 }
 
+/** The resolver's codes for a name that does not exist, or has no address. */
+const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
+
 function blocked(rule: string, detail: string): ConnectFailure {
-  return new ConnectFailure('blocked_address', detail, { blockedBy: rule });
+  return new ConnectFailure('blocked_address', detail, { blockedBy: rule, sign: 'unknown' });
 }
 
 function codeOf(error: unknown): string {

@@ -1,12 +1,26 @@
 import type { FailureCode } from '../domain/attempt.ts';
 
+/**
+ * What an attempt has shown of the network between us and the receivers.
+ * `reached`: a receiver's address answered, with whatever. `silent`: nothing came back that a receiver must have sent.
+ * `no_such_name`: the resolver says that the name does not exist. `unknown`: it shows nothing.
+ */
+export type NetworkSign = 'reached' | 'silent' | 'no_such_name' | 'unknown';
+
+/**
+ * Why an attempt could not be made by our own fault. `machine_limit`: no file descriptor or memory is left.
+ * `egress_proxy`: the egress proxy cannot be used. `origin_connections`: all connections to the origin were in use.
+ */
+export const OWN_FAULTS = ['machine_limit', 'egress_proxy', 'origin_connections'] as const;
+export type OwnFault = (typeof OWN_FAULTS)[number];
+
 export interface ConnectFailureFacts {
   /** The rule by which the address guard refused. */
   readonly blockedBy?: string;
-  /** Nothing at all came back from the network: it may be our own that is down. */
-  readonly isSilent?: boolean;
-  /** This machine could not even try (no file descriptor, no memory): not the receiver's failure. */
-  readonly isOurs?: boolean;
+  /** `reached` unless given. */
+  readonly sign?: NetworkSign;
+  /** The attempt could not be made: not the receiver's failure. */
+  readonly ours?: OwnFault;
 }
 
 /** A connection did not come about. Its message is shown to merchants and holds no secret. */
@@ -24,7 +38,7 @@ export class ConnectFailure extends Error {
 
 /** The machine's limits. They say nothing about the receiver, so the attempt is not counted. */
 const OURS: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
-/** No way to the address: the network's answer, or its silence. */
+/** There is no way to the address: a router or our own kernel says so, or nothing answers. */
 const UNREACHABLE: ReadonlySet<string> = new Set([
   'ENETUNREACH',
   'EHOSTUNREACH',
@@ -39,15 +53,17 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
 export function connectFailureOf(error: Error & { code?: string }): ConnectFailure {
   if (error instanceof ConnectFailure) return error;
   const code = error.code ?? '';
-  if (OURS.has(code)) return new ConnectFailure('connect_refused', code, { isOurs: true });
+  if (OURS.has(code)) {
+    return new ConnectFailure('connect_refused', code, { ours: 'machine_limit', sign: 'unknown' });
+  }
   if (code === 'ECONNREFUSED') return new ConnectFailure('connect_refused', 'the connection was refused');
   if (UNREACHABLE.has(code)) {
     return new ConnectFailure('connect_refused', `the address cannot be reached: ${code}`, {
-      isSilent: true,
+      sign: 'silent',
     });
   }
   if (code === 'ETIMEDOUT') {
-    return new ConnectFailure('connect_timeout', 'the connection timed out', { isSilent: true });
+    return new ConnectFailure('connect_timeout', 'the connection timed out', { sign: 'silent' });
   }
   if (code === 'ECONNRESET' || code === 'EPIPE') {
     return new ConnectFailure('connection_reset', 'the connection was closed during the TLS handshake');

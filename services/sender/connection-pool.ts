@@ -1,64 +1,42 @@
-import { isIP } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';
-import { Connection } from './connection.ts';
-import type { Connector, ConnectTarget } from './connector.ts';
-import { type Deadline, Deadlines } from './deadlines.ts';
+import { Connection, type ConnectionLimits } from './connection.ts';
+import type { Connector } from './connector.ts';
+import { Deadlines } from './deadlines.ts';
+import { type Origin, type OriginLimits, Origins, type Route, type Share } from './http/origins.ts';
 import type { HttpExchange } from './http-exchange.ts';
 
-/** A connection, established or on its way. */
-export interface Carrier {
-  readonly connection: Connection;
-  readonly origin: Origin;
-  /** Since it was free last: when it will have been so long enough. Null before. */
-  idle: Deadline<Carrier> | null;
-  /** Until then the receiver keeps it open, milliseconds since the epoch, as far as it has said. */
-  usableUntil: number;
-}
-
-interface Origin {
-  readonly target: ConnectTarget;
-  /** Connections open and free; the last used first, so that surplus ones fall idle and close. */
-  readonly free: Carrier[];
-  open: number;
-  readonly quick: Share;
-  readonly slow: Share;
-}
-
-/** Slow exchanges have connections of their own: they must not keep quick ones from having one. */
-interface Share {
-  readonly most: number;
-  /** Exchanges that have a connection. */
-  busy: number;
-  readonly waiting: HttpExchange[];
-}
-
-export interface PoolLimits {
-  /** In use for quick exchanges. */
-  readonly connectionsPerOriginMax: number;
-  /** In use for slow ones. What began as quick is not stopped by it. */
-  readonly connectionsPerOriginSlowMax: number;
+export interface PoolLimits extends ConnectionLimits, OriginLimits {
   /** From so many milliseconds on, an exchange is slow. */
   readonly slowAfterMs: number;
   /** Idle connections kept open over all origins. */
   readonly idleMax: number;
-  /** Origins remembered (their TLS sessions); those with open connections always are. */
-  readonly originsMax: number;
-  readonly idleMs: number;
-  readonly responseHeaderBytesMax: number;
-  readonly responseHeaderLinesMax: number;
+  /** Idle connections kept open to one origin, over all merchants. */
+  readonly idlePerOriginMax: number;
+  /** A connection carries no further request after this many milliseconds. */
+  readonly ageMsMax: number;
 }
 
-/** Keep-alive connections per origin. */
+/** This many reused connections, opened one after the other, were closed under a request before all are used once only. */
+const CLOSINGS_MAX = 3;
+const CLOSINGS_WINDOW_MS = 60_000;
+const SINGLE_USE_MS = 5 * 60_000;
+/** Ages are spread over this part of the limit, so that connections opened together do not end together. */
+const AGE_SPREAD = 0.25;
+/** The golden ratio's fraction: its multiples are spread evenly over 0 to 1. */
+const SPREAD_STEP = 0.618_034;
+
+/** Keep-alive connections per merchant and origin. */
 export class ConnectionPool {
   readonly #clock: Clock;
   readonly #connector: Connector;
   readonly #limits: PoolLimits;
   readonly #isTimely: (exchange: HttpExchange) => boolean;
-  readonly #origins = new Map<string, Origin>();
-  readonly #idles: Deadlines<Carrier>;
+  readonly #origins: Origins;
   readonly #slownesses: Deadlines<HttpExchange>;
   /** Origins for which something waits, or came free, in this turn of the event loop. */
   readonly #sendable = new Set<Origin>();
+  #idle = 0;
+  #spread = 0;
 
   /** `isTimely`: what has waited for a connection still has time enough to be sent. */
   constructor(
@@ -68,39 +46,65 @@ export class ConnectionPool {
     isTimely: (exchange: HttpExchange) => boolean,
   ) {
     this.#clock = clock;
-    this.#idles = new Deadlines(clock, limits.idleMs, (carrier) => this.#forget(carrier));
     this.#slownesses = new Deadlines(clock, limits.slowAfterMs, (exchange) => this.#outlasted(exchange));
     this.#connector = connector;
     this.#limits = limits;
+    this.#origins = new Origins(limits);
     this.#isTimely = isTimely;
   }
 
   /** Sends on a free connection, on a new one, or, when exchanges of its kind have their most, as soon as one is over. */
   send(exchange: HttpExchange): void {
-    const url = exchange.request.origin;
-    const origin = this.#origins.get(url) ?? this.#remember(url);
-    shareOf(origin, exchange).waiting.push(exchange);
+    const { origin: url, merchantId } = exchange.request;
+    const route = this.#origins.routeTo(url, merchantId);
+    const { origin } = route;
+    const queue = exchange.isSlow ? route.slow : route.quick;
+    queue.exchanges.push(exchange);
+    exchange.route = route;
+    shareOf(origin, exchange).waiting.append(queue);
     this.#sendSoon(origin);
   }
 
   /** The exchange has ended. `isReusable`: its connection can carry another. */
   done(exchange: HttpExchange, isReusable: boolean): void {
-    const { carrier } = exchange;
-    if (!carrier) return;
-    exchange.carrier = null;
+    const { connection } = exchange;
+    if (!connection) return;
+    exchange.connection = null;
     if (exchange.slowness) this.#slownesses.remove(exchange.slowness);
-    const { origin } = carrier;
+    const { origin } = connection.route;
     shareOf(origin, exchange).busy -= 1;
-    if (isReusable) this.#rest(carrier);
-    else this.#drop(carrier);
+    if (isReusable) this.#rest(connection);
+    else this.#drop(connection);
     this.#sendSoon(origin);
+  }
+
+  /** The reused connection of this exchange ended unanswered: it goes on, on a fresh one. */
+  goOn(exchange: HttpExchange): void {
+    const { connection } = exchange;
+    if (!connection) return;
+    const { route } = connection;
+    this.#noteClosing(connection);
+    const fresh = this.#open(route);
+    this.#drop(connection);
+    this.#carry(fresh, exchange);
+  }
+
+  /** Connections that were opened before the last closing may have been closed together: they count as one. */
+  #noteClosing({ route, openedAt }: Connection): void {
+    if (openedAt < route.closedAt) return;
+    const now = this.#clock.now();
+    route.closings = this.#hadClosing(route) ? route.closings + 1 : 1;
+    route.closedAt = now;
+    if (route.closings < CLOSINGS_MAX) return;
+    route.closings = 0;
+    route.singleUseUntil = now + SINGLE_USE_MS;
   }
 
   /** The exchange takes long: it counts among the slow ones from now on. */
   #outlasted(exchange: HttpExchange): void {
-    if (exchange.isSlow || !exchange.carrier) return;
+    if (exchange.isSlow || !exchange.connection) return;
     exchange.isSlow = true;
-    const { origin } = exchange.carrier;
+    const { origin } = exchange.connection.route;
     origin.quick.busy -= 1;
     origin.slow.busy += 1;
     this.#sendSoon(origin);
@@ -119,128 +123,119 @@ export class ConnectionPool {
     const origins = [...this.#sendable];
     this.#sendable.clear();
     for (const origin of origins) {
-      this.#sendWaiting(origin, origin.quick);
-      this.#sendWaiting(origin, origin.slow);
+      this.#sendWaiting(origin.quick);
+      this.#sendWaiting(origin.slow);
       this.#dropSurplus(origin);
     }
   }
 
-  #sendWaiting(origin: Origin, share: Share): void {
+  #sendWaiting(share: Share): void {
     while (share.busy < share.most) {
-      const next = share.waiting.shift();
-      if (!next) return;
-      if (!next.isOver && this.#isTimely(next)) this.#carry(origin, share, next);
-      else next.timeOut();
+      const queue = share.waiting.first;
+      if (!queue) return;
+      share.waiting.remove(queue);
+      const next = queue.exchanges.shift();
+      if (queue.exchanges.length > 0) share.waiting.append(queue);
+      if (!next) continue;
+      if (next.isOver || !this.#isTimely(next)) next.timeOut();
+      else if (next.route) {
+        share.busy += 1;
+        if (!next.isSlow) next.slowness = this.#slownesses.add(next, this.#clock.now());
+        this.#carry(this.#takeFree(next.route) ?? this.#open(next.route), next);
+      }
     }
   }
 
   /** Connections open or being opened, idle ones included. */
   get open(): number {
     let open = 0;
-    for (const origin of this.#origins.values()) open += origin.open;
+    for (const origin of this.#origins.all()) open += origin.open;
     return open;
   }
 
   /** Closes every idle connection. Requests must have ended. */
   close(): void {
-    for (const origin of this.#origins.values()) {
-      for (const carrier of origin.free.splice(0)) this.#drop(carrier);
+    for (const { idle } of this.#origins.all()) {
+      for (const connection of idle.nodes()) this.#forget(connection);
     }
-    this.#idles.clear();
     this.#slownesses.clear();
     this.#origins.clear();
   }
 
-  #carry(origin: Origin, share: Share, exchange: HttpExchange): void {
-    const carrier = this.#takeFree(origin) ?? this.#open(origin);
-    share.busy += 1;
-    exchange.carrier = carrier;
-    if (!exchange.isSlow) exchange.slowness = this.#slownesses.add(exchange, this.#clock.now());
-    carrier.connection.carry(exchange);
+  #carry(connection: Connection, exchange: HttpExchange): void {
+    exchange.connection = connection;
+    connection.carry(exchange, this.#isSingleUse(connection.route));
   }
 
-  #open(origin: Origin): Carrier {
+  #isSingleUse({ singleUseUntil }: Route): boolean {
+    return singleUseUntil > 0 && singleUseUntil > this.#clock.now();
+  }
+
+  #hadClosing({ closedAt }: Route): boolean {
+    return closedAt > 0 && this.#clock.now() - closedAt < CLOSINGS_WINDOW_MS;
+  }
+
+  #open(route: Route): Connection {
+    const { origin } = route;
+    const from = this.#clock.now();
+    this.#spread = (this.#spread + SPREAD_STEP) % 1;
+    const life = { from, until: from + this.#limits.ageMsMax * (1 - AGE_SPREAD * this.#spread) };
     origin.open += 1;
-    const limits = {
-      headBytesMax: this.#limits.responseHeaderBytesMax,
-      headerLinesMax: this.#limits.responseHeaderLinesMax,
-    };
-    const connection = new Connection(limits, () => this.#forget(carrier));
-    const carrier: Carrier = { connection, origin, idle: null, usableUntil: 0 };
-    this.#connector
-      .connect(origin.target, (bytes) => connection.received(bytes))
-      .then(
-        (socket) => connection.established(socket),
-        (error: Error) => connection.failed(error),
-      );
-    return carrier;
+    route.open += 1;
+    const open = () => this.#connector.connect(origin.target);
+    return new Connection(route, this.#limits, life, open, (closed) => this.#forget(closed));
   }
 
-  #rest(carrier: Carrier): void {
-    const now = this.#clock.now();
-    carrier.idle = this.#idles.add(carrier, now);
-    carrier.usableUntil = now + (carrier.connection.idleMsMax ?? Number.POSITIVE_INFINITY);
-    carrier.origin.free.push(carrier);
+  #rest(connection: Connection): void {
+    const { route } = connection;
+    if (this.#isSingleUse(route)) {
+      this.#drop(connection);
+      return;
+    }
+    connection.rest();
+    route.free.push(connection);
+    route.origin.idle.append(connection);
+    this.#idle += 1;
   }
 
-  #takeFree(origin: Origin): Carrier | undefined {
+  #takeFree(route: Route): Connection | undefined {
+    if (this.#isSingleUse(route)) return undefined;
     for (;;) {
-      const free = origin.free.pop();
+      const free = route.free.pop();
       if (!free) return undefined;
-      if (free.idle) this.#idles.remove(free.idle);
-      if (free.usableUntil > this.#clock.now()) return free;
+      route.origin.idle.remove(free);
+      this.#idle -= 1;
+      if (free.isUsable(this.#clock.now())) return free;
       this.#drop(free);
     }
   }
 
-  #dropSurplus(origin: Origin): void {
-    while (this.#idles.size > this.#limits.idleMax) {
-      const free = this.#takeFree(origin);
-      if (!free) return;
-      this.#drop(free);
+  #dropSurplus({ idle }: Origin): void {
+    const { idleMax, idlePerOriginMax } = this.#limits;
+    while (this.#idle > idleMax || idle.size > idlePerOriginMax) {
+      if (!idle.first) return;
+      this.#forget(idle.first);
     }
   }
 
-  /** An idle connection was closed, by the receiver or by age. */
-  #forget(carrier: Carrier): void {
-    const { free } = carrier.origin;
-    const place = free.indexOf(carrier);
+  /** An idle connection was closed, by the receiver or by age, or is one too many. */
+  #forget(connection: Connection): void {
+    const { free, origin } = connection.route;
+    const place = free.indexOf(connection);
     if (place < 0) return;
     free.splice(place, 1);
-    if (carrier.idle) this.#idles.remove(carrier.idle);
-    this.#drop(carrier);
+    origin.idle.remove(connection);
+    this.#idle -= 1;
+    this.#drop(connection);
   }
 
-  #drop(carrier: Carrier): void {
-    carrier.origin.open -= 1;
-    carrier.connection.close();
-  }
-
-  #remember(url: string): Origin {
-    if (this.#origins.size >= this.#limits.originsMax) this.#forgetOneOrigin();
-    const { hostname, port } = new URL(url);
-    const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
-    const target = {
-      host: isIP(bare) ? bare : hostname,
-      port: port === '' ? 443 : Number(port),
-      session: undefined,
-    };
-    const { connectionsPerOriginMax, connectionsPerOriginSlowMax } = this.#limits;
-    const quick = { most: connectionsPerOriginMax, busy: 0, waiting: [] };
-    const slow = { most: connectionsPerOriginSlowMax, busy: 0, waiting: [] };
-    const origin: Origin = { target, free: [], open: 0, quick, slow };
-    this.#origins.set(url, origin);
-    return origin;
-  }
-
-  /** The origin known longest among those without a connection. */
-  #forgetOneOrigin(): void {
-    for (const [url, origin] of this.#origins) {
-      if (origin.open === 0 && origin.quick.waiting.length + origin.slow.waiting.length === 0) {
-        this.#origins.delete(url);
-        return;
-      }
-    }
+  #drop(connection: Connection): void {
+    const { route } = connection;
+    route.origin.open -= 1;
+    route.open -= 1;
+    connection.close();
+    if (route.open === 0 && !this.#isSingleUse(route) && !this.#hadClosing(route))
+      this.#origins.forget(route);
   }
 }
 

@@ -1,121 +1,132 @@
+import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { HttpExchange, WebhookRequest } from './http-exchange.ts';
-import { NOT_IN_VALUE, ResponseFault, type ResponseLimits, ResponseReader } from './response-reader.ts';
+import { Client } from 'undici';
+import { Link } from '../runtime/linked-list.ts';
+import type { Established } from './connector.ts';
+import type { Route } from './http/origins.ts';
+import type { HttpExchange } from './http-exchange.ts';
 
-/** How long before the receiver would close an idle connection we stop using it, milliseconds: a request is on its way so long. */
+export interface ConnectionLimits {
+  /** Header names and values of one response, bytes. */
+  readonly responseHeaderBytesMax: number;
+  /** An idle connection is closed after this many milliseconds. */
+  readonly idleMs: number;
+}
+
+/** We stop using an idle connection this long before the receiver's announced time-out: a request is on its way that long. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
 
 /**
- * One TLS connection that carries one exchange at a time: HTTP/1.1, POST only. Made before it is established, so that
- * nothing the receiver says is missed; bytes come without a stream between them and this.
+ * One TLS connection of one merchant to one origin, with undici's HTTP/1.1 client on it. Carries one exchange at a time.
+ * The list that it is linked into is the origin's list of idle connections.
  */
-export class Connection {
-  readonly #reader: ResponseReader;
-  readonly #onClosed: () => void;
+export class Connection extends Link<Connection> {
+  readonly route: Route;
+  /** When it began to open, milliseconds since the epoch. */
+  readonly openedAt: number;
+  readonly #client: Client;
   #socket: TLSSocket | null = null;
+  #hasConnected = false;
+  #usableUntil: number;
   #exchange: HttpExchange | null = null;
-  #isClosed = false;
+  /** Requests given to it so far. */
+  #requests = 0;
+  /** Bytes that had come before the current exchange. */
+  #bytesBefore = 0;
+  /** Times that bytes came during the current exchange. */
+  #pieces = 0;
 
-  /** `onClosed` is called once. */
-  constructor(limits: ResponseLimits, onClosed: () => void) {
-    this.#reader = new ResponseReader(limits);
-    this.#onClosed = onClosed;
+  /** `open` is called once, for the first request. `onClosed` is called when the established connection has closed. */
+  constructor(
+    route: Route,
+    limits: ConnectionLimits,
+    life: { readonly from: number; readonly until: number },
+    open: () => Promise<Established>,
+    onClosed: (connection: Connection) => void,
+  ) {
+    super();
+    this.route = route;
+    this.openedAt = life.from;
+    this.#usableUntil = life.until;
+    this.#client = new Client(route.origin.url, {
+      pipelining: 1,
+      allowH2: false,
+      // The transport's own deadline ends everything: these two would not end a response that drips.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: limits.idleMs,
+      keepAliveMaxTimeout: limits.idleMs,
+      keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
+      maxHeaderSize: limits.responseHeaderBytesMax,
+      connect: (_, callback) => this.#connect(open, callback),
+    });
+    this.#client.on('disconnect', () => onClosed(this));
   }
 
-  /** It is established: what waits for it is sent. */
-  established(socket: TLSSocket): void {
-    this.#socket = socket;
-    socket.on('error', (error: Error) => this.failed(error));
-    socket.on('end', () => this.#ended());
-    socket.on('close', () => this.failed(null));
-    if (this.#isClosed) socket.destroy();
-    else if (this.#exchange) this.#send(socket, this.#exchange);
-  }
-
-  /** Sends the request as soon as it can. The exchange hears of its response, or that there is none. */
-  carry(exchange: HttpExchange): void {
+  /** Sends the request as soon as the connection is established. `isLast`: says that the connection ends with it. */
+  carry(exchange: HttpExchange, isLast: boolean): void {
     this.#exchange = exchange;
-    if (this.#socket) this.#send(this.#socket, exchange);
+    this.#requests += 1;
+    this.#pieces = 0;
+    this.#bytesBefore = this.#socket?.bytesRead ?? 0;
+    const { path, headers, body } = exchange.request;
+    this.#client.dispatch({ path, method: 'POST', headers, body, reset: isLast }, exchange);
   }
 
-  /** What came from the receiver. */
-  received(bytes: Buffer): void {
-    const exchange = this.#exchange;
-    // Nobody asked for it: an answer to the next request would not be told from it.
-    if (!exchange || !this.#socket) {
-      this.failed(new ResponseFault('protocol_error', UNASKED));
-      return;
-    }
-    try {
-      if (this.#reader.read(bytes, exchange) === 'more' || exchange.isOver) return;
-    } catch (error) {
-      this.failed(error as Error);
-      return;
-    }
+  /** Its exchange is over. */
+  rest(): void {
     this.#exchange = null;
-    exchange.onComplete(this.#reader.isReusable);
   }
 
-  /** How long it may be idle before the receiver closes it, milliseconds; null: the receiver has not said. */
-  get idleMsMax(): number | null {
-    const seconds = this.#reader.keepAliveSeconds;
-    return seconds === null ? null : Math.max(0, seconds * 1000 - KEEP_ALIVE_MARGIN_MS);
+  /** Whether it can carry another request: it is open and not too old. */
+  isUsable(now: number): boolean {
+    return this.#socket !== null && !this.#socket.destroyed && now < this.#usableUntil;
   }
 
-  /** It could not be established, broke, or (null) was closed by the receiver. */
-  failed(error: Error | null): void {
-    const exchange = this.#exchange;
-    this.close();
-    exchange?.onError(error);
+  /** Whether it had carried an earlier exchange and ended before the first byte of an answer to this one. */
+  get endedUnanswered(): boolean {
+    return this.#requests > 1 && (this.#socket?.bytesRead ?? 0) === this.#bytesBefore;
   }
 
-  /** Closes at once. The exchange is told nothing. */
+  /** Closes at once. An exchange that is still on it hears an error. */
   close(): void {
-    this.#exchange = null;
-    this.#reader.stop();
-    this.#socket?.destroy();
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#onClosed();
+    this.#client.destroy(null, () => {});
   }
 
-  #send(socket: TLSSocket, exchange: HttpExchange): void {
-    this.#reader.expect();
-    try {
-      socket.write(messageOf(exchange.request));
-      exchange.onSent();
-    } catch (error) {
-      this.failed(error as Error);
-    }
-  }
-
-  #ended(): void {
-    const exchange = this.#exchange;
-    if (!exchange || !this.#reader.endsHere()) {
-      this.failed(null);
+  /** undici asks again when a connection has ended before a request was written: that request belongs on another one. */
+  #connect(
+    open: () => Promise<Established>,
+    callback: (...result: [null, Socket] | [Error, null]) => void,
+  ): void {
+    if (this.#hasConnected) {
+      callback(new ClosedBeforeSending(), null);
       return;
     }
-    this.#exchange = null;
-    exchange.onComplete(false);
+    this.#hasConnected = true;
+    open().then(
+      ({ socket, usableUntil }) => {
+        this.#socket = socket;
+        this.#usableUntil = Math.min(this.#usableUntil, usableUntil);
+        callback(null, socket);
+        // After undici's own listener: a piece is counted once it was parsed.
+        socket.on('readable', () => this.#counted(socket));
+      },
+      (error: Error) => callback(error, null),
+    );
+  }
+
+  #counted(socket: TLSSocket): void {
+    this.#pieces += 1;
+    this.#exchange?.received(this.#pieces, socket.bytesRead - this.#bytesBefore);
   }
 }
 
-const SCHEME = 'https://';
-const UNASKED = 'the receiver spoke before it was asked';
+/** The connection was closed by the receiver, and nothing of the request was written to it. */
+class ClosedBeforeSending extends Error {
+  override readonly name = 'ClosedBeforeSending';
+  readonly code = 'ECONNRESET';
 
-/** The request as it is sent (RFC 9112 section 3). Throws when a header would not be one line. */
-function messageOf({ origin, path, headers, body }: WebhookRequest): Buffer {
-  const host = origin.slice(SCHEME.length);
-  let head = `POST ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
-  for (let i = 0; i + 1 < headers.length; i += 2) {
-    const value = headers[i + 1] as string;
-    if (NOT_IN_VALUE.test(value))
-      throw new Error(`the header ${headers[i]} cannot be sent: it is not one line of text`);
-    head += `${headers[i]}: ${value}\r\n`;
+  constructor() {
+    super('the receiver closed the connection before the request was sent');
   }
-  head += `content-length: ${body.length}\r\n\r\n`;
-  const message = Buffer.allocUnsafe(head.length + body.length);
-  message.write(head, 0, 'latin1');
-  message.set(body, head.length);
-  return message;
 }

@@ -1,10 +1,13 @@
-import { isIP, type OnReadOpts, type Socket } from 'node:net';
+import { constants } from 'node:crypto';
+import { isIP, type Socket } from 'node:net';
 import tls from 'node:tls';
 import type { Clock } from '../runtime/clock.ts';
 import type { EgressProxy } from '../runtime/egress-proxy.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { ConnectFailure, connectFailureOf } from './connect-failure.ts';
 import { openTunnel } from './egress-proxy.ts';
+import { type Dial, raceAddresses } from './http/address-race.ts';
+import { type KeptSession, keepSession, usableUntil } from './http/tls-session.ts';
 
 export interface ConnectorDeps {
   readonly clock: Clock;
@@ -21,17 +24,31 @@ export interface ConnectTarget {
   /** Lower-case name, or an address without brackets. */
   readonly host: string;
   readonly port: number;
-  session: Buffer | undefined;
+  session: KeptSession | undefined;
 }
 
-/** Addresses tried for one connection: a second one when the first fails at once. */
+/** A connection whose TLS is established and verified. */
+export interface Established {
+  readonly socket: tls.TLSSocket;
+  /** It carries no further request after this time, milliseconds since the epoch: its certificate ends. */
+  readonly usableUntil: number;
+}
+
+/** Addresses tried for one connection. */
 const ADDRESSES_TRIED_MAX = 2;
+/** The second address is tried when the first has been silent for so long (RFC 8305, section 5). */
+const STAGGER_MS = 300;
 
 /** One context for every connection: parsing the authorities again costs 26 ms of the event loop each time. */
 export function secureContext(extraCa: string | null): tls.SecureContext {
-  const versions = { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' } as const;
-  if (extraCa === null) return tls.createSecureContext(versions);
-  return tls.createSecureContext({ ...versions, ca: [...tls.rootCertificates, extraCa] });
+  const options = {
+    minVersion: 'TLSv1.2',
+    maxVersion: 'TLSv1.3',
+    // A receiver that renegotiates again and again would use up our CPU. TLSSocket.disableRenegotiation is for servers only.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+  } as const;
+  if (extraCa === null) return tls.createSecureContext(options);
+  return tls.createSecureContext({ ...options, ca: [...tls.rootCertificates, extraCa] });
 }
 
 /** Opens verified TLS connections to checked addresses, and to nothing else. */
@@ -43,16 +60,13 @@ export class Connector {
     this.#deps = deps;
   }
 
-  /**
-   * Resolves to a socket whose TLS is established and verified; rejects with a ConnectFailure within the time-out.
-   * `receive` gets what the receiver sends: views, valid until it returns.
-   */
-  connect(target: ConnectTarget, receive: (bytes: Buffer) => void): Promise<tls.TLSSocket> {
+  /** Resolves once TLS is established and verified; rejects with a ConnectFailure within the time-out. */
+  connect(target: ConnectTarget): Promise<Established> {
     const { clock, connectTimeoutMs } = this.#deps;
     return new Promise((resolve, reject) => {
       const connecting: Connecting = {
         stage: 'resolving',
-        receive,
+        isReached: false,
         giveUp: () => {},
         isOver: false,
         end: () => {},
@@ -83,124 +97,133 @@ export class Connector {
       connecting.end(new ConnectFailure('connection_reset', 'closed'));
   }
 
-  async #open(target: ConnectTarget, connecting: Connecting): Promise<tls.TLSSocket> {
-    const addresses = await this.#deps.guard.addressesOf(target.host, target.port);
-    let failure = new ConnectFailure('dns_error', `${target.host} has no address`);
-    for (const address of addresses.slice(0, ADDRESSES_TRIED_MAX)) {
-      if (connecting.isOver) break;
-      try {
-        connecting.stage = 'connecting';
-        const tunnel = await this.#tunnel(target, address, connecting);
-        return await this.#handshake(target, address, connecting, tunnel);
-      } catch (error) {
-        failure = connectFailureOf(error as Error);
-        // Another address of the name may be up; one that answered in TLS speaks for all of them.
-        if (failure.failureCode !== 'connect_refused') break;
-      }
-    }
-    throw failure;
+  async #open(target: ConnectTarget, connecting: Connecting): Promise<Established> {
+    const { clock, guard } = this.#deps;
+    const addresses = await guard.addressesOf(target.host, target.port);
+    if (connecting.isOver) throw new ConnectFailure('connection_reset', 'closed');
+    connecting.stage = 'connecting';
+    const race = raceAddresses(
+      addresses.slice(0, ADDRESSES_TRIED_MAX),
+      (address, onConnected) => this.#dial(target, address, connecting, onConnected),
+      { clock, staggerMs: STAGGER_MS, mayGoOn: (error) => mayTryAnother(connecting, error) },
+    );
+    connecting.giveUp = () => race.cancel();
+    return race.result;
   }
 
-  /** The proxy's connection to the address; null where we connect ourselves. */
-  async #tunnel(
-    { host, port }: ConnectTarget,
+  /** Connects to one address, through the egress proxy if there is one. */
+  #dial(
+    target: ConnectTarget,
     address: string,
     connecting: Connecting,
-  ): Promise<Socket | null> {
+    onConnected: () => void,
+  ): Dial<Established> {
     const { guard, proxy } = this.#deps;
-    if (proxy === null || guard.isExempt(host)) return null;
-    const tunnel = openTunnel(proxy, address, port);
-    connecting.giveUp = () => tunnel.cancel();
-    const socket = await tunnel.opened;
-    if (connecting.isOver) socket.destroy();
-    connecting.giveUp = () => void socket.destroy();
-    connecting.stage = 'handshaking';
-    return socket;
+    const connected = () => {
+      connecting.stage = 'handshaking';
+      onConnected();
+    };
+    if (proxy === null || guard.isExempt(target.host)) {
+      const handshake = this.#handshake(target, { host: address, port: target.port }, connected);
+      return { result: handshake.established, cancel: () => void handshake.socket.destroy() };
+    }
+    const tunnel = openTunnel(proxy, address, target.port);
+    let cancel = () => tunnel.cancel();
+    const result = tunnel.opened.then((socket) => {
+      cancel = () => void socket.destroy();
+      connected();
+      if (connecting.isOver) socket.destroy();
+      return this.#handshake(target, { socket }, () => {}).established;
+    });
+    return { result, cancel: () => cancel() };
   }
 
   #handshake(
     target: ConnectTarget,
-    address: string,
-    connecting: Connecting,
-    tunnel: Socket | null,
-  ): Promise<tls.TLSSocket> {
-    const { guard } = this.#deps;
-    return new Promise((resolve, reject) => {
-      const socket = tls.connect({
-        // An address, never a name: nothing is resolved after the check.
-        ...(tunnel
-          ? { socket: tunnel }
-          : { host: address, port: target.port, onread: readInto(connecting.receive) }),
-        // Server name indication is for names only (RFC 6066); literals are checked against the certificate's addresses.
-        servername: isIP(target.host) ? '' : target.host,
-        secureContext: this.#deps.secureContext,
-        session: target.session,
-        ALPNProtocols: ['http/1.1'],
-        // Said out loud, because an environment variable could switch it off otherwise.
-        rejectUnauthorized: true,
-        checkServerIdentity: (_, certificate) => tls.checkServerIdentity(target.host, certificate),
+    to: { readonly socket: Socket } | { readonly host: string; readonly port: number },
+    onConnected: () => void,
+  ): { readonly socket: tls.TLSSocket; readonly established: Promise<Established> } {
+    const { clock } = this.#deps;
+    const offered = target.session && target.session.until > clock.now() ? target.session : undefined;
+    const socket = tls.connect({
+      // An address, never a name: nothing is resolved after the check.
+      ...to,
+      // Server name indication is for names only (RFC 6066); literals are checked against the certificate's addresses.
+      servername: isIP(target.host) ? '' : target.host,
+      secureContext: this.#deps.secureContext,
+      session: offered?.bytes,
+      ALPNProtocols: ['http/1.1'],
+      // Said out loud, because an environment variable could switch it off otherwise.
+      rejectUnauthorized: true,
+      checkServerIdentity: (_, certificate) => tls.checkServerIdentity(target.host, certificate),
+    });
+    socket.setNoDelay(true);
+    // Through a proxy, the peer is the proxy, which was told the address.
+    if (!('socket' in to)) {
+      socket.once('connect', () => {
+        this.#checkPeer(target, socket);
+        onConnected();
       });
-      connecting.giveUp = () => void socket.destroy();
-      socket.setNoDelay(true);
-      if (tunnel) socket.on('data', connecting.receive);
-      // Through a proxy, the peer is the proxy, which was told the address.
-      if (!tunnel)
-        socket.once('connect', () => {
-          connecting.stage = 'handshaking';
-          // What the kernel connected to is what counts, whatever was asked for.
-          // (Undefined: the connection is gone again already, and nothing can be sent on it.)
-          const { remoteAddress } = socket;
-          if (remoteAddress === undefined || guard.permits(target.host, remoteAddress)) return;
-          const detail = `${target.host} led to an address that is not public`;
-          socket.destroy(new ConnectFailure('blocked_address', detail, { blockedBy: 'remote_address' }));
-        });
+    }
+    keepSession(socket, offered, clock, (session) => {
+      target.session = session;
+    });
+    const established = new Promise<Established>((resolve, reject) => {
       const closed = () => reject(new ConnectFailure('connection_reset', 'closed during the TLS handshake'));
       socket.on('error', reject).on('close', closed);
       socket.once('secureConnect', () => {
-        socket.off('error', reject).off('close', closed);
-        resolve(socket);
-      });
-      // Kept only once the certificate was verified: a resumed session is not verified again.
-      socket.on('session', (session) => {
-        if (socket.authorized) target.session = session;
+        // What came in the same turn is read first: an answer that precedes the request must not be taken for its answer.
+        setImmediate(() => {
+          if (socket.readableLength > 0) socket.destroy(new ConnectFailure('protocol_error', SPOKE_FIRST));
+          if (socket.destroyed) return;
+          socket.off('error', reject).off('close', closed);
+          resolve({ socket, usableUntil: usableUntil(socket, offered) });
+        });
       });
     });
+    return { socket, established };
+  }
+
+  /** What the kernel connected to is what counts, whatever was asked for. */
+  #checkPeer({ host }: ConnectTarget, socket: tls.TLSSocket): void {
+    const { remoteAddress } = socket;
+    // Undefined: the connection is gone again already, and nothing can be sent on it.
+    if (remoteAddress === undefined || this.#deps.guard.permits(host, remoteAddress)) return;
+    const detail = `${host} led to an address that is not public`;
+    socket.destroy(
+      new ConnectFailure('blocked_address', detail, { blockedBy: 'remote_address', sign: 'unknown' }),
+    );
   }
 }
 
-/** All connections read into this, one after the other: what is kept of it is copied. */
-const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
+const SPOKE_FIRST = 'the receiver spoke before it was asked';
 
-/** Reading without a stream: a stream's bookkeeping costs several times what a response does. */
-function readInto(receive: (bytes: Buffer) => void): OnReadOpts {
-  return {
-    buffer: READ_BUFFER,
-    callback(count) {
-      receive(READ_BUFFER.subarray(0, count));
-      return true;
-    },
-  };
+/** Another address of the name may be up; one that answered in TLS speaks for all of them. */
+function mayTryAnother(connecting: Connecting, error: Error): boolean {
+  const { failureCode, facts } = connectFailureOf(error);
+  if (failureCode !== 'connect_refused') return false;
+  if ((facts.sign ?? 'reached') === 'reached') connecting.isReached = true;
+  return true;
 }
 
 /** A connection on its way. `stage` says where a time-out caught it. */
 interface Connecting {
   stage: 'resolving' | 'connecting' | 'handshaking';
-  /** Gets what the receiver sends. */
-  readonly receive: (bytes: Buffer) => void;
+  /** One of the addresses has refused: the network is there. */
+  isReached: boolean;
   /** Ends what is open for it so far. */
   giveUp(): void;
   isOver: boolean;
-  end(result: tls.TLSSocket | ConnectFailure): void;
+  end(result: Established | ConnectFailure): void;
 }
 
-function timedOut({ stage }: Connecting, { host }: ConnectTarget): ConnectFailure {
+function timedOut({ stage, isReached }: Connecting, { host }: ConnectTarget): ConnectFailure {
+  const sign = isReached ? 'reached' : 'silent';
   switch (stage) {
     case 'resolving':
-      return new ConnectFailure('dns_error', `${host} was not resolved in time`, { isSilent: true });
+      return new ConnectFailure('dns_error', `${host} was not resolved in time`, { sign });
     case 'connecting':
-      return new ConnectFailure('connect_timeout', 'the connection was not established in time', {
-        isSilent: true,
-      });
+      return new ConnectFailure('connect_timeout', 'the connection was not established in time', { sign });
     case 'handshaking':
       return new ConnectFailure('connect_timeout', 'the TLS handshake did not end in time');
   }

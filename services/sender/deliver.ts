@@ -7,6 +7,7 @@ import { type CancelReason, decide, refusalOf } from '../domain/outcome.ts';
 import { ATTEMPTS_MAX, type Tier, tierLasting } from '../domain/retry.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { OWN_FAULTS } from './connect-failure.ts';
 import type { NetworkWatch } from './network-watch.ts';
 import { buildRequest, type OpenedEndpoint } from './request.ts';
 import type { Posted, Transport } from './transport.ts';
@@ -48,7 +49,7 @@ export const PARKED_WHY = [
   'endpoint_full',
   'merchant_paused',
   'secret_not_openable',
-  'machine_limit',
+  ...OWN_FAULTS,
   'network_down',
 ] as const;
 export type ParkedWhy = (typeof PARKED_WHY)[number];
@@ -77,9 +78,15 @@ export async function deliver(task: DeliveryTask, deps: DeliverDeps, isSlow = fa
   const { exchange, endedAt } = posted;
 
   if (exchange.kind === 'interrupted') return { kind: 'interrupted', settlement: { kind: 'released' } };
-  if (posted.isOurs) return parked(tierLasting(AGAIN_SECONDS, deps.retryScale), 'machine_limit');
-  if (!posted.isSilent) deps.network.reached(endedAt);
-  else if (deps.network.isOurFault(endpoint.uuid, task.hop, endedAt))
+  if (posted.ours) return parked(tierLasting(AGAIN_SECONDS, deps.retryScale), posted.ours);
+  if (
+    deps.network.isOurFault(
+      posted.sign,
+      { endpointId: endpoint.uuid, origin: opened.origin },
+      task.hop,
+      endedAt,
+    )
+  )
     return parked(tierLasting(AGAIN_SECONDS, deps.retryScale), 'network_down');
 
   const outcome = decide(task, exchange, endedAt, deps.retryScale);

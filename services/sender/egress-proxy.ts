@@ -47,23 +47,34 @@ export function openTunnel(proxy: EgressProxy, address: string, port: number): T
   return { opened, cancel: () => void asked.destroy() };
 }
 
-/** 502, 503, 504: it tried (RFC 9110 §15.6). 403 and other 4xx: it will not go there. 407: it does not know us. */
+/**
+ * 502, 503, 504: it tried (RFC 9110 §15.6). 403 and other 4xx: it will not go there. 407: it does not know us.
+ * None of them shows that a receiver was reached.
+ */
 function refusal(status: number): ConnectFailure {
   if (status === 504) {
-    return new ConnectFailure('connect_timeout', 'the egress proxy did not reach the address in time');
+    return new ConnectFailure('connect_timeout', 'the egress proxy did not reach the address in time', {
+      sign: 'silent',
+    });
   }
   if (status === 502 || status === 503) {
-    return new ConnectFailure('connect_refused', `the egress proxy did not reach the address (${status})`);
+    return new ConnectFailure('connect_refused', `the egress proxy did not reach the address (${status})`, {
+      sign: 'silent',
+    });
   }
   if (status >= 400 && status < 500 && status !== 407) {
     return new ConnectFailure(
       'connect_refused',
       `the egress proxy does not connect to the address (${status})`,
+      { sign: 'unknown' },
     );
   }
   return oursBy(`answered ${status}`);
 }
 
 function oursBy(what: string): ConnectFailure {
-  return new ConnectFailure('connect_refused', `the egress proxy ${what}`, { isOurs: true });
+  return new ConnectFailure('connect_refused', `the egress proxy ${what}`, {
+    ours: 'egress_proxy',
+    sign: 'unknown',
+  });
 }

@@ -1,25 +1,46 @@
+import type { Dispatcher } from 'undici';
 import {
   type Exchange,
   type FailureCode,
   RESPONSE_BODY_KEPT_BYTES,
   type ResponseKept,
 } from '../domain/attempt.ts';
-import { ConnectFailure, type ConnectFailureFacts } from './connect-failure.ts';
-import type { Carrier } from './connection-pool.ts';
+import {
+  ConnectFailure,
+  type ConnectFailureFacts,
+  type NetworkSign,
+  type OwnFault,
+} from './connect-failure.ts';
+import type { Connection } from './connection.ts';
 import type { Deadline } from './deadlines.ts';
-import { ResponseFault, type ResponseListener } from './response-reader.ts';
+import { brokenExchange, failureCodeOf, isBroken } from './http/failure-names.ts';
+import type { Route } from './http/origins.ts';
+import { MASKED_BYTES_MAX, type SecretMask } from './http/secret-mask.ts';
 
 /** A body is read up to here so that the connection can be used again; a longer one ends the connection. */
 const BODY_READ_BYTES_MAX = 64 * 1024;
+/** The secret is looked for in this much of a body: beyond what is kept, so that one across the cut is found whole. */
+const BODY_MASKED_BYTES = RESPONSE_BODY_KEPT_BYTES + MASKED_BYTES_MAX;
 /** At most this much of the response's headers is kept for the log. */
 const HEADERS_KEPT_BYTES_MAX = 8 * 1024;
-/** RFC 9110 section 15.2.2. */
-const SWITCHING_PROTOCOLS = 101;
+/** More header lines than this are an attack, whatever their size. Names and values in turn: two entries each. */
+const HEADER_LINES_MAX = 256;
 /** Interim answers (1xx) before the real one. Endless ones would otherwise use the time-out up. */
 const INTERIM_MAX = 16;
+/**
+ * A response may come in so many pieces (TLS records), and a body in so many chunks: each costs some ten microseconds of
+ * the only event loop, however small it is.
+ */
+const PIECES_MAX = 1024;
+/** Bytes before the head is complete: also those that no header limit counts, such as spaces and interim heads. */
+const HEAD_WIRE_BYTES_MAX = 64 * 1024;
+/** Bytes of a whole response, framing included. */
+const WIRE_BYTES_MAX = 512 * 1024;
 
 /** A webhook request, ready to be sent. */
 export interface WebhookRequest {
+  /** Connections are never shared by two merchants. */
+  readonly merchantId: string;
   /** `https://host[:port]`. */
   readonly origin: string;
   /** Path and query. */
@@ -27,6 +48,8 @@ export interface WebhookRequest {
   /** Names and values in turn. */
   readonly headers: string[];
   readonly body: Uint8Array;
+  /** Removes the endpoint's secret from the response; null: there is none to remove. */
+  readonly mask: SecretMask | null;
 }
 
 /** How a request ended. */
@@ -36,10 +59,10 @@ export interface Posted {
   readonly retryAfterSeconds: number | null;
   /** Which rule of the address guard refused, or null. */
   readonly blockedBy: string | null;
-  /** Nothing came back from the network at all. */
-  readonly isSilent: boolean;
-  /** This machine could not even try: not the receiver's failure. */
-  readonly isOurs: boolean;
+  /** What the attempt has shown of our own network. */
+  readonly sign: NetworkSign;
+  /** The attempt could not be made by our own fault, and by which; null: it was made. */
+  readonly ours: OwnFault | null;
   /** Milliseconds since the epoch. */
   readonly endedAt: number;
 }
@@ -49,16 +72,20 @@ export interface ExchangeOwner {
   now(): number;
   /** `isReusable`: the response came whole, so the connection may carry the next request. */
   ended(exchange: HttpExchange, isReusable: boolean): void;
+  /** Its connection, used before, ended before the first byte of an answer: it is to be sent once more, on a fresh one. */
+  goOn(exchange: HttpExchange): void;
 }
 
 /**
- * One request and its response, which its connection tells it: no streams and no timer per request. Ends exactly once. What decides is the final status line and headers; a body that is cut off,
- * too long or slow changes nothing (decisions §2: the body is ignored).
+ * One request and its response, as undici's handler: no streams, no promise and no AbortSignal per request. Ends exactly
+ * once. The final status line and headers decide; a body that is cut off, too long or slow changes nothing.
  */
-export class HttpExchange implements ResponseListener {
+export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly request: WebhookRequest;
+  /** Where it is to go. The pool writes it. */
+  route: Route | null = null;
   /** The connection that carries it, while there is one. The pool writes it. */
-  carrier: Carrier | null = null;
+  connection: Connection | null = null;
   /** It takes long, or its endpoint did of late. The pool writes it. */
   isSlow: boolean;
   /** When its total time is over. The transport writes it. */
@@ -72,8 +99,10 @@ export class HttpExchange implements ResponseListener {
   #retryAfterSeconds: number | null = null;
   #chunks: Buffer[] | null = null;
   #bodyBytes = 0;
+  #bodyPieces = 0;
   #interim = 0;
   #isSent = false;
+  #hasGoneOn = false;
   #isOver = false;
 
   constructor(
@@ -94,7 +123,7 @@ export class HttpExchange implements ResponseListener {
 
   /** The total time is over: whatever has not come counts as missing. */
   timeOut(): void {
-    if (!this.carrier) this.#finish(NEVER_SENT, false, { isOurs: true });
+    if (!this.connection) this.#finish(NEVER_SENT, false, ORIGIN_BUSY);
     else if (this.#interim > 0) this.#end('http_1xx', 'only interim responses came in time');
     else if (this.#isSent) this.#end('response_timeout', 'no complete response in time');
     else this.#end('connect_timeout', 'no connection in time');
@@ -107,43 +136,62 @@ export class HttpExchange implements ResponseListener {
   }
 
   /** Its connection is established, and the request on its way. */
-  onSent(): void {
+  onRequestStart(): void {
     this.#isSent = true;
   }
 
-  onInterim(status: number): void {
-    this.#interim += 1;
-    if (status === SWITCHING_PROTOCOLS) this.#end('http_1xx', 'the receiver wants another protocol (101)');
-    else if (this.#interim > INTERIM_MAX) this.#end('http_1xx', `more than ${INTERIM_MAX} interim responses`);
+  onResponseStart({ rawHeaders }: Dispatcher.DispatchController, status: number): void {
+    if (this.#isOver) return;
+    const raw = Array.isArray(rawHeaders) ? rawHeaders : [];
+    if (raw.length > 2 * HEADER_LINES_MAX) {
+      this.#end('headers_too_large', `more than ${HEADER_LINES_MAX} header lines`);
+    } else if (status < 200) {
+      this.#interim += 1;
+      if (this.#interim > INTERIM_MAX) this.#end('http_1xx', `more than ${INTERIM_MAX} interim responses`);
+    } else {
+      this.#status = status;
+      this.#keepHeaders(raw);
+    }
   }
 
-  onHead(status: number, headers: [string, string][]): void {
-    this.#status = status;
-    this.#keepHeaders(headers);
-  }
-
-  onBody(bytes: Buffer): void {
-    const room = RESPONSE_BODY_KEPT_BYTES - this.#bodyBytes;
+  onResponseData(_: Dispatcher.DispatchController, bytes: Buffer): void {
+    if (this.#isOver) return;
+    const room = BODY_MASKED_BYTES - this.#bodyBytes;
     this.#bodyBytes += bytes.length;
+    this.#bodyPieces += 1;
     if (room > 0) {
-      // A copy: the bytes are a window into what the next ones are read into.
+      // A copy: the bytes are a window into the socket's buffer, which must not be kept alive by the log.
       const kept = Buffer.from(bytes.subarray(0, room));
       if (this.#chunks) this.#chunks.push(kept);
       else this.#chunks = [kept];
     }
-    if (this.#bodyBytes > BODY_READ_BYTES_MAX) this.#endByStatus(false);
+    if (this.#bodyBytes > BODY_READ_BYTES_MAX || this.#bodyPieces > PIECES_MAX) this.#endByStatus(false);
   }
 
-  onComplete(isReusable: boolean): void {
-    this.#endByStatus(isReusable);
+  onResponseEnd(): void {
+    this.#endByStatus(true);
   }
 
-  /** Its connection failed; null: was closed. */
-  onError(error: (Error & { code?: string }) | null): void {
+  /** What has come so far, after it was parsed. Bounds what one response can cost. */
+  received(pieces: number, bytes: number): void {
+    if (this.#isOver) return;
+    if (pieces > PIECES_MAX)
+      this.#end('protocol_error', `the response head came in more than ${PIECES_MAX} pieces`);
+    else if (this.#status < 200 && bytes > HEAD_WIRE_BYTES_MAX)
+      this.#end('headers_too_large', 'the response head is too large');
+    else if (bytes > WIRE_BYTES_MAX) this.#endByStatus(false);
+  }
+
+  /** Its connection could not be established, or broke. */
+  onResponseError(_: unknown, error: Error & { code?: string }): void {
     if (this.#isOver) return;
     if (error instanceof ConnectFailure && this.#status < 200) {
       const { failureCode, message, facts } = error;
       this.#finish({ kind: 'failed', failureCode, detail: message, response: null }, false, facts);
+    } else if (!this.#hasGoneOn && this.connection?.endedUnanswered && isBroken(error)) {
+      this.#hasGoneOn = true;
+      this.#isSent = false;
+      this.#owner.goOn(this);
     } else {
       const { failureCode, detail } = brokenExchange(error, this.#interim > 0);
       this.#end(failureCode, detail);
@@ -176,32 +224,35 @@ export class HttpExchange implements ResponseListener {
       exchange,
       retryAfterSeconds: this.#retryAfterSeconds,
       blockedBy: facts.blockedBy ?? null,
-      isSilent: facts.isSilent ?? false,
-      isOurs: facts.isOurs ?? false,
+      sign: facts.sign ?? 'reached',
+      ours: facts.ours ?? null,
       endedAt: this.#owner.now(),
     });
   }
 
-  #keepHeaders(headers: [string, string][]): void {
+  #keepHeaders(raw: readonly (Buffer | string)[]): void {
+    const { mask } = this.request;
     let room = HEADERS_KEPT_BYTES_MAX;
-    let kept = 0;
-    for (const [name, value] of headers) {
+    for (let i = 0; i + 1 < raw.length; i += 2) {
+      const name = textOf(raw[i]).toLowerCase();
+      const value = textOf(raw[i + 1]);
       if (name === 'retry-after' && /^\d{1,9}$/.test(value)) this.#retryAfterSeconds = Number(value);
       room -= name.length + value.length;
-      if (room >= 0) kept += 1;
+      if (room < 0) return;
+      this.#headers.push(mask ? [mask.inText(name), mask.inText(value)] : [name, value]);
     }
-    this.#headers = kept === headers.length ? headers : headers.slice(0, kept);
   }
 
   #response(): ResponseKept {
     const chunks = this.#chunks;
-    let body: Buffer = NO_BYTES;
-    if (chunks) body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+    let read: Buffer = NO_BYTES;
+    if (chunks) read = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+    const masked = this.request.mask?.inBody(read) ?? read;
     return {
       status: this.#status,
       headers: this.#headers,
-      body,
-      bodyTruncated: this.#bodyBytes > body.length,
+      body: masked.subarray(0, RESPONSE_BODY_KEPT_BYTES),
+      bodyTruncated: this.#bodyBytes > read.length || masked.length > RESPONSE_BODY_KEPT_BYTES,
     };
   }
 }
@@ -215,30 +266,8 @@ const NEVER_SENT: Exchange = {
 };
 const NO_BYTES = Buffer.alloc(0);
 const NO_FACTS: ConnectFailureFacts = {};
+const ORIGIN_BUSY: ConnectFailureFacts = { ours: 'origin_connections', sign: 'unknown' };
 
-/** The failure that a final status is, or null for an acknowledgement (specification 6.1: any 2xx). */
-function failureCodeOf(status: number): FailureCode | null {
-  if (status >= 200 && status < 300) return null;
-  if (status >= 300 && status < 400) return 'http_3xx';
-  if (status === 410) return 'endpoint_gone';
-  if (status >= 400 && status < 500) return 'http_4xx';
-  if (status >= 500 && status < 600) return 'http_5xx';
-  return 'protocol_error';
+function textOf(raw: Buffer | string | undefined): string {
+  return typeof raw === 'string' ? raw : (raw?.toString('latin1') ?? '');
 }
-
-/** Names what broke a connection whose TLS was established, before a final status had come. */
-function brokenExchange(
-  error: (Error & { code?: string }) | null,
-  isInterim: boolean,
-): { failureCode: FailureCode; detail: string } {
-  if (error instanceof ResponseFault) return { failureCode: error.failureCode, detail: error.message };
-  const code = error?.code ?? '';
-  if (code.startsWith('ERR_SSL')) return { failureCode: 'tls_error', detail: `TLS failed: ${code}` };
-  if (error && !BROKEN.has(code))
-    return { failureCode: 'protocol_error', detail: error.message.slice(0, 200) };
-  if (isInterim) return { failureCode: 'http_1xx', detail: 'the connection closed after interim responses' };
-  return { failureCode: 'connection_reset', detail: 'the connection closed before a complete response' };
-}
-
-/** The network's ways to end a connection. */
-const BROKEN: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);

@@ -1,34 +1,49 @@
-/** This many different endpoints must be unreachable, with nobody reached, before it is taken for our own fault. */
-const ENDPOINTS_MIN = 20;
+import type { NetworkSign } from './connect-failure.ts';
+
+/** This many must be unreachable, with nobody reached, before it is taken for our own fault. */
+const SILENT_MIN = 20;
 const WINDOW_MS = 10_000;
-/** Memory is bounded: more silent endpoints than this make nothing clearer. */
-const ENDPOINTS_MAX = 1000;
+/** Memory is bounded: more silent ones than this make nothing clearer. */
+const SILENT_MAX = 1000;
 /** A task put back this often because of our network is counted after all: so many endpoints may really be dead. */
 const PARKED_MAX = 200;
 
 /**
- * Tells our own network's failure from the receivers' (reliability.md, "own network down"). When everybody is
- * unreachable at once it is our fault until shown otherwise: attempts are put back and not counted.
+ * Tells our own network's failure from the receivers'. When many endpoints are unreachable and none is reached, it is our
+ * fault until shown otherwise: attempts are put back and not counted.
+ *
+ * Only an answer from a receiver's address shows that our network is up. A resolver's SERVFAIL, REFUSED or silence counts
+ * like a receiver's silence. A name that does not exist counts once per origin, whatever the number of its endpoints: one
+ * wrong name is its merchant's mistake, but a resolver that knows none of twenty names in a row is ours.
  */
 export class NetworkWatch {
-  /** When each endpoint last was silent: nothing at all came back. In order of time. */
+  /** When each endpoint, or each origin whose name does not exist, last was unreachable. In order of time. */
   readonly #silent = new Map<string, number>();
   #reachedAt = Number.NEGATIVE_INFINITY;
 
-  /** Somebody answered, with whatever: our network is up. */
-  reached(now: number): void {
-    this.#reachedAt = now;
-    if (this.#silent.size > 0) this.#silent.clear();
+  /** Notes what an attempt has shown, and returns whether its failure is our network's. `hop`: times it was put back. */
+  isOurFault(
+    sign: NetworkSign,
+    to: { readonly endpointId: string; readonly origin: string },
+    hop: number,
+    now: number,
+  ): boolean {
+    if (sign === 'unknown') return false;
+    if (sign === 'reached') {
+      this.#reachedAt = now;
+      if (this.#silent.size > 0) this.#silent.clear();
+      return false;
+    }
+    this.#note(sign === 'silent' ? to.endpointId : to.origin, now);
+    return this.#silent.size >= SILENT_MIN && now - this.#reachedAt > WINDOW_MS && hop < PARKED_MAX;
   }
 
-  /** Nothing came back from an endpoint. Answers whether that is to be taken for our fault. `hop`: times parked. */
-  isOurFault(endpointId: string, hop: number, now: number): boolean {
-    this.#silent.delete(endpointId);
-    this.#silent.set(endpointId, now);
-    for (const [id, at] of this.#silent) {
-      if (now - at <= WINDOW_MS && this.#silent.size <= ENDPOINTS_MAX) break;
-      this.#silent.delete(id);
+  #note(who: string, now: number): void {
+    this.#silent.delete(who);
+    this.#silent.set(who, now);
+    for (const [each, at] of this.#silent) {
+      if (now - at <= WINDOW_MS && this.#silent.size <= SILENT_MAX) break;
+      this.#silent.delete(each);
     }
-    return this.#silent.size >= ENDPOINTS_MIN && now - this.#reachedAt > WINDOW_MS && hop < PARKED_MAX;
   }
 }

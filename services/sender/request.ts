@@ -2,6 +2,7 @@ import type { Endpoint } from '../domain/endpoint.ts';
 import { type SigningKey, signingKey, signWith } from '../domain/signature.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import { authorizationOf, webhookHeaders, webhookTimestamp } from '../domain/webhook-request.ts';
+import { SecretMask } from './http/secret-mask.ts';
 import type { WebhookRequest } from './transport.ts';
 
 /** An endpoint with its secret opened and its URL taken apart: made once per version of the endpoint. */
@@ -11,6 +12,7 @@ export interface OpenedEndpoint {
   readonly path: string;
   readonly key: SigningKey;
   readonly authorization: string;
+  readonly mask: SecretMask;
 }
 
 /** `secret`: the endpoint's signing secret in plain text. */
@@ -22,10 +24,11 @@ export function openEndpoint(endpoint: Endpoint, secret: string): OpenedEndpoint
     path: `${pathname}${search}`,
     key: signingKey(secret),
     authorization: authorizationOf(secret),
+    mask: new SecretMask(secret),
   };
 }
 
-/** The request of one attempt (decisions §2), and its signature for the journal. `startedAt`: milliseconds. */
+/** The request of one attempt, and its signature for the journal. `startedAt`: milliseconds. */
 export function buildRequest(
   task: DeliveryTask,
   opened: OpenedEndpoint,
@@ -33,6 +36,7 @@ export function buildRequest(
 ): { readonly request: WebhookRequest; readonly signature: string } {
   const signature = signWith(opened.key, task.eventId, webhookTimestamp(startedAt), task.body);
   const headers = webhookHeaders({ delivery: task, startedAt, signature }, opened.authorization);
-  const request = { origin: opened.origin, path: opened.path, headers, body: task.body };
+  const { origin, path, mask } = opened;
+  const request = { merchantId: task.merchantId, origin, path, headers, body: task.body, mask };
   return { request, signature };
 }

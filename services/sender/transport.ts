@@ -50,16 +50,18 @@ const TRANSPORT_LIMITS = {
   /** As long as the lanes wait before an attempt is slow to them. */
   slowAfterMs: LANE_OPTIONS.demoteAfterMs,
   idleMax: 4096,
+  idlePerOriginMax: 512,
   originsMax: 10_000,
   /** Shorter than the 5 s after which common servers close: a request must not meet a closing connection. */
   idleMs: 4000,
+  /** A name that was moved to another address, and a certificate that was renewed, are noticed after so long. */
+  ageMsMax: 5 * 60_000,
   responseHeaderBytesMax: 16 * 1024,
-  responseHeaderLinesMax: 256,
 } as const satisfies TransportLimits;
 
 export type TransportLimits = PoolLimits;
 
-/** The transport over HTTPS/1.1. Throws when the extra authority cannot be parsed. */
+/** The transport over HTTPS/1.1, on undici. Throws when the extra authority cannot be parsed. */
 export function openTransport(options: TransportOptions): HttpTransport {
   return new HttpTransport(options);
 }
@@ -111,6 +113,10 @@ export class HttpTransport implements Transport, ExchangeOwner {
   ended(exchange: HttpExchange, isReusable: boolean): void {
     if (exchange.deadline) this.#deadlines.remove(exchange.deadline);
     this.#pool.done(exchange, isReusable);
+  }
+
+  goOn(exchange: HttpExchange): void {
+    this.#pool.goOn(exchange);
   }
 
   interrupt(): void {

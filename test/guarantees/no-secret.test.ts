@@ -1,7 +1,7 @@
 /**
  * Guarantee: a signing secret or API key is nowhere but in the answer that gave it and in the Authorization header of
- * the request: not in a file, a log line, a metric, an error or any other answer. A planted canary is found, so the
- * search works.
+ * the request: not in a file, a log line, a metric, an error or any other answer, also when the receiver sends the request's
+ * headers back. A planted canary is found, so the search works.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,8 @@ let merchant: MerchantClient;
 beforeAll(async () => {
   premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: '10000', HOOKRAIL_LOG_LEVEL: 'trace' });
 
-  receiver = await startLoggingReceiver(premises.receiverCert, ({ attempt }) => (attempt < 3 ? 500 : 200));
+  const answer = ({ attempt }: { attempt: number }) => (attempt < 3 ? 500 : 200);
+  receiver = await startLoggingReceiver(premises.receiverCert, answer, true);
   service = await startService(premises.environment);
   merchant = new MerchantClient(premises, () => service);
 });
@@ -63,7 +64,12 @@ it('no secret is in a file, a log line, a metric or an answer that did not give 
   });
   const id = delivery.delivery_uuid;
   answers.push(await merchant.request('GET', `${resource}/deliveries/${id}`));
-  expect(answers.at(-1)?.body.attempts).toHaveLength(3);
+  const attempts: { response_body: string; response_headers: unknown }[] = answers.at(-1)?.body.attempts;
+  expect(attempts).toHaveLength(3);
+  for (const { response_body, response_headers } of attempts) {
+    expect(response_body).toContain('API-Key whsec_[secret removed]');
+    expect(JSON.stringify(response_headers)).toContain('API-Key whsec_[secret removed]');
+  }
   const metrics = await (await fetch(`${service.operationsUrl}/metrics`)).text();
   expect(metrics).toContain('hookrail_');
   expect(await service.end('SIGTERM')).toBe(0);

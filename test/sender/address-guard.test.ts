@@ -46,7 +46,14 @@ async function post(host: string, options: { allow?: string; resolve?: Resolve; 
   });
   opened.push(transport);
   const origin = `https://${host}:${receiver.port}`;
-  const posted = await transport.post({ origin, path: '/', headers: [], body: Buffer.from('{}') });
+  const posted = await transport.post({
+    merchantId: 'm1',
+    origin,
+    path: '/',
+    headers: [],
+    body: Buffer.from('{}'),
+    mask: null,
+  });
   const { exchange } = posted;
   return {
     blockedBy: posted.blockedBy,
@@ -118,7 +125,7 @@ describe('not one packet goes to', () => {
       proxy: null,
     });
     const target = { host: 'localhost', port: receiver.port, session: undefined };
-    await expect(connector.connect(target, () => {})).rejects.toMatchObject({
+    await expect(connector.connect(target)).rejects.toMatchObject({
       failureCode: 'blocked_address',
       facts: { blockedBy: 'remote_address' },
     });
@@ -153,12 +160,13 @@ describe('names', () => {
         .addressesOf('a.merchant-a.com', 443)
         .then(
           () => null,
-          (error: ConnectFailure) => [error.failureCode, error.facts.isSilent ?? false],
+          (error: ConnectFailure) => [error.failureCode, error.facts.sign],
         );
-    expect(await failure(fail('ENOTFOUND'))).toEqual(['dns_error', false]);
-    expect(await failure(fail('ESERVFAIL'))).toEqual(['dns_error', false]);
-    expect(await failure(fail('ETIMEOUT'))).toEqual(['dns_error', true]);
-    expect(await failure(async () => [])).toEqual(['dns_error', false]);
+    expect(await failure(fail('ENOTFOUND'))).toEqual(['dns_error', 'no_such_name']);
+    expect(await failure(fail('ESERVFAIL'))).toEqual(['dns_error', 'silent']);
+    expect(await failure(fail('EREFUSED'))).toEqual(['dns_error', 'silent']);
+    expect(await failure(fail('ETIMEOUT'))).toEqual(['dns_error', 'silent']);
+    expect(await failure(async () => [])).toEqual(['dns_error', 'no_such_name']);
   });
 
   test('that nobody resolves in time are a DNS error', async () => {

@@ -90,6 +90,8 @@ async function post(
   });
   opened.push(transport);
   return transport.post({
+    merchantId: 'm1',
+    mask: null,
     origin: options.origin ?? `https://${HOST}`,
     path: '/hooks',
     headers: ['Authorization', 'API-Key whsec_canary'],
@@ -142,17 +144,17 @@ const answers = (answer: string): Decide => {
 
 describe('what the proxy says', () => {
   test.each([
-    ['502', 'connect_refused', false],
-    ['503', 'connect_refused', false],
-    ['504', 'connect_timeout', false],
-    ['403', 'connect_refused', false],
-    ['407', 'connect_refused', true],
-    ['302', 'connect_refused', true],
-  ])('%s is %s, ours: %s', async (status, failureCode, isOurs) => {
+    ['502', 'connect_refused', null, 'silent'],
+    ['503', 'connect_refused', null, 'silent'],
+    ['504', 'connect_timeout', null, 'silent'],
+    ['403', 'connect_refused', null, 'unknown'],
+    ['407', 'connect_refused', 'egress_proxy', 'unknown'],
+    ['302', 'connect_refused', 'egress_proxy', 'unknown'],
+  ])('%s is %s, our own fault: %s, and no receiver was reached', async (status, failureCode, ours, sign) => {
     const proxy = await startProxy(await startReceiver(), answers(`HTTP/1.1 ${status} No\r\n\r\n`));
     const posted = await post(proxy.url);
     expect(posted.exchange).toMatchObject({ kind: 'failed', failureCode });
-    expect(posted.isOurs).toBe(isOurs);
+    expect(posted).toMatchObject({ ours, sign });
     expect(JSON.stringify(posted)).not.toContain('p@ss');
   });
 
@@ -162,7 +164,7 @@ describe('what the proxy says', () => {
     ['nothing at all, and closes', answers('')],
   ])('%s: ours', async (_what, decide) => {
     const posted = await post((await startProxy(await startReceiver(), decide)).url);
-    expect([posted.exchange.kind, posted.isOurs]).toEqual(['failed', true]);
+    expect([posted.exchange.kind, posted.ours]).toEqual(['failed', 'egress_proxy']);
   });
 
   test('silence ends with the connect time-out', async () => {
@@ -172,7 +174,7 @@ describe('what the proxy says', () => {
 
   test('nobody there: ours', async () => {
     const posted = await post('http://127.0.0.1:1');
-    expect([posted.exchange.kind, posted.isOurs]).toEqual(['failed', true]);
+    expect([posted.exchange.kind, posted.ours]).toEqual(['failed', 'egress_proxy']);
   });
 });
 

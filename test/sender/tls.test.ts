@@ -37,10 +37,12 @@ async function attempt(
   opened.push(receiver, transport);
   const origin = `https://${options.host ?? '127.0.0.1'}:${receiver.port}`;
   const request = {
+    merchantId: 'm1',
     origin,
     path: '/',
     headers: ['Authorization', 'API-Key whsec_x'],
     body: Buffer.from('{}'),
+    mask: null,
   };
   const first = await transport.post(request);
   const second = await transport.post(request);

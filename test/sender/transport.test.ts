@@ -52,10 +52,12 @@ async function receiver(answer: Answer): Promise<RawReceiver> {
 }
 
 const requestTo = (origin: string) => ({
+  merchantId: 'm1',
   origin,
   path: '/hook?x=1',
   headers: ['Authorization', 'API-Key whsec_x', 'webhook-id', 'e1'],
   body: Buffer.from('{"a":1}'),
+  mask: null,
 });
 
 describe('receivers that misbehave', () => {
@@ -74,7 +76,7 @@ describe('receivers that misbehave', () => {
     const transport = transportOf({ limits: { connectionsPerOriginMax: 20 } });
     let turn = 0;
     const quick = MISBEHAVIOURS.filter(({ code }) => code !== null && !/timeout|1xx/.test(code));
-    const target = await receiver((socket) => quick[turn++ % quick.length]?.answer(socket));
+    const target = await receiver((socket) => quick[turn++ % quick.length]?.answer(socket, '/'));
     const results = await Promise.all(
       Array.from({ length: 300 }, () => transport.post(requestTo(target.origin))),
     );
@@ -172,7 +174,7 @@ describe('connections', () => {
     const started = await receiver(() => {});
     const transport = transportOf({ limits: { connectionsPerOriginMax: 1, slowAfterMs: HANG_MS } });
     const posted = await Promise.all([1, 2, 3].map(() => transport.post(requestTo(started.origin))));
-    expect(posted.map(({ isOurs }) => isOurs)).toEqual([false, true, true]);
+    expect(posted.map(({ ours }) => ours)).toEqual([null, 'origin_connections', 'origin_connections']);
     expect(transport.openConnections).toBe(0);
   });
 

@@ -31,10 +31,14 @@ export const CONNECTION_ENDED = -1;
 
 type Answer = (arrival: Omit<Arrival, 'status'>) => number | Promise<number>;
 
-/** An HTTPS receiver that logs every request and answers what `answer` says. */
+/**
+ * An HTTPS receiver that logs every request and answers what `answer` says. `isEcho`: it also sends the request's headers
+ * back, in a header and in the body, as debug pages do.
+ */
 export function startLoggingReceiver(
   certificate: { readonly certPem: string; readonly keyPem: string },
   answer: Answer,
+  isEcho = false,
 ): Promise<LoggingReceiver> {
   const arrivals: Arrival[] = [];
   let inFlight = 0;
@@ -61,7 +65,11 @@ export function startLoggingReceiver(
       const status = await answer(seen);
       arrivals.push({ ...seen, status });
       if (status === CONNECTION_ENDED) response.destroy();
-      else if (status !== NEVER_ANSWERED) response.writeHead(status).end();
+      else if (status !== NEVER_ANSWERED) {
+        if (isEcho)
+          response.writeHead(status, { 'x-echo': seen.authorization }).end(JSON.stringify(seen.headers));
+        else response.writeHead(status).end();
+      }
     });
   });
   return new Promise((resolve) => {

@@ -23,7 +23,7 @@ export interface RawReceiver {
 }
 
 /** What a receiver does with a connection once the whole request came. */
-export type Answer = (socket: TLSSocket) => void;
+export type Answer = (socket: TLSSocket, path: string) => void;
 
 /** One authority and certificate for all receivers of a test file. */
 export async function receiverCertificates(): Promise<{
@@ -35,11 +35,14 @@ export async function receiverCertificates(): Promise<{
   return { ca: authority.certPem, certificate };
 }
 
-/** Starts a TLS receiver; `answer` is called once per request, when its body's last byte came. */
+/**
+ * Starts a TLS receiver; `answer` is called once per request, when its body's last byte came. `greeting` is written as
+ * soon as TLS is established.
+ */
 export async function startRawReceiver(
   certificate: Certificate,
   answer: Answer,
-  options: tls.TlsOptions = {},
+  { greeting, ...options }: tls.TlsOptions & { readonly greeting?: string } = {},
 ): Promise<RawReceiver> {
   const state = { accepted: 0, received: '', sockets: new Set<Socket>() };
   const server = tls.createServer(
@@ -47,13 +50,15 @@ export async function startRawReceiver(
     (socket: TLSSocket) => {
       let request = '';
       socket.on('error', () => {});
+      if (greeting) socket.write(greeting);
       socket.on('data', (bytes) => {
         const text = bytes.toString('latin1');
         state.received += text;
         request += text;
         if (!isWhole(request)) return;
+        const path = request.split(' ')[1] ?? '';
         request = '';
-        answer(socket);
+        answer(socket, path);
       });
     },
   );

@@ -1,0 +1,38 @@
+import type { FailureCode } from '../../domain/attempt.ts';
+
+/** The failure that a final status is, or null for an acknowledgement (any 2xx). */
+export function failureCodeOf(status: number): FailureCode | null {
+  if (status >= 200 && status < 300) return null;
+  if (status >= 300 && status < 400) return 'http_3xx';
+  if (status === 410) return 'endpoint_gone';
+  if (status >= 400 && status < 500) return 'http_4xx';
+  if (status >= 500 && status < 600) return 'http_5xx';
+  return 'protocol_error';
+}
+
+/** Names what broke a connection whose TLS was established, before a final status had come. */
+export function brokenExchange(
+  error: Error & { code?: string },
+  isInterim: boolean,
+): { failureCode: FailureCode; detail: string } {
+  const code = error.code ?? '';
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') {
+    return { failureCode: 'headers_too_large', detail: 'the response headers are too large' };
+  }
+  // undici's words for a 100 and a 101 that nobody asked for.
+  if (code === 'UND_ERR_SOCKET' && (error.message === 'bad response' || error.message === 'bad upgrade')) {
+    return { failureCode: 'http_1xx', detail: 'the response is a 100 or 101 that was not asked for' };
+  }
+  if (code.startsWith('ERR_SSL')) return { failureCode: 'tls_error', detail: `TLS failed: ${code}` };
+  if (!isBroken(error)) return { failureCode: 'protocol_error', detail: error.message.slice(0, 200) };
+  if (isInterim) return { failureCode: 'http_1xx', detail: 'the connection closed after interim responses' };
+  return { failureCode: 'connection_reset', detail: 'the connection closed before a complete response' };
+}
+
+/** The ways a connection ends under a request: undici's word for a close, and the network's. */
+const BROKEN: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
+
+/** Whether the connection was closed or reset, rather than what came on it refused. */
+export function isBroken({ code }: Error & { code?: string }): boolean {
+  return code !== undefined && BROKEN.has(code);
+}

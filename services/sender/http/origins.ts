@@ -1,0 +1,149 @@
+import { isIP } from 'node:net';
+import { Link, LinkedList } from '../../runtime/linked-list.ts';
+import type { Connection } from '../connection.ts';
+import type { ConnectTarget } from '../connector.ts';
+import type { HttpExchange } from '../http-exchange.ts';
+
+/** One origin, with what all merchants together may use of it. */
+export interface Origin {
+  readonly url: string;
+  readonly target: ConnectTarget;
+  readonly routes: Map<string, Route>;
+  /** Connections open or being opened. */
+  open: number;
+  /** Free connections of all merchants, the longest free first. */
+  readonly idle: LinkedList<Connection>;
+  readonly quick: Share;
+  readonly slow: Share;
+}
+
+/** Slow exchanges have connections of their own: they must not keep quick ones from having one. */
+export interface Share {
+  readonly most: number;
+  /** Exchanges that have a connection. */
+  busy: number;
+  /** The merchants that wait take turns, so that one merchant's backlog does not hold up the others. */
+  readonly waiting: LinkedList<Queue>;
+}
+
+/** The exchanges of one merchant that wait for a connection to one origin. */
+class Queue extends Link<Queue> {
+  readonly exchanges: HttpExchange[] = [];
+}
+
+/**
+ * One merchant's connections to one origin. Merchants never share a connection: over HTTP/1.1 a late answer cannot be
+ * told from the answer to the next request.
+ */
+export interface Route {
+  readonly origin: Origin;
+  readonly merchantId: string;
+  /** Connections open and free; the last used last, so that surplus ones fall idle and close. */
+  readonly free: Connection[];
+  open: number;
+  readonly quick: Queue;
+  readonly slow: Queue;
+  /** How often in a row a reused connection had been closed, and when that was last. */
+  closings: number;
+  closedAt: number;
+  /** Until then every connection is used for one request only, milliseconds since the epoch. */
+  singleUseUntil: number;
+}
+
+export interface OriginLimits {
+  /** In use for quick exchanges. */
+  readonly connectionsPerOriginMax: number;
+  /** In use for slow ones. What began as quick is not stopped by it. */
+  readonly connectionsPerOriginSlowMax: number;
+  /** Origins remembered (their TLS sessions), and merchants per origin; those with open connections always are. */
+  readonly originsMax: number;
+}
+
+/** The origins that requests go to, and which merchants use them. */
+export class Origins {
+  readonly #limits: OriginLimits;
+  readonly #origins = new Map<string, Origin>();
+
+  constructor(limits: OriginLimits) {
+    this.#limits = limits;
+  }
+
+  routeTo(url: string, merchantId: string): Route {
+    const origin = this.#origins.get(url) ?? this.#remember(url);
+    return origin.routes.get(merchantId) ?? this.#rememberRoute(origin, merchantId);
+  }
+
+  all(): IterableIterator<Origin> {
+    return this.#origins.values();
+  }
+
+  /** Forgets a route, unless it is in use. */
+  forget(route: Route): void {
+    if (isUnused(route)) route.origin.routes.delete(route.merchantId);
+  }
+
+  clear(): void {
+    this.#origins.clear();
+  }
+
+  #remember(url: string): Origin {
+    const { originsMax, connectionsPerOriginMax, connectionsPerOriginSlowMax } = this.#limits;
+    forgetOne(this.#origins, originsMax, isUnusedOrigin);
+    const { hostname, port } = new URL(url);
+    const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+    const origin: Origin = {
+      url,
+      target: {
+        host: isIP(bare) ? bare : hostname,
+        port: port === '' ? 443 : Number(port),
+        session: undefined,
+      },
+      routes: new Map(),
+      open: 0,
+      idle: new LinkedList(),
+      quick: { most: connectionsPerOriginMax, busy: 0, waiting: new LinkedList() },
+      slow: { most: connectionsPerOriginSlowMax, busy: 0, waiting: new LinkedList() },
+    };
+    this.#origins.set(url, origin);
+    return origin;
+  }
+
+  #rememberRoute(origin: Origin, merchantId: string): Route {
+    forgetOne(origin.routes, this.#limits.originsMax, isUnused);
+    const route: Route = {
+      origin,
+      merchantId,
+      free: [],
+      open: 0,
+      quick: new Queue(),
+      slow: new Queue(),
+      closings: 0,
+      closedAt: 0,
+      singleUseUntil: 0,
+    };
+    origin.routes.set(merchantId, route);
+    return route;
+  }
+}
+
+/** Makes room for one more: forgets the one known longest among those that are not used. */
+function forgetOne<Value>(
+  known: Map<string, Value>,
+  most: number,
+  mayBeForgotten: (value: Value) => boolean,
+): void {
+  if (known.size < most) return;
+  for (const [key, value] of known) {
+    if (!mayBeForgotten(value)) continue;
+    known.delete(key);
+    return;
+  }
+}
+
+function isUnused({ open, quick, slow }: Route): boolean {
+  return open === 0 && quick.exchanges.length + slow.exchanges.length === 0;
+}
+
+function isUnusedOrigin({ open, quick, slow }: Origin): boolean {
+  return open === 0 && quick.waiting.size + slow.waiting.size === 0;
+}

@@ -1,0 +1,53 @@
+import type { TLSSocket } from 'node:tls';
+import type { Clock } from '../../runtime/clock.ts';
+
+/** A TLS session that a later connection may resume. A resumed connection does not verify the certificate again. */
+export interface KeptSession {
+  readonly bytes: Buffer;
+  /** It is not resumed after this time, milliseconds since the epoch. */
+  readonly until: number;
+  /** The end of the certificate that was verified, milliseconds since the epoch. */
+  readonly certificateUntil: number;
+}
+
+/** After this long the certificate is verified again, whatever its own end. */
+const RESUMED_MS_MAX = 4 * 60 * 60_000;
+/** Sessions a receiver may offer on one connection. Ordinary servers offer two. */
+const SESSIONS_MAX = 16;
+
+/**
+ * Hands over each session that the receiver offers on this connection. `resumed` is the one that the connection has asked
+ * to resume: what follows from it ends with it, so that no chain of resumptions outlives a verification.
+ */
+export function keepSession(
+  socket: TLSSocket,
+  resumed: KeptSession | undefined,
+  clock: Clock,
+  keep: (session: KeptSession) => void,
+): void {
+  let offered = 0;
+  socket.on('session', (bytes: Buffer) => {
+    offered += 1;
+    if (offered > SESSIONS_MAX) {
+      socket.destroy();
+      return;
+    }
+    // Only once the certificate was verified.
+    if (!socket.authorized) return;
+    const certificateUntil = usableUntil(socket, resumed);
+    // The socket may have been closed meanwhile: then the certificate is no longer known.
+    if (certificateUntil === Number.NEGATIVE_INFINITY) return;
+    const until =
+      resumed && socket.isSessionReused()
+        ? resumed.until
+        : Math.min(certificateUntil, clock.now() + RESUMED_MS_MAX);
+    keep({ bytes, until, certificateUntil });
+  });
+}
+
+/** The end of the certificate by which this connection was verified, milliseconds since the epoch. */
+export function usableUntil(socket: TLSSocket, resumed: KeptSession | undefined): number {
+  if (resumed && socket.isSessionReused()) return resumed.certificateUntil;
+  const until = Date.parse(socket.getPeerCertificate()?.valid_to ?? '');
+  return Number.isNaN(until) ? Number.NEGATIVE_INFINITY : until;
+}
