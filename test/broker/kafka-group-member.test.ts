@@ -30,6 +30,7 @@ const deps = {
   rebalancing: () => {},
   fetching: () => {},
   read: () => {},
+  passed: () => {},
   crashed: () => {},
   revived: () => {},
 };

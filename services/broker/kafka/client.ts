@@ -2,6 +2,7 @@ import { Kafka, type KafkaConfig, type LogEntry, logLevel, type SASLOptions } fr
 import { ConfigError } from '../../runtime/config.ts';
 import type { SaslOptions, TlsOptions } from '../../runtime/kafka-config.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { readFetchAnswersOurselves } from './fetch/fetch-answers.ts';
 
 /** How brokers are reached. */
 export interface KafkaOptions {
@@ -25,6 +26,7 @@ const RETRY = { retries: 5, initialRetryTime: 200, maxRetryTime: 5000 } as const
 
 /** A kafkajs client that writes into our log. Connects to nothing yet. */
 export function kafkaClient(options: KafkaOptions): Kafka {
+  readFetchAnswersOurselves();
   return new Kafka({
     brokers: [...options.brokers],
     clientId: options.clientId,

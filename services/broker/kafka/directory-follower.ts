@@ -6,6 +6,7 @@ import type { Admins } from './admins.ts';
 import type { ConsumerClient } from './consumer-client.ts';
 import { EndQuestions, type LogBounds } from './end-questions.ts';
 import { errorLine } from './error-line.ts';
+import { unreadableBatch } from './fetch/fetch-answers.ts';
 import { Freshness } from './freshness.ts';
 import { loneConsumer } from './lone-consumer.ts';
 import type { KafkaRecords } from './records.ts';
@@ -138,7 +139,7 @@ export class DirectoryFollower {
       if (isOurs() && payload.apiName === 'Fetch') this.#fetches += 1;
     });
     client.on(client.events.END_BATCH_PROCESS, ({ payload }) => {
-      // What compaction left of a batch lies before the position: the client steps over the rest.
+      // Compaction has left no record of what was fetched.
       if (isOurs() && payload.batchSize === 0) this.#advance(Number(payload.lastOffset) + 1);
     });
     client.on(client.events.CRASH, ({ payload }) => {
@@ -173,10 +174,18 @@ export class DirectoryFollower {
   }
 
   #read({ batch }: EachBatchPayload): void {
-    const { records } = this.#options;
-    for (const { offset, value } of batch.messages) {
+    const { log, records, topic } = this.#options;
+    for (const message of batch.messages) {
+      const { offset, value } = message;
       const at = Number(offset);
       if (at < this.#position) continue;
+      const unreadable = unreadableBatch(message);
+      if (unreadable) {
+        const { cause, lastOffset } = unreadable;
+        log.error({ topic, offset, lastOffset, cause }, 'changes of the directory cannot be read: left out');
+        this.#advance(lastOffset + 1);
+        continue;
+      }
       if (value !== null && !records.isKnown(value)) {
         this.#learn(value);
         return;

@@ -41,6 +41,8 @@ export interface GroupMemberOptions {
   /** A node is about to be asked; what it answered before was handed in. */
   readonly fetching: (node: number) => void;
   readonly read: (payload: EachBatchPayload) => void;
+  /** A fetch from `first` found offsets up to `last`, and no record to hand over: they were aborted, or deleted. */
+  readonly passed: (partition: number, first: number, last: number) => void;
   /** The client is gone with all it had; another follows. */
   readonly crashed: () => void;
   /** Heartbeats are answered again, or a rebalance takes too long to wait for. */
@@ -148,7 +150,7 @@ export class GroupMember {
   }
 
   #listen(client: KafkaConsumer, isPast: () => boolean): void {
-    const { topic, log, fetching, crashed } = this.#options;
+    const { topic, log, fetching, crashed, passed } = this.#options;
     client.on(client.events.HEARTBEAT, () => {
       if (!isPast()) this.#alive();
     });
@@ -157,6 +159,10 @@ export class GroupMember {
     });
     client.on(client.events.FETCH_START, ({ payload }) => {
       if (!isPast()) fetching(payload.nodeId);
+    });
+    client.on(client.events.START_BATCH_PROCESS, ({ payload }) => {
+      if (isPast() || payload.batchSize > 0) return;
+      passed(payload.partition, Number(payload.firstOffset), Number(payload.lastOffset));
     });
     client.on(client.events.REBALANCING, () => {
       if (!isPast()) void this.#untilJoined(isPast);

@@ -269,13 +269,14 @@ class Engine implements KafkaBroker {
 
   #openTopic(topic: string, rest: Parameters<OpenTopic>[1]): TopicConsumer {
     const { kafka, clock, log } = this.#options;
-    const consumer = new TopicConsumer({
+    const consumer: TopicConsumer = new TopicConsumer({
       kafka,
       clock,
       log,
       admins: this.#admins,
       topic,
       groupId: this.#groupOf(topic),
+      unreadable: (record, cause) => this.#poison(record, cause, () => consumer.done(record)),
       ...rest,
       assigned: (partition) => {
         this.#lag.held(partition);

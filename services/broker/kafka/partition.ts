@@ -33,6 +33,8 @@ export class Partition {
   /** Everything before is done. */
   #prefix = 0;
   readonly #done = new Set<number>();
+  /** Offsets beyond the prefix that have no record, ascending: from the first to before `to`. They may be billions. */
+  #holes: { readonly from: number; readonly to: number }[] = [];
   #committed = '';
 
   constructor(topic: string, id: number) {
@@ -65,27 +67,21 @@ export class Partition {
 
   /** Records read or known from a commit that are done beyond the prefix. */
   get doneAhead(): number {
-    return this.#done.size;
+    return this.#holes.reduce((sum, { from, to }) => sum + to - from, this.#done.size);
   }
 
   /** A record is read. False when there is nothing to do for it: done, or held already. */
   isNew(offset: number): boolean {
     if (this.next === null || offset < this.next) return false;
-    // Offsets may be missing: what is not there is done.
-    for (let missing = Math.max(this.next, this.#prefix); missing < offset; missing += 1)
-      this.#done.add(missing);
+    this.skipTo(offset);
     this.next = offset + 1;
-    if (offset < this.#prefix || this.#done.has(offset)) {
-      this.#advance();
-      return false;
-    }
-    this.#advance();
-    return true;
+    return offset >= this.#prefix && !this.#done.has(offset);
   }
 
-  /** Records before `first` are not there any more, read or not: what is missing counts as done. */
+  /** There is no record between what was read and `first`: what is missing counts as done. */
   skipTo(first: number): void {
-    for (let gone = Math.max(this.next ?? 0, this.#prefix); gone < first; gone += 1) this.#done.add(gone);
+    const from = Math.max(this.next ?? 0, this.#prefix);
+    if (from < first) this.#holes.push({ from, to: first });
     this.next = Math.max(this.next ?? 0, first);
     this.#advance();
   }
@@ -117,6 +113,13 @@ export class Partition {
   }
 
   #advance(): void {
-    while (this.#done.delete(this.#prefix)) this.#prefix += 1;
+    for (;;) {
+      while (this.#done.delete(this.#prefix)) this.#prefix += 1;
+      const [hole] = this.#holes;
+      if (!hole || hole.from > this.#prefix) return;
+      for (const one of this.#done) if (one < hole.to) this.#done.delete(one);
+      this.#prefix = Math.max(this.#prefix, hole.to);
+      this.#holes.shift();
+    }
   }
 }

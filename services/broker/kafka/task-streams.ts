@@ -31,7 +31,7 @@ export type OpenTopic = (
   topic: string,
   options: Omit<
     TopicConsumerOptions,
-    'kafka' | 'admins' | 'clock' | 'log' | 'topic' | 'groupId' | 'committed'
+    'kafka' | 'admins' | 'clock' | 'log' | 'topic' | 'groupId' | 'committed' | 'unreadable'
   >,
 ) => TopicConsumer;
 

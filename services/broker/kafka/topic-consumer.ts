@@ -1,9 +1,10 @@
-import type { EachBatchPayload, Kafka } from 'kafkajs';
+import type { EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Admins } from './admins.ts';
 import { type CommitNote, readNote } from './commit-note.ts';
 import { Commits } from './commits.ts';
+import { fetchedOffset, unreadableBatch } from './fetch/fetch-answers.ts';
 import { GroupMember } from './group-member.ts';
 import { Partition, type ReadRecord } from './partition.ts';
 
@@ -26,6 +27,8 @@ export interface TopicConsumerOptions {
   readonly isCopy?: (record: ReadRecord) => boolean;
   /** A record that there is something to do for. `done` must be called for it, some time. */
   readonly take: (record: ReadRecord) => void;
+  /** A batch cannot be read; `done` must be called for it once it is kept elsewhere. */
+  readonly unreadable: (record: ReadRecord, cause: string) => void;
   /** A partition is ours now. */
   readonly assigned?: (partition: Partition) => void;
   /** Everything before `offset` is committed. */
@@ -61,6 +64,7 @@ export class TopicConsumer {
       rebalancing: () => void this.#commits.commit(),
       fetching: (node) => this.#fetching(node),
       read: (payload) => this.#read(payload),
+      passed: (partition, first, last) => this.#passed(partition, first, last),
       crashed: () => this.#commits.sendBy(null),
       revived: () => options.changed?.(),
     });
@@ -203,36 +207,56 @@ export class TopicConsumer {
     this.#commits.sendBy(commitOffsetsIfNecessary);
     const partition = this.#partitions.get(batch.partition);
     if (!partition || partition.next === null) return;
-    for (const message of batch.messages) {
-      const offset = Number(message.offset);
-      if (offset < partition.next) continue;
-      if (offset > partition.next) {
-        this.#member.pause(partition.id);
-        void this.#missing(partition, offset);
-        return;
-      }
-      const record: ReadRecord = {
-        partition,
-        offset,
-        key: message.key,
-        value: message.value,
-        timestamp: Number(message.timestamp),
-        headers: message.headers ?? {},
-        bytes: (message.value?.length ?? 0) + (message.key?.length ?? 0),
-      };
-      const isCopy = this.#options.isCopy?.(record) ?? false;
-      if (!partition.isNew(offset)) continue;
-      partition.hold(record.bytes);
-      if (isCopy) partition.done(offset, record.bytes);
-      else this.#options.take(record);
+    const fetchedFrom = fetchedOffset(batch);
+    if (fetchedFrom > partition.next) {
+      this.#member.pause(partition.id);
+      void this.#missing(partition, fetchedFrom);
+      return;
     }
+    for (const message of batch.messages) this.#readMessage(partition, message);
+    partition.skipTo(Number(batch.lastOffset()) + 1);
+    this.#pauseWhenFull(partition);
+  }
+
+  /** Transactions leave markers behind, and aborted records: offsets that have nothing to hand over. */
+  #passed(id: number, first: number, last: number): void {
+    const partition = this.#partitions.get(id);
+    if (partition?.next != null && first <= partition.next) partition.skipTo(last + 1);
+  }
+
+  #readMessage(partition: Partition, message: KafkaMessage): void {
+    const offset = Number(message.offset);
+    if (partition.next === null || offset < partition.next) return;
+    const record: ReadRecord = {
+      partition,
+      offset,
+      key: message.key,
+      value: message.value,
+      timestamp: Number(message.timestamp),
+      headers: message.headers ?? {},
+      bytes: (message.value?.length ?? 0) + (message.key?.length ?? 0),
+    };
+    const unreadable = unreadableBatch(message);
+    const isCopy = !unreadable && (this.#options.isCopy?.(record) ?? false);
+    if (!partition.isNew(offset)) return;
+    partition.hold(record.bytes);
+    if (isCopy) partition.done(offset, record.bytes);
+    else if (!unreadable) this.#options.take(record);
+    else {
+      const { lastOffset, cause } = unreadable;
+      const range = offset < lastOffset ? `offsets ${offset} to ${lastOffset}` : `offset ${offset}`;
+      this.#options.unreadable(record, `${range}: ${cause}`);
+    }
+  }
+
+  #pauseWhenFull(partition: Partition): void {
     const { heldMax, heldBytesMax } = this.#options;
     if (partition.isPaused || (partition.held < heldMax && partition.heldBytes < heldBytesMax)) return;
     partition.isPaused = true;
     this.#member.pause(partition.id);
   }
 
-  /** No topic of ours has holes: either the log was cut off before we came to it, or the client has lost its place. */
+  /** The client reads from beyond our place: the log was cut off before we came to it, or the client has lost its place. */
   async #missing(partition: Partition, offset: number): Promise<void> {
     const { admins, clock, log, topic } = this.#options;
     const expected = partition.next;

@@ -1,0 +1,157 @@
+/**
+ * Replaces kafkajs's reading of fetch answers (version 11, which every broker since 2.3 speaks). kafkajs decodes a whole
+ * answer or nothing: one batch that it cannot decode stops all partitions of that broker, for ever. It knows one codec of
+ * four, verifies no checksum, and has no limit for what a compressed batch becomes. Its group membership, its connections
+ * and its requests are used as they are.
+ *
+ * kafkajs does not export the place; it is that of the version that package.json pins.
+ */
+import { createRequire } from 'node:module';
+import type { Batch, KafkaMessage } from 'kafkajs';
+import type { FetchedMessage, UnreadableBatch } from './record-reader.ts';
+import { type AbortedTransaction, readRecordSet } from './record-set.ts';
+
+const VERSION = 11;
+/** What the batches of one answer may cost decompressed; what is left is fetched again. */
+const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+
+interface FetchOptions {
+  readonly topics: readonly {
+    readonly topic: string;
+    readonly partitions: readonly { readonly partition: number; readonly fetchOffset: string }[];
+  }[];
+}
+
+interface Response {
+  readonly decode: (bytes: Buffer) => Promise<object>;
+  readonly parse: (decoded: object) => Promise<object>;
+}
+
+type Protocol = (options: FetchOptions) => { readonly response: Response };
+
+interface FetchModule {
+  protocol: (wanted: { readonly version: number }) => Protocol;
+}
+
+const require = createRequire(import.meta.url);
+
+/** Every consumer of this process reads by it from now on. May be called again. */
+export function readFetchAnswersOurselves(): void {
+  const fetch: FetchModule = require('kafkajs/src/protocol/requests/fetch');
+  if (replaced.has(fetch.protocol)) return;
+  const protocolOf = fetch.protocol;
+  fetch.protocol = (wanted) => {
+    const original = protocolOf(wanted);
+    if (Number(wanted.version) !== VERSION) return original;
+    return (options) => {
+      const made = original(options);
+      return {
+        ...made,
+        response: { decode: async (bytes) => decodeAnswer(bytes, options), parse: made.response.parse },
+      };
+    };
+  };
+  replaced.add(fetch.protocol);
+}
+
+const replaced = new WeakSet<FetchModule['protocol']>();
+
+/** Where the fetch began that brought a batch: kafkajs leaves the field out of its types. */
+export function fetchedOffset(batch: Batch): number {
+  return Number((batch as Batch & { readonly fetchedOffset: string }).fetchedOffset);
+}
+
+/** Says why a message has a batch in place of a record; undefined = it is a record. */
+export function unreadableBatch(message: KafkaMessage): UnreadableBatch | undefined {
+  return (message as FetchedMessage).unreadable;
+}
+
+/** Fetch Response (Version: 11), as kafkajs hands it on. */
+function decodeAnswer(bytes: Buffer, { topics }: FetchOptions): object {
+  const asked = new Map<string, bigint>();
+  for (const { topic, partitions } of topics) {
+    for (const { partition, fetchOffset } of partitions)
+      asked.set(`${topic}/${partition}`, BigInt(fetchOffset));
+  }
+  const budget = { bytes: ANSWER_BYTES_MAX };
+  const from = new AnswerReader(bytes);
+  const clientSideThrottleTime = from.int32();
+  const errorCode = from.int16();
+  const sessionId = from.int32();
+  const responses = from.array(() => {
+    const topicName = from.string();
+    const partitions = from.array(() => {
+      const partition = from.int32();
+      const header = {
+        partition,
+        errorCode: from.int16(),
+        highWatermark: `${from.int64()}`,
+        lastStableOffset: `${from.int64()}`,
+        lastStartOffset: `${from.int64()}`,
+      };
+      const aborted = from.array(() => ({ producerId: from.int64(), firstOffset: from.int64() }));
+      const preferredReadReplica = from.int32();
+      const records = from.bytes();
+      const fetchOffset = asked.get(`${topicName}/${partition}`) ?? 0n;
+      const messages = read(records, fetchOffset, aborted, budget);
+      // What was aborted is left out already.
+      return { ...header, abortedTransactions: [], preferredReadReplica, messages };
+    });
+    return { topicName, partitions };
+  });
+  // Kafka 2.0 and later throttle after the answer; kafkajs waits by the second field.
+  return { throttleTime: 0, clientSideThrottleTime, errorCode, sessionId, responses };
+}
+
+function read(
+  bytes: Buffer,
+  fetchOffset: bigint,
+  aborted: readonly AbortedTransaction[],
+  budget: { bytes: number },
+): FetchedMessage[] {
+  if (budget.bytes <= 0) return [];
+  return readRecordSet({ bytes, fetchOffset, aborted }, budget);
+}
+
+/** Reads the fields of an answer in order. */
+class AnswerReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  int16(): number {
+    this.#at += 2;
+    return this.#bytes.readInt16BE(this.#at - 2);
+  }
+
+  int32(): number {
+    this.#at += 4;
+    return this.#bytes.readInt32BE(this.#at - 4);
+  }
+
+  int64(): bigint {
+    this.#at += 8;
+    return this.#bytes.readBigInt64BE(this.#at - 8);
+  }
+
+  string(): string {
+    const length = this.int16();
+    this.#at += length;
+    return this.#bytes.toString('utf8', this.#at - length, this.#at);
+  }
+
+  /** Null is read as empty. */
+  bytes(): Buffer {
+    const length = Math.max(0, this.int32());
+    this.#at += length;
+    return this.#bytes.subarray(this.#at - length, this.#at);
+  }
+
+  /** Null is read as empty. */
+  array<T>(item: () => T): T[] {
+    return Array.from({ length: Math.max(0, this.int32()) }, item);
+  }
+}

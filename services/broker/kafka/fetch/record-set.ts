@@ -1,0 +1,183 @@
+import { crc32c } from '@node-rs/crc32';
+import { decompress } from './decompress.ts';
+import { type FetchedMessage, RecordReader } from './record-reader.ts';
+
+/**
+ * A compressed batch may decompress to so much, which bounds the memory that a small hostile batch costs. Clients size
+ * their batches before compression, to 1 MiB at most by default.
+ */
+export const BATCH_BYTES_MAX = 16 * 1024 * 1024;
+/** So many records may one batch have. Java's client fills 1 MiB with at most a third of it. */
+const BATCH_RECORDS_MAX = 250_000;
+/** What a record costs besides its bytes, about. */
+const RECORD_COST_BYTES = 200;
+/** An unreadable batch is kept up to this size. */
+const KEPT_BYTES_MAX = 512 * 1024;
+
+/** Offsets within a batch, by Kafka's documentation ("Record Batch"). */
+const LENGTH_AT = 8;
+const UNCOUNTED_BYTES = 12;
+const MAGIC_AT = 16;
+const CRC_AT = 17;
+const ATTRIBUTES_AT = 21;
+const LAST_OFFSET_DELTA_AT = 23;
+const MAX_TIMESTAMP_AT = 35;
+const PRODUCER_ID_AT = 43;
+const COUNT_AT = 57;
+const HEADER_BYTES = 61;
+const MAGIC = 2;
+
+const CODEC_MASK = 0x07;
+const TRANSACTIONAL = 0x10;
+const CONTROL = 0x20;
+/** The type of an abort marker, the second int16 of a control record's key. */
+const ABORT = 0;
+
+export interface AbortedTransaction {
+  readonly producerId: bigint;
+  readonly firstOffset: bigint;
+}
+
+export interface RecordSet {
+  readonly bytes: Buffer;
+  /** Where the fetch began. Records before it are left out: a batch is sent whole. */
+  readonly fetchOffset: bigint;
+  /** By first offset, ascending. */
+  readonly aborted: readonly AbortedTransaction[];
+}
+
+/** What one fetch answer may still cost in memory; the rest is fetched again. */
+export interface Budget {
+  bytes: number;
+}
+
+/**
+ * Reads the batches of one partition. Records of aborted transactions and control records are left out. A batch that
+ * cannot be read (corrupt, unknown codec, too large) becomes one message that says why, and does not hold up the next.
+ *
+ * Offsets without a record are nothing to wait for: unless nothing was read, the result ends with a control record at
+ * the last offset that the batches cover. Reading stops when the budget is used up, but not before the first batch.
+ */
+export function readRecordSet({ bytes, fetchOffset, aborted }: RecordSet, budget: Budget): FetchedMessage[] {
+  const messages: FetchedMessage[] = [];
+  const transactions = new Transactions(aborted);
+  let covered: bigint | null = null;
+  for (let at = 0; at + HEADER_BYTES <= bytes.length; ) {
+    const end = at + UNCOUNTED_BYTES + bytes.readInt32BE(at + LENGTH_AT);
+    // The broker cuts the last batch off where the answer is full.
+    if (end > bytes.length || end < at + HEADER_BYTES) break;
+    if (covered !== null && budget.bytes <= 0) break;
+    const batch = bytes.subarray(at, end);
+    const base = batch.readBigInt64BE(0);
+    const last = base + BigInt(lastOffsetDelta(batch));
+    if (last >= fetchOffset) {
+      const from = base > fetchOffset ? base : fetchOffset;
+      try {
+        for (const message of readBatch(batch, base, budget, transactions)) {
+          if (BigInt(message.offset) >= from) messages.push(message);
+        }
+      } catch (error) {
+        const cause = error instanceof Error ? error.message : String(error);
+        messages.push(unreadable(batch, from, Number(last), cause));
+      }
+      covered = last;
+    }
+    at = end;
+  }
+  if (covered === null) return [];
+  // Where nothing is left, the first one tells where the fetch began.
+  if (messages.length === 0 && covered > fetchOffset) messages.push(controlRecord(fetchOffset));
+  if (messages.at(-1)?.offset !== `${covered}`) messages.push(controlRecord(covered));
+  return messages;
+}
+
+/**
+ * How far a batch reaches. Where its checksum is wrong, this number may be too: it is believed only if the count of
+ * records agrees, so that no record behind the batch is jumped over.
+ */
+function lastOffsetDelta(batch: Buffer): number {
+  if (batch.readInt8(MAGIC_AT) !== MAGIC) return 0;
+  const delta = batch.readInt32BE(LAST_OFFSET_DELTA_AT);
+  return isIntact(batch) || delta + 1 === batch.readInt32BE(COUNT_AT) ? Math.max(0, delta) : 0;
+}
+
+const isIntact = (batch: Buffer): boolean =>
+  crc32c(batch.subarray(ATTRIBUTES_AT)) === batch.readUInt32BE(CRC_AT);
+
+/** Which transactions are aborted at the place that has been read up to. */
+class Transactions {
+  readonly #coming: AbortedTransaction[];
+  readonly #aborted = new Set<bigint>();
+
+  constructor(aborted: readonly AbortedTransaction[]) {
+    this.#coming = [...aborted].sort((a, b) => Number(a.firstOffset - b.firstOffset));
+  }
+
+  /** Whether the records of a batch were taken back by their producer. */
+  isAborted(producerId: bigint, last: bigint): boolean {
+    for (let next = this.#coming[0]; next && next.firstOffset <= last; next = this.#coming[0]) {
+      this.#aborted.add(next.producerId);
+      this.#coming.shift();
+    }
+    return this.#aborted.has(producerId);
+  }
+
+  ended(producerId: bigint): void {
+    this.#aborted.delete(producerId);
+  }
+}
+
+function readBatch(
+  batch: Buffer,
+  base: bigint,
+  budget: Budget,
+  transactions: Transactions,
+): FetchedMessage[] {
+  const magic = batch.readInt8(MAGIC_AT);
+  if (magic !== MAGIC) throw new Error(`the batch has format ${magic}, which brokers no longer write`);
+  const attributes = batch.readInt16BE(ATTRIBUTES_AT);
+  const last = base + BigInt(batch.readInt32BE(LAST_OFFSET_DELTA_AT));
+  const producerId = batch.readBigInt64BE(PRODUCER_ID_AT);
+  const isAborted = transactions.isAborted(producerId, last);
+  if (!isIntact(batch)) throw new Error('the batch is corrupt: its checksum is wrong');
+  const isControl = (attributes & CONTROL) > 0;
+  if (isAborted && !isControl && (attributes & TRANSACTIONAL) > 0) return [];
+  const count = batch.readInt32BE(COUNT_AT);
+  if (count > BATCH_RECORDS_MAX)
+    throw new Error(`the batch has ${count} records, at most ${BATCH_RECORDS_MAX} are read`);
+  const records = decompress(attributes & CODEC_MASK, batch.subarray(HEADER_BYTES), BATCH_BYTES_MAX);
+  budget.bytes -= records.length + count * RECORD_COST_BYTES;
+  const reader = new RecordReader(records, batch);
+  const messages = Array.from({ length: count }, () => reader.next());
+  if (!isControl) return messages;
+  if (messages.some(({ key }) => key !== null && key.length >= 4 && key.readInt16BE(2) === ABORT)) {
+    transactions.ended(producerId);
+  }
+  return [];
+}
+
+function unreadable(batch: Buffer, from: bigint, lastOffset: number, cause: string): FetchedMessage {
+  const kept = Buffer.from(batch.subarray(0, KEPT_BYTES_MAX));
+  const cut =
+    kept.length < batch.length ? ` (the first ${kept.length} of ${batch.length} bytes are kept)` : '';
+  return {
+    ...controlRecord(from),
+    value: kept,
+    timestamp: `${batch.readBigInt64BE(MAX_TIMESTAMP_AT)}`,
+    isControlRecord: false,
+    unreadable: { lastOffset, cause: `${cause}${cut}` },
+  };
+}
+
+function controlRecord(offset: bigint): FetchedMessage {
+  return {
+    offset: `${offset}`,
+    timestamp: '-1',
+    key: null,
+    value: null,
+    headers: {},
+    attributes: CONTROL,
+    isControlRecord: true,
+    batchContext: { producerId: '-1', inTransaction: false },
+  };
+}

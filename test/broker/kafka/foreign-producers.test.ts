@@ -1,0 +1,128 @@
+/** Guarantee: whatever ordinary producers write to the events topic is read, and nothing of it stops a partition. */
+import { gzipSync } from 'node:zlib';
+import { Kafka, logLevel } from 'kafkajs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { KafkaBroker } from '../../../services/broker/kafka/kafka-broker.ts';
+import { anEvent, routed } from '../../support/broker-records.ts';
+import { eventually } from '../../support/eventually.ts';
+import { describeWithKafka } from '../../support/kafka.ts';
+import { type KafkaInstallation, kafkaInstallation } from '../../support/kafka-installation.ts';
+import { batchOf, plainRecords, produceBatch, RECORDED, recordedSets } from '../../support/record-batches.ts';
+
+const WITHIN_MS = 30_000;
+const ZSTD_TOPIC = { resourceType: 2, configName: 'compression.type' } as const;
+
+await describeWithKafka('events of foreign producers', (kafka) => {
+  let installation: KafkaInstallation;
+  let broker: KafkaBroker;
+  let client: Kafka;
+  let topic: string;
+  const seen: string[] = [];
+
+  beforeAll(async () => {
+    installation = await kafkaInstallation(kafka);
+    topic = `${installation.prefix}events.in`;
+    client = new Kafka({ brokers: kafka.brokers, clientId: 'foreign', logLevel: logLevel.NOTHING });
+    broker = await installation.open();
+    await broker.events.consume(
+      ({ bytes }) => {
+        seen.push(Buffer.from(bytes).toString());
+        return { kind: 'routed', tasks: [], journal: routed(anEvent()) };
+      },
+      { inFlightMax: 100 },
+    );
+  }, 60_000);
+
+  afterAll(async () => {
+    await broker?.close();
+    await installation?.dispose();
+  });
+
+  const arrived = (...texts: string[]) =>
+    eventually('all are read', () => texts.every((text) => seen.includes(text)), WITHIN_MS);
+  const done = () => eventually('nothing is left', () => broker.status().backlog.events === 0, WITHIN_MS);
+
+  async function sendOne(text: string): Promise<void> {
+    const producer = client.producer();
+    await producer.connect();
+    await producer.send({ topic, messages: [{ value: text, partition: 0 }] });
+    await producer.disconnect();
+  }
+
+  it.each(Object.keys(recordedSets))(
+    'that %s compressed are read, and so is what follows',
+    async (name) => {
+      const before = seen.length;
+      await produceBatch(client, topic, recordedSets[name] as Buffer);
+      await sendOne(`after ${name}`);
+      await arrived(`after ${name}`);
+      expect(seen.length - before).toBe(RECORDED + 1);
+    },
+    60_000,
+  );
+
+  it('in transactions are read once committed, never when aborted, and nothing is left in the end', async () => {
+    const producer = client.producer({ transactionalId: topic, maxInFlightRequests: 1, idempotent: true });
+    await producer.connect();
+    const inTransaction = async (text: string, end: 'commit' | 'abort') => {
+      const transaction = await producer.transaction();
+      await transaction.send({ topic, messages: [{ value: text, partition: 0 }] });
+      await transaction[end]();
+    };
+    await inTransaction('committed', 'commit');
+    await inTransaction('aborted', 'abort');
+    await sendOne('in between');
+    await inTransaction('committed too', 'commit');
+    await inTransaction('aborted too', 'abort');
+    await arrived('committed', 'in between', 'committed too');
+    await done();
+    // Nothing but markers and aborted records at the end of the log, and again after a restart.
+    await inTransaction('aborted at last', 'abort');
+    await done();
+    await sendOne('after the last transaction');
+    await arrived('after the last transaction');
+    await producer.disconnect();
+    expect(seen.filter((text) => text.startsWith('aborted'))).toEqual([]);
+    expect(seen.filter((text) => text === 'committed')).toEqual(['committed']);
+  }, 90_000);
+
+  it('with a compressed bomb among them go on; the bomb is in quarantine with its place and cause', async () => {
+    const values = [Buffer.alloc(40 * 1024 * 1024)];
+    await produceBatch(
+      client,
+      topic,
+      batchOf([Buffer.alloc(1)], { codec: 1, records: gzipSync(plainRecords(values)) }),
+    );
+    await sendOne('after the bomb');
+    await arrived('after the bomb');
+    await done();
+    const found = await broker.quarantine.list({ limit: 10 });
+    expect(found.map(({ record }) => [record.reason, record.detail])).toEqual([
+      [
+        'undecodable',
+        expect.stringMatching(
+          /^\S+events\.in\/0@\d+: offset \d+: the batch cannot be decompressed with gzip: it decompresses to more than 16777216 bytes$/,
+        ),
+      ],
+    ]);
+  }, 90_000);
+
+  it('on a topic that the brokers compress are read, and so is a topic of ours', async () => {
+    const admin = client.admin();
+    await admin.connect();
+    const topics = [
+      topic,
+      ...['deliver', 'journal', 'quarantine'].map((name) => `${installation.prefix}${name}`),
+    ];
+    const configEntries = [{ name: ZSTD_TOPIC.configName, value: 'zstd' }];
+    await admin.alterConfigs({
+      validateOnly: false,
+      resources: topics.map((name) => ({ type: ZSTD_TOPIC.resourceType, name, configEntries })),
+    });
+    await admin.disconnect();
+    await sendOne('on a compressed topic');
+    await arrived('on a compressed topic');
+    await done();
+    expect(await broker.quarantine.list({ limit: 10 })).toHaveLength(1);
+  }, 60_000);
+});
