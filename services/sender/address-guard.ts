@@ -101,16 +101,20 @@ function codeOf(error: unknown): string {
 
 /**
  * The resolver for merchants' names: asks the DNS servers directly, without the hosts file and search domains, and
- * without the thread pool that one slow name could fill.
+ * without the thread pool that one slow name could fill. `servers`: the system's unless given.
  */
-export function dnsResolver(timeoutMs: number): Resolve {
+export function dnsResolver(timeoutMs: number, servers?: readonly string[]): Resolve {
   const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 2 });
+  if (servers) resolver.setServers(servers);
   return async (hostname) => {
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (addresses.length > 0) return addresses;
-    const [first] = answers;
-    throw first.status === 'rejected' ? first.reason : new Error('no address');
+    const errors: unknown[] = answers.flatMap((answer) =>
+      answer.status === 'rejected' ? [answer.reason] : [],
+    );
+    // A name without IPv4 addresses may have others, which the resolver could not ask for.
+    throw errors.find((error) => !NO_SUCH_NAME.has(codeOf(error))) ?? errors[0] ?? new Error('no address');
   };
 }
 

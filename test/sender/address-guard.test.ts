@@ -2,6 +2,9 @@
  * Guarantee: no connection leads to an address that is not public, not one packet, whatever the URL or the DNS says;
  * what a sandbox exempts is reached. A listener on the refused address counts; that it would have counted is shown.
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createConnection } from 'node:net';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../services/runtime/clock.ts';
 import { NOTHING_EXEMPT, parseEgressAllow } from '../../services/runtime/egress.ts';
@@ -99,6 +102,15 @@ describe('not one packet goes to', () => {
     expect(receiver.accepted).toBe(0);
   });
 
+  test('a name with many public addresses and one that is not, however far down the list', async () => {
+    const many = Array.from({ length: 41 }, (_, i) => `93.184.216.${i + 1}`);
+    expect(await guardOf(answers(...many)).addressesOf('many.merchant-a.com', 443)).toHaveLength(32);
+    const hidden = guardOf(answers(...many, '127.0.0.1'));
+    await expect(hidden.addressesOf('many.merchant-a.com', 443)).rejects.toMatchObject({
+      failureCode: 'blocked_address',
+    });
+  });
+
   test('another port than the allowed ones', async () => {
     const result = await post('hooks.merchant-a.com', { resolve: answers('127.0.0.1'), ports: [443] });
     expect(result).toEqual({ code: 'blocked_address', blockedBy: 'port' });
@@ -189,6 +201,74 @@ describe('names', () => {
     expect(await guard.addressesOf('a.merchant-a.com', 443)).toEqual(['1.1.1.1', '2606:4700:4700::1111']);
   });
 });
+
+describe('of two addresses', () => {
+  /** Connects to the addresses in turn, on the port of the receiver, which listens on 127.0.0.1. */
+  async function connect(addresses: string[]) {
+    const guard = guardOf(answers());
+    guard.addressesOf = async () => addresses;
+    guard.permits = () => true;
+    const connector = new Connector({
+      clock: systemClock(),
+      guard,
+      secureContext: secureContext(certificates.ca),
+      connectTimeoutMs: 2000,
+      proxy: null,
+    });
+    opened.push({ close: async () => connector.close() });
+    const { socket } = await connector.connect({
+      host: 'localhost',
+      port: receiver.port,
+      session: undefined,
+    });
+    const { remoteAddress } = socket;
+    socket.destroy();
+    return remoteAddress;
+  }
+
+  test('the second is used when the first is silent, and when it refuses', async () => {
+    const silent = await startSilentListener('127.0.0.2', receiver.port);
+    opened.push(silent);
+    expect(await connect(['127.0.0.2', '127.0.0.1'])).toBe('127.0.0.1');
+    expect(await connect(['127.0.0.3', '127.0.0.1'])).toBe('127.0.0.1');
+    await expect(connect(['127.0.0.2', '127.0.0.3'])).rejects.toMatchObject({
+      failureCode: 'connect_timeout',
+      facts: { sign: 'reached' },
+    });
+    await expect(connect(['127.0.0.2'])).rejects.toMatchObject({
+      failureCode: 'connect_timeout',
+      facts: { sign: 'silent' },
+    });
+  });
+
+  test('the first is used when it answers in time, and the second is closed', async () => {
+    expect(await connect(['127.0.0.1', '127.0.0.3'])).toBe('127.0.0.1');
+    expect(receiver.accepted).toBe(1);
+    await expect.poll(() => receiver.open).toBe(0);
+  });
+});
+
+/** Takes no connection and refuses none: its process never accepts, and its backlog is full. */
+async function startSilentListener(address: string, port: number): Promise<{ close(): Promise<void> }> {
+  const listen = `require('node:net').createServer().listen({ host: '${address}', port: ${port}, backlog: 1 }, () => {
+    require('node:fs').writeSync(1, 'ready');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  })`;
+  const child = spawn(process.execPath, ['-e', listen], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  const fillers = Array.from({ length: 4 }, () =>
+    createConnection({ host: address, port }).on('error', () => {}),
+  );
+  await systemClock().sleep(200);
+  return {
+    async close() {
+      for (const filler of fillers) filler.destroy();
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
 
 function guardOf(resolve: Resolve): AddressGuard {
   return new AddressGuard({ ports: [443], allow: NOTHING_EXEMPT }, { resolve, resolveExempt: hostsResolver });

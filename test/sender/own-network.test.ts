@@ -1,0 +1,201 @@
+/**
+ * Guarantee: while our own network or resolver is down, attempts are put back and not counted, whatever the resolver says;
+ * a wrong name and a dead receiver stay their own failure.
+ */
+import { randomUUID } from 'node:crypto';
+import { createSocket, type Socket } from 'node:dgram';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { Directory } from '../../services/domain/directory.ts';
+import { newSecret } from '../../services/domain/secret.ts';
+import type { DeliveryTask } from '../../services/domain/task.ts';
+import { systemClock } from '../../services/runtime/clock.ts';
+import { parseEgressAllow } from '../../services/runtime/egress.ts';
+import { KeyRing } from '../../services/runtime/keyring.ts';
+import { dnsResolver, type Resolve } from '../../services/sender/address-guard.ts';
+import { deliver } from '../../services/sender/deliver.ts';
+import { NetworkWatch } from '../../services/sender/network-watch.ts';
+import { openEndpoint } from '../../services/sender/request.ts';
+import { openTransport } from '../../services/sender/transport.ts';
+import { receiverCertificates, startRawReceiver } from '../support/misbehaving-receivers.ts';
+
+const SLOW_MS = 30_000;
+const ENDPOINTS = 40;
+/** As the watch has it: fewer silent endpoints than this may just be dead. */
+const SILENT_MIN = 20;
+const clock = systemClock();
+const SECRET = newSecret(new Uint8Array(32).fill(9));
+const keyRing = KeyRing.parse(
+  JSON.stringify({ active: 'k1', keys: { k1: Buffer.alloc(32, 1).toString('base64') } }),
+  'of the test',
+);
+const opened: { close(): Promise<void> }[] = [];
+let certificates: Awaited<ReturnType<typeof receiverCertificates>>;
+beforeAll(async () => {
+  certificates = await receiverCertificates();
+});
+afterEach(async () => {
+  for (const each of opened.splice(0).reverse()) await each.close();
+});
+
+const CODES = { servfail: 2, nxdomain: 3, refused: 5 } as const;
+/** What the resolver says; null: nothing. */
+type Saying = keyof typeof CODES | null;
+
+/** A DNS server on UDP that answers every question with the same code. */
+async function startDns(saying: (name: string) => Saying): Promise<string> {
+  const server: Socket = createSocket('udp4', (question, from) => {
+    const said = saying(nameIn(question));
+    if (said === null) return;
+    const answer = Buffer.from(question);
+    answer.writeUInt16BE(0x8180 | CODES[said], 2);
+    server.send(answer, from.port, from.address);
+  });
+  await new Promise<void>((resolve) => server.bind(0, '127.0.0.1', resolve));
+  opened.push({ close: () => new Promise((resolve) => server.close(() => resolve())) });
+  return `127.0.0.1:${server.address().port}`;
+}
+
+/** The first label of the name that is asked for. */
+function nameIn(question: Buffer): string {
+  return question.subarray(13, 13 + question.readUInt8(12)).toString('latin1');
+}
+
+/** Endpoints that are delivered to one after the other. Returns what came of each. */
+async function deliverTo(urls: readonly string[], resolve: Resolve): Promise<string[]> {
+  const directory = new Directory();
+  const egress = { ports: [443], allow: parseEgressAllow('127.0.0.0/8') };
+  const transport = openTransport({
+    clock,
+    totalTimeoutMs: 2000,
+    connectTimeoutMs: 500,
+    egress,
+    extraCa: certificates.ca,
+    resolve,
+  });
+  opened.push(transport);
+  const deps = {
+    directory,
+    open: (endpoint: Parameters<typeof openEndpoint>[0]) => openEndpoint(endpoint, SECRET),
+    transport,
+    network: new NetworkWatch(),
+    clock,
+    retryScale: 1,
+  };
+  const outcomes: string[] = [];
+  for (const url of urls) {
+    const task = addEndpoint(directory, url);
+    const made = await deliver(task, deps);
+    if (made.kind === 'parked') outcomes.push(made.why);
+    else outcomes.push(made.kind === 'attempted' ? (made.attempted.failureCode ?? 'delivered') : made.kind);
+  }
+  return outcomes;
+}
+
+function addEndpoint(directory: Directory, url: string): DeliveryTask {
+  const uuid = randomUUID();
+  const value = {
+    uuid,
+    merchantId: 'm1',
+    url,
+    subscribedEvents: null,
+    status: 'active' as const,
+    apiVersion: '2.3.8' as const,
+    secret: keyRing.seal(SECRET, uuid),
+    legacy: false,
+    version: 1,
+  };
+  directory.apply({ kind: 'endpoint', id: uuid, version: 1, value });
+  return {
+    deliveryId: randomUUID(),
+    eventId: randomUUID(),
+    merchantId: 'm1',
+    endpointId: uuid,
+    entityId: randomUUID(),
+    type: 'KYC',
+    subType: 'KYC_STARTED',
+    apiVersion: '2.3.8',
+    trigger: 'live',
+    attempt: 1,
+    attemptsMax: 7,
+    dueAt: 0,
+    hop: 0,
+    occurredAt: clock.now(),
+    acceptedAt: clock.now(),
+    body: Buffer.from('{}'),
+  };
+}
+
+const names = (count: number, prefix = 'm') =>
+  Array.from({ length: count }, (_, i) => `https://${prefix}${i}.merchant-hooks.com/`);
+const countOf = (outcomes: readonly string[], outcome: string) =>
+  outcomes.filter((each) => each === outcome).length;
+
+describe('a resolver that', () => {
+  test.each([
+    ['says SERVFAIL', 'servfail'],
+    ['says REFUSED', 'refused'],
+    ['knows no name at all', 'nxdomain'],
+  ] as const)(
+    '%s costs nineteen endpoints an attempt, and no more',
+    { timeout: SLOW_MS },
+    async (_, said) => {
+      const resolve = dnsResolver(200, [await startDns(() => said)]);
+      const outcomes = await deliverTo(names(ENDPOINTS), resolve);
+      expect(outcomes.slice(0, SILENT_MIN - 1)).toEqual(Array(SILENT_MIN - 1).fill('dns_error'));
+      expect(countOf(outcomes, 'network_down')).toBe(ENDPOINTS - SILENT_MIN + 1);
+    },
+  );
+
+  test('says nothing costs nineteen endpoints an attempt, and no more', { timeout: SLOW_MS }, async () => {
+    const resolve: Resolve = () => Promise.reject(Object.assign(new Error('silent'), { code: 'ETIMEOUT' }));
+    expect(countOf(await deliverTo(names(ENDPOINTS), resolve), 'network_down')).toBe(21);
+    const silent = dnsResolver(100, [await startDns(() => null)]);
+    await expect(silent('m1.merchant-hooks.com')).rejects.toMatchObject({ code: 'ETIMEOUT' });
+  });
+
+  test('says SERVFAIL, but NXDOMAIN for some names: these do not show that our network is up', {
+    timeout: SLOW_MS,
+  }, async () => {
+    const server = await startDns((name) => (name.startsWith('gone') ? 'nxdomain' : 'servfail'));
+    const urls = names(ENDPOINTS).flatMap((url) => [url, 'https://gone.merchant-hooks.com/']);
+    const outcomes = await deliverTo(urls, dnsResolver(200, [server]));
+    expect(countOf(outcomes, 'network_down')).toBeGreaterThanOrEqual(ENDPOINTS - SILENT_MIN + 1);
+  });
+
+  test('does not know one name of many endpoints: that stays their failure', {
+    timeout: SLOW_MS,
+  }, async () => {
+    const resolve = dnsResolver(200, [await startDns(() => 'nxdomain')]);
+    const outcomes = await deliverTo(Array(ENDPOINTS).fill('https://gone.merchant-hooks.com/'), resolve);
+    expect(countOf(outcomes, 'dns_error')).toBe(ENDPOINTS);
+  });
+});
+
+test('addresses that are blocked do not show that our network is up', async () => {
+  const resolve: Resolve = async (name) => {
+    if (name.startsWith('blocked')) return ['10.0.0.1'];
+    throw Object.assign(new Error('no'), { code: 'ESERVFAIL' });
+  };
+  const urls = names(ENDPOINTS).flatMap((url) => [url, 'https://blocked.merchant-hooks.com/']);
+  const outcomes = await deliverTo(urls, resolve);
+  expect(countOf(outcomes, 'blocked_address')).toBe(ENDPOINTS);
+  expect(countOf(outcomes, 'network_down')).toBe(ENDPOINTS - SILENT_MIN + 1);
+});
+
+test.each([
+  ['answers', 'delivered'],
+  ['refuses the connection', 'connect_refused'],
+])('one receiver that %s shows that our network is up', async (_, outcome) => {
+  const receiver = await startRawReceiver(
+    certificates.certificate,
+    (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
+  );
+  if (outcome === 'delivered') opened.push(receiver);
+  else await receiver.close();
+  const resolve: Resolve = () => Promise.reject(Object.assign(new Error('no'), { code: 'ESERVFAIL' }));
+  const urls = names(ENDPOINTS);
+  urls.splice(10, 0, `${receiver.origin}/`);
+  const outcomes = await deliverTo(urls, resolve);
+  expect(countOf(outcomes, outcome)).toBe(1);
+  expect(countOf(outcomes, 'network_down')).toBe(0);
+});
