@@ -205,7 +205,7 @@ export class ConnectionPool {
       if (!free) return undefined;
       route.origin.idle.remove(free);
       this.#idle -= 1;
-      if (free.isUsable(this.#clock.now())) return free;
+      if (free.isUsable(this.#clock)) return free;
       this.#drop(free);
     }
   }

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { Client } from 'undici';
+import type { Clock } from '../runtime/clock.ts';
 import { Link } from '../runtime/linked-list.ts';
 import type { Established } from './connector.ts';
 import type { Route } from './http/origins.ts';
@@ -27,7 +28,9 @@ export class Connection extends Link<Connection> {
   readonly #client: Client;
   #socket: TLSSocket | null = null;
   #hasConnected = false;
-  #usableUntil: number;
+  /** The end of its age, by the clock that runs evenly. */
+  readonly #until: number;
+  #certificateUntil = Number.NEGATIVE_INFINITY;
   #exchange: HttpExchange | null = null;
   /** Requests given to it so far. */
   #requests = 0;
@@ -47,7 +50,7 @@ export class Connection extends Link<Connection> {
     super();
     this.route = route;
     this.openedAt = life.from;
-    this.#usableUntil = life.until;
+    this.#until = life.until;
     this.#client = new Client(route.origin.url, {
       pipelining: 1,
       allowH2: false,
@@ -78,9 +81,10 @@ export class Connection extends Link<Connection> {
     this.#exchange = null;
   }
 
-  /** Whether it can carry another request: it is open and not too old. */
-  isUsable(now: number): boolean {
-    return this.#socket !== null && !this.#socket.destroyed && now < this.#usableUntil;
+  /** Whether it can carry another request: it is open, and neither it nor its certificate is too old. */
+  isUsable(clock: Clock): boolean {
+    if (this.#socket === null || this.#socket.destroyed) return false;
+    return clock.now() < this.#until && clock.wall() < this.#certificateUntil;
   }
 
   /** Whether it had carried an earlier exchange and ended before the first byte of an answer to this one. */
@@ -104,9 +108,9 @@ export class Connection extends Link<Connection> {
     }
     this.#hasConnected = true;
     open().then(
-      ({ socket, usableUntil }) => {
+      ({ socket, certificateUntil }) => {
         this.#socket = socket;
-        this.#usableUntil = Math.min(this.#usableUntil, usableUntil);
+        this.#certificateUntil = certificateUntil;
         callback(null, socket);
         // After undici's own listener: a piece is counted once it was parsed.
         socket.on('readable', () => this.#counted(socket));

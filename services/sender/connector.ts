@@ -7,7 +7,7 @@ import type { AddressGuard } from './address-guard.ts';
 import { ConnectFailure, connectFailureOf } from './connect-failure.ts';
 import { openTunnel } from './egress-proxy.ts';
 import { type Dial, raceAddresses } from './http/address-race.ts';
-import { type KeptSession, keepSession, usableUntil } from './http/tls-session.ts';
+import { certificateEnd, type KeptSession, keepSession, mayBeResumed } from './http/tls-session.ts';
 
 export interface ConnectorDeps {
   readonly clock: Clock;
@@ -30,8 +30,8 @@ export interface ConnectTarget {
 /** A connection whose TLS is established and verified. */
 export interface Established {
   readonly socket: tls.TLSSocket;
-  /** It carries no further request after this time, milliseconds since the epoch: its certificate ends. */
-  readonly usableUntil: number;
+  /** It carries no further request after this time: the end of its certificate, by the system's time. */
+  readonly certificateUntil: number;
 }
 
 /** Addresses tried for one connection. */
@@ -144,7 +144,7 @@ export class Connector {
     onConnected: () => void,
   ): { readonly socket: tls.TLSSocket; readonly established: Promise<Established> } {
     const { clock } = this.#deps;
-    const offered = target.session && target.session.until > clock.now() ? target.session : undefined;
+    const offered = target.session && mayBeResumed(target.session, clock) ? target.session : undefined;
     const socket = tls.connect({
       // An address, never a name: nothing is resolved after the check.
       ...to,
@@ -177,7 +177,7 @@ export class Connector {
           if (socket.readableLength > 0) socket.destroy(new ConnectFailure('protocol_error', SPOKE_FIRST));
           if (socket.destroyed) return;
           socket.off('error', reject).off('close', closed);
-          resolve({ socket, usableUntil: usableUntil(socket, offered) });
+          resolve({ socket, certificateUntil: certificateEnd(socket, offered) });
         });
       });
     });

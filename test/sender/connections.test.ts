@@ -59,12 +59,17 @@ async function codeOf(transport: HttpTransport, request: ReturnType<typeof reque
   return exchange.kind === 'failed' ? exchange.failureCode : exchange.kind;
 }
 
-/** The system's clock, that a test can set forward. */
-function movableClock(): Clock & { forward(ms: number): void } {
+/** The system's clock, that a test can set forward; `setWall` sets the system's time alone. */
+function movableClock(): Clock & { forward(ms: number): void; setWall(ms: number): void } {
   let ahead = 0;
+  let wallAhead = 0;
   return {
     ...clock,
     now: () => clock.now() + ahead,
+    wall: () => clock.wall() + ahead + wallAhead,
+    setWall: (ms) => {
+      wallAhead += ms;
+    },
     at: (due, callback) => clock.at(due - ahead, callback),
     forward: (ms) => {
       ahead += ms;
@@ -235,6 +240,25 @@ describe('a connection', () => {
     movable.forward(2 * MINUTE_MS);
     await codeOf(transport, requestTo(target));
     expect(target.accepted).toBe(2);
+  });
+
+  test('is not used, nor its session resumed, when its certificate has ended by the time that was set', async () => {
+    const movable = movableClock();
+    const endsAt = new Date(Date.now() + 60 * MINUTE_MS);
+    const ending = await issueCertificate(authority, { hosts: ['127.0.0.1'], notAfter: endsAt });
+    const resumed: boolean[] = [];
+    const target = await startRawReceiver(ending, (socket) => {
+      resumed.push(socket.isSessionReused());
+      socket.write(OK);
+    });
+    opened.push(target);
+    const transport = transportOf({ clock: movable });
+    await codeOf(transport, requestTo(target));
+    await codeOf(transport, requestTo(target));
+    expect(target.accepted).toBe(1);
+    movable.setWall(61 * MINUTE_MS);
+    await codeOf(transport, requestTo(target));
+    expect([target.accepted, resumed.at(-1)]).toEqual([2, false]);
   });
 
   test.each([

@@ -4,9 +4,9 @@ import type { Clock } from '../../runtime/clock.ts';
 /** A TLS session that a later connection may resume. A resumed connection does not verify the certificate again. */
 export interface KeptSession {
   readonly bytes: Buffer;
-  /** It is not resumed after this time, milliseconds since the epoch. */
-  readonly until: number;
-  /** The end of the certificate that was verified, milliseconds since the epoch. */
+  /** When its certificate was verified, by the clock that runs evenly. */
+  readonly verifiedAt: number;
+  /** The end of that certificate, by the system's time. */
   readonly certificateUntil: number;
 }
 
@@ -34,19 +34,20 @@ export function keepSession(
     }
     // Only once the certificate was verified.
     if (!socket.authorized) return;
-    const certificateUntil = usableUntil(socket, resumed);
+    const certificateUntil = certificateEnd(socket, resumed);
     // The socket may have been closed meanwhile: then the certificate is no longer known.
     if (certificateUntil === Number.NEGATIVE_INFINITY) return;
-    const until =
-      resumed && socket.isSessionReused()
-        ? resumed.until
-        : Math.min(certificateUntil, clock.now() + RESUMED_MS_MAX);
-    keep({ bytes, until, certificateUntil });
+    const verifiedAt = resumed && socket.isSessionReused() ? resumed.verifiedAt : clock.now();
+    keep({ bytes, verifiedAt, certificateUntil });
   });
 }
 
-/** The end of the certificate by which this connection was verified, milliseconds since the epoch. */
-export function usableUntil(socket: TLSSocket, resumed: KeptSession | undefined): number {
+export function mayBeResumed({ verifiedAt, certificateUntil }: KeptSession, clock: Clock): boolean {
+  return clock.now() - verifiedAt < RESUMED_MS_MAX && clock.wall() < certificateUntil;
+}
+
+/** The end of the certificate by which this connection was verified, by the system's time. */
+export function certificateEnd(socket: TLSSocket, resumed: KeptSession | undefined): number {
   if (resumed && socket.isSessionReused()) return resumed.certificateUntil;
   const until = Date.parse(socket.getPeerCertificate()?.valid_to ?? '');
   return Number.isNaN(until) ? Number.NEGATIVE_INFINITY : until;
