@@ -12,6 +12,7 @@ import { runRetention } from './recorder/retention.ts';
 import { startRouter } from './router/router.ts';
 import { type Clock, systemClock } from './runtime/clock.ts';
 import { type Config, ConfigError, readConfig } from './runtime/config.ts';
+import { Descriptors } from './runtime/descriptors.ts';
 import { parseEgressAllow } from './runtime/egress.ts';
 import { KeyRing } from './runtime/keyring.ts';
 import { Lifecycle } from './runtime/lifecycle.ts';
@@ -73,6 +74,7 @@ interface Parts {
   readonly follower: Follower;
   readonly lifecycle: Lifecycle;
   readonly tracer: Tracing['tracer'];
+  readonly descriptors: Descriptors;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -108,6 +110,7 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
     ...config.operations,
     registry: house.registry,
     readiness: () => readiness(house, phase),
+    isShort: () => house.descriptors.isShort,
     ...(store && has(config, 'api') ? { operatorRoutes: operatorRoutesOf({ ...house, store }) } : {}),
   });
   lifecycle.onStop('operations', () => operations.stop());
@@ -156,6 +159,7 @@ function readiness(house: House, phase: Phase): Readiness {
     ...(reachable ? [] : ['the broker cannot be written to']),
     ...(joining.length === 0 ? [] : [`not in its consumer groups yet: ${joining.join(', ')}`]),
     ...((house.store?.status().reachable ?? true) ? [] : ['the store cannot be written to']),
+    ...(house.descriptors.shortage === null ? [] : [house.descriptors.shortage]),
     ...(isFresh(house) ? [] : ['the directory is not up to date']),
     ...(has(house.config, 'sender') ? house.keyRing.lacks(house.directory.sealedWith) : []),
   ];
@@ -184,6 +188,8 @@ async function openHouse(config: Config, lifecycle: Lifecycle): Promise<House> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   countDroppedLines(output, registry);
+  const descriptors = new Descriptors({ clock, log, registry });
+  lifecycle.onStop('descriptors', async () => descriptors.stop());
   const keyRing = KeyRing.read(config.keyRingFile);
   openDataDir(config.dataDir, log);
   const broker = await openBroker(config, clock, log);
@@ -196,7 +202,8 @@ async function openHouse(config: Config, lifecycle: Lifecycle): Promise<House> {
   const directory = new Directory();
   const follower = await broker.followDirectory((change) => directory.apply(change));
   lifecycle.onStop('directory', () => follower.close());
-  return { config, clock, log, registry, keyRing, broker, store, directory, follower, lifecycle, tracer };
+  const parts = { config, clock, log, registry, keyRing, broker, store, directory, follower };
+  return { ...parts, lifecycle, tracer, descriptors };
 }
 
 /** The databases hold names and account numbers. */

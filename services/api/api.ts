@@ -8,6 +8,7 @@ import type { Registry } from 'prom-client';
 import type { Broker } from '../broker/broker.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { Clock } from '../runtime/clock.ts';
+import type { Descriptors } from '../runtime/descriptors.ts';
 import type { KeyRing } from '../runtime/keyring.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { listen } from '../runtime/operations.ts';
@@ -52,6 +53,7 @@ export interface ApiDeps {
   readonly options: ApiOptions;
   readonly log: Logger;
   readonly registry: Registry;
+  readonly descriptors?: Pick<Descriptors, 'isShort'>;
 }
 
 export interface Api {
@@ -68,7 +70,10 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
   const relay = new Relay(deps);
   const stopping = new AbortController();
   const { app, limiters } = createApp({ ...deps, limits, relay, stopping: stopping.signal }, deps);
-  const server = createApiServer(readTargets(app), limits, deps.random);
+  const server = createApiServer(readTargets(app), limits, {
+    random: deps.random,
+    isShort: () => deps.descriptors?.isShort ?? false,
+  });
   const pace = { perSecondMax: deps.options.replayPerSecond, afterChangeMs: limits.replayAfterChangeMs };
   const replays = new ReplayRunner({ ...deps, pace });
   const release = async () => {

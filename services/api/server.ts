@@ -1,6 +1,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';
+import { Connections } from '../runtime/connections.ts';
+import { acceptedMax } from '../runtime/descriptors.ts';
 import { closeServer } from '../runtime/operations.ts';
 import type { Random } from '../runtime/random.ts';
 import type { ApiLimits } from './context.ts';
@@ -17,19 +19,27 @@ const CODE_OF_ERROR: Readonly<Record<string, ErrorCode>> = {
 };
 
 /** An HTTP server that a slow or endless caller cannot hold for long. */
-export function createApiServer(app: RequestListener, limits: ApiLimits, random: Random): Server {
-  const server = createServer(
-    {
-      headersTimeout: limits.headersTimeoutMs,
-      requestTimeout: limits.requestTimeoutMs,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      // How often Node looks for requests that are late.
-      connectionsCheckingInterval: Math.max(50, Math.min(1000, limits.headersTimeoutMs / 4)),
-      maxHeaderSize: HEADERS_BYTES_MAX,
+export function createApiServer(
+  app: RequestListener,
+  limits: ApiLimits,
+  { random, isShort }: { readonly random: Random; readonly isShort: () => boolean },
+): Server {
+  const server = createServer({
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // How often Node looks for requests that are late.
+    connectionsCheckingInterval: Math.max(50, Math.min(1000, limits.headersTimeoutMs / 4)),
+    maxHeaderSize: HEADERS_BYTES_MAX,
+  });
+  new Connections(server, app, {
+    connectionsMax: acceptedMax(limits.connectionsMax),
+    isShort,
+    refuse: (response) => {
+      const { headers, body } = problemOf('temporarily_unavailable', random);
+      response.writeHead(503, { ...headers, 'Retry-After': '1' }).end(body);
     },
-    app,
-  );
-  server.maxConnections = limits.connectionsMax;
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     refuse(socket as Socket, CODE_OF_ERROR[error.code ?? ''] ?? 'malformed_request', random);
   });
@@ -58,15 +68,22 @@ export async function drainServer(server: Server, graceMs: number, clock: Clock)
 /** Answers below Express: there is no request object, only a connection. */
 function refuse(socket: Socket, code: ErrorCode, random: Random): void {
   if (!socket.writable || socket.destroyed) return;
+  const { headers, body } = problemOf(code, random);
+  const { status, title } = ERROR_CODES[code];
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const head = [`HTTP/1.1 ${status} ${title}`, ...lines, 'Connection: close'].join('\r\n');
+  socket.end(`${head}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+/** The answer with an error code, where there is no Express response. */
+function problemOf(code: ErrorCode, random: Random) {
   const requestId = random.uuid();
   const body = JSON.stringify(problemDocument(new ApiError(code, ''), requestId));
-  const head = [
-    `HTTP/1.1 ${ERROR_CODES[code].status} ${ERROR_CODES[code].title}`,
-    'Content-Type: application/problem+json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${requestId}`,
-    'Cache-Control: no-store',
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+  const headers = {
+    'Content-Type': 'application/problem+json',
+    'Content-Length': Buffer.byteLength(body),
+    'X-Request-Id': requestId,
+    'Cache-Control': 'no-store',
+  };
+  return { headers, body };
 }

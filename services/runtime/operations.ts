@@ -3,6 +3,12 @@ import type { AddressInfo } from 'node:net';
 import express, { type Router } from 'express';
 import type { Registry } from 'prom-client';
 import { ConfigError } from './config.ts';
+import { Connections } from './connections.ts';
+import { acceptedMax } from './descriptors.ts';
+
+/** Probes, scrapes and operators need few. */
+const CONNECTIONS_MAX = 256;
+const REQUEST_MS_MAX = 10_000;
 
 export interface Readiness {
   readonly ready: boolean;
@@ -25,6 +31,8 @@ export async function startOperations(options: {
   readonly registry: Registry;
   readonly readiness: () => Readiness;
   readonly operatorRoutes?: Router;
+  /** File descriptors are scarce: connections are not kept. */
+  readonly isShort: () => boolean;
 }): Promise<Operations> {
   const app = express().disable('x-powered-by');
   app.get('/livez', (_request, response) => void response.type('text/plain').send('ok\n'));
@@ -36,7 +44,12 @@ export async function startOperations(options: {
     response.type(options.registry.contentType).send(await options.registry.metrics());
   });
   if (options.operatorRoutes) app.use('/operator', options.operatorRoutes);
-  const server = createServer(app);
+  const server = createServer({ headersTimeout: REQUEST_MS_MAX, requestTimeout: REQUEST_MS_MAX });
+  new Connections(server, app, {
+    connectionsMax: acceptedMax(CONNECTIONS_MAX),
+    isShort: options.isShort,
+    refuse: (response) => response.writeHead(503).end('too many connections\n'),
+  });
   await listen(server, options.host, options.port, 'HOOKRAIL_OPS_PORT');
   const { port } = server.address() as AddressInfo;
   return {

@@ -1,0 +1,113 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** A single address may have this share of all connections, and this number at least. */
+const SHARE_OF_AN_ADDRESS = 1 / 4;
+const OF_AN_ADDRESS_MIN = 16;
+/** A connection has this long to send its first request before it is closed for another one of its address. */
+const GRACE_MS = 500;
+/** A connection that is to be refused has this long to send its request. */
+const REFUSED_MS_MAX = 2000;
+
+export interface ConnectionsOptions {
+  /** As many more are accepted to tell their clients that there is no room. */
+  readonly connectionsMax: number;
+  /** File descriptors are scarce: connections are closed as soon as they are idle. */
+  readonly isShort: () => boolean;
+  /** Answers a request for which there is no room. The connection is closed afterwards. */
+  readonly refuse: (response: ServerResponse) => void;
+}
+
+/**
+ * Serves the requests of an HTTP server and bounds its connections, per address and in all, so that nobody can keep others
+ * out by holding connections open. When there is no room for a new one, a connection that no response is being made for
+ * (it is idle, or its request has not come in completely) is closed: the one that has been so for longest, of the address
+ * that has most. When there is none, the new one is refused.
+ */
+export class Connections {
+  readonly #server: Server;
+  readonly #options: ConnectionsOptions;
+  readonly #perAddressMax: number;
+  /** The connections of each address with the time since when they are idle, the longest first. */
+  readonly #ofAddress = new Map<string, Map<Socket, number>>();
+  readonly #requests = new WeakMap<Socket, IncomingMessage>();
+  readonly #refused = new Set<Socket>();
+  #size = 0;
+
+  constructor(server: Server, app: RequestListener, options: ConnectionsOptions) {
+    this.#server = server;
+    this.#options = options;
+    const share = Math.floor(options.connectionsMax * SHARE_OF_AN_ADDRESS);
+    this.#perAddressMax = Math.min(options.connectionsMax, Math.max(OF_AN_ADDRESS_MIN, share));
+    server.on('connection', (socket) => this.#opened(socket));
+    server.on('request', (request, response) => {
+      const { socket } = request;
+      this.#requests.set(socket, request);
+      response.once('close', () => this.#answered(socket));
+      const isRefused = this.#refused.has(socket);
+      if (isRefused || options.isShort()) response.shouldKeepAlive = false;
+      if (isRefused) options.refuse(response);
+      else app(request, response);
+    });
+  }
+
+  #opened(socket: Socket): void {
+    if (this.#options.isShort()) this.#server.closeIdleConnections();
+    const address = socket.remoteAddress ?? '';
+    if (!this.#makeRoom(address)) {
+      this.#refuse(socket);
+      return;
+    }
+    const sockets = this.#ofAddress.get(address) ?? new Map();
+    this.#ofAddress.set(address, sockets.set(socket, performance.now()));
+    this.#size += 1;
+    socket.once('close', () => this.#remove(address, socket));
+  }
+
+  #refuse(socket: Socket): void {
+    if (this.#refused.size >= this.#options.connectionsMax) {
+      socket.destroy();
+      return;
+    }
+    this.#refused.add(socket);
+    socket.setTimeout(REFUSED_MS_MAX, () => socket.destroy());
+    socket.once('close', () => this.#refused.delete(socket));
+  }
+
+  #answered(socket: Socket): void {
+    this.#requests.delete(socket);
+    const sockets = this.#ofAddress.get(socket.remoteAddress ?? '');
+    if (sockets?.delete(socket)) sockets.set(socket, performance.now());
+  }
+
+  #remove(address: string, socket: Socket): void {
+    const sockets = this.#ofAddress.get(address);
+    if (!sockets?.delete(socket)) return;
+    this.#size -= 1;
+    if (sockets.size === 0) this.#ofAddress.delete(address);
+  }
+
+  #makeRoom(address: string): boolean {
+    const countOf = (each: string) => this.#ofAddress.get(each)?.size ?? 0;
+    const own = countOf(address);
+    if (own >= this.#perAddressMax) return this.#closeOne(address, GRACE_MS);
+    if (this.#size < this.#options.connectionsMax) return true;
+    const crowded = [...this.#ofAddress.keys()]
+      .filter((each) => countOf(each) > own)
+      .sort((one, other) => countOf(other) - countOf(one));
+    return crowded.some((each) => this.#closeOne(each, 0)) || this.#closeOne(address, GRACE_MS);
+  }
+
+  /** Closes the connection of an address that has been idle for longest; false when none has been for so long. */
+  #closeOne(address: string, forMs: number): boolean {
+    const before = performance.now() - forMs;
+    for (const [socket, since] of this.#ofAddress.get(address) ?? []) {
+      if (since > before) return false;
+      if (this.#requests.get(socket)?.complete) continue;
+      this.#remove(address, socket);
+      socket.destroy();
+      return true;
+    }
+    return false;
+  }
+}
