@@ -14,6 +14,7 @@ import { operatorTokenFile } from './api/operator/routes.ts';
 import { isShelfCommand, runShelfCommand, type ShelfCommand } from './api/operator/shelves.ts';
 import type { Broker } from './broker/broker.ts';
 import { openBroker } from './broker/open.ts';
+import { visible, visibleLines } from './domain/visible-text.ts';
 import { storeCommands } from './operator/backup-commands.ts';
 import type { Execute, GlobalOptions } from './operator/execute.ts';
 import { auditCommands, entityCommands } from './operator/keeping-commands.ts';
@@ -58,7 +59,7 @@ export async function runOperator(
     await commandLine(argv, environment, execute, print).parseAsync();
     return 0;
   } catch (error) {
-    printError(`operator: ${error instanceof Error ? error.message : error}`);
+    printError(visibleLines(`operator: ${error instanceof Error ? error.message : error}`));
     return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
   }
 }
@@ -249,7 +250,7 @@ function readToken(dataDir: string): string | undefined {
 }
 
 function shown(result: unknown, output: 'text' | 'json'): string {
-  return output === 'json' ? JSON.stringify(result) : asText(result);
+  return visibleLines(output === 'json' ? JSON.stringify(result) : asText(result));
 }
 
 /** One line per thing; an empty list says so. */
@@ -262,7 +263,9 @@ function asText(result: unknown): string {
 function lines(item: unknown, separator: string): string {
   const entries = Object.entries(item as Record<string, unknown>).filter(([, value]) => value !== null);
   return entries
-    .map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`)
+    .map(
+      ([name, value]) => `${name}=${visible(typeof value === 'object' ? JSON.stringify(value) : `${value}`)}`,
+    )
     .join(separator);
 }
 

@@ -1,4 +1,5 @@
 import createClient, { type Client } from 'openapi-fetch';
+import { visible } from '../services/domain/visible-text.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import type { paths } from './generated/merchant-api.ts';
 
@@ -137,9 +138,9 @@ function mustBeJson(text: string, url: string): void {
 
 function describe(request: string, status: number, problem: Problem): string {
   const lines = [`${request} → ${status} ${problem.code ?? problem.title ?? ''}`.trimEnd()];
-  if (problem.detail) lines.push(`  ${problem.detail}`);
+  if (problem.detail) lines.push(`  ${visible(problem.detail)}`);
   for (const error of problem.errors ?? []) {
-    lines.push(`  ${error.pointer ?? ''} ${error.code ?? ''}: ${error.detail ?? ''}`.trimEnd());
+    lines.push(visible(`  ${error.pointer ?? ''} ${error.code ?? ''}: ${error.detail ?? ''}`.trimEnd()));
   }
   if (problem.request_id) lines.push(`  request ${problem.request_id}`);
   return lines.join('\n');

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import yargs, { type CommandModule } from 'yargs';
+import { visibleLines } from '../services/domain/visible-text.ts';
 import { certCommand } from './commands/cert.ts';
 import { deliveriesCommand } from './commands/deliveries.ts';
 import { endpointsCommand } from './commands/endpoints.ts';
@@ -63,12 +64,13 @@ function report(error: unknown, { stderr, signal }: Surroundings): number {
   // Ctrl-C cuts requests off: that is what was asked for.
   if (signal.aborted && !(error instanceof CommandFailure)) return EXIT.ok;
   if (error instanceof CommandFailure) {
-    if (error.message) stderr.write(`${error.message}\n`);
+    if (error.message) stderr.write(`${visibleLines(error.message)}\n`);
     for (const step of error.next) stderr.write(`  → ${step}\n`);
     return error.exitCode;
   }
   // Not foreseen, so the stack is what helps.
-  stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  stderr.write(`${visibleLines(text)}\n`);
   return EXIT.expectation;
 }
 

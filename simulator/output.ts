@@ -1,4 +1,5 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
+import { visibleLines } from '../services/domain/visible-text.ts';
 
 export const OUTPUT_FORMATS = ['pretty', 'json', 'ndjson'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -67,12 +68,12 @@ export class Output {
   /** For a person only: what was done, what to try next. */
   remark(text: string): void {
     if (this.#quiet || this.format !== 'pretty' || this.#stderr.isTTY !== true) return;
-    this.#stderr.write(`${this.#color ? text : stripVTControlCharacters(text)}\n`);
+    this.#stderr.write(`${visibleLines(this.#color ? text : stripVTControlCharacters(text))}\n`);
   }
 
   /** Shown to everybody, even when piped or quiet: something is wrong, or has to be known. */
   warn(text: string): void {
-    this.#stderr.write(`${this.#color ? text : stripVTControlCharacters(text)}\n`);
+    this.#stderr.write(`${visibleLines(this.#color ? text : stripVTControlCharacters(text))}\n`);
   }
 
   /** Prints what was collected for `json`. Called once, at the end of every command. */
@@ -85,7 +86,7 @@ export class Output {
   }
 
   #line(text: string): void {
-    this.#stdout.write(`${text}\n`);
+    this.#stdout.write(`${visibleLines(text)}\n`);
   }
 }
 

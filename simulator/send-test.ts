@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { entityKindsOf } from '../services/domain/catalog/catalog.ts';
+import { visible } from '../services/domain/visible-text.ts';
 import { formatDuration } from './duration.ts';
 import { parseEventName } from './event-name.ts';
 import { CommandFailure, EXIT, usage } from './exit.ts';
@@ -50,6 +51,6 @@ function describeTest(answer: TestAnswer, name: string, output: Output): string 
   if (result !== undefined && result !== null) parts.push(String(result));
   if (answer.duration_ms !== undefined && answer.duration_ms !== null)
     parts.push(formatDuration(answer.duration_ms));
-  const warnings = answer.warnings.map(({ detail }) => output.paint('yellow', `  note: ${detail}`));
+  const warnings = answer.warnings.map(({ detail }) => output.paint('yellow', `  note: ${visible(detail)}`));
   return [parts.join('  '), `  delivery ${answer.delivery_uuid}`, ...warnings].join('\n');
 }

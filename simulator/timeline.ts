@@ -1,4 +1,5 @@
 import { ATTEMPTS_MAX, retryDelaySeconds } from '../services/domain/retry.ts';
+import { visible } from '../services/domain/visible-text.ts';
 import { formatDuration } from './duration.ts';
 import type { AttemptAnswer, DeliveryDetailAnswer } from './merchant-api.ts';
 import { columns, type Output } from './output.ts';
@@ -32,7 +33,7 @@ function attemptRow(attempt: AttemptAnswer, before: AttemptAnswer | undefined, o
     before ? `+ ${formatDuration(Math.max(0, gap))}` : '',
     attempt.response_status === null ? (attempt.failure_code ?? '-') : String(attempt.response_status),
     formatDuration(attempt.duration_ms),
-    failed ? (attempt.failure_detail ?? attempt.failure_code ?? '') : 'delivered',
+    failed ? visible(attempt.failure_detail ?? attempt.failure_code ?? '') : 'delivered',
   ];
 }
 

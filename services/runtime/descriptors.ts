@@ -10,7 +10,7 @@ const RESERVE = 16;
 const OTHER_USES = 64;
 
 /** How many files and connections this process may have open; infinite where the system does not tell. */
-export function openFilesMax(): number {
+function openFilesMax(): number {
   try {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
     return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);

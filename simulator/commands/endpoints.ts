@@ -6,6 +6,7 @@ import {
   type EndpointStatus,
 } from '../../services/domain/endpoint.ts';
 import { EVENT_TYPES, type EventType } from '../../services/domain/event.ts';
+import { visible } from '../../services/domain/visible-text.ts';
 import { usage } from '../exit.ts';
 import { type EndpointAnswer, type EndpointChange, MerchantApi } from '../merchant-api.ts';
 import { columns, type Output } from '../output.ts';
@@ -151,7 +152,7 @@ function listCommand(
         const { output } = session;
         const found = await new MerchantApi(session.api()).endpoints(options.status);
         const line = (endpoint: EndpointAnswer) =>
-          `${endpoint.uuid}  ${paintStatus(endpoint.status, output)}  ${endpoint.url}  ${endpoint.description}`;
+          `${endpoint.uuid}  ${paintStatus(endpoint.status, output)}  ${visible(endpoint.url)}  ${visible(endpoint.description)}`;
         output.list(found, line, 'no endpoints; make one: npm run sim -- endpoints create --url https://…');
       }),
   };
@@ -196,8 +197,8 @@ async function test(api: MerchantApi, options: TestOptions, session: Session): P
 function describeEndpoint(endpoint: EndpointAnswer, output: Output): string {
   const rows = [
     ['endpoint', endpoint.uuid],
-    ['url', endpoint.url],
-    ['description', endpoint.description],
+    ['url', visible(endpoint.url)],
+    ['description', visible(endpoint.description)],
     [
       'status',
       paintStatus(endpoint.status, output) +

@@ -1,4 +1,5 @@
 import type { Argv, CommandModule } from 'yargs';
+import { visible } from '../../services/domain/visible-text.ts';
 import { type EventAnswer, MerchantApi } from '../merchant-api.ts';
 import { columns, type Output } from '../output.ts';
 import { type CommandOptions, inSession, type Surroundings } from '../session.ts';
@@ -45,6 +46,6 @@ function describeEvent(event: EventAnswer, output: Output): string {
     '',
     rows.length === 0 ? 'the merchant had no endpoints when it was routed' : columns(rows),
     '',
-    event.body ?? 'the body is no longer kept',
+    visible(event.body ?? 'the body is no longer kept'),
   ].join('\n');
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandModule } from 'yargs';
+import { visible } from '../../services/domain/visible-text.ts';
 import { BEHAVIOURS, type Behaviour } from '../behaviours.ts';
 import { issueCertificate, openAuthority } from '../certificate-authority.ts';
 import { parseDuration } from '../duration.ts';
@@ -119,7 +120,9 @@ export function arrivalJson(arrival: Arrival): object {
 export function arrivalLine(arrival: Arrival, output: Output): string {
   const { headers, verdict } = arrival;
   const time = new Date(arrival.at).toISOString().slice(11, 23);
-  const attempt = headers['webhook-attempt'] ? `attempt ${headers['webhook-attempt']}` : arrival.method;
+  const attempt = headers['webhook-attempt']
+    ? `attempt ${visible(headers['webhook-attempt'])}`
+    : arrival.method;
   const mark = verdict === null ? '?' : verdict.authentic ? '✓' : '✗';
   const color = verdict === null ? 'yellow' : verdict.authentic ? 'green' : 'red';
   const failed =
@@ -131,14 +134,14 @@ export function arrivalLine(arrival: Arrival, output: Output): string {
     attempt,
     `→ ${arrival.answered}`,
   ].join('  ');
-  return [line, ...failed.map((detail) => `    ${output.paint('red', detail)}`)].join('\n');
+  return [line, ...failed.map((detail) => `    ${output.paint('red', visible(detail))}`)].join('\n');
 }
 
 /** type/subType of the body, or what it is instead. */
 function titleOf(body: Buffer): string {
   try {
     const { type, subType } = JSON.parse(body.toString('utf8')) as { type?: unknown; subType?: unknown };
-    if (typeof type === 'string') return `${type}/${subType}`;
+    if (typeof type === 'string') return visible(`${type}/${subType}`);
   } catch {
     // Shown as what it is: not JSON.
   }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { CommandModule } from 'yargs';
+import { visible } from '../../services/domain/visible-text.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings, unreadable } from '../session.ts';
 import { TOLERANCE_SECONDS_DEFAULT, verifyRequest } from '../verification.ts';
@@ -44,7 +45,8 @@ function verify({ output }: Session, options: VerifyOptions): void {
   output.result(verdict, () =>
     verdict.checks
       .map(
-        ({ name, ok, detail }) => `${output.paint(ok ? 'green' : 'red', ok ? '✓' : '✗')} ${name}: ${detail}`,
+        ({ name, ok, detail }) =>
+          `${output.paint(ok ? 'green' : 'red', ok ? '✓' : '✗')} ${name}: ${visible(detail)}`,
       )
       .join('\n'),
   );

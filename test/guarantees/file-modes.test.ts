@@ -23,7 +23,7 @@ function openToOthers(folder: string): string[] {
 
 const WITHOUT_UMASK = ['sh', '-c', 'umask 000; exec "$@"', 'sh'];
 
-it('databases, side files and backups are made for their owner alone', async () => {
+it('databases, side files and backups are made for their owner alone', { timeout: 90_000 }, async () => {
   const { dataDir, environment } = await preparePremises();
   service = await startService(environment, WITHOUT_UMASK);
   expect(openToOthers(dataDir)).toEqual([]);
@@ -41,7 +41,9 @@ it('databases, side files and backups are made for their owner alone', async () 
   expect(openToOthers(dataDir)).toEqual([]);
 });
 
-it('rights that others had before are taken away at the start, and the log says so', async () => {
+it('rights that others had before are taken away at the start, and the log says so', {
+  timeout: 90_000,
+}, async () => {
   const { dataDir, environment } = await preparePremises();
   service = await startService(environment);
   await service.end('SIGKILL');
