@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 /** How an endpoint fails: it takes requests and never answers, refuses connections, or answers 503. */
 export const FAILURES = ['hang', 'refuse', '503'] as const;
@@ -21,6 +22,7 @@ export class FailingReceiver {
   failed = 0;
   inFlightMost = 0;
   #inFlight = 0;
+  readonly #sockets = new Set<Duplex>();
   #failure: Failure | null = null;
   readonly #certificate: { readonly certPem: string; readonly keyPem: string };
   readonly #answerMs: number;
@@ -59,13 +61,14 @@ export class FailingReceiver {
   close(): Promise<void> {
     return new Promise((closed) => {
       this.#server.close(() => closed());
-      this.#server.closeAllConnections();
+      // Also those in the middle of a TLS handshake, which the server does not count.
+      for (const socket of this.#sockets) socket.destroy();
     });
   }
 
   #make(): Server {
     const { certPem: cert, keyPem: key } = this.#certificate;
-    return createServer({ cert, key }, (request, response) => {
+    const server = createServer({ cert, key }, (request, response) => {
       this.#inFlight += 1;
       this.inFlightMost = Math.max(this.inFlightMost, this.#inFlight);
       response.once('close', () => {
@@ -81,6 +84,11 @@ export class FailingReceiver {
         });
       });
     });
+    server.on('connection', (socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+    return server;
   }
 
   #answer(response: ServerResponse, request: Delivered): void {

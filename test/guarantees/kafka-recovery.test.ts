@@ -1,0 +1,51 @@
+/**
+ * Guarantee, on Kafka: an endpoint that hangs, refuses connections or answers 503 for a while gets what is new at once after
+ * its recovery, and what waited within the longest time that a task is parked for such an endpoint, 66 s.
+ * RECOVERY_DARK_SECONDS=20,60,600 measures longer failures.
+ */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { describeWithKafka, freshPrefix } from '../support/kafka.ts';
+import { kafkaEnvironment } from '../support/kafka-environment.ts';
+import { recoveryTable, runRecoveryTrial } from '../support/recovery-trial.ts';
+import { preparePremises, startService } from '../support/system.ts';
+
+/** A short failure: what waits comes up every few seconds, and the whole trial is over soon. */
+const DARK_SECONDS = (process.env.RECOVERY_DARK_SECONDS ?? '8').split(',').map(Number);
+const RATES = (process.env.RECOVERY_RATES ?? '5').split(',').map(Number);
+const NEW_P99_MS = 1000;
+const NEVER_TRIED_MS = 75_000;
+const IN_FLIGHT_MAX = 128 + 20;
+/** What waited has arrived so long after the load's end. */
+const AFTER_SECONDS = 65;
+
+await describeWithKafka('recovery of endpoints on Kafka', (kafka) => {
+  it.each(DARK_SECONDS)(
+    'endpoints that fail for %d s get everything that waited after their recovery, and what is new at once',
+    { timeout: (Math.max(...DARK_SECONDS) + AFTER_SECONDS + 120) * 1000 },
+    async (darkSeconds) => {
+      const premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: '1' });
+      const service = await startService({
+        ...premises.environment,
+        ...kafkaEnvironment(kafka, freshPrefix()),
+        HOOKRAIL_KEYRING: join(premises.dataDir, 'keyring.json'),
+      });
+      try {
+        const options = { darkSeconds, afterSeconds: AFTER_SECONDS, rates: RATES };
+        const rows = await runRecoveryTrial(premises, service, options);
+        console.log(recoveryTable('kafka', rows));
+        for (const row of rows) {
+          expect(row).toMatchObject({ newMissing: 0, pending: 0 });
+          expect(row.lateness.p99).toBeLessThanOrEqual(NEW_P99_MS);
+          expect(row.lastNeverTriedMs).toBeLessThanOrEqual(NEVER_TRIED_MS);
+          expect(row.inFlightMost).toBeLessThanOrEqual(IN_FLIGHT_MAX);
+        }
+        expect(await service.end('SIGTERM')).toBe(0);
+      } finally {
+        await service.end('SIGKILL');
+        rmSync(premises.dataDir, { recursive: true, force: true });
+      }
+    },
+  );
+});
