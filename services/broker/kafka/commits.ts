@@ -1,15 +1,21 @@
 import type { EachBatchPayload } from 'kafkajs';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { rootOf } from './client.ts';
+import { errorLine } from './error-line.ts';
 import type { Partition } from './partition.ts';
 
 /** What is done is committed this often; milliseconds. */
 export const COMMIT_MS = 500;
 
+/** Rebalances and brokers that restart are over sooner. */
+const FAILING_MS = 15_000;
+
 export interface CommitsOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly topic: string;
+  readonly groupId: string;
   /** Those that are ours now. */
   readonly partitions: () => Iterable<Partition>;
   /** Everything before `offset` is committed. */
@@ -24,6 +30,9 @@ export class Commits {
   #underWay: Promise<void> | null = null;
   #cancel: () => void = () => {};
   #isEnded = false;
+  /** The first of the failures since the last success; null = the last one succeeded. */
+  #failingSince: number | null = null;
+  #isTold = false;
 
   constructor(options: CommitsOptions) {
     this.#options = options;
@@ -64,7 +73,7 @@ export class Commits {
   }
 
   async #commitOnce(): Promise<void> {
-    const { committed, log, partitions: ours, topic } = this.#options;
+    const { committed, partitions: ours, topic } = this.#options;
     const send = this.#send;
     const commits = [...ours()].flatMap((partition) => {
       const commit = partition.toCommit();
@@ -78,9 +87,33 @@ export class Commits {
         partition.committed(commit);
         committed?.(partition.id, Number(commit.offset));
       }
+      this.#succeeded();
     } catch (error) {
-      // A rebalance, or a broker that is gone: the next one says the same and more.
-      log.debug({ topic, detail: String(error) }, 'positions not committed');
+      this.#failed(error);
     }
+  }
+
+  #succeeded(): void {
+    const { groupId, log, topic } = this.#options;
+    if (this.#isTold) log.info({ topic, groupId }, 'positions are committed again');
+    this.#failingSince = null;
+    this.#isTold = false;
+  }
+
+  /** Told once: a rebalance or a broker that is gone passes, and the next commit says the same and more. */
+  #failed(error: unknown): void {
+    const { clock, groupId, log, topic } = this.#options;
+    log.debug({ topic, detail: errorLine(error) }, 'positions not committed');
+    this.#failingSince ??= clock.now();
+    const isRefused = rootOf(error).type?.endsWith('_AUTHORIZATION_FAILED') ?? false;
+    if (this.#isTold || (!isRefused && clock.now() - this.#failingSince < FAILING_MS)) return;
+    this.#isTold = true;
+    log.warn(
+      { topic, groupId, detail: errorLine(error) },
+      'positions cannot be committed: after a restart everything since would be done again; ' +
+        (isRefused
+          ? 'our user needs READ on the group and on the topic, `npm run operator -- topics` prints the ACLs'
+          : 'the brokers must take 4096 bytes of metadata with an offset (offset.metadata.max.bytes)'),
+    );
   }
 }

@@ -25,6 +25,9 @@ const RESTART_MS = 2000;
 /** Between two commits while a rebalance is under way. */
 const COMMIT_AGAIN_MS = 50;
 
+/** Partitions that are added to a topic are read after so long. */
+const METADATA_MS_MAX = 10_000;
+
 export interface GroupMemberOptions {
   readonly kafka: Kafka;
   readonly clock: Clock;
@@ -143,6 +146,7 @@ export class GroupMember {
       maxWaitTimeInMs: maxWaitMs,
       maxBytesPerPartition: bytesPerPartition,
       allowAutoTopicCreation: false,
+      metadataMaxAge: METADATA_MS_MAX,
       // kafkajs would start again also a client that was given up: there is one way to come back, and it is ours.
       retry: { retries: 5, initialRetryTime: 200, maxRetryTime: 2000, restartOnFailure: async () => false },
     });

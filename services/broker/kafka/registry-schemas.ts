@@ -8,6 +8,8 @@ const ABSENCE_MS = 30_000;
 const ABSENCES_MAX = 1_000;
 const PAUSE_MS_MIN = 100;
 const PAUSE_MS_MAX = 5_000;
+/** A schema that the registry does not tell is named again after so long. */
+const TELL_AGAIN_MS = 60_000;
 
 /**
  * Schemas by the registry's id. A schema never changes under its id, so what was learnt once needs no registry again:
@@ -24,6 +26,8 @@ export class KnownSchemas {
   readonly #asking = new Map<number, Promise<boolean>>();
   /** When the registry first failed to answer; undefined while it answers. */
   #silentSince: number | undefined;
+  /** Ids that are asked for without an answer: since when, and when that was told last. */
+  readonly #waiting = new Map<number, { readonly since: number; toldAt: number }>();
 
   constructor(registry: SchemaRegistry, clock: Clock, log: Logger) {
     this.#registry = registry;
@@ -65,6 +69,7 @@ export class KnownSchemas {
     try {
       const text = await this.#registry.schemaOf(id);
       this.#absentSince.delete(id);
+      this.#waiting.delete(id);
       if (text === undefined) this.#absent(id);
       else this.#texts.set(id, text);
     } catch (error) {
@@ -84,12 +89,27 @@ export class KnownSchemas {
   }
 
   #silent(id: number, error: unknown): void {
+    this.#tellAgain(id, error);
     if (this.#silentSince !== undefined) return;
     this.#silentSince = this.#clock.now();
     const reason = error instanceof Error ? error.message : String(error);
     this.#log.warn(
       { registry: this.#registry.url, schemaId: id, reason },
       'the schema registry does not answer: records with schemas not seen before wait, others go on',
+    );
+  }
+
+  /** Also while the registry answers others: the records with this id hold up their partitions. */
+  #tellAgain(id: number, error: unknown): void {
+    const now = this.#clock.now();
+    const waiting = this.#waiting.get(id) ?? { since: now, toldAt: now };
+    this.#waiting.set(id, waiting);
+    if (now - waiting.toldAt < TELL_AGAIN_MS) return;
+    waiting.toldAt = now;
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#log.warn(
+      { registry: this.#registry.url, schemaId: id, waitingMs: Math.round(now - waiting.since), reason },
+      'the schema registry does not tell a schema: its records, and those behind them in their partitions, wait',
     );
   }
 

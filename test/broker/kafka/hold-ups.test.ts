@@ -1,0 +1,160 @@
+/** Guarantee: what cannot go on holds up nothing else, and says so. */
+import { Kafka, logLevel } from 'kafkajs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Commits } from '../../../services/broker/kafka/commits.ts';
+import { DelayedFeed } from '../../../services/broker/kafka/delayed-feed.ts';
+import { Partition } from '../../../services/broker/kafka/partition.ts';
+import type { KafkaRecords } from '../../../services/broker/kafka/records.ts';
+import { SchemaRegistry } from '../../../services/broker/kafka/registry.ts';
+import { KnownSchemas } from '../../../services/broker/kafka/registry-schemas.ts';
+import { systemClock } from '../../../services/runtime/clock.ts';
+import { createLogger } from '../../../services/runtime/logger.ts';
+import { anEvent, aTask, routed } from '../../support/broker-records.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startFakeRegistry } from '../../support/fake-registry.ts';
+import { describeWithKafka } from '../../support/kafka.ts';
+import { kafkaInstallation } from '../../support/kafka-installation.ts';
+import { SimulatedClock } from '../../support/simulated-clock.ts';
+
+function linesOf(level: 'info' | 'warn') {
+  const lines: { readonly msg: string; readonly [field: string]: unknown }[] = [];
+  return { lines, log: createLogger(level, { write: (line) => void lines.push(JSON.parse(line)) }) };
+}
+
+describe('delayed tasks', () => {
+  it('of a tier whose consumer is out of its group do not hold up due ones of other tiers', () => {
+    const clock = new SimulatedClock();
+    const task = { ...aTask(), dueAt: 0 };
+    const feed = new DelayedFeed({
+      records: { isKnown: () => true } as unknown as KafkaRecords,
+      clock,
+      decode: () => task,
+      closing: new AbortController().signal,
+    });
+    const record = (offset: number) => ({
+      partition: new Partition('retry', 0),
+      offset,
+      key: null,
+      value: null,
+      timestamp: 0,
+      headers: {},
+      bytes: 0,
+    });
+    const out = { isTrusted: false, done: () => {} };
+    const healthy = { isTrusted: true, done: () => {} };
+    feed.add(record(0), clock.now() - 1000, out);
+    for (let offset = 1; offset <= 3; offset += 1) feed.add(record(offset), clock.now() - offset, healthy);
+    const taken = () => Array.from({ length: 4 }, () => feed.take()?.record.offset);
+    expect(taken()).toEqual([3, 2, 1, undefined]);
+    out.isTrusted = true;
+    expect(feed.take()?.record.offset).toBe(0);
+    expect(feed.nextDue).toBeUndefined();
+  });
+});
+
+describe('commits that always fail', () => {
+  it('are told once, with the right that is missing, and again when they succeed', async () => {
+    const clock = new SimulatedClock();
+    const { lines, log } = linesOf('info');
+    const partition = new Partition('deliver', 0);
+    partition.start({ offset: 5, windowStart: 5, done: new Set() }, 0);
+    const commits = new Commits({
+      clock,
+      log,
+      topic: 'deliver',
+      groupId: 'wh.deliver',
+      partitions: () => [partition],
+    });
+    const refusal = Object.assign(new Error('Not authorized to access group'), {
+      type: 'GROUP_AUTHORIZATION_FAILED',
+    });
+    commits.sendBy(() => Promise.reject(refusal));
+    for (let times = 0; times < 5; times += 1) await commits.commit();
+    expect(lines.map(({ msg, groupId }) => [groupId, msg])).toEqual([
+      ['wh.deliver', expect.stringContaining('our user needs READ on the group and on the topic')],
+    ]);
+    commits.sendBy(() => Promise.resolve());
+    await commits.commit();
+    expect(lines.at(-1)?.msg).toBe('positions are committed again');
+  });
+
+  it('are not told while a rebalance may be the cause', async () => {
+    const clock = new SimulatedClock();
+    const { lines, log } = linesOf('info');
+    const partition = new Partition('deliver', 0);
+    partition.start({ offset: 5, windowStart: 5, done: new Set() }, 0);
+    const commits = new Commits({
+      clock,
+      log,
+      topic: 'deliver',
+      groupId: 'wh.deliver',
+      partitions: () => [partition],
+    });
+    commits.sendBy(() => Promise.reject(new Error('The group is rebalancing')));
+    await commits.commit();
+    expect(lines).toEqual([]);
+    await clock.advance(20_000);
+    await commits.commit();
+    expect(lines).toHaveLength(1);
+  });
+});
+
+describe('a schema that the registry does not tell', () => {
+  it('is named every minute, also while the registry answers others', async () => {
+    const fake = await startFakeRegistry();
+    const clock = new SimulatedClock();
+    const { lines, log } = linesOf('warn');
+    const registry = new SchemaRegistry({ url: fake.url, auth: null, ca: null, clock });
+    onTestFinished(async () => {
+      await registry.close();
+      await fake.down();
+    });
+    const schemas = new KnownSchemas(registry, clock, log);
+    const ending = new AbortController();
+    fake.mood = 'error';
+    const learning = schemas.learn(7, ending.signal);
+    const named = () =>
+      lines.filter(({ msg, schemaId }) => schemaId === 7 && msg.includes('does not tell a schema'));
+    await eventually('it is named twice', async () => {
+      await clock.advance(1000);
+      return named().length >= 2;
+    });
+    expect(named().map(({ waitingMs }) => Math.floor(Number(waitingMs) / 60_000))).toEqual([1, 2]);
+    ending.abort();
+    await learning;
+  });
+});
+
+await describeWithKafka('partitions that are added to the events topic', (kafka) => {
+  it('are read within seconds', async () => {
+    const installation = await kafkaInstallation(kafka);
+    const broker = await installation.open();
+    onTestFinished(async () => {
+      await broker.close();
+      await installation.dispose();
+    });
+    const topic = `${installation.prefix}events.in`;
+    const seen: string[] = [];
+    await broker.events.consume(
+      ({ bytes }) => {
+        seen.push(Buffer.from(bytes).toString());
+        return { kind: 'routed', tasks: [], journal: routed(anEvent()) };
+      },
+      { inFlightMax: 10 },
+    );
+    await eventually('joined', () => broker.status().joining.length === 0, 20_000);
+    const client = new Kafka({ brokers: kafka.brokers, clientId: 'foreign', logLevel: logLevel.NOTHING });
+    const admin = client.admin();
+    await admin.connect();
+    await admin.createPartitions({ topicPartitions: [{ topic, count: 5 }] });
+    const start = systemClock().now();
+    await eventually('they are there', async () => (await admin.fetchTopicOffsets(topic)).length === 5);
+    await admin.disconnect();
+    const producer = client.producer();
+    await producer.connect();
+    await producer.send({ topic, messages: [{ value: 'in a new partition', partition: 4 }] });
+    await producer.disconnect();
+    await eventually('it is read', () => seen.includes('in a new partition'), 30_000);
+    expect(systemClock().now() - start).toBeLessThan(30_000);
+  }, 90_000);
+});
