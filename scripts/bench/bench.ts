@@ -1,7 +1,7 @@
 /**
  * `npm run bench [-- --json FILE] [--quick] [--engine sqlite|kafka] [--brokers N]`: how many deliveries a second the whole
  * service makes and what each costs, beside a bare loop that only posts. The two take turns, so that the ratios hold on any
- * machine. `--lateness`, `--replay`, `--isolation` or `--reads` measures something else instead: special-runs.ts.
+ * machine. `--lateness`, `--replay`, `--isolation`, `--idle` or `--reads` measures something else instead: special-runs.ts.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -30,6 +30,7 @@ const FULL = {
   latenessSeconds: 60,
   replayedEvents: 50_000,
   isolation: { endpoints: 1000, eventsPerSecond: 1000, seconds: 30 },
+  idleSeconds: 60,
   readsSeconds: 60,
   reads: { endpoints: 100_000, events: 2_000_000 },
 } as const;
@@ -41,6 +42,7 @@ const QUICK = {
   latenessSeconds: 10,
   replayedEvents: 5000,
   isolation: { endpoints: 100, eventsPerSecond: 200, seconds: 5 },
+  idleSeconds: 20,
   readsSeconds: 10,
   reads: { endpoints: 2000, events: 200_000 },
 } as const;
@@ -102,6 +104,7 @@ function readOptions(): Options {
       replay: { type: 'boolean', default: false },
       isolation: { type: 'boolean', default: false },
       reads: { type: 'boolean', default: false },
+      idle: { type: 'boolean', default: false },
     },
   });
   const chosen = ENGINE_NAMES.filter((name) => values.engine === undefined || name === values.engine);

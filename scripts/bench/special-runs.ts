@@ -1,4 +1,5 @@
 import type { RunOptions } from './engine.ts';
+import { idleText, measureIdle } from './idle.ts';
 import { isolationText, measureIsolation } from './isolation.ts';
 import { latenessText, measureLateness } from './lateness.ts';
 import { measureReads, readsText } from './reads.ts';
@@ -17,6 +18,7 @@ export interface SpecialSizes {
     readonly eventsPerSecond: number;
     readonly seconds: number;
   };
+  readonly idleSeconds: number;
   readonly readsSeconds: number;
   readonly reads: { readonly endpoints: number; readonly events: number };
 }
@@ -61,6 +63,15 @@ export const SPECIAL_RUNS = {
     async measure(run, { isolation }) {
       const figures = await measureIsolation({ ...run, ...isolation });
       return { figures, text: isolationText(figures) };
+    },
+  },
+  /** What a service without traffic costs. */
+  idle: {
+    title: 'a service without traffic',
+    ofEveryEngine: true,
+    async measure(run, { idleSeconds }) {
+      const figures = await measureIdle({ ...run, seconds: idleSeconds });
+      return { figures, text: idleText(figures) };
     },
   },
   /** How long reads of a large store take, and what they do to live deliveries. The store is the same with every engine. */

@@ -199,8 +199,45 @@ export interface BrokerStatus {
   readonly joining: readonly string[];
   /** How long the oldest task that is due has been waiting to be handed over, milliseconds; 0 = none. */
   readonly oldestOverdueMs: number;
-  /** Records waiting per stream, as far as the engine knows. */
-  readonly backlog: Readonly<Record<'events' | 'tasks' | 'delayed' | 'journal', number>>;
+  /**
+   * Records waiting per stream, whoever reads it, as far as the engine knows. Reading it costs an engine with several
+   * processes questions to its servers: `partitions` has what this process reads.
+   */
+  readonly backlog: Readonly<Record<StreamName, number>>;
+  /** What this process reads. */
+  readonly partitions: readonly PartitionStatus[];
+  readonly producer: { readonly waitingBytes: number; readonly oldestWaitingMs: number };
+  /** Schemas that records wait for. */
+  readonly schemasWaiting: number;
+  /** Records put into quarantine by this process since its start. */
+  readonly quarantined: ReadonlyMap<QuarantineReason, number>;
   /** Inputs whose handler keeps throwing. */
   readonly stuck: { readonly count: number; readonly oldestMs: number };
+}
+
+export const STREAM_NAMES = ['events', 'tasks', 'delayed', 'journal'] as const;
+export type StreamName = (typeof STREAM_NAMES)[number];
+
+/** A partition of a stream; where streams have none, the stream itself. */
+export interface PartitionStatus {
+  readonly stream: StreamName;
+  readonly topic: string;
+  readonly partition: number;
+  /** Whether this process reads it now. */
+  readonly isHeld: boolean;
+  /** Records not done, of the delayed stream only those that are due; null = not known. */
+  readonly lag: number | null;
+  /** How long the oldest of them has been waiting, milliseconds, of the delayed stream since it was due. */
+  readonly oldestMs: number;
+  /** Set while records come and none is done for a minute. */
+  readonly stalled: { readonly forMs: number; readonly reason: string } | null;
+  /** Until the oldest record that is not done is deleted by age, milliseconds; null = not known, or nothing waits. */
+  readonly retentionLeftMs: number | null;
+  /** How long progress has not been committed, milliseconds. */
+  readonly uncommittedMs: number;
+  readonly commitFailures: number;
+  /** Records deleted before they were read, since the start. */
+  readonly lost: number;
+  /** Times that the position was not one of the log's, since the start. */
+  readonly outOfRange: number;
 }

@@ -30,12 +30,16 @@ describe('questions for the end', () => {
   async function asked(forMs: number, answerMs: number) {
     const clock = new SimulatedClock();
     const found = { staleMs: 0, renewed: 0, asked: 0 };
+    const offset = async (at: number) => {
+      await clock.sleep(answerMs);
+      return new Map([['directory', new Map([[0, at]])]]);
+    };
     const admins = {
-      ask: async () => {
+      endsOf: () => {
         found.asked += 1;
-        await clock.sleep(answerMs);
-        return [{ partition: 0, low: '0', high: '3' }];
+        return offset(3);
       },
+      startsOf: () => offset(0),
       renew: () => {
         found.renewed += 1;
       },

@@ -1,68 +1,75 @@
 import type { Admin, Kafka } from 'kafkajs';
 import type { Clock } from '../../runtime/clock.ts';
+import { type Cluster, clusterOf } from './kafkajs-cluster.ts';
+import { SharedConnection } from './shared-connection.ts';
 
-const TRIES = 4;
-const AGAIN_MS = 150;
+/** Offsets by topic and partition. */
+export type Offsets = ReadonlyMap<string, ReadonlyMap<number, number>>;
 
-/** Questions to the cluster, over one connection that is made anew after a failure. */
+/** Partitions of one topic. */
+export interface TopicPartitions {
+  readonly topic: string;
+  readonly partitions: readonly number[];
+}
+
+/** Questions to the cluster. */
 export class Admins {
-  readonly #kafka: Kafka;
-  readonly #clock: Clock;
-  #admin: Promise<Admin> | null = null;
-  /** Questions under way, by the connection they were asked over. */
-  readonly #underWay = new Map<Promise<Admin>, number>();
+  readonly #admin: SharedConnection<Admin>;
+  /** For what kafkajs's admin asks one topic at a time, or with more requests than it takes. */
+  readonly #cluster: SharedConnection<Cluster>;
   /** Questions that are asked at the same time share one answer. */
   readonly #asking = new Map<string, Promise<unknown>>();
-  #isClosed = false;
 
   constructor(kafka: Kafka, clock: Clock) {
-    this.#kafka = kafka;
-    this.#clock = clock;
+    this.#admin = new SharedConnection({
+      clock,
+      connect: async () => {
+        const admin = kafka.admin({ retry: { retries: 2, initialRetryTime: 200 } });
+        await admin.connect();
+        return admin;
+      },
+      disconnect: (admin) => admin.disconnect(),
+    });
+    this.#cluster = new SharedConnection({
+      clock,
+      connect: async () => {
+        const cluster = clusterOf(kafka);
+        await cluster.connect();
+        return cluster;
+      },
+      disconnect: (cluster) => cluster.disconnect(),
+    });
   }
 
   /** Asks, a few times over: leaders move, and topics made a moment ago have none. Rejects when that did not help. */
-  async ask<Answer>(question: (admin: Admin) => Promise<Answer>): Promise<Answer> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await this.#askOnce(question);
-      } catch (error) {
-        if (tries === TRIES || this.#isClosed) throw error;
-        await this.#clock.sleep(AGAIN_MS * tries);
-      }
-    }
+  ask<Answer>(question: (admin: Admin) => Promise<Answer>): Promise<Answer> {
+    return this.#admin.ask(question);
   }
 
-  /** What is asked from now on goes over a new connection. What waits for an answer goes on waiting. */
+  /** What is asked from now on goes over new connections. What waits for an answer goes on waiting. */
   renew(): void {
-    const given = this.#admin;
-    this.#admin = null;
-    if (given && !this.#underWay.has(given)) void letGo(given);
+    this.#admin.renew();
+    this.#cluster.renew();
   }
 
-  async #askOnce<Answer>(question: (admin: Admin) => Promise<Answer>): Promise<Answer> {
-    if (this.#isClosed) throw new Error('the broker is closed');
-    this.#admin ??= this.#connect();
-    const asked = this.#admin;
-    this.#underWay.set(asked, (this.#underWay.get(asked) ?? 0) + 1);
-    try {
-      return await question(await asked);
-    } catch (error) {
-      if (this.#admin === asked) this.#admin = null;
-      throw error;
-    } finally {
-      this.#answered(asked);
-    }
+  /** The offset after the newest record of every partition. One request to each broker. */
+  endsOf(topics: readonly string[]): Promise<Offsets> {
+    return this.#offsets(
+      topics.map((topic) => ({ topic, partitions: null })),
+      false,
+    );
   }
 
-  /** A connection that is given up is let go once nobody waits for an answer over it. */
-  #answered(asked: Promise<Admin>): void {
-    const left = (this.#underWay.get(asked) ?? 1) - 1;
-    if (left > 0) {
-      this.#underWay.set(asked, left);
-      return;
-    }
-    this.#underWay.delete(asked);
-    if (this.#admin !== asked) void letGo(asked);
+  endsOfPartitions(topics: readonly TopicPartitions[]): Promise<Offsets> {
+    return this.#offsets(topics, false);
+  }
+
+  /** The oldest record's offset of every partition. One request to each broker. */
+  startsOf(topics: readonly string[]): Promise<Offsets> {
+    return this.#offsets(
+      topics.map((topic) => ({ topic, partitions: null })),
+      true,
+    );
   }
 
   /** The oldest record's offset and the one after the newest, by partition. */
@@ -105,9 +112,32 @@ export class Admins {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    const connections = new Set([...this.#underWay.keys(), ...(this.#admin ? [this.#admin] : [])]);
-    await Promise.all([...connections].map(letGo));
+    await Promise.all([this.#admin.close(), this.#cluster.close()]);
+  }
+
+  /** `partitions`: null = all. */
+  async #offsets(
+    asked: readonly { readonly topic: string; readonly partitions: readonly number[] | null }[],
+    fromBeginning: boolean,
+  ): Promise<Offsets> {
+    if (asked.length === 0) return new Map();
+    const answers = await this.#cluster.ask(async (cluster) => {
+      await cluster.addMultipleTargetTopics(asked.map(({ topic }) => topic));
+      await cluster.refreshMetadataIfNecessary();
+      return cluster.fetchTopicsOffset(
+        asked.map(({ topic, partitions }) => ({
+          topic,
+          partitions: (partitions ?? allOf(cluster, topic)).map((partition) => ({ partition })),
+          fromBeginning,
+        })),
+      );
+    });
+    return new Map(
+      answers.map(({ topic, partitions }) => [
+        topic,
+        new Map(partitions.map(({ partition, offset }) => [partition, Number(offset)])),
+      ]),
+    );
   }
 
   #shared<Answer>(name: string, question: (admin: Admin) => Promise<Answer>): Promise<Answer> {
@@ -117,15 +147,8 @@ export class Admins {
     this.#asking.set(name, answer);
     return answer;
   }
-
-  async #connect(): Promise<Admin> {
-    const admin = this.#kafka.admin({ retry: { retries: 2, initialRetryTime: 200 } });
-    await admin.connect();
-    return admin;
-  }
 }
 
-/** Never rejects. */
-async function letGo(connection: Promise<Admin>): Promise<void> {
-  await connection.then((admin) => admin.disconnect()).catch(() => {});
+function allOf(cluster: Cluster, topic: string): number[] {
+  return cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId);
 }

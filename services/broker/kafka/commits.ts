@@ -20,6 +20,7 @@ export interface CommitsOptions {
   readonly partitions: () => Iterable<Partition>;
   /** Everything before `offset` is committed. */
   readonly committed?: (partition: number, offset: number) => void;
+  readonly commitFailed?: () => void;
 }
 
 /** Commits what is done of one topic: now and then, before a rebalance, and at the end. */
@@ -89,6 +90,7 @@ export class Commits {
       }
       this.#succeeded();
     } catch (error) {
+      this.#options.commitFailed?.();
       this.#failed(error);
     }
   }

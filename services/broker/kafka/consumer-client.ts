@@ -1,5 +1,6 @@
 import type { ConsumerRunConfig, Consumer as KafkaConsumer } from 'kafkajs';
 import type { Clock } from '../../runtime/clock.ts';
+import type { FetchPatience } from './fetch-patience.ts';
 
 /** A broker that is away must not hold up our end. */
 const LEAVE_MS_MAX = 5000;
@@ -12,13 +13,17 @@ export class ConsumerClient {
   readonly consumer: KafkaConsumer;
   readonly #topic: string;
   readonly #clock: Clock;
+  readonly #patience: FetchPatience;
   #isStarting = false;
   #isLetGo = false;
 
-  constructor(consumer: KafkaConsumer, topic: string, clock: Clock) {
+  constructor(consumer: KafkaConsumer, topic: string, clock: Clock, patience: FetchPatience) {
     this.consumer = consumer;
     this.#topic = topic;
     this.#clock = clock;
+    this.#patience = patience;
+    consumer.on(consumer.events.GROUP_JOIN, () => patience.stir());
+    consumer.on(consumer.events.START_BATCH_PROCESS, () => patience.stir());
   }
 
   /**
@@ -64,6 +69,7 @@ export class ConsumerClient {
 
   /** kafkajs throws where it has no group; there is no way to ask it. */
   #whileMember(action: () => void): void {
+    this.#patience.stir();
     try {
       action();
     } catch (error) {

@@ -1,10 +1,12 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { Admins } from './admins.ts';
+import type { Admins, Offsets } from './admins.ts';
 import { errorLine } from './error-line.ts';
 
 /** How often it is asked. */
 const ASK_MS = 1000;
+/** Where the topic begins is asked with every so many questions for its end: only deletions move it. */
+const LOW_EVERY = 10;
 /** So many questions wait for their answers at most: those that a dead connection keeps for half a minute, and some. */
 const UNDER_WAY_MAX = 40;
 /** Unanswered for so long: the next ones go over another connection. Kafka answers one after the other on each. */
@@ -44,6 +46,9 @@ export class EndQuestions {
   readonly #underWay = new Set<{ readonly askedAt: number }>();
   #renewedAt = Number.NEGATIVE_INFINITY;
   #cancel: () => void = () => {};
+  #asked = 0;
+  #low = 0;
+  #high = 0;
   #isUnanswered = false;
   #isClosed = false;
 
@@ -72,11 +77,20 @@ export class EndQuestions {
     const question = { askedAt: clock.now(), position: position() };
     this.#underWay.add(question);
     try {
-      // Of its own: an answer shared with who asked earlier would prove nothing about this moment.
-      const [bounds] = await admins.ask((admin) => admin.fetchTopicOffsets(topic));
-      if (!bounds) throw new Error(`topic ${topic} has no partition`);
+      // Never a shared answer: one that was asked for earlier would prove nothing about this moment.
+      const isLowAsked = this.#asked % LOW_EVERY === 0;
+      this.#asked += 1;
+      const [high, low] = await Promise.all([
+        onlyOf(topic, admins.endsOf([topic])),
+        isLowAsked ? onlyOf(topic, admins.startsOf([topic])) : this.#low,
+      ]);
+      // A log that ends before where it ended is another one: it may begin anywhere.
+      const isAnother = high < this.#high;
+      this.#high = high;
+      this.#low = isAnother ? 0 : low;
+      if (isAnother) this.#asked = 0;
       this.#isUnanswered = false;
-      if (!this.#isClosed) answered({ ...question, low: Number(bounds.low), high: Number(bounds.high) });
+      if (!this.#isClosed) answered({ ...question, low: this.#low, high });
     } catch (error) {
       // Of those that fail together, one is enough.
       if (!this.#isClosed && !this.#isUnanswered)
@@ -85,4 +99,10 @@ export class EndQuestions {
     }
     this.#underWay.delete(question);
   }
+}
+
+async function onlyOf(topic: string, asked: Promise<Offsets>): Promise<number> {
+  const offset = (await asked).get(topic)?.get(0);
+  if (offset === undefined) throw new Error(`topic ${topic} has no partition`);
+  return offset;
 }

@@ -2,6 +2,7 @@ import type { EachBatchPayload, Kafka, Consumer as KafkaConsumer } from 'kafkajs
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { ConsumerClient } from './consumer-client.ts';
+import { FetchPatience } from './fetch-patience.ts';
 
 /** A member that is silent for so long is taken for dead, and its work given to others; milliseconds. */
 export const SESSION_MS = 10_000;
@@ -34,7 +35,7 @@ export interface GroupMemberOptions {
   readonly log: Logger;
   readonly topic: string;
   readonly groupId: string;
-  /** How long a fetch waits for something to come, milliseconds. */
+  /** How long a fetch waits for something to come while the consumer is busy, milliseconds. */
   readonly maxWaitMs: number;
   readonly bytesPerPartition: number;
   /** A generation has begun; nothing of it has been fetched. `isSame`: we were a member all along. */
@@ -138,19 +139,20 @@ export class GroupMember {
 
   #newClient(): ConsumerClient {
     const { kafka, clock, topic, groupId, maxWaitMs, bytesPerPartition } = this.#options;
+    const patience = new FetchPatience(clock, maxWaitMs);
     const consumer = kafka.consumer({
       groupId,
       sessionTimeout: SESSION_MS,
       rebalanceTimeout: SESSION_MS,
       heartbeatInterval: HEARTBEAT_MS,
-      maxWaitTimeInMs: maxWaitMs,
+      maxWaitTimeInMs: patience.asMaxWait,
       maxBytesPerPartition: bytesPerPartition,
       allowAutoTopicCreation: false,
       metadataMaxAge: METADATA_MS_MAX,
       // kafkajs would start again also a client that was given up: there is one way to come back, and it is ours.
       retry: { retries: 5, initialRetryTime: 200, maxRetryTime: 2000, restartOnFailure: async () => false },
     });
-    return new ConsumerClient(consumer, topic, clock);
+    return new ConsumerClient(consumer, topic, clock, patience);
   }
 
   #listen(client: KafkaConsumer, isPast: () => boolean): void {

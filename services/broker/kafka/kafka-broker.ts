@@ -26,6 +26,7 @@ import type {
 import { Admins } from './admins.ts';
 import { COMMIT_MS } from './commits.ts';
 import { KafkaDirectory } from './directory.ts';
+import { engineStatus } from './engine-status.ts';
 import { EventStream } from './event-stream.ts';
 import { SESSION_MS } from './group-member.ts';
 import { JOURNAL_HELD, KafkaJournal } from './journal-source.ts';
@@ -36,6 +37,7 @@ import type { ReadRecord } from './partition.ts';
 import { KafkaProducer } from './producer.ts';
 import { Publisher } from './publisher.ts';
 import type { KafkaRecords } from './records.ts';
+import { Retentions } from './retentions.ts';
 import { Outgoing } from './settle.ts';
 import { QuarantineShelf } from './shelf.ts';
 import { Sources } from './sources.ts';
@@ -106,6 +108,7 @@ class Engine implements KafkaBroker {
   readonly #directoryAdmins: Admins;
   readonly #producer: KafkaProducer;
   readonly #lag: Lag;
+  readonly #retentions: Retentions;
   readonly #outgoing: Outgoing;
   readonly #publisher: Publisher;
   readonly #directory: KafkaDirectory;
@@ -123,11 +126,10 @@ class Engine implements KafkaBroker {
     setMaxListeners(0, this.#closing.signal);
     this.#admins = new Admins(kafka, clock);
     this.#directoryAdmins = new Admins(kafka, clock);
-    this.#lag = new Lag(
-      this.#admins,
-      clock,
-      lagTopics(topics, (topic) => this.#groupOf(topic)),
-    );
+    const lagged = lagTopics(topics, (topic) => this.#groupOf(topic), retryScale);
+    const retained = lagged.map(({ topic }) => topic);
+    this.#retentions = new Retentions({ admins: this.#admins, clock, log, topics: retained });
+    this.#lag = new Lag(this.#admins, clock, lagged, (topic) => this.#retentions.of(topic));
     this.#producer = new KafkaProducer({
       cluster: () => clusterOf(kafka),
       clock,
@@ -177,6 +179,7 @@ class Engine implements KafkaBroker {
   async open(): Promise<void> {
     await this.#producer.open();
     await this.#lag.open();
+    this.#retentions.start();
   }
 
   publishEvents(events: readonly DomainEvent[], traceparent?: string): Promise<PublishedEvent[]> {
@@ -196,21 +199,18 @@ class Engine implements KafkaBroker {
   }
 
   status(): BrokerStatus {
-    const { clock } = this.#options;
-    const now = clock.now();
-    const stuck = [...this.#sources.stuck, this.journal.stuck];
-    const count = stuck.reduce((sum, one) => sum + one.count, 0);
-    const since = Math.min(...stuck.map((one) => one.since));
-    const waiting = [this.#taskStreams.oldestDue(now), this.#lag.waitingSince()].filter(
-      (at) => at !== undefined,
-    );
-    return {
-      reachable: this.#end === null && this.#producer.isReachable && this.#lag.isAnswered,
+    return engineStatus({
+      now: this.#options.clock.now(),
+      isOpen: this.#end === null,
       joining: this.#joining(),
-      oldestOverdueMs: waiting.length > 0 ? Math.max(0, now - Math.min(...waiting)) : 0,
-      backlog: this.#lag.backlog(),
-      stuck: { count, oldestMs: count === 0 ? 0 : Math.max(0, now - since) },
-    };
+      lag: this.#lag,
+      producer: this.#producer,
+      records: this.#options.records,
+      quarantine: this.quarantine,
+      sources: this.#sources,
+      journal: this.journal,
+      taskStreams: this.#taskStreams,
+    });
   }
 
   close(): Promise<void> {
@@ -237,6 +237,7 @@ class Engine implements KafkaBroker {
   async #release(): Promise<void> {
     this.#closing.abort();
     this.#lag.close();
+    this.#retentions.close();
     await Promise.all([
       this.#sources.abandon(),
       this.#directory.close(),
@@ -278,11 +279,7 @@ class Engine implements KafkaBroker {
       groupId: this.#groupOf(topic),
       unreadable: (record, cause) => this.#poison(record, cause, () => consumer.done(record)),
       ...rest,
-      assigned: (partition) => {
-        this.#lag.held(partition);
-        rest.assigned?.(partition);
-      },
-      committed: (partition, offset) => this.#lag.committed(topic, partition, offset),
+      ...this.#lag.watching(topic, rest),
     });
     this.#consumers.add(consumer);
     return consumer;

@@ -51,6 +51,7 @@ export interface Cluster {
     }[]
   >;
   refreshMetadata(): Promise<void>;
+  refreshMetadataIfNecessary(): Promise<void>;
 }
 
 export interface FetchRequest {

@@ -1,45 +1,60 @@
 import type { Clock } from '../../runtime/clock.ts';
+import type { PartitionStatus, StreamName } from '../broker.ts';
 import type { Admins } from './admins.ts';
-import type { Partition } from './partition.ts';
+import { Place } from './lag-place.ts';
+import type { Partition, ReadRecord } from './partition.ts';
+import type { TopicConsumerOptions } from './topic-consumer.ts';
 
-/** How often brokers are asked for what other processes wrote and did. */
-const ASK_MS = 2000;
+/** How often the brokers are asked where the partitions that this process reads end. */
+const ASK_MS = 5000;
+/** While somebody asks for the backlog of all streams, the other partitions are asked for too, this often. */
+const ASK_ALL_MS = 2000;
+/** For so long after the last such question. */
+const WANTED_MS = 10_000;
 const OPEN_MS_MAX = 15_000;
 const OPEN_PAUSE_MS = 100;
-
-export type Stream = 'events' | 'tasks' | 'delayed' | 'journal';
+const ANSWERED_MS_MAX = 20_000;
 
 export interface LagTopic {
   readonly topic: string;
   readonly groupId: string;
-  readonly stream: Stream;
+  readonly stream: StreamName;
+  /** How long its records wait before they are due, milliseconds. */
+  readonly delayMs: number;
 }
 
-interface Place {
-  /** The offset after the newest record. */
-  end: number;
-  /** Everything before is done, as far as is known. */
-  done: number;
-  /** Partly done beyond that; known only while the partition is ours. */
-  holder: Partition | null;
-  /** Since when something has been waiting at this place without progress, or null. */
-  waitingSince: number | null;
-}
+type Backlog = Record<StreamName, number>;
 
-/** What waits in each stream: from what this process writes and does, and every two seconds from the brokers. */
+/**
+ * The number and age of the records that wait in each stream. What this process writes, reads and settles is known
+ * without a question; where its partitions end is asked for every five seconds, in one request to each broker. Other
+ * processes' partitions are asked for only while somebody wants the backlog of whole streams.
+ */
 export class Lag {
   readonly #admins: Admins;
   readonly #clock: Clock;
   readonly #topics: readonly LagTopic[];
+  readonly #retentionOf: (topic: string) => number | null;
   readonly #places = new Map<string, Map<number, Place>>();
   #askedAt = Number.NEGATIVE_INFINITY;
+  #askedAllAt = Number.NEGATIVE_INFINITY;
+  #wantedAt: number;
   #cancel: () => void = () => {};
+  #isAsking = false;
   #isClosed = false;
 
-  constructor(admins: Admins, clock: Clock, topics: readonly LagTopic[]) {
+  /** `retentionOf`: how long the brokers keep a topic's records, milliseconds; null = not known, or for ever. */
+  constructor(
+    admins: Admins,
+    clock: Clock,
+    topics: readonly LagTopic[],
+    retentionOf: (topic: string) => number | null,
+  ) {
     this.#admins = admins;
     this.#clock = clock;
     this.#topics = topics;
+    this.#retentionOf = retentionOf;
+    this.#wantedAt = clock.now();
     for (const { topic } of topics) this.#places.set(topic, new Map());
   }
 
@@ -48,7 +63,7 @@ export class Lag {
     const until = this.#clock.now() + OPEN_MS_MAX;
     while (this.#askedAt < 0) {
       try {
-        await this.#ask();
+        await this.#askAll();
       } catch (error) {
         if (this.#clock.now() > until) throw error;
         await this.#clock.sleep(OPEN_PAUSE_MS);
@@ -59,51 +74,87 @@ export class Lag {
 
   /** Whether brokers answered lately. */
   get isAnswered(): boolean {
-    return this.#clock.now() - this.#askedAt < 5 * ASK_MS;
+    return this.#clock.now() - this.#askedAt < ANSWERED_MS_MAX;
   }
 
   appended(topic: string, id: number, offset: number): void {
+    this.#place(topic, id)?.appended(offset, this.#clock.now());
+  }
+
+  /** The options of a topic's consumer that keep this informed, around those given. */
+  watching(topic: string, given: Pick<TopicConsumerOptions, 'assigned' | 'take'>) {
+    const place = (partition: number) => this.#place(topic, partition);
+    return {
+      assigned: (partition: Partition) => {
+        place(partition.id)?.heldBy(partition, this.#clock.now());
+        given.assigned?.(partition);
+      },
+      take: (record: ReadRecord) => {
+        place(record.partition.id)?.taken(record.partition, record.offset, record.timestamp);
+        given.take(record);
+      },
+      settled: ({ partition, offset }: ReadRecord) => place(partition.id)?.settled(partition, offset),
+      committed: (partition: number, offset: number) =>
+        place(partition)?.committed(offset, this.#clock.now()),
+      commitFailed: () => {
+        for (const one of this.#places.get(topic)?.values() ?? []) if (one.isHeld) one.commitFailures += 1;
+      },
+      lost: (partition: number, count: number) => {
+        const found = place(partition);
+        if (found) found.lost += count;
+      },
+    };
+  }
+
+  /** Our position was not one of the log's. */
+  outOfRange(topic: string, id: number): void {
     const place = this.#place(topic, id);
-    if (!place || offset < place.end) return;
-    place.end = offset + 1;
-    this.#noteWaiting(place);
+    if (place) place.outOfRange += 1;
   }
 
-  /** The partition is ours from now on. */
-  held(partition: Partition): void {
-    const place = this.#place(partition.topic, partition.id);
-    if (place) place.holder = partition;
-  }
-
-  committed(topic: string, id: number, offset: number): void {
-    const place = this.#place(topic, id);
-    if (place) this.#progress(place, offset);
-  }
-
-  backlog(): Record<Stream, number> {
+  /** Of whole streams, whoever reads them. */
+  backlog(): Backlog {
+    const now = this.#clock.now();
+    this.#wantedAt = now;
+    if (now - this.#askedAllAt >= ASK_ALL_MS) void this.#ask().catch(() => {});
     const sums = { events: 0, tasks: 0, delayed: 0, journal: 0 };
-    for (const { topic, stream } of this.#topics) {
-      for (const place of this.#places.get(topic)?.values() ?? []) sums[stream] += leftOf(place);
-    }
+    this.#each((place, { stream }) => {
+      sums[stream] += place.left;
+    });
     return sums;
   }
 
   /** Since when first attempts have been waiting in partitions that this process does not hold; undefined = none. */
   waitingSince(): number | undefined {
     let oldest: number | undefined;
-    for (const { topic, stream } of this.#topics) {
-      if (stream !== 'tasks') continue;
-      for (const place of this.#places.get(topic)?.values() ?? []) {
-        if (isHeld(place) || place.waitingSince === null) continue;
-        if (oldest === undefined || place.waitingSince < oldest) oldest = place.waitingSince;
-      }
-    }
+    this.#each((place, { stream }) => {
+      if (stream !== 'tasks' || place.isHeld || place.waitingSince === null) return;
+      if (oldest === undefined || place.waitingSince < oldest) oldest = place.waitingSince;
+    });
     return oldest;
+  }
+
+  /** The partitions that this process reads. */
+  partitions(): PartitionStatus[] {
+    const at = { now: this.#clock.now(), wall: this.#clock.wall() };
+    const found: PartitionStatus[] = [];
+    this.#each((place, lagTopic) => {
+      if (place.isHeld || place.lost > 0 || place.outOfRange > 0) {
+        found.push(place.status(lagTopic, this.#retentionOf(lagTopic.topic), at));
+      }
+    });
+    return found;
   }
 
   close(): void {
     this.#isClosed = true;
     this.#cancel();
+  }
+
+  #each(visit: (place: Place, topic: LagTopic) => void): void {
+    for (const topic of this.#topics) {
+      for (const place of this.#places.get(topic.topic)?.values() ?? []) visit(place, topic);
+    }
   }
 
   #askAgain(): void {
@@ -117,34 +168,46 @@ export class Lag {
   }
 
   async #ask(): Promise<void> {
-    await Promise.all(
-      this.#topics.map(async ({ topic, groupId }) => {
-        const [commits, bounds] = await Promise.all([
-          this.#admins.commitsOf(groupId, topic),
-          this.#admins.offsetsOf(topic),
-        ]);
-        for (const [id, { low, high }] of bounds) {
-          const place = this.#place(topic, id);
-          if (!place) continue;
-          place.end = Math.max(place.end, high);
-          this.#progress(place, Math.max(commits.get(id)?.offset ?? 0, low));
-          this.#noteWaiting(place);
-        }
-      }),
-    );
-    this.#askedAt = this.#clock.now();
+    if (this.#isAsking || this.#isClosed) return;
+    this.#isAsking = true;
+    try {
+      if (this.#clock.now() - this.#wantedAt < WANTED_MS) await this.#askAll();
+      else await this.#askOwn();
+    } finally {
+      this.#isAsking = false;
+    }
   }
 
-  #progress(place: Place, done: number): void {
-    if (done <= place.done) return;
-    place.done = done;
-    place.waitingSince = null;
-    this.#noteWaiting(place);
+  async #askAll(): Promise<void> {
+    this.#askedAllAt = this.#clock.now();
+    const names = this.#topics.map(({ topic }) => topic);
+    const [starts, ends, ...commits] = await Promise.all([
+      this.#admins.startsOf(names),
+      this.#admins.endsOf(names),
+      ...this.#topics.map(({ groupId, topic }) => this.#admins.commitsOf(groupId, topic)),
+    ]);
+    const now = this.#clock.now();
+    for (const [index, { topic }] of this.#topics.entries()) {
+      for (const [id, end] of ends.get(topic) ?? []) {
+        const first = starts.get(topic)?.get(id) ?? 0;
+        const done = Math.max(commits[index]?.get(id)?.offset ?? 0, first);
+        this.#place(topic, id)?.asked(end, now, done);
+      }
+    }
+    this.#askedAt = now;
   }
 
-  #noteWaiting(place: Place): void {
-    if (place.end > place.done) place.waitingSince ??= this.#clock.now();
-    else place.waitingSince = null;
+  async #askOwn(): Promise<void> {
+    const own = this.#topics.flatMap(({ topic }) => {
+      const places = [...(this.#places.get(topic) ?? [])].filter(([, { isHeld }]) => isHeld);
+      return places.length === 0 ? [] : [{ topic, partitions: places.map(([id]) => id) }];
+    });
+    const ends = await this.#admins.endsOfPartitions(own);
+    const now = this.#clock.now();
+    for (const [topic, partitions] of ends) {
+      for (const [id, end] of partitions) this.#place(topic, id)?.asked(end, now);
+    }
+    this.#askedAt = now;
   }
 
   #place(topic: string, id: number): Place | undefined {
@@ -152,19 +215,9 @@ export class Lag {
     if (!places) return undefined;
     let place = places.get(id);
     if (!place) {
-      place = { end: 0, done: 0, holder: null, waitingSince: null };
+      place = new Place(id);
       places.set(id, place);
     }
     return place;
   }
-}
-
-function isHeld({ holder }: Place): boolean {
-  return holder?.isAlive === true && holder.next !== null;
-}
-
-function leftOf(place: Place): number {
-  const { end, done, holder } = place;
-  if (holder?.isAlive && holder.next !== null) return Math.max(0, end - holder.prefix - holder.doneAhead);
-  return Math.max(0, end - done);
 }

@@ -1,10 +1,11 @@
 import type { Kafka } from 'kafkajs';
 import type { Clock } from '../../runtime/clock.ts';
 import { ConsumerClient } from './consumer-client.ts';
+import { FetchPatience } from './fetch-patience.ts';
 
 const SESSION_MS = 30_000;
 const HEARTBEAT_MS = 3000;
-/** How long a fetch waits for something to come: also how long a change that was just missed takes to be seen. */
+/** How long a fetch waits for something to come while changes come; see FetchPatience. */
 const MAX_WAIT_MS = 100;
 
 export interface LoneConsumerOptions {
@@ -27,16 +28,17 @@ export function loneConsumer({
   groupId,
   bytesPerPartition,
 }: LoneConsumerOptions): ConsumerClient {
+  const patience = new FetchPatience(clock, MAX_WAIT_MS);
   const consumer = kafka.consumer({
     groupId,
     sessionTimeout: SESSION_MS,
     rebalanceTimeout: SESSION_MS,
     heartbeatInterval: HEARTBEAT_MS,
-    maxWaitTimeInMs: MAX_WAIT_MS,
+    maxWaitTimeInMs: patience.asMaxWait,
     maxBytesPerPartition: bytesPerPartition,
     allowAutoTopicCreation: false,
     // Whoever uses it starts anew, in a new group.
     retry: { retries: 2, initialRetryTime: 200, maxRetryTime: 1000, restartOnFailure: async () => false },
   });
-  return new ConsumerClient(consumer, topic, clock);
+  return new ConsumerClient(consumer, topic, clock, patience);
 }

@@ -9,6 +9,8 @@ interface Lane {
   pending: Pending[];
   /** Since when a request has been under way; null = none is. */
   busySince: number | null;
+  /** When the first record of that request was handed in; Infinity = none is. */
+  sentAt: number;
 }
 
 /** What waits to be sent, in order, one lane per leader: a lane has one request under way at most. */
@@ -20,6 +22,16 @@ export class Backlog {
   /** Bytes waiting or under way. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** When the oldest record was handed in that is not acknowledged; undefined = there is none. */
+  get oldestAt(): number | undefined {
+    let oldest: number | undefined;
+    for (const { pending, sentAt } of this.#lanes.values()) {
+      const first = Math.min(pending[0]?.at ?? Number.POSITIVE_INFINITY, sentAt);
+      if (Number.isFinite(first) && (oldest === undefined || first < oldest)) oldest = first;
+    }
+    return oldest;
   }
 
   /** When the request was sent that has been under way for longest; Infinity = none is. */
@@ -40,7 +52,9 @@ export class Backlog {
     for (const [leader, lane] of this.#lanes) {
       if (lane.busySince !== null || lane.pending.length === 0) continue;
       lane.busySince = now;
-      batches.push({ leader, pending: lane.pending.splice(0, batchLength(lane.pending)) });
+      const batch = lane.pending.splice(0, batchLength(lane.pending));
+      lane.sentAt = batch[0]?.at ?? now;
+      batches.push({ leader, pending: batch });
     }
     return batches;
   }
@@ -51,6 +65,7 @@ export class Backlog {
     const lane = this.#lanes.get(leader);
     if (!lane) return;
     lane.busySince = null;
+    lane.sentAt = Number.POSITIVE_INFINITY;
     if (again.length > 0) lane.pending = [...again, ...lane.pending];
   }
 
@@ -85,7 +100,7 @@ export class Backlog {
     const leader = this.#leaderOf(record.topic, record.partition);
     let lane = this.#lanes.get(leader);
     if (!lane) {
-      lane = { pending: [], busySince: null };
+      lane = { pending: [], busySince: null, sentAt: Number.POSITIVE_INFINITY };
       this.#lanes.set(leader, lane);
     }
     return lane;

@@ -34,6 +34,8 @@ export interface ProducerOptions {
 export interface Pending {
   readonly record: OutgoingRecord;
   readonly bytes: number;
+  /** When it was handed in. */
+  readonly at: number;
   readonly giveUpAt: number;
   readonly resolve: (sent: Sent) => void;
   readonly reject: (error: Error) => void;
@@ -89,6 +91,12 @@ export class KafkaProducer implements RecordSender {
     return this.#backlog.bytes;
   }
 
+  /** How long the record has been waiting that was handed in first and is not acknowledged, milliseconds. */
+  get oldestWaitingMs(): number {
+    const { oldestAt } = this.#backlog;
+    return oldestAt === undefined ? 0 : Math.max(0, this.#options.clock.now() - oldestAt);
+  }
+
   partitionOf(topic: string, key: string): number {
     const count = this.#options.partitions.get(topic);
     if (!count) throw new Error(`topic ${topic} is not one that this process writes to`);
@@ -102,8 +110,8 @@ export class KafkaProducer implements RecordSender {
       if (bytes > RECORD_BYTES_MAX) {
         return reject(new RangeError(`a record of ${bytes} bytes is too large for ${record.topic}`));
       }
-      const giveUpAt = this.#options.clock.now() + giveUpMs;
-      this.#backlog.add({ record, bytes, giveUpAt, resolve, reject });
+      const at = this.#options.clock.now();
+      this.#backlog.add({ record, bytes, at, giveUpAt: at + giveUpMs, resolve, reject });
       this.#schedule();
     });
   }

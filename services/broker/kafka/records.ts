@@ -123,6 +123,11 @@ export class KafkaRecords {
     return id === undefined || this.#schemas.isKnown(id);
   }
 
+  /** Schemas that the registry is being asked for. */
+  get schemasWaiting(): number {
+    return this.#schemas.waiting;
+  }
+
   /** Asks the registry for the record's schema until it answers or the signal fires. Never rejects. */
   async learn(bytes: Buffer | null, signal: AbortSignal): Promise<void> {
     const id = schemaIdOf(bytes ?? NO_BYTES);

@@ -1,4 +1,4 @@
-import type { Quarantined } from '../../domain/quarantine.ts';
+import type { Quarantined, QuarantineReason } from '../../domain/quarantine.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Broker, Shelf } from '../broker.ts';
 import { errorLine } from './error-line.ts';
@@ -21,6 +21,8 @@ export interface QuarantineOptions extends ShelfOptions {
 export class QuarantineShelf {
   readonly list: Shelf<Quarantined>['list'];
   readonly visit: Shelf<Quarantined>['visit'];
+  /** Since this process started. */
+  readonly putByReason = new Map<QuarantineReason, number>();
   readonly #options: QuarantineOptions;
   readonly #shelf: TopicShelf<'quarantined'>;
 
@@ -42,6 +44,7 @@ export class QuarantineShelf {
     // One merchant's records keep their order, which times of a millisecond do not tell.
     const partition = sender.partitionOf(topic, record.merchantId ?? '');
     await sender.send({ topic, partition, key: Buffer.from(key), value });
+    this.putByReason.set(record.reason, (this.putByReason.get(record.reason) ?? 0) + 1);
   }
 
   /** See the port. Rejects with "outcome unknown" when brokers do not answer for 30 s: some may be requeued by then. */

@@ -31,7 +31,17 @@ export type OpenTopic = (
   topic: string,
   options: Omit<
     TopicConsumerOptions,
-    'kafka' | 'admins' | 'clock' | 'log' | 'topic' | 'groupId' | 'committed' | 'unreadable'
+    | 'kafka'
+    | 'admins'
+    | 'clock'
+    | 'log'
+    | 'topic'
+    | 'groupId'
+    | 'committed'
+    | 'settled'
+    | 'commitFailed'
+    | 'lost'
+    | 'unreadable'
   >,
 ) => TopicConsumer;
 

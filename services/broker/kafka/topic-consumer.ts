@@ -33,6 +33,11 @@ export interface TopicConsumerOptions {
   readonly assigned?: (partition: Partition) => void;
   /** Everything before `offset` is committed. */
   readonly committed?: (partition: number, offset: number) => void;
+  /** A record that was taken is done. */
+  readonly settled?: (record: ReadRecord) => void;
+  readonly commitFailed?: () => void;
+  /** Records that were deleted before they were read. */
+  readonly lost?: (partition: number, count: number) => void;
   /** Partitions are not ours any more, or heartbeats are answered again: what was held back may have changed. */
   readonly changed?: () => void;
   /** Whether what comes of new work can be written down; absent = always. */
@@ -107,8 +112,10 @@ export class TopicConsumer {
   }
 
   /** A record is done: it may be committed, if its partition is still ours. */
-  done({ partition, offset, bytes }: ReadRecord): void {
+  done(record: ReadRecord): void {
+    const { partition, offset, bytes } = record;
     partition.done(offset, bytes);
+    this.#options.settled?.(record);
     if (partition.isPaused && partition.isAlive) this.#resumeWhenLow(partition);
   }
 
@@ -270,6 +277,7 @@ export class TopicConsumer {
             ? 'records were deleted before they were read: raise the retention'
             : 'a gap while reading; again',
         );
+        if (lost > 0) this.#options.lost?.(partition.id, lost);
         partition.skipTo(low);
         this.#fetchFrom(partition);
         return;

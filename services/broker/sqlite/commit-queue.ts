@@ -75,6 +75,11 @@ export class CommitQueue {
     return this.#pauseMs === 0 && this.#dead === null;
   }
 
+  /** How long the commit on its way has been running, milliseconds. */
+  get waitingMs(): number {
+    return this.#running ? Math.max(0, this.#clock.now() - this.#running.at) : 0;
+  }
+
   /** A commit is on its way. */
   get busy(): boolean {
     return this.#running !== null;

@@ -10,6 +10,7 @@ import { withText } from '../../codec/data-text.ts';
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { DomainEvent } from '../../domain/event.ts';
 import type { JournalEntry } from '../../domain/journal.ts';
+import type { QuarantineReason } from '../../domain/quarantine.ts';
 import type { DeliveryTask, TaskClass } from '../../domain/task.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -28,6 +29,7 @@ import { noteClockChanges } from './clock-note.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { DirectoryTable } from './directory-table.ts';
 import { EngineThread } from './engine-thread.ts';
+import { Forgetting } from './forgetting.ts';
 import { JournalReader } from './journal-reader.ts';
 import { conflicting, StoredEvent, settleEvent, settleTask } from './settle.ts';
 import { deadLetterShelf, quarantineShelf } from './shelves.ts';
@@ -38,10 +40,6 @@ import type { FileItem } from './work.ts';
 
 /** How long a repeated event id is recognised, unless told otherwise. */
 const RECENT_EVENTS_RETENTION_MS = 45 * 86_400_000;
-/** Event ids are forgotten in small steps, so that no commit waits long for one; after a whole round, a pause. */
-const FORGET_PAUSE_MS = 1_000;
-const FORGET_ROUND_PAUSE_MS = 60 * 60 * 1000;
-const FORGET_STEP = 1_000;
 const CLOSE_GRACE_MS = 5_000;
 /**
  * No event is routed while so many first attempts wait in memory: the tasks would be read back from the file when their
@@ -92,8 +90,9 @@ class Engine implements SqliteBroker {
   readonly #streams: Streams;
   readonly #directory: DirectoryTable;
   #fail: (error: Error) => void = () => {};
-  #cancelForgetting: () => void = () => {};
   readonly #endClockNote: () => void;
+  readonly #quarantined = new Map<QuarantineReason, number>();
+  readonly #forgetting: Forgetting;
   #closing: Promise<void> | null = null;
 
   constructor(options: SqliteBrokerOptions, thread: EngineThread, opened: Opened) {
@@ -135,7 +134,8 @@ class Engine implements SqliteBroker {
     });
     this.quarantine = quarantineShelf(thread, this.#queue, this.#streams.decoderOf);
     this.deadLetters = deadLetterShelf(thread, this.#queue, this.#streams.decoderOf);
-    this.#forgetAfter(FORGET_ROUND_PAUSE_MS);
+    const { recentEventsRetentionMs: retentionMs = RECENT_EVENTS_RETENTION_MS } = options;
+    this.#forgetting = new Forgetting({ clock, queue: this.#queue, thread, retentionMs });
     this.#endClockNote = noteClockChanges(clock, this.#queue);
   }
 
@@ -182,6 +182,10 @@ class Engine implements SqliteBroker {
       joining: [],
       oldestOverdueMs: this.#streams.oldestOverdueMs(),
       backlog: this.#streams.backlog(),
+      partitions: this.#streams.partitions(),
+      producer: { waitingBytes: 0, oldestWaitingMs: this.#queue.waitingMs },
+      schemasWaiting: 0,
+      quarantined: this.#quarantined,
       stuck: { count, oldestMs: count === 0 ? 0 : Math.max(0, this.#options.clock.now() - since) },
     };
   }
@@ -211,7 +215,7 @@ class Engine implements SqliteBroker {
   }
 
   #release(): void {
-    this.#cancelForgetting();
+    this.#forgetting.end();
     this.#endClockNote();
     this.#streams.close();
     this.#queue.end(new Error('the broker is closed'));
@@ -230,6 +234,7 @@ class Engine implements SqliteBroker {
       input: ({ record, row }) => new StoredEvent(record, row?.at ?? 0),
       settle: (result, item) => {
         settleEvent(result, this.#queue.kept, clock.now());
+        if (result.kind === 'quarantined') this.#countQuarantined(result.record.reason, 1);
         return this.#settled(item);
       },
       mayHandOver: () => live.ahead < TASKS_AHEAD_MAX || !this.tasks.live.isConsumed,
@@ -279,20 +284,12 @@ class Engine implements SqliteBroker {
       await this.#queue.publish((part) => {
         for (const event of conflicts) part.quarantine(conflicting(event, now));
       });
+      this.#countQuarantined('event_id_conflict', conflicts.length);
     }
     return answers;
   }
 
-  /** Forgets old event ids a little at a time, when no commit is on its way. */
-  #forgetAfter(pauseMs: number): void {
-    const { clock, recentEventsRetentionMs = RECENT_EVENTS_RETENTION_MS } = this.#options;
-    this.#cancelForgetting = clock.at(clock.now() + pauseMs, () => {
-      if (this.#queue.busy) return this.#forgetAfter(FORGET_PAUSE_MS);
-      const request = { before: clock.wall() - recentEventsRetentionMs, limit: FORGET_STEP };
-      this.#thread.send({ kind: 'forgetEvents', ...request }, [], (reply) => {
-        const more = reply.kind === 'forgotten' && reply.more;
-        if (!this.#closing) this.#forgetAfter(more ? FORGET_PAUSE_MS : FORGET_ROUND_PAUSE_MS);
-      });
-    });
+  #countQuarantined(reason: QuarantineReason, count: number): void {
+    this.#quarantined.set(reason, (this.#quarantined.get(reason) ?? 0) + count);
   }
 }

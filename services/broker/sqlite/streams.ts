@@ -1,7 +1,7 @@
 import type { RecordDecoder } from '../../codec/record-codec.ts';
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { BrokerStatus } from '../broker.ts';
+import type { BrokerStatus, PartitionStatus, StreamName } from '../broker.ts';
 import { DelayedTasks } from './delayed-tasks.ts';
 import { CODECS, type EngineThread } from './engine-thread.ts';
 import { LogStream } from './log-stream.ts';
@@ -75,6 +75,21 @@ export class Streams {
     return { events: logs[EVENTS] ?? 0, tasks, delayed, journal: logs[JOURNAL] ?? 0 };
   }
 
+  partitions(): PartitionStatus[] {
+    const now = this.#clock.now();
+    const logs = this.#logs.map(({ pending, oldestAt }, stream) => {
+      const topic = STREAMS[stream] ?? '';
+      const at = pending > 0 ? oldestAt : undefined;
+      return { ...IDLE, stream: streamNameOf(stream), topic, lag: pending, oldestMs: ageOf(at, now) };
+    });
+    const delayed = this.#delayed.flatMap(({ nextDue }, taskClass) => {
+      if (taskClass <= EVENTS || taskClass >= JOURNAL) return [];
+      const topic = `${STREAMS[taskClass]}.delayed`;
+      return [{ ...IDLE, stream: 'delayed' as const, topic, lag: null, oldestMs: ageOf(nextDue, now) }];
+    });
+    return [...logs, ...delayed];
+  }
+
   oldestOverdueMs(): number {
     const now = this.#clock.now();
     const setBy = this.#clock.wall(now) - now;
@@ -93,4 +108,25 @@ export class Streams {
 /** What a commit says of the directory changes in it: kept parts carry none. */
 export function directoryChangesOf(offered: Part, reply: CommitReply): readonly DirectoryChange[] {
   return offered.directory.filter((_, order) => !reply.stale.includes(order));
+}
+
+/** One process has the file for itself: nothing is lost, taken over or committed apart. */
+const IDLE = {
+  partition: 0,
+  isHeld: true,
+  stalled: null,
+  retentionLeftMs: null,
+  uncommittedMs: 0,
+  commitFailures: 0,
+  lost: 0,
+  outOfRange: 0,
+} as const;
+
+function streamNameOf(stream: number): StreamName {
+  if (stream === EVENTS) return 'events';
+  return stream === JOURNAL ? 'journal' : 'tasks';
+}
+
+function ageOf(at: number | undefined, now: number): number {
+  return at === undefined ? 0 : Math.max(0, now - at);
 }

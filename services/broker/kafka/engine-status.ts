@@ -1,0 +1,43 @@
+import type { BrokerStatus } from '../broker.ts';
+import type { KafkaJournal } from './journal-source.ts';
+import type { Lag } from './lag.ts';
+import type { KafkaProducer } from './producer.ts';
+import type { KafkaRecords } from './records.ts';
+import type { QuarantineShelf } from './shelf.ts';
+import type { Sources } from './sources.ts';
+import type { TaskStreams } from './task-streams.ts';
+
+export interface EngineParts {
+  readonly now: number;
+  readonly isOpen: boolean;
+  readonly joining: readonly string[];
+  readonly lag: Lag;
+  readonly producer: KafkaProducer;
+  readonly records: KafkaRecords;
+  readonly quarantine: QuarantineShelf;
+  readonly sources: Sources;
+  readonly journal: KafkaJournal;
+  readonly taskStreams: TaskStreams;
+}
+
+export function engineStatus(parts: EngineParts): BrokerStatus {
+  const { now, lag, producer, sources, journal, taskStreams } = parts;
+  const stuck = [...sources.stuck, journal.stuck];
+  const count = stuck.reduce((sum, one) => sum + one.count, 0);
+  const since = Math.min(...stuck.map((one) => one.since));
+  const waiting = [taskStreams.oldestDue(now), lag.waitingSince()].filter((at) => at !== undefined);
+  return {
+    reachable: parts.isOpen && producer.isReachable && lag.isAnswered,
+    joining: parts.joining,
+    oldestOverdueMs: waiting.length > 0 ? Math.max(0, now - Math.min(...waiting)) : 0,
+    // The other processes' part of it is asked for only while somebody looks at it.
+    get backlog() {
+      return lag.backlog();
+    },
+    partitions: lag.partitions(),
+    producer: { waitingBytes: producer.waitingBytes, oldestWaitingMs: producer.oldestWaitingMs },
+    schemasWaiting: parts.records.schemasWaiting,
+    quarantined: parts.quarantine.putByReason,
+    stuck: { count, oldestMs: count === 0 ? 0 : Math.max(0, now - since) },
+  };
+}

@@ -1,0 +1,45 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { CommitQueue } from './commit-queue.ts';
+import type { EngineThread } from './engine-thread.ts';
+
+/** Event ids are forgotten in small steps, so that no commit waits long for one; after a whole round, a pause. */
+const FORGET_PAUSE_MS = 1_000;
+const FORGET_ROUND_PAUSE_MS = 60 * 60 * 1000;
+const FORGET_STEP = 1_000;
+
+export interface ForgettingOptions {
+  readonly clock: Clock;
+  readonly queue: CommitQueue;
+  readonly thread: EngineThread;
+  /** How long an event id is remembered, milliseconds. */
+  readonly retentionMs: number;
+}
+
+/** Forgets old event ids a little at a time, when no commit is on its way. */
+export class Forgetting {
+  readonly #options: ForgettingOptions;
+  #cancel: () => void = () => {};
+  #isOver = false;
+
+  constructor(options: ForgettingOptions) {
+    this.#options = options;
+    this.#after(FORGET_ROUND_PAUSE_MS);
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#cancel();
+  }
+
+  #after(pauseMs: number): void {
+    const { clock, queue, thread, retentionMs } = this.#options;
+    this.#cancel = clock.at(clock.now() + pauseMs, () => {
+      if (queue.busy) return this.#after(FORGET_PAUSE_MS);
+      const before = clock.wall() - retentionMs;
+      thread.send({ kind: 'forgetEvents', before, limit: FORGET_STEP }, [], (reply) => {
+        const more = reply.kind === 'forgotten' && reply.more;
+        if (!this.#isOver) this.#after(more ? FORGET_PAUSE_MS : FORGET_ROUND_PAUSE_MS);
+      });
+    });
+  }
+}
