@@ -7,6 +7,8 @@ import { operatorRoutes } from './api/operator/routes.ts';
 import type { Broker, Follower } from './broker/broker.ts';
 import { openBroker } from './broker/open.ts';
 import { Directory } from './domain/directory.ts';
+import { observeBroker } from './observability/broker-metrics.ts';
+import { isFresh, observeReadiness, type Phase, readinessOf } from './observability/readiness.ts';
 import { startRecorder } from './recorder/recorder.ts';
 import { runRetention } from './recorder/retention.ts';
 import { startRouter } from './router/router.ts';
@@ -18,7 +20,7 @@ import { KeyRing } from './runtime/keyring.ts';
 import { Lifecycle } from './runtime/lifecycle.ts';
 import { LogOutput } from './runtime/log-output.ts';
 import { countDroppedLines, createLogger, type Logger, written } from './runtime/logger.ts';
-import { type Readiness, startOperations } from './runtime/operations.ts';
+import { startOperations } from './runtime/operations.ts';
 import { openPrivateFolder } from './runtime/private-files.ts';
 import { systemRandom } from './runtime/random.ts';
 import { runProcess } from './runtime/run-process.ts';
@@ -28,8 +30,6 @@ import { openTransport } from './sender/transport.ts';
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
 import type { Store } from './store/store.ts';
 
-/** A directory that has not been proved fresh for this long stops the sender (design: the directory). */
-const STALENESS_MS_MAX = 5000;
 /** Time after the attempts' own deadline in which what is settled becomes durable. */
 const SETTLE_MS = 5000;
 /** A reader of the log that has stopped reading does not keep the process. */
@@ -106,10 +106,15 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
   const house = await openHouse(config, lifecycle);
   const { broker, store } = house;
   let phase: Phase = 'starting';
+  // Secrets are opened by senders only.
+  const parts = { ...house, keyRing: has(config, 'sender') ? house.keyRing : null };
+  const readiness = () => readinessOf(parts, phase);
+  observeReadiness(house.registry, readiness);
+  observeBroker(house.registry, broker, house.follower);
   const operations = await startOperations({
     ...config.operations,
     registry: house.registry,
-    readiness: () => readiness(house, phase),
+    readiness,
     isShort: () => house.descriptors.isShort,
     ...(store && has(config, 'api') ? { operatorRoutes: operatorRoutesOf({ ...house, store }) } : {}),
   });
@@ -136,8 +141,6 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
   };
 }
 
-type Phase = 'starting' | 'running' | 'draining';
-
 function has(config: Config, role: Config['roles'][number]): boolean {
   return config.roles.includes(role);
 }
@@ -146,24 +149,6 @@ function operatorRoutesOf(house: Parts & { readonly store: Store }) {
   const { environment, dataDir } = house.config;
   const keyRing = () => house.keyRing;
   return operatorRoutes({ ...house, keyRing, isRelayed: true, random: systemRandom, environment, dataDir });
-}
-
-/**
- * Ready = the table is up to date, broker and store can be written to, what is consumed here is consumed, and this process
- * is neither starting nor stopping.
- */
-function readiness(house: House, phase: Phase): Readiness {
-  const { reachable, joining } = house.broker.status();
-  const reasons = [
-    ...(phase === 'running' ? [] : [`this process is ${phase}`]),
-    ...(reachable ? [] : ['the broker cannot be written to']),
-    ...(joining.length === 0 ? [] : [`not in its consumer groups yet: ${joining.join(', ')}`]),
-    ...((house.store?.status().reachable ?? true) ? [] : ['the store cannot be written to']),
-    ...(house.descriptors.shortage === null ? [] : [house.descriptors.shortage]),
-    ...(isFresh(house) ? [] : ['the directory is not up to date']),
-    ...(has(house.config, 'sender') ? house.keyRing.lacks(house.directory.sealedWith) : []),
-  ];
-  return { ready: reasons.length === 0, reasons };
 }
 
 /** Whoever changes endpoints does not begin without a key: what it seals could not be read. */
@@ -277,10 +262,6 @@ async function startSending(house: Parts): Promise<void> {
 
 function egressOf({ egress }: Config) {
   return { ports: egress.ports, allow: parseEgressAllow(egress.allow) };
-}
-
-function isFresh(house: Pick<House, 'follower'>): boolean {
-  return house.follower.stalenessMs() < STALENESS_MS_MAX;
 }
 
 function readCa(path: string): string {

@@ -14,6 +14,8 @@ export interface Readiness {
   readonly ready: boolean;
   /** What is missing, one line each; empty when ready. */
   readonly reasons: readonly string[];
+  /** What else waits, one line each: no reason to send no work. */
+  readonly waiting: readonly string[];
 }
 
 export interface Operations {
@@ -37,8 +39,8 @@ export async function startOperations(options: {
   const app = express().disable('x-powered-by');
   app.get('/livez', (_request, response) => void response.type('text/plain').send('ok\n'));
   app.get('/readyz', (_request, response) => {
-    const { ready, reasons } = options.readiness();
-    response.status(ready ? 200 : 503).json({ ready, reasons });
+    const readiness = options.readiness();
+    response.status(readiness.ready ? 200 : 503).json(readiness);
   });
   app.get('/metrics', async (_request, response) => {
     response.type(options.registry.contentType).send(await options.registry.metrics());

@@ -103,10 +103,17 @@ const PARTS: readonly Part[] = [
   },
   ...STATIONS.map(station),
   {
+    name: 'observability',
+    files: /^services\/observability\//,
+    parts: [...DOMAIN, 'runtime', 'the broker port', 'the store port'],
+    instead: 'It reads what the ports say of themselves: pass in what it needs.',
+  },
+  {
     name: 'the wiring',
     files: /^services\/main\.ts$/,
     parts: [
       ...STATION_MAY,
+      'observability',
       'the broker chooser',
       'a store engine',
       ...STATIONS.map((name) => `the ${name} station`),

@@ -24,11 +24,9 @@ export class KnownSchemas {
   readonly #absentSince = new Map<number, number>();
   /** Requests on their way: partitions that wait for the same schema ask once. */
   readonly #asking = new Map<number, Promise<boolean>>();
-  /** By schema id, how many wait for it. */
-  readonly #waiting = new Map<number, number>();
   /** When the registry first failed to answer; undefined while it answers. */
   #silentSince: number | undefined;
-  /** Ids that are asked for without an answer: since when, and when that was told last. */
+  /** Schema ids that records wait for, asked for without an answer: since when, and when that was told last. */
   readonly #waiting = new Map<number, { readonly since: number; toldAt: number }>();
 
   constructor(registry: SchemaRegistry, clock: Clock, log: Logger) {
@@ -53,21 +51,18 @@ export class KnownSchemas {
     return since !== undefined && this.#clock.now() - since < ABSENCE_MS;
   }
 
-  /** Schemas that are waited for now. */
+  /** Schemas that records wait for because the registry has not answered. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
   /** Asks until the registry has answered or the signal fires. Never rejects. */
   async learn(id: number, signal: AbortSignal): Promise<void> {
-    this.#waiting.set(id, (this.#waiting.get(id) ?? 0) + 1);
     for (let pauseMs = PAUSE_MS_MIN; !signal.aborted && !this.isKnown(id); pauseMs *= 2) {
-      if (await unlessAborted(this.#ask(id), signal)) break;
+      if (await unlessAborted(this.#ask(id), signal)) return;
       await this.#clock.sleep(Math.min(pauseMs, PAUSE_MS_MAX), signal);
     }
-    const others = (this.#waiting.get(id) ?? 1) - 1;
-    if (others === 0) this.#waiting.delete(id);
-    else this.#waiting.set(id, others);
+    this.#waiting.delete(id);
   }
 
   #ask(id: number): Promise<boolean> {

@@ -1,0 +1,86 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { Broker, Follower } from '../broker/broker.ts';
+import type { Directory } from '../domain/directory.ts';
+import type { Descriptors } from '../runtime/descriptors.ts';
+import type { KeyRing } from '../runtime/keyring.ts';
+import type { Readiness } from '../runtime/operations.ts';
+import type { Store } from '../store/store.ts';
+
+/** A directory that has not been proved fresh for this long stops the sender (design: the directory). */
+const STALENESS_MS_MAX = 5000;
+/** Named in an answer: a cluster has hundreds of partitions. */
+const NAMED_MAX = 10;
+
+export type Phase = 'starting' | 'running' | 'draining';
+
+/** What a process must have to be ready. */
+export interface ReadinessParts {
+  readonly broker: Pick<Broker, 'status'>;
+  readonly store: Pick<Store, 'status'> | null;
+  readonly follower: Pick<Follower, 'stalenessMs'>;
+  readonly directory: Directory;
+  readonly descriptors: Pick<Descriptors, 'shortage'>;
+  /** Null where this process opens no secrets. */
+  readonly keyRing: Pick<KeyRing, 'lacks'> | null;
+}
+
+/**
+ * Ready = the table is up to date, broker and store can be written to, what is consumed here is consumed, and this process
+ * is neither starting nor stopping.
+ */
+export function readinessOf(parts: ReadinessParts, phase: Phase): Readiness {
+  const { reachable, joining, partitions, stuck, schemasWaiting } = parts.broker.status();
+  const stalled = partitions.flatMap(({ topic, partition, stalled: stand }) =>
+    stand ? [`${topic}/${partition} has stood still for ${seconds(stand.forMs)}: ${stand.reason}`] : [],
+  );
+  const reasons = [
+    ...(phase === 'running' ? [] : [`this process is ${phase}`]),
+    ...(reachable ? [] : ['the broker cannot be written to']),
+    ...(joining.length === 0 ? [] : [`not in its consumer groups yet: ${joining.join(', ')}`]),
+    ...((parts.store?.status().reachable ?? true) ? [] : ['the store cannot be written to']),
+    ...(parts.descriptors.shortage === null ? [] : [parts.descriptors.shortage]),
+    ...(isFresh(parts) ? [] : ['the directory is not up to date']),
+    ...(parts.keyRing?.lacks(parts.directory.sealedWith) ?? []),
+    ...atMost(stalled),
+  ];
+  const late = partitions.flatMap(({ topic, partition, lag, oldestMs, stalled: stand }) =>
+    !stand && oldestMs >= LATE_MS
+      ? [`${topic}/${partition}: ${lag ?? 'some'} records wait, the oldest for ${seconds(oldestMs)}`]
+      : [],
+  );
+  const waiting = [
+    ...(stuck.count === 0
+      ? []
+      : [`${stuck.count} inputs whose handler keeps failing, the oldest for ${seconds(stuck.oldestMs)}`]),
+    ...(schemasWaiting === 0 ? [] : [`records wait for ${schemasWaiting} schemas of the registry`]),
+    ...atMost(late),
+  ];
+  return { ready: reasons.length === 0, reasons, waiting };
+}
+
+const LATE_MS = 10_000;
+
+/** Exports readiness, so that an alert can be made of it. */
+export function observeReadiness(registry: Registry, read: () => Readiness): void {
+  new Gauge({
+    name: 'hookrail_ready',
+    help: 'Whether /readyz says that work can be done: 1 or 0.',
+    registers: [registry],
+    collect() {
+      this.set(read().ready ? 1 : 0);
+    },
+  });
+}
+
+export function isFresh({ follower }: Pick<ReadinessParts, 'follower'>): boolean {
+  return follower.stalenessMs() < STALENESS_MS_MAX;
+}
+
+function atMost(lines: readonly string[]): string[] {
+  const more = lines.length - NAMED_MAX;
+  return more <= 0 ? [...lines] : [...lines.slice(0, NAMED_MAX), `and ${more} more partitions`];
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1000)} s`;
+}

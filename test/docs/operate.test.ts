@@ -1,0 +1,107 @@
+/**
+ * What an operator is given holds together: the table of metrics names all that a running service exports and nothing else,
+ * alerts and dashboard use metrics that there are, every alert has a runbook, and each fires when it should.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, test } from 'vitest';
+import { parse } from 'yaml';
+import { describeWithKafka, freshPrefix } from '../support/kafka.ts';
+import { kafkaEnvironment } from '../support/kafka-environment.ts';
+import { preparePremises, startService } from '../support/system.ts';
+
+const folder = fileURLToPath(new URL('../../docs/operate/', import.meta.url));
+const read = (file: string) => readFileSync(`${folder}${file}`, 'utf8');
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly description: string; readonly runbook: string };
+}
+const rules: readonly Rule[] = parse(read('alerts.yml')).groups.flatMap(
+  ({ rules: ofGroup }: { rules: Rule[] }) => ofGroup,
+);
+const documented = [...read('metrics.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name ?? '');
+
+/** Metric names in an expression: histograms by their own name. */
+function metricsIn(expression: string): string[] {
+  const names = expression.match(/\b(hookrail|process|nodejs)_\w+/g) ?? [];
+  return names.map((name) => name.replace(/_(bucket|count|sum)$/, ''));
+}
+
+/** The expressions of every panel. */
+function dashboardExpressions(): string[] {
+  const { panels } = JSON.parse(read('dashboard.json')) as {
+    panels: { targets?: { expr: string }[] }[];
+  };
+  return panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+}
+
+/** Names of all metrics that a service with every role exports. */
+async function exportedBy(environment: Record<string, string>): Promise<string[]> {
+  const premises = await preparePremises(environment);
+  const service = await startService(premises.environment);
+  try {
+    const text = await (await fetch(`${service.operationsUrl}/metrics`)).text();
+    return [...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name ?? '');
+  } finally {
+    await service.end('SIGTERM');
+  }
+}
+
+async function checkService(environment: Record<string, string>): Promise<void> {
+  const exported = await exportedBy(environment);
+  const ours = exported.filter((name) => name.startsWith('hookrail_'));
+  expect([...ours].sort()).toEqual([...documented].sort());
+  const used = [...rules.map(({ expr }) => expr), ...dashboardExpressions()].flatMap(metricsIn);
+  expect(used.length).toBeGreaterThan(40);
+  expect(used.filter((name) => !exported.includes(name))).toEqual([]);
+}
+
+describe('metrics', () => {
+  it('are all documented, and all there on the embedded engine, those of alerts and dashboard too', async () => {
+    await checkService({});
+  });
+});
+
+await describeWithKafka('metrics on Kafka', (kafka) => {
+  it('are the same ones', async () => {
+    await checkService(kafkaEnvironment(kafka, freshPrefix()));
+  }, 90_000);
+});
+
+test('every alert says how severe it is, what to do, and has a runbook', () => {
+  const headings = [...read('README.md').matchAll(/^### (\w+)$/gm)].map(([, name]) => name ?? '');
+  expect(rules.map(({ alert }) => alert)).toEqual(headings);
+  for (const { alert, labels, annotations } of rules) {
+    expect(['warning', 'critical'], alert).toContain(labels.severity);
+    expect(annotations.summary.length, alert).toBeGreaterThan(10);
+    expect(annotations.description.length, alert).toBeGreaterThan(20);
+    expect(annotations.runbook).toBe(`docs/operate/README.md#${alert.toLowerCase()}`);
+  }
+});
+
+test('every alert is tried by alerts.test.yml', () => {
+  const names = parse(read('alerts.test.yml')).tests.map(({ name }: { name: string }) => name);
+  expect(names).toEqual([...rules.map(({ alert }) => `${alert} fires`), 'nothing fires where all is well']);
+});
+
+describe('promtool', () => {
+  const isThere = spawnSync('promtool', ['--version']).status === 0;
+  if (!isThere) {
+    const how = 'promtool is missing (Debian: apt-get install --no-install-recommends prometheus)';
+    if (process.env.HOOKRAIL_REQUIRE_PROMTOOL === '1') throw new Error(`HOOKRAIL_REQUIRE_PROMTOOL=1: ${how}`);
+    console.warn(`The alerting rules are not checked: ${how}.`);
+  }
+  const promtool = (...argv: string[]) => execFileSync('promtool', argv, { cwd: folder, encoding: 'utf8' });
+
+  it.skipIf(!isThere)('finds the rules well formed', () => {
+    expect(promtool('check', 'rules', 'alerts.yml')).toContain(`${rules.length} rules found`);
+  });
+
+  it.skipIf(!isThere)('fires each alert when it should, and none where all is well', () => {
+    expect(promtool('test', 'rules', 'alerts.test.yml')).toContain('SUCCESS');
+  });
+});
