@@ -84,7 +84,7 @@ describe('with a registry that fails', () => {
         clock.advance(500);
         return lines.length > 0;
       });
-      clock.advance(60_000);
+      clock.advance(30_000);
       expect(codec.isKnown(unknown)).toBe(false);
       expect(codec.isKnown(known)).toBe(true);
       expect(codec.decodeEvent(known).ok).toBe(true);
