@@ -51,9 +51,9 @@ export async function runOperator(
   print: (line: string) => void,
   printError: (line: string) => void,
 ): Promise<number> {
-  const execute: Execute = async (command, options, given) => {
+  const execute: Execute = async (command, options, given, shape) => {
     const result = await ask(command, given, withDataDir(environment, options['data-dir']));
-    print(shown(result, options.output));
+    print(shown(shape ? shape(result) : result, options.output));
   };
   try {
     await commandLine(argv, environment, execute, print).parseAsync();

@@ -19,7 +19,7 @@
 import type { DirectoryChange } from '../domain/directory.ts';
 import type { DomainEvent } from '../domain/event.ts';
 import type { DeadLetter, JournalEntry, Routed } from '../domain/journal.ts';
-import type { Quarantined, QuarantineReason } from '../domain/quarantine.ts';
+import type { Quarantined, QuarantineReason, RecordOrigin } from '../domain/quarantine.ts';
 import type { Tier } from '../domain/retry.ts';
 import type { DeliveryTask, TaskClass } from '../domain/task.ts';
 
@@ -43,11 +43,13 @@ export interface Broker {
   /** Resolves when the whole table as it stood at the call has been applied; `apply` is synchronous and never throws. */
   followDirectory(apply: (change: DirectoryChange) => void): Promise<Follower>;
   readonly quarantine: Shelf<Quarantined> & {
+    /** The record at a position; undefined when there is none. Throws RangeError when it is no position. */
+    read(position: string): Promise<Quarantined | undefined>;
     /**
-     * Puts the records back on EVENTS as they arrived, and takes them off the shelf; any number of them. Unknown positions
-     * are ignored. Returns how many.
+     * Puts records back where they came from, as they arrived, and takes them off the shelf; any number of them. Those that
+     * cannot be put back stay there and are named with the reason. Unknown positions are ignored.
      */
-    requeue(positions: readonly string[]): Promise<number>;
+    requeue(positions: readonly string[]): Promise<Requeued>;
   };
   readonly deadLetters: Shelf<DeadLetter>;
   status(): BrokerStatus;
@@ -55,6 +57,11 @@ export interface Broker {
   readonly failed: Promise<Error>;
   /** Stops every consumer, makes durable what was settled, releases what the engine holds. May be called twice. */
   close(): Promise<void>;
+}
+
+export interface Requeued {
+  readonly requeued: number;
+  readonly refused: readonly { readonly position: string; readonly detail: string }[];
 }
 
 export interface BrokerCapabilities {
@@ -84,7 +91,16 @@ export interface ReceivedEvent {
   readonly acceptedAt: number;
   readonly decoded:
     | { readonly ok: true; readonly event: DomainEvent }
-    | { readonly ok: false; readonly reason: QuarantineReason; readonly detail: string };
+    | {
+        readonly ok: false;
+        readonly reason: QuarantineReason;
+        readonly detail: string;
+        /** From the header, where that much could be read. */
+        readonly eventId?: string;
+        readonly merchantId?: string;
+      };
+  /** The Kafka record that it was. */
+  readonly origin?: RecordOrigin;
   /** W3C traceparent, well formed, if the producer sent one. */
   readonly traceparent?: string;
 }

@@ -5,7 +5,8 @@
 import type avro from 'avsc';
 import { type DomainEvent, EVENT_TYPES, type EventType } from '../domain/event.ts';
 import type { QuarantineReason } from '../domain/quarantine.ts';
-import { checkEvent } from './event-json.ts';
+import { checkUuid } from './check-value.ts';
+import { checkEvent, checkMerchantId } from './event-json.ts';
 import type { EventProblem } from './event-problem.ts';
 import { eventSchemaText, recordNameOf, typeOfRecord } from './event-schemas.ts';
 import type { EventRecords } from './generated/event-types.ts';
@@ -58,7 +59,13 @@ export function schemaIdOf(bytes: Uint8Array): number | undefined {
 
 export type DecodedEvent =
   | { readonly ok: true; readonly event: DomainEvent }
-  | { readonly ok: false; readonly reason: QuarantineReason; readonly detail: string };
+  | ({ readonly ok: false; readonly reason: QuarantineReason; readonly detail: string } & HeaderIds);
+
+/** What a record's header says of whose event it is, where that much can be read. */
+interface HeaderIds {
+  readonly eventId?: string;
+  readonly merchantId?: string;
+}
 
 /** What is known of one schema id: how to read its records, or why none can be read. */
 type Writer =
@@ -66,8 +73,9 @@ type Writer =
       readonly type: EventType;
       readonly own: avro.Type;
       readonly resolver: ReturnType<avro.Type['createResolver']>;
+      readonly header: HeaderReader;
     }
-  | { readonly reason: QuarantineReason; readonly detail: string };
+  | { readonly header?: HeaderReader; readonly reason: QuarantineReason; readonly detail: string };
 
 /**
  * Decodes records of the events topic. `schemaOf` answers the writer's schema (JSON, parsed or as text) of an id, or
@@ -90,18 +98,20 @@ export class EventDecoder {
     }
     const writer = this.#writerOf(schemaId);
     if (writer === undefined) return refuse('unknown_schema', `the registry has no schema ${schemaId}`);
-    if ('reason' in writer) return refuse(writer.reason, writer.detail);
+    const body = Buffer.from(bytes.buffer, bytes.byteOffset + PREFIX_BYTES, bytes.length - PREFIX_BYTES);
+    if ('reason' in writer) return refuse(writer.reason, writer.detail, writer.header?.(body));
     let record: EventRecords[EventType];
     try {
-      const body = Buffer.from(bytes.buffer, bytes.byteOffset + PREFIX_BYTES, bytes.length - PREFIX_BYTES);
       record = writer.own.fromBuffer(body, writer.resolver);
     } catch (error) {
       const reason = error instanceof NotRepresentable ? 'schema_violation' : 'undecodable';
-      return refuse(reason, `schema ${schemaId} cannot read the record: ${messageOf(error)}`);
+      const detail = `schema ${schemaId} cannot read the record: ${messageOf(error)}`;
+      return refuse(reason, detail, writer.header(body));
     }
     const problems: EventProblem[] = [];
     const event = checkEvent(writer.type, record.header, record.data, problems);
-    return event === undefined ? refuse('schema_violation', describe(problems)) : { ok: true, event };
+    if (event !== undefined) return { ok: true, event };
+    return refuse('schema_violation', describe(problems), idsOf(record.header));
   }
 
   #writerOf(schemaId: number): Writer | undefined {
@@ -129,12 +139,54 @@ function resolveWriter(schemaId: number, schema: unknown): Writer {
     return { reason: 'unknown_schema', detail };
   }
   const own = ownTypeOf(type);
+  const header = headerReader(written, own);
   try {
-    return { type, own, resolver: own.createResolver(written) };
+    return { type, own, resolver: own.createResolver(written), header };
   } catch (error) {
     const detail = `schema ${schemaId} does not fit ${written.name}: ${messageOf(error)}`;
-    return { reason: 'schema_violation', detail };
+    return { reason: 'schema_violation', detail, header };
   }
+}
+
+/** Reads the ids at the beginning of a record whose rest cannot be read. Never throws. */
+type HeaderReader = (body: Buffer) => HeaderIds;
+
+function headerReader(written: avro.Type, own: avro.Type): HeaderReader {
+  const nothing = () => ({});
+  const first = (written as avro.types.RecordType).fields?.[0];
+  const ownHeader = (own as avro.types.RecordType).field('header')?.type;
+  // Fields have no names in Avro's bytes: only what comes first can be read without reading what comes before.
+  if (first?.name !== 'header' || ownHeader === undefined) return nothing;
+  try {
+    const resolver = ownHeader.createResolver(first.type);
+    return (body) => {
+      try {
+        const { value, offset } = ownHeader.decode(body, 0, resolver);
+        return offset < 0 ? {} : idsOf(value);
+      } catch {
+        return {};
+      }
+    };
+  } catch {
+    return nothing;
+  }
+}
+
+/** Those ids of a header that are well formed. */
+function idsOf({
+  eventId,
+  merchantId,
+}: {
+  readonly eventId?: unknown;
+  readonly merchantId?: unknown;
+}): HeaderIds {
+  const none: EventProblem[] = [];
+  const event = checkUuid(eventId, '', none);
+  const merchant = checkMerchantId(merchantId, '', none);
+  return {
+    ...(event === undefined ? {} : { eventId: event }),
+    ...(merchant === undefined ? {} : { merchantId: merchant }),
+  };
 }
 
 /** avsc repeats whole schemas in its messages: their beginning says enough. */
@@ -147,6 +199,6 @@ function describe(problems: readonly EventProblem[]): string {
   return problems.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ');
 }
 
-function refuse(reason: QuarantineReason, detail: string): DecodedEvent {
-  return { ok: false, reason, detail };
+function refuse(reason: QuarantineReason, detail: string, ids?: HeaderIds): DecodedEvent {
+  return { ok: false, reason, detail, ...ids };
 }

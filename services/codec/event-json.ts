@@ -153,7 +153,11 @@ function given(value: unknown, pointer: string, problems: EventProblem[]): unkno
   return report(problems, pointer, 'required', 'is required and missing');
 }
 
-function checkMerchantId(value: unknown, pointer: string, problems: EventProblem[]): string | undefined {
+export function checkMerchantId(
+  value: unknown,
+  pointer: string,
+  problems: EventProblem[],
+): string | undefined {
   const text = checkString(value, pointer, problems);
   if (text === undefined || text.length <= MERCHANT_ID_CHARACTERS_MAX) return text;
   const detail = `must have at most ${MERCHANT_ID_CHARACTERS_MAX} characters`;

@@ -15,7 +15,7 @@ import type {
   Routed,
   RoutingVerdict,
 } from '../domain/journal.ts';
-import type { Quarantined } from '../domain/quarantine.ts';
+import type { Quarantined, RecordOrigin } from '../domain/quarantine.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import { dataText, eventOfText } from './data-text.ts';
 import { asBuffer, recordCodec } from './record-codec.ts';
@@ -43,9 +43,24 @@ export const directoryCodec = recordCodec<DirectoryChange>(
 
 export const quarantinedCodec = recordCodec<Quarantined>(
   ['Quarantined.avsc'],
-  (record) => ({ ...record, bytes: asBuffer(record.bytes) }),
-  (value: Quarantined) => ({ ...value }),
+  ({ origin, ...record }) => ({
+    ...record,
+    bytes: asBuffer(record.bytes),
+    origin: origin === undefined ? null : originToAvro(origin),
+  }),
+  ({ origin, ...record }: InAvro<Quarantined>) =>
+    origin === null ? record : { ...record, origin: originFromAvro(origin) },
 );
+
+function originToAvro(origin: RecordOrigin): object {
+  const headers = origin.headers.map(({ name, value }) => ({ name, value: value && asBuffer(value) }));
+  return { ...origin, key: origin.key && asBuffer(origin.key), headers };
+}
+
+/** Plain objects: Avro's records carry a prototype of their own. */
+function originFromAvro(origin: RecordOrigin): RecordOrigin {
+  return { ...origin, headers: origin.headers.map((header) => ({ ...header })) };
+}
 
 export const deadLetterCodec = recordCodec<DeadLetter>(
   ['DeliveryTask.avsc', 'DeadLetter.avsc'],

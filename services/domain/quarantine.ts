@@ -3,6 +3,7 @@ export const QUARANTINE_REASONS = [
   'undecodable',
   'unknown_schema',
   'schema_violation',
+  'too_large',
   'event_id_conflict',
   'unknown_merchant',
   'simulated_in_production',
@@ -18,6 +19,29 @@ export interface Quarantined {
   /** If it could be read that far. */
   readonly eventId: string | null;
   readonly merchantId: string | null;
-  /** The record exactly as it arrived. */
+  /** The record's value exactly as it arrived; its beginning when `origin.isWhole` is false. */
   readonly bytes: Uint8Array;
+  /** The Kafka record it was. Absent on the embedded engine, and on records of earlier versions. */
+  readonly origin?: RecordOrigin;
+}
+
+/** A Kafka record's place and everything beside its value. */
+export interface RecordOrigin {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  /** The record's time, milliseconds since the epoch. */
+  readonly timestamp: number;
+  readonly key: Uint8Array | null;
+  /** In order; a name may occur more than once. */
+  readonly headers: readonly RecordHeader[];
+  /** Length of the value as it arrived; null = the record had no value (a tombstone). */
+  readonly valueBytes: number | null;
+  /** Whether key, headers and value are all kept in full. Only then can the record be put back. */
+  readonly isWhole: boolean;
+}
+
+export interface RecordHeader {
+  readonly name: string;
+  readonly value: Uint8Array | null;
 }

@@ -12,4 +12,6 @@ export type Execute = (
   command: OperatorCommand | ShelfCommand,
   options: GlobalOptions,
   given: Arguments,
+  /** Turns the result into what is printed. */
+  shape?: (result: unknown) => unknown,
 ) => Promise<void>;

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import type { Argv } from 'yargs';
 import { QUARANTINE_REASONS } from '../domain/quarantine.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
@@ -13,7 +14,18 @@ const FILTER = {
   since: { type: 'string', describe: 'Only events quarantined since then (RFC 3339, or 30m, 2h, 7d)' },
 } as const;
 
-/** `quarantine list|summary|replay`: events that could not be routed. */
+const ENCODINGS = ['hex', 'base64'] as const;
+
+/** The bytes as they were asked for. A file is readable by its owner only, and never overwritten: they may be personal. */
+function withBytes(result: unknown, encoding: (typeof ENCODINGS)[number], file: string | undefined): object {
+  const { base64, ...rest } = result as { readonly base64: string };
+  const bytes = Buffer.from(base64, 'base64');
+  if (file === undefined) return { ...rest, [encoding]: bytes.toString(encoding) };
+  writeFileSync(file, bytes, { mode: 0o600, flag: 'wx' });
+  return { ...rest, file };
+}
+
+/** `quarantine list|summary|show|replay`: records that could not be used. */
 export function quarantineCommands(commands: Argv<GlobalOptions>, run: Execute): Argv<GlobalOptions> {
   return commands
     .command(
@@ -32,8 +44,25 @@ export function quarantineCommands(commands: Argv<GlobalOptions>, run: Execute):
       (argv) => run('quarantine-summary', argv, {}),
     )
     .command(
+      'show <position>',
+      'One of them: its place, key, headers and bytes',
+      (show) =>
+        show
+          .positional('position', {
+            type: 'string',
+            demandOption: true,
+            describe: 'As quarantine list shows it',
+          })
+          .option('encoding', { choices: ENCODINGS, default: 'hex' as const, describe: 'Of the bytes shown' })
+          .option('file', { type: 'string', describe: 'Write the bytes into this new file instead' }),
+      (argv) => {
+        const { position, encoding, file } = argv;
+        return run('quarantine-show', argv, { position }, (result) => withBytes(result, encoding, file));
+      },
+    )
+    .command(
       'replay [positions..]',
-      'Put events back on the stream, after a fix',
+      'Put records back where they came from, after a fix',
       (replay) =>
         replay
           .positional('positions', { type: 'string', array: true, describe: 'As quarantine list shows them' })
@@ -44,7 +73,7 @@ export function quarantineCommands(commands: Argv<GlobalOptions>, run: Execute):
         return run('quarantine-replay', argv, { positions, all, reason, merchant, since });
       },
     )
-    .demandCommand(1, 'say what to do with the quarantine: list, summary, replay');
+    .demandCommand(1, 'say what to do with the quarantine: list, summary, show, replay');
 }
 
 /** `dead-letters list|summary`: deliveries that are over without a success. */

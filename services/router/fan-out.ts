@@ -24,7 +24,7 @@ export interface FanOutContext {
  */
 export function fanOut(received: ReceivedEvent, context: FanOutContext): RouterResult {
   const { decoded } = received;
-  if (!decoded.ok) return quarantined(received, context, null, decoded.reason, decoded.detail);
+  if (!decoded.ok) return quarantined(received, context, decoded, decoded.reason, decoded.detail);
   const { event } = decoded;
   const refuse = (reason: QuarantineReason, detail: string) =>
     quarantined(received, context, event, reason, detail);
@@ -117,10 +117,12 @@ function firstTask(
 function quarantined(
   received: ReceivedEvent,
   context: FanOutContext,
-  event: DomainEvent | null,
+  known: { readonly eventId?: string; readonly merchantId?: string },
   reason: QuarantineReason,
   detail: string,
 ): RouterResult {
-  const ids = { eventId: event?.eventId ?? null, merchantId: event?.merchantId ?? null };
-  return { kind: 'quarantined', record: { reason, detail, at: context.now, ...ids, bytes: received.bytes } };
+  const { bytes, origin } = received;
+  const ids = { eventId: known.eventId ?? null, merchantId: known.merchantId ?? null };
+  const record = { reason, detail, at: context.now, ...ids, bytes };
+  return { kind: 'quarantined', record: origin === undefined ? record : { ...record, origin } };
 }

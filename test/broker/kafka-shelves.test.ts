@@ -77,7 +77,10 @@ await describeWithKafka('the shelves on Kafka', ({ brokers }) => {
     expect(list.slice(0, 2).map((one) => one.record)).toEqual(
       [record, garbage].map((one) => ({ ...one, bytes: expect.anything() })),
     );
-    expect(await shelf.requeue([second, first, first, '999999', `${first}0`, '1-2-3'])).toBe(2);
+    expect(await shelf.requeue([second, first, first, '999999', `${first}0`, '1-2-3'])).toEqual({
+      requeued: 2,
+      refused: [],
+    });
     const content = await tables.contentOf(tables.topics.events);
     const back = content.map(({ key, value }) => [key?.toString(), value]);
     expect(back).toHaveLength(2);
@@ -86,7 +89,7 @@ await describeWithKafka('the shelves on Kafka', ({ brokers }) => {
     const ours = content.find(({ key }) => key?.length);
     expect(ours?.partition).toBe(tables.sender.partitionOf(tables.topics.events, event.entityId));
     expect((await shelf.list({ limit: 10 })).map(({ position }) => position)).toEqual([third]);
-    expect(await shelf.requeue([first, second])).toBe(0);
+    expect(await shelf.requeue([first, second])).toEqual({ requeued: 0, refused: [] });
     expect(await tables.contentOf(tables.topics.events)).toHaveLength(2);
   });
 
@@ -100,7 +103,7 @@ await describeWithKafka('the shelves on Kafka', ({ brokers }) => {
       await shelf.put(record);
     }
     const positions = (await shelf.list({ limit: 30 })).map(({ position }) => position);
-    expect(await shelf.requeue(positions.slice(0, 25))).toBe(25);
+    expect(await shelf.requeue(positions.slice(0, 25))).toEqual({ requeued: 25, refused: [] });
     const page = await shelf.list({ limit: 2 });
     expect(page.map(({ record }) => record.eventId)).toEqual(ids.slice(25, 27));
     const after = await shelf.list({ limit: 100, after: positions[3] ?? '' });
@@ -126,7 +129,7 @@ await describeWithKafka('the shelves on Kafka', ({ brokers }) => {
     const noConsumer = { consumer: () => expect.unreachable() } as unknown as Kafka;
     const shelf = tables.quarantineOn(tables.readerOn(noConsumer));
     expect(await shelf.list({ limit: 10 })).toEqual([]);
-    expect(await shelf.requeue(['1-2-3', 'x'])).toBe(0);
+    expect(await shelf.requeue(['1-2-3', 'x'])).toEqual({ requeued: 0, refused: [] });
     const begun = Date.now();
     for (let index = 0; index < 10; index += 1) await shelf.list({ limit: 10 });
     expect(Date.now() - begun).toBeLessThan(1_000);

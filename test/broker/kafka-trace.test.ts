@@ -154,7 +154,7 @@ describe('what is read', () => {
     const task = aTask({ traceparent: TRACEPARENT });
     const [sent] = [outgoing.task(task, NOW)];
     const headers = Object.fromEntries(
-      Object.entries(sent.headers ?? {}).map(([name, text]) => [name, Buffer.from(text)]),
+      Object.entries(sent.headers ?? {}).map(([name, text]) => [name, Buffer.from(String(text))]),
     );
     const partition = new Partition(sent.topic, 0);
     // Without a value, so that only the headers can tell.

@@ -188,6 +188,20 @@ describe('another writer’s schema', () => {
   });
 });
 
+it('quarantines a record with those ids of its header that can be read', () => {
+  const { eventId, merchantId } = EVENT;
+  const decoded = [
+    writtenWith((schema) => schema, { ...RECORD, data: { ...RECORD.data, status: 'lower case' } }),
+    ownDecoder().decode(encode(EVENT).subarray(0, -7)),
+    writtenWith((schema) => schema, { ...RECORD, header: { ...RECORD.header, eventId: 'no uuid' } }),
+  ];
+  expect(decoded).toEqual([
+    { ok: false, reason: 'schema_violation', detail: expect.anything(), eventId, merchantId },
+    { ok: false, reason: 'undecodable', detail: expect.anything(), eventId, merchantId },
+    { ok: false, reason: 'schema_violation', detail: expect.anything(), merchantId },
+  ]);
+});
+
 describe('poison', () => {
   it('is never an exception: truncated anywhere, trailing, flipped, random', () => {
     const decoder = ownDecoder();

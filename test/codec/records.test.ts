@@ -2,6 +2,7 @@
  * Guarantee: every record of hookrail's own streams comes back as it was written, alone or in the middle of a batch,
  * and what an older version wrote with an older schema stays readable.
  */
+import avro from 'avsc';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ByteWriter } from '../../services/codec/byte-writer.ts';
@@ -65,6 +66,17 @@ const quarantined = fc.record({
   merchantId: or(text),
   bytes,
 }) as unknown as fc.Arbitrary<Quarantined>;
+const origin = fc.record({
+  topic: text,
+  partition: small,
+  offset: small,
+  timestamp: time,
+  key: or(bytes),
+  headers: fc.array(fc.record({ name: text, value: or(bytes) }), { maxLength: 3 }),
+  valueBytes: or(small),
+  isWhole: fc.boolean(),
+});
+const shelvedRecord = fc.tuple(quarantined, origin).map(([record, from]) => ({ ...record, origin: from }));
 const deadLetter = fc.record({ task, reason: text, failureCode: text, at: time });
 const response = fc.record({
   status: small,
@@ -179,10 +191,28 @@ describe('records come back as they were written', () => {
   it('journal entries', () => comesBack(journalCodec, journal));
   it('directory changes', () => comesBack(directoryCodec, change));
   it('quarantined records', () => comesBack(quarantinedCodec, quarantined));
+  it('quarantined records with their place', () => comesBack(quarantinedCodec, shelvedRecord));
   it('dead letters', () => comesBack(deadLetterCodec, deadLetter as unknown as fc.Arbitrary<DeadLetter>));
 });
 
 describe('schemas may grow', () => {
+  it('reads a quarantined record of before its place was kept, and the version before reads one of today', () => {
+    const today = JSON.parse(quarantinedCodec.schema);
+    const before = {
+      ...today,
+      fields: today.fields.filter(({ name }: { name: string }) => name !== 'origin'),
+    };
+    const earlier = avro.Type.forSchema(before);
+    const [sample] = fc.sample(shelvedRecord, 1);
+    if (!sample) throw new Error('no sample');
+    const { origin: _, ...written } = sample;
+    const decoder = quarantinedCodec.decoder(JSON.stringify(before));
+    expect(decoder.decode(earlier.toBuffer(written), 0)).toEqual(written);
+    const resolver = earlier.createResolver(avro.Type.forSchema(today));
+    const read = earlier.fromBuffer(quarantinedCodec.toBuffer(sample), resolver);
+    expect({ ...read }).toEqual(written);
+  });
+
   it('reads a task written before linkedSpan existed', () => {
     const older = JSON.parse(taskCodec.schema);
     older.fields = older.fields.filter((field: { name: string }) => field.name !== 'linkedSpan');

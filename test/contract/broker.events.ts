@@ -182,7 +182,11 @@ export function eventGuarantees(bench: GiveBench): void {
     await stopped(refuse);
     broker = await bench().crash(broker);
     const position = shelved?.position ?? '';
-    expect(await broker.quarantine.requeue([position, position, '999999'])).toBe(1);
+    expect(await broker.quarantine.read(position)).toEqual(shelved?.record);
+    expect(await broker.quarantine.requeue([position, position, '999999'])).toEqual({
+      requeued: 1,
+      refused: [],
+    });
     await broker.events.consume(
       (input) => {
         if (input.decoded.ok) seen.push(input.decoded.event);
@@ -193,7 +197,7 @@ export function eventGuarantees(bench: GiveBench): void {
     await bench().eventually('the event again', () => seen.length === 1);
     expect(seen).toEqual([event]);
     expect(await broker.quarantine.list({ limit: 10 })).toEqual([]);
-    expect(await broker.quarantine.requeue([position])).toBe(0);
+    expect(await broker.quarantine.requeue([position])).toEqual({ requeued: 0, refused: [] });
   });
 
   it('recognises a repeated event, where it says that it does', async (context) => {

@@ -2,6 +2,7 @@
  * The operator's tool does the same whether a service runs (it asks it) or not (it opens the store), and says clearly
  * what it cannot do.
  */
+import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -145,10 +146,18 @@ describe.each(['asking a running service', 'opening the broker'])('shelves, %s',
     const listed = await json('quarantine', 'list');
     expect(listed).toHaveLength(3);
     expect(Object.keys(listed[0])).toEqual([
-      ...['position', 'at', 'reason', 'eventId', 'merchantId', 'bytes', 'detail'],
+      ...['position', 'at', 'reason', 'eventId', 'merchantId', 'place', 'key', 'bytes', 'detail'],
     ]);
     const [first, second] = listed;
     expect(await json('quarantine', 'list', '--limit', '1', '--after', first.position)).toEqual([second]);
+    const { hex, ...details } = await json('quarantine', 'show', first.position);
+    expect(details).toEqual(first);
+    const file = join(dataDir, `${first.eventId}.bin`);
+    const { base64 } = await json('quarantine', 'show', first.position, '--encoding', 'base64');
+    expect(await json('quarantine', 'show', first.position, '--file', file)).toEqual({ ...first, file });
+    expect([hex, base64]).toEqual([readFileSync(file, 'hex'), readFileSync(file, 'base64')]);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ eventId: first.eventId });
+    expect((await operator('quarantine', 'show', '999999')).err).toContain('nothing lies at 999999');
     expect(await json('quarantine', 'replay', first.position)).toEqual({ replayed: 1 });
     expect(await json('quarantine', 'replay', first.position)).toEqual({ replayed: 0 });
     const others = ['--reason', 'render_failed', '--merchant', second.merchantId];

@@ -4,11 +4,13 @@ import { Admins } from '../../services/broker/kafka/admins.ts';
 import { KafkaDirectory } from '../../services/broker/kafka/directory.ts';
 import { clusterOf } from '../../services/broker/kafka/kafkajs-cluster.ts';
 import { KafkaProducer } from '../../services/broker/kafka/producer.ts';
+import { QuarantineShelf } from '../../services/broker/kafka/quarantine/quarantine-shelf.ts';
 import { KafkaRecords } from '../../services/broker/kafka/records.ts';
 import { SchemaRegistry } from '../../services/broker/kafka/registry.ts';
-import { QuarantineShelf } from '../../services/broker/kafka/shelf.ts';
+import { Outgoing } from '../../services/broker/kafka/settle.ts';
 import { TopicReader } from '../../services/broker/kafka/topic-reader.ts';
 import { deadLetterShelf } from '../../services/broker/kafka/topic-shelf.ts';
+import { topicNames } from '../../services/broker/kafka/topics.ts';
 import { systemClock } from '../../services/runtime/clock.ts';
 import { createLogger } from '../../services/runtime/logger.ts';
 import { systemRandom } from '../../services/runtime/random.ts';
@@ -42,6 +44,9 @@ export async function openTables(brokers: readonly string[]) {
   const registry = new SchemaRegistry({ url: fake.url, auth: null, ca: null, clock });
   const records = await KafkaRecords.open(registry, { clock, log, mayRegister: true, giveUpMs: 10_000 });
   const base = { clock, log, records, sender, random: systemRandom, groupPrefix: prefix };
+  const names = topicNames(prefix, topics.events);
+  const partitionOf = sender.partitionOf.bind(sender);
+  const outgoing = new Outgoing({ records, topics: names, partitionOf, retryScale: 1 });
   const readerOn = (client: Kafka) => new TopicReader({ ...base, kafka: client, admins });
   const directoryOn = (client: Kafka, asking = admins) =>
     new KafkaDirectory({ ...base, kafka: client, admins: asking, topic: topics.directory });
@@ -76,7 +81,10 @@ export async function openTables(brokers: readonly string[]) {
     reader,
     readerOn,
     quarantineOn: (through: TopicReader) =>
-      new QuarantineShelf({ ...base, reader: through, topic: topics.quarantine, eventsTopic: topics.events }),
+      new QuarantineShelf({
+        ...{ ...base, partitions, outgoing, topics: names, reader: through },
+        topic: topics.quarantine,
+      }),
     deadLettersOn: (through: TopicReader) =>
       deadLetterShelf({ ...base, reader: through, topic: topics.dead }),
     /** Everything that lies in a topic. */
@@ -95,14 +103,16 @@ const topicsOf = (prefix: string) => ({
   dead: `${prefix}dead`,
   quarantine: `${prefix}quarantine`,
   events: `${prefix}events`,
+  deliver: `${prefix}deliver`,
+  journal: `${prefix}journal`,
 });
 
 const SHELF = { numPartitions: 3, configEntries: APPENDED };
 
-async function createTopics(admins: Admins, { directory, dead, quarantine, events }: Topics): Promise<void> {
+async function createTopics(admins: Admins, { directory, ...others }: Topics): Promise<void> {
   const topics = [
     { topic: directory, numPartitions: 1, configEntries: COMPACT },
-    ...[dead, quarantine, events].map((topic) => ({ topic, ...SHELF })),
+    ...Object.values(others).map((topic) => ({ topic, ...SHELF })),
   ];
   await admins.ask((admin) => admin.createTopics({ topics, waitForLeaders: false }));
   // Brokers learn of a topic one after the other.

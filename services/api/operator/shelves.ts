@@ -1,4 +1,4 @@
-import type { Broker, Shelf } from '../../broker/broker.ts';
+import type { Broker, Requeued, Shelf } from '../../broker/broker.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
 import { QUARANTINE_REASONS, type Quarantined, type QuarantineReason } from '../../domain/quarantine.ts';
 import { timestamp } from '../endpoint-json.ts';
@@ -19,6 +19,13 @@ const COMMANDS = {
     return records.map(({ position, record }) => quarantinedJson(position, record));
   },
   'quarantine-summary': ({ quarantine }) => summaryOf(quarantine),
+  'quarantine-show': async ({ quarantine }, { position }) => {
+    if (typeof position !== 'string') throw new OperatorError('position: a text is needed');
+    const record = await quarantine.read(position).catch(refuseRange);
+    if (!record)
+      throw new OperatorError(`nothing lies at ${position} in the quarantine (see quarantine list)`);
+    return { ...quarantinedJson(position, record), ...originJson(record), base64: base64Of(record.bytes) };
+  },
   'quarantine-replay': replay,
   'dead-letters-list': async ({ deadLetters }, given) => {
     const records = await deadLetters.list(pageOf(given)).catch(refuseRange);
@@ -43,11 +50,14 @@ export function runShelfCommand(
   return COMMANDS[name](shelves, given, now);
 }
 
+/** Named in an answer; the others are still listed. */
+const REFUSALS_MAX = 20;
+
 /**
- * Puts records back on EVENTS: those at `positions`, or all of a `reason` or a `merchant`, or simply `all`. What lies there
+ * Puts records back where they came from: those at `positions`, or all of a `reason` or a `merchant`, or simply `all`. What lies there
  * when it begins is found first, so that a record that comes straight back is not put back again and again.
  */
-async function replay({ quarantine }: Shelves, given: Arguments, now: number): Promise<{ replayed: number }> {
+async function replay({ quarantine }: Shelves, given: Arguments, now: number): Promise<Replayed> {
   const { positions = [], all = false } = given;
   if (!Array.isArray(positions) || !positions.every((position) => typeof position === 'string')) {
     throw new OperatorError('positions: a list of texts is needed');
@@ -60,7 +70,17 @@ async function replay({ quarantine }: Shelves, given: Arguments, now: number): P
     );
   }
   const wanted = chooses ? await found(quarantine, filter) : positions;
-  return { replayed: wanted.length === 0 ? 0 : await quarantine.requeue(wanted) };
+  if (wanted.length === 0) return { replayed: 0 };
+  const { requeued, refused } = await quarantine.requeue(wanted);
+  if (refused.length === 0) return { replayed: requeued };
+  return { replayed: requeued, refused: refused.length, refusals: refused.slice(0, REFUSALS_MAX) };
+}
+
+/** `refusals` names the first of the refused ones. */
+interface Replayed {
+  readonly replayed: number;
+  readonly refused?: number;
+  readonly refusals?: Requeued['refused'];
 }
 
 interface Filter {
@@ -133,8 +153,34 @@ function refuseRange(error: unknown): never {
 
 /** Without the bytes: they may hold personal data. */
 function quarantinedJson(position: string, record: Quarantined) {
-  const { reason, detail, at, eventId, merchantId, bytes } = record;
-  return { position, at: timestamp(at), reason, eventId, merchantId, bytes: bytes.length, detail };
+  const { reason, detail, at, eventId, merchantId, bytes, origin } = record;
+  const place = origin === undefined ? null : `${origin.topic}/${origin.partition}@${origin.offset}`;
+  const key = origin?.key ? shownBytes(origin.key) : null;
+  const size = origin?.valueBytes ?? bytes.length;
+  return { position, at: timestamp(at), reason, eventId, merchantId, place, key, bytes: size, detail };
+}
+
+/** What is left of the Kafka record; nothing where there was none. */
+function originJson({ origin }: Quarantined) {
+  if (origin === undefined) return {};
+  const headers = origin.headers.map(({ name, value }) => ({ name, value: value && shownBytes(value) }));
+  const { timestamp: at, valueBytes, isWhole } = origin;
+  return { recordTime: timestamp(at), headers, isTombstone: valueBytes === null, isWhole };
+}
+
+const SHOWN_BYTES_MAX = 200;
+
+/** Text as it is, anything else as hexadecimal digits; cut when it is long. */
+function shownBytes(bytes: Uint8Array): string {
+  const beginning = Buffer.from(bytes.subarray(0, SHOWN_BYTES_MAX));
+  const text = beginning.toString();
+  const isText = /^[\x20-\x7e]*$/.test(text);
+  const shown = isText ? text : `0x${beginning.toString('hex')}`;
+  return bytes.length > SHOWN_BYTES_MAX ? `${shown}…` : shown;
+}
+
+function base64Of(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }
 
 /** Without the body: it holds personal data. */

@@ -2,8 +2,8 @@ import type { BrokerStatus } from '../broker.ts';
 import type { KafkaJournal } from './journal-source.ts';
 import type { Lag } from './lag.ts';
 import type { KafkaProducer } from './producer.ts';
+import type { QuarantineShelf } from './quarantine/quarantine-shelf.ts';
 import type { KafkaRecords } from './records.ts';
-import type { QuarantineShelf } from './shelf.ts';
 import type { Sources } from './sources.ts';
 import type { TaskStreams } from './task-streams.ts';
 

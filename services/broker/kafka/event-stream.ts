@@ -2,6 +2,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { readTraceparent, TRACEPARENT } from '../../runtime/trace-context.ts';
 import type { ReceivedEvent } from '../broker.ts';
 import type { ReadRecord } from './partition.ts';
+import { originOf } from './quarantine/origin.ts';
 import type { KafkaRecords } from './records.ts';
 import { StreamFeed } from './stream-feed.ts';
 import type { OpenTopic } from './task-streams.ts';
@@ -56,7 +57,8 @@ export class EventStream {
     await this.#consumer?.abandon();
   }
 
-  #received({ value, timestamp, headers }: ReadRecord): ReceivedEvent {
+  #received(record: ReadRecord): ReceivedEvent {
+    const { value, timestamp, headers } = record;
     const bytes = value ?? Buffer.alloc(0);
     const traceparent = readTraceparent(headers[TRACEPARENT]);
     return {
@@ -64,6 +66,10 @@ export class EventStream {
       // A producer's clock may be ahead of ours; nothing was accepted in the future.
       acceptedAt: Math.min(timestamp, this.#deps.clock.wall()),
       decoded: this.#deps.records.decodeEvent(bytes),
+      // Asked for by the few that go to quarantine.
+      get origin() {
+        return originOf(record);
+      },
       ...(traceparent === undefined ? {} : { traceparent }),
     };
   }

@@ -36,10 +36,11 @@ import { lagTopics } from './lag-topics.ts';
 import type { ReadRecord } from './partition.ts';
 import { KafkaProducer } from './producer.ts';
 import { Publisher } from './publisher.ts';
+import { originOf, placeText } from './quarantine/origin.ts';
+import { QuarantineShelf } from './quarantine/quarantine-shelf.ts';
 import type { KafkaRecords } from './records.ts';
 import { Retentions } from './retentions.ts';
 import { Outgoing } from './settle.ts';
-import { QuarantineShelf } from './shelf.ts';
 import { Sources } from './sources.ts';
 import { type OpenTopic, TaskStreams } from './task-streams.ts';
 import { TopicConsumer } from './topic-consumer.ts';
@@ -143,8 +144,8 @@ class Engine implements KafkaBroker {
     this.#publisher = new Publisher({ ...deps, outgoing: this.#outgoing, eventsTopic: topics.events });
     this.#directory = new KafkaDirectory({ ...deps, admins: this.#directoryAdmins, topic: topics.directory });
     this.#reader = new TopicReader(deps);
-    const shelf = { ...deps, reader: this.#reader, eventsTopic: topics.events };
-    this.quarantine = new QuarantineShelf({ ...shelf, topic: topics.quarantine });
+    const shelf = { ...deps, reader: this.#reader };
+    this.quarantine = new QuarantineShelf({ ...shelf, topic: topics.quarantine, outgoing: this.#outgoing });
     this.deadLetters = deadLetterShelf({ ...shelf, topic: topics.dead });
     const closing = this.#closing.signal;
     const open: OpenTopic = (topic, rest) => this.#openTopic(topic, rest);
@@ -250,16 +251,10 @@ class Engine implements KafkaBroker {
   /** A record of our own that cannot be read is kept for operators: nothing is dropped. */
   #poison(record: ReadRecord, detail: string, done: () => void): void {
     const { clock, log } = this.#options;
-    const { partition, offset, value } = record;
-    const place = `${partition.topic}/${partition.id}@${offset}`;
-    log.error({ place, detail }, 'a record cannot be read; it is kept in the quarantine');
-    const bytes = value ?? Buffer.alloc(0);
-    const shelved = {
-      reason: 'undecodable',
-      detail: `${place}: ${detail}`,
-      at: clock.wall(),
-      bytes,
-    } as const;
+    const origin = originOf(record);
+    log.error({ place: placeText(origin), detail }, 'a record cannot be read; it is kept in the quarantine');
+    const bytes = record.value ?? Buffer.alloc(0);
+    const shelved = { reason: 'undecodable', detail, at: clock.wall(), bytes, origin } as const;
     this.quarantine.put({ ...shelved, eventId: null, merchantId: null }).then(done, () => {});
   }
 

@@ -1,11 +1,12 @@
 import { crc32c } from '@node-rs/crc32';
+import type { Headers, HeaderValue } from './record-sender.ts';
 
 /** A record as it lies in a batch. */
 export interface BatchedRecord {
   readonly key: Buffer | null;
   /** The parts of the value, in order; null = no value (a tombstone). */
   readonly value: readonly Buffer[] | null;
-  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly headers: Headers | undefined;
 }
 
 /** Bytes of a batch before its records: from the base offset to the count of records. */
@@ -66,8 +67,12 @@ function lengthOf({ key, value, headers }: BatchedRecord, offsetDelta: number): 
   if (headers === undefined) return length + 1;
   let count = 0;
   for (const name in headers) {
-    count += 1;
-    length += sizeOfField(Buffer.byteLength(name)) + sizeOfField(Buffer.byteLength(headers[name] ?? ''));
+    const given = headers[name] ?? null;
+    for (const value of valuesOf(given)) {
+      count += 1;
+      length +=
+        sizeOfField(Buffer.byteLength(name)) + sizeOfField(value === null ? -1 : Buffer.byteLength(value));
+    }
   }
   return length + sizeOfVarInt(count);
 }
@@ -88,12 +93,26 @@ function writeRecord(record: BatchedRecord, length: number, index: number, into:
     return end;
   }
   const names = Object.keys(headers);
-  end = writeVarInt(names.length, into, end);
+  let count = 0;
+  for (const name of names) count += valuesOf(headers[name] ?? null).length;
+  end = writeVarInt(count, into, end);
   for (const name of names) {
-    end = writeText(name, into, end);
-    end = writeText(headers[name] ?? '', into, end);
+    for (const value of valuesOf(headers[name] ?? null)) {
+      end = writeText(name, into, end);
+      end = writeHeaderValue(value, into, end);
+    }
   }
   return end;
+}
+
+function valuesOf(given: HeaderValue | readonly HeaderValue[]): readonly HeaderValue[] {
+  return Array.isArray(given) ? given : [given as HeaderValue];
+}
+
+function writeHeaderValue(value: HeaderValue, into: Buffer, at: number): number {
+  if (typeof value === 'string') return writeText(value, into, at);
+  const end = writeVarInt(value === null ? -1 : value.length, into, at);
+  return value === null ? end : end + value.copy(into, end);
 }
 
 function writeText(text: string, into: Buffer, at: number): number {

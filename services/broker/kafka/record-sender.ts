@@ -1,3 +1,7 @@
+export type HeaderValue = string | Buffer | null;
+/** By name; several values = the name occurs as often. */
+export type Headers = Readonly<Record<string, HeaderValue | readonly HeaderValue[]>>;
+
 /** A record on its way to a topic. */
 export interface OutgoingRecord {
   readonly topic: string;
@@ -5,7 +9,7 @@ export interface OutgoingRecord {
   readonly key: Buffer | null;
   /** null takes the key's earlier record off a shelf or a compacted topic. */
   readonly value: Buffer | null;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Headers;
   /** Given: may become one record with its neighbours in the partition. Only where there are no headers. */
   readonly joins?: Joining;
 }

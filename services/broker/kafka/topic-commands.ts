@@ -1,5 +1,5 @@
 import { TIERS } from '../../domain/retry.ts';
-import { type TopicNames, type TopicSpec, topicNames } from './topics.ts';
+import { type TopicNames, type TopicSpec, topicList, topicNames } from './topics.ts';
 
 /** Commands of Kafka's own tools, for clusters where applications may not create topics or grant themselves ACLs. */
 
@@ -28,8 +28,8 @@ function accessOf(role: Role, names: TopicNames): Access {
     case 'api':
       return {
         reads: [names.directory, names.dead, names.quarantine],
-        // Quarantine too: a record that is put back on EVENTS is taken off the shelf by a null.
-        writes: [names.events, names.test, names.replay, names.journal, names.directory, names.quarantine],
+        // All that quarantined records may have come from, and the shelf itself: a null takes a record off it.
+        writes: topicList(names).filter((name) => name !== names.dead),
       };
     case 'router':
       return {
@@ -59,9 +59,7 @@ export interface AclOptions {
 export function aclCommands(roles: readonly Role[], options: AclOptions): string[] {
   const names = topicNames(options.topicPrefix, options.eventsTopic);
   const access = roles.map((role) => accessOf(role, names));
-  const own = Object.values(names).flatMap((name) =>
-    typeof name === 'string' ? [name] : Object.values<string>(name),
-  );
+  const own = topicList(names);
   const allow = (operations: readonly string[], resource: string) =>
     `kafka-acls.sh --bootstrap-server ${options.brokers.join(',')} --add --allow-principal ${options.principal} ` +
     `${operations.map((operation) => `--operation ${operation}`).join(' ')} ${resource}`;

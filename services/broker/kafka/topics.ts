@@ -81,6 +81,12 @@ export function topicNames(prefix: string, eventsTopic: string): TopicNames {
   };
 }
 
+/** All of them. */
+export function topicList(names: TopicNames): string[] {
+  const { retry, ...rest } = names;
+  return [...Object.values<string>(rest), ...Object.values<string>(retry)];
+}
+
 /** The short tiers are the busy ones: most deliveries that fail at all fail once or twice. */
 const retryPartitions = (tier: Tier): number => (tier <= 66 ? 24 : 12);
 

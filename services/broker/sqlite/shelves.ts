@@ -1,7 +1,8 @@
 import type { RecordDecoder } from '../../codec/record-codec.ts';
+import type { DomainEvent } from '../../domain/event.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
 import type { Quarantined } from '../../domain/quarantine.ts';
-import type { Broker, ListOptions, Shelf } from '../broker.ts';
+import type { Broker, ListOptions, Requeued, Shelf } from '../broker.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { EngineThread } from './engine-thread.ts';
 import type { Part } from './part.ts';
@@ -34,33 +35,47 @@ export function quarantineShelf(
   queue: CommitQueue,
   decoderOf: DecoderOf<Quarantined>,
 ): Broker['quarantine'] {
+  const read = async (ids: readonly number[]) => {
+    const reply = await thread.read({ kind: 'readQuarantined', ids });
+    if (reply.kind !== 'records') throw new Error(`unexpected answer ${reply.kind}`);
+    return reply.records;
+  };
   return {
     ...readingOf(thread, 'quarantine', decoderOf),
     forget: (positions) => forget(queue, positions, (part, id) => part.quarantineDone(id)),
+    async read(position) {
+      const ids = idsOf([position]);
+      if (ids.length === 0) throw new RangeError(`"${position}" is not a position of this shelf`);
+      const [stored] = await read(ids);
+      return stored && decoded(stored, decoderOf);
+    },
     async requeue(positions) {
       const ids = idsOf(positions);
+      const refused: Requeued['refused'][number][] = [];
       let requeued = 0;
       for (let from = 0; from < ids.length; from += REQUEUE_AT_ONCE) {
-        requeued += await requeue(thread, queue, decoderOf, ids.slice(from, from + REQUEUE_AT_ONCE));
+        const done = await requeue(await read(ids.slice(from, from + REQUEUE_AT_ONCE)), queue, decoderOf);
+        requeued += done.requeued;
+        refused.push(...done.refused);
       }
-      return requeued;
+      return { requeued, refused };
     },
   };
 }
 
 async function requeue(
-  thread: EngineThread,
+  records: readonly StoredRecord[],
   queue: CommitQueue,
   decoderOf: DecoderOf<Quarantined>,
-  ids: number[],
-): Promise<number> {
-  const reply = await thread.read({ kind: 'readQuarantined', ids });
-  if (reply.kind !== 'records') throw new Error(`unexpected answer ${reply.kind}`);
-  const found = reply.records.flatMap((stored) => {
+): Promise<Requeued> {
+  const found: { readonly id: number; readonly event: DomainEvent }[] = [];
+  const refused: { readonly position: string; readonly detail: string }[] = [];
+  for (const stored of records) {
     const event = eventOf(decoded(stored, decoderOf));
-    return event ? [{ id: Number(stored.key), event }] : [];
-  });
-  if (found.length === 0) return 0;
+    if (event) found.push({ id: Number(stored.key), event });
+    else refused.push({ position: stored.key, detail: 'its bytes are not an event of this version' });
+  }
+  if (found.length === 0) return { requeued: 0, refused };
   // Off the shelf and back on the stream in one commit. The id is known already, so it is not checked again.
   await queue.publish((part) => {
     for (const { id, event } of found) {
@@ -68,7 +83,7 @@ async function requeue(
       part.quarantineDone(id);
     }
   });
-  return found.length;
+  return { requeued: found.length, refused };
 }
 
 function idsOf(positions: readonly string[]): number[] {

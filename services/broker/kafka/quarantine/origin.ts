@@ -1,0 +1,57 @@
+import type { Quarantined, RecordHeader, RecordOrigin } from '../../../domain/quarantine.ts';
+import type { ReadRecord } from '../partition.ts';
+
+/** Beside the value, at most this much of a record is kept: its key, and all its headers together. */
+const KEY_BYTES_MAX = 4 * 1024;
+const HEADER_BYTES_MAX = 16 * 1024;
+const NO_BYTES = Buffer.alloc(0);
+
+type Read = Pick<ReadRecord, 'partition' | 'offset' | 'timestamp' | 'key' | 'value' | 'headers'>;
+
+/** A record's place, key and headers, as the quarantine keeps them. */
+export function originOf({ partition, offset, timestamp, key, value, headers }: Read): RecordOrigin {
+  const kept = keptHeaders(headers);
+  const isKeyWhole = (key?.length ?? 0) <= KEY_BYTES_MAX;
+  return {
+    topic: partition.topic,
+    partition: partition.id,
+    offset,
+    timestamp,
+    key: isKeyWhole ? key : (key?.subarray(0, KEY_BYTES_MAX) ?? null),
+    headers: kept.headers,
+    valueBytes: value?.length ?? null,
+    isWhole: isKeyWhole && kept.isWhole,
+  };
+}
+
+function keptHeaders(headers: Read['headers']): { headers: RecordHeader[]; isWhole: boolean } {
+  const kept: RecordHeader[] = [];
+  let bytes = 0;
+  for (const [name, given] of Object.entries(headers)) {
+    for (const one of Array.isArray(given) ? given : [given]) {
+      const value = one === undefined || one === null ? null : Buffer.from(one);
+      bytes += Buffer.byteLength(name) + (value ?? NO_BYTES).length;
+      if (bytes > HEADER_BYTES_MAX) return { headers: kept, isWhole: false };
+      kept.push({ name, value });
+    }
+  }
+  return { headers: kept, isWhole: true };
+}
+
+/** `topic/partition@offset` */
+export function placeText({
+  topic,
+  partition,
+  offset,
+}: Pick<RecordOrigin, 'topic' | 'partition' | 'offset'>) {
+  return `${topic}/${partition}@${offset}`;
+}
+
+const PLACE = /^(\S+)\/(\d+)@(\d+): /;
+
+/** The place of a record that an earlier version shelved: it wrote the place into the detail. */
+export function placeInDetail({ detail }: Pick<Quarantined, 'detail'>) {
+  const [, topic, partition, offset] = PLACE.exec(detail) ?? [];
+  if (topic === undefined) return undefined;
+  return { topic, partition: Number(partition), offset: Number(offset) };
+}

@@ -1,0 +1,100 @@
+import type { Quarantined, RecordHeader } from '../../../domain/quarantine.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { errorLine } from '../error-line.ts';
+import type { HeaderValue, OutgoingRecord } from '../record-sender.ts';
+import type { KafkaRecords } from '../records.ts';
+import type { Outgoing } from '../settle.ts';
+import { learnWithin } from '../topic-shelf.ts';
+import { type TopicNames, topicList } from '../topics.ts';
+import { placeInDetail } from './origin.ts';
+
+export interface PutBackDeps {
+  readonly records: KafkaRecords;
+  readonly outgoing: Pick<Outgoing, 'task'>;
+  readonly topics: TopicNames;
+  /** Of every topic. */
+  readonly partitions: ReadonlyMap<string, number>;
+  readonly partitionOf: (topic: string, key: string) => number;
+  readonly clock: Clock;
+}
+
+/** The record cannot be put back; the message says why. */
+export class CannotPutBack extends Error {
+  override readonly name = 'CannotPutBack';
+}
+
+/** A shelved record as it goes back to the topic that it came from. Throws CannotPutBack. */
+export async function putBackRecord(shelved: Quarantined, deps: PutBackDeps): Promise<OutgoingRecord> {
+  const { topics } = deps;
+  const place = shelved.origin ?? placeInDetail(shelved);
+  const topic = place?.topic ?? topics.events;
+  if (shelved.origin?.isWhole === false) {
+    throw new CannotPutBack(
+      `it is too large to be kept in full (${shelved.bytes.length} of ${shelved.origin.valueBytes} bytes)`,
+    );
+  }
+  if (!topicList(topics).includes(topic)) {
+    throw new CannotPutBack(
+      `it came from topic ${topic}, which is none of this deployment: check HOOKRAIL_EVENTS_TOPIC and HOOKRAIL_TOPIC_PREFIX`,
+    );
+  }
+  if (topic === topics.events) return event(shelved, deps);
+  const value = asBuffer(shelved.bytes);
+  await learnWithin(deps.records, value, deps.clock);
+  if (topic === topics.journal) {
+    readable(() => deps.records.decode('journal', value));
+    return asItWas(shelved, topic, place?.partition ?? 0, deps);
+  }
+  const task = readable(() => deps.records.decode('task', value));
+  // One hop further: the record with the same mark that could not be read is remembered, and a copy of it is dropped.
+  return deps.outgoing.task({ ...task, hop: task.hop + 1 }, deps.clock.now());
+}
+
+async function event(shelved: Quarantined, deps: PutBackDeps): Promise<OutgoingRecord> {
+  const { events } = deps.topics;
+  if (shelved.origin) return asItWas(shelved, events, shelved.origin.partition, deps);
+  // Shelved by an earlier version, which did not keep the key: it should have been the entity's id.
+  const value = asBuffer(shelved.bytes);
+  await learnWithin(deps.records, value, deps.clock);
+  const decoded = deps.records.decodeEvent(value);
+  const key = decoded.ok ? decoded.event.entityId : (shelved.eventId ?? '');
+  return { topic: events, partition: deps.partitionOf(events, key), key: Buffer.from(key), value };
+}
+
+function asItWas(
+  { bytes, origin }: Quarantined,
+  topic: string,
+  partition: number,
+  { partitions, partitionOf }: PutBackDeps,
+): OutgoingRecord {
+  const key = origin?.key ? asBuffer(origin.key) : null;
+  const isThere = partition < (partitions.get(topic) ?? 0);
+  const record = {
+    topic,
+    partition: isThere ? partition : partitionOf(topic, key?.toString() ?? ''),
+    key,
+    value: origin?.valueBytes === null ? null : asBuffer(bytes),
+  };
+  return origin && origin.headers.length > 0 ? { ...record, headers: headersOf(origin.headers) } : record;
+}
+
+function headersOf(headers: readonly RecordHeader[]): Record<string, HeaderValue | HeaderValue[]> {
+  const byName: Record<string, HeaderValue[]> = Object.create(null);
+  for (const { name, value } of headers) {
+    byName[name] ??= [];
+    byName[name].push(value && asBuffer(value));
+  }
+  return byName;
+}
+
+function readable<T>(decode: () => T): T {
+  try {
+    return decode();
+  } catch (error) {
+    throw new CannotPutBack(`it still cannot be read: ${errorLine(error)}`);
+  }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

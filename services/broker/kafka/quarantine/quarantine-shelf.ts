@@ -1,0 +1,125 @@
+import type { Quarantined, QuarantineReason } from '../../../domain/quarantine.ts';
+import type { Random } from '../../../runtime/random.ts';
+import type { Broker, Requeued, Shelf } from '../../broker.ts';
+import { errorLine } from '../error-line.ts';
+import type { OutgoingRecord, RecordSender } from '../record-sender.ts';
+import { type OnShelf, positionText, readPosition } from '../shelf-position.ts';
+import { learnWithin, type ShelfOptions, TopicShelf } from '../topic-shelf.ts';
+import { CannotPutBack, type PutBackDeps, putBackRecord } from './put-back.ts';
+
+const REQUEUE_MS_MAX = 30_000;
+/** Written and taken off before the reading goes on: bounds memory. */
+const REQUEUE_AT_ONCE = 500;
+const REQUEUE_BYTES_AT_ONCE = 8 * 1024 * 1024;
+/** A value up to this is kept whole: with key, headers and reason it fits the topic's `max.message.bytes`. */
+const WHOLE_BYTES_MAX = 2560 * 1024;
+/** Of a larger one, the beginning. */
+const BEGINNING_BYTES = 64 * 1024;
+
+export interface QuarantineOptions extends ShelfOptions, Omit<PutBackDeps, 'partitionOf'> {
+  readonly sender: RecordSender;
+  readonly random: Random;
+}
+
+/** Records that could not be used. Each has a key of its own, so that a null takes off exactly one. */
+export class QuarantineShelf {
+  readonly list: Shelf<Quarantined>['list'];
+  readonly visit: Shelf<Quarantined>['visit'];
+  /** Since this process started. */
+  readonly putByReason = new Map<QuarantineReason, number>();
+  readonly #options: QuarantineOptions;
+  readonly #shelf: TopicShelf<'quarantined'>;
+
+  constructor(options: QuarantineOptions) {
+    this.#options = options;
+    this.#shelf = new TopicShelf('quarantined', options);
+    this.list = (page) => this.#shelf.list(page);
+    this.visit = (use) => this.#shelf.visit(use);
+  }
+
+  /** The topic forgets by age. */
+  async forget(): Promise<void> {}
+
+  /** Resolves when it is durable; waits for brokers as long as it takes. A value that does not fit is cut, and says so. */
+  async put(given: Quarantined): Promise<void> {
+    const { random, records, sender, topic } = this.#options;
+    const record = fitting(given);
+    const key = random.uuid();
+    const value = records.encode('quarantined', record);
+    // One merchant's records keep their order, which times of a millisecond do not tell.
+    const partition = sender.partitionOf(topic, record.merchantId ?? '');
+    await sender.send({ topic, partition, key: Buffer.from(key), value });
+    this.putByReason.set(record.reason, (this.putByReason.get(record.reason) ?? 0) + 1);
+  }
+
+  read: Broker['quarantine']['read'] = async (position) => {
+    if (!readPosition(position)) throw new RangeError(`"${position}" is not a position of this shelf`);
+    let found: Quarantined | undefined;
+    await this.#shelf.take([position], async (item) => {
+      found = await this.#decoded(item);
+    });
+    return found;
+  };
+
+  /** See the port. Rejects with "outcome unknown" when brokers do not answer for 30 s: some may be requeued by then. */
+  requeue: Broker['quarantine']['requeue'] = async (positions) => {
+    const refused: Requeued['refused'][number][] = [];
+    let requeued = 0;
+    let waiting: Promise<void>[] = [];
+    let bytes = 0;
+    await this.#shelf.take(positions, async (item) => {
+      try {
+        const record = await putBackRecord(await this.#decoded(item), this.#putBackDeps());
+        waiting.push(this.#putBack(item, record));
+      } catch (error) {
+        if (!(error instanceof CannotPutBack)) throw error;
+        refused.push({ position: positionText(item), detail: error.message });
+        return;
+      }
+      requeued += 1;
+      bytes += item.value.length;
+      if (waiting.length < REQUEUE_AT_ONCE && bytes < REQUEUE_BYTES_AT_ONCE) return;
+      await Promise.all(waiting);
+      waiting = [];
+      bytes = 0;
+    });
+    await Promise.all(waiting);
+    return { requeued, refused };
+  };
+
+  /**
+   * First the record, then the null: a crash between the two leaves it on the shelf, and it comes twice when it is
+   * requeued again. That does no harm: ids are deterministic, so its deliveries are the same ones.
+   */
+  async #putBack({ key, partition }: OnShelf, record: OutgoingRecord): Promise<void> {
+    const { sender, topic } = this.#options;
+    await sender.send(record, REQUEUE_MS_MAX);
+    await sender.send({ topic, partition, key, value: null }, REQUEUE_MS_MAX);
+  }
+
+  async #decoded({ value }: OnShelf): Promise<Quarantined> {
+    const { clock, records } = this.#options;
+    await learnWithin(records, value, clock);
+    try {
+      return records.decode('quarantined', value);
+    } catch (error) {
+      throw new CannotPutBack(`the shelved record cannot be read: ${errorLine(error)}`);
+    }
+  }
+
+  #putBackDeps(): PutBackDeps {
+    const { sender } = this.#options;
+    return { ...this.#options, partitionOf: (topic, key) => sender.partitionOf(topic, key) };
+  }
+}
+
+function fitting(record: Quarantined): Quarantined {
+  const { bytes, detail, origin } = record;
+  if (bytes.length <= WHOLE_BYTES_MAX) return record;
+  const cut = {
+    ...record,
+    bytes: bytes.subarray(0, BEGINNING_BYTES),
+    detail: `${detail} (the record has ${bytes.length} bytes; the first ${BEGINNING_BYTES} are kept)`,
+  };
+  return origin === undefined ? cut : { ...cut, origin: { ...origin, isWhole: false } };
+}
