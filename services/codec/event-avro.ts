@@ -14,6 +14,8 @@ import { avroType, NotRepresentable } from './logical-types.ts';
 
 const MAGIC = 0;
 const PREFIX_BYTES = 5;
+/** A record up to this length cannot be too large as JSON: there a character takes six bytes, a field its name besides. */
+const SMALL_BYTES = 16 * 1024;
 
 /** Our version of each record, read from disk when it is first needed: the embedded engine never does. */
 const OWN_TYPES = new Map<EventType, avro.Type>();
@@ -109,9 +111,11 @@ export class EventDecoder {
       return refuse(reason, detail, writer.header(body));
     }
     const problems: EventProblem[] = [];
-    const event = checkEvent(writer.type, record.header, record.data, problems);
+    const mayBeLarge = bytes.length > SMALL_BYTES;
+    const event = checkEvent(writer.type, record.header, record.data, problems, mayBeLarge);
     if (event !== undefined) return { ok: true, event };
-    return refuse('schema_violation', describe(problems), idsOf(record.header));
+    const reason = problems.every(({ code }) => code === 'too_long') ? 'too_large' : 'schema_violation';
+    return refuse(reason, describe(problems), idsOf(record.header));
   }
 
   #writerOf(schemaId: number): Writer | undefined {

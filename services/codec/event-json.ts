@@ -14,6 +14,7 @@ import {
   type DomainEvent,
   ENTITY_KINDS,
   type EntityKind,
+  EVENT_DATA_BYTES_MAX,
   EVENT_TYPES,
   type EventData,
   type EventType,
@@ -22,6 +23,7 @@ import {
 } from '../domain/event.ts';
 import { checkData } from './check-data.ts';
 import { type CheckScalar, checkBoolean, checkString, checkTime, checkUuid } from './check-value.ts';
+import { dataText } from './data-text.ts';
 import { didYouMean, type EventProblem, pointerPart, report, shown } from './event-problem.ts';
 
 export type DecodedJson =
@@ -86,13 +88,15 @@ export function decodeEventJson(value: unknown): DecodedJson {
 
 /**
  * The part that JSON and Avro share: header and data, checked against the catalog. Undefined when anything was
- * reported. Data is looked at only when type and subType say what it should be.
+ * reported. Data is looked at only when type and subType say what it should be. `mayBeLarge`: whether its size has to be
+ * measured.
  */
 export function checkEvent(
   type: EventType | undefined,
   headerGiven: unknown,
   dataGiven: unknown,
   problems: EventProblem[],
+  mayBeLarge = true,
 ): DomainEvent | undefined {
   if (!isObject(headerGiven)) {
     reportMissing(headerGiven, '/header', 'an object', problems);
@@ -106,7 +110,15 @@ export function checkEvent(
       : checkData(type, header.subType, dataGiven, problems);
   if (problems.length > 0 || data === undefined) return undefined;
   // Nothing was reported, so every part of the header is there.
-  return withData(header as Omit<DomainEvent, 'data'>, data);
+  const event = withData(header as Omit<DomainEvent, 'data'>, data);
+  if (mayBeLarge) {
+    const bytes = Buffer.byteLength(dataText(event));
+    if (bytes > EVENT_DATA_BYTES_MAX) {
+      const detail = `has ${bytes} bytes as JSON: at most ${EVENT_DATA_BYTES_MAX} are taken`;
+      return report(problems, '/data', 'too_long', detail);
+    }
+  }
+  return event;
 }
 
 function checkType(value: unknown, problems: EventProblem[]): EventType | undefined {

@@ -5,7 +5,8 @@ export type EventProblemCode =
   | 'invalid_type'
   | 'unknown_field'
   | 'invalid_enum'
-  | 'invalid_value';
+  | 'invalid_value'
+  | 'too_long';
 
 /** One thing that is wrong with an event. */
 export interface EventProblem {

@@ -6,7 +6,7 @@ import type { ReceivedEvent, RouterResult, Settlement } from '../broker.ts';
 import type { Joining, OutgoingRecord, RecordSender } from './record-sender.ts';
 import { JOURNAL_RECORD_MAX, joinJournal, type KafkaRecords } from './records.ts';
 import { taskHeaders } from './task-wire.ts';
-import type { TopicNames } from './topics.ts';
+import { RECORD_BYTES_MAX, type TopicNames } from './topics.ts';
 
 /** How the journal's records are joined on their way. */
 const JOURNAL: Joining = { max: JOURNAL_RECORD_MAX, join: joinJournal };
@@ -19,6 +19,11 @@ export interface OutgoingDeps {
   readonly retryScale: number;
 }
 
+/** A record would not fit its topic; the message gives both sizes. */
+export class TooLarge extends Error {
+  override readonly name = 'TooLarge';
+}
+
 /** Turns what stations decide into records. Everything is encoded before anything is sent. */
 export class Outgoing {
   readonly #deps: OutgoingDeps;
@@ -28,14 +33,24 @@ export class Outgoing {
     this.#deps = deps;
   }
 
-  /** Of a routed event: its tasks and its journal entry. A quarantined one has none: it goes on the shelf. */
+  /**
+   * Of a routed event: its tasks and its journal entry. A quarantined one has none: it goes on the shelf. Throws TooLarge
+   * when one of them does not fit its topic: nothing of the event may be written then.
+   */
   ofRouted(
     { tasks, journal }: Extract<RouterResult, { kind: 'routed' }>,
     received: Pick<ReceivedEvent, 'traceparent'>,
     now: number,
   ): OutgoingRecord[] {
     const traceparent = tasks[0]?.traceparent ?? received.traceparent;
-    return [...tasks.map((task) => this.task(task, now)), this.journal(journal, traceparent)];
+    const records = [...tasks.map((task) => this.task(task, now)), this.journal(journal, traceparent)];
+    for (const { topic, value } of records) {
+      if (value === null || value.length <= RECORD_BYTES_MAX) continue;
+      throw new TooLarge(
+        `for ${journal.trace.length} endpoints it makes a record of ${value.length} bytes, and ${topic} takes ${RECORD_BYTES_MAX}`,
+      );
+    }
+    return records;
   }
 
   /** Of a task's end; null when it was given back. */

@@ -1,3 +1,4 @@
+import type { Quarantined } from '../../domain/quarantine.ts';
 import { type DeliveryTask, TASK_CLASSES, type TaskClass } from '../../domain/task.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -6,10 +7,12 @@ import { WorkSource } from '../work-source.ts';
 import type { EventStream } from './event-stream.ts';
 import type { QuarantineShelf } from './quarantine/quarantine-shelf.ts';
 import type { OutgoingRecord, RecordSender } from './record-sender.ts';
-import type { Outgoing } from './settle.ts';
+import { type Outgoing, TooLarge } from './settle.ts';
 import { startedSource } from './started-source.ts';
 import type { TopicItem } from './stream-feed.ts';
 import type { TaskStreams } from './task-streams.ts';
+
+type Routing = Extract<RouterResult, { kind: 'routed' }>;
 
 export interface SourcesDeps {
   readonly eventStream: EventStream;
@@ -55,17 +58,13 @@ export class Sources {
   }
 
   #eventSource(): Source<ReceivedEvent, RouterResult> {
-    const { eventStream, outgoing, quarantine, clock, log } = this.#deps;
+    const { eventStream, clock, log } = this.#deps;
     const work = new WorkSource<TopicItem<ReceivedEvent>, ReceivedEvent, RouterResult>({
       name: 'events',
       feeds: [eventStream.feed],
       input: ({ value }) => value,
       settle: (result, item) => {
-        const sent =
-          result.kind === 'quarantined'
-            ? quarantine.put(result.record)
-            : this.#sendAll(outgoing.ofRouted(result, item.value, clock.now()));
-        whenDone(sent, item);
+        whenDone(this.#sendRouted(result, item.value), item);
         return true;
       },
       clock,
@@ -97,6 +96,27 @@ export class Sources {
       stop: (deadlineMs: number) => taskStreams.stop(taskClass, deadlineMs),
     };
     return startedSource(work, reading, clock);
+  }
+
+  #sendRouted(result: RouterResult, received: ReceivedEvent): Promise<void> {
+    const { outgoing, quarantine, clock } = this.#deps;
+    if (result.kind === 'quarantined') return quarantine.put(result.record);
+    try {
+      return this.#sendAll(outgoing.ofRouted(result, received, clock.now()));
+    } catch (error) {
+      if (!(error instanceof TooLarge)) throw error;
+      return quarantine.put(this.#refused(received, result, error.message));
+    }
+  }
+
+  /** The event of a result that cannot be written down. */
+  #refused(received: ReceivedEvent, result: Routing, detail: string): Quarantined {
+    const { clock, log } = this.#deps;
+    const { bytes, origin } = received;
+    const { eventId, merchantId } = result.journal.event;
+    log.error({ eventId, merchantId, detail }, 'an event cannot be routed; it is kept in the quarantine');
+    const record = { reason: 'too_large', detail, at: clock.now(), eventId, merchantId, bytes } as const;
+    return origin === undefined ? record : { ...record, origin };
   }
 
   async #sendAll(outgoing: readonly OutgoingRecord[]): Promise<void> {

@@ -94,8 +94,11 @@ const retryPartitions = (tier: Tier): number => (tier <= 66 ? 24 : 12);
 const APPENDED = { 'message.timestamp.type': 'LogAppendTime' };
 const ROLLED_HOURLY = { 'segment.ms': String(HOUR_MS) };
 const kept = (ms: number) => ({ 'cleanup.policy': 'delete', 'retention.ms': String(ms) });
-/** Kafka's own default, said all the same: a cluster may have another. Bodies are at most 64 KiB. */
-const RECORD_BYTES = { 'max.message.bytes': '1048588' };
+/** Kafka's own default, said all the same: a cluster may have another. */
+const BATCH_BYTES_MAX = 1_048_588;
+const RECORD_BYTES = { 'max.message.bytes': String(BATCH_BYTES_MAX) };
+/** Key and value of a record of ours: what is left of a batch when its own fields and the headers are written. */
+export const RECORD_BYTES_MAX = BATCH_BYTES_MAX - 4 * 1024;
 /** A bad record is shelved whole, with the reason, however large the platform's topic let it be. */
 const WHOLE_RECORD_BYTES = { 'max.message.bytes': String(4 * 1024 * 1024) };
 
