@@ -213,6 +213,8 @@ export interface BrokerStatus {
   readonly reachable: boolean;
   /** Streams that are consumed here and whose group does not count us among its members now, by name; empty = none. */
   readonly joining: readonly string[];
+  /** What cannot be written now although the engine is reachable, and what helps: a line each. */
+  readonly waiting: readonly string[];
   /** How long the oldest task that is due has been waiting to be handed over, milliseconds; 0 = none. */
   readonly oldestOverdueMs: number;
   /**

@@ -29,7 +29,8 @@ export interface ReadinessParts {
  * is neither starting nor stopping.
  */
 export function readinessOf(parts: ReadinessParts, phase: Phase): Readiness {
-  const { reachable, joining, partitions, stuck, schemasWaiting } = parts.broker.status();
+  const status = parts.broker.status();
+  const { reachable, joining, partitions, stuck, schemasWaiting } = status;
   const stalled = partitions.flatMap(({ topic, partition, stalled: stand }) =>
     stand ? [`${topic}/${partition} has stood still for ${seconds(stand.forMs)}: ${stand.reason}`] : [],
   );
@@ -52,6 +53,7 @@ export function readinessOf(parts: ReadinessParts, phase: Phase): Readiness {
     ...(stuck.count === 0
       ? []
       : [`${stuck.count} inputs whose handler keeps failing, the oldest for ${seconds(stuck.oldestMs)}`]),
+    ...atMost(status.waiting),
     ...(schemasWaiting === 0 ? [] : [`records wait for ${schemasWaiting} schemas of the registry`]),
     ...atMost(late),
   ];

@@ -6,10 +6,11 @@ import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { Kafka } from 'kafkajs';
 import { describe, expect, it, test } from 'vitest';
-import { type Cluster, clusterOf, type Protocol } from '../../services/broker/kafka/kafkajs-cluster.ts';
+import { type Brokers, brokersOf, type Protocol } from '../../services/broker/kafka/kafkajs-brokers.ts';
 import { produce } from '../../services/broker/kafka/produce-request.ts';
 import { measureBatch, writeBatch } from '../../services/broker/kafka/record-batch.ts';
 import type { Joining, OutgoingRecord } from '../../services/broker/kafka/record-sender.ts';
+import { systemClock } from '../../services/runtime/clock.ts';
 
 const require = createRequire(import.meta.url);
 const { RecordBatch } = require('kafkajs/src/protocol/recordBatch/v0');
@@ -56,8 +57,8 @@ function clusterAnswering(answer: (sent: Buffer) => object) {
     sent.push(buffer);
     return answer(buffer) as Answer;
   };
-  const findBroker = async () => ({ connectionPool: { send } });
-  return { sent, cluster: { findBroker } as unknown as Cluster };
+  const cluster = { send: (_node: number, protocol: Protocol<object>) => send(protocol) };
+  return { sent, cluster: cluster as unknown as Brokers };
 }
 
 /** An answer that gives partitions their first offset. */
@@ -66,6 +67,7 @@ const placed = (topics: Readonly<Record<string, Readonly<Record<number, number>>
     topicName,
     partitions: Object.entries(partitions).map(([partition, offset]) => ({
       partition: Number(partition),
+      errorCode: 0,
       baseOffset: `${offset}`,
       logAppendTime: '-1',
     })),
@@ -119,7 +121,9 @@ describe('a request', () => {
       of('a', 0, 'J6', { joins }),
     ];
     const places = await produce(cluster, 1, records, NOW);
-    expect(places.map(({ offset }) => offset)).toEqual([100, 7, 100, 100, 101, 102, 103]);
+    expect(places.map((place) => 'offset' in place && place.offset)).toEqual([
+      100, 7, 100, 100, 101, 102, 103,
+    ]);
     expect(sent[0]?.includes('J1J3J4')).toBe(true);
     expect(sent[0]?.includes('J1J3J4J5')).toBe(false);
   });
@@ -133,8 +137,5 @@ describe('a request', () => {
 });
 
 it('the pinned kafkajs has its connections where we look for them', () => {
-  const cluster = clusterOf(new Kafka({ brokers: ['127.0.0.1:1'] }));
-  for (const name of ['connect', 'disconnect', 'addMultipleTargetTopics', 'findBroker'] as const) {
-    expect(cluster[name]).toBeTypeOf('function');
-  }
+  expect(brokersOf(new Kafka({ brokers: ['127.0.0.1:1'] }), systemClock()).leadersOf).toBeTypeOf('function');
 });

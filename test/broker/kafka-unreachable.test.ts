@@ -6,7 +6,7 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
 import type { Settlement } from '../../services/broker/broker.ts';
-import type { Cluster } from '../../services/broker/kafka/kafkajs-cluster.ts';
+import type { Brokers } from '../../services/broker/kafka/kafkajs-brokers.ts';
 import { KafkaProducer } from '../../services/broker/kafka/producer.ts';
 import type { DeliveryTask } from '../../services/domain/task.ts';
 import type { Clock } from '../../services/runtime/clock.ts';
@@ -46,20 +46,19 @@ function aClient() {
     await whileUp();
     client.sent += 1;
     await held;
-    const partitions = [{ partition: 0, baseOffset: '0', logAppendTime: '-1' }];
+    const partitions = [{ partition: 0, errorCode: 0, baseOffset: '0', logAppendTime: '-1' }];
     return { topics: [{ topicName: 'journal', partitions }] };
   };
   const cluster = {
-    connect: whileUp,
+    leadersOf: () => whileUp().then(() => new Map([['journal/0', 1]])),
+    send,
+    drop: () => {},
     disconnect: async () => {},
-    addMultipleTargetTopics: whileUp,
-    findTopicPartitionMetadata: () => [{ partitionId: 0, leader: 1 }],
-    findBroker: async () => ({ connectionPool: { send } }),
-  } as unknown as Cluster;
+  } as unknown as Brokers;
   return { client, cluster };
 }
 
-async function openProducer(cluster: Cluster, clock: Clock): Promise<KafkaProducer> {
+async function openProducer(cluster: Brokers, clock: Clock): Promise<KafkaProducer> {
   const log = createLogger('silent');
   const partitions = new Map([['journal', 1]]);
   const producer = new KafkaProducer({ cluster: () => cluster, clock, log, partitions });
@@ -79,7 +78,7 @@ it('a producer that has nothing to write is reachable as soon as leaders answer'
     await turn();
     clock.advance(100);
   }
-  expect(await lost).toContain('did not acknowledge a record of journal in time');
+  expect(await lost).toContain('did not acknowledge a record of journal/0 in time');
   expect([producer.isReachable, producer.isPrompt]).toEqual([false, false]);
   client.up = true;
   clock.advance(2000);

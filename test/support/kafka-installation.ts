@@ -73,6 +73,7 @@ export async function kafkaInstallation({ brokers, registryUrl }: KafkaForTests)
         partitions,
         groupPrefix: '',
         clusterId: 'test',
+        grant: (topic) => `grant WRITE on ${topic}`,
         random: systemRandom,
         publishesDirectory: true,
         clock: own.clock ?? clock,

@@ -2,7 +2,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import { onTestFinished } from 'vitest';
 import { Admins } from '../../services/broker/kafka/admins.ts';
 import { KafkaDirectory } from '../../services/broker/kafka/directory.ts';
-import { clusterOf } from '../../services/broker/kafka/kafkajs-cluster.ts';
+import { brokersOf } from '../../services/broker/kafka/kafkajs-brokers.ts';
 import { KafkaProducer } from '../../services/broker/kafka/producer.ts';
 import { QuarantineShelf } from '../../services/broker/kafka/quarantine/quarantine-shelf.ts';
 import { KafkaRecords } from '../../services/broker/kafka/records.ts';
@@ -38,7 +38,7 @@ export async function openTables(brokers: readonly string[]) {
   const partitions = new Map(
     Object.values(topics).map((topic) => [topic, topic === topics.directory ? 1 : 3]),
   );
-  const sender = new KafkaProducer({ cluster: () => clusterOf(kafka), clock, log, partitions });
+  const sender = new KafkaProducer({ cluster: () => brokersOf(kafka, clock), clock, log, partitions });
   await sender.open();
   const fake = await startFakeRegistry();
   const registry = new SchemaRegistry({ url: fake.url, auth: null, ca: null, clock });

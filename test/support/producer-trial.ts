@@ -1,7 +1,7 @@
 /** Tries a producer on a topic of its own, and holds what it said is durable against what lies in the log. */
 import { randomUUID } from 'node:crypto';
 import { type Admin, type ISocketFactory, Kafka, logLevel } from 'kafkajs';
-import { clusterOf } from '../../services/broker/kafka/kafkajs-cluster.ts';
+import { brokersOf } from '../../services/broker/kafka/kafkajs-brokers.ts';
 import { KafkaProducer } from '../../services/broker/kafka/producer.ts';
 import { systemClock } from '../../services/runtime/clock.ts';
 import { createLogger } from '../../services/runtime/logger.ts';
@@ -62,9 +62,10 @@ export class ProducerTrial {
   ourProducer(kafka: Kafka): TriedProducer {
     const partitions = new Map([[this.topic, this.partitions]]);
     const log = createLogger('silent');
+    const clock = systemClock();
     const producer = new KafkaProducer({
-      cluster: () => clusterOf(kafka),
-      clock: systemClock(),
+      cluster: () => brokersOf(kafka, clock),
+      clock,
       log,
       partitions,
     });

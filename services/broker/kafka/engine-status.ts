@@ -29,6 +29,7 @@ export function engineStatus(parts: EngineParts): BrokerStatus {
   return {
     reachable: parts.isOpen && producer.isReachable && lag.isAnswered,
     joining: parts.joining,
+    waiting: producer.troubles,
     oldestOverdueMs: waiting.length > 0 ? Math.max(0, now - Math.min(...waiting)) : 0,
     // The other processes' part of it is asked for only while somebody looks at it.
     get backlog() {

@@ -30,7 +30,7 @@ import { engineStatus } from './engine-status.ts';
 import { EventStream } from './event-stream.ts';
 import { SESSION_MS } from './group-member.ts';
 import { JOURNAL_HELD, KafkaJournal } from './journal-source.ts';
-import { clusterOf } from './kafkajs-cluster.ts';
+import { brokersOf } from './kafkajs-brokers.ts';
 import { Lag } from './lag.ts';
 import { lagTopics } from './lag-topics.ts';
 import type { ReadRecord } from './partition.ts';
@@ -59,6 +59,8 @@ export interface KafkaBrokerOptions {
   /** Prefix of our groups' names. */
   readonly groupPrefix: string;
   readonly clusterId: string;
+  /** The command that grants our user the right to write a topic. */
+  readonly grant: (topic: string) => string;
   readonly clock: Clock;
   readonly random: Random;
   /** Whether this process publishes directory changes. */
@@ -132,10 +134,11 @@ class Engine implements KafkaBroker {
     this.#retentions = new Retentions({ admins: this.#admins, clock, log, topics: retained });
     this.#lag = new Lag(this.#admins, clock, lagged, (topic) => this.#retentions.of(topic));
     this.#producer = new KafkaProducer({
-      cluster: () => clusterOf(kafka),
+      cluster: () => brokersOf(kafka, clock),
       clock,
       log,
       partitions,
+      grant: options.grant,
       acknowledged: (topic, { partition, offset }) => this.#lag.appended(topic, partition, offset),
     });
     const partitionOf = (topic: string, key: string) => this.#producer.partitionOf(topic, key);
@@ -153,7 +156,8 @@ class Engine implements KafkaBroker {
       this.#poison(record, detail, done);
     const eventStream = new EventStream({ records, clock, topic: topics.events, open, closing });
     const mayBegin = () => this.#producer.isPrompt;
-    const streams = { records, topics, clock, retryScale, mayBegin, open, poison, closing };
+    const mayWrite = (topic: string, key: string) => this.#producer.isPromptFor(topic, key);
+    const streams = { records, topics, clock, retryScale, mayBegin, mayWrite, open, poison, closing };
     this.#taskStreams = new TaskStreams(streams);
     const { quarantine } = this;
     this.#sources = new Sources({

@@ -7,6 +7,7 @@ import { explainKafkaError, kafkaClient } from './client.ts';
 import { type KafkaBroker, startKafkaBroker } from './kafka-broker.ts';
 import { KafkaRecords } from './records.ts';
 import { SchemaRegistry } from './registry.ts';
+import { grantCommand } from './topic-commands.ts';
 import { prepareTopics, topicNames } from './topics.ts';
 
 /** A registry that is started with us may take this long. */
@@ -49,6 +50,7 @@ export async function openKafkaBroker(options: OpenKafkaOptions): Promise<KafkaB
       partitions,
       groupPrefix: topicPrefix,
       clusterId,
+      grant: (topic) => grantCommand(config, topic),
       clock,
       random,
       retryScale: options.retryScale,

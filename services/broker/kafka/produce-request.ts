@@ -1,5 +1,5 @@
-import type { Cluster, Protocol } from './kafkajs-cluster.ts';
-import { produceResponse } from './kafkajs-cluster.ts';
+import type { Brokers, Protocol } from './kafkajs-brokers.ts';
+import { produceResponse } from './kafkajs-brokers.ts';
 import { type BatchedRecord, type MeasuredBatch, measureBatch, writeBatch } from './record-batch.ts';
 import type { OutgoingRecord } from './record-sender.ts';
 
@@ -9,7 +9,9 @@ const ALL_REPLICAS = -1;
 /** The broker waits this long for its replicas, milliseconds. */
 const ACK_MS = 30_000;
 
-/** Where a record came to lie, if the answer says so. */
+/** What a broker says of a record: where it came to lie, or the code of its partition's error. */
+export type Said = Place | { readonly errorCode: number };
+
 export interface Place {
   readonly offset: number;
   /** LogAppendTime; −1 where the topic has the sender's time. */
@@ -29,31 +31,31 @@ interface Group {
 const JOINED_BYTES_MAX = 128 * 1024;
 
 /**
- * Sends records to the broker that leads their partitions, in one request, and answers each one's place, in order.
- * Rejects when the broker cannot be reached, refuses a partition, or leaves one out of its answer: everything is to be
- * sent again then.
+ * Sends records to the broker that leads their partitions, in one request, and returns what it says of each, in order.
+ * Rejects when the broker cannot be reached or leaves a partition out of its answer: the outcome is not known then.
  */
 export async function produce(
-  cluster: Cluster,
+  cluster: Brokers,
   leader: number,
   records: readonly OutgoingRecord[],
   timestamp: number,
-): Promise<Place[]> {
+): Promise<Said[]> {
   const topics: Topics = new Map();
   const slots = records.map((record) => place(topics, record));
-  const broker = await cluster.findBroker({ nodeId: leader });
-  const answer = await broker.connectionPool.send(protocolOf(topics, timestamp));
-  const firsts = new Map<Group, Place>();
+  const answer = await cluster.send(leader, protocolOf(topics, timestamp));
+  const firsts = new Map<Group, Said>();
   for (const { topicName, partitions } of answer.topics) {
-    for (const { partition, baseOffset, logAppendTime } of partitions) {
+    for (const { partition, errorCode, baseOffset, logAppendTime } of partitions) {
       const group = topics.get(topicName)?.get(partition);
-      if (group) firsts.set(group, { offset: Number(baseOffset), appendedAt: Number(logAppendTime) });
+      if (!group) continue;
+      const first = { offset: Number(baseOffset), appendedAt: Number(logAppendTime) };
+      firsts.set(group, errorCode === 0 ? first : { errorCode });
     }
   }
   return slots.map(({ group, index }) => {
     const first = firsts.get(group);
     if (!first) throw new Error(`the answer leaves out partition ${group.partition} of ${group.topic}`);
-    return { offset: first.offset + index, appendedAt: first.appendedAt };
+    return 'errorCode' in first ? first : { offset: first.offset + index, appendedAt: first.appendedAt };
   });
 }
 

@@ -1,22 +1,111 @@
-import type { Pending } from './producer.ts';
+import type { OutgoingRecord, Sent } from './record-sender.ts';
 
 /** Of one request: records, bytes in all, and bytes of one partition (a broker refuses a larger batch). */
 const RECORDS_MAX = 2000;
 const BYTES_MAX = 4 * 1024 * 1024;
 const PARTITION_BYTES_MAX = 900 * 1024;
+const PAUSE_MS = 100;
+const PAUSE_MS_MAX = 2000;
 
-interface Lane {
-  pending: Pending[];
-  /** Since when a request has been under way; null = none is. */
-  busySince: number | null;
-  /** When the first record of that request was handed in; Infinity = none is. */
-  sentAt: number;
+/** A record that waits for its acknowledgement. */
+export interface Pending {
+  readonly record: OutgoingRecord;
+  readonly bytes: number;
+  /** When it was handed in. */
+  readonly at: number;
+  readonly giveUpAt: number;
+  readonly resolve: (sent: Sent) => void;
+  readonly reject: (error: Error) => void;
+  /** Its sender was told how it ended. */
+  isOver: boolean;
 }
 
-/** What waits to be sent, in order, one lane per leader: a lane has one request under way at most. */
+/** Why a partition's records wait: its broker does not take them, it has no leader, or our user may not write them. */
+export type TroubleKind = 'unacknowledged' | 'leaderless' | 'forbidden';
+
+/** The records of one partition, in order. At most one request with some of them is under way. */
+export class PartitionQueue {
+  readonly topic: string;
+  readonly partition: number;
+  readonly name: string;
+  pending: Pending[] = [];
+  underWay: readonly Pending[] = [];
+  trouble: { readonly kind: TroubleKind; readonly since: number; readonly detail: string } | null = null;
+  /** So many of the next go alone: a batch with them was refused, and one of them is the reason. */
+  alone = 0;
+  #failures = 0;
+  #pausedUntil = 0;
+
+  constructor(topic: string, partition: number) {
+    this.topic = topic;
+    this.partition = partition;
+    this.name = `${topic}/${partition}`;
+  }
+
+  mayGo(now: number): boolean {
+    return this.underWay.length === 0 && this.pending.length > 0 && now >= this.#pausedUntil;
+  }
+
+  /** What was under way comes first again, after a growing pause. */
+  again(now: number, kind: TroubleKind, detail: string): void {
+    this.#restore();
+    const pause = Math.min(PAUSE_MS * 2 ** this.#failures, PAUSE_MS_MAX);
+    this.#failures += 1;
+    this.#pausedUntil = now + pause;
+    const since = this.trouble?.since ?? now;
+    this.trouble = this.pending.length > 0 ? { kind, since, detail } : null;
+  }
+
+  /** What was under way goes again record by record. */
+  split(): void {
+    this.alone = this.underWay.length;
+    this.#restore();
+  }
+
+  settled(): void {
+    this.underWay = [];
+    this.#failures = 0;
+    this.#pausedUntil = 0;
+    this.trouble = null;
+  }
+
+  /** The pause is over: something has changed. */
+  hurry(): void {
+    this.#pausedUntil = 0;
+  }
+
+  /** Takes as many from the front as fit beside `records` and `bytes` that are in the request. */
+  take(records: number, bytes: number): readonly Pending[] {
+    let length = 0;
+    let own = 0;
+    const max = this.alone > 0 ? 1 : RECORDS_MAX - records;
+    for (const pending of this.pending) {
+      own += pending.bytes;
+      const isFull = length >= max || bytes + own > BYTES_MAX || own > PARTITION_BYTES_MAX;
+      if (isFull && (length > 0 || records > 0)) break;
+      length += 1;
+    }
+    if (this.alone > 0 && length > 0) this.alone -= 1;
+    this.underWay = this.pending.splice(0, length);
+    return this.underWay;
+  }
+
+  #restore(): void {
+    this.pending = [...this.underWay.filter(({ isOver }) => !isOver), ...this.pending];
+    this.underWay = [];
+  }
+}
+
+export interface Batch {
+  readonly leader: number;
+  readonly queues: readonly PartitionQueue[];
+}
+
+/** What waits to be sent, one queue per partition. */
 export class Backlog {
-  readonly #lanes = new Map<number, Lane>();
-  #leaderOf: (topic: string, partition: number) => number = () => 0;
+  readonly #queues = new Map<string, PartitionQueue>();
+  /** Those with something that is not under way, longest waiting first. */
+  readonly #waiting = new Set<PartitionQueue>();
   #bytes = 0;
 
   /** Bytes waiting or under way. */
@@ -24,102 +113,90 @@ export class Backlog {
     return this.#bytes;
   }
 
-  /** When the oldest record was handed in that is not acknowledged; undefined = there is none. */
-  get oldestAt(): number | undefined {
-    let oldest: number | undefined;
-    for (const { pending, sentAt } of this.#lanes.values()) {
-      const first = Math.min(pending[0]?.at ?? Number.POSITIVE_INFINITY, sentAt);
-      if (Number.isFinite(first) && (oldest === undefined || first < oldest)) oldest = first;
+  /** When the oldest record was handed in that is not acknowledged; Infinity = there is none. */
+  get oldestAt(): number {
+    let oldest = Number.POSITIVE_INFINITY;
+    for (const { underWay, pending } of this.#queues.values()) {
+      const first = underWay.find(({ isOver }) => !isOver) ?? pending[0];
+      if (first) oldest = Math.min(oldest, first.at);
     }
     return oldest;
   }
 
-  /** When the request was sent that has been under way for longest; Infinity = none is. */
-  get busySince(): number {
-    let since = Number.POSITIVE_INFINITY;
-    for (const lane of this.#lanes.values()) since = Math.min(since, lane.busySince ?? since);
-    return since;
+  queueOf(topic: string, partition: number): PartitionQueue | undefined {
+    return this.#queues.get(`${topic}/${partition}`);
+  }
+
+  get queues(): Iterable<PartitionQueue> {
+    return this.#queues.values();
   }
 
   add(pending: Pending): void {
-    this.#bytes += pending.bytes + 1;
-    this.#laneOf(pending).pending.push(pending);
-  }
-
-  /** One batch for every lane that has something and nothing under way. `done` must be called for each. */
-  takeBatches(now: number): { readonly leader: number; readonly pending: readonly Pending[] }[] {
-    const batches: { leader: number; pending: Pending[] }[] = [];
-    for (const [leader, lane] of this.#lanes) {
-      if (lane.busySince !== null || lane.pending.length === 0) continue;
-      lane.busySince = now;
-      const batch = lane.pending.splice(0, batchLength(lane.pending));
-      lane.sentAt = batch[0]?.at ?? now;
-      batches.push({ leader, pending: batch });
+    const { topic, partition } = pending.record;
+    let queue = this.queueOf(topic, partition);
+    if (!queue) {
+      queue = new PartitionQueue(topic, partition);
+      this.#queues.set(queue.name, queue);
     }
-    return batches;
+    this.#bytes += pending.bytes + 1;
+    queue.pending.push(pending);
+    this.#waiting.add(queue);
   }
 
-  /** A batch is over; `again` comes before everything that waits. What is not in it was acknowledged. */
-  done(leader: number, again: readonly Pending[], acknowledged: readonly Pending[] = []): void {
-    for (const { bytes } of acknowledged) this.#bytes -= bytes + 1;
-    const lane = this.#lanes.get(leader);
-    if (!lane) return;
-    lane.busySince = null;
-    lane.sentAt = Number.POSITIVE_INFINITY;
-    if (again.length > 0) lane.pending = [...again, ...lane.pending];
+  /** One batch for every leader that is free and has something to get. `waits` is to be called when it is over. */
+  takeBatches(now: number, leaderOf: (queue: PartitionQueue) => number | undefined): Batch[] {
+    const byLeader = new Map<number, { queues: PartitionQueue[]; records: number; bytes: number }>();
+    for (const queue of [...this.#waiting]) {
+      const leader = queue.mayGo(now) ? leaderOf(queue) : undefined;
+      if (leader === undefined) continue;
+      let batch = byLeader.get(leader);
+      if (!batch) {
+        batch = { queues: [], records: 0, bytes: 0 };
+        byLeader.set(leader, batch);
+      }
+      const taken = queue.take(batch.records, batch.bytes);
+      if (taken.length === 0) continue;
+      batch.queues.push(queue);
+      batch.records += taken.length;
+      for (const { bytes } of taken) batch.bytes += bytes;
+      // Behind the others, whatever comes to it meanwhile.
+      this.#waiting.delete(queue);
+    }
+    return [...byLeader].map(([leader, { queues }]) => ({ leader, queues }));
   }
 
-  /** Puts what waits into the lanes of the present leaders. Nothing may be under way. */
-  regroup(leaderOf: (topic: string, partition: number) => number): void {
-    this.#leaderOf = leaderOf;
-    const waiting = [...this.#lanes.values()].flatMap(({ pending }) => pending);
-    this.#lanes.clear();
-    for (const pending of waiting) this.#laneOf(pending).pending.push(pending);
+  /** A queue's request is over. */
+  waits(queue: PartitionQueue): void {
+    if (queue.pending.length > 0) this.#waiting.add(queue);
   }
 
-  /** Takes out what has waited too long. */
+  /** A record is acknowledged, refused or given up. */
+  over(pending: Pending): void {
+    if (pending.isOver) return;
+    pending.isOver = true;
+    this.#bytes -= pending.bytes + 1;
+  }
+
+  /** Takes out what has waited too long, under way or not. */
   takeOverdue(now: number): Pending[] {
     const overdue: Pending[] = [];
-    for (const lane of this.#lanes.values()) {
-      if (lane.busySince !== null || !lane.pending.some(({ giveUpAt }) => giveUpAt <= now)) continue;
-      overdue.push(...lane.pending.filter(({ giveUpAt }) => giveUpAt <= now));
-      lane.pending = lane.pending.filter(({ giveUpAt }) => giveUpAt > now);
+    for (const queue of this.#queues.values()) {
+      const isLate = ({ giveUpAt, isOver }: Pending) => !isOver && giveUpAt <= now;
+      if (!queue.pending.some(isLate) && !queue.underWay.some(isLate)) continue;
+      overdue.push(...queue.pending.filter(isLate), ...queue.underWay.filter(isLate));
+      queue.pending = queue.pending.filter((pending) => !isLate(pending));
+      if (queue.pending.length === 0 && queue.underWay.length === 0) queue.trouble = null;
     }
-    for (const { bytes } of overdue) this.#bytes -= bytes + 1;
+    for (const pending of overdue) this.over(pending);
     return overdue;
   }
 
   takeAll(): Pending[] {
-    const all = [...this.#lanes.values()].flatMap(({ pending }) => pending);
-    this.#lanes.clear();
-    this.#bytes = 0;
-    return all;
+    const all = [...this.#queues.values()].flatMap(({ underWay, pending }) => [...underWay, ...pending]);
+    const open = all.filter(({ isOver }) => !isOver);
+    for (const pending of open) this.over(pending);
+    this.#queues.clear();
+    this.#waiting.clear();
+    return open;
   }
-
-  #laneOf({ record }: Pending): Lane {
-    const leader = this.#leaderOf(record.topic, record.partition);
-    let lane = this.#lanes.get(leader);
-    if (!lane) {
-      lane = { pending: [], busySince: null, sentAt: Number.POSITIVE_INFINITY };
-      this.#lanes.set(leader, lane);
-    }
-    return lane;
-  }
-}
-
-/** How many records from the front fit into one request; one always does. */
-function batchLength(pending: readonly Pending[]): number {
-  const byPartition = new Map<string, number>();
-  let total = 0;
-  let length = 0;
-  for (const { record, bytes } of pending) {
-    const partition = `${record.topic}/${record.partition}`;
-    const ofPartition = (byPartition.get(partition) ?? 0) + bytes;
-    total += bytes;
-    const isFull = length >= RECORDS_MAX || total > BYTES_MAX || ofPartition > PARTITION_BYTES_MAX;
-    if (isFull && length > 0) break;
-    byPartition.set(partition, ofPartition);
-    length += 1;
-  }
-  return length;
 }

@@ -1,100 +1,115 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { Cluster } from './kafkajs-cluster.ts';
+import { errorLine } from './error-line.ts';
+import type { Brokers } from './kafkajs-brokers.ts';
 import { partitionOfKey } from './murmur2.ts';
-import { type Place, produce } from './produce-request.ts';
-import { Backlog } from './producer-backlog.ts';
-import type { OutgoingRecord, RecordSender, Sent } from './record-sender.ts';
+import { produce, type Said } from './produce-request.ts';
+import { Backlog, type PartitionQueue } from './producer-backlog.ts';
+import { PROMPT_MS_MAX, ProducerNodes } from './producer-nodes.ts';
+import { refusalOf } from './producer-refusals.ts';
+import {
+  type OutgoingRecord,
+  RecordRefused,
+  type RecordSender,
+  SenderClosed,
+  type Sent,
+} from './record-sender.ts';
 
-const PAUSE_MS = 100;
-const PAUSE_MS_MAX = 2000;
+/** Between two looks at what is late, while anything waits. */
+const LOOK_MS = 100;
 /**
  * After a request of so many records the next one is gathered for a moment: few large requests cost brokers and us a
  * fraction of many small ones. Below, nothing waits.
  */
 const BUSY_RECORDS = 32;
 const GATHER_MS = 5;
-/** A request that has been under way for so long may stay so: a broker may be gone. */
-const PROMPT_MS_MAX = 1000;
-/** Larger than any record of ours; the quarantine's topic takes as much. */
+/** Above this a record is refused before it is sent; a topic that takes less refuses it itself. */
 const RECORD_BYTES_MAX = 3 * 1024 * 1024;
 
 export interface ProducerOptions {
-  /** Connections that are not made yet; after a failure they are made anew. */
-  readonly cluster: () => Cluster;
+  /** Connections that are not made yet. */
+  readonly cluster: () => Brokers;
   readonly clock: Clock;
   readonly log: Logger;
   /** Partitions by topic: all topics that are written to. */
   readonly partitions: ReadonlyMap<string, number>;
   /** Told of every acknowledged record, before its sender is. */
   readonly acknowledged?: (topic: string, sent: Sent) => void;
-}
-
-/** A record that waits for its acknowledgement. */
-export interface Pending {
-  readonly record: OutgoingRecord;
-  readonly bytes: number;
-  /** When it was handed in. */
-  readonly at: number;
-  readonly giveUpAt: number;
-  readonly resolve: (sent: Sent) => void;
-  readonly reject: (error: Error) => void;
+  /** The command that grants our user the right to write a topic. */
+  readonly grant?: (topic: string) => string;
 }
 
 /**
  * Writes records so that none is lost whatever brokers do, which kafkajs's producer cannot promise: its retry keeps the
  * answers of brokers that leadership may have moved to meanwhile, and then skips their records. Its connections are used.
  *
- * - One attempt per request, to one broker.
  * - At most one request under way per leader, so at most one per partition: what comes meanwhile goes into the next, in
  *   order. An idle producer sends at once, a busy one gathers for some milliseconds: large requests cost little.
- * - Any rejection means "outcome unknown": the client is made anew and everything of the request is sent again. Repeats
- *   are recognised by their ids.
+ * - A broker answers for each partition on its own. Without an answer, or with a doubtful one, the outcome is unknown: the
+ *   partition's records are sent again after a pause, to whoever leads it then. Repeats are recognised by their ids.
+ *   Other partitions and other brokers do not wait for that.
+ * - A request that stays unanswered while its partitions have another leader is given up, and sent to that one.
  * - An answer must name every partition that was sent to.
- *
- * A request that meets moved leaders is refused, and sent again to the new ones.
+ * - A record that is refused for what it is (too large, invalid) is rejected with RecordRefused. Where it was refused in a
+ *   batch, the batch's records are sent again one by one, so that only the guilty one is rejected.
+ * - A missing right is told in the log and in `troubles`; the topic's records wait until it is granted.
  */
 export class KafkaProducer implements RecordSender {
   readonly #options: ProducerOptions;
   readonly #backlog = new Backlog();
-  #cluster: Cluster | null = null;
-  #sending = 0;
-  #isMending = false;
-  #failures = 0;
-  #closed: Error | null = null;
+  readonly #cluster: Brokers;
+  readonly #nodes: ProducerNodes;
+  /** Topics that we may not write, as the log has it. */
+  readonly #forbidden = new Set<string>();
+  #isClosed = false;
   #scheduled = false;
   #cancelGathering: (() => void) | null = null;
-  readonly #ending = new AbortController();
+  #cancelLook: (() => void) | null = null;
 
   constructor(options: ProducerOptions) {
     this.#options = options;
+    this.#cluster = options.cluster();
+    this.#nodes = new ProducerNodes(this.#cluster, options);
   }
 
-  /** Connects. Rejects when no broker can be reached. */
-  async open(): Promise<void> {
-    this.#cluster = await this.#connect();
-  }
+  /** Rejects when no broker can be reached. */
+  open = (): Promise<void> => this.#nodes.open();
 
-  /** What was sent last was acknowledged; where nothing waits that could be, leaders answered since. */
+  /** Brokers answer, and some of those that lead a partition take records, as far as is known. */
   get isReachable(): boolean {
-    return this.#failures === 0 && this.#closed === null;
+    return !this.#isClosed && this.#nodes.isReachable;
   }
 
-  /** Whether what is handed in now will be acknowledged soon, as far as can be told: nothing has been waiting for long. */
+  /** Whether some of what is handed in now will be acknowledged soon, as far as can be told. */
   get isPrompt(): boolean {
-    const { busySince } = this.#backlog;
-    return this.isReachable && this.#options.clock.now() - busySince < PROMPT_MS_MAX;
+    return !this.#isClosed && this.#nodes.isPrompt;
   }
 
-  /** Bytes that wait for their acknowledgement. */
+  /** Whether a record of this key will be acknowledged soon, as far as can be told. */
+  isPromptFor(topic: string, key: string): boolean {
+    const partition = this.partitionOf(topic, key);
+    if (!this.#nodes.isPromptFor(`${topic}/${partition}`)) return false;
+    return !this.#backlog.queueOf(topic, partition)?.trouble;
+  }
+
+  /** What waits for longer than a moment, and what would help, a line each. */
+  get troubles(): string[] {
+    const now = this.#options.clock.now();
+    const told = [...this.#forbidden].map((topic) => this.#rightMissing(topic));
+    for (const { name, trouble, pending, topic } of this.#backlog.queues) {
+      if (!trouble || this.#forbidden.has(topic) || now - trouble.since < PROMPT_MS_MAX) continue;
+      told.push(`${name}: ${pending.length} records wait, ${trouble.detail}`);
+    }
+    return told;
+  }
+
   get waitingBytes(): number {
     return this.#backlog.bytes;
   }
 
   /** How long the record has been waiting that was handed in first and is not acknowledged, milliseconds. */
   get oldestWaitingMs(): number {
-    const { oldestAt } = this.#backlog;
-    return oldestAt === undefined ? 0 : Math.max(0, this.#options.clock.now() - oldestAt);
+    return Math.max(0, this.#options.clock.now() - this.#backlog.oldestAt);
   }
 
   partitionOf(topic: string, key: string): number {
@@ -105,13 +120,13 @@ export class KafkaProducer implements RecordSender {
 
   send(record: OutgoingRecord, giveUpMs = Number.POSITIVE_INFINITY): Promise<Sent> {
     return new Promise((resolve, reject) => {
-      if (this.#closed) return reject(this.#closed);
+      if (this.#isClosed) return reject(new SenderClosed());
       const bytes = (record.key?.length ?? 0) + (record.value?.length ?? 0);
       if (bytes > RECORD_BYTES_MAX) {
-        return reject(new RangeError(`a record of ${bytes} bytes is too large for ${record.topic}`));
+        return reject(new RecordRefused(`a record of ${bytes} bytes is too large for ${record.topic}`));
       }
       const at = this.#options.clock.now();
-      this.#backlog.add({ record, bytes, at, giveUpAt: at + giveUpMs, resolve, reject });
+      this.#backlog.add({ record, bytes, at, giveUpAt: at + giveUpMs, resolve, reject, isOver: false });
       this.#schedule();
     });
   }
@@ -120,26 +135,22 @@ export class KafkaProducer implements RecordSender {
   async close(deadlineMs: number): Promise<void> {
     const { clock } = this.#options;
     const until = clock.now() + deadlineMs;
-    while (!this.#closed && this.#backlog.bytes > 0 && clock.now() < until) await clock.sleep(5);
+    while (!this.#isClosed && this.#backlog.bytes > 0 && clock.now() < until) await clock.sleep(5);
     await this.abandon();
   }
 
   /** Lets go at once. What was not acknowledged is rejected. */
   async abandon(): Promise<void> {
-    this.#closed ??= new Error('the broker is closed');
-    this.#ending.abort();
+    this.#isClosed = true;
     this.#cancelGathering?.();
-    this.#rejectAll(this.#closed);
-    await this.#cluster?.disconnect().catch(() => {});
-  }
-
-  #rejectAll(error: Error): void {
-    for (const { reject } of this.#backlog.takeAll()) reject(error);
+    this.#cancelLook?.();
+    for (const { reject } of this.#backlog.takeAll()) reject(new SenderClosed());
+    await this.#cluster.disconnect();
   }
 
   /** At the end of this turn of the event loop: what a turn hands in goes together. */
   #schedule(): void {
-    if (this.#scheduled || this.#isMending || this.#cancelGathering) return;
+    if (this.#scheduled || this.#cancelGathering) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
@@ -156,112 +167,135 @@ export class KafkaProducer implements RecordSender {
   }
 
   #pump(): void {
-    if (this.#isMending || this.#closed) return;
-    for (const batch of this.#backlog.takeBatches(this.#options.clock.now())) {
-      this.#sending += 1;
-      void this.#sendBatch(batch.leader, batch.pending);
-    }
-  }
-
-  async #sendBatch(leader: number, batch: readonly Pending[]): Promise<void> {
-    let failure: Error | null = null;
-    try {
-      await this.#produce(leader, batch);
-    } catch (error) {
-      failure = error instanceof Error ? error : new Error(String(error));
-    }
-    this.#sending -= 1;
-    this.#backlog.done(leader, failure ? batch : [], failure ? [] : batch);
-    if (this.#closed) return this.#rejectAll(this.#closed);
-    if (failure) this.#mend(failure);
-    else if (this.#isMending) return;
-    else {
-      this.#failures = 0;
-      if (batch.length >= BUSY_RECORDS) this.#gather();
-      else this.#schedule();
-    }
-  }
-
-  /** Sends, and resolves what was acknowledged. Rejects when any of it was not: everything is sent again then. */
-  async #produce(leader: number, batch: readonly Pending[]): Promise<void> {
-    if (!this.#cluster) throw new Error('not connected');
-    const now = Math.floor(this.#options.clock.now());
-    const records = batch.map(({ record }) => record);
-    const places = await produce(this.#cluster, leader, records, now);
-    for (const [index, { record, resolve }] of batch.entries()) {
-      const { offset, appendedAt } = places[index] as Place;
-      const sent = { partition: record.partition, offset, timestamp: appendedAt >= 0 ? appendedAt : now };
-      this.#options.acknowledged?.(record.topic, sent);
-      resolve(sent);
-    }
-  }
-
-  /** Waits for what is under way, then makes the client anew and asks who leads now. */
-  #mend(error: Error): void {
-    const { log } = this.#options;
-    this.#failures += 1;
-    log.warn({ failures: this.#failures, detail: error.message }, 'Kafka did not acknowledge; sending again');
-    if (this.#isMending) return;
-    this.#isMending = true;
-    void this.#mended();
-  }
-
-  async #mended(): Promise<void> {
+    if (this.#isClosed) return;
     const { clock } = this.#options;
-    let pause = PAUSE_MS;
-    while (!this.#closed) {
-      await clock.sleep(pause, this.#ending.signal);
-      pause = Math.min(pause * 2, PAUSE_MS_MAX);
-      this.#giveUp();
-      if (this.#sending > 0) continue;
-      try {
-        const old = this.#cluster;
-        this.#cluster = await this.#connect();
-        void old?.disconnect().catch(() => {});
-        break;
-      } catch (error) {
-        this.#options.log.warn({ detail: messageOf(error) }, 'Kafka cannot be reached');
-      }
+    const now = clock.now();
+    const leaderOf = (queue: PartitionQueue) => {
+      const leader = this.#nodes.leaderOf(queue.name);
+      if (leader !== undefined) return this.#nodes.isBusy(leader) ? undefined : leader;
+      this.#nodes.askSoon();
+      queue.again(now, 'leaderless', 'the partition has no leader: a broker that holds it is down');
+      return undefined;
+    };
+    for (const { leader, queues } of this.#backlog.takeBatches(now, leaderOf)) {
+      this.#nodes.began(leader, queues);
+      void this.#sendBatch(leader, queues);
     }
-    this.#isMending = false;
-    if (this.#closed) await this.#cluster?.disconnect().catch(() => {});
-    // Who waits until it is reachable sends nothing that could tell.
-    if (this.#backlog.bytes === 0) this.#failures = 0;
+    this.#lookLater();
+  }
+
+  async #sendBatch(leader: number, queues: readonly PartitionQueue[]): Promise<void> {
+    const batch = queues.flatMap(({ underWay }) => underWay);
+    const records = batch.map(({ record }) => record);
+    const sentAt = Math.floor(this.#options.clock.now());
+    const said = await produce(this.#cluster, leader, records, sentAt).catch((error) => errorLine(error));
+    if (this.#isClosed) return;
+    if (typeof said === 'string') this.#failed(leader, queues, said);
+    else this.#answered(leader, queues, said, sentAt);
+    for (const queue of queues) this.#backlog.waits(queue);
+    if (batch.length >= BUSY_RECORDS) this.#gather();
+    else this.#schedule();
+  }
+
+  /** The broker did not answer: what it has of the request is not known. */
+  #failed(leader: number, queues: readonly PartitionQueue[], detail: string): void {
+    const { clock, log } = this.#options;
+    log.warn({ broker: leader, detail }, 'a broker did not acknowledge; its records are sent again');
+    this.#nodes.failed(leader);
+    for (const queue of queues) queue.again(clock.now(), 'unacknowledged', `broker ${leader}: ${detail}`);
+  }
+
+  #answered(leader: number, queues: readonly PartitionQueue[], said: readonly Said[], sentAt: number): void {
+    this.#nodes.answered(leader);
+    let at = 0;
+    for (const queue of queues) {
+      const { underWay } = queue;
+      const own = said.slice(at, at + underWay.length);
+      at += underWay.length;
+      const [first] = own;
+      if (first && 'errorCode' in first) this.#refused(queue, first.errorCode);
+      else this.#acknowledged(queue, own, sentAt);
+    }
+  }
+
+  #acknowledged(queue: PartitionQueue, places: readonly Said[], sentAt: number): void {
+    const { acknowledged, log } = this.#options;
+    const { underWay, topic, partition } = queue;
+    queue.settled();
+    if (this.#forbidden.delete(topic)) log.info({ topic }, 'the topic can be written again');
+    for (const [index, pending] of underWay.entries()) {
+      const place = places[index];
+      if (!place || 'errorCode' in place) continue;
+      const { offset, appendedAt } = place;
+      const sent = { partition, offset, timestamp: appendedAt >= 0 ? appendedAt : sentAt };
+      acknowledged?.(topic, sent);
+      this.#backlog.over(pending);
+      pending.resolve(sent);
+    }
+  }
+
+  #refused(queue: PartitionQueue, errorCode: number): void {
+    const { clock, log } = this.#options;
+    const { topic, partition, underWay } = queue;
+    const { kind, detail } = refusalOf(errorCode);
+    switch (kind) {
+      case 'content':
+        if (underWay.length > 1) queue.split();
+        else this.#reject(queue, detail);
+        return;
+      case 'forbidden':
+        if (!this.#forbidden.has(topic)) log.error({ topic, detail }, this.#rightMissing(topic));
+        this.#forbidden.add(topic);
+        break;
+      case 'unacknowledged':
+        log.warn({ topic, partition, detail }, 'a partition was not written; its records are sent again');
+        this.#nodes.askSoon();
+    }
+    queue.again(clock.now(), kind, detail);
+  }
+
+  #reject(queue: PartitionQueue, detail: string): void {
+    const { underWay, name } = queue;
+    queue.settled();
+    for (const pending of underWay) {
+      this.#backlog.over(pending);
+      const what = `a record of ${pending.bytes} bytes for ${name}`;
+      pending.reject(new RecordRefused(`Kafka refuses ${what} for good (${detail})`));
+    }
+  }
+
+  #rightMissing(topic: string): string {
+    const grant = this.#options.grant?.(topic) ?? 'grant the ACLs that `npm run operator -- topics` prints';
+    return `the right WRITE on topic ${topic} is missing; its records wait: ${grant}`;
+  }
+
+  /** While anything waits, or brokers are silent: looks at what is late, and asks who leads. */
+  #lookLater(): void {
+    if (this.#cancelLook || this.#isClosed) return;
+    if (this.#backlog.bytes === 0 && !this.#nodes.mustAsk) return;
+    const { clock } = this.#options;
+    this.#cancelLook = clock.at(clock.now() + LOOK_MS, () => {
+      this.#cancelLook = null;
+      this.#giveUp(clock.now());
+      void this.#askLeaders();
+      this.#pump();
+    });
+  }
+
+  #giveUp(now: number): void {
+    for (const { record, reject } of this.#backlog.takeOverdue(now)) {
+      const place = `${record.topic}/${record.partition}`;
+      reject(new Error(`Kafka did not acknowledge a record of ${place} in time: it may or may not be there`));
+    }
+  }
+
+  async #askLeaders(): Promise<void> {
+    const isAnswered = await this.#nodes.ask(() => this.#backlog.bytes === 0);
+    if (!isAnswered) return this.#lookLater();
+    for (const queue of this.#backlog.queues) {
+      if (queue.trouble?.kind === 'leaderless' && this.#nodes.leaderOf(queue.name) !== undefined)
+        queue.hurry();
+    }
     this.#schedule();
   }
-
-  #giveUp(): void {
-    for (const { record, reject } of this.#backlog.takeOverdue(this.#options.clock.now())) {
-      reject(
-        new Error(
-          `Kafka did not acknowledge a record of ${record.topic} in time: it may or may not be there`,
-        ),
-      );
-    }
-  }
-
-  /** Connects, and puts what waits into the lanes of those who lead now. */
-  async #connect(): Promise<Cluster> {
-    const { partitions } = this.#options;
-    const cluster = this.#options.cluster();
-    try {
-      await cluster.connect();
-      await cluster.addMultipleTargetTopics([...partitions.keys()]);
-    } catch (error) {
-      await cluster.disconnect().catch(() => {});
-      throw error;
-    }
-    const leaders = new Map<string, number>();
-    for (const topic of partitions.keys()) {
-      for (const { partitionId, leader } of cluster.findTopicPartitionMetadata(topic)) {
-        leaders.set(`${topic}/${partitionId}`, leader);
-      }
-    }
-    this.#backlog.regroup((topic, partition) => leaders.get(`${topic}/${partition}`) ?? 0);
-    return cluster;
-  }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -29,10 +29,25 @@ export interface Sent {
   readonly timestamp: number;
 }
 
+/** Brokers refuse the record for what it is: sending it again would be refused again. */
+export class RecordRefused extends Error {
+  override readonly name = 'RecordRefused';
+}
+
+/** The record was not acknowledged when the engine closed. */
+export class SenderClosed extends Error {
+  override readonly name = 'SenderClosed';
+
+  constructor() {
+    super('the broker is closed');
+  }
+}
+
 export interface RecordSender {
   /**
-   * Resolves when all in-sync replicas have the record; sends again by itself until then. Rejects when closed, when the
-   * record is larger than any topic takes, or after `giveUpMs`: the record may or may not be there then.
+   * Resolves when all in-sync replicas have the record; sends again by itself until then. Rejects with SenderClosed when
+   * closed, with RecordRefused when brokers will never take the record, and after `giveUpMs`: it may or may not be there
+   * then.
    */
   send(record: OutgoingRecord, giveUpMs?: number): Promise<Sent>;
   /** The partition of a key: murmur2, as in Java's default partitioner. */

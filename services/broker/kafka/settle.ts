@@ -3,7 +3,7 @@ import { TIERS, type Tier, tierOfAttempt } from '../../domain/retry.ts';
 import { type DeliveryTask, taskClass } from '../../domain/task.ts';
 import { TRACEPARENT } from '../../runtime/trace-context.ts';
 import type { ReceivedEvent, RouterResult, Settlement } from '../broker.ts';
-import type { Joining, OutgoingRecord, RecordSender } from './record-sender.ts';
+import { type Joining, type OutgoingRecord, RecordRefused, type RecordSender } from './record-sender.ts';
 import { JOURNAL_RECORD_MAX, joinJournal, type KafkaRecords } from './records.ts';
 import { taskHeaders } from './task-wire.ts';
 import { RECORD_BYTES_MAX, type TopicNames } from './topics.ts';
@@ -19,11 +19,6 @@ export interface OutgoingDeps {
   readonly retryScale: number;
 }
 
-/** A record would not fit its topic; the message gives both sizes. */
-export class TooLarge extends Error {
-  override readonly name = 'TooLarge';
-}
-
 /** Turns what stations decide into records. Everything is encoded before anything is sent. */
 export class Outgoing {
   readonly #deps: OutgoingDeps;
@@ -34,7 +29,7 @@ export class Outgoing {
   }
 
   /**
-   * Of a routed event: its tasks and its journal entry. A quarantined one has none: it goes on the shelf. Throws TooLarge
+   * Of a routed event: its tasks and its journal entry. A quarantined one has none: it goes on the shelf. Throws RecordRefused
    * when one of them does not fit its topic: nothing of the event may be written then.
    */
   ofRouted(
@@ -46,7 +41,7 @@ export class Outgoing {
     const records = [...tasks.map((task) => this.task(task, now)), this.journal(journal, traceparent)];
     for (const { topic, value } of records) {
       if (value === null || value.length <= RECORD_BYTES_MAX) continue;
-      throw new TooLarge(
+      throw new RecordRefused(
         `for ${journal.trace.length} endpoints it makes a record of ${value.length} bytes, and ${topic} takes ${RECORD_BYTES_MAX}`,
       );
     }

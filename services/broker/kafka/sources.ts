@@ -4,15 +4,17 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { ReceivedEvent, RouterResult, Settlement, Source } from '../broker.ts';
 import { WorkSource } from '../work-source.ts';
+import { errorLine } from './error-line.ts';
 import type { EventStream } from './event-stream.ts';
+import { originOf, placeText } from './quarantine/origin.ts';
 import type { QuarantineShelf } from './quarantine/quarantine-shelf.ts';
-import type { OutgoingRecord, RecordSender } from './record-sender.ts';
-import { type Outgoing, TooLarge } from './settle.ts';
+import { type OutgoingRecord, type RecordSender, SenderClosed } from './record-sender.ts';
+import type { Outgoing } from './settle.ts';
 import { startedSource } from './started-source.ts';
 import type { TopicItem } from './stream-feed.ts';
 import type { TaskStreams } from './task-streams.ts';
 
-type Routing = Extract<RouterResult, { kind: 'routed' }>;
+const SHELVE_AGAIN_MS = 30_000;
 
 export interface SourcesDeps {
   readonly eventStream: EventStream;
@@ -64,7 +66,8 @@ export class Sources {
       feeds: [eventStream.feed],
       input: ({ value }) => value,
       settle: (result, item) => {
-        whenDone(this.#sendRouted(result, item.value), item);
+        const shelved = (detail: string) => this.#unusableEvent(item, detail);
+        this.#whenDone(this.#sendRouted(result, item.value), item, shelved);
         return true;
       },
       clock,
@@ -83,7 +86,8 @@ export class Sources {
       settle: (settlement, item) => {
         const records = outgoing.ofSettlement(settlement, item.value, clock.now());
         if (records === null) return false;
-        whenDone(this.#sendAll(records), item);
+        const shelved = (detail: string) => this.#unusableTask(item, detail);
+        this.#whenDone(this.#sendAll(records), item, shelved);
         return true;
       },
       mayHandOver: () => taskStreams.mayBegin(taskClass),
@@ -98,36 +102,78 @@ export class Sources {
     return startedSource(work, reading, clock);
   }
 
-  #sendRouted(result: RouterResult, received: ReceivedEvent): Promise<void> {
+  async #sendRouted(result: RouterResult, received: ReceivedEvent): Promise<void> {
     const { outgoing, quarantine, clock } = this.#deps;
     if (result.kind === 'quarantined') return quarantine.put(result.record);
-    try {
-      return this.#sendAll(outgoing.ofRouted(result, received, clock.now()));
-    } catch (error) {
-      if (!(error instanceof TooLarge)) throw error;
-      return quarantine.put(this.#refused(received, result, error.message));
-    }
-  }
-
-  /** The event of a result that cannot be written down. */
-  #refused(received: ReceivedEvent, result: Routing, detail: string): Quarantined {
-    const { clock, log } = this.#deps;
-    const { bytes, origin } = received;
-    const { eventId, merchantId } = result.journal.event;
-    log.error({ eventId, merchantId, detail }, 'an event cannot be routed; it is kept in the quarantine');
-    const record = { reason: 'too_large', detail, at: clock.now(), eventId, merchantId, bytes } as const;
-    return origin === undefined ? record : { ...record, origin };
+    return this.#sendAll(outgoing.ofRouted(result, received, clock.now()));
   }
 
   async #sendAll(outgoing: readonly OutgoingRecord[]): Promise<void> {
     await Promise.all(outgoing.map((record) => this.#deps.sender.send(record)));
   }
-}
 
-/** The producer tries until it is done; it rejects only when this engine closes, and the input comes again then. */
-function whenDone(sent: Promise<unknown>, item: TopicItem<unknown>): void {
-  sent.then(
-    () => item.durable(),
-    () => {},
-  );
+  /**
+   * Acknowledges the input once what came of it is durable. Where brokers refuse that for good, the input goes to the
+   * quarantine and is acknowledged then. When the engine closes, the input is not: it comes again.
+   */
+  #whenDone(
+    sent: Promise<unknown>,
+    item: TopicItem<unknown>,
+    shelved: (detail: string) => Quarantined,
+  ): void {
+    sent.then(
+      () => item.durable(),
+      (error: unknown) => {
+        if (!(error instanceof SenderClosed)) void this.#shelve(item, shelved(errorLine(error)));
+      },
+    );
+  }
+
+  /** Never rejects; ends when the record is on the shelf, or the engine closes. */
+  async #shelve(item: TopicItem<unknown>, record: Quarantined): Promise<void> {
+    const { quarantine, clock, log } = this.#deps;
+    const place = placeText(originOf(item.record));
+    log.error(
+      { place, detail: record.detail },
+      'what comes of a record cannot be written; it is kept in the quarantine',
+    );
+    for (;;) {
+      try {
+        await quarantine.put(record);
+        return item.durable();
+      } catch (error) {
+        if (error instanceof SenderClosed) return;
+        log.error({ place, detail: errorLine(error) }, 'a record cannot be quarantined either; trying again');
+        await clock.sleep(SHELVE_AGAIN_MS);
+      }
+    }
+  }
+
+  #unusableEvent({ value, record }: TopicItem<ReceivedEvent>, detail: string): Quarantined {
+    const { eventId = null, merchantId = null } = value.decoded.ok ? value.decoded.event : value.decoded;
+    const { bytes } = value;
+    return {
+      reason: 'too_large',
+      detail,
+      at: this.#deps.clock.now(),
+      eventId,
+      merchantId,
+      bytes,
+      origin: originOf(record),
+    };
+  }
+
+  #unusableTask({ value, record }: TopicItem<DeliveryTask>, detail: string): Quarantined {
+    const { eventId, merchantId } = value;
+    const bytes = record.value ?? Buffer.alloc(0);
+    return {
+      reason: 'too_large',
+      detail,
+      at: this.#deps.clock.now(),
+      eventId,
+      merchantId,
+      bytes,
+      origin: originOf(record),
+    };
+  }
 }

@@ -44,6 +44,8 @@ export interface StreamFeedOptions<T> {
   readonly decode: (record: ReadRecord) => T | undefined;
   /** Who reads the topic now. */
   readonly reader: () => RecordReader | null;
+  /** Whether what comes of this record can be written; absent = always. Its partition waits while it cannot. */
+  readonly mayBegin?: (record: ReadRecord) => boolean;
   /** Fires when the engine closes. */
   readonly closing: AbortSignal;
 }
@@ -122,6 +124,10 @@ export class StreamFeed<T> implements Feed<TopicItem<T>> {
     for (let record = queue.records[queue.head]; record; record = queue.records[queue.head]) {
       if (!this.#options.records.isKnown(record.value)) {
         this.#learn(partition, record.value ?? Buffer.alloc(0));
+        return undefined;
+      }
+      if (!(this.#options.mayBegin?.(record) ?? true)) {
+        this.#lookAgain();
         return undefined;
       }
       queue.head += 1;

@@ -56,6 +56,8 @@ export interface TaskStreamsDeps {
    * partition, would make the request once more.
    */
   readonly mayBegin: () => boolean;
+  /** Whether a record of this key on a topic will be acknowledged soon. */
+  readonly mayWrite: (topic: string, key: string) => boolean;
   /** A record that cannot be read was found; calls back when it is kept for operators. */
   readonly poison: (record: ReadRecord, detail: string, done: () => void) => void;
   readonly closing: AbortSignal;
@@ -161,6 +163,7 @@ export class TaskStreams {
     return new StreamFeed<DeliveryTask>({
       ...this.#deps,
       reader: () => this.#own.get(taskClass) ?? null,
+      mayBegin: (record) => this.#mayBeginRecord(record),
       decode: (record) => this.#decode(record, done),
     });
   }
@@ -189,6 +192,17 @@ export class TaskStreams {
       },
     });
     return consumer;
+  }
+
+  /** Whether what an attempt of this task writes can be written: its journal entry, and the next task or dead letter. */
+  #mayBeginRecord({ partition, key }: ReadRecord): boolean {
+    const { topics, mayWrite } = this.#deps;
+    if (key === null) return true;
+    const endpointId = key.toString();
+    const own = TIERS.findIndex((tier) => topics.retry[tier] === partition.topic);
+    const nextTier = TIERS[own + 1];
+    const next = nextTier === undefined ? topics.dead : topics.retry[nextTier];
+    return mayWrite(topics.journal, endpointId) && mayWrite(next, endpointId);
   }
 
   #remember(partition: Partition, windowMs: number): void {

@@ -46,6 +46,21 @@ function accessOf(role: Role, names: TopicNames): Access {
   }
 }
 
+/** The command that grants the user of this configuration the right to write a topic. */
+export function grantCommand(
+  {
+    brokers,
+    sasl,
+  }: { readonly brokers: readonly string[]; readonly sasl: { readonly username: string } | null },
+  topic: string,
+): string {
+  const principal = sasl === null ? '<our principal>' : `User:${sasl.username}`;
+  return (
+    `kafka-acls.sh --bootstrap-server ${brokers.join(',')} --add --allow-principal ${principal} ` +
+    `--operation Write --topic ${topic}`
+  );
+}
+
 export interface AclOptions {
   readonly brokers: readonly string[];
   readonly topicPrefix: string;

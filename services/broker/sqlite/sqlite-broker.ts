@@ -180,6 +180,7 @@ class Engine implements SqliteBroker {
     return {
       reachable: this.#queue.reachable,
       joining: [],
+      waiting: [],
       oldestOverdueMs: this.#streams.oldestOverdueMs(),
       backlog: this.#streams.backlog(),
       partitions: this.#streams.partitions(),

@@ -2,7 +2,7 @@ import type { Quarantined, QuarantineReason } from '../../../domain/quarantine.t
 import type { Random } from '../../../runtime/random.ts';
 import type { Broker, Requeued, Shelf } from '../../broker.ts';
 import { errorLine } from '../error-line.ts';
-import type { OutgoingRecord, RecordSender } from '../record-sender.ts';
+import { type OutgoingRecord, RecordRefused, type RecordSender } from '../record-sender.ts';
 import { type OnShelf, positionText, readPosition } from '../shelf-position.ts';
 import { learnWithin, type ShelfOptions, TopicShelf } from '../topic-shelf.ts';
 import { CannotPutBack, type PutBackDeps, putBackRecord } from './put-back.ts';
@@ -42,8 +42,17 @@ export class QuarantineShelf {
 
   /** Resolves when it is durable; waits for brokers as long as it takes. A value that does not fit is cut, and says so. */
   async put(given: Quarantined): Promise<void> {
+    try {
+      await this.#send(fitting(given, WHOLE_BYTES_MAX));
+    } catch (error) {
+      // The topic takes less than it should.
+      if (!(error instanceof RecordRefused) || given.bytes.length <= BEGINNING_BYTES) throw error;
+      await this.#send(fitting(given, BEGINNING_BYTES));
+    }
+  }
+
+  async #send(record: Quarantined): Promise<void> {
     const { random, records, sender, topic } = this.#options;
-    const record = fitting(given);
     const key = random.uuid();
     const value = records.encode('quarantined', record);
     // One merchant's records keep their order, which times of a millisecond do not tell.
@@ -113,9 +122,9 @@ export class QuarantineShelf {
   }
 }
 
-function fitting(record: Quarantined): Quarantined {
+function fitting(record: Quarantined, bytesMax: number): Quarantined {
   const { bytes, detail, origin } = record;
-  if (bytes.length <= WHOLE_BYTES_MAX) return record;
+  if (bytes.length <= bytesMax) return record;
   const cut = {
     ...record,
     bytes: bytes.subarray(0, BEGINNING_BYTES),

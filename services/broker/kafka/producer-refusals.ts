@@ -1,0 +1,25 @@
+import { errorOfCode } from './kafkajs-brokers.ts';
+
+/** Refusals for what a record is: the same one would be refused again. */
+const OF_CONTENT = [
+  'MESSAGE_TOO_LARGE',
+  'RECORD_LIST_TOO_LARGE',
+  'INVALID_RECORD',
+  'INVALID_TIMESTAMP',
+  'POLICY_VIOLATION',
+  'UNSUPPORTED_FOR_MESSAGE_FORMAT',
+  'UNSUPPORTED_COMPRESSION_TYPE',
+];
+/** Refusals of the user that writes: a right can be granted. */
+const OF_RIGHTS = ['TOPIC_AUTHORIZATION_FAILED', 'CLUSTER_AUTHORIZATION_FAILED', 'INVALID_TOPIC_EXCEPTION'];
+
+/** What a partition's error code means for its records: anything that is not known to be final is doubtful. */
+export function refusalOf(errorCode: number): {
+  readonly kind: 'content' | 'forbidden' | 'unacknowledged';
+  readonly detail: string;
+} {
+  const { type, message } = errorOfCode(errorCode);
+  const detail = `${type}: ${message}`;
+  if (OF_CONTENT.includes(type)) return { kind: 'content', detail };
+  return { kind: OF_RIGHTS.includes(type) ? 'forbidden' : 'unacknowledged', detail };
+}
