@@ -7,13 +7,8 @@ import { produce, type Said } from './produce-request.ts';
 import { Backlog, type PartitionQueue } from './producer-backlog.ts';
 import { PROMPT_MS_MAX, ProducerNodes } from './producer-nodes.ts';
 import { refusalOf } from './producer-refusals.ts';
-import {
-  type OutgoingRecord,
-  RecordRefused,
-  type RecordSender,
-  SenderClosed,
-  type Sent,
-} from './record-sender.ts';
+import type { OutgoingRecord, RecordSender, Sent } from './record-sender.ts';
+import { RecordRefused, SenderClosed } from './record-sender.ts';
 
 /** Between two looks at what is late, while anything waits. */
 const LOOK_MS = 100;
