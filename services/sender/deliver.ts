@@ -9,6 +9,7 @@ import type { DeliveryTask } from '../domain/task.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { OWN_FAULTS } from './connect-failure.ts';
 import type { NetworkWatch } from './network-watch.ts';
+import type { OwnFaults } from './own-faults.ts';
 import { buildRequest, type OpenedEndpoint } from './request.ts';
 import type { Posted, Transport } from './transport.ts';
 
@@ -23,6 +24,8 @@ export interface DeliverDeps {
   readonly open: (endpoint: Endpoint) => OpenedEndpoint | null;
   readonly transport: Transport;
   readonly network: NetworkWatch;
+  /** Logs why attempts wait by our own fault; absent: nothing is logged. */
+  readonly ownFaults?: OwnFaults;
   readonly clock: Clock;
   /** Divides the retry delays; 1 in production. */
   readonly retryScale: number;
@@ -78,16 +81,13 @@ export async function deliver(task: DeliveryTask, deps: DeliverDeps, isSlow = fa
   const { exchange, endedAt } = posted;
 
   if (exchange.kind === 'interrupted') return { kind: 'interrupted', settlement: { kind: 'released' } };
-  if (posted.ours) return parked(tierLasting(AGAIN_SECONDS, deps.retryScale), posted.ours);
-  if (
-    deps.network.isOurFault(
-      posted.sign,
-      { endpointId: endpoint.uuid, origin: opened.origin },
-      task.hop,
-      endedAt,
-    )
-  )
-    return parked(tierLasting(AGAIN_SECONDS, deps.retryScale), 'network_down');
+  const to = { endpointId: endpoint.uuid, origin: opened.origin };
+  const isNetwork = !posted.ours && deps.network.isOurFault(posted.sign, to, task.hop, endedAt);
+  const heldBy = isNetwork ? 'network_down' : posted.ours;
+  if (heldBy) {
+    deps.ownFaults?.note(heldBy, exchange.kind === 'failed' ? exchange.detail : '', opened.origin);
+    return parked(tierLasting(AGAIN_SECONDS, deps.retryScale), heldBy);
+  }
 
   const outcome = decide(task, exchange, endedAt, deps.retryScale);
   if (outcome.kind === 'cancelled' || outcome.kind === 'interrupted')

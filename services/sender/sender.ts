@@ -15,6 +15,7 @@ import { LANE_OPTIONS, type LaneOptions } from './lane-options.ts';
 import { Lanes, type PassageResult } from './lanes.ts';
 import { SenderMetrics } from './metrics.ts';
 import { NetworkWatch } from './network-watch.ts';
+import { OwnFaults } from './own-faults.ts';
 import { SecretOpener } from './secret-opener.ts';
 import { type PassageOwner, TaskPassage } from './task-passage.ts';
 import type { Transport } from './transport.ts';
@@ -86,6 +87,7 @@ class RunningSender implements Sender, PassageOwner {
       open: (endpoint) => opener.open(endpoint),
       transport: deps.transport,
       network: new NetworkWatch(),
+      ownFaults: new OwnFaults(deps.clock, deps.log),
       clock: deps.clock,
       retryScale: deps.retryScale,
     };

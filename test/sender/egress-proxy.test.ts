@@ -8,6 +8,8 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../services/runtime/clock.ts';
 import { NOTHING_EXEMPT, parseEgressAllow } from '../../services/runtime/egress.ts';
 import { parseEgressProxy } from '../../services/runtime/egress-proxy.ts';
+import { createLogger } from '../../services/runtime/logger.ts';
+import { OwnFaults } from '../../services/sender/own-faults.ts';
 import { openTransport } from '../../services/sender/transport.ts';
 import { type Authority, createAuthority, issueCertificate } from '../../simulator/certificate-authority.ts';
 import { type RawReceiver, startRawReceiver } from '../support/misbehaving-receivers.ts';
@@ -175,6 +177,34 @@ describe('what the proxy says', () => {
   test('nobody there: ours', async () => {
     const posted = await post('http://127.0.0.1:1');
     expect([posted.exchange.kind, posted.ours]).toEqual(['failed', 'egress_proxy']);
+  });
+});
+
+describe('the log', () => {
+  test('says once a minute which of our own faults keeps attempts waiting, and how many', () => {
+    let now = 0;
+    let logged = '';
+    const write = (line: string) => {
+      logged += line;
+    };
+    const faults = new OwnFaults({ ...systemClock(), now: () => now }, createLogger('info', { write }));
+    for (let i = 0; i < 5; i += 1) faults.note('egress_proxy', 'ECONNREFUSED', `https://${HOST}`);
+    faults.note('machine_limit', 'EMFILE', `https://${HOST}`);
+    now = 61_000;
+    faults.note('egress_proxy', 'ECONNREFUSED', `https://${HOST}`);
+    const lines = logged
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ reason, attempts }) => [reason, attempts])).toEqual([
+      ['egress_proxy', 1],
+      ['machine_limit', 1],
+      ['egress_proxy', 5],
+    ]);
+    expect(lines[0]).toMatchObject({
+      detail: 'ECONNREFUSED',
+      msg: expect.stringContaining('HOOKRAIL_EGRESS_PROXY'),
+    });
   });
 });
 

@@ -1,0 +1,41 @@
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { OwnFault } from './connect-failure.ts';
+
+/** A fault of ours that keeps attempts from being made or counted. */
+export type HeldBy = OwnFault | 'network_down';
+
+/** One line per fault in so long. */
+const LINE_EVERY_MS = 60_000;
+
+const WORDS: Readonly<Record<HeldBy, string>> = {
+  machine_limit:
+    'attempts wait: no file descriptor or memory is left on this machine; raise its limits (ulimit -n)',
+  egress_proxy: 'attempts wait: the egress proxy cannot be used; check it and HOOKRAIL_EGRESS_PROXY',
+  origin_connections: 'attempts wait: all connections to an origin are in use by requests that take long',
+  network_down: "attempts wait: no receiver can be reached; check this machine's network and its DNS servers",
+};
+
+/** Logs why attempts wait by our own fault: the first one at once, then at most a line a minute, with their number. */
+export class OwnFaults {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #seen = new Map<HeldBy, { loggedAt: number; count: number }>();
+
+  constructor(clock: Clock, log: Logger) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** `detail`: what failed; without secrets. */
+  note(reason: HeldBy, detail: string, origin: string): void {
+    const now = this.#clock.now();
+    const seen = this.#seen.get(reason) ?? { loggedAt: Number.NEGATIVE_INFINITY, count: 0 };
+    this.#seen.set(reason, seen);
+    seen.count += 1;
+    if (now - seen.loggedAt < LINE_EVERY_MS) return;
+    this.#log.warn({ reason, attempts: seen.count, detail, origin }, WORDS[reason]);
+    seen.loggedAt = now;
+    seen.count = 0;
+  }
+}
