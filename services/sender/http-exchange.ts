@@ -102,7 +102,6 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #bodyPieces = 0;
   #interim = 0;
   #isSent = false;
-  #hasGoneOn = false;
   #isOver = false;
 
   constructor(
@@ -188,8 +187,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     if (error instanceof ConnectFailure && this.#status < 200) {
       const { failureCode, message, facts } = error;
       this.#finish({ kind: 'failed', failureCode, detail: message, response: null }, false, facts);
-    } else if (!this.#hasGoneOn && this.connection?.endedUnanswered && isBroken(error)) {
-      this.#hasGoneOn = true;
+    } else if (this.connection?.endedUnanswered && isBroken(error)) {
+      // Once only: the fresh connection has carried nothing before.
       this.#isSent = false;
       this.#owner.goOn(this);
     } else {
