@@ -210,13 +210,14 @@ describe('two merchants at one origin', () => {
     const transport = transportOf({ limits: { connectionsPerOriginMax: 2, slowAfterMs: MINUTE_MS } });
     let done = 0;
     const backlog = Array.from({ length: 60 }, () =>
-      transport.post(requestTo(target, 'busy')).then(() => {
+      codeOf(transport, requestTo(target, 'busy')).then((code) => {
         done += 1;
+        return code;
       }),
     );
     await transport.post(requestTo(target, 'other'));
     expect(done).toBeLessThan(10);
-    await Promise.all(backlog);
+    expect(new Set(await Promise.all(backlog))).toEqual(new Set(['acknowledged']));
   });
 });
 
