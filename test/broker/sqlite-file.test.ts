@@ -110,7 +110,8 @@ describe('opening', () => {
 
 describe('records of an earlier version', () => {
   it('reads tasks that were written with an older schema', async () => {
-    const tasks = [aTask(), aTask({ dueAt: clock.now() + 60_000 })];
+    const [first, second] = [aTask(), aTask({ dueAt: clock.now() + 60_000 })];
+    const tasks = [first, second];
     const broker = await open();
     await broker.publishTasks(tasks.map((task) => ({ task, journal: [] })));
     await broker.close();
@@ -127,7 +128,8 @@ describe('records of an earlier version', () => {
     db.exec('UPDATE delayed SET due = 1');
     db.close();
     const seen = await tasksOf(await open(), 2);
-    expect(seen).toEqual(expect.arrayContaining(tasks));
+    // The row's due time is the one that counts: it is moved when the system's time was set.
+    expect(seen).toEqual(expect.arrayContaining([first, { ...second, dueAt: 1 }]));
   });
 });
 
