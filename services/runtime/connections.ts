@@ -39,6 +39,8 @@ export class Connections {
     this.#options = options;
     const share = Math.floor(options.connectionsMax * SHARE_OF_AN_ADDRESS);
     this.#perAddressMax = Math.min(options.connectionsMax, Math.max(OF_AN_ADDRESS_MIN, share));
+    // A connection that could not be accepted is no reason to end the process.
+    server.on('error', () => {});
     server.on('connection', (socket) => this.#opened(socket));
     server.on('request', (request, response) => {
       const { socket } = request;
