@@ -36,18 +36,20 @@ export async function startRecorder(deps: RecorderDeps): Promise<Recorder> {
     help: 'Age of the newest journal entry when it was applied.',
     registers: [deps.registry],
   });
+  let isFailing = false;
   const consumer = await broker.journal.consume(
     async (batch) => {
       try {
         await store.log.applyJournal(batch, batch.entries);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        log.error(
-          { partition: batch.partition, first: batch.first, last: batch.last, reason },
-          'journal batch not recorded',
-        );
+        const { partition, first, last } = batch;
+        if (!isFailing) log.error({ partition, first, last, reason }, 'journal batch not recorded, retrying');
+        isFailing = true;
         throw error;
       }
+      if (isFailing) log.warn({ partition: batch.partition }, 'journal batches are recorded again');
+      isFailing = false;
       recorded.inc(batch.entries.length);
       const newest = batch.entries.at(-1);
       if (newest) delay.set(Math.max(0, clock.wall() - endOf(newest)) / 1000);

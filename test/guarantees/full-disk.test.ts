@@ -78,5 +78,26 @@ it('what was acknowledged arrives, what is refused was said to be', { timeout: 2
   );
   const again = await merchant.publish([jsonEventOf(premises.merchantId, 'after')]);
   expect(again.status).toBe(202);
+  await eventually('the log says that there is room', () =>
+    service.output.some((line) => line.includes('broker.db can be written again')),
+  );
+  expectFewLines(service.output);
   expect(await service.end('SIGTERM')).toBe(0);
 });
+
+/** One line per database when it cannot be written, with its path and what to do, and one when it can again. */
+function expectFewLines(output: readonly string[]): void {
+  const lines = output.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+  for (const name of ['broker', 'store']) {
+    const full = lines.filter(({ event }) => event === `${name}_not_writable`);
+    const again = lines.filter(({ event }) => event === `${name}_writable`);
+    expect(Math.abs(full.length - again.length), `transitions of ${name}.db`).toBeLessThanOrEqual(1);
+    for (const { msg } of full) {
+      expect(msg).toContain(join(premises.dataDir, `${name}.db cannot be written`));
+      expect(msg).toContain('make room on its disk');
+    }
+  }
+  expect(lines.filter(({ event }) => event === 'broker_not_writable').length).toBeGreaterThan(0);
+  const errors = lines.filter(({ level }) => level >= 50);
+  expect(errors.length, JSON.stringify(errors.slice(0, 20), null, 1)).toBeLessThan(20);
+}

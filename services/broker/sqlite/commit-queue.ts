@@ -38,6 +38,7 @@ interface Running {
 export class CommitQueue {
   readonly #thread: EngineThread;
   readonly #clock: Clock;
+  readonly #file: string;
   readonly #log: Logger | undefined;
   readonly #committed: (kept: Part, offered: Part, at: number, reply: CommitReply) => void;
   readonly #fatal: (error: Error) => void;
@@ -56,6 +57,8 @@ export class CommitQueue {
   constructor(options: {
     readonly thread: EngineThread;
     readonly clock: Clock;
+    /** The data file, for the log. */
+    readonly file: string;
     readonly log: Logger | undefined;
     /** Called before anyone is told that it is durable. */
     readonly committed: (kept: Part, offered: Part, at: number, reply: CommitReply) => void;
@@ -63,6 +66,7 @@ export class CommitQueue {
   }) {
     this.#thread = options.thread;
     this.#clock = options.clock;
+    this.#file = options.file;
     this.#log = options.log;
     this.#committed = options.committed;
     this.#fatal = options.fatal;
@@ -176,7 +180,8 @@ export class CommitQueue {
   }
 
   #done(running: Running, reply: CommitReply): void {
-    if (this.#pauseMs > 0) this.#log?.info('the broker writes again');
+    if (this.#pauseMs > 0)
+      this.#log?.warn({ event: 'broker_writable', file: this.#file }, `${this.#file} can be written again`);
     this.#pauseMs = 0;
     this.#running = null;
     this.#spare.give(reply.spare);
@@ -189,7 +194,10 @@ export class CommitQueue {
   #failed(running: Running, reply: Reply): void {
     const { code, message, passing, kept } = reply as FailReply;
     const error = new Error(`the broker could not write (${code}: ${message})`);
-    this.#log?.error({ code, detail: message }, 'the broker could not write');
+    if (this.#pauseMs === 0 || !passing) {
+      const what = `${this.#file} cannot be written (${code}): make room on its disk, or mend it`;
+      this.#log?.error({ event: 'broker_not_writable', file: this.#file, code, detail: message }, what);
+    }
     if (!passing) {
       this.#fatal(error);
       return;

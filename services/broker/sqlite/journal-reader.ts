@@ -143,10 +143,10 @@ class JournalConsumer implements Consumer {
     const { clock, logger } = this.#options;
     if (this.#reader.failures === 0) this.#reader.failingSince = clock.now();
     this.#reader.failures += 1;
-    logger?.error(
-      { stream: 'journal', failures: this.#reader.failures, detail: String(error) },
-      'a handler threw',
-    );
+    if (this.#reader.failures === 1) {
+      const what = 'the journal cannot be recorded; it is tried again until it can';
+      logger?.error({ stream: 'journal', detail: String(error) }, what);
+    }
     const pause = Math.min(PAUSE_MS * 2 ** (this.#reader.failures - 1), PAUSE_MS_MAX);
     await clock.sleep(pause, this.#stopping.signal);
   }

@@ -110,9 +110,7 @@ class Engine implements SqliteBroker {
     this.#streams = new Streams(thread, opened, clock, failed);
     this.#directory = new DirectoryTable(thread, this.#streams.decoderOf);
     this.#queue = new CommitQueue({
-      thread,
-      clock,
-      log,
+      ...{ thread, clock, log, file: options.file },
       fatal: failed,
       committed: (kept, offered, at, reply) => {
         this.#streams.committed(kept, offered, at, reply);

@@ -70,6 +70,8 @@ class SqliteStore implements Store {
   readonly #writer: ThreadCalls<WriterOps>;
   readonly #reader: ThreadCalls<ReaderOps>;
   readonly #clock: Clock;
+  readonly #log: Logger | undefined;
+  readonly #file: string;
   /** The last write worked. */
   #isWritable = true;
   #isProbing = false;
@@ -83,6 +85,8 @@ class SqliteStore implements Store {
     this.#writer = writer;
     this.#reader = reader;
     this.#clock = clock;
+    this.#log = log;
+    this.#file = file;
     this.merchants = this.#makeMerchants();
     this.keys = this.#makeKeys();
     this.endpoints = this.#makeEndpoints();
@@ -136,11 +140,24 @@ class SqliteStore implements Store {
   async #watched<T>(written: Promise<T>): Promise<T> {
     try {
       const value = await written;
-      this.#isWritable = true;
+      this.#noteWritable(null);
       return value;
     } catch (error) {
-      if (error instanceof Error && error.name === 'StoreUnavailable') this.#isWritable = false;
+      if (error instanceof Error && error.name === 'StoreUnavailable') this.#noteWritable(error.message);
       throw error;
+    }
+  }
+
+  /** One line in the log when writing stops working (`reason`), and one when it works again (null). */
+  #noteWritable(reason: string | null): void {
+    const isWritable = reason === null;
+    if (isWritable === this.#isWritable) return;
+    this.#isWritable = isWritable;
+    const file = this.#file;
+    if (isWritable) this.#log?.warn({ event: 'store_writable', file }, `${file} can be written again`);
+    else {
+      const what = `${file} cannot be written: make room on its disk, or mend it`;
+      this.#log?.error({ event: 'store_not_writable', file, reason }, what);
     }
   }
 
