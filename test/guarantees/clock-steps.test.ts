@@ -17,7 +17,9 @@ const HOUR_SECONDS = 3600;
 const RETRY_SCALE = 10;
 /** Before the second retry. */
 const DELAY_MS = 66_000 / RETRY_SCALE;
-const LATE_MS_MAX = 2500;
+/** Little beside an hour, and enough for a machine that is busy with other tests. */
+const LATE_MS_MAX = 10_000;
+const TIMESTAMP_SECONDS_MAX = 10;
 const LIBRARY = 'libfaketimeMT.so.1';
 
 function findLibrary(): string | undefined {
@@ -85,7 +87,7 @@ async function retried(between: () => void | Promise<void>): Promise<{ id: strin
   const id = event.header.eventId;
   const failed = await eventually('the second attempt', () => arrivalOf(id, 2));
   await between();
-  const last = await eventually('the third attempt', () => arrivalOf(id, 3), DELAY_MS + 10_000);
+  const last = await eventually('the third attempt', () => arrivalOf(id, 3), DELAY_MS + 2 * LATE_MS_MAX);
   return { id, waitedMs: last.at - failed.at };
 }
 
@@ -99,7 +101,7 @@ describe('the system’s time is set', () => {
       const { id, waitedMs } = await retried(() => setTime(seconds));
       expect(waitedMs).toBeGreaterThanOrEqual(DELAY_MS);
       expect(waitedMs).toBeLessThan(DELAY_MS + LATE_MS_MAX);
-      expect(timestampError(id, 3)).toBeLessThan(2);
+      expect(timestampError(id, 3)).toBeLessThan(TIMESTAMP_SECONDS_MAX);
       const next = await retried(() => {});
       expect(next.waitedMs).toBeGreaterThanOrEqual(DELAY_MS);
       expect(next.waitedMs).toBeLessThan(DELAY_MS + LATE_MS_MAX);
@@ -109,7 +111,9 @@ describe('the system’s time is set', () => {
         return body.status === 'delivered' && body;
       });
       const at = Date.parse(delivery.last_attempt_at) / 1000;
-      expect(Math.abs(at - offsetSeconds - (arrivalOf(next.id, 3)?.at ?? 0) / 1000)).toBeLessThan(2);
+      expect(Math.abs(at - offsetSeconds - (arrivalOf(next.id, 3)?.at ?? 0) / 1000)).toBeLessThan(
+        TIMESTAMP_SECONDS_MAX,
+      );
     },
   );
 
@@ -128,7 +132,7 @@ describe('the system’s time is set', () => {
       const startedAfterMs = startedAt - (arrivalOf(id, 2)?.at ?? 0);
       expect(waitedMs).toBeGreaterThanOrEqual(DELAY_MS);
       expect(waitedMs).toBeLessThan(Math.max(DELAY_MS, startedAfterMs) + LATE_MS_MAX);
-      expect(timestampError(id, 3)).toBeLessThan(2);
+      expect(timestampError(id, 3)).toBeLessThan(TIMESTAMP_SECONDS_MAX);
     },
   );
 });
