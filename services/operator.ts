@@ -14,13 +14,15 @@ import { operatorTokenFile } from './api/operator/routes.ts';
 import { isShelfCommand, runShelfCommand, type ShelfCommand } from './api/operator/shelves.ts';
 import type { Broker } from './broker/broker.ts';
 import { openBroker } from './broker/open.ts';
-import { visible, visibleLines } from './domain/visible-text.ts';
+import { visibleLines } from './domain/visible-text.ts';
 import { storeCommands } from './operator/backup-commands.ts';
 import type { Execute, GlobalOptions } from './operator/execute.ts';
 import { auditCommands, entityCommands } from './operator/keeping-commands.ts';
 import { type KeyRingMeans, keyRingCommands } from './operator/keyring-commands.ts';
 import { replayCommands } from './operator/replay-commands.ts';
 import { deadLetterCommands, quarantineCommands } from './operator/shelf-commands.ts';
+import { shown } from './operator/shown.ts';
+import { type ShelfSummary, serviceStatus, statusText } from './operator/status-command.ts';
 import { keyCommands, merchantCommands } from './operator/store-commands.ts';
 import { topicsAnswer, topicsText } from './operator/topic-commands.ts';
 import { systemClock } from './runtime/clock.ts';
@@ -97,6 +99,24 @@ function commandLine(
     )
     .command('replay', 'What endpoints have not got, once more', (replay) => replayCommands(replay, execute))
     .command(
+      'status [urls..]',
+      'The state of a running service, in plain words',
+      (status) =>
+        status.positional('urls', {
+          type: 'string',
+          array: true,
+          describe: 'Operations addresses of its other processes, as http://router-1:8081',
+        }),
+      async (argv) => {
+        const config = withDataDir(environment, argv['data-dir']);
+        const status = await serviceStatus(
+          [operationsUrl(config), ...(argv.urls ?? [])],
+          await shelfSummaries(config),
+        );
+        print(shown(argv.output === 'json' ? status : statusText(status), argv.output));
+      },
+    )
+    .command(
       'topics',
       'Commands that create Kafka topics and grant each process its ACLs',
       (topics) =>
@@ -112,7 +132,7 @@ function commandLine(
     )
     .demandCommand(
       1,
-      'say what to do: merchants, keys, keyring, audit, entity, store, quarantine, dead-letters, replay or topics',
+      'say what to do: status, merchants, keys, keyring, audit, entity, store, quarantine, dead-letters, replay or topics',
     )
     .strict()
     .version(false)
@@ -148,6 +168,20 @@ function keyRingMeans(
   };
 }
 
+function operationsUrl({ operations }: ReturnType<typeof readConfig>): string {
+  return `http://${operations.host}:${operations.port}`;
+}
+
+/** What lies on the shelves, as the running service counts it; nothing is opened for it. */
+async function shelfSummaries(config: ReturnType<typeof readConfig>) {
+  const of = async (command: ShelfCommand) => {
+    const url = `${operationsUrl(config)}/operator/${command}`;
+    const answer = await askService(url, {}, { dataDir: config.dataDir, withinMs: LONG_TIMEOUT_MS });
+    return (answer?.result ?? null) as readonly ShelfSummary[] | null;
+  };
+  return { quarantine: await of('quarantine-summary'), deadLetters: await of('dead-letters-summary') };
+}
+
 function storeFile({ dataDir }: Pick<ReturnType<typeof readConfig>, 'dataDir'>): string {
   return join(dataDir, 'store.db');
 }
@@ -159,7 +193,7 @@ async function ask(
   config: ReturnType<typeof readConfig>,
 ): Promise<unknown> {
   const { host, port } = config.operations;
-  const answer = await askService(`http://${host}:${port}/operator/${command}`, given, {
+  const answer = await askService(`${operationsUrl(config)}/operator/${command}`, given, {
     dataDir: config.dataDir,
     withinMs:
       isShelfCommand(command) || LONG_COMMANDS.includes(command) ? LONG_TIMEOUT_MS : SERVICE_TIMEOUT_MS,
@@ -247,26 +281,6 @@ function readToken(dataDir: string): string | undefined {
       `${operatorTokenFile(dataDir)} cannot be read (${(error as NodeJS.ErrnoException).code})`,
     );
   }
-}
-
-function shown(result: unknown, output: 'text' | 'json'): string {
-  return visibleLines(output === 'json' ? JSON.stringify(result) : asText(result));
-}
-
-/** One line per thing; an empty list says so. */
-function asText(result: unknown): string {
-  if (typeof result === 'string') return result;
-  if (!Array.isArray(result)) return lines(result, '\n');
-  return result.length === 0 ? 'none' : result.map((item) => lines(item, '  ')).join('\n');
-}
-
-function lines(item: unknown, separator: string): string {
-  const entries = Object.entries(item as Record<string, unknown>).filter(([, value]) => value !== null);
-  return entries
-    .map(
-      ([name, value]) => `${name}=${visible(typeof value === 'object' ? JSON.stringify(value) : `${value}`)}`,
-    )
-    .join(separator);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,0 +1,177 @@
+import { request } from 'undici';
+import { OperatorError } from '../api/operator/commands.ts';
+import { STREAM_NAMES } from '../broker/broker.ts';
+
+/** What the operator's tool asks of a running service without its token: readiness and metrics. */
+
+const ANSWER_MS_MAX = 5000;
+const READERS = { events: 'routers', tasks: 'senders', delayed: 'senders', journal: 'recorders' } as const;
+
+/** One sample of Prometheus' text format. */
+interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+interface ProcessState {
+  readonly url: string;
+  readonly ready: boolean;
+  readonly reasons: readonly string[];
+  readonly waiting: readonly string[];
+  readonly samples: readonly Sample[];
+}
+
+/** Rows as `quarantine summary` and `dead-letters summary` return them. */
+export interface ShelfSummary {
+  readonly reason: string;
+  readonly count: number;
+}
+
+export interface ServiceStatus {
+  readonly processes: readonly {
+    readonly url: string;
+    readonly ready: boolean;
+    readonly reasons: readonly string[];
+    readonly waiting: readonly string[];
+    readonly producerWaitingSeconds: number;
+    readonly producerWaitingBytes: number;
+    readonly directoryStalenessSeconds: number;
+    readonly stuckHandlers: number;
+  }[];
+  readonly streams: readonly {
+    readonly stream: string;
+    /** Whether any of the processes reads it. */
+    readonly isRead: boolean;
+    readonly waiting: number;
+    readonly oldestSeconds: number;
+    readonly stalledPartitions: readonly string[];
+    readonly lostRecords: number;
+  }[];
+  readonly oldestOverdueSeconds: number;
+  /** Null where no process has a shelf to count. */
+  readonly quarantine: readonly ShelfSummary[] | null;
+  readonly deadLetters: readonly ShelfSummary[] | null;
+}
+
+/** The state of a service whose processes have these operations addresses. */
+export async function serviceStatus(
+  urls: readonly string[],
+  shelves: Pick<ServiceStatus, 'quarantine' | 'deadLetters'>,
+): Promise<ServiceStatus> {
+  const states = await Promise.all(urls.map(stateOf));
+  const samples = states.flatMap((state) => state.samples);
+  return {
+    processes: states.map(({ samples: own, ...state }) => ({
+      ...state,
+      producerWaitingSeconds: largest(own, 'hookrail_producer_waiting_seconds'),
+      producerWaitingBytes: largest(own, 'hookrail_producer_waiting_bytes'),
+      directoryStalenessSeconds: largest(own, 'hookrail_directory_staleness_seconds'),
+      stuckHandlers: largest(own, 'hookrail_stuck_handlers'),
+    })),
+    streams: STREAM_NAMES.map((stream) => {
+      const own = samples.filter(({ labels }) => labels.stream === stream);
+      const backlog = own.filter(({ name }) => name === 'hookrail_backlog');
+      return {
+        stream,
+        isRead: backlog.length > 0,
+        waiting: backlog.reduce((sum, { value }) => sum + value, 0),
+        oldestSeconds: largest(own, 'hookrail_consumer_lag_seconds'),
+        stalledPartitions: own
+          .filter(({ name, value }) => name === 'hookrail_partition_stalled' && value === 1)
+          .map(({ labels }) => `${labels.topic}/${labels.partition}`),
+        lostRecords: own
+          .filter(({ name }) => name === 'hookrail_records_lost_total')
+          .reduce((sum, { value }) => sum + value, 0),
+      };
+    }),
+    oldestOverdueSeconds: largest(samples, 'hookrail_oldest_overdue_seconds'),
+    ...shelves,
+  };
+}
+
+/** Plain words, one line for each thing. */
+export function statusText(status: ServiceStatus): string {
+  return [
+    ...status.processes.flatMap(processLines),
+    ...status.streams.map(streamLine),
+    `overdue tasks: ${status.oldestOverdueSeconds < 1 ? 'none' : `the oldest for ${duration(status.oldestOverdueSeconds)}`}`,
+    `quarantine: ${shelfLine(status.quarantine)}`,
+    `dead letters: ${shelfLine(status.deadLetters)}`,
+  ].join('\n');
+}
+
+function processLines(process: ServiceStatus['processes'][number]): string[] {
+  const { url, ready, reasons, waiting } = process;
+  const producer =
+    process.producerWaitingBytes === 0
+      ? 'nothing waits to be written'
+      : `${process.producerWaitingBytes} bytes wait to be written, the oldest for ${duration(process.producerWaitingSeconds)}`;
+  return [
+    `${url}: ${ready ? 'ready' : 'NOT READY'}; ${producer}; directory proved up to date ${duration(process.directoryStalenessSeconds)} ago; ` +
+      `stuck handlers: ${process.stuckHandlers === 0 ? 'none' : process.stuckHandlers}`,
+    ...reasons.map((reason) => `  not ready: ${reason}`),
+    ...waiting.map((line) => `  waiting: ${line}`),
+  ];
+}
+
+function streamLine(stream: ServiceStatus['streams'][number]): string {
+  if (!stream.isRead) {
+    const readers = READERS[stream.stream as keyof typeof READERS];
+    return `${stream.stream}: not read by these processes; ${readers} read it: name their operations addresses`;
+  }
+  const parts = [
+    stream.waiting === 0 && stream.oldestSeconds < 1
+      ? 'nothing waits'
+      : `${stream.waiting} records wait, the oldest for ${duration(stream.oldestSeconds)}`,
+    ...(stream.stalledPartitions.length === 0 ? [] : [`STALLED: ${stream.stalledPartitions.join(', ')}`]),
+    ...(stream.lostRecords === 0 ? [] : [`LOST since the start: ${stream.lostRecords} records`]),
+  ];
+  return `${stream.stream}: ${parts.join('; ')}`;
+}
+
+function shelfLine(summary: readonly ShelfSummary[] | null): string {
+  if (summary === null) return 'not known: no process with the api role was reached';
+  if (summary.length === 0) return 'empty';
+  return summary.map(({ reason, count }) => `${count} ${reason}`).join(', ');
+}
+
+function duration(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+}
+
+function largest(samples: readonly Sample[], wanted: string): number {
+  return Math.max(0, ...samples.filter(({ name }) => name === wanted).map(({ value }) => value));
+}
+
+async function stateOf(url: string): Promise<ProcessState> {
+  const base = url.replace(/\/$/, '');
+  const [readiness, metrics] = await Promise.all([bodyOf(`${base}/readyz`), bodyOf(`${base}/metrics`)]);
+  const { ready, reasons, waiting = [] } = JSON.parse(readiness);
+  return { url: base, ready, reasons, waiting, samples: samplesOf(metrics) };
+}
+
+async function bodyOf(url: string): Promise<string> {
+  try {
+    const answer = await request(url, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
+    return await answer.body.text();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new OperatorError(
+      `no service answers at ${url} (${why}): is it HOOKRAIL_OPS_HOST and HOOKRAIL_OPS_PORT of a running process?`,
+    );
+  }
+}
+
+function samplesOf(text: string): Sample[] {
+  return [...text.matchAll(/^(hookrail_\w+)(?:\{(.*)\})? (\S+)$/gm)].map(
+    ([, name = '', labels = '', value]) => ({
+      name,
+      labels: Object.fromEntries(
+        [...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, text = '']) => [key, text]),
+      ),
+      value: Number(value),
+    }),
+  );
+}

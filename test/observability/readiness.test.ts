@@ -1,0 +1,80 @@
+/** Readiness names what stands still, with topic, partition and reason, and says what else waits without being unready for it. */
+import { expect, test } from 'vitest';
+import type { BrokerStatus, PartitionStatus } from '../../services/broker/broker.ts';
+import { Directory } from '../../services/domain/directory.ts';
+import { readinessOf } from '../../services/observability/readiness.ts';
+
+const PARTITION: PartitionStatus = {
+  stream: 'tasks',
+  topic: 'wh.deliver',
+  partition: 3,
+  isHeld: true,
+  lag: 0,
+  oldestMs: 0,
+  stalled: null,
+  retentionLeftMs: null,
+  uncommittedMs: 0,
+  commitFailures: 0,
+  lost: 0,
+  outOfRange: 0,
+};
+
+function readiness(change: Partial<BrokerStatus>) {
+  const status: BrokerStatus = {
+    reachable: true,
+    joining: [],
+    oldestOverdueMs: 0,
+    get backlog(): never {
+      throw new Error('readiness must not ask for the backlog of whole streams');
+    },
+    partitions: [PARTITION],
+    producer: { waitingBytes: 0, oldestWaitingMs: 0 },
+    schemasWaiting: 0,
+    quarantined: new Map(),
+    stuck: { count: 0, oldestMs: 0 },
+    ...change,
+  };
+  const parts = {
+    broker: { status: () => status },
+    store: null,
+    follower: { stalenessMs: () => 0 },
+    directory: new Directory(),
+    descriptors: { shortage: null },
+    keyRing: null,
+  };
+  return readinessOf(parts, 'running');
+}
+
+test('a process is ready where nothing waits', () => {
+  expect(readiness({})).toEqual({ ready: true, reasons: [], waiting: [] });
+});
+
+test('a stalled partition makes it unready, and is named with the reason', () => {
+  const stalled = { forMs: 75_000, reason: 'nothing is read at offset 7, and the log ends at 12' };
+  expect(readiness({ partitions: [{ ...PARTITION, lag: 5, oldestMs: 80_000, stalled }] })).toEqual({
+    ready: false,
+    reasons: ['wh.deliver/3 has stood still for 75 s: nothing is read at offset 7, and the log ends at 12'],
+    waiting: [],
+  });
+});
+
+test('lag, failing handlers and schemas that are waited for are told, and it stays ready', () => {
+  const partitions = [{ ...PARTITION, lag: 40, oldestMs: 31_000 }];
+  expect(readiness({ partitions, stuck: { count: 2, oldestMs: 9000 }, schemasWaiting: 1 })).toEqual({
+    ready: true,
+    reasons: [],
+    waiting: [
+      '2 inputs whose handler keeps failing, the oldest for 9 s',
+      'records wait for 1 schemas of the registry',
+      'wh.deliver/3: 40 records wait, the oldest for 31 s',
+    ],
+  });
+});
+
+test('an answer names ten stalled partitions at most', () => {
+  const stalled = { forMs: 75_000, reason: 'nothing is read' };
+  const partitions = Array.from({ length: 13 }, (_, partition) => ({ ...PARTITION, partition, stalled }));
+  const { reasons } = readiness({ partitions });
+  expect(reasons).toHaveLength(11);
+  expect(reasons.at(-1)).toBe('and 3 more partitions');
+});
