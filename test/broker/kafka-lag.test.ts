@@ -46,7 +46,7 @@ async function world() {
   };
   const hold = (topic: 'deliver' | 'retry') => {
     const partition = new Partition(topic, 0);
-    partition.start({ offset: 0, windowStart: 0, done: new Set() }, 0);
+    partition.start({ offset: 0, windowStart: 0, done: new Set(), topicId: null, lost: null }, 0);
     watching[topic].assigned(partition);
     return partition;
   };

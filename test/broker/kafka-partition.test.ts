@@ -8,6 +8,8 @@ const from = (offset: number, done: number[] = [], windowStart = offset) => ({
   offset,
   windowStart,
   done: new Set(done),
+  topicId: null,
+  lost: null,
 });
 
 /** A partition of which so many records were read. */
@@ -93,6 +95,10 @@ describe('the note of a commit', () => {
     expect(metadata.length).toBeLessThanOrEqual(4096);
     expect(readNote(7, metadata)).toEqual(from(7, done, 3));
     expect(writeNote(from(0, [30_000]))).toBe('1;0;');
+    const lost = { from: 2 ** 40, to: 2 ** 50, count: 2 ** 49 };
+    const whole = { ...from(7, done, 3), topicId: 'A'.repeat(22), lost };
+    expect(writeNote(whole).length).toBeLessThanOrEqual(4096);
+    expect(readNote(7, writeNote(whole))).toEqual(whole);
   });
 
   it.each([null, '', 'of another program', '2;1;AA==', '1;x;AA=='])(

@@ -1,5 +1,14 @@
-/** Kafka takes 4096 bytes of metadata with an offset; base64 needs four thirds. */
+/** Kafka takes 4096 bytes of metadata with an offset; base64 needs four thirds, and the rest some 120. */
 const BITMAP_BYTES_MAX = 2700;
+
+/** Records that were deleted before they were done. Several such ranges become one. */
+export interface LostRange {
+  readonly from: number;
+  /** The offset after the last. */
+  readonly to: number;
+  /** How many were not done: at most, since offsets may have had no record. */
+  readonly count: number;
+}
 
 /** What is committed with an offset: what is done beyond it, and where reading starts to recognise copies again. */
 export interface CommitNote {
@@ -9,10 +18,18 @@ export interface CommitNote {
   readonly windowStart: number;
   /** Offsets above `offset` that are done as well. */
   readonly done: ReadonlySet<number>;
+  /** The topic that the offsets are of; null = not known. */
+  readonly topicId: string | null;
+  /** Until an operator acknowledges it. */
+  readonly lost: LostRange | null;
 }
 
-/** `1;<windowStart>;<bitmap>`: bit i of the bitmap (base64) is offset + 1 + i. What lies too far ahead is left out. */
-export function writeNote({ offset, windowStart, done }: CommitNote): string {
+/**
+ * `1;<windowStart>;<bitmap>;<topicId>;<from>-<to>-<count>`: bit i of the bitmap (base64) is offset + 1 + i. What lies too
+ * far ahead is left out. The last two may be missing; earlier versions neither
+ * write nor read them.
+ */
+export function writeNote({ offset, windowStart, done, topicId, lost }: CommitNote): string {
   let last = -1;
   for (const one of done) {
     const bit = one - offset - 1;
@@ -23,19 +40,33 @@ export function writeNote({ offset, windowStart, done }: CommitNote): string {
     const bit = one - offset - 1;
     if (bit <= last) bits[bit >> 3] = (bits[bit >> 3] ?? 0) | (1 << (bit & 7));
   }
-  return `1;${windowStart};${Buffer.from(bits).toString('base64')}`;
+  const range = lost ? `${lost.from}-${lost.to}-${lost.count}` : '';
+  const known = topicId || range ? `;${topicId ?? ''};${range}` : '';
+  return `1;${windowStart};${Buffer.from(bits).toString('base64')}${known}`;
 }
 
 /** Reads a note back. What another program committed has none: then nothing beyond the offset is known. */
 export function readNote(offset: number, metadata: string | null): CommitNote {
-  const [version, start, bitmap] = (metadata ?? '').split(';');
+  const [version, start, bitmap, topicId, range] = (metadata ?? '').split(';');
   const windowStart = Number(start);
   if (version !== '1' || bitmap === undefined || !Number.isInteger(windowStart)) {
-    return { offset, windowStart: offset, done: new Set() };
+    return { offset, windowStart: offset, done: new Set(), topicId: null, lost: null };
   }
   const done = new Set<number>();
   for (const [index, byte] of Buffer.from(bitmap, 'base64').entries()) {
     for (let bit = 0; bit < 8; bit += 1) if (byte & (1 << bit)) done.add(offset + 1 + index * 8 + bit);
   }
-  return { offset, windowStart: Math.min(windowStart, offset), done };
+  return {
+    offset,
+    windowStart: Math.min(windowStart, offset),
+    done,
+    topicId: topicId || null,
+    lost: readRange(range),
+  };
+}
+
+function readRange(text: string | undefined): LostRange | null {
+  const [from, to, count] = (text ?? '').split('-').map(Number);
+  if (from === undefined || to === undefined || count === undefined) return null;
+  return [from, to, count].every(Number.isSafeInteger) ? { from, to, count } : null;
 }

@@ -6,7 +6,7 @@ import type { Admins } from './admins.ts';
 import type { ConsumerClient } from './consumer-client.ts';
 import { EndQuestions, type LogBounds } from './end-questions.ts';
 import { errorLine } from './error-line.ts';
-import { unreadableBatch } from './fetch/fetch-answers.ts';
+import { isOutOfRange, unreadableBatch } from './fetch/fetch-answers.ts';
 import { Freshness } from './freshness.ts';
 import { loneConsumer } from './lone-consumer.ts';
 import type { KafkaRecords } from './records.ts';
@@ -178,6 +178,11 @@ export class DirectoryFollower {
     for (const message of batch.messages) {
       const { offset, value } = message;
       const at = Number(offset);
+      if (isOutOfRange(message)) {
+        // Where the log begins and ends is asked for every second, which mends the position.
+        this.#client?.seek(0, this.#position);
+        return;
+      }
       if (at < this.#position) continue;
       const unreadable = unreadableBatch(message);
       if (unreadable) {

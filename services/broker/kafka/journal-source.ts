@@ -4,7 +4,8 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { Consumer, JournalBatch, JournalSource } from '../broker.ts';
 import type { Partition, ReadRecord } from './partition.ts';
 import { JOURNAL_RECORD_MAX, type KafkaRecords } from './records.ts';
-import type { TopicConsumer, TopicConsumerOptions } from './topic-consumer.ts';
+import type { TopicConsumer } from './topic-consumer.ts';
+import type { TopicConsumerOptions } from './topic-consumer-options.ts';
 
 const PAUSE_MS = 100;
 const PAUSE_MS_MAX = 30_000;
@@ -104,8 +105,12 @@ class JournalConsumer implements Consumer {
     this.#batchMax = batchMax;
     this.#topic = deps.open({
       take: (record) => this.#take(record),
-      startOf: async (id) => {
-        const position = await positionOf(this.#nameOf(id));
+      startOf: async (id, { topicId, isCommitted }) => {
+        let position = topicId === null ? undefined : await positionOf(this.#nameOf(id, topicId));
+        // Earlier versions named partitions without the topic's id.
+        if (position === undefined && (isCommitted || topicId === null)) {
+          position = await positionOf(this.#nameOf(id, null));
+        }
         // The record may have entries that the store does not have; what it has, it drops.
         return position === undefined ? undefined : Math.floor(position / JOURNAL_RECORD_MAX);
       },
@@ -212,7 +217,13 @@ class JournalConsumer implements Consumer {
     const last = positions.at(-1);
     if (first === undefined || last === undefined) return null;
     return {
-      batch: { partition: this.#nameOf(lane.partition.id), first, last, positions, entries },
+      batch: {
+        partition: this.#nameOf(lane.partition.id, lane.partition.topicId),
+        first,
+        last,
+        positions,
+        entries,
+      },
       records,
     };
   }
@@ -273,7 +284,9 @@ class JournalConsumer implements Consumer {
     return inTime ? 'drained' : 'abandoned';
   }
 
-  #nameOf(id: number): string {
-    return `kafka:${this.#deps.clusterId}:${this.#deps.topic}:${id}`;
+  /** A topic that is created again has other partitions, which begin at 0 again. */
+  #nameOf(id: number, topicId: string | null): string {
+    const name = `kafka:${this.#deps.clusterId}:${this.#deps.topic}:${id}`;
+    return topicId === null ? name : `${name}:${topicId}`;
   }
 }

@@ -44,6 +44,7 @@ import { Outgoing } from './settle.ts';
 import { Sources } from './sources.ts';
 import { type OpenTopic, TaskStreams } from './task-streams.ts';
 import { TopicConsumer } from './topic-consumer.ts';
+import { TopicIds } from './topic-ids.ts';
 import { TopicReader } from './topic-reader.ts';
 import { deadLetterShelf } from './topic-shelf.ts';
 import type { TopicNames } from './topics.ts';
@@ -109,6 +110,7 @@ class Engine implements KafkaBroker {
   readonly #admins: Admins;
   /** Proofs of freshness do not queue behind everything else that is asked. */
   readonly #directoryAdmins: Admins;
+  readonly #topicIds: TopicIds;
   readonly #producer: KafkaProducer;
   readonly #lag: Lag;
   readonly #retentions: Retentions;
@@ -129,6 +131,7 @@ class Engine implements KafkaBroker {
     setMaxListeners(0, this.#closing.signal);
     this.#admins = new Admins(kafka, clock);
     this.#directoryAdmins = new Admins(kafka, clock);
+    this.#topicIds = new TopicIds(kafka, clock, [...partitions.keys()]);
     const lagged = lagTopics(topics, (topic) => this.#groupOf(topic), retryScale);
     const retained = lagged.map(({ topic }) => topic);
     this.#retentions = new Retentions({ admins: this.#admins, clock, log, topics: retained });
@@ -249,7 +252,7 @@ class Engine implements KafkaBroker {
       this.#reader.close(),
       this.#producer.abandon(),
     ]);
-    await Promise.all([this.#admins.close(), this.#directoryAdmins.close()]);
+    await Promise.all([this.#admins.close(), this.#directoryAdmins.close(), this.#topicIds.close()]);
   }
 
   /** A record of our own that cannot be read is kept for operators: nothing is dropped. */
@@ -276,6 +279,7 @@ class Engine implements KafkaBroker {
       admins: this.#admins,
       topic,
       groupId: this.#groupOf(topic),
+      topicId: () => this.#topicIds.idOf(topic),
       unreadable: (record, cause) => this.#poison(record, cause, () => consumer.done(record)),
       ...rest,
       ...this.#lag.watching(topic, rest),

@@ -3,7 +3,7 @@ import type { PartitionStatus, StreamName } from '../broker.ts';
 import type { Admins } from './admins.ts';
 import { Place } from './lag-place.ts';
 import type { Partition, ReadRecord } from './partition.ts';
-import type { TopicConsumerOptions } from './topic-consumer.ts';
+import type { TopicConsumerOptions } from './topic-consumer-options.ts';
 
 /** How often the brokers are asked where the partitions that this process reads end. */
 const ASK_MS = 5000;

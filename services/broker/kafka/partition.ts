@@ -1,5 +1,5 @@
-import type { IHeaders } from 'kafkajs';
-import { type CommitNote, writeNote } from './commit-note.ts';
+import type { IHeaders, KafkaMessage } from 'kafkajs';
+import { type CommitNote, type LostRange, writeNote } from './commit-note.ts';
 
 /** A record as it was read. */
 export interface ReadRecord {
@@ -11,6 +11,19 @@ export interface ReadRecord {
   readonly timestamp: number;
   readonly headers: IHeaders;
   readonly bytes: number;
+}
+
+export function recordOf(partition: Partition, message: KafkaMessage): ReadRecord {
+  const { key, value, offset, timestamp, headers = {} } = message;
+  return {
+    partition,
+    offset: Number(offset),
+    key,
+    value,
+    timestamp: Number(timestamp),
+    headers,
+    bytes: (value?.length ?? 0) + (key?.length ?? 0),
+  };
 }
 
 /**
@@ -28,6 +41,9 @@ export class Partition {
   held = 0;
   heldBytes = 0;
   isPaused = false;
+  /** The topic's id while this partition was read; null = not known. */
+  topicId: string | null = null;
+  #lost: LostRange | null = null;
   /** Where reading must start to know as much again; set by who remembers. */
   windowStart: () => number | undefined = () => undefined;
   /** Everything before is done. */
@@ -44,6 +60,9 @@ export class Partition {
 
   /** The position is known. `first`: the oldest record that there is. */
   start(note: CommitNote, first: number): void {
+    this.#lost = note.lost;
+    const done = [...note.done].filter((one) => one < first).length;
+    if (note.offset < first) this.#addLost(note.offset, first, first - note.offset - done);
     this.#prefix = Math.max(note.offset, first);
     for (const offset of note.done) if (offset >= this.#prefix) this.#done.add(offset);
     this.next = Math.max(note.windowStart, first);
@@ -55,7 +74,7 @@ export class Partition {
    * held it since. `end`: the one after the newest record; who knows of more knows another log.
    */
   takeOver(earlier: Partition, end: number): void {
-    if (earlier.#prefix > end) return;
+    if (earlier.#prefix > end || earlier.topicId !== this.topicId) return;
     for (let offset = this.#prefix; offset < earlier.#prefix; offset += 1) this.#done.add(offset);
     for (const offset of earlier.#done) if (offset >= this.#prefix && offset < end) this.#done.add(offset);
     this.#advance();
@@ -86,6 +105,30 @@ export class Partition {
     this.#advance();
   }
 
+  /** Records before `first` were deleted before they were read. Returns how many, at most. */
+  lose(first: number): number {
+    const from = Math.max(this.next ?? 0, this.#prefix);
+    const count = Math.max(0, first - from);
+    if (count > 0) this.#addLost(from, first, count);
+    this.skipTo(first);
+    return count;
+  }
+
+  /** What was deleted before it was done, until an operator acknowledges it. */
+  get lost(): LostRange | null {
+    return this.#lost;
+  }
+
+  acknowledgeLost(): void {
+    this.#lost = null;
+  }
+
+  #addLost(from: number, to: number, count: number): void {
+    if (count <= 0) return;
+    const { from: first = from, to: last = to, count: earlier = 0 } = this.#lost ?? {};
+    this.#lost = { from: Math.min(first, from), to: Math.max(last, to), count: earlier + count };
+  }
+
   hold(bytes: number): void {
     this.held += 1;
     this.heldBytes += bytes;
@@ -103,7 +146,9 @@ export class Partition {
   toCommit(): { readonly offset: string; readonly metadata: string } | null {
     if (this.next === null || !this.isAlive) return null;
     const windowStart = Math.min(this.windowStart() ?? this.#prefix, this.#prefix);
-    const metadata = writeNote({ offset: this.#prefix, windowStart, done: this.#done });
+    const { topicId } = this;
+    const note = { offset: this.#prefix, windowStart, done: this.#done, topicId, lost: this.#lost };
+    const metadata = writeNote(note);
     if (`${this.#prefix};${metadata}` === this.#committed) return null;
     return { offset: `${this.#prefix}`, metadata };
   }

@@ -7,7 +7,8 @@ import type { KafkaRecords } from './records.ts';
 import { SeenTasks } from './seen-tasks.ts';
 import { type RecordReader, StreamFeed } from './stream-feed.ts';
 import { taskMark } from './task-wire.ts';
-import type { TopicConsumer, TopicConsumerOptions } from './topic-consumer.ts';
+import type { TopicConsumer } from './topic-consumer.ts';
+import type { TopicConsumerOptions } from './topic-consumer-options.ts';
 import type { TopicNames } from './topics.ts';
 
 /**
@@ -42,6 +43,7 @@ export type OpenTopic = (
     | 'commitFailed'
     | 'lost'
     | 'unreadable'
+    | 'topicId'
   >,
 ) => TopicConsumer;
 

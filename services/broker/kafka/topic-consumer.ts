@@ -1,50 +1,16 @@
-import type { EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import type { Admins } from './admins.ts';
-import { type CommitNote, readNote } from './commit-note.ts';
+import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
 import { Commits } from './commits.ts';
-import { fetchedOffset, unreadableBatch } from './fetch/fetch-answers.ts';
+import { errorLine } from './error-line.ts';
+import { fetchedOffset, isOutOfRange, unreadableBatch } from './fetch/fetch-answers.ts';
 import { GroupMember } from './group-member.ts';
-import { Partition, type ReadRecord } from './partition.ts';
+import { Partition, type ReadRecord, recordOf } from './partition.ts';
+import { startPosition, tellLost } from './start-position.ts';
+import type { TopicConsumerOptions } from './topic-consumer-options.ts';
 
 /** Between two tries to learn something from the brokers. */
 const AGAIN_MS = 1000;
-
-export interface TopicConsumerOptions {
-  readonly kafka: Kafka;
-  readonly admins: Admins;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly topic: string;
-  readonly groupId: string;
-  /** How long a fetch waits for something to come, milliseconds. */
-  readonly maxWaitMs: number;
-  /** Read and not done, per partition: reading pauses above, and goes on below half of it. */
-  readonly heldMax: number;
-  readonly heldBytesMax: number;
-  /** Every record of the partition in order, done ones included; before `take`. True = a copy of an earlier one. */
-  readonly isCopy?: (record: ReadRecord) => boolean;
-  /** A record that there is something to do for. `done` must be called for it, some time. */
-  readonly take: (record: ReadRecord) => void;
-  /** A batch cannot be read; `done` must be called for it once it is kept elsewhere. */
-  readonly unreadable: (record: ReadRecord, cause: string) => void;
-  /** A partition is ours now. */
-  readonly assigned?: (partition: Partition) => void;
-  /** Everything before `offset` is committed. */
-  readonly committed?: (partition: number, offset: number) => void;
-  /** A record that was taken is done. */
-  readonly settled?: (record: ReadRecord) => void;
-  readonly commitFailed?: () => void;
-  /** Records that were deleted before they were read. */
-  readonly lost?: (partition: number, count: number) => void;
-  /** Partitions are not ours any more, or heartbeats are answered again: what was held back may have changed. */
-  readonly changed?: () => void;
-  /** Whether what comes of new work can be written down; absent = always. */
-  readonly mayBegin?: () => boolean;
-  /** Where to start, when somebody else than the group knows; undefined = at the oldest record. */
-  readonly startOf?: (partition: number) => Promise<number | undefined>;
-}
+/** How often it is verified that the topic is still the same one. */
+const VERIFY_MS = 10_000;
 
 /**
  * One topic, read by one member of its own consumer group (a rebalance of one topic must not stop another). Batches are
@@ -58,6 +24,7 @@ export class TopicConsumer {
   /** How often each node was asked since all positions are known. */
   readonly #asked = new Map<number, number>();
   readonly #commits: Commits;
+  #cancelWatch: () => void = () => {};
 
   constructor(options: TopicConsumerOptions) {
     this.#options = options;
@@ -75,6 +42,14 @@ export class TopicConsumer {
     });
   }
 
+  #watch(): void {
+    const { clock } = this.#options;
+    this.#cancelWatch = clock.at(clock.now() + VERIFY_MS, () => {
+      void this.#verify();
+      if (!this.#member.isEnded) this.#watch();
+    });
+  }
+
   get topic(): string {
     return this.#options.topic;
   }
@@ -86,6 +61,7 @@ export class TopicConsumer {
   /** Joins the group. Resolves when it has begun to, so that several join at a time. */
   async start(): Promise<void> {
     this.#commits.start();
+    this.#watch();
     await this.#member.start();
   }
 
@@ -130,6 +106,7 @@ export class TopicConsumer {
 
   /** Lets go without a commit. */
   async abandon(): Promise<void> {
+    this.#cancelWatch();
     this.#commits.end();
     const ending = this.#member.end();
     for (const partition of this.#partitions.values()) partition.isAlive = false;
@@ -152,6 +129,7 @@ export class TopicConsumer {
   #joined(assigned: readonly number[], isSame: boolean): void {
     const before = this.#partitions;
     this.#partitions = new Map();
+    let isKept = false;
     for (const id of assigned) {
       const kept = isSame ? before.get(id) : undefined;
       if (kept) before.delete(id);
@@ -159,6 +137,7 @@ export class TopicConsumer {
       this.#partitions.set(id, partition);
       if (kept && kept.next !== null) {
         this.#fetchFrom(kept);
+        isKept = true;
         continue;
       }
       this.#member.pause(id);
@@ -166,6 +145,7 @@ export class TopicConsumer {
       if (!kept) void this.#find(partition, before.get(id));
     }
     for (const gone of before.values()) gone.isAlive = false;
+    if (isKept) void this.#verify();
     this.#options.changed?.();
   }
 
@@ -181,9 +161,12 @@ export class TopicConsumer {
     const { clock, log, topic } = this.#options;
     while (partition.isAlive && !this.#member.isEnded) {
       try {
-        const { note, first, end } = await this.#position(partition.id);
+        const { note, first, end, topicId } = await startPosition(this.#options, partition.id);
         if (!partition.isAlive || this.#member.isEnded) return;
+        partition.topicId = topicId;
         partition.start(note, first);
+        const lost = (partition.lost?.count ?? 0) - (note.lost?.count ?? 0);
+        if (lost > 0) tellLost(this.#options, partition.id, { from: note.offset, to: first, lost });
         if (earlier && earlier.next !== null) partition.takeOver(earlier, end);
         this.#options.assigned?.(partition);
         this.#fetchFrom(partition);
@@ -196,20 +179,6 @@ export class TopicConsumer {
     }
   }
 
-  async #position(id: number): Promise<{ note: CommitNote; first: number; end: number }> {
-    const { admins, topic, groupId, startOf } = this.#options;
-    const { low, high } = await admins.boundsOf(topic, id);
-    if (startOf) {
-      const start = await startOf(id);
-      if (start !== undefined && start > high) {
-        throw new Error(`position ${start} is beyond the end ${high} of ${topic}: was the topic made anew?`);
-      }
-      return { note: readNote(start ?? low, null), first: low, end: high };
-    }
-    const { offset, metadata } = await admins.committedOf(groupId, topic, id);
-    return { note: readNote(offset < 0 ? low : offset, metadata), first: low, end: high };
-  }
-
   #read({ batch, commitOffsetsIfNecessary }: EachBatchPayload): void {
     this.#commits.sendBy(commitOffsetsIfNecessary);
     const partition = this.#partitions.get(batch.partition);
@@ -218,6 +187,11 @@ export class TopicConsumer {
     if (fetchedFrom > partition.next) {
       this.#member.pause(partition.id);
       void this.#missing(partition, fetchedFrom);
+      return;
+    }
+    if (batch.messages.some(isOutOfRange)) {
+      this.#member.pause(partition.id);
+      void this.#missing(partition, null);
       return;
     }
     for (const message of batch.messages) this.#readMessage(partition, message);
@@ -234,15 +208,7 @@ export class TopicConsumer {
   #readMessage(partition: Partition, message: KafkaMessage): void {
     const offset = Number(message.offset);
     if (partition.next === null || offset < partition.next) return;
-    const record: ReadRecord = {
-      partition,
-      offset,
-      key: message.key,
-      value: message.value,
-      timestamp: Number(message.timestamp),
-      headers: message.headers ?? {},
-      bytes: (message.value?.length ?? 0) + (message.key?.length ?? 0),
-    };
+    const record = recordOf(partition, message);
     const unreadable = unreadableBatch(message);
     const isCopy = !unreadable && (this.#options.isCopy?.(record) ?? false);
     if (!partition.isNew(offset)) return;
@@ -263,28 +229,53 @@ export class TopicConsumer {
     this.#member.pause(partition.id);
   }
 
-  /** The client reads from beyond our place: the log was cut off before we came to it, or the client has lost its place. */
-  async #missing(partition: Partition, offset: number): Promise<void> {
-    const { admins, clock, log, topic } = this.#options;
-    const expected = partition.next;
+  /**
+   * The log has nothing at our place, or the client reads beyond it: the oldest records were deleted, the log is another
+   * one, or the client has lost its place.
+   */
+  async #missing(partition: Partition, got: number | null): Promise<void> {
+    const { admins, clock, log, topic, topicId } = this.#options;
+    const expected = partition.next ?? 0;
     while (partition.isAlive && !this.#member.isEnded && partition.next === expected) {
       try {
-        const { low } = await admins.boundsOf(topic, partition.id);
-        const lost = Math.max(0, low - (expected ?? 0));
-        log.error(
-          { topic, partition: partition.id, expected, got: offset, lost },
-          lost > 0
-            ? 'records were deleted before they were read: raise the retention'
-            : 'a gap while reading; again',
-        );
-        if (lost > 0) this.#options.lost?.(partition.id, lost);
-        partition.skipTo(low);
+        const id = await topicId();
+        const { low, high } = await admins.boundsOf(topic, partition.id);
+        if (!partition.isAlive || partition.next !== expected) return;
+        if (id !== partition.topicId || high < expected) return this.#startAnew(partition);
+        const lost = partition.lose(low);
+        if (lost > 0) tellLost(this.#options, partition.id, { from: expected, to: low, lost });
+        else log.warn({ topic, partition: partition.id, expected, got }, 'offset gap, refetching');
         this.#fetchFrom(partition);
         return;
       } catch (error) {
-        log.warn({ topic, detail: String(error) }, 'the oldest offset could not be read');
+        log.warn({ topic, detail: errorLine(error) }, 'the oldest offset could not be read');
         await clock.sleep(AGAIN_MS);
       }
+    }
+  }
+
+  /** Of a log that is another one, nothing is known. */
+  #startAnew(old: Partition): void {
+    const { log, topic } = this.#options;
+    log.error(
+      { topic, partition: old.id, position: old.next },
+      'the topic was deleted and created again, or its end was lost, while it was read: reading it from its beginning',
+    );
+    old.isAlive = false;
+    const partition = new Partition(topic, old.id);
+    this.#partitions.set(old.id, partition);
+    this.#member.pause(old.id);
+    this.#options.changed?.();
+    void this.#find(partition, undefined);
+  }
+
+  /** Whether the topic is still the one whose offsets are known: its log may have grown past them. */
+  async #verify(): Promise<void> {
+    const id = await this.#options.topicId().catch(() => null);
+    if (id === null || this.#member.isEnded) return;
+    for (const partition of this.#partitions.values()) {
+      if (partition.next !== null && partition.topicId !== null && partition.topicId !== id)
+        this.#startAnew(partition);
     }
   }
 

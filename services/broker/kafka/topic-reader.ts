@@ -2,6 +2,7 @@ import type { Kafka } from 'kafkajs';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Admins } from './admins.ts';
 import { errorLine } from './error-line.ts';
+import { isOutOfRange } from './fetch/fetch-answers.ts';
 import { batchOf, type Cluster, clusterOf, type FetchedPartition } from './kafkajs-cluster.ts';
 
 const FETCH_BYTES = 8 * 1024 * 1024;
@@ -242,6 +243,7 @@ class Reading {
     const range = ranges.get(partition);
     if (!range) return;
     const { messages, rawMessages } = batchOf(topic, range.next, fetched);
+    if (messages.some(isOutOfRange)) throw new Error(`offset ${range.next} is not in partition ${partition}`);
     for (const { offset: text, timestamp, key, value } of messages) {
       const offset = Number(text);
       if (offset >= range.end || this.#isEnded) break;

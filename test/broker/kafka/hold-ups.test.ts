@@ -57,7 +57,7 @@ describe('commits that always fail', () => {
     const clock = new SimulatedClock();
     const { lines, log } = linesOf('info');
     const partition = new Partition('deliver', 0);
-    partition.start({ offset: 5, windowStart: 5, done: new Set() }, 0);
+    partition.start({ offset: 5, windowStart: 5, done: new Set(), topicId: null, lost: null }, 0);
     const commits = new Commits({
       clock,
       log,
@@ -82,7 +82,7 @@ describe('commits that always fail', () => {
     const clock = new SimulatedClock();
     const { lines, log } = linesOf('info');
     const partition = new Partition('deliver', 0);
-    partition.start({ offset: 5, windowStart: 5, done: new Set() }, 0);
+    partition.start({ offset: 5, windowStart: 5, done: new Set(), topicId: null, lost: null }, 0);
     const commits = new Commits({
       clock,
       log,

@@ -9,9 +9,10 @@
 import { createRequire } from 'node:module';
 import type { Batch, KafkaMessage } from 'kafkajs';
 import type { FetchedMessage, UnreadableBatch } from './record-reader.ts';
-import { type AbortedTransaction, readRecordSet } from './record-set.ts';
+import { type AbortedTransaction, outOfRange, readRecordSet } from './record-set.ts';
 
 const VERSION = 11;
+const OFFSET_OUT_OF_RANGE = 1;
 /** What the batches of one answer may cost decompressed; what is left is fetched again. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
@@ -66,6 +67,11 @@ export function unreadableBatch(message: KafkaMessage): UnreadableBatch | undefi
   return (message as FetchedMessage).unreadable;
 }
 
+/** Whether the log has nothing at the position that was asked for: a message says so in place of a record. */
+export function isOutOfRange(message: KafkaMessage): boolean {
+  return (message as FetchedMessage).isOutOfRange === true;
+}
+
 /** Fetch Response (Version: 11), as kafkajs hands it on. */
 function decodeAnswer(bytes: Buffer, { topics }: FetchOptions): object {
   const asked = new Map<string, bigint>();
@@ -84,7 +90,7 @@ function decodeAnswer(bytes: Buffer, { topics }: FetchOptions): object {
       const partition = from.int32();
       const header = {
         partition,
-        errorCode: from.int16(),
+        ...errorOf(from.int16()),
         highWatermark: `${from.int64()}`,
         lastStableOffset: `${from.int64()}`,
         lastStartOffset: `${from.int64()}`,
@@ -93,7 +99,9 @@ function decodeAnswer(bytes: Buffer, { topics }: FetchOptions): object {
       const preferredReadReplica = from.int32();
       const records = from.bytes();
       const fetchOffset = asked.get(`${topicName}/${partition}`) ?? 0n;
-      const messages = read(records, fetchOffset, aborted, budget);
+      const messages = header.isOutOfRange
+        ? [outOfRange(fetchOffset)]
+        : read(records, fetchOffset, aborted, budget);
       // What was aborted is left out already.
       return { ...header, abortedTransactions: [], preferredReadReplica, messages };
     });
@@ -102,6 +110,15 @@ function decodeAnswer(bytes: Buffer, { topics }: FetchOptions): object {
   // Kafka 2.0 and later throttle after the answer; kafkajs waits by the second field.
   return { throttleTime: 0, clientSideThrottleTime, errorCode, sessionId, responses };
 }
+
+/**
+ * A position that is out of range is handed to the reader as a message: kafkajs would go to the oldest record without a
+ * word, and commit −2 for the group.
+ */
+const errorOf = (errorCode: number): { readonly errorCode: number; readonly isOutOfRange: boolean } =>
+  errorCode === OFFSET_OUT_OF_RANGE
+    ? { errorCode: 0, isOutOfRange: true }
+    : { errorCode, isOutOfRange: false };
 
 function read(
   bytes: Buffer,

@@ -15,6 +15,7 @@ export type FetchedMessage = Omit<KafkaMessage, 'headers' | 'size'> & {
   readonly isControlRecord: boolean;
   readonly batchContext: { readonly producerId: string; readonly inTransaction: boolean };
   readonly unreadable?: UnreadableBatch;
+  readonly isOutOfRange?: true;
 };
 
 /** A batch that cannot be read. One message stands for all of it; its value is the batch, or the beginning of it. */

@@ -169,6 +169,11 @@ function unreadable(batch: Buffer, from: bigint, lastOffset: number, cause: stri
   };
 }
 
+/** Says that the log has nothing at this offset: what was there was deleted, or the log is another. */
+export function outOfRange(offset: bigint): FetchedMessage {
+  return { ...controlRecord(offset), isControlRecord: false, isOutOfRange: true };
+}
+
 function controlRecord(offset: bigint): FetchedMessage {
   return {
     offset: `${offset}`,

@@ -1,0 +1,147 @@
+/** Guarantee: a topic that was created again is read from its beginning, and what retention took is never skipped in silence. */
+import { Kafka, logLevel } from 'kafkajs';
+import { expect, it, onTestFinished } from 'vitest';
+import { Admins } from '../../../services/broker/kafka/admins.ts';
+import { kafkaClient } from '../../../services/broker/kafka/client.ts';
+import { TopicConsumer } from '../../../services/broker/kafka/topic-consumer.ts';
+import { TopicIds } from '../../../services/broker/kafka/topic-ids.ts';
+import { systemClock } from '../../../services/runtime/clock.ts';
+import { createLogger } from '../../../services/runtime/logger.ts';
+import { eventually } from '../../support/eventually.ts';
+import { describeWithKafka, freshPrefix } from '../../support/kafka.ts';
+
+const WITHIN_MS = 30_000;
+
+await describeWithKafka('a reader whose position', ({ brokers }) => {
+  async function aTopic() {
+    const topic = `${freshPrefix()}read`;
+    const lines: { readonly level: number; readonly msg: string; readonly [field: string]: unknown }[] = [];
+    const log = createLogger('warn', { write: (line) => void lines.push(JSON.parse(line)) });
+    const clock = systemClock();
+    const kafka = kafkaClient({ brokers, clientId: 'reader', tls: null, sasl: null, log });
+    const admins = new Admins(kafka, clock);
+    const ids = new TopicIds(kafka, clock, [topic]);
+    const foreign = new Kafka({ brokers, clientId: 'foreign', logLevel: logLevel.NOTHING });
+    const admin = foreign.admin();
+    await admin.connect();
+    const producer = foreign.producer();
+    await producer.connect();
+    const create = async () => {
+      await eventually(
+        'it is created',
+        () =>
+          admin
+            .createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: false })
+            .catch(() => false),
+        WITHIN_MS,
+      );
+      await eventually(
+        'it has a leader',
+        () =>
+          admin.fetchTopicOffsets(topic).then(
+            () => true,
+            () => false,
+          ),
+        WITHIN_MS,
+      );
+    };
+    const send = async (...values: string[]) => {
+      const messages = values.map((value) => ({ value, partition: 0 }));
+      await producer.send({ topic, messages });
+    };
+    const seen: string[] = [];
+    const consumers: TopicConsumer[] = [];
+    const read = async () => {
+      const consumer: TopicConsumer = new TopicConsumer({
+        kafka,
+        admins,
+        clock,
+        log,
+        topic,
+        groupId: topic,
+        maxWaitMs: 100,
+        heldMax: 100,
+        heldBytesMax: 1024 * 1024,
+        topicId: () => ids.idOf(topic),
+        unreadable: () => {},
+        take: (record) => {
+          seen.push(String(record.value));
+          consumer.done(record);
+        },
+      });
+      consumers.push(consumer);
+      await consumer.start();
+      return consumer;
+    };
+    onTestFinished(async () => {
+      await Promise.all(consumers.map((consumer) => consumer.abandon()));
+      await admin.deleteTopics({ topics: [topic] }).catch(() => {});
+      await Promise.all([admin.disconnect(), producer.disconnect(), admins.close(), ids.close()]);
+    });
+    await create();
+    const errors = () => lines.filter(({ level }) => level === 50);
+    return { topic, admin, create, send, read, seen, errors };
+  }
+
+  it('is in a topic that was deleted and created again reads all of the new one, however long it is', async () => {
+    const { topic, admin, create, send, read, seen, errors } = await aTopic();
+    await send('old 0', 'old 1', 'old 2');
+    await read();
+    await eventually('the old ones', () => seen.length === 3, WITHIN_MS);
+    await admin.deleteTopics({ topics: [topic] });
+    await create();
+    const values = Array.from({ length: 20 }, (_, index) => `new ${index}`);
+    await send(...values);
+    await eventually('the new ones', () => values.every((value) => seen.includes(value)), WITHIN_MS);
+    expect(errors().map(({ msg }) => msg)).toContainEqual(
+      expect.stringContaining('reading it from its beginning'),
+    );
+  }, 90_000);
+
+  it('is beyond the end of the log reads it from its beginning', async () => {
+    const { topic, admin, create, send, read, seen } = await aTopic();
+    await send('old 0', 'old 1', 'old 2');
+    await read();
+    await eventually('the old ones', () => seen.length === 3, WITHIN_MS);
+    await admin.deleteTopics({ topics: [topic] });
+    await create();
+    await send('new 0');
+    await eventually('the new one', () => seen.includes('new 0'), WITHIN_MS);
+  }, 90_000);
+
+  it('was deleted by retention while nothing ran says which records are lost, until that is acknowledged', async () => {
+    const { topic, admin, send, read, seen, errors } = await aTopic();
+    await send('0', '1');
+    const first = await read();
+    await eventually('the first ones', () => seen.length === 2, WITHIN_MS);
+    await first.stop(5000);
+    await send('lost 2', 'lost 3', 'lost 4', '5');
+    await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '5' }] });
+    const second = await read();
+    await eventually('what is left', () => seen.includes('5'), WITHIN_MS);
+    expect(seen.filter((value) => value.startsWith('lost'))).toEqual([]);
+    const lostIn = (consumer: TopicConsumer) => [...consumer.partitions].map(({ lost }) => lost);
+    expect(lostIn(second)).toEqual([{ from: 2, to: 5, count: 3 }]);
+    expect(errors().map(({ partition, from, to }) => [partition, from, to])).toEqual([[0, 2, 5]]);
+    await second.stop(5000);
+    const third = await read();
+    await eventually(
+      'its position is known',
+      () => [...third.partitions].some(({ next }) => next !== null),
+      WITHIN_MS,
+    );
+    expect(lostIn(third)).toEqual([{ from: 2, to: 5, count: 3 }]);
+    expect(errors()).toHaveLength(1);
+    for (const partition of third.partitions) partition.acknowledgeLost();
+    await send('6');
+    await eventually('the next', () => seen.includes('6'), WITHIN_MS);
+    await third.stop(5000);
+    const fourth = await read();
+    await eventually(
+      'its position is known',
+      () => [...fourth.partitions].some(({ next }) => next !== null),
+      WITHIN_MS,
+    );
+    expect(lostIn(fourth)).toEqual([null]);
+  }, 120_000);
+});
