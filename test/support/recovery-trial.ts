@@ -134,9 +134,10 @@ async function load(
 /** Posts an event until it is accepted, as a producer does. */
 async function accepted(merchant: MerchantClient, event: unknown): Promise<void> {
   for (;;) {
-    const answer = await merchant.publish([event]);
-    if (answer.status === 202) return;
-    if (answer.status !== 503)
+    // A broken connection says nothing: the event is posted again under its id.
+    const answer = await merchant.publish([event]).catch(() => null);
+    if (answer?.status === 202) return;
+    if (answer && answer.status !== 503)
       throw new Error(`publishing answered ${answer.status} ${JSON.stringify(answer.body)}`);
     await sleep(100);
   }
