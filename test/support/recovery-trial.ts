@@ -137,7 +137,7 @@ async function accepted(merchant: MerchantClient, event: unknown): Promise<void>
     // A broken connection says nothing: the event is posted again under its id.
     const answer = await merchant.publish([event]).catch(() => null);
     if (answer?.status === 202) return;
-    if (answer && answer.status !== 503)
+    if (answer && answer.status !== 503 && answer.status !== 408)
       throw new Error(`publishing answered ${answer.status} ${JSON.stringify(answer.body)}`);
     await sleep(100);
   }
