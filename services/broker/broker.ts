@@ -118,8 +118,11 @@ export type Settlement =
       readonly next?: DeliveryTask;
       readonly dead?: DeadLetter;
     }
-  /** Put back for a while without counting an attempt: comes again after the tier's delay with hop + 1. */
-  | { readonly kind: 'parked'; readonly tier: Tier }
+  /**
+   * Put back for a while without counting an attempt: comes again after the tier's delay with hop + 1. The journal is told
+   * now and then.
+   */
+  | { readonly kind: 'parked'; readonly tier: Tier; readonly journal?: readonly JournalEntry[] }
   /** Given back because of our shutdown, or because it is lost; legal only after stop() was called, or then. */
   | { readonly kind: 'released' };
 

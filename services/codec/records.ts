@@ -15,6 +15,7 @@ import type {
   Routed,
   RoutingVerdict,
 } from '../domain/journal.ts';
+import type { Parked } from '../domain/parking.ts';
 import type { Quarantined, RecordOrigin } from '../domain/quarantine.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import { dataText, eventOfText } from './data-text.ts';
@@ -143,12 +144,16 @@ interface AttemptedInAvro extends Omit<Attempted, 'kind' | 'outcome'> {
   readonly outcome: { readonly kind: string; readonly dueAt: number | null };
 }
 
+interface CancelledInAvro extends Omit<Cancelled, 'kind'> {
+  readonly parked?: Pick<Parked, 'reason' | 'until'> & Pick<DeliveryHead, 'attempt'>;
+}
+
 /** Exactly one is given; what is absent is written as null. */
 interface JournalInAvro {
   readonly routed?: RoutedInAvro | null;
   readonly requested?: Omit<Requested, 'kind'> | null;
   readonly attempted?: AttemptedInAvro | null;
-  readonly cancelled?: Omit<Cancelled, 'kind'> | null;
+  readonly cancelled?: CancelledInAvro | null;
 }
 
 function journalToAvro(entry: JournalEntry): JournalInAvro | object {
@@ -167,6 +172,8 @@ function journalToAvro(entry: JournalEntry): JournalInAvro | object {
     }
     case 'cancelled':
       return { cancelled: entry };
+    case 'parked':
+      return { cancelled: parkedToAvro(entry) };
   }
 }
 
@@ -187,7 +194,7 @@ function journalFromAvro(value: JournalInAvro): JournalEntry {
     };
   }
   if (value.requested) return { kind: 'requested', ...value.requested, delivery: head(value.requested) };
-  if (value.cancelled) return { kind: 'cancelled', ...value.cancelled, delivery: head(value.cancelled) };
+  if (value.cancelled) return cancelledFromAvro(value.cancelled);
   if (!value.attempted) throw new Error('a journal entry without content');
   const { outcome, response, ...rest } = value.attempted;
   const { kind, dueAt } = outcome;
@@ -198,6 +205,27 @@ function journalFromAvro(value: JournalInAvro): JournalEntry {
     outcome: (kind === 'retry' ? { kind, dueAt } : { kind }) as Attempted['outcome'],
     response: response && ({ ...response } as ResponseKept),
   };
+}
+
+/**
+ * A build that does not know parked entries reads the cancellation of attempt 0, which no delivery has: it changes nothing
+ * there. An entry of a kind that it does not know would be put aside as unreadable.
+ */
+function parkedToAvro({ at, delivery, reason, until }: Parked): CancelledInAvro {
+  const { attempt } = delivery;
+  return {
+    at,
+    delivery: { ...delivery, attempt: 0 },
+    reason: 'endpoint_disabled',
+    parked: { attempt, reason, until },
+  };
+}
+
+function cancelledFromAvro({ parked, ...rest }: CancelledInAvro): Cancelled | Parked {
+  const delivery = head(rest);
+  if (!parked) return { kind: 'cancelled', ...rest, delivery };
+  const { attempt, reason, until } = parked;
+  return { kind: 'parked', at: rest.at, delivery: { ...delivery, attempt }, reason, until };
 }
 
 /** A plain object: Avro's records carry a prototype of their own. */

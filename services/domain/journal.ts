@@ -2,6 +2,7 @@ import type { FailureCode, ResponseKept } from './attempt.ts';
 import type { ApiVersion } from './endpoint.ts';
 import type { DomainEvent } from './event.ts';
 import type { CancelReason, Outcome } from './outcome.ts';
+import type { Parked } from './parking.ts';
 import type { DeliveryTask } from './task.ts';
 
 /** Why an endpoint did not get an event. */
@@ -88,7 +89,7 @@ export interface Cancelled {
 }
 
 /** What happened, in the order it became durable per stream partition. The recorder is its only reader. */
-export type JournalEntry = Routed | Requested | Attempted | Cancelled;
+export type JournalEntry = Routed | Requested | Attempted | Cancelled | Parked;
 
 /** A delivery that ended without success after its last attempt (or a 410): kept for operators. */
 export interface DeadLetter {

@@ -11,7 +11,7 @@ export type NetworkSign = 'reached' | 'silent' | 'no_such_name' | 'unknown';
  * Why an attempt could not be made by our own fault. `machine_limit`: no file descriptor or memory is left.
  * `egress_proxy`: the egress proxy cannot be used. `origin_connections`: all connections to the origin were in use.
  */
-export const OWN_FAULTS = ['machine_limit', 'egress_proxy', 'origin_connections'] as const;
+const OWN_FAULTS = ['machine_limit', 'egress_proxy', 'origin_connections'] as const;
 export type OwnFault = (typeof OWN_FAULTS)[number];
 
 export interface ConnectFailureFacts {

@@ -4,10 +4,10 @@ import type { Directory } from '../domain/directory.ts';
 import type { Endpoint } from '../domain/endpoint.ts';
 import type { Attempted, DeadLetter, DeliveryHead } from '../domain/journal.ts';
 import { type CancelReason, decide, refusalOf } from '../domain/outcome.ts';
+import { type ParkedReason, parkTask } from '../domain/parking.ts';
 import { ATTEMPTS_MAX, type Tier, tierLasting } from '../domain/retry.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { OWN_FAULTS } from './connect-failure.ts';
 import type { NetworkWatch } from './network-watch.ts';
 import type { OwnFaults } from './own-faults.ts';
 import { buildRequest, type OpenedEndpoint } from './request.ts';
@@ -44,18 +44,13 @@ export type Delivery =
       readonly origin: string;
     }
   | { readonly kind: 'cancelled'; readonly settlement: Settlement; readonly reason: CancelReason }
-  | { readonly kind: 'parked'; readonly settlement: Settlement; readonly why: ParkedWhy }
+  | {
+      readonly kind: 'parked';
+      readonly settlement: Settlement;
+      readonly why: ParkedReason;
+      readonly tier: Tier;
+    }
   | { readonly kind: 'interrupted'; readonly settlement: Settlement };
-
-/** Why a task was put back without an attempt being counted. */
-export const PARKED_WHY = [
-  'endpoint_full',
-  'merchant_paused',
-  'secret_not_openable',
-  ...OWN_FAULTS,
-  'network_down',
-] as const;
-export type ParkedWhy = (typeof PARKED_WHY)[number];
 
 /**
  * THE PATH of one task: look up → open → build → send → classify → decide → settle. Never rejects. `isSlow`: its endpoint
@@ -69,10 +64,10 @@ export async function deliver(task: DeliveryTask, deps: DeliverDeps, isSlow = fa
   const reason = whyCancelled(task, endpoint);
   if (!endpoint || reason) return cancelled(task, reason ?? 'endpoint_deleted', clock.wall());
   if (directory.merchant(task.merchantId)?.state === 'paused')
-    return parked(heldTier(task), 'merchant_paused');
+    return parked(task, heldTier(task), 'merchant_paused', deps);
 
   const opened = deps.open(endpoint);
-  if (!opened) return parked(heldTier(task), 'secret_not_openable');
+  if (!opened) return parked(task, heldTier(task), 'secret_not_openable', deps);
 
   const startedAt = clock.now();
   const sentAt = clock.wall(startedAt);
@@ -86,7 +81,7 @@ export async function deliver(task: DeliveryTask, deps: DeliverDeps, isSlow = fa
   const heldBy = isNetwork ? 'network_down' : posted.ours;
   if (heldBy) {
     deps.ownFaults?.note(heldBy, exchange.kind === 'failed' ? exchange.detail : '', opened.origin);
-    return parked(tierLasting(AGAIN_SECONDS, deps.retryScale), heldBy);
+    return parked(task, tierLasting(AGAIN_SECONDS, deps.retryScale), heldBy, deps);
   }
 
   const outcome = decide(task, exchange, endedAt, deps.retryScale);
@@ -158,8 +153,14 @@ function cancelled(task: DeliveryTask, reason: CancelReason, at: number): Delive
   return { kind: 'cancelled', settlement: { kind: 'settled', journal: [entry] }, reason };
 }
 
-function parked(tier: Tier, why: ParkedWhy): Delivery {
-  return { kind: 'parked', settlement: { kind: 'parked', tier }, why };
+function parked(
+  task: DeliveryTask,
+  tier: Tier,
+  why: ParkedReason,
+  { clock, retryScale }: Pick<DeliverDeps, 'clock' | 'retryScale'>,
+): Delivery {
+  const settlement = parkTask(task, tier, why, { now: clock.wall(), retryScale });
+  return { kind: 'parked', settlement, why, tier };
 }
 
 /** A merchant may be on hold for days: what waits must not keep the streams busy for as long. */

@@ -1,9 +1,10 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { FAILURE_CODES } from '../domain/attempt.ts';
-import { ATTEMPTS_MAX } from '../domain/retry.ts';
+import type { ParkedReason } from '../domain/parking.ts';
+import { ATTEMPTS_MAX, type Tier } from '../domain/retry.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import { PlainHistogram } from '../runtime/plain-histogram.ts';
-import { type Delivery, PARKED_WHY, type ParkedWhy } from './deliver.ts';
+import type { Delivery } from './deliver.ts';
 
 const DELIVERY_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600, 3600, 86_400];
 const ATTEMPT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2.5, 5, 10, 30];
@@ -19,7 +20,7 @@ interface InFlight {
 export class SenderMetrics {
   /** By result, then by attempt number: those that the counter has not been told of. */
   readonly #attempts = new Map<string, number[]>();
-  readonly #parked = new Map<ParkedWhy, { inc(): void }>();
+  readonly #parked: Counter<'reason' | 'tier'>;
   readonly #deliverySeconds: PlainHistogram;
   readonly #attemptSeconds: PlainHistogram;
   readonly #lateness: PlainHistogram;
@@ -48,8 +49,12 @@ export class SenderMetrics {
       registers,
       collect: () => this.#tell(attempts),
     });
-    const parked = counter('parked_total', 'Tasks put back without counting an attempt.', 'reason');
-    for (const why of PARKED_WHY) this.#parked.set(why, parked.labels(why));
+    this.#parked = counter(
+      'parked_total',
+      'Tasks put back without counting an attempt, by reason and the tier they wait on, seconds.',
+      'reason',
+      'tier',
+    );
     this.#deliverySeconds = histogram(
       'delivery_seconds',
       'From accepting an event to its 2xx.',
@@ -89,13 +94,12 @@ export class SenderMetrics {
     this.#early.inc();
   }
 
-  parked(why: ParkedWhy): void {
-    this.#parked.get(why)?.inc();
+  parked(reason: ParkedReason, tier: Tier): void {
+    this.#parked.inc({ reason, tier });
   }
 
   /** Counts what came of a task. */
   settled(task: DeliveryTask, delivery: Delivery): void {
-    if (delivery.kind === 'parked') this.parked(delivery.why);
     if (delivery.kind === 'cancelled') this.#cancelled.inc({ reason: delivery.reason });
     if (delivery.kind !== 'attempted') return;
     const { attempted, lateMs, posted, settlement } = delivery;

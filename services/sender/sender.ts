@@ -3,7 +3,9 @@ import type { Registry } from 'prom-client';
 import type { Broker, Settlement } from '../broker/broker.ts';
 import type { Exchange } from '../domain/attempt.ts';
 import type { Directory } from '../domain/directory.ts';
-import { TASK_CLASSES, type TaskClass } from '../domain/task.ts';
+import { type ParkedReason, parkTask } from '../domain/parking.ts';
+import type { Tier } from '../domain/retry.ts';
+import { type DeliveryTask, TASK_CLASSES, type TaskClass } from '../domain/task.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { KeyRing } from '../runtime/keyring.ts';
 import { type Logger, lineWriter } from '../runtime/logger.ts';
@@ -12,6 +14,7 @@ import { traceAttempt } from './attempt-span.ts';
 import { type DeliverDeps, type Delivery, deliver } from './deliver.ts';
 import { Intake } from './intake.ts';
 import { LANE_OPTIONS, type LaneOptions } from './lane-options.ts';
+import { ParkingLog } from './lanes/parking-log.ts';
 import { Lanes, type PassageResult } from './lanes.ts';
 import { SenderMetrics } from './metrics.ts';
 import { NetworkWatch } from './network-watch.ts';
@@ -73,6 +76,7 @@ class RunningSender implements Sender, PassageOwner {
   readonly #lanes: Readonly<Record<TaskClass, Lanes>>;
   readonly #metrics: SenderMetrics;
   readonly #writeAttempt: (members: string) => void;
+  readonly #parkingLog: ParkingLog;
   readonly #intakes: Intake[] = [];
   #isStopping = false;
   #stopped: Promise<void> | null = null;
@@ -81,6 +85,7 @@ class RunningSender implements Sender, PassageOwner {
   constructor(deps: SenderDeps) {
     this.#deps = deps;
     this.#writeAttempt = lineWriter(deps.log, 'attempt');
+    this.#parkingLog = new ParkingLog(deps.clock, deps.log, deps.retryScale);
     const opener = new SecretOpener(deps.keyRing, deps.log);
     this.#deliverDeps = {
       directory: deps.directory,
@@ -170,9 +175,16 @@ class RunningSender implements Sender, PassageOwner {
     );
   }
 
-  parked(): void {
-    this.#metrics.parked('endpoint_full');
+  park({ task }: TaskPassage, tier: Tier): Settlement {
+    const { clock, retryScale } = this.#deps;
+    this.#parked(task, tier, 'endpoint_full');
     this.#adjustIntakes();
+    return parkTask(task, tier, 'endpoint_full', { now: clock.wall(), retryScale });
+  }
+
+  #parked(task: DeliveryTask, tier: Tier, reason: ParkedReason): void {
+    this.#metrics.parked(reason, tier);
+    this.#parkingLog.parked(task, tier, reason);
   }
 
   #adjustIntakes(): void {
@@ -213,6 +225,7 @@ class RunningSender implements Sender, PassageOwner {
       lanes.settle(passage, 'uncounted', null);
     }
     this.#adjustIntakes();
+    if (delivery.kind === 'parked') this.#parked(task, delivery.tier, delivery.why);
     this.#metrics.settled(task, delivery);
     passage.settle(settlement);
   }

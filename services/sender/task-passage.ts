@@ -8,7 +8,8 @@ import type { Lanes, Passage } from './lanes.ts';
 /** Who makes the attempt when its turn has come, and hears of it when it must come again later. */
 export interface PassageOwner {
   attempt(passage: TaskPassage): void;
-  parked(passage: TaskPassage): void;
+  /** Returns what the broker is told. */
+  park(passage: TaskPassage, tier: Tier): Settlement;
 }
 
 /** A task of the broker on its way through the lanes, with the broker's wait for its settlement. */
@@ -56,7 +57,6 @@ export class TaskPassage implements Passage {
   }
 
   park(tier: Tier): void {
-    this.#owner.parked(this);
-    this.settle({ kind: 'parked', tier });
+    this.settle(this.#owner.park(this, tier));
   }
 }

@@ -8,10 +8,12 @@
  * - What resolved is durable. Reads see what resolved before.
  * - Rejections are StoreUnavailable (disk full, I/O error): nothing of the call was kept, or, if so said, unknown.
  */
+
 import type { FailureCode, ResponseKept } from '../domain/attempt.ts';
 import type { ApiVersion } from '../domain/endpoint.ts';
 import type { DomainEvent, EventData, EventType } from '../domain/event.ts';
 import type { JournalEntry } from '../domain/journal.ts';
+import type { ParkedReason } from '../domain/parking.ts';
 import type { Trigger } from '../domain/task.ts';
 import type { Endpoints } from './endpoints.ts';
 import type { Audit, Erasures, Sealings } from './keeping.ts';
@@ -117,7 +119,10 @@ export interface DeliveryRecord {
   readonly attemptsMax: number;
   readonly occurredAt: number;
   readonly createdAt: number;
+  /** By its schedule, or when it comes up again after it was parked. */
   readonly nextAttemptAt: number | null;
+  /** Why it was put back without an attempt, while it waits; else null. */
+  readonly parkedReason: ParkedReason | null;
   readonly lastAttemptAt: number | null;
   readonly lastResponseStatus: number | null;
   readonly lastFailureCode: FailureCode | null;

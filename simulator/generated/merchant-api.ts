@@ -593,6 +593,12 @@ export interface components {
              *     of the end of that.
              */
             held: boolean;
+            /**
+             * @description Why this delivery waits although it is due, else null. No attempt is counted; it comes up again by itself, at
+             *     `next_attempt_at` or within seconds of that. `endpoint_full`: the endpoint does not answer, or takes less than
+             *     comes for it; what waits goes as soon as it answers. `merchant_paused`: see `held`. The others are our own faults.
+             */
+            parked_reason: string | null;
             attempts_made: number;
             attempts_max: number;
             occurred_at: components["schemas"]["Timestamp"];

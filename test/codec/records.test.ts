@@ -120,6 +120,7 @@ const journal = fc.oneof(
     signature: text,
   }),
   fc.record({ kind: fc.constant('cancelled'), at: time, delivery: head, reason: text }),
+  fc.record({ kind: fc.constant('parked'), at: time, delivery: head, reason: text, until: time }),
 ) as unknown as fc.Arbitrary<JournalEntry>;
 const change = fc.oneof(
   fc.record({
@@ -224,6 +225,26 @@ describe('schemas may grow', () => {
     const before = now.subarray(0, now.length - 1);
     const read = taskCodec.decoder(JSON.stringify(older)).decode(before, 0);
     expect(read).toEqual({ ...written });
+  });
+
+  it('lets a build that does not know parked entries read one as a cancellation that cancels nothing', () => {
+    const older = JSON.parse(journalCodec.schema);
+    const cancelled = older.fields.find((field: { name: string }) => field.name === 'cancelled');
+    const kind = cancelled.type.find((type: { name?: string }) => type.name?.endsWith('Cancelled'));
+    kind.fields = kind.fields.filter((field: { name: string }) => field.name !== 'parked');
+    const oldType = avro.Type.forSchema(older);
+    const resolver = oldType.createResolver(avro.Type.forSchema(JSON.parse(journalCodec.schema)));
+    const [delivery] = fc.sample(head, 1);
+    if (!delivery) throw new Error('no sample');
+    const bytes = journalCodec.toBuffer({
+      kind: 'parked',
+      at: 1,
+      delivery,
+      reason: 'endpoint_full',
+      until: 2,
+    });
+    const read = oldType.fromBuffer(bytes, resolver);
+    expect(read.cancelled).toMatchObject({ reason: 'endpoint_disabled', delivery: { attempt: 0 } });
   });
 
   it('says where a record is cut short', () => {

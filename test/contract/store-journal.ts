@@ -14,6 +14,7 @@ import {
   HOUR_MS,
   head,
   journalOf,
+  parked,
   requested,
   routed,
   START,
@@ -25,6 +26,7 @@ const MERCHANT = 'a-merchant';
 export function journalContract(test: StoreUnderTest): void {
   describe('journal', () => {
     statuses(test);
+    parking(test);
     repeats(test);
     requests(test);
   });
@@ -108,6 +110,40 @@ function statuses(test: StoreUnderTest): void {
       ['cancelled', 'http_5xx', 'endpoint_disabled'],
       ['exhausted', 'endpoint_gone', null],
       ['exhausted', 'http_5xx', null],
+    ]);
+  });
+}
+
+function parking(test: StoreUnderTest): void {
+  it('shows why a delivery waits and when it comes up, until an attempt is made or it is cancelled', async () => {
+    const endpointId = randomUUID();
+    const [one, two, three] = [1, 2, 3].map((n) => eventNumber(MERCHANT, n));
+    if (!one || !two || !three) return;
+    const apply = journalOf(test.store);
+    const shown = async () =>
+      (await test.store.log.deliveries(MERCHANT, endpointId, { limit: 10 })).records.map(
+        ({ status, parkedReason, nextAttemptAt }) => [status, parkedReason, nextAttemptAt],
+      );
+    await apply(...[one, two, three].map((event) => routed(event, [endpointId])));
+    await apply(failed(head(three, endpointId)));
+    await apply(
+      parked(head(one, endpointId), 5000),
+      parked(head(two, endpointId), 6000, 'merchant_paused'),
+      parked(head(three, endpointId, { attempt: 2 }), 7000),
+    );
+    expect(await shown()).toEqual([
+      ['failed', 'endpoint_full', 7000],
+      ['pending', 'merchant_paused', 6000],
+      ['pending', 'endpoint_full', 5000],
+    ]);
+    await apply(parked(head(one, endpointId), 9000), delivered(head(three, endpointId, { attempt: 2 })));
+    // An entry about an attempt that was made already says nothing new.
+    await apply(parked(head(three, endpointId, { attempt: 2 }), 9999));
+    await apply(cancelled(head(two, endpointId), 'endpoint_disabled'));
+    expect(await shown()).toEqual([
+      ['delivered', null, null],
+      ['cancelled', null, null],
+      ['pending', 'endpoint_full', 9000],
     ]);
   });
 }

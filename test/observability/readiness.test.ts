@@ -23,6 +23,7 @@ function readiness(change: Partial<BrokerStatus>) {
   const status: BrokerStatus = {
     reachable: true,
     joining: [],
+    waiting: [],
     oldestOverdueMs: 0,
     get backlog(): never {
       throw new Error('readiness must not ask for the backlog of whole streams');

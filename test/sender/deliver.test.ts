@@ -271,15 +271,18 @@ describe('what is our doing costs no attempt', () => {
       version: 1,
     } as const;
     deps.directory.apply({ kind: 'merchant', id: merchantId, version: 1, value });
-    expect((await deliver(taskOf({ hop: 9 }), deps)).settlement).toEqual({ kind: 'parked', tier: 66 });
+    expect((await deliver(taskOf({ hop: 9 }), deps)).settlement).toMatchObject({ kind: 'parked', tier: 66 });
     // On hold for long: it comes again more seldom.
-    expect((await deliver(taskOf({ hop: 10 }), deps)).settlement).toEqual({ kind: 'parked', tier: 731 });
+    expect((await deliver(taskOf({ hop: 10 }), deps)).settlement).toMatchObject({
+      kind: 'parked',
+      tier: 731,
+    });
     expect(requests).toHaveLength(0);
   });
 
   test('a secret that cannot be opened', async () => {
     put({ secret: { keyId: 'lost', ciphertext: 'AAAA' } });
-    expect((await deliver(taskOf(), deps)).settlement).toEqual({ kind: 'parked', tier: 66 });
+    expect((await deliver(taskOf(), deps)).settlement).toMatchObject({ kind: 'parked', tier: 66 });
     expect(requests).toHaveLength(0);
   });
 

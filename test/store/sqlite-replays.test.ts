@@ -84,7 +84,7 @@ it('finds in an older file what was skipped, exhausted and cancelled', async () 
   await store.close();
   const db = new Database(file);
   // What later layouts have made since.
-  db.exec(`DROP INDEX endpoint_of_status;
+  db.exec(`ALTER TABLE delivery DROP COLUMN parked; DROP INDEX endpoint_of_status;
     DROP TABLE erasure; DELETE FROM meta WHERE name LIKE '%_bodies_removed_to';
     ALTER TABLE event DROP COLUMN bodies_removed_at; ALTER TABLE api_key DROP COLUMN name;
     DROP INDEX audit_newest; DROP INDEX audit_merchant; DROP INDEX audit_endpoint;

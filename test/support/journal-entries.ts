@@ -10,6 +10,7 @@ import type {
   Routed,
 } from '../../services/domain/journal.ts';
 import type { CancelReason } from '../../services/domain/outcome.ts';
+import type { Parked, ParkedReason } from '../../services/domain/parking.ts';
 import type { NewEndpoint, Store } from '../../services/store/store.ts';
 import { eventOf } from './events.ts';
 
@@ -158,6 +159,14 @@ export function failed(
     response: null,
     ...change,
   };
+}
+
+export function parked(
+  delivery: DeliveryHead,
+  until: number,
+  reason: ParkedReason = 'endpoint_full',
+): Parked {
+  return { kind: 'parked', at: delivery.acceptedAt + 40_000, delivery, reason, until };
 }
 
 export function cancelled(delivery: DeliveryHead, reason: CancelReason = 'endpoint_deleted'): Cancelled {

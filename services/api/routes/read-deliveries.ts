@@ -89,6 +89,7 @@ function deliveryJson(delivery: DeliveryRecord, isPaused: boolean) {
     status: delivery.status,
     cancel_reason: delivery.cancelReason,
     held: isPaused && (delivery.status === 'pending' || delivery.status === 'failed'),
+    parked_reason: delivery.parkedReason,
     attempts_made: delivery.attemptsMade,
     attempts_max: delivery.attemptsMax,
     occurred_at: timestamp(delivery.occurredAt),

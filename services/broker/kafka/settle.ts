@@ -67,7 +67,11 @@ export class Outgoing {
       case 'parked': {
         // Rounded up: never early.
         const dueAt = Math.ceil(now + this.#delayMs(settlement.tier));
-        return [this.#taskOn(this.#tier(settlement.tier), { ...task, dueAt, hop: task.hop + 1 })];
+        const entries = settlement.journal ?? [];
+        return [
+          ...entries.map((entry) => this.journal(entry, task.traceparent)),
+          this.#taskOn(this.#tier(settlement.tier), { ...task, dueAt, hop: task.hop + 1 }),
+        ];
       }
       case 'released':
         return null;

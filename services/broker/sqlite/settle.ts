@@ -33,6 +33,7 @@ export function settleTask(
       if (settlement.next) part.delay(settlement.next);
       return true;
     case 'parked': {
+      for (const entry of settlement.journal ?? []) part.append(JOURNAL, entry);
       // Rounded up: never early.
       const dueAt = Math.ceil(options.now + (settlement.tier * 1000) / options.retryScale);
       part.delay({ ...task, dueAt, hop: task.hop + 1 });

@@ -3,6 +3,7 @@ import type { ApiVersion } from '../../domain/endpoint.ts';
 import type { EntityKind, EventType } from '../../domain/event.ts';
 import type { SkipReason } from '../../domain/journal.ts';
 import type { CancelReason } from '../../domain/outcome.ts';
+import type { ParkedReason } from '../../domain/parking.ts';
 import type { Trigger } from '../../domain/task.ts';
 import type { DeliveryStatus } from '../store.ts';
 
@@ -47,6 +48,16 @@ export const CANCEL_REASON = codes<CancelReason>('cancel reason', {
   endpoint_deleted: 1,
   endpoint_disabled: 2,
   endpoint_auto_disabled: 3,
+});
+
+export const PARKED_REASON = codes<ParkedReason>('parked reason', {
+  endpoint_full: 1,
+  merchant_paused: 2,
+  secret_not_openable: 3,
+  machine_limit: 4,
+  network_down: 5,
+  egress_proxy: 6,
+  origin_connections: 7,
 });
 
 /** In a routing trace; 0 is "delivered to". */

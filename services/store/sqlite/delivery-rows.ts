@@ -24,6 +24,8 @@ export interface Delivery {
   lastAttemptAt: number | null;
   lastResponseStatus: number | null;
   lastFailureCode: number | null;
+  /** Why it was put back, while it waits. */
+  parked: number | null;
   isNew: boolean;
   isChanged: boolean;
 }
@@ -57,6 +59,7 @@ export function applyAttempt(delivery: Delivery, result: AttemptResult): void {
   if (delivery.status === STATUS.of.delivered) return;
   delivery.status = result.status;
   delivery.nextAttemptAt = result.nextAttemptAt;
+  delivery.parked = null;
   delivery.cancelReason = null;
 }
 
@@ -67,6 +70,16 @@ export function applyCancel(delivery: Delivery, attempt: number, reason: number)
   delivery.status = STATUS.of.cancelled;
   delivery.cancelReason = reason;
   delivery.nextAttemptAt = null;
+  delivery.parked = null;
+  delivery.isChanged = true;
+}
+
+/** The attempt with this number was put back. One that was made or will not be made is left alone. */
+export function applyParked(delivery: Delivery, attempt: number, reason: number, until: number): void {
+  const waits = delivery.status === STATUS.of.pending || delivery.status === STATUS.of.failed;
+  if (!waits || attempt <= delivery.attemptsMade) return;
+  delivery.parked = reason;
+  delivery.nextAttemptAt = until;
   delivery.isChanged = true;
 }
 
@@ -88,11 +101,11 @@ export class DeliveryRows {
   constructor(db: Database) {
     this.index = new IdIndex(db, 'delivery');
     this.#nextSeq = nextSeq(db, 'delivery');
-    this.#insert = db.prepare(`INSERT INTO delivery VALUES (${Array(16).fill('?').join(', ')})`);
+    this.#insert = db.prepare(`INSERT INTO delivery VALUES (${Array(17).fill('?').join(', ')})`);
     this.#update = db.prepare(
       `UPDATE delivery SET status = ?, cancel_reason = ?, attempts_made = ?, next_attempt_at = ?,
        last_attempt_at = ?,
-       last_response_status = ?, last_failure_code = ? WHERE seq = ?`,
+       last_response_status = ?, last_failure_code = ?, parked = ? WHERE seq = ?`,
     );
     // Apart: naming an indexed column in an update rewrites its index even when the value stays.
     this.#setCreated = db.prepare('UPDATE delivery SET created_at = ? WHERE seq = ? AND created_at <> ?');
@@ -100,7 +113,7 @@ export class DeliveryRows {
       `SELECT endpoint, event, type, api_version AS apiVersion, trigger, attempts_max AS attemptsMax,
        created_at AS createdAt, status, cancel_reason AS cancelReason, attempts_made AS attemptsMade,
        next_attempt_at AS nextAttemptAt, last_attempt_at AS lastAttemptAt,
-       last_response_status AS lastResponseStatus, last_failure_code AS lastFailureCode,
+       last_response_status AS lastResponseStatus, last_failure_code AS lastFailureCode, parked,
        coalesce((SELECT bodies_removed_at IS NOT NULL FROM event WHERE event.seq = delivery.event), 0) AS isRemoved
        FROM delivery WHERE seq = ?`,
     );
@@ -154,6 +167,7 @@ export class DeliveryRows {
       lastAttemptAt: null,
       lastResponseStatus: null,
       lastFailureCode: null,
+      parked: null,
       isNew: true,
       isChanged: false,
     };
@@ -186,6 +200,7 @@ export class DeliveryRows {
         d.lastAttemptAt,
         d.lastResponseStatus,
         d.lastFailureCode,
+        d.parked,
       );
       d.isNew = false;
       d.isChanged = false;
@@ -198,6 +213,7 @@ export class DeliveryRows {
         d.lastAttemptAt,
         d.lastResponseStatus,
         d.lastFailureCode,
+        d.parked,
         d.seq,
       );
     }

@@ -7,6 +7,7 @@ import type {
   Requested,
   Routed,
 } from '../../domain/journal.ts';
+import type { Parked } from '../../domain/parking.ts';
 import type { JournalPosition } from '../store.ts';
 import {
   API_VERSION,
@@ -14,6 +15,7 @@ import {
   ENTITY_KIND,
   EVENT_TYPE,
   FAILURE_CODE,
+  PARKED_REASON,
   SKIP_REASON,
   TRIGGER,
 } from './codes.ts';
@@ -35,7 +37,7 @@ export interface JournalWire {
   readonly count: number;
 }
 
-export const ENTRY_KIND = { routed: 0, requested: 1, attempted: 2, cancelled: 3 } as const;
+export const ENTRY_KIND = { routed: 0, requested: 1, attempted: 2, cancelled: 3, parked: 4 } as const;
 export const OUTCOME = { delivered: 0, retry: 1, exhausted: 2, refused: 3 } as const;
 /** In place of a delivery's ordinal: its head follows. */
 export const FIRST_MENTION = -1;
@@ -101,6 +103,9 @@ class Encoder {
         break;
       case 'cancelled':
         this.#cancelled(entry);
+        break;
+      case 'parked':
+        this.#parked(entry);
         break;
     }
   }
@@ -172,6 +177,14 @@ class Encoder {
     this.#head(delivery);
     this.#number(delivery.attempt);
     this.#number(CANCEL_REASON.of[reason]);
+  }
+
+  #parked({ delivery, reason, until }: Parked): void {
+    this.#number(ENTRY_KIND.parked);
+    this.#head(delivery);
+    this.#number(delivery.attempt);
+    this.#number(PARKED_REASON.of[reason]);
+    this.#number(until);
   }
 
   #head(head: DeliveryHead): void {

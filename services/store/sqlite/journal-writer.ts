@@ -5,6 +5,7 @@ import {
   ATTEMPTS_PER_DELIVERY,
   applyAttempt,
   applyCancel,
+  applyParked,
   countsForHealth,
   type Delivery,
   DeliveryRows,
@@ -98,8 +99,11 @@ export class JournalWriter {
       case ENTRY_KIND.attempted:
         this.#attempted(reader, isNew);
         break;
-      default:
+      case ENTRY_KIND.cancelled:
         this.#cancelled(reader, isNew);
+        break;
+      default:
+        this.#parked(reader, isNew);
         break;
     }
   }
@@ -225,6 +229,15 @@ export class JournalWriter {
     const before = delivery.status;
     applyCancel(delivery, attempt, reason);
     this.missed.follow(delivery, before);
+  }
+
+  #parked(reader: JournalReader, isNew: boolean): void {
+    const mentioned = reader.delivery();
+    const attempt = reader.number();
+    const reason = reader.number();
+    const until = reader.number();
+    if (isNew) applyParked(this.#delivery(mentioned), attempt, reason, until);
+    else this.#mention(mentioned);
   }
 
   /** Gives a first mention its ordinal, without a look into the file. */

@@ -9,6 +9,7 @@ import {
   ENTITY_KIND,
   EVENT_TYPE,
   FAILURE_CODE,
+  PARKED_REASON,
   SKIP_REASON,
   STATUS,
   TRIGGER,
@@ -36,6 +37,7 @@ export interface DeliveryRow {
   readonly last_attempt_at: number | null;
   readonly last_response_status: number | null;
   readonly last_failure_code: number | null;
+  readonly parked: number | null;
 }
 
 /**
@@ -66,6 +68,7 @@ export function toDelivery(row: DeliveryRow): DeliveryRecord {
     lastAttemptAt: row.last_attempt_at,
     lastResponseStatus: row.last_response_status,
     lastFailureCode: row.last_failure_code === null ? null : FAILURE_CODE.word(row.last_failure_code),
+    parkedReason: row.parked === null ? null : PARKED_REASON.word(row.parked),
   };
 }
 

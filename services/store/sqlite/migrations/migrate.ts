@@ -4,9 +4,17 @@ import { deliveryLog } from './002-delivery-log.ts';
 import { replays } from './003-replays.ts';
 import { keeping } from './004-keeping.ts';
 import { endpointStatus } from './005-endpoint-status.ts';
+import { parked } from './006-parked.ts';
 
 /** In order, for ever: a file says in `user_version` how many it has been through. */
-export const MIGRATIONS: readonly string[] = [management, deliveryLog, replays, keeping, endpointStatus];
+export const MIGRATIONS: readonly string[] = [
+  management,
+  deliveryLog,
+  replays,
+  keeping,
+  endpointStatus,
+  parked,
+];
 
 /**
  * Brings a file to the newest layout, one transaction per migration, so that a crash leaves it between two of

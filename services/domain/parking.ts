@@ -1,0 +1,47 @@
+import type { DeliveryHead, JournalEntry } from './journal.ts';
+import { TIERS, type Tier } from './retry.ts';
+import type { DeliveryTask } from './task.ts';
+
+/** Why a task was put back without an attempt being counted. */
+export const PARKED_REASONS = [
+  'endpoint_full',
+  'merchant_paused',
+  'secret_not_openable',
+  'machine_limit',
+  'egress_proxy',
+  'origin_connections',
+  'network_down',
+] as const;
+export type ParkedReason = (typeof PARKED_REASONS)[number];
+
+/** A task was put back. Written now and then only: see `isTold`. */
+export interface Parked {
+  readonly kind: 'parked';
+  readonly at: number;
+  readonly delivery: DeliveryHead;
+  readonly reason: ParkedReason;
+  /** When it comes up again, milliseconds since the epoch. */
+  readonly until: number;
+}
+
+/**
+ * Returns true when the delivery log is told that a task is parked: always for a long while, else the second, fourth,
+ * eighth … time. A task that comes up every few seconds for hours makes a few entries, one that is parked for a moment none.
+ */
+function isTold(tier: Tier, hop: number): boolean {
+  const times = hop + 1;
+  return tier > TIERS[0] || (times > 1 && (times & (times - 1)) === 0);
+}
+
+/** Returns the settlement of a task that is parked from `now` on, by the system's time. `retryScale` divides the tier's delay. */
+export function parkTask(
+  task: DeliveryTask,
+  tier: Tier,
+  reason: ParkedReason,
+  { now, retryScale }: { readonly now: number; readonly retryScale: number },
+): { readonly kind: 'parked'; readonly tier: Tier; readonly journal: readonly JournalEntry[] } {
+  if (!isTold(tier, task.hop)) return { kind: 'parked', tier, journal: [] };
+  const { dueAt: _dueAt, hop: _hop, body: _body, traceparent: _trace, linkedSpan: _span, ...delivery } = task;
+  const until = Math.ceil(now + (tier * 1000) / retryScale);
+  return { kind: 'parked', tier, journal: [{ kind: 'parked', at: now, delivery, reason, until }] };
+}

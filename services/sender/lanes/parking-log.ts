@@ -1,0 +1,48 @@
+import { isoTime } from '../../domain/iso-time.ts';
+import type { ParkedReason } from '../../domain/parking.ts';
+import type { Tier } from '../../domain/retry.ts';
+import type { DeliveryTask } from '../../domain/task.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+
+/** While tasks of an endpoint are parked, a line says so as often as this. */
+const LINE_MS = 60_000;
+/** Endpoints remembered; more of them make more lines. */
+const ENDPOINTS_MAX = 10_000;
+
+/** Writes that tasks are parked: one line per endpoint and reason when it begins, and one a minute while it goes on. */
+export class ParkingLog {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #retryScale: number;
+  readonly #lines = new Map<string, { readonly at: number; tasks: number }>();
+
+  constructor(clock: Clock, log: Logger, retryScale: number) {
+    this.#clock = clock;
+    this.#log = log;
+    this.#retryScale = retryScale;
+  }
+
+  parked(task: DeliveryTask, tier: Tier, reason: ParkedReason): void {
+    const now = this.#clock.now();
+    const key = `${task.endpointId} ${reason}`;
+    const line = this.#lines.get(key);
+    if (line && now - line.at < LINE_MS) {
+      line.tasks += 1;
+      return;
+    }
+    if (this.#lines.size >= ENDPOINTS_MAX) this.#lines.clear();
+    this.#lines.set(key, { at: now, tasks: 0 });
+    this.#log.warn(
+      {
+        endpoint: task.endpointId,
+        merchant: task.merchantId,
+        reason,
+        delivery: task.deliveryId,
+        tasks: (line?.tasks ?? 0) + 1,
+        next_at: isoTime(this.#clock.wall(now + (tier * 1000) / this.#retryScale)),
+      },
+      'tasks parked without an attempt; each comes up again by itself',
+    );
+  }
+}
