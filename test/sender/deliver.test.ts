@@ -271,12 +271,10 @@ describe('what is our doing costs no attempt', () => {
       version: 1,
     } as const;
     deps.directory.apply({ kind: 'merchant', id: merchantId, version: 1, value });
-    expect((await deliver(taskOf({ hop: 9 }), deps)).settlement).toMatchObject({ kind: 'parked', tier: 66 });
+    const settled = async (hop: number) => (await deliver(taskOf({ hop }), deps)).settlement;
+    expect(await settled(9)).toMatchObject({ kind: 'parked', tier: 66 });
     // On hold for long: it comes again more seldom.
-    expect((await deliver(taskOf({ hop: 10 }), deps)).settlement).toMatchObject({
-      kind: 'parked',
-      tier: 731,
-    });
+    expect(await settled(10)).toMatchObject({ kind: 'parked', tier: 731 });
     expect(requests).toHaveLength(0);
   });
 

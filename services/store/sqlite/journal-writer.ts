@@ -91,20 +91,15 @@ export class JournalWriter {
   #entry(reader: JournalReader, isNew: boolean): void {
     switch (reader.number()) {
       case ENTRY_KIND.routed:
-        this.#routed(reader, isNew);
-        break;
+        return this.#routed(reader, isNew);
       case ENTRY_KIND.requested:
-        this.#requested(reader, isNew);
-        break;
+        return this.#requested(reader, isNew);
       case ENTRY_KIND.attempted:
-        this.#attempted(reader, isNew);
-        break;
+        return this.#attempted(reader, isNew);
       case ENTRY_KIND.cancelled:
-        this.#cancelled(reader, isNew);
-        break;
+        return this.#cancelled(reader, isNew);
       default:
-        this.#parked(reader, isNew);
-        break;
+        return this.#parked(reader, isNew);
     }
   }
 
