@@ -101,13 +101,17 @@ export interface ReceivedEvent {
       };
   /** The Kafka record that it was. */
   readonly origin?: RecordOrigin;
+  /** An event with the same id and content came before: there is nothing to route. */
+  readonly isRepeat?: boolean;
   /** W3C traceparent, well formed, if the producer sent one. */
   readonly traceparent?: string;
 }
 
 export type RouterResult =
   | { readonly kind: 'routed'; readonly tasks: readonly DeliveryTask[]; readonly journal: Routed }
-  | { readonly kind: 'quarantined'; readonly record: Quarantined };
+  | { readonly kind: 'quarantined'; readonly record: Quarantined }
+  /** A repeat of an event that came before: nothing comes of it. */
+  | { readonly kind: 'repeated' };
 
 export type Settlement =
   /** The task is over: its journal entries, the next attempt if there is one, the dead letter if it is one. */

@@ -24,6 +24,7 @@ export interface FanOutContext {
  */
 export function fanOut(received: ReceivedEvent, context: FanOutContext): RouterResult {
   const { decoded } = received;
+  if (received.isRepeat) return { kind: 'repeated' };
   if (!decoded.ok) return quarantined(received, context, decoded, decoded.reason, decoded.detail);
   const { event } = decoded;
   const refuse = (reason: QuarantineReason, detail: string) =>

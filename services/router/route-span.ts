@@ -2,6 +2,9 @@ import { type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry
 import type { ReceivedEvent, RouterResult } from '../broker/broker.ts';
 import { parentContextOf, spanTime, traceparentOf } from '../runtime/trace-context.ts';
 
+/** A repeat has no span: its event's routing has one. */
+type Decided = Exclude<RouterResult, { kind: 'repeated' }>;
+
 /**
  * The span of an event's routing, which continues the producer's trace or begins one. Its tasks, and so their attempts,
  * continue it. Times are milliseconds since the epoch.
@@ -9,9 +12,9 @@ import { parentContextOf, spanTime, traceparentOf } from '../runtime/trace-conte
 export function traceRoute(
   tracer: Tracer,
   received: ReceivedEvent,
-  result: RouterResult,
+  result: Decided,
   { startedAt, endedAt }: { readonly startedAt: number; readonly endedAt: number },
-): RouterResult {
+): Decided {
   const options = {
     kind: SpanKind.CONSUMER,
     startTime: spanTime(startedAt),
@@ -23,13 +26,13 @@ export function traceRoute(
   return result.kind === 'routed' ? continued(result, span) : result;
 }
 
-function continued(result: Extract<RouterResult, { kind: 'routed' }>, span: Span): RouterResult {
+function continued(result: Extract<RouterResult, { kind: 'routed' }>, span: Span): Decided {
   const traceparent = traceparentOf(span.spanContext());
   if (traceparent === undefined) return result;
   return { ...result, tasks: result.tasks.map((task) => ({ ...task, traceparent })) };
 }
 
-function attributesOf(result: RouterResult) {
+function attributesOf(result: Decided) {
   const operation = { 'messaging.operation.type': 'process' };
   if (result.kind === 'quarantined') {
     const { reason, eventId, merchantId } = result.record;

@@ -32,15 +32,20 @@ export async function startRouter(deps: RouterDeps): Promise<Router> {
   const { broker, directory, acceptsSimulated, clock, log, tracer } = deps;
   const events = new Counter({
     name: 'hookrail_events_total',
-    help: 'Events by what the router made of them.',
+    help: 'Events by what the router made of them: routed, quarantined, or repeated (came before and were dropped).',
     labelNames: ['result'] as const,
     registers: [deps.registry],
   });
   const routed = events.labels('routed');
+  const repeated = events.labels('repeated');
   const consumer = await broker.events.consume(
     (received) => {
       const startedAt = clock.wall();
       const result = fanOut(received, { directory, acceptsSimulated, now: startedAt });
+      if (result.kind === 'repeated') {
+        repeated.inc();
+        return result;
+      }
       if (result.kind === 'routed') routed.inc();
       else {
         const { reason, detail, eventId, merchantId } = result.record;

@@ -105,6 +105,16 @@ export const KAFKA_VARIABLES = {
     0,
     'Copies of each topic; 0 = 3, in the sandbox at most the number of brokers.',
   ),
+  HOOKRAIL_REPEAT_WINDOW_SECONDS: variable(
+    as.integer(60, 86_400),
+    3600,
+    'How long a router recognises an event id, in the time of the events topic’s records.',
+  ),
+  HOOKRAIL_REPEAT_WINDOW_IDS: variable(
+    as.integer(1000, 20_000_000),
+    1_000_000,
+    'How many event ids a router process remembers at most, about 35 bytes each; the oldest are forgotten first.',
+  ),
 } as const;
 
 export type KafkaConfig = ReturnType<typeof kafkaConfig>;
@@ -140,6 +150,11 @@ export function kafkaConfig(values: Values<typeof KAFKA_VARIABLES>, isSandbox: b
     partitions: partitionCounts(values.HOOKRAIL_KAFKA_PARTITIONS),
     /** Null = as many as the cluster has brokers, at most 3. */
     replicationFactor: values.HOOKRAIL_KAFKA_REPLICATION_FACTOR || (isSandbox ? null : 3),
+    /** How a router recognises an event that is sent again. */
+    repeats: {
+      windowMs: values.HOOKRAIL_REPEAT_WINDOW_SECONDS * 1000,
+      idsMax: values.HOOKRAIL_REPEAT_WINDOW_IDS,
+    },
   } as const;
 }
 

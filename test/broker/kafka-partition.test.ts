@@ -1,8 +1,7 @@
-/** Guarantee: only the contiguous prefix of done records is committed, what is done beyond travels with it, copies are known. */
+/** Guarantee: only the contiguous prefix of done records is committed, and what is done beyond travels with it. */
 import { describe, expect, it } from 'vitest';
 import { readNote, writeNote } from '../../services/broker/kafka/commit-note.ts';
 import { Partition } from '../../services/broker/kafka/partition.ts';
-import { SeenTasks } from '../../services/broker/kafka/seen-tasks.ts';
 
 const from = (offset: number, done: number[] = [], windowStart = offset) => ({
   offset,
@@ -107,29 +106,4 @@ describe('the note of a commit', () => {
       expect(readNote(9, metadata)).toEqual(from(9));
     },
   );
-});
-
-describe('tasks that were seen', () => {
-  it('knows a copy within the window, and not the record itself', () => {
-    const seen = new SeenTasks(1000);
-    expect(seen.isCopy('a', 1, 0)).toBe(false);
-    expect(seen.isCopy('a', 1, 0)).toBe(false);
-    expect(seen.isCopy('a', 2, 900)).toBe(true);
-    expect(seen.isCopy('b', 3, 900)).toBe(false);
-    expect(seen.start).toBe(1);
-    expect(seen.isCopy('a', 4, 2000)).toBe(false);
-  });
-
-  it('measures in the log’s own time: hours without a record are a minute', () => {
-    const seen = new SeenTasks(120_000);
-    expect(seen.isCopy('a', 1, 0)).toBe(false);
-    // An outage of two hours; the second copy lands right after it.
-    expect(seen.isCopy('a', 2, 7_200_000)).toBe(true);
-  });
-
-  it('forgets what is older, in bounded memory', () => {
-    const seen = new SeenTasks(1000);
-    for (let offset = 0; offset < 10_000; offset += 1) seen.isCopy(`task ${offset}`, offset, offset * 10);
-    expect(seen.start).toBe(9_899);
-  });
 });

@@ -9,6 +9,7 @@ import { Publisher } from '../../services/broker/kafka/publisher.ts';
 import type { OutgoingRecord } from '../../services/broker/kafka/record-sender.ts';
 import { KafkaRecords } from '../../services/broker/kafka/records.ts';
 import { SchemaRegistry } from '../../services/broker/kafka/registry.ts';
+import { IdsBudget } from '../../services/broker/kafka/seen/ids-budget.ts';
 import { Outgoing } from '../../services/broker/kafka/settle.ts';
 import { taskMark } from '../../services/broker/kafka/task-wire.ts';
 import type { TopicConsumer } from '../../services/broker/kafka/topic-consumer.ts';
@@ -124,6 +125,7 @@ describe('what is read', () => {
       clock,
       topic: topics.events,
       open: () => ({ isTrusted: true, start: async () => {}, done: () => {} }) as unknown as TopicConsumer,
+      seen: { windowMs: 3_600_000, budget: new IdsBudget(1000) },
       closing: new AbortController().signal,
     });
     void stream.start();

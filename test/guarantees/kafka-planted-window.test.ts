@@ -28,8 +28,9 @@ vi.mock('../../services/broker/kafka/seen-tasks.ts', async (importOriginal) => {
     readonly #milliseconds: number;
     readonly #appended = new Map<string, number>();
 
-    constructor(windowMs: number) {
-      super(windowMs);
+    constructor(...given: ConstructorParameters<typeof original.SeenTasks>) {
+      super(...given);
+      const [windowMs] = given;
       this.#milliseconds = windowMs;
     }
 

@@ -4,6 +4,7 @@ import { kafkaClient } from '../../services/broker/kafka/client.ts';
 import { type KafkaBroker, startKafkaBroker } from '../../services/broker/kafka/kafka-broker.ts';
 import { KafkaRecords } from '../../services/broker/kafka/records.ts';
 import { SchemaRegistry } from '../../services/broker/kafka/registry.ts';
+import type { RepeatWindow } from '../../services/broker/kafka/seen/windows.ts';
 import { prepareTopics, topicNames } from '../../services/broker/kafka/topics.ts';
 import { type Clock, systemClock } from '../../services/runtime/clock.ts';
 import { systemRandom } from '../../services/runtime/random.ts';
@@ -12,6 +13,7 @@ import type { BreakableLine } from './breakable-line.ts';
 import { freshPrefix, type KafkaForTests } from './kafka.ts';
 
 const RETRY_SCALE = 1000;
+const REPEATS: RepeatWindow = { windowMs: 3_600_000, idsMax: 100_000 };
 /** Fewer than in production: each test makes and deletes its own. */
 const PARTITIONS = {
   events: 3,
@@ -34,8 +36,13 @@ let records: Promise<KafkaRecords> | null = null;
 export interface KafkaInstallation extends Installation {
   /** Of its topics; the group that reads a topic has the topic's name. */
   readonly prefix: string;
+  readonly records: KafkaRecords;
   /** An engine may have a clock of its own; with a `line`, what it writes goes over that, and it reads without. */
-  open(own?: { readonly clock?: Clock; readonly line?: BreakableLine }): Promise<KafkaBroker>;
+  open(own?: {
+    readonly clock?: Clock;
+    readonly line?: BreakableLine;
+    readonly repeats?: RepeatWindow;
+  }): Promise<KafkaBroker>;
 }
 
 /** Topics of its own on the cluster that the tests use. */
@@ -64,6 +71,7 @@ export async function kafkaInstallation({ brokers, registryUrl }: KafkaForTests)
   return {
     clock,
     prefix,
+    records: known,
     retryScale: RETRY_SCALE,
     open: (own = {}) =>
       startKafkaBroker({
@@ -78,6 +86,7 @@ export async function kafkaInstallation({ brokers, registryUrl }: KafkaForTests)
         publishesDirectory: true,
         clock: own.clock ?? clock,
         retryScale: RETRY_SCALE,
+        repeats: own.repeats ?? REPEATS,
         log,
       }),
     crash: (broker) => (broker as KafkaBroker).abandon(),

@@ -40,6 +40,7 @@ import { originOf, placeText } from './quarantine/origin.ts';
 import { QuarantineShelf } from './quarantine/quarantine-shelf.ts';
 import type { KafkaRecords } from './records.ts';
 import { Retentions } from './retentions.ts';
+import { type RepeatWindow, windowsOf } from './seen/windows.ts';
 import { Outgoing } from './settle.ts';
 import { Sources } from './sources.ts';
 import { type OpenTopic, TaskStreams } from './task-streams.ts';
@@ -68,6 +69,8 @@ export interface KafkaBrokerOptions {
   readonly publishesDirectory: boolean;
   /** Divides the delays of retries and parked tasks (1 in production). */
   readonly retryScale: number;
+  /** How a repeated event is recognised. */
+  readonly repeats: RepeatWindow;
   readonly log: Logger;
 }
 
@@ -157,10 +160,13 @@ class Engine implements KafkaBroker {
     const open: OpenTopic = (topic, rest) => this.#openTopic(topic, rest);
     const poison = (record: ReadRecord, detail: string, done: () => void) =>
       this.#poison(record, detail, done);
-    const eventStream = new EventStream({ records, clock, topic: topics.events, open, closing });
+    const windows = windowsOf(options.repeats, options);
+    const events = { records, clock, topic: topics.events, open, seen: windows.events, closing };
+    const eventStream = new EventStream(events);
     const mayBegin = () => this.#producer.isPrompt;
     const mayWrite = (topic: string, key: string) => this.#producer.isPromptFor(topic, key);
-    const streams = { records, topics, clock, retryScale, mayBegin, mayWrite, open, poison, closing };
+    const seen = windows.tasks;
+    const streams = { records, topics, clock, retryScale, mayBegin, mayWrite, open, poison, seen, closing };
     this.#taskStreams = new TaskStreams(streams);
     const { quarantine } = this;
     this.#sources = new Sources({

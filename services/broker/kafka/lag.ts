@@ -90,7 +90,8 @@ export class Lag {
         given.assigned?.(partition);
       },
       take: (record: ReadRecord) => {
-        place(record.partition.id)?.taken(record.partition, record.offset, record.timestamp);
+        const { partition, offset, timestamp, isDone } = record;
+        if (!isDone) place(partition.id)?.taken(partition, offset, timestamp);
         given.take(record);
       },
       settled: ({ partition, offset }: ReadRecord) => place(partition.id)?.settled(partition, offset),

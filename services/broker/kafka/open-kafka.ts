@@ -54,6 +54,7 @@ export async function openKafkaBroker(options: OpenKafkaOptions): Promise<KafkaB
       clock,
       random,
       retryScale: options.retryScale,
+      repeats: config.repeats,
       publishesDirectory: options.publishesDirectory,
       log,
     });

@@ -11,18 +11,20 @@ export interface ReadRecord {
   readonly timestamp: number;
   readonly headers: IHeaders;
   readonly bytes: number;
+  /** Done already: handed over only to be remembered. */
+  readonly isDone?: boolean;
 }
 
-export function recordOf(partition: Partition, message: KafkaMessage): ReadRecord {
-  const { key, value, offset, timestamp, headers = {} } = message;
+export function readRecord(partition: Partition, message: KafkaMessage, isDone: boolean): ReadRecord {
   return {
     partition,
-    offset: Number(offset),
-    key,
-    value,
-    timestamp: Number(timestamp),
-    headers,
-    bytes: (value?.length ?? 0) + (key?.length ?? 0),
+    offset: Number(message.offset),
+    key: message.key,
+    value: message.value,
+    timestamp: Number(message.timestamp),
+    headers: message.headers ?? {},
+    bytes: (message.value?.length ?? 0) + (message.key?.length ?? 0),
+    isDone,
   };
 }
 
@@ -134,10 +136,15 @@ export class Partition {
     this.heldBytes += bytes;
   }
 
-  /** A record that was held is done, whatever became of it. */
-  done(offset: number, bytes: number): void {
+  /** A record that was held had been done before. */
+  release(bytes: number): void {
     this.held -= 1;
     this.heldBytes -= bytes;
+  }
+
+  /** A record that was held is done, whatever became of it. */
+  done(offset: number, bytes: number): void {
+    this.release(bytes);
     this.#done.add(offset);
     this.#advance();
   }

@@ -26,7 +26,7 @@ export class Publisher {
     this.#deps = deps;
   }
 
-  /** Whether an event came before is not known here: routing it again makes the same ids. */
+  /** Says `accepted` also of an event that came before: only the router knows, and drops it. */
   async publishEvents(events: readonly DomainEvent[], traceparent?: string): Promise<PublishedEvent[]> {
     if (events.length > EVENTS_PER_CALL_MAX) {
       throw new RangeError(`${events.length} events in one call: at most ${EVENTS_PER_CALL_MAX} are taken`);

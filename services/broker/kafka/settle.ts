@@ -29,14 +29,16 @@ export class Outgoing {
   }
 
   /**
-   * Of a routed event: its tasks and its journal entry. A quarantined one has none: it goes on the shelf. Throws RecordRefused
-   * when one of them does not fit its topic: nothing of the event may be written then.
+   * Of a routed event: its tasks and its journal entry. A repeat has none; a quarantined event goes on the shelf. Throws
+   * RecordRefused when one of them does not fit its topic: nothing of the event may be written then.
    */
   ofRouted(
-    { tasks, journal }: Extract<RouterResult, { kind: 'routed' }>,
+    result: Exclude<RouterResult, { kind: 'quarantined' }>,
     received: Pick<ReceivedEvent, 'traceparent'>,
     now: number,
   ): OutgoingRecord[] {
+    if (result.kind === 'repeated') return [];
+    const { tasks, journal } = result;
     const traceparent = tasks[0]?.traceparent ?? received.traceparent;
     const records = [...tasks.map((task) => this.task(task, now)), this.journal(journal, traceparent)];
     for (const { topic, value } of records) {

@@ -4,6 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { DelayedFeed } from './delayed-feed.ts';
 import type { Partition, ReadRecord } from './partition.ts';
 import type { KafkaRecords } from './records.ts';
+import type { IdsBudget } from './seen/ids-budget.ts';
 import { SeenTasks } from './seen-tasks.ts';
 import { type RecordReader, StreamFeed } from './stream-feed.ts';
 import { taskMark } from './task-wire.ts';
@@ -52,6 +53,8 @@ export interface TaskStreamsDeps {
   readonly topics: TopicNames;
   readonly clock: Clock;
   readonly retryScale: number;
+  /** Tasks that all partitions remember together, to recognise copies. */
+  readonly seen: IdsBudget;
   readonly open: OpenTopic;
   /**
    * Whether what comes of an attempt can be written down. While it cannot, none is begun: a crash, or the loss of its
@@ -72,7 +75,7 @@ export class TaskStreams {
   readonly #deps: TaskStreamsDeps;
   readonly #own = new Map<TaskClass, TopicConsumer>();
   #tiers: TopicConsumer[] = [];
-  readonly #seen = new WeakMap<Partition, SeenTasks>();
+  readonly #seen = new Map<Partition, SeenTasks>();
   readonly #users = new Set<TaskClass>();
   readonly #begun = new Set<TaskClass>();
   #patientUntil = 0;
@@ -103,7 +106,10 @@ export class TaskStreams {
       mayBegin: this.#deps.mayBegin,
       take: (record) => feed.add(record),
       assigned: (partition) => this.#remember(partition, SEEN_FIRST_MS),
-      changed: () => feed.prune(),
+      changed: () => {
+        this.#forgetLost();
+        feed.prune();
+      },
     });
     this.#own.set(taskClass, own);
     this.#users.add(taskClass);
@@ -132,6 +138,7 @@ export class TaskStreams {
   async stop(taskClass: TaskClass, deadlineMs: number): Promise<void> {
     const ending = this.#ending(taskClass);
     await Promise.all(ending.map((consumer) => consumer.stop(deadlineMs)));
+    this.#forgetLost();
   }
 
   async abandon(): Promise<void> {
@@ -187,6 +194,7 @@ export class TaskStreams {
       },
       assigned: (partition) => this.#remember(partition, SEEN_RETRY_MS),
       changed: () => {
+        this.#forgetLost();
         for (const taskClass of TASK_CLASSES) {
           this.now[taskClass].onAvailable();
           this.delayed[taskClass].onAvailable();
@@ -208,9 +216,18 @@ export class TaskStreams {
   }
 
   #remember(partition: Partition, windowMs: number): void {
-    const seen = new SeenTasks(windowMs);
+    const seen = new SeenTasks(windowMs, this.#deps.seen, partition.next ?? 0);
     this.#seen.set(partition, seen);
     partition.windowStart = () => seen.start;
+  }
+
+  /** Forgets the tasks of partitions that are not ours any more. */
+  #forgetLost(): void {
+    for (const [partition, seen] of this.#seen) {
+      if (partition.isAlive) continue;
+      seen.close();
+      this.#seen.delete(partition);
+    }
   }
 
   #isCopy(record: ReadRecord): boolean {

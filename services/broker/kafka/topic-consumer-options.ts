@@ -29,6 +29,8 @@ export interface TopicConsumerOptions {
   readonly take: (record: ReadRecord) => void;
   /** A batch cannot be read; `done` must be called for it once it is kept elsewhere. */
   readonly unreadable: (record: ReadRecord, cause: string) => void;
+  /** Whether `take` also gets, in their order, records of the window that are done already. */
+  readonly takesDone?: boolean;
   /** A partition is ours now. */
   readonly assigned?: (partition: Partition) => void;
   /** Everything before `offset` is committed. */

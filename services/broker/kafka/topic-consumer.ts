@@ -3,7 +3,7 @@ import { Commits } from './commits.ts';
 import { errorLine } from './error-line.ts';
 import { fetchedOffset, isOutOfRange, unreadableBatch } from './fetch/fetch-answers.ts';
 import { GroupMember } from './group-member.ts';
-import { Partition, type ReadRecord, recordOf } from './partition.ts';
+import { Partition, type ReadRecord, readRecord } from './partition.ts';
 import { startPosition, tellLost } from './start-position.ts';
 import type { TopicConsumerOptions } from './topic-consumer-options.ts';
 
@@ -89,9 +89,12 @@ export class TopicConsumer {
 
   /** A record is done: it may be committed, if its partition is still ours. */
   done(record: ReadRecord): void {
-    const { partition, offset, bytes } = record;
-    partition.done(offset, bytes);
-    this.#options.settled?.(record);
+    const { partition, offset, bytes, isDone } = record;
+    if (isDone) partition.release(bytes);
+    else {
+      partition.done(offset, bytes);
+      this.#options.settled?.(record);
+    }
     if (partition.isPaused && partition.isAlive) this.#resumeWhenLow(partition);
   }
 
@@ -208,10 +211,11 @@ export class TopicConsumer {
   #readMessage(partition: Partition, message: KafkaMessage): void {
     const offset = Number(message.offset);
     if (partition.next === null || offset < partition.next) return;
-    const record = recordOf(partition, message);
+    const isDone = !partition.isNew(offset);
+    const record = readRecord(partition, message, isDone);
     const unreadable = unreadableBatch(message);
     const isCopy = !unreadable && (this.#options.isCopy?.(record) ?? false);
-    if (!partition.isNew(offset)) return;
+    if (isDone && (unreadable || !this.#options.takesDone)) return;
     partition.hold(record.bytes);
     if (isCopy) partition.done(offset, record.bytes);
     else if (!unreadable) this.#options.take(record);

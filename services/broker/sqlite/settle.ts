@@ -16,6 +16,8 @@ export function settleEvent(result: RouterResult, part: Part, now: number): void
     case 'quarantined':
       part.quarantine(result.record);
       break;
+    case 'repeated':
+      break;
   }
 }
 

@@ -89,18 +89,12 @@ export class JournalWriter {
   }
 
   #entry(reader: JournalReader, isNew: boolean): void {
-    switch (reader.number()) {
-      case ENTRY_KIND.routed:
-        return this.#routed(reader, isNew);
-      case ENTRY_KIND.requested:
-        return this.#requested(reader, isNew);
-      case ENTRY_KIND.attempted:
-        return this.#attempted(reader, isNew);
-      case ENTRY_KIND.cancelled:
-        return this.#cancelled(reader, isNew);
-      default:
-        return this.#parked(reader, isNew);
-    }
+    const kind = reader.number();
+    if (kind === ENTRY_KIND.routed) this.#routed(reader, isNew);
+    else if (kind === ENTRY_KIND.requested) this.#requested(reader, isNew);
+    else if (kind === ENTRY_KIND.attempted) this.#attempted(reader, isNew);
+    else if (kind === ENTRY_KIND.cancelled) this.#cancelled(reader, isNew);
+    else this.#parked(reader, isNew);
   }
 
   #routed(reader: JournalReader, isNew: boolean): void {

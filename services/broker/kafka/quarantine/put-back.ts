@@ -3,6 +3,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { errorLine } from '../error-line.ts';
 import type { HeaderValue, OutgoingRecord } from '../record-sender.ts';
 import type { KafkaRecords } from '../records.ts';
+import { requeuedHeader } from '../seen/requeued.ts';
 import type { Outgoing } from '../settle.ts';
 import { learnWithin } from '../topic-shelf.ts';
 import { type TopicNames, topicList } from '../topics.ts';
@@ -23,8 +24,15 @@ export class CannotPutBack extends Error {
   override readonly name = 'CannotPutBack';
 }
 
-/** A shelved record as it goes back to the topic that it came from. Throws CannotPutBack. */
-export async function putBackRecord(shelved: Quarantined, deps: PutBackDeps): Promise<OutgoingRecord> {
+/**
+ * A shelved record as it goes back to the topic that it came from. `key`: of the record on the shelf, which the router
+ * knows an event by that is put back. Throws CannotPutBack.
+ */
+export async function putBackRecord(
+  shelved: Quarantined,
+  key: Buffer | null,
+  deps: PutBackDeps,
+): Promise<OutgoingRecord> {
   const { topics } = deps;
   const place = shelved.origin ?? placeInDetail(shelved);
   const topic = place?.topic ?? topics.events;
@@ -38,7 +46,10 @@ export async function putBackRecord(shelved: Quarantined, deps: PutBackDeps): Pr
       `it came from topic ${topic}, which is none of this deployment: check HOOKRAIL_EVENTS_TOPIC and HOOKRAIL_TOPIC_PREFIX`,
     );
   }
-  if (topic === topics.events) return event(shelved, deps);
+  if (topic === topics.events) {
+    const record = await event(shelved, deps);
+    return { ...record, headers: { ...record.headers, ...requeuedHeader(key) } };
+  }
   const value = asBuffer(shelved.bytes);
   await learnWithin(deps.records, value, deps.clock);
   if (topic === topics.journal) {

@@ -78,7 +78,7 @@ export class QuarantineShelf {
     let bytes = 0;
     await this.#shelf.take(positions, async (item) => {
       try {
-        const record = await putBackRecord(await this.#decoded(item), this.#putBackDeps());
+        const record = await putBackRecord(await this.#decoded(item), item.key, this.#putBackDeps());
         waiting.push(this.#putBack(item, record));
       } catch (error) {
         if (!(error instanceof CannotPutBack)) throw error;
@@ -98,7 +98,7 @@ export class QuarantineShelf {
 
   /**
    * First the record, then the null: a crash between the two leaves it on the shelf, and it comes twice when it is
-   * requeued again. That does no harm: ids are deterministic, so its deliveries are the same ones.
+   * requeued again. The router knows an event by its header, which names the record on the shelf; a task by its mark.
    */
   async #putBack({ key, partition }: OnShelf, record: OutgoingRecord): Promise<void> {
     const { sender, topic } = this.#options;

@@ -1,0 +1,49 @@
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { IdsBudget } from './ids-budget.ts';
+import type { SeenEventsOptions } from './seen-events.ts';
+
+/** Tasks that a process remembers: 24 bytes each and at most as much again for places that are not filled. */
+const TASKS_MAX = 4_000_000;
+const WARN_MS = 600_000;
+
+/** How long and how many event ids a router remembers. */
+export interface RepeatWindow {
+  /** Milliseconds of the events topic's own time. */
+  readonly windowMs: number;
+  /** Ids, of all partitions together. */
+  readonly idsMax: number;
+}
+
+export interface Windows {
+  readonly events: SeenEventsOptions;
+  readonly tasks: IdsBudget;
+}
+
+/** What one process remembers of event ids and tasks. It warns when there are more than it may remember. */
+export function windowsOf(
+  { windowMs, idsMax }: RepeatWindow,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+): Windows {
+  const warner = (detail: object, message: string) => {
+    let quietUntil = Number.NEGATIVE_INFINITY;
+    return () => {
+      if (clock.now() < quietUntil) return;
+      quietUntil = clock.now() + WARN_MS;
+      log.warn(detail, message);
+    };
+  };
+  const eventsFull = warner(
+    { idsMax, windowSeconds: windowMs / 1000 },
+    'more event ids than this process may remember came within the repeat window: the oldest are forgotten, and an ' +
+      'event that is sent again later is delivered again; raise HOOKRAIL_REPEAT_WINDOW_IDS or run more routers',
+  );
+  const tasksFull = warner(
+    { tasksMax: TASKS_MAX },
+    'more tasks than this process can remember: after a crash some attempts may be made twice; run more senders',
+  );
+  return {
+    events: { windowMs, budget: new IdsBudget(idsMax, eventsFull) },
+    tasks: new IdsBudget(TASKS_MAX, tasksFull),
+  };
+}
