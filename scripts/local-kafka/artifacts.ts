@@ -40,18 +40,15 @@ export function kafkaJars(context: JarsContext): Promise<string> {
     context.say(`Fetching Kafka ${KAFKA} from Maven Central (45 MB), once …`);
     const pom = join(folder, 'pom.xml');
     writeFileSync(pom, POM);
-    // The output folder is taken relative to the pom.
-    await maven(
-      [
-        '-f',
-        pom,
-        `${DEPENDENCY_PLUGIN}:copy-dependencies`,
-        '-DincludeScope=runtime',
-        `-DoutputDirectory=${folder}`,
-      ],
-      context,
-    );
+    await copyDependencies(pom, folder, context);
   });
+}
+
+/** Copies the jars that the project of this pom needs at runtime into the folder. */
+export function copyDependencies(pom: string, folder: string, context: JarsContext): Promise<void> {
+  // The output folder is taken relative to the pom.
+  const options = ['-DincludeScope=runtime', `-DoutputDirectory=${folder}`];
+  return maven(['-f', pom, `${DEPENDENCY_PLUGIN}:copy-dependencies`, ...options], context);
 }
 
 /** Answers the registry's jar. */

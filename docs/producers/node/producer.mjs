@@ -4,6 +4,10 @@ import { readFileSync } from 'node:fs';
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { CompressionTypes, Kafka, logLevel, Partitioners } from 'kafkajs';
 
+for (const name of ['HOOKRAIL_KAFKA_BROKERS', 'HOOKRAIL_SCHEMA_REGISTRY_URL', 'MERCHANT_ID']) {
+  if (!process.env[name]) throw new Error(`${name} is not set: see docs/producers.md`);
+}
+
 const brokers = process.env.HOOKRAIL_KAFKA_BROKERS.split(',');
 const topic = process.env.HOOKRAIL_EVENTS_TOPIC ?? 'payments.events';
 // A copy of hookrail's schemas/events/KYC.avsc, as a service of yours would keep it.

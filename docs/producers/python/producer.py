@@ -11,6 +11,10 @@ from confluent_kafka.schema_registry import SchemaRegistryClient, record_subject
 from confluent_kafka.schema_registry.avro import AvroSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
 
+for name in ("HOOKRAIL_KAFKA_BROKERS", "HOOKRAIL_SCHEMA_REGISTRY_URL", "MERCHANT_ID"):
+    if not os.environ.get(name):
+        sys.exit(f"{name} is not set: see docs/producers.md")
+
 BROKERS = os.environ["HOOKRAIL_KAFKA_BROKERS"]
 REGISTRY_URL = os.environ["HOOKRAIL_SCHEMA_REGISTRY_URL"]
 TOPIC = os.environ.get("HOOKRAIL_EVENTS_TOPIC", "payments.events")

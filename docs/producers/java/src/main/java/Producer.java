@@ -1,4 +1,5 @@
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import org.apache.avro.Schema;
@@ -13,6 +14,9 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 public class Producer {
   public static void main(String[] args) throws Exception {
     Map<String, String> env = System.getenv();
+    for (String name : List.of("HOOKRAIL_KAFKA_BROKERS", "HOOKRAIL_SCHEMA_REGISTRY_URL", "MERCHANT_ID")) {
+      if (!env.containsKey(name)) throw new IllegalStateException(name + " is not set: see docs/producers.md");
+    }
     String topic = env.getOrDefault("HOOKRAIL_EVENTS_TOPIC", "payments.events");
     // A copy of hookrail's schemas/events/KYC.avsc, as a service of yours would keep it.
     String schemaFile = env.getOrDefault("KYC_SCHEMA", "../../../schemas/events/KYC.avsc");
