@@ -409,7 +409,8 @@ export interface paths {
          * @description One event or an array of at most 500; answered when durable. All or nothing: one invalid event refuses the
          *     request, and nothing of it is accepted. The same event id again is a duplicate and delivers nothing twice; the
          *     same id with other content is quarantined. With the Kafka engine both are found out later, within a window, and
-         *     the answer is `accepted`. Bodies of at most 1 MiB; not rate limited by requests.
+         *     the answer is `accepted`. Bodies of at most 1 MiB, an event's `data` of at most 262144 bytes as JSON; not rate
+         *     limited by requests.
          */
         post: operations["publishEvents"];
         delete?: never;
