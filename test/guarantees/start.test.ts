@@ -62,7 +62,8 @@ describe('the service refuses to start, in one line,', () => {
     for (const file of ['broker.db', 'store.db']) {
       const dataDir = mkdtempSync(join(tmpdir(), 'hookrail-corrupt-'));
       const path = join(dataDir, file);
-      writeFileSync(path, Buffer.alloc(100_000, 'not a database '));
+      // As the service would have made it: wider rights are narrowed, and that is a line of its own.
+      writeFileSync(path, Buffer.alloc(100_000, 'not a database '), { mode: 0o600 });
       const keyRing = premises.environment.HOOKRAIL_DATA_DIR ?? '';
       const line = await refusal({
         HOOKRAIL_DATA_DIR: dataDir,

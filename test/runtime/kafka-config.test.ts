@@ -27,6 +27,7 @@ describe('the configuration of Kafka', () => {
       createTopics: true,
       partitions: {},
       replicationFactor: null,
+      repeats: { windowMs: 3_600_000, idsMax: 1_000_000 },
     });
   });
 

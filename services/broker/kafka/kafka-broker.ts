@@ -168,13 +168,12 @@ class Engine implements KafkaBroker {
     const seen = windows.tasks;
     const streams = { records, topics, clock, retryScale, mayBegin, mayWrite, open, poison, seen, closing };
     this.#taskStreams = new TaskStreams(streams);
-    const { quarantine } = this;
     this.#sources = new Sources({
       ...deps,
       eventStream,
       taskStreams: this.#taskStreams,
       outgoing: this.#outgoing,
-      quarantine,
+      quarantine: this.quarantine,
     });
     this.events = this.#sources.events;
     this.tasks = this.#sources.tasks;
