@@ -46,7 +46,8 @@ export class ConnectionPool {
     isTimely: (exchange: HttpExchange) => boolean,
   ) {
     this.#clock = clock;
-    this.#slownesses = new Deadlines(clock, limits.slowAfterMs, (exchange) => this.#outlasted(exchange));
+    const slowness = { aheadMs: limits.slowAfterMs, extendsWhenHeldUp: true };
+    this.#slownesses = new Deadlines(clock, slowness, (exchange) => this.#outlasted(exchange));
     this.#connector = connector;
     this.#limits = limits;
     this.#origins = new Origins(limits);

@@ -5,6 +5,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { EgressProxy } from '../runtime/egress-proxy.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { ConnectFailure, connectFailureOf } from './connect-failure.ts';
+import { Deadlines } from './deadlines.ts';
 import { openTunnel } from './egress-proxy.ts';
 import { type Dial, raceAddresses } from './http/address-race.ts';
 import { certificateEnd, type KeptSession, keepSession, mayBeResumed } from './http/tls-session.ts';
@@ -55,29 +56,32 @@ export function secureContext(extraCa: string | null): tls.SecureContext {
 export class Connector {
   readonly #deps: ConnectorDeps;
   readonly #opening = new Set<Connecting>();
+  readonly #deadlines: Deadlines<Connecting>;
 
   constructor(deps: ConnectorDeps) {
     this.#deps = deps;
+    const deadline = { aheadMs: deps.connectTimeoutMs, extendsWhenHeldUp: true };
+    this.#deadlines = new Deadlines(deps.clock, deadline, (connecting) =>
+      connecting.end(timedOut(connecting)),
+    );
   }
 
   /** Resolves once TLS is established and verified; rejects with a ConnectFailure within the time-out. */
   connect(target: ConnectTarget): Promise<Established> {
-    const { clock, connectTimeoutMs } = this.#deps;
     return new Promise((resolve, reject) => {
       const connecting: Connecting = {
+        host: target.host,
         stage: 'resolving',
         isReached: false,
         giveUp: () => {},
         isOver: false,
         end: () => {},
       };
-      const disarm = clock.at(clock.now() + connectTimeoutMs, () =>
-        connecting.end(timedOut(connecting, target)),
-      );
+      const deadline = this.#deadlines.add(connecting, this.#deps.clock.now());
       connecting.end = (result) => {
         if (connecting.isOver) return;
         connecting.isOver = true;
-        disarm();
+        this.#deadlines.remove(deadline);
         this.#opening.delete(connecting);
         if (result instanceof ConnectFailure) {
           connecting.giveUp();
@@ -95,6 +99,7 @@ export class Connector {
   close(): void {
     for (const connecting of [...this.#opening])
       connecting.end(new ConnectFailure('connection_reset', 'closed'));
+    this.#deadlines.clear();
   }
 
   async #open(target: ConnectTarget, connecting: Connecting): Promise<Established> {
@@ -208,6 +213,7 @@ function mayTryAnother(connecting: Connecting, error: Error): boolean {
 
 /** A connection on its way. `stage` says where a time-out caught it. */
 interface Connecting {
+  readonly host: string;
   stage: 'resolving' | 'connecting' | 'handshaking';
   /** One of the addresses has refused: the network is there. */
   isReached: boolean;
@@ -217,7 +223,7 @@ interface Connecting {
   end(result: Established | ConnectFailure): void;
 }
 
-function timedOut({ stage, isReached }: Connecting, { host }: ConnectTarget): ConnectFailure {
+function timedOut({ host, stage, isReached }: Connecting): ConnectFailure {
   const sign = isReached ? 'reached' : 'silent';
   switch (stage) {
     case 'resolving':

@@ -67,8 +67,10 @@ export class Lanes {
     this.#waiting = new Waiting(options);
     const slots = { least: options.fastSlotsLeast, most: options.fastSlots };
     this.#fast = new FastSlots(clock, slots, () => this.#pump());
-    this.#demotions = new Deadlines(clock, options.demoteAfterMs, (passage) => this.#demote(passage));
-    this.#looks = new Deadlines(clock, options.probeEveryMs, (lane) => this.#look(lane));
+    const demotion = { aheadMs: options.demoteAfterMs, extendsWhenHeldUp: true };
+    this.#demotions = new Deadlines(clock, demotion, (passage) => this.#demote(passage));
+    const look = { aheadMs: options.probeEveryMs, extendsWhenHeldUp: false };
+    this.#looks = new Deadlines(clock, look, (lane) => this.#look(lane));
     this.#backlog = new Backlog(options, wake);
   }
 

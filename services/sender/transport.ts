@@ -93,7 +93,8 @@ export class HttpTransport implements Transport, ExchangeOwner {
     const isTimely = ({ deadline }: HttpExchange) =>
       deadline !== null && deadline.dueAt - clock.now() > totalTimeoutMs / 2;
     this.#pool = new ConnectionPool(clock, this.#connector, limits, isTimely);
-    this.#deadlines = new Deadlines(clock, totalTimeoutMs, (exchange) => exchange.timeOut());
+    const deadline = { aheadMs: totalTimeoutMs, extendsWhenHeldUp: true };
+    this.#deadlines = new Deadlines(clock, deadline, (exchange) => exchange.timeOut());
   }
 
   post(request: WebhookRequest, isSlow = false): Promise<Posted> {

@@ -45,6 +45,12 @@ export class SimulatedClock implements Clock {
     });
   }
 
+  /** Stands still for a while, as a process that was stopped does, and goes on: what fell due meanwhile fires late. */
+  holdUp(ms: number): void {
+    this.#now += ms;
+    this.advance(0);
+  }
+
   /** Moves time forward, firing what becomes due on the way. */
   advance(ms: number): void {
     const until = this.#now + ms;
