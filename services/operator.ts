@@ -24,7 +24,7 @@ import { deadLetterCommands, quarantineCommands } from './operator/shelf-command
 import { shown } from './operator/shown.ts';
 import { type ShelfSummary, serviceStatus, statusText } from './operator/status-command.ts';
 import { keyCommands, merchantCommands } from './operator/store-commands.ts';
-import { topicsAnswer, topicsText } from './operator/topic-commands.ts';
+import { clusterCommandLine } from './operator/topic-commands.ts';
 import { systemClock } from './runtime/clock.ts';
 import { ConfigError, readConfig } from './runtime/config.ts';
 import { KeyRing } from './runtime/keyring.ts';
@@ -77,7 +77,7 @@ function commandLine(
   execute: Execute,
   print: (line: string) => void,
 ): Argv {
-  return yargs([...argv])
+  const commands = yargs([...argv])
     .scriptName('npm run operator --')
     .option('data-dir', { type: 'string', describe: 'Where the files are (HOOKRAIL_DATA_DIR)' })
     .option('output', { choices: ['text', 'json'] as const, default: 'text' as const })
@@ -115,24 +115,12 @@ function commandLine(
         );
         print(shown(argv.output === 'json' ? status : statusText(status), argv.output));
       },
-    )
-    .command(
-      'topics',
-      'Commands that create Kafka topics and grant each process its ACLs',
-      (topics) =>
-        topics.option('principal-prefix', {
-          type: 'string',
-          default: 'User:hookrail-',
-          describe: 'Users are named so, and api, router, sender',
-        }),
-      (argv) => {
-        const answer = topicsAnswer(withDataDir(environment, argv['data-dir']), argv.principalPrefix);
-        print(argv.output === 'json' ? JSON.stringify(answer) : topicsText(answer));
-      },
-    )
+    );
+  const configOf = (options: GlobalOptions) => withDataDir(environment, options['data-dir']);
+  return clusterCommandLine(commands, configOf, print)
     .demandCommand(
       1,
-      'say what to do: status, merchants, keys, keyring, audit, entity, store, quarantine, dead-letters, replay or topics',
+      'say what to do: status, merchants, keys, keyring, audit, entity, store, quarantine, dead-letters, replay, topics or schemas',
     )
     .strict()
     .version(false)

@@ -5,6 +5,7 @@ import type { Logger } from '../runtime/logger.ts';
 import { systemRandom } from '../runtime/random.ts';
 import type { Broker } from './broker.ts';
 import { openKafkaBroker } from './kafka/open-kafka.ts';
+import { type SchemaCommands, schemaCommands } from './kafka/schemas/schema-commands.ts';
 import { aclCommands, type Role, topicCommands } from './kafka/topic-commands.ts';
 import { topicSpecs } from './kafka/topics.ts';
 import { openSqliteBroker } from './sqlite/sqlite-broker.ts';
@@ -41,6 +42,8 @@ export interface ClusterCommands {
   readonly topics: readonly string[];
   /** What grants a user all that a process of these roles needs, and no more. */
   acls(roles: readonly Role[], principal: string): readonly string[];
+  /** What registers each schema. */
+  readonly schemas: readonly SchemaCommands[];
 }
 
 /** Copies of a topic where nothing else is asked for: the cluster is not there to be counted. */
@@ -53,5 +56,6 @@ export function clusterCommands({ kafka }: Pick<Config, 'kafka'>): ClusterComman
   return {
     topics: topicCommands(topicSpecs(kafka, replicationFactor ?? REPLICATION_FACTOR), brokers),
     acls: (roles, principal) => aclCommands(roles, { ...kafka, principal }),
+    schemas: schemaCommands(kafka),
   };
 }

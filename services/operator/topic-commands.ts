@@ -1,6 +1,8 @@
+import type { Argv } from 'yargs';
 import { OperatorError } from '../api/operator/commands.ts';
 import { type ClusterCommands, clusterCommands } from '../broker/open.ts';
 import type { Config } from '../runtime/config.ts';
+import type { GlobalOptions } from './execute.ts';
 
 /** The processes of a deployment, each with a user of its own. */
 const PROCESSES = [
@@ -9,7 +11,39 @@ const PROCESSES = [
   { name: 'sender', roles: ['sender'] },
 ] as const;
 
-export interface TopicsAnswer {
+/** `topics` and `schemas`: what an administrator has to type where the service may not do it. */
+export function clusterCommandLine(
+  commands: Argv<GlobalOptions>,
+  configOf: (options: GlobalOptions) => Config,
+  print: (line: string) => void,
+): Argv<GlobalOptions> {
+  return commands
+    .command(
+      'topics',
+      'Commands that create Kafka topics and grant each process its ACLs',
+      (topics) =>
+        topics.option('principal-prefix', {
+          type: 'string',
+          default: 'User:hookrail-',
+          describe: 'Users are named so, and api, router, sender',
+        }),
+      (argv) => {
+        const answer = topicsAnswer(configOf(argv), argv.principalPrefix);
+        print(argv.output === 'json' ? JSON.stringify(answer) : topicsText(answer));
+      },
+    )
+    .command(
+      'schemas',
+      'Commands that register the schemas of this version',
+      (schemas) => schemas,
+      (argv) => {
+        const { schemas } = commandsFor(configOf(argv), 'schemas');
+        print(argv.output === 'json' ? JSON.stringify(schemas) : schemasText(schemas));
+      },
+    );
+}
+
+interface TopicsAnswer {
   readonly topics: ClusterCommands['topics'];
   readonly acls: readonly {
     readonly principal: string;
@@ -19,13 +53,8 @@ export interface TopicsAnswer {
 }
 
 /** What creates the topics and grants each process what it needs. Throws OperatorError with an engine without topics. */
-export function topicsAnswer(config: Config, principalPrefix: string): TopicsAnswer {
-  const commands = clusterCommands(config);
-  if (commands === undefined) {
-    throw new OperatorError(
-      `the engine ${config.engine} has no topics: set HOOKRAIL_ENGINE and its variables`,
-    );
-  }
+function topicsAnswer(config: Config, principalPrefix: string): TopicsAnswer {
+  const commands = commandsFor(config, 'topics');
   return {
     topics: commands.topics,
     acls: PROCESSES.map(({ name, roles }) => {
@@ -36,7 +65,7 @@ export function topicsAnswer(config: Config, principalPrefix: string): TopicsAns
 }
 
 /** A shell script. */
-export function topicsText({ topics, acls }: TopicsAnswer): string {
+function topicsText({ topics, acls }: TopicsAnswer): string {
   return [
     '# Topics. The commands are harmless where a topic is there already.',
     ...topics,
@@ -46,4 +75,21 @@ export function topicsText({ topics, acls }: TopicsAnswer): string {
       ...commands,
     ]),
   ].join('\n');
+}
+
+/** A shell script. */
+function schemasText(schemas: ClusterCommands['schemas']): string {
+  return [
+    '# Schemas. For each: register it, then set the compatibility of its subject.',
+    '# The commands are harmless where a schema is there already. Leave out a PUT to keep a level of your own.',
+    ...schemas.flatMap(({ subject, commands }) => ['', `# ${subject}`, ...commands]),
+  ].join('\n');
+}
+
+function commandsFor(config: Config, what: string): ClusterCommands {
+  const commands = clusterCommands(config);
+  if (commands !== undefined) return commands;
+  throw new OperatorError(
+    `the engine ${config.engine} has no ${what}: set HOOKRAIL_ENGINE and its variables`,
+  );
 }

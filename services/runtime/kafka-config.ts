@@ -80,6 +80,11 @@ export const KAFKA_VARIABLES = {
   ),
   HOOKRAIL_SCHEMA_REGISTRY_USERNAME: variable(as.text, '', 'User of the registry, if it wants one.'),
   HOOKRAIL_SCHEMA_REGISTRY_PASSWORD: variable(as.text, '', 'Password of that user.'),
+  HOOKRAIL_SCHEMA_REGISTRY_REGISTER: variable(
+    (text) => (text === '' ? '' : as.boolean(text)),
+    '',
+    'Whether we may register missing schemas; `npm run operator -- schemas` prints them. Empty: as `HOOKRAIL_KAFKA_CREATE_TOPICS`.',
+  ),
   HOOKRAIL_EVENTS_TOPIC: variable(
     asTopicName,
     'payments.events',
@@ -142,6 +147,11 @@ export function kafkaConfig(values: Values<typeof KAFKA_VARIABLES>, isSandbox: b
     registry: {
       url: values.HOOKRAIL_SCHEMA_REGISTRY_URL,
       credentials: username === '' ? null : { username, password: values.HOOKRAIL_SCHEMA_REGISTRY_PASSWORD },
+      /** Schemas that are missing; those that are there are looked up in any case. */
+      mayRegister:
+        values.HOOKRAIL_SCHEMA_REGISTRY_REGISTER === ''
+          ? values.HOOKRAIL_KAFKA_CREATE_TOPICS
+          : values.HOOKRAIL_SCHEMA_REGISTRY_REGISTER,
     },
     eventsTopic: values.HOOKRAIL_EVENTS_TOPIC,
     topicPrefix: values.HOOKRAIL_TOPIC_PREFIX,

@@ -190,6 +190,7 @@ describe('with a registry that fails', () => {
     const missing = await lineOf(open(registry, clock, false));
     expect(missing).toContain(taskCodec.name);
     expect(missing).toContain('com.hookrail.events.Kyc');
+    expect(missing).toContain('`npm run operator -- schemas` prints');
     expect(fake.schemas.size).toBe(0);
     await open(registry, clock);
     expect(fake.schemas.size).toBe(5 + EVENT_TYPES.length);

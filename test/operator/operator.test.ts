@@ -177,6 +177,7 @@ describe.each(['asking a running service', 'opening the broker'])('shelves, %s',
       [['quarantine', 'list', '--limit', '0'], '1 to 1000'],
       [['quarantine', 'list', '--after', 'x'], 'not a position'],
       [['topics'], 'HOOKRAIL_ENGINE'],
+      [['schemas'], 'HOOKRAIL_ENGINE'],
     ] as const) {
       const { code, out, err } = await operator(...argv);
       expect([argv, code, out]).toEqual([argv, 1, '']);
@@ -203,6 +204,27 @@ test('topics: a shell script of what a cluster’s administrator has to do, for 
   const sender = lines.filter((line) => line.includes('User:hookrail-sender ')).join('\n');
   expect(sender).toContain('--topic wh.retry.46658s');
   expect(sender).not.toContain('--operation Write --topic wh.directory');
+});
+
+test('schemas: curl lines that show no password, and the same as JSON', async () => {
+  const environment = {
+    HOOKRAIL_ENGINE: 'kafka',
+    HOOKRAIL_KAFKA_BROKERS: 'kafka:9092',
+    HOOKRAIL_SCHEMA_REGISTRY_URL: 'http://registry',
+    HOOKRAIL_SCHEMA_REGISTRY_USERNAME: 'registrar',
+    HOOKRAIL_SCHEMA_REGISTRY_PASSWORD: 'secret-word',
+  };
+  const { code, out } = await runTool(environment, 'schemas');
+  expect(code).toBe(0);
+  expect(out).not.toContain('secret-word');
+  const lines = out.split('\n').filter((line) => line.startsWith('curl '));
+  for (const line of lines) expect(line).toContain('USERNAME:$HOOKRAIL_SCHEMA_REGISTRY_PASSWORD"');
+  const schemas: { subject: string; schema: string; commands: string[] }[] = await toolAnswer(
+    environment,
+    'schemas',
+  );
+  expect(schemas.flatMap(({ commands }) => commands)).toEqual(lines);
+  expect(schemas.map(({ subject }) => subject)).toContain('hookrail.internal.JournalEntries');
 });
 
 describe('the command line', () => {

@@ -21,7 +21,7 @@ describe('the configuration of Kafka', () => {
       brokers: ['kafka-1:9092', 'kafka-2:9092'],
       tls: null,
       sasl: null,
-      registry: { url: 'https://registry:8081/apis/ccompat/v7', credentials: null },
+      registry: { url: 'https://registry:8081/apis/ccompat/v7', credentials: null, mayRegister: true },
       eventsTopic: 'payments.events',
       topicPrefix: 'wh.',
       createTopics: true,
@@ -30,6 +30,23 @@ describe('the configuration of Kafka', () => {
       repeats: { windowMs: 3_600_000, idsMax: 1_000_000 },
     });
   });
+
+  it.each([
+    ['true', '', true],
+    ['false', '', false],
+    ['false', 'true', true],
+    ['true', 'false', false],
+  ])(
+    'HOOKRAIL_KAFKA_CREATE_TOPICS=%s and HOOKRAIL_SCHEMA_REGISTRY_REGISTER="%s" mean %s for schemas',
+    (createTopics, register, mayRegister) => {
+      const kafka = kafkaOf({
+        HOOKRAIL_KAFKA_CREATE_TOPICS: createTopics,
+        HOOKRAIL_SCHEMA_REGISTRY_REGISTER: register,
+      });
+      expect(kafka?.createTopics).toBe(createTopics === 'true');
+      expect(kafka?.registry.mayRegister).toBe(mayRegister);
+    },
+  );
 
   it('keeps three copies in production unless told otherwise', () => {
     expect(kafkaOf({ HOOKRAIL_ENVIRONMENT: 'production' })?.replicationFactor).toBe(3);

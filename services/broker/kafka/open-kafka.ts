@@ -41,7 +41,7 @@ export async function openKafkaBroker(options: OpenKafkaOptions): Promise<KafkaB
     const { clusterId } = await admin.describeCluster();
     const records = await KafkaRecords.open(
       new SchemaRegistry({ url: registry.url, auth: registry.credentials, ca: tls?.ca ?? null, clock }),
-      { clock, log, mayRegister: config.createTopics, giveUpMs: REGISTRY_MS_MAX },
+      { clock, log, mayRegister: registry.mayRegister, giveUpMs: REGISTRY_MS_MAX },
     );
     return await startKafkaBroker({
       kafka,

@@ -17,7 +17,7 @@ import type { Quarantined } from '../../domain/quarantine.ts';
 import type { DeliveryTask } from '../../domain/task.ts';
 import { errorLine } from './error-line.ts';
 import type { SchemaRegistry } from './registry.ts';
-import { type ResolveOptions, resolveSchemaIds } from './registry-ids.ts';
+import { type OwnSchema, type ResolveOptions, resolveSchemaIds } from './registry-ids.ts';
 import { KnownSchemas } from './registry-schemas.ts';
 
 export interface RecordOf {
@@ -38,6 +38,13 @@ const CODECS: { readonly [K in RecordKind]: RecordCodec<RecordOf[K]> } = {
   quarantined: quarantinedCodec,
   deadLetter: deadLetterCodec,
 };
+
+/** Every schema that this version writes with: the internal records' and every event type's, complete in themselves. */
+export function ownSchemas(): OwnSchema[] {
+  const internal = Object.values(CODECS).map(({ name, schema }) => ({ subject: name, text: schema }));
+  const events = EVENT_TYPES.map((type) => ({ subject: recordNameOf(type), text: eventSchemaText(type) }));
+  return [...internal, ...events];
+}
 
 const PREFIX_BYTES = 5;
 /** Entries in one record of the journal. */
@@ -71,9 +78,7 @@ export class KafkaRecords {
    * that is not up yet.
    */
   static async open(registry: SchemaRegistry, options: ResolveOptions): Promise<KafkaRecords> {
-    const internal = Object.values(CODECS).map(({ name, schema }) => ({ subject: name, text: schema }));
-    const events = EVENT_TYPES.map((type) => ({ subject: recordNameOf(type), text: eventSchemaText(type) }));
-    const own = [...internal, ...events];
+    const own = ownSchemas();
     const ids = await resolveSchemaIds(registry, own, options);
     const schemas = new KnownSchemas(registry, options.clock, options.log);
     for (const { subject, text } of own) schemas.add(idIn(ids, subject), text);

@@ -50,7 +50,8 @@ export async function resolveSchemaIds(
   if (missing.length === 0) return ids;
   throw new Error(
     `the schema registry at ${registry.url} lacks this version's schemas of ${missing.join(', ')}, and this ` +
-      'process may not register them: register each under its record name first',
+      'process may not register them (HOOKRAIL_SCHEMA_REGISTRY_REGISTER): `npm run operator -- schemas` prints the ' +
+      'commands that do',
   );
 }
 

@@ -38,10 +38,10 @@ const ANSWER_MS_MAX = 5_000;
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 const MESSAGE_CHARACTERS_MAX = 400;
 const CLIENT_ID = 'hookrail';
-const CONTENT_TYPE = 'application/vnd.schemaregistry.v1+json';
+export const CONTENT_TYPE = 'application/vnd.schemaregistry.v1+json';
 
 /** Each version of a schema reads what any other wrote: rolling deployments mix them, and tasks outlive one. */
-const LEVEL = COMPATIBILITY.FULL_TRANSITIVE;
+export const LEVEL = COMPATIBILITY.FULL_TRANSITIVE;
 
 /**
  * A Confluent-compatible schema registry (Apicurio, Confluent, Karapace). Every method rejects with RegistryError, within
@@ -266,7 +266,7 @@ function faultOf(error: unknown): string {
   return message || code || String(error);
 }
 
-const compactOf = (schemaText: string) => JSON.stringify(JSON.parse(schemaText));
+export const compactOf = (schemaText: string) => JSON.stringify(JSON.parse(schemaText));
 
 function oneLine(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
