@@ -9,6 +9,9 @@ const NAME = /^[A-Za-z0-9._-]*$/;
 const NAME_LENGTH_MAX = 200;
 const PARTITIONS_MAX = 10_000;
 
+/** Instead of a file's name. */
+const PUBLIC_AUTHORITIES = 'public';
+
 const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 type SaslMechanism = (typeof SASL_MECHANISMS)[number];
 
@@ -69,7 +72,7 @@ export const KAFKA_VARIABLES = {
   HOOKRAIL_KAFKA_SASL_MECHANISM: variable<SaslMechanism | ''>(
     as.oneOf(SASL_MECHANISMS),
     '',
-    'How we sign in: `plain`, `scram-sha-256` or `scram-sha-512`. Empty: not at all, or by certificate.',
+    'How we sign in: `plain`, `scram-sha-256` or `scram-sha-512` (no `OAUTHBEARER`, `AWS_MSK_IAM` or `GSSAPI`, which is Kerberos). Empty: not at all, or by certificate.',
   ),
   HOOKRAIL_KAFKA_SASL_USERNAME: variable(as.text, '', 'User of the brokers.'),
   HOOKRAIL_KAFKA_SASL_PASSWORD: variable(as.text, '', 'Password of that user.'),
@@ -80,6 +83,11 @@ export const KAFKA_VARIABLES = {
   ),
   HOOKRAIL_SCHEMA_REGISTRY_USERNAME: variable(as.text, '', 'User of the registry, if it wants one.'),
   HOOKRAIL_SCHEMA_REGISTRY_PASSWORD: variable(as.text, '', 'Password of that user.'),
+  HOOKRAIL_SCHEMA_REGISTRY_CA_FILE: variable(
+    as.text,
+    '',
+    'PEM file of the authorities that sign the registry’s certificate; `public`: the public ones. Empty: as `HOOKRAIL_KAFKA_TLS_CA_FILE`.',
+  ),
   HOOKRAIL_SCHEMA_REGISTRY_REGISTER: variable(
     (text) => (text === '' ? '' : as.boolean(text)),
     '',
@@ -147,6 +155,7 @@ export function kafkaConfig(values: Values<typeof KAFKA_VARIABLES>, isSandbox: b
     registry: {
       url: values.HOOKRAIL_SCHEMA_REGISTRY_URL,
       credentials: username === '' ? null : { username, password: values.HOOKRAIL_SCHEMA_REGISTRY_PASSWORD },
+      caFile: registryCaFile(values),
       /** Schemas that are missing; those that are there are looked up in any case. */
       mayRegister:
         values.HOOKRAIL_SCHEMA_REGISTRY_REGISTER === ''
@@ -211,6 +220,18 @@ function tlsFiles(values: Values<typeof KAFKA_VARIABLES>) {
   } as const;
 }
 
+/** Path of a PEM file; null = the public authorities. */
+function registryCaFile(values: Values<typeof KAFKA_VARIABLES>): string | null {
+  const file = values.HOOKRAIL_SCHEMA_REGISTRY_CA_FILE;
+  if (file === '') return values.HOOKRAIL_KAFKA_TLS_CA_FILE || null;
+  if (!values.HOOKRAIL_SCHEMA_REGISTRY_URL.startsWith('https:')) {
+    throw new ConfigError(
+      'HOOKRAIL_SCHEMA_REGISTRY_CA_FILE is set, but HOOKRAIL_SCHEMA_REGISTRY_URL is not https: correct it, or unset the file',
+    );
+  }
+  return file === PUBLIC_AUTHORITIES ? null : file;
+}
+
 function partitionCounts(pairs: readonly (readonly [string, number])[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = Object.create(null);
   for (const [topic, count] of pairs) {
@@ -223,7 +244,6 @@ function partitionCounts(pairs: readonly (readonly [string, number])[]): Readonl
 /** Reads the PEM files. Throws ConfigError that names the variable of a file that cannot be read or is no PEM. */
 export function readTlsFiles(files: KafkaConfig['tls']): TlsOptions | null {
   if (files === null) return null;
-  const certificate = (pem: string) => new X509Certificate(pem);
   const ca = readPem('HOOKRAIL_KAFKA_TLS_CA_FILE', files.caFile, certificate);
   const cert = readPem('HOOKRAIL_KAFKA_TLS_CERT_FILE', files.certFile, certificate);
   const key = readPem('HOOKRAIL_KAFKA_TLS_KEY_FILE', files.keyFile, (pem) =>
@@ -231,6 +251,13 @@ export function readTlsFiles(files: KafkaConfig['tls']): TlsOptions | null {
   );
   return { ca, cert, key };
 }
+
+/** Reads the PEM file of the registry's authorities. Throws ConfigError when it cannot be read or is no PEM. */
+export function readRegistryCa({ caFile }: Pick<KafkaConfig['registry'], 'caFile'>): string | null {
+  return readPem('HOOKRAIL_SCHEMA_REGISTRY_CA_FILE', caFile ?? '', certificate);
+}
+
+const certificate = (pem: string) => new X509Certificate(pem);
 
 function readPem(name: string, path: string, check: (pem: string) => object): string | null {
   if (path === '') return null;

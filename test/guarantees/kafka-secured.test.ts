@@ -3,7 +3,9 @@
  * line that names the variable, never the password, and an exit code that is not 0.
  */
 import { rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
+import { createServer } from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type LocalKafka, startLocalKafka } from '../../scripts/local-kafka/cluster.ts';
 import { createAuthority, issueCertificate } from '../../simulator/certificate-authority.ts';
@@ -19,6 +21,7 @@ const PASSWORD = 'correct-horse-battery';
 await describeWhereKafkaStarts('with a SASL_SSL listener', () => {
   let cluster: LocalKafka;
   let premises: Premises;
+  let registry: Awaited<ReturnType<typeof startTlsFront>>;
   let environment: Record<string, string>;
 
   beforeAll(async () => {
@@ -34,12 +37,20 @@ await describeWhereKafkaStarts('with a SASL_SSL listener', () => {
     premises = await preparePremises();
     const caFile = join(premises.dataDir, 'brokers.pem');
     writeFileSync(caFile, authority.certPem);
+    const registryAuthority = await createAuthority();
+    const registryCaFile = join(premises.dataDir, 'registry.pem');
+    writeFileSync(registryCaFile, registryAuthority.certPem);
+    registry = await startTlsFront(
+      cluster.registryUrl,
+      await issueCertificate(registryAuthority, { hosts: ['127.0.0.1'] }),
+    );
     const prefix = freshPrefix();
     environment = {
       ...premises.environment,
       HOOKRAIL_ENGINE: 'kafka',
       HOOKRAIL_KAFKA_BROKERS: cluster.nodes[0]?.securedBroker ?? '',
-      HOOKRAIL_SCHEMA_REGISTRY_URL: cluster.registryUrl,
+      HOOKRAIL_SCHEMA_REGISTRY_URL: cluster.registryUrl.replace(/^.*:\d+/, registry.origin),
+      HOOKRAIL_SCHEMA_REGISTRY_CA_FILE: registryCaFile,
       HOOKRAIL_TOPIC_PREFIX: prefix,
       HOOKRAIL_EVENTS_TOPIC: `${prefix}events.in`,
       HOOKRAIL_KAFKA_TLS: 'true',
@@ -51,11 +62,12 @@ await describeWhereKafkaStarts('with a SASL_SSL listener', () => {
   }, 300_000);
 
   afterAll(async () => {
+    registry?.close();
     await cluster?.stop();
     rmSync(premises.dataDir, { recursive: true, force: true });
   }, 30_000);
 
-  it('delivers', async () => {
+  it('delivers, with a registry that another authority has certified', async () => {
     const service = await startService(environment);
     const receiver = await startLoggingReceiver(premises.receiverCert, () => 200);
     try {
@@ -69,6 +81,15 @@ await describeWhereKafkaStarts('with a SASL_SSL listener', () => {
       expect(await service.end('SIGTERM')).toBe(0);
     }
   }, 180_000);
+
+  it('says which variable names the authority of the registry, where the brokers’ is not the one', async () => {
+    const refused = await startService({ ...environment, HOOKRAIL_SCHEMA_REGISTRY_CA_FILE: '' }).then(
+      () => 'it started',
+      (error: Error) => error.message,
+    );
+    const lines = refused.split('\n').filter((each) => each.startsWith('hookrail did not start'));
+    expect(lines, refused).toEqual([expect.stringMatching(/certificate.*HOOKRAIL_SCHEMA_REGISTRY_CA_FILE/)]);
+  }, 120_000);
 
   it.each([
     ['a wrong password', { HOOKRAIL_KAFKA_SASL_PASSWORD: 'wrong' }, /HOOKRAIL_KAFKA_SASL_PASSWORD/],
@@ -92,3 +113,18 @@ await describeWhereKafkaStarts('with a SASL_SSL listener', () => {
     90_000,
   );
 });
+
+/** An https address of the registry, which itself speaks http. */
+async function startTlsFront(registryUrl: string, certificate: { certPem: string; keyPem: string }) {
+  const { hostname, port } = new URL(registryUrl);
+  const server = createServer({ cert: certificate.certPem, key: certificate.keyPem }, (socket) => {
+    const behind = connect(Number(port), hostname);
+    for (const each of [socket, behind]) each.on('error', () => each.destroy());
+    socket.pipe(behind).pipe(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    origin: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => server.close(),
+  };
+}

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../services/runtime/config.ts';
-import { readTlsFiles } from '../../services/runtime/kafka-config.ts';
+import { readRegistryCa, readTlsFiles } from '../../services/runtime/kafka-config.ts';
 
 const KAFKA = {
   HOOKRAIL_ENGINE: 'kafka',
@@ -21,7 +21,12 @@ describe('the configuration of Kafka', () => {
       brokers: ['kafka-1:9092', 'kafka-2:9092'],
       tls: null,
       sasl: null,
-      registry: { url: 'https://registry:8081/apis/ccompat/v7', credentials: null, mayRegister: true },
+      registry: {
+        url: 'https://registry:8081/apis/ccompat/v7',
+        credentials: null,
+        caFile: null,
+        mayRegister: true,
+      },
       eventsTopic: 'payments.events',
       topicPrefix: 'wh.',
       createTopics: true,
@@ -76,6 +81,24 @@ describe('the configuration of Kafka', () => {
   });
 
   it.each([
+    ['', '', null],
+    ['brokers.pem', '', 'brokers.pem'],
+    ['brokers.pem', 'registry.pem', 'registry.pem'],
+    ['', 'registry.pem', 'registry.pem'],
+    ['brokers.pem', 'public', null],
+  ])(
+    'with the brokers’ authority "%s" and the registry’s "%s", the registry is trusted by %s',
+    (brokers, own, trusted) => {
+      const kafka = kafkaOf({
+        HOOKRAIL_KAFKA_TLS: 'true',
+        HOOKRAIL_KAFKA_TLS_CA_FILE: brokers,
+        HOOKRAIL_SCHEMA_REGISTRY_CA_FILE: own,
+      });
+      expect(kafka?.registry.caFile).toBe(trusted);
+    },
+  );
+
+  it.each([
     [{ HOOKRAIL_KAFKA_BROKERS: '' }, 'HOOKRAIL_KAFKA_BROKERS is needed with HOOKRAIL_ENGINE=kafka'],
     [
       { HOOKRAIL_SCHEMA_REGISTRY_URL: '' },
@@ -104,6 +127,10 @@ describe('the configuration of Kafka', () => {
       'is set without HOOKRAIL_KAFKA_SASL_MECHANISM',
     ],
     [{ HOOKRAIL_KAFKA_SASL_MECHANISM: 'gssapi' }, 'must be one of plain, scram-sha-256, scram-sha-512'],
+    [
+      { HOOKRAIL_SCHEMA_REGISTRY_URL: 'http://registry', HOOKRAIL_SCHEMA_REGISTRY_CA_FILE: 'ca.pem' },
+      'HOOKRAIL_SCHEMA_REGISTRY_CA_FILE is set, but HOOKRAIL_SCHEMA_REGISTRY_URL is not https',
+    ],
     [{ HOOKRAIL_SCHEMA_REGISTRY_USERNAME: 'reader' }, 'is set without HOOKRAIL_SCHEMA_REGISTRY_PASSWORD'],
     [
       { HOOKRAIL_KAFKA_PARTITIONS: 'deliver' },
@@ -164,6 +191,15 @@ describe('the certificates', () => {
     const tls = read('cert.pem', 'cert.pem', 'key.pem');
     expect(tls?.ca).toContain('BEGIN CERTIFICATE');
     expect(tls?.key).toContain('PRIVATE KEY');
+  });
+
+  it('of the registry’s authorities are read from a file of their own', () => {
+    expect(readRegistryCa({ caFile: null })).toBeNull();
+    expect(readRegistryCa({ caFile: file('cert.pem') })).toContain('BEGIN CERTIFICATE');
+    for (const name of ['missing.pem', 'text.pem', 'broken.pem'])
+      expect(() => readRegistryCa({ caFile: file(name) })).toThrow(
+        /^HOOKRAIL_SCHEMA_REGISTRY_CA_FILE="[^\n]*" cannot be used: [^\n]*$/,
+      );
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { KafkaConfig } from '../../runtime/kafka-config.ts';
-import { readTlsFiles } from '../../runtime/kafka-config.ts';
+import { readRegistryCa, readTlsFiles } from '../../runtime/kafka-config.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';
 import { explainKafkaError, kafkaClient } from './client.ts';
@@ -30,6 +30,7 @@ export async function openKafkaBroker(options: OpenKafkaOptions): Promise<KafkaB
   const { kafka: config, clock, log, random } = options;
   const { brokers, sasl, registry, topicPrefix, eventsTopic } = config;
   const tls = readTlsFiles(config.tls);
+  const registryCa = readRegistryCa(registry);
   const access = { brokers, clientId: options.clientId, tls, sasl };
   const kafka = kafkaClient({ ...access, log });
   // Whoever reads why a start failed reads one line, and not kafkajs's account of every try.
@@ -40,7 +41,7 @@ export async function openKafkaBroker(options: OpenKafkaOptions): Promise<KafkaB
     const partitions = await prepareTopics(admin, { ...config, ...options });
     const { clusterId } = await admin.describeCluster();
     const records = await KafkaRecords.open(
-      new SchemaRegistry({ url: registry.url, auth: registry.credentials, ca: tls?.ca ?? null, clock }),
+      new SchemaRegistry({ url: registry.url, auth: registry.credentials, ca: registryCa, clock }),
       { clock, log, mayRegister: registry.mayRegister, giveUpMs: REGISTRY_MS_MAX },
     );
     return await startKafkaBroker({

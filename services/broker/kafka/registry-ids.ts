@@ -82,6 +82,8 @@ function patientAsker(registry: SchemaRegistry, { clock, log, giveUpMs }: Resolv
 function silence(registry: SchemaRegistry, giveUpMs: number, error: RegistryError): Error {
   return new Error(
     `the schema registry at ${registry.url} gave no answer within ${giveUpMs / 1000} s (${error.message}): ` +
-      `start it, or correct ${VARIABLE}`,
+      (/certificate/i.test(error.message)
+        ? 'HOOKRAIL_SCHEMA_REGISTRY_CA_FILE says whose certificates are trusted'
+        : `start it, or correct ${VARIABLE}`),
   );
 }

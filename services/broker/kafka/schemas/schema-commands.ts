@@ -24,6 +24,9 @@ export function schemaCommands({ registry }: Pick<KafkaConfig, 'registry'>): Sch
     ...(registry.credentials === null
       ? []
       : ['--user "$HOOKRAIL_SCHEMA_REGISTRY_USERNAME:$HOOKRAIL_SCHEMA_REGISTRY_PASSWORD"']),
+    ...(registry.caFile === null || !registry.url.startsWith('https:')
+      ? []
+      : [`--cacert ${quoted(registry.caFile)}`]),
     `--header 'Content-Type: ${CONTENT_TYPE}' --write-out '\\n'`,
   ].join(' ');
   const line = (method: 'POST' | 'PUT', path: string, body: object) =>
