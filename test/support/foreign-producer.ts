@@ -2,7 +2,7 @@
  * A producer that is not hookrail's, as Kafka Streams or Flink write: idempotent, transactional, gzip, its own key per
  * record. Before every fifth transaction it aborts one, whose events must never be delivered.
  */
-import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
+import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { CompressionTypes, Kafka, logLevel, type Producer } from 'kafkajs';
 import { encodeEvent } from '../../services/codec/event-avro.ts';
 import { eventSchemaText, recordNameOf } from '../../services/codec/event-schemas.ts';
@@ -73,7 +73,11 @@ export class ForeignProducer {
     const known = this.#schemaIds.get(type);
     if (known !== undefined) return known;
     const schema = { type: SchemaType.AVRO, schema: eventSchemaText(type) } as const;
-    const { id } = await this.#registry.register(schema, { subject: recordNameOf(type) });
+    const { id } = await this.#registry.register(schema, {
+      subject: recordNameOf(type),
+      // As hookrail sets it: the client refuses a subject whose setting is another.
+      compatibility: COMPATIBILITY.FULL_TRANSITIVE,
+    });
     this.#schemaIds.set(type, id);
     return id;
   }
