@@ -224,6 +224,8 @@ export interface BrokerStatus {
   readonly waiting: readonly string[];
   /** How long the oldest task that is due has been waiting to be handed over, milliseconds; 0 = none. */
   readonly oldestOverdueMs: number;
+  /** Servers' time minus this process's clock, as far as they provably differ, milliseconds; 0 where there are none. */
+  readonly clockOffsetMs: number;
   /**
    * Records waiting per stream, whoever reads it, as far as the engine knows. Reading it costs an engine with several
    * processes questions to its servers: `partitions` has what this process reads.

@@ -41,6 +41,11 @@ export function observeBroker(
   gauge('oldest_overdue_seconds', 'How long the oldest task that is due has been waiting for a sender.', () =>
     inSeconds(broker.status().oldestOverdueMs),
   );
+  gauge(
+    'broker_clock_offset_seconds',
+    "The Kafka brokers' clocks minus this process's; 0 while they may agree.",
+    () => inSeconds(broker.status().clockOffsetMs),
+  );
   gauge('stuck_handlers', 'Inputs whose handler keeps failing.', () => broker.status().stuck.count);
   gauge('stuck_handlers_oldest_seconds', 'How long the handler of the oldest of them has been failing.', () =>
     inSeconds(broker.status().stuck.oldestMs),

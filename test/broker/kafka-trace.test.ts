@@ -22,6 +22,7 @@ import { eventually } from '../support/eventually.ts';
 import { startFakeRegistry } from '../support/fake-registry.ts';
 import { describeWithKafka } from '../support/kafka.ts';
 import { kafkaInstallation } from '../support/kafka-installation.ts';
+import { SAME_TIME } from '../support/same-time.ts';
 
 const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 const OF_ROUTE = '00-4bf92f3577b34da6a3ce929d0e0e4736-b7ad6b7169203331-01';
@@ -37,7 +38,7 @@ beforeAll(async () => {
   const registry = new SchemaRegistry({ url: fake.url, auth: null, ca: null, clock });
   const log = createLogger('silent');
   records = await KafkaRecords.open(registry, { clock, log, mayRegister: true, giveUpMs: 10_000 });
-  outgoing = new Outgoing({ records, topics, partitionOf: () => 0, retryScale: 1 });
+  outgoing = new Outgoing({ records, topics, partitionOf: () => 0, retryScale: 1, time: SAME_TIME });
   close = () => Promise.all([registry.close(), fake.down()]);
 });
 afterAll(() => close());

@@ -25,6 +25,7 @@ function readiness(change: Partial<BrokerStatus>) {
     joining: [],
     waiting: [],
     oldestOverdueMs: 0,
+    clockOffsetMs: 0,
     get backlog(): never {
       throw new Error('readiness must not ask for the backlog of whole streams');
     },

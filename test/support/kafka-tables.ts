@@ -18,6 +18,7 @@ import { BreakableLine } from './breakable-line.ts';
 import { eventually } from './eventually.ts';
 import { startFakeRegistry } from './fake-registry.ts';
 import { freshPrefix } from './kafka.ts';
+import { SAME_TIME } from './same-time.ts';
 
 const APPENDED = [{ name: 'message.timestamp.type', value: 'LogAppendTime' }];
 const COMPACT = [{ name: 'cleanup.policy', value: 'compact' }];
@@ -46,7 +47,7 @@ export async function openTables(brokers: readonly string[]) {
   const base = { clock, log, records, sender, random: systemRandom, groupPrefix: prefix };
   const names = topicNames(prefix, topics.events);
   const partitionOf = sender.partitionOf.bind(sender);
-  const outgoing = new Outgoing({ records, topics: names, partitionOf, retryScale: 1 });
+  const outgoing = new Outgoing({ records, topics: names, partitionOf, retryScale: 1, time: SAME_TIME });
   const readerOn = (client: Kafka) => new TopicReader({ ...base, kafka: client, admins });
   const directoryOn = (client: Kafka, asking = admins) =>
     new KafkaDirectory({ ...base, kafka: client, admins: asking, topic: topics.directory });

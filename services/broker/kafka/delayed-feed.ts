@@ -5,21 +5,29 @@ import type { Feed } from '../work.ts';
 import type { ReadRecord } from './partition.ts';
 import type { KafkaRecords } from './records.ts';
 import { AGAIN_MS, type RecordReader, TopicItem } from './stream-feed.ts';
+import type { BrokerTime } from './time/broker-time.ts';
+import { type DueWindow, dueTime } from './time/due-time.ts';
 
+/** Its `due` is of the brokers' time. */
 interface Entry extends DueKey {
   readonly record: ReadRecord;
   readonly tier: RecordReader;
+  readonly window: DueWindow;
 }
 
 interface Options {
   readonly records: KafkaRecords;
   readonly clock: Clock;
+  readonly time: Pick<BrokerTime, 'isKnown' | 'now' | 'toClock'>;
   /** Undefined = the record was dealt with otherwise. */
   readonly decode: (record: ReadRecord, tier: RecordReader) => DeliveryTask | undefined;
   readonly closing: AbortSignal;
 }
 
-/** The delayed tasks of one class over all tiers: handed over when due, never before, soonest first. */
+/**
+ * The delayed tasks of one class over all tiers: handed over when they are due by the brokers' time, never before, soonest
+ * first. Their `dueAt` is of this process's clock then.
+ */
 export class DelayedFeed implements Feed<TopicItem<DeliveryTask>> {
   readonly #options: Options;
   /** Of each tier by itself: one whose consumer is out of its group must not hold up the others. */
@@ -32,31 +40,38 @@ export class DelayedFeed implements Feed<TopicItem<DeliveryTask>> {
     this.#options = options;
   }
 
-  /** `due`: the later of what the task says and what the tier's delay makes of the time it was appended. */
-  add(record: ReadRecord, due: number, tier: RecordReader): void {
+  /** `due`: by the brokers' time, as far as is known before the record is decoded. */
+  add(record: ReadRecord, due: number, window: DueWindow, tier: RecordReader): void {
     let heap = this.#tiers.get(tier);
     if (!heap) {
       heap = new DueHeap<Entry>();
       this.#tiers.set(tier, heap);
     }
-    heap.push({ due, id: this.#count++, record, tier });
-    this.#armAt(due);
+    heap.push({ due, id: this.#count++, record, tier, window });
+    this.#armAt(this.#options.time.toClock(due));
   }
 
   take(): TopicItem<DeliveryTask> | undefined {
-    const { clock, records, decode, closing } = this.#options;
-    const now = clock.now();
+    const { clock, records, decode, closing, time } = this.#options;
+    const now = time.now();
     for (let heap = this.#soonest(now); heap; heap = this.#soonest(now)) {
-      const { record, tier } = heap.pop() as Entry;
+      const { record, tier, window } = heap.pop() as Entry;
       if (!record.partition.isAlive) continue;
       if (!records.isKnown(record.value)) {
-        void records.learn(record.value ?? Buffer.alloc(0), closing).then(() => this.add(record, now, tier));
+        const learnt = records.learn(record.value ?? Buffer.alloc(0), closing);
+        void learnt.then(() => this.add(record, now, window, tier));
         continue;
       }
       const task = decode(record, tier);
       if (!task) continue;
-      if (task.dueAt > now) this.add(record, task.dueAt, tier);
-      else return new TopicItem(task, record, tier);
+      const due = dueTime(task, window);
+      if (due > now) {
+        this.add(record, due, window, tier);
+        continue;
+      }
+      // No later than what the clock shows: the conversion rounds.
+      const dueAt = Math.min(time.toClock(Math.min(task.dueAt, due)), clock.now());
+      return new TopicItem({ ...task, dueAt }, record, tier);
     }
     this.#armAfter(now);
     return undefined;
@@ -73,7 +88,7 @@ export class DelayedFeed implements Feed<TopicItem<DeliveryTask>> {
     return soonest;
   }
 
-  /** When the soonest that waits is due. */
+  /** When the soonest that waits is due, by the brokers' time. */
   get nextDue(): number | undefined {
     let soonest: number | undefined;
     for (const { top } of this.#tiers.values()) {
@@ -89,13 +104,16 @@ export class DelayedFeed implements Feed<TopicItem<DeliveryTask>> {
 
   /** What is due and could not be begun is looked at again soon. */
   #armAfter(now: number): void {
+    const { clock, time } = this.#options;
     for (const { top } of this.#tiers.values()) {
-      if (top) this.#armAt(top.due > now ? top.due : now + AGAIN_MS);
+      if (top) this.#armAt(top.due > now ? time.toClock(top.due) : clock.now() + AGAIN_MS);
     }
   }
 
   #armAt(at: number): void {
-    if (this.#options.closing.aborted || (this.#timer && this.#timer.at <= at)) return;
+    // Until the brokers' time is known nothing is due: `onAvailable` is called then.
+    if (!this.#options.time.isKnown || this.#options.closing.aborted || (this.#timer && this.#timer.at <= at))
+      return;
     this.#timer?.cancel();
     const cancel = this.#options.clock.at(at, () => {
       this.#timer = null;

@@ -6,9 +6,11 @@ import type { QuarantineShelf } from './quarantine/quarantine-shelf.ts';
 import type { KafkaRecords } from './records.ts';
 import type { Sources } from './sources.ts';
 import type { TaskStreams } from './task-streams.ts';
+import type { BrokerTime } from './time/broker-time.ts';
 
 export interface EngineParts {
   readonly now: number;
+  readonly time: BrokerTime;
   readonly isOpen: boolean;
   readonly joining: readonly string[];
   readonly lag: Lag;
@@ -21,16 +23,19 @@ export interface EngineParts {
 }
 
 export function engineStatus(parts: EngineParts): BrokerStatus {
-  const { now, lag, producer, sources, journal, taskStreams } = parts;
+  const { now, time, lag, producer, sources, journal, taskStreams } = parts;
   const stuck = [...sources.stuck, journal.stuck];
   const count = stuck.reduce((sum, one) => sum + one.count, 0);
   const since = Math.min(...stuck.map((one) => one.since));
-  const waiting = [taskStreams.oldestDue(now), lag.waitingSince()].filter((at) => at !== undefined);
+  const brokerNow = time.isKnown ? time.now() : now;
+  const overdueMs = brokerNow - (taskStreams.oldestDue(brokerNow) ?? brokerNow);
+  const waitingMs = now - (lag.waitingSince() ?? now);
   return {
     reachable: parts.isOpen && producer.isReachable && lag.isAnswered,
     joining: parts.joining,
     waiting: producer.troubles,
-    oldestOverdueMs: waiting.length > 0 ? Math.max(0, now - Math.min(...waiting)) : 0,
+    oldestOverdueMs: Math.max(0, overdueMs, waitingMs),
+    clockOffsetMs: time.offsetMs,
     // The other processes' part of it is asked for only while somebody looks at it.
     get backlog() {
       return lag.backlog();

@@ -4,13 +4,9 @@
  * offset may be committed; no transactions: ids are deterministic, so what a crash repeats is recognised.
  */
 import { setMaxListeners } from 'node:events';
-import type { Kafka } from 'kafkajs';
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { DomainEvent } from '../../domain/event.ts';
 import type { DeliveryTask, TaskClass } from '../../domain/task.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import type { Random } from '../../runtime/random.ts';
 import type {
   Broker,
   BrokerCapabilities,
@@ -30,6 +26,7 @@ import { engineStatus } from './engine-status.ts';
 import { EventStream } from './event-stream.ts';
 import { SESSION_MS } from './group-member.ts';
 import { JOURNAL_HELD, KafkaJournal } from './journal-source.ts';
+import type { KafkaBrokerOptions } from './kafka-broker-options.ts';
 import { brokersOf } from './kafkajs-brokers.ts';
 import { Lag } from './lag.ts';
 import { lagTopics } from './lag-topics.ts';
@@ -38,41 +35,19 @@ import { KafkaProducer } from './producer.ts';
 import { Publisher } from './publisher.ts';
 import { originOf, placeText } from './quarantine/origin.ts';
 import { QuarantineShelf } from './quarantine/quarantine-shelf.ts';
-import type { KafkaRecords } from './records.ts';
 import { Retentions } from './retentions.ts';
-import { type RepeatWindow, windowsOf } from './seen/windows.ts';
+import { windowsOf } from './seen/windows.ts';
 import { Outgoing } from './settle.ts';
 import { Sources } from './sources.ts';
 import { type OpenTopic, TaskStreams } from './task-streams.ts';
+import { timeQuestion } from './time/ask-time.ts';
+import { BrokerTime } from './time/broker-time.ts';
 import { TopicConsumer } from './topic-consumer.ts';
 import { TopicIds } from './topic-ids.ts';
 import { TopicReader } from './topic-reader.ts';
 import { deadLetterShelf } from './topic-shelf.ts';
-import type { TopicNames } from './topics.ts';
 
 const CLOSE_GRACE_MS = 5000;
-
-export interface KafkaBrokerOptions {
-  readonly kafka: Kafka;
-  readonly records: KafkaRecords;
-  readonly topics: TopicNames;
-  /** Of every topic. */
-  readonly partitions: ReadonlyMap<string, number>;
-  /** Prefix of our groups' names. */
-  readonly groupPrefix: string;
-  readonly clusterId: string;
-  /** The command that grants our user the right to write a topic. */
-  readonly grant: (topic: string) => string;
-  readonly clock: Clock;
-  readonly random: Random;
-  /** Whether this process publishes directory changes. */
-  readonly publishesDirectory: boolean;
-  /** Divides the delays of retries and parked tasks (1 in production). */
-  readonly retryScale: number;
-  /** How a repeated event is recognised. */
-  readonly repeats: RepeatWindow;
-  readonly log: Logger;
-}
 
 /** The broker, and a way out for a process that must end now. */
 export interface KafkaBroker extends Broker {
@@ -116,6 +91,7 @@ class Engine implements KafkaBroker {
   readonly #topicIds: TopicIds;
   readonly #producer: KafkaProducer;
   readonly #lag: Lag;
+  readonly #time: BrokerTime;
   readonly #retentions: Retentions;
   readonly #outgoing: Outgoing;
   readonly #publisher: Publisher;
@@ -128,8 +104,9 @@ class Engine implements KafkaBroker {
   #end: Promise<void> | null = null;
 
   constructor(options: KafkaBrokerOptions) {
-    const { kafka, records, topics, clock, log, partitions, retryScale, clusterId } = options;
+    const { kafka, records, topics, clock, log, partitions, retryScale } = options;
     this.#options = options;
+    this.#time = new BrokerTime(options);
     // Every partition that waits for a schema listens.
     setMaxListeners(0, this.#closing.signal);
     this.#admins = new Admins(kafka, clock);
@@ -138,7 +115,8 @@ class Engine implements KafkaBroker {
     const lagged = lagTopics(topics, (topic) => this.#groupOf(topic), retryScale);
     const retained = lagged.map(({ topic }) => topic);
     this.#retentions = new Retentions({ admins: this.#admins, clock, log, topics: retained });
-    this.#lag = new Lag(this.#admins, clock, lagged, (topic) => this.#retentions.of(topic));
+    const time = this.#time;
+    this.#lag = new Lag(this.#admins, clock, lagged, (topic) => this.#retentions.of(topic), time);
     this.#producer = new KafkaProducer({
       cluster: () => brokersOf(kafka, clock),
       clock,
@@ -146,9 +124,10 @@ class Engine implements KafkaBroker {
       partitions,
       grant: options.grant,
       acknowledged: (topic, { partition, offset }) => this.#lag.appended(topic, partition, offset),
+      appended: (broker, appendedAt, sentAt) => time.acknowledged(broker, appendedAt, sentAt),
     });
     const partitionOf = (topic: string, key: string) => this.#producer.partitionOf(topic, key);
-    this.#outgoing = new Outgoing({ records, topics, partitionOf, retryScale });
+    this.#outgoing = new Outgoing({ records, topics, partitionOf, retryScale, time });
     const deps = { ...options, sender: this.#producer, admins: this.#admins };
     this.#publisher = new Publisher({ ...deps, outgoing: this.#outgoing, eventsTopic: topics.events });
     this.#directory = new KafkaDirectory({ ...deps, admins: this.#directoryAdmins, topic: topics.directory });
@@ -166,7 +145,21 @@ class Engine implements KafkaBroker {
     const mayBegin = () => this.#producer.isPrompt;
     const mayWrite = (topic: string, key: string) => this.#producer.isPromptFor(topic, key);
     const seen = windows.tasks;
-    const streams = { records, topics, clock, retryScale, mayBegin, mayWrite, open, poison, seen, closing };
+    const askTime = timeQuestion(this.#producer, topics.quarantine, options.random);
+    const streams = {
+      time,
+      askTime,
+      records,
+      topics,
+      clock,
+      retryScale,
+      mayBegin,
+      mayWrite,
+      open,
+      poison,
+      seen,
+      closing,
+    };
     this.#taskStreams = new TaskStreams(streams);
     this.#sources = new Sources({
       ...deps,
@@ -177,7 +170,11 @@ class Engine implements KafkaBroker {
     });
     this.events = this.#sources.events;
     this.tasks = this.#sources.tasks;
-    this.journal = new KafkaJournal({
+    this.journal = this.#journalOf(options);
+  }
+
+  #journalOf({ records, clock, log, clusterId, topics }: KafkaBrokerOptions): KafkaJournal {
+    return new KafkaJournal({
       records,
       clock,
       log,
@@ -185,7 +182,7 @@ class Engine implements KafkaBroker {
       topic: topics.journal,
       open: (rest) => this.#openTopic(topics.journal, { ...rest, ...JOURNAL_HELD }),
       shelve: (record, detail) => new Promise((done) => this.#poison(record, detail, done)),
-      closing,
+      closing: this.#closing.signal,
     });
   }
 
@@ -214,6 +211,7 @@ class Engine implements KafkaBroker {
   status(): BrokerStatus {
     return engineStatus({
       now: this.#options.clock.now(),
+      time: this.#time,
       isOpen: this.#end === null,
       joining: this.#joining(),
       lag: this.#lag,
@@ -250,6 +248,7 @@ class Engine implements KafkaBroker {
   async #release(): Promise<void> {
     this.#closing.abort();
     this.#lag.close();
+    this.#time.close();
     this.#retentions.close();
     await Promise.all([
       this.#sources.abandon(),

@@ -3,6 +3,7 @@ import type { PartitionStatus, StreamName } from '../broker.ts';
 import type { Admins } from './admins.ts';
 import { Place } from './lag-place.ts';
 import type { Partition, ReadRecord } from './partition.ts';
+import type { BrokerTime } from './time/broker-time.ts';
 import type { TopicConsumerOptions } from './topic-consumer-options.ts';
 
 /** How often the brokers are asked where the partitions that this process reads end. */
@@ -36,6 +37,7 @@ export class Lag {
   readonly #topics: readonly LagTopic[];
   readonly #retentionOf: (topic: string) => number | null;
   readonly #places = new Map<string, Map<number, Place>>();
+  readonly #time: Pick<BrokerTime, 'isKnown' | 'now'> | null;
   #askedAt = Number.NEGATIVE_INFINITY;
   #askedAllAt = Number.NEGATIVE_INFINITY;
   #wantedAt: number;
@@ -43,17 +45,22 @@ export class Lag {
   #isAsking = false;
   #isClosed = false;
 
-  /** `retentionOf`: how long the brokers keep a topic's records, milliseconds; null = not known, or for ever. */
+  /**
+   * `retentionOf`: how long the brokers keep a topic's records, milliseconds; null = not known, or for ever. `time`: by
+   * which records' times are judged; without it, by this machine's.
+   */
   constructor(
     admins: Admins,
     clock: Clock,
     topics: readonly LagTopic[],
     retentionOf: (topic: string) => number | null,
+    time: Pick<BrokerTime, 'isKnown' | 'now'> | null = null,
   ) {
     this.#admins = admins;
     this.#clock = clock;
     this.#topics = topics;
     this.#retentionOf = retentionOf;
+    this.#time = time;
     this.#wantedAt = clock.now();
     for (const { topic } of topics) this.#places.set(topic, new Map());
   }
@@ -137,7 +144,7 @@ export class Lag {
 
   /** The partitions that this process reads. */
   partitions(): PartitionStatus[] {
-    const at = { now: this.#clock.now(), wall: this.#clock.wall() };
+    const at = { now: this.#clock.now(), wall: this.#time?.isKnown ? this.#time.now() : this.#clock.wall() };
     const found: PartitionStatus[] = [];
     this.#each((place, lagTopic) => {
       if (place.isHeld || place.lost > 0 || place.outOfRange > 0) {

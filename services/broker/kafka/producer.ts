@@ -30,6 +30,8 @@ export interface ProducerOptions {
   readonly partitions: ReadonlyMap<string, number>;
   /** Told of every acknowledged record, before its sender is. */
   readonly acknowledged?: (topic: string, sent: Sent) => void;
+  /** Told of every append time that a broker names; its request left at `sentAt` or later. */
+  readonly appended?: (broker: number, appendedAt: number, sentAt: number) => void;
   /** The command that grants our user the right to write a topic. */
   readonly grant?: (topic: string) => string;
 }
@@ -209,14 +211,16 @@ export class KafkaProducer implements RecordSender {
       at += underWay.length;
       const [first] = own;
       if (first && 'errorCode' in first) this.#refused(queue, first.errorCode);
-      else this.#acknowledged(queue, own, sentAt);
+      else this.#acknowledged(queue, own, leader, sentAt);
     }
   }
 
-  #acknowledged(queue: PartitionQueue, places: readonly Said[], sentAt: number): void {
-    const { acknowledged, log } = this.#options;
+  #acknowledged(queue: PartitionQueue, places: readonly Said[], leader: number, sentAt: number): void {
+    const { acknowledged, appended, log } = this.#options;
     const { underWay, topic, partition } = queue;
     queue.settled();
+    const [first] = places;
+    if (first && 'appendedAt' in first && first.appendedAt >= 0) appended?.(leader, first.appendedAt, sentAt);
     if (this.#forbidden.delete(topic)) log.info({ topic }, 'the topic can be written again');
     for (const [index, pending] of underWay.entries()) {
       const place = places[index];

@@ -6,6 +6,7 @@ import type { ReceivedEvent, RouterResult, Settlement } from '../broker.ts';
 import { type Joining, type OutgoingRecord, RecordRefused, type RecordSender } from './record-sender.ts';
 import { JOURNAL_RECORD_MAX, joinJournal, type KafkaRecords } from './records.ts';
 import { taskHeaders } from './task-wire.ts';
+import type { BrokerTime } from './time/broker-time.ts';
 import { RECORD_BYTES_MAX, type TopicNames } from './topics.ts';
 
 /** How the journal's records are joined on their way. */
@@ -17,6 +18,8 @@ export interface OutgoingDeps {
   readonly partitionOf: RecordSender['partitionOf'];
   /** Divides the delays; 1 in production. */
   readonly retryScale: number;
+  /** Tasks carry due times of the brokers' clocks: another process's clock may differ from ours. */
+  readonly time: Pick<BrokerTime, 'fromClock' | 'toClock'>;
 }
 
 /** Turns what stations decide into records. Everything is encoded before anything is sent. */
@@ -80,6 +83,11 @@ export class Outgoing {
     }
   }
 
+  /** A task that was read from a record, where it belongs. */
+  again(task: DeliveryTask, now: number): OutgoingRecord {
+    return this.task({ ...task, dueAt: this.#deps.time.toClock(task.dueAt) }, now);
+  }
+
   /** A task where it belongs: to its class's stream, or, when it is due later, to a tier. */
   task(task: DeliveryTask, now: number): OutgoingRecord {
     const { topics } = this.#deps;
@@ -121,7 +129,9 @@ export class Outgoing {
     return this.#deps.topics.retry[tier];
   }
 
-  #taskOn(topic: string, task: DeliveryTask): OutgoingRecord {
+  #taskOn(topic: string, ofClock: DeliveryTask): OutgoingRecord {
+    const dueAt = this.#deps.time.fromClock(ofClock.dueAt);
+    const task = dueAt === ofClock.dueAt ? ofClock : { ...ofClock, dueAt };
     const value = this.#deps.records.encode('task', task);
     const place = { topic, orderedBy: task.endpointId, key: task.endpointId };
     return { ...this.#record(place, value, undefined), headers: taskHeaders(task) };

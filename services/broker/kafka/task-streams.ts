@@ -8,6 +8,8 @@ import type { IdsBudget } from './seen/ids-budget.ts';
 import { SeenTasks } from './seen-tasks.ts';
 import { type RecordReader, StreamFeed } from './stream-feed.ts';
 import { taskMark } from './task-wire.ts';
+import type { BrokerTime } from './time/broker-time.ts';
+import { dueTime, dueWindow } from './time/due-time.ts';
 import type { TopicConsumer } from './topic-consumer.ts';
 import type { TopicConsumerOptions } from './topic-consumer-options.ts';
 import type { TopicNames } from './topics.ts';
@@ -52,6 +54,9 @@ export interface TaskStreamsDeps {
   readonly records: KafkaRecords;
   readonly topics: TopicNames;
   readonly clock: Clock;
+  readonly time: BrokerTime;
+  /** Writes a record whose acknowledgement tells the brokers' time. */
+  readonly askTime: () => void;
   readonly retryScale: number;
   /** Tasks that all partitions remember together, to recognise copies. */
   readonly seen: IdsBudget;
@@ -91,6 +96,9 @@ export class TaskStreams {
     };
     this.now = { live: now('live'), test: now('test'), replay: now('replay') };
     this.delayed = { live: delayed(), test: delayed(), replay: delayed() };
+    deps.time.onGain = () => {
+      for (const feed of Object.values(this.delayed)) feed.onAvailable();
+    };
   }
 
   /** Reads the class's topic, and the tiers once somebody reads any class. */
@@ -113,7 +121,10 @@ export class TaskStreams {
     });
     this.#own.set(taskClass, own);
     this.#users.add(taskClass);
-    if (this.#users.size === 1) this.#tiers = TIERS.map((tier) => this.#tier(tier));
+    if (this.#users.size === 1) {
+      this.#tiers = TIERS.map((tier) => this.#tier(tier));
+      this.#deps.time.keepKnown(this.#deps.askTime);
+    }
     this.#patientUntil = this.#deps.clock.now() + JOINED_MS_MAX;
     const cancel = this.#deps.clock.at(this.#patientUntil, () => feed.onAvailable());
     this.#impatient.set(taskClass, cancel);
@@ -147,7 +158,7 @@ export class TaskStreams {
     await Promise.all(ending.map((consumer) => consumer.abandon()));
   }
 
-  /** When the oldest that could be begun came, milliseconds since the epoch; undefined = none waits. */
+  /** When the oldest that could be begun came, as is `now` by the brokers' time; undefined = none waits. */
   oldestDue(now: number): number | undefined {
     const dues = TASK_CLASSES.flatMap((taskClass) => {
       const due = this.delayed[taskClass].nextDue;
@@ -163,7 +174,10 @@ export class TaskStreams {
     this.#users.delete(taskClass);
     this.#begun.delete(taskClass);
     const tiers = this.#users.size === 0 ? this.#tiers : [];
-    if (this.#users.size === 0) this.#tiers = [];
+    if (this.#users.size === 0) {
+      this.#tiers = [];
+      this.#deps.time.close();
+    }
     return own ? [own, ...tiers] : tiers;
   }
 
@@ -173,12 +187,17 @@ export class TaskStreams {
       ...this.#deps,
       reader: () => this.#own.get(taskClass) ?? null,
       mayBegin: (record) => this.#mayBeginRecord(record),
-      decode: (record) => this.#decode(record, done),
+      decode: (record) => {
+        const task = this.#decode(record, done);
+        if (!task || task.dueAt === 0) return task;
+        // It was put here because it was due.
+        return { ...task, dueAt: Math.min(this.#deps.time.toClock(task.dueAt), this.#deps.clock.now()) };
+      },
     });
   }
 
   #tier(tier: Tier): TopicConsumer {
-    const { topics, retryScale, records } = this.#deps;
+    const { topics, retryScale, records, time } = this.#deps;
     const delayMs = (tier * 1000) / retryScale;
     const consumer: TopicConsumer = this.#deps.open(topics.retry[tier], {
       maxWaitMs: delayMs > 60_000 ? LONG_TIER_WAIT_MS : TIER_WAIT_MS,
@@ -188,9 +207,11 @@ export class TaskStreams {
       mayBegin: this.#deps.mayBegin,
       take: (record) => {
         const mark = taskMark(record, records);
+        const window = dueWindow(record.timestamp, tier, retryScale);
+        time.read(record.timestamp);
         // Where nothing is said about it, decoding tells what is wrong when its time comes.
-        const due = Math.max(mark?.dueAt ?? 0, record.timestamp + delayMs);
-        this.delayed[mark?.taskClass ?? 'live'].add(record, due, consumer);
+        const due = mark ? dueTime(mark, window) : window.earliest;
+        this.delayed[mark?.taskClass ?? 'live'].add(record, due, window, consumer);
       },
       assigned: (partition) => this.#remember(partition, SEEN_RETRY_MS),
       changed: () => {

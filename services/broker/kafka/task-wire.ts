@@ -5,7 +5,7 @@ import type { ReadRecord } from './partition.ts';
 import type { KafkaRecords } from './records.ts';
 
 /**
- * What is looked at before a task is decoded: identity, class and due time, with a space between; also legible to whoever
+ * What is looked at before a task is decoded: identity, class and due time by the brokers' clocks, with a space between; also legible to whoever
  * reads the topic with a console consumer. One header, because each costs as much as some fields of the task.
  */
 const MARK = 'hookrail-task';
@@ -19,7 +19,9 @@ export interface TaskMark {
   /** (delivery, attempt, hop): two records with the same one are copies. */
   readonly identity: string;
   readonly taskClass: TaskClass;
-  /** Milliseconds since the epoch; 0 = at once. */
+  readonly attempt: number;
+  readonly hop: number;
+  /** By the brokers' time, milliseconds since the epoch; 0 = at once. */
   readonly dueAt: number;
 }
 
@@ -28,12 +30,14 @@ export function taskMark(record: ReadRecord, records: KafkaRecords): TaskMark | 
   const [identity = '', className, due = ''] = text(record.headers, MARK)?.split(' ') ?? [];
   const named = TASK_CLASSES.find((one) => one === className);
   if (identity !== '' && named !== undefined && due !== '' && Number.isFinite(Number(due))) {
-    return { identity, taskClass: named, dueAt: Number(due) };
+    const [attempt, hop] = identity.split('/').slice(-2).map(Number);
+    return { identity, taskClass: named, attempt: attempt ?? 0, hop: hop ?? 0, dueAt: Number(due) };
   }
   // Another program has put it there, or has lost the headers on the way.
   try {
     const task = records.decode('task', record.value ?? Buffer.alloc(0));
-    return { identity: identityOf(task), taskClass: taskClass(task), dueAt: task.dueAt };
+    const { attempt, hop, dueAt } = task;
+    return { identity: identityOf(task), taskClass: taskClass(task), attempt, hop, dueAt };
   } catch {
     return undefined;
   }

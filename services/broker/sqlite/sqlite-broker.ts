@@ -180,6 +180,7 @@ class Engine implements SqliteBroker {
       joining: [],
       waiting: [],
       oldestOverdueMs: this.#streams.oldestOverdueMs(),
+      clockOffsetMs: 0,
       backlog: this.#streams.backlog(),
       partitions: this.#streams.partitions(),
       producer: { waitingBytes: 0, oldestWaitingMs: this.#queue.waitingMs },

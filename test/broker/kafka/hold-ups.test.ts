@@ -28,6 +28,7 @@ describe('delayed tasks', () => {
     const feed = new DelayedFeed({
       records: { isKnown: () => true } as unknown as KafkaRecords,
       clock,
+      time: { isKnown: true, now: () => clock.now(), toClock: (at) => at },
       decode: () => task,
       closing: new AbortController().signal,
     });
@@ -42,8 +43,10 @@ describe('delayed tasks', () => {
     });
     const out = { isTrusted: false, done: () => {} };
     const healthy = { isTrusted: true, done: () => {} };
-    feed.add(record(0), clock.now() - 1000, out);
-    for (let offset = 1; offset <= 3; offset += 1) feed.add(record(offset), clock.now() - offset, healthy);
+    const add = (offset: number, due: number, tier: typeof out) =>
+      feed.add(record(offset), due, { earliest: due, latest: due }, tier);
+    add(0, clock.now() - 1000, out);
+    for (let offset = 1; offset <= 3; offset += 1) add(offset, clock.now() - offset, healthy);
     const taken = () => Array.from({ length: 4 }, () => feed.take()?.record.offset);
     expect(taken()).toEqual([3, 2, 1, undefined]);
     out.isTrusted = true;

@@ -11,7 +11,7 @@ import { placeInDetail } from './origin.ts';
 
 export interface PutBackDeps {
   readonly records: KafkaRecords;
-  readonly outgoing: Pick<Outgoing, 'task'>;
+  readonly outgoing: Pick<Outgoing, 'again'>;
   readonly topics: TopicNames;
   /** Of every topic. */
   readonly partitions: ReadonlyMap<string, number>;
@@ -58,7 +58,7 @@ export async function putBackRecord(
   }
   const task = readable(() => deps.records.decode('task', value));
   // One hop further: the record with the same mark that could not be read is remembered, and a copy of it is dropped.
-  return deps.outgoing.task({ ...task, hop: task.hop + 1 }, deps.clock.now());
+  return deps.outgoing.again({ ...task, hop: task.hop + 1 }, deps.clock.now());
 }
 
 async function event(shelved: Quarantined, deps: PutBackDeps): Promise<OutgoingRecord> {

@@ -1,0 +1,29 @@
+import type { Kafka } from 'kafkajs';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { KafkaRecords } from './records.ts';
+import type { RepeatWindow } from './seen/windows.ts';
+import type { TopicNames } from './topics.ts';
+
+export interface KafkaBrokerOptions {
+  readonly kafka: Kafka;
+  readonly records: KafkaRecords;
+  readonly topics: TopicNames;
+  /** Of every topic. */
+  readonly partitions: ReadonlyMap<string, number>;
+  /** Prefix of our groups' names. */
+  readonly groupPrefix: string;
+  readonly clusterId: string;
+  /** The command that grants our user the right to write a topic. */
+  readonly grant: (topic: string) => string;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Whether this process publishes directory changes. */
+  readonly publishesDirectory: boolean;
+  /** Divides the delays of retries and parked tasks (1 in production). */
+  readonly retryScale: number;
+  /** How a repeated event is recognised. */
+  readonly repeats: RepeatWindow;
+  readonly log: Logger;
+}

@@ -1,0 +1,17 @@
+import type { Random } from '../../../runtime/random.ts';
+import type { RecordSender } from '../record-sender.ts';
+
+const KEY = Buffer.from('hookrail.broker-time');
+const GIVE_UP_MS = 10_000;
+
+/**
+ * Returns a function that writes a record whose acknowledgement tells a broker's time: a null on the quarantine topic, of a
+ * key that nothing there has, so that it takes nothing off. Every role that reads a topic may write there.
+ */
+export function timeQuestion(sender: RecordSender, topic: string, random: Random): () => void {
+  return () => {
+    // Any partition: each time perhaps another broker.
+    const partition = sender.partitionOf(topic, random.uuid());
+    sender.send({ topic, partition, key: KEY, value: null }, GIVE_UP_MS).catch(() => {});
+  };
+}
