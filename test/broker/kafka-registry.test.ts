@@ -170,8 +170,22 @@ describe('with a registry that fails', () => {
     fake.mood = 'conflict';
     expect(await lineOf(open(registry, clock))).toBe(
       `the schema registry at ${fake.url} refuses this version's schema of ${taskCodec.name}: ` +
-        'Incompatible: field is gone',
+        'Incompatible: field is gone; look at the versions and the compatibility that the registry has for the ' +
+        `subject ${taskCodec.name}`,
     );
+  });
+
+  it.each([
+    [
+      'forbidden',
+      /User is denied.*HOOKRAIL_SCHEMA_REGISTRY_USERNAME.*DeliveryTask; .*`npm run operator -- schemas`/,
+    ],
+    ['conflict', /Incompatible: field is gone; look at the versions and the compatibility.*DeliveryTask$/],
+    ['invalid', /Invalid schema; look at the versions and the compatibility.*DeliveryTask$/],
+  ] as const)('a start is over at once, in one line, where a registration is %s', async (mood, line) => {
+    fake.mood = mood;
+    expect(await lineOf(open(registry, clock))).toMatch(line);
+    expect(lines).toEqual([]);
   });
 
   it.each(['down', 'error', 'nothing', 'half'] as const)(

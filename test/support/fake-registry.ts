@@ -3,10 +3,18 @@ import type { AddressInfo } from 'node:net';
 
 /**
  * How the registry answers: `well`; `error` = status 500; `page` = a proxy's own 404; `nothing` = never;
- * `half` = the connection breaks in the middle of the answer; `conflict` = 409 to a registration; `locked` = 401;
+ * `half` = the connection breaks in the middle of the answer; `conflict`, `forbidden`, `invalid` = 409, 403, 422 to a
+ * registration; `locked` = 401;
  * `raced` = another process was faster: what is asked for is there, and the answer is 409.
  */
-export type RegistryMood = 'well' | 'error' | 'page' | 'nothing' | 'half' | 'conflict' | 'locked' | 'raced';
+export type RegistryMood = 'well' | 'error' | 'page' | 'nothing' | 'half' | 'locked' | 'raced' | Refusal;
+type Refusal = keyof typeof REFUSALS;
+
+const REFUSALS = {
+  conflict: [409, { error_code: 409, message: 'Incompatible:\n field is gone' }],
+  forbidden: [403, { error_code: 40301, message: 'User is denied operation Write on the subject' }],
+  invalid: [422, { error_code: 42201, message: 'Invalid schema' }],
+} as const;
 
 /** A schema registry in memory, on loopback, for what a real one cannot be made to do when a test wants it. */
 export interface FakeRegistry {
@@ -58,8 +66,7 @@ export async function startFakeRegistry(): Promise<FakeRegistry> {
     const schema = sent.schema ?? '';
     const id = known.get(schema) ?? (versions === 'versions' ? schemas.size + 1 : undefined);
     if (id === undefined) return [404, { error_code: 40401, message: 'none' }];
-    if (!known.has(schema) && registry.mood === 'conflict')
-      return [409, { error_code: 409, message: 'Incompatible:\n field is gone' }];
+    if (!known.has(schema) && registry.mood in REFUSALS) return REFUSALS[registry.mood as Refusal];
     const before = known.size;
     subjects.set(name, known.set(schema, id));
     schemas.set(id, schema);

@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { RegistryError, type SchemaRegistry } from './registry.ts';
+import { isCredentials, RegistryError, type SchemaRegistry } from './registry.ts';
 
 export interface OwnSchema {
   /** The record's full name (record-name strategy). */
@@ -42,7 +42,8 @@ export async function resolveSchemaIds(
   for (const { subject, text } of schemas) {
     const id = await ask<number | undefined>(
       () => (options.mayRegister ? registry.register(subject, text) : registry.find(subject, text)),
-      (said) => `the schema registry at ${registry.url} refuses this version's schema of ${subject}: ${said}`,
+      (said, status) =>
+        `the schema registry at ${registry.url} refuses this version's schema of ${subject}: ${said}; ${remedyOf(status, subject)}`,
     );
     if (id === undefined) missing.push(subject);
     else ids.set(subject, id);
@@ -55,7 +56,17 @@ export async function resolveSchemaIds(
   );
 }
 
-type Ask = <T>(question: () => Promise<T>, refusal: (said: string) => string) => Promise<T>;
+function remedyOf(status: number | undefined, subject: string): string {
+  if (status !== undefined && isCredentials(status)) {
+    return (
+      `check HOOKRAIL_SCHEMA_REGISTRY_USERNAME, and let that user read and write the subject ${subject}; or register it ` +
+      'with the commands of `npm run operator -- schemas`, and set HOOKRAIL_SCHEMA_REGISTRY_REGISTER=false'
+    );
+  }
+  return `look at the versions and the compatibility that the registry has for the subject ${subject}`;
+}
+
+type Ask = <T>(question: () => Promise<T>, refusal: (said: string, status?: number) => string) => Promise<T>;
 
 /** Repeats a question until the registry answers it; all questions share one limit of time. */
 function patientAsker(registry: SchemaRegistry, { clock, log, giveUpMs }: ResolveOptions): Ask {
@@ -67,7 +78,7 @@ function patientAsker(registry: SchemaRegistry, { clock, log, giveUpMs }: Resolv
         return await question();
       } catch (error) {
         if (!(error instanceof RegistryError)) throw error;
-        if (error.kind === 'refused') throw new Error(refusal(error.message));
+        if (error.kind === 'refused') throw new Error(refusal(error.message, error.status));
         const leftMs = giveUpAt - clock.now();
         if (leftMs <= 0) throw silence(registry, giveUpMs, error);
         const fields = { registry: registry.url, reason: error.message };

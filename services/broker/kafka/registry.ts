@@ -25,10 +25,13 @@ export interface SchemaRegistryOptions {
 export class RegistryError extends Error {
   override readonly name = 'RegistryError';
   readonly kind: 'unreachable' | 'refused';
+  /** Of the answer, if there was one. */
+  readonly status: number | undefined;
 
-  constructor(kind: 'unreachable' | 'refused', message: string) {
+  constructor(kind: 'unreachable' | 'refused', message: string, status?: number) {
     super(oneLine(message));
     this.kind = kind;
+    this.status = status;
   }
 }
 
@@ -226,7 +229,7 @@ function ofClient(error: unknown): Error {
   if (name === 'ConfluentSchemaRegistryError') return new NoVersion();
   const said = (message ?? String(error)).replace(`${CLIENT_ID} - `, '');
   const refused = name === 'ResponseError' && status !== undefined && status !== 400 && !isLater(status);
-  return new RegistryError(refused ? 'refused' : 'unreachable', said);
+  return new RegistryError(refused ? 'refused' : 'unreachable', said, status);
 }
 
 function isRefused(error: unknown): boolean {
@@ -237,10 +240,14 @@ function failure(status: number, json: unknown): RegistryError {
   const { message } = fieldsOf(json);
   const said = typeof message === 'string' ? `: ${message}` : '';
   const what = isCredentials(status) ? 'it refuses our user name and password, ' : '';
-  return new RegistryError(isLater(status) ? 'unreachable' : 'refused', `${what}status ${status}${said}`);
+  return new RegistryError(
+    isLater(status) ? 'unreachable' : 'refused',
+    `${what}status ${status}${said}`,
+    status,
+  );
 }
 
-const isCredentials = (status: number) => status === 401 || status === 403;
+export const isCredentials = (status: number) => status === 401 || status === 403;
 const isLater = (status: number) => status >= 500 || status === 408 || status === 429;
 
 function parsed(text: string): unknown {
