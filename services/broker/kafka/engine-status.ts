@@ -1,4 +1,5 @@
 import type { BrokerStatus } from '../broker.ts';
+import type { Admins } from './admins.ts';
 import type { KafkaJournal } from './journal-source.ts';
 import type { Lag } from './lag.ts';
 import type { KafkaProducer } from './producer.ts';
@@ -15,6 +16,7 @@ export interface EngineParts {
   readonly joining: readonly string[];
   readonly lag: Lag;
   readonly producer: KafkaProducer;
+  readonly admins: readonly Admins[];
   readonly records: KafkaRecords;
   readonly quarantine: QuarantineShelf;
   readonly sources: Sources;
@@ -33,7 +35,7 @@ export function engineStatus(parts: EngineParts): BrokerStatus {
   return {
     reachable: parts.isOpen && producer.isReachable && lag.isAnswered,
     joining: parts.joining,
-    waiting: producer.troubles,
+    waiting: [...producer.troubles, ...parts.admins.flatMap(({ troubles }) => troubles)],
     oldestOverdueMs: Math.max(0, overdueMs, waitingMs),
     clockOffsetMs: time.offsetMs,
     // The other processes' part of it is asked for only while somebody looks at it.
