@@ -9,6 +9,10 @@ export interface NodePorts {
 export interface SecuredListener {
   readonly username: string;
   readonly password: string;
+  /** More users, with the same password. */
+  readonly others?: readonly string[];
+  /** Whether ACLs decide what users may do. Without one nothing is allowed; the plain listener may do everything. */
+  readonly authorizes?: boolean;
   /** For 127.0.0.1. */
   readonly certPem: string;
   /** PKCS #8. */
@@ -68,13 +72,27 @@ export function nodeProperties({ id, dataDir, ports, secured, settings: given }:
     .join('');
 }
 
-function securedSettings({ username, password, certPem, keyPem }: SecuredListener): Record<string, string> {
+const AUTHORIZER = {
+  'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+  'super.users': 'User:ANONYMOUS',
+};
+
+function securedSettings({
+  username,
+  password,
+  others = [],
+  authorizes = false,
+  certPem,
+  keyPem,
+}: SecuredListener): Record<string, string> {
   // A line break is written as an escape in a properties file.
   const pem = (text: string) => text.trim().replaceAll('\r', '').replaceAll('\n', '\\n');
   const listener = 'listener.name.secured';
+  const users = [username, ...others].map((user) => `user_${user}="${password}"`);
   return {
+    ...(authorizes ? AUTHORIZER : {}),
     [`${listener}.sasl.enabled.mechanisms`]: 'PLAIN',
-    [`${listener}.plain.sasl.jaas.config`]: `org.apache.kafka.common.security.plain.PlainLoginModule required user_${username}="${password}";`,
+    [`${listener}.plain.sasl.jaas.config`]: `org.apache.kafka.common.security.plain.PlainLoginModule required ${users.join(' ')};`,
     [`${listener}.ssl.keystore.type`]: 'PEM',
     [`${listener}.ssl.keystore.certificate.chain`]: pem(certPem),
     [`${listener}.ssl.keystore.key`]: pem(keyPem),

@@ -5,6 +5,7 @@ const EVENTS = [
   'HEARTBEAT',
   'GROUP_JOIN',
   'FETCH_START',
+  'FETCH',
   'REBALANCING',
   'CRASH',
   'REQUEST',

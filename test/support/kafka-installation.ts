@@ -88,7 +88,7 @@ export async function kafkaInstallation(
         partitions,
         groupPrefix: '',
         clusterId: 'test',
-        grant: (topic) => `grant WRITE on ${topic}`,
+        grant: ({ operation, name }) => `grant ${operation} on ${name}`,
         random: systemRandom,
         publishesDirectory: true,
         clock: own.clock ?? clock,

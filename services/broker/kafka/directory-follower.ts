@@ -10,6 +10,7 @@ import { isOutOfRange, unreadableBatch } from './fetch/fetch-answers.ts';
 import { Freshness } from './freshness.ts';
 import { loneConsumer } from './lone-consumer.ts';
 import type { KafkaRecords } from './records.ts';
+import { Restarts, type RestartsOptions } from './rights/restarts.ts';
 
 /** How often the reading is looked after. */
 const TICK_MS = 1000;
@@ -29,6 +30,7 @@ export interface DirectoryFollowerOptions {
   readonly records: KafkaRecords;
   readonly topic: string;
   readonly newGroupId: () => string;
+  readonly restarts?: Pick<RestartsOptions, 'rights' | 'groupId' | 'isPrefix'>;
   readonly apply: (change: DirectoryChange) => void;
   /** Everything up to an end that was asked for has been applied: about every second. */
   readonly caughtUp: () => void;
@@ -44,6 +46,7 @@ export class DirectoryFollower {
   #madeAnewAt = Number.NEGATIVE_INFINITY;
   readonly #freshness: Freshness;
   readonly #questions: EndQuestions;
+  readonly #restarts: Restarts;
   #client: ConsumerClient | null = null;
   /** Of this client's life; what an earlier one tells is not heard. */
   #life = 0;
@@ -61,6 +64,7 @@ export class DirectoryFollower {
     this.#aliveAt = options.clock.now();
     this.#quietSince = this.#aliveAt;
     this.#freshness = new Freshness(this.#aliveAt);
+    this.#restarts = new Restarts({ groupId: '', ...options.restarts, ...options, pauseMs: RESTART_MS });
     this.#questions = new EndQuestions({
       ...options,
       position: () => this.#position,
@@ -103,7 +107,7 @@ export class DirectoryFollower {
   }
 
   async #run(): Promise<void> {
-    const { kafka, clock, log, newGroupId, topic } = this.#options;
+    const { kafka, clock, newGroupId, topic } = this.#options;
     this.#life += 1;
     const life = this.#life;
     const isOurs = () => life === this.#life;
@@ -122,20 +126,21 @@ export class DirectoryFollower {
       });
     } catch (error) {
       if (!isOurs()) return;
-      log.warn({ topic, detail: errorLine(error) }, 'the directory cannot be read; trying again');
-      void this.#runAgain();
+      void this.#runAgain(this.#restarts.crashed(error, 'the directory cannot be read; trying again'));
     }
   }
 
   #listen(client: KafkaConsumer, isOurs: () => boolean): void {
-    const { clock, log, topic } = this.#options;
+    const { clock } = this.#options;
     client.on(client.events.HEARTBEAT, () => {
       if (isOurs()) this.#aliveAt = clock.now();
     });
     client.on(client.events.GROUP_JOIN, () => {
       if (isOurs()) this.#joined();
     });
+    client.on(client.events.FETCH, () => this.#restarts.fetched());
     client.on(client.events.REQUEST, ({ payload }) => {
+      if (isOurs()) this.#restarts.asked(payload.apiName);
       if (isOurs() && payload.apiName === 'Fetch') this.#fetches += 1;
     });
     client.on(client.events.END_BATCH_PROCESS, ({ payload }) => {
@@ -144,19 +149,20 @@ export class DirectoryFollower {
     });
     client.on(client.events.CRASH, ({ payload }) => {
       if (!isOurs()) return;
-      log.warn({ topic, detail: payload.error.message }, 'the reading of the directory was interrupted');
-      void this.#runAgain();
+      void this.#runAgain(
+        this.#restarts.crashed(payload.error, 'the reading of the directory was interrupted'),
+      );
     });
   }
 
   /** A new client goes on from the position. */
-  async #runAgain(): Promise<void> {
+  async #runAgain(pauseMs = RESTART_MS): Promise<void> {
     const { clock } = this.#options;
     this.#life += 1;
     const life = this.#life;
     this.#rested();
     void this.#client?.letGo();
-    await clock.sleep(RESTART_MS, this.#ending.signal);
+    await clock.sleep(pauseMs, this.#ending.signal);
     if (life === this.#life && !this.#isClosed) await this.#run();
   }
 

@@ -8,6 +8,7 @@ import type { Admins } from './admins.ts';
 import { DirectoryFollower } from './directory-follower.ts';
 import type { RecordSender } from './record-sender.ts';
 import type { KafkaRecords } from './records.ts';
+import type { MissingRights } from './rights/missing-rights.ts';
 
 /** Longer than the fall of a broker holds up the others. */
 const PUBLISH_MS_MAX = 30_000;
@@ -20,6 +21,7 @@ export interface KafkaDirectoryOptions {
   readonly log: Logger;
   readonly sender: RecordSender;
   readonly records: KafkaRecords;
+  readonly rights?: MissingRights;
   /** Compacted, with one partition. */
   readonly topic: string;
   /** What our consumer groups' names begin with. */
@@ -58,7 +60,8 @@ export class KafkaDirectory {
     { republish }: { readonly republish: boolean },
   ): Promise<Follower> {
     if (this.#isClosed) throw new Error('the broker is closed');
-    const { kafka, admins, clock, log, records, topic, groupPrefix, random } = this.#options;
+    const { kafka, admins, clock, log, records, rights, topic, groupPrefix, random } = this.#options;
+    const groupId = `${groupPrefix}directory.`;
     const newest = republish ? new NewestChanges() : null;
     const follower = new DirectoryFollower({
       kafka,
@@ -67,7 +70,8 @@ export class KafkaDirectory {
       log,
       records,
       topic,
-      newGroupId: () => `${groupPrefix}directory.${random.uuid()}`,
+      newGroupId: () => `${groupId}${random.uuid()}`,
+      restarts: { rights, groupId, isPrefix: true },
       apply: (change) => {
         newest?.saw(change);
         apply(change);

@@ -5,15 +5,19 @@ import type { Lag } from './lag.ts';
 import type { KafkaProducer } from './producer.ts';
 import type { QuarantineShelf } from './quarantine/quarantine-shelf.ts';
 import type { KafkaRecords } from './records.ts';
+import type { MissingRights } from './rights/missing-rights.ts';
 import type { Sources } from './sources.ts';
 import type { TaskStreams } from './task-streams.ts';
 import type { BrokerTime } from './time/broker-time.ts';
+import type { TopicConsumer } from './topic-consumer.ts';
 
 export interface EngineParts {
   readonly now: number;
   readonly time: BrokerTime;
   readonly isOpen: boolean;
-  readonly joining: readonly string[];
+  /** Those that have ended are taken out. */
+  readonly consumers: Set<TopicConsumer>;
+  readonly rights: MissingRights;
   readonly lag: Lag;
   readonly producer: KafkaProducer;
   readonly admins: readonly Admins[];
@@ -34,8 +38,12 @@ export function engineStatus(parts: EngineParts): BrokerStatus {
   const waitingMs = now - (lag.waitingSince() ?? now);
   return {
     reachable: parts.isOpen && producer.isReachable && lag.isAnswered,
-    joining: parts.joining,
-    waiting: [...producer.troubles, ...parts.admins.flatMap(({ troubles }) => troubles)],
+    joining: joiningOf(parts),
+    waiting: [
+      ...producer.troubles,
+      ...parts.admins.flatMap(({ troubles }) => troubles),
+      ...parts.rights.lines,
+    ],
     oldestOverdueMs: Math.max(0, overdueMs, waitingMs),
     clockOffsetMs: time.offsetMs,
     // The other processes' part of it is asked for only while somebody looks at it.
@@ -48,4 +56,12 @@ export function engineStatus(parts: EngineParts): BrokerStatus {
     quarantined: parts.quarantine.putByReason,
     stuck: { count, oldestMs: count === 0 ? 0 : Math.max(0, now - since) },
   };
+}
+
+/** Topics of which nothing is read now. Without the right to read it a consumer joins its group in vain. */
+function joiningOf({ consumers, rights }: EngineParts): string[] {
+  for (const consumer of consumers) if (consumer.isEnded) consumers.delete(consumer);
+  return [...consumers]
+    .filter(({ isMember, topic }) => !isMember || rights.has(topic))
+    .map(({ topic }) => topic);
 }

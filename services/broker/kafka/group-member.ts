@@ -3,6 +3,8 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { ConsumerClient } from './consumer-client.ts';
 import { FetchPatience } from './fetch-patience.ts';
+import type { MissingRights } from './rights/missing-rights.ts';
+import { Restarts } from './rights/restarts.ts';
 
 /** A member that is silent for so long is taken for dead, and its work given to others; milliseconds. */
 export const SESSION_MS = 10_000;
@@ -35,6 +37,8 @@ export interface GroupMemberOptions {
   readonly log: Logger;
   readonly topic: string;
   readonly groupId: string;
+  /** Told of rights that are missing; absent = they are told like any other fault. */
+  readonly rights?: MissingRights;
   /** How long a fetch waits for something to come while the consumer is busy, milliseconds. */
   readonly maxWaitMs: number;
   readonly bytesPerPartition: number;
@@ -69,10 +73,12 @@ export class GroupMember {
   #isEnded = false;
   /** This client has joined. */
   #hasJoined = false;
+  readonly #restarts: Restarts;
   #cancelWatch: () => void = () => {};
 
   constructor(options: GroupMemberOptions) {
     this.#options = options;
+    this.#restarts = new Restarts({ ...options, pauseMs: RESTART_MS });
     this.#aliveAt = options.clock.now();
   }
 
@@ -114,6 +120,7 @@ export class GroupMember {
     this.#isEnded = true;
     this.#life += 1;
     this.#cancelWatch();
+    this.#restarts.answered();
     await this.#client?.letGo();
   }
 
@@ -131,9 +138,7 @@ export class GroupMember {
       });
     } catch (error) {
       if (isPast()) return;
-      const { log, topic } = this.#options;
-      log.warn({ topic, detail: String(error) }, 'a consumer could not start');
-      void this.#runAgain();
+      void this.#runAgain(this.#restarts.crashed(error, 'a consumer could not start'));
     }
   }
 
@@ -156,7 +161,7 @@ export class GroupMember {
   }
 
   #listen(client: KafkaConsumer, isPast: () => boolean): void {
-    const { topic, log, fetching, crashed, passed } = this.#options;
+    const { topic, fetching, crashed, passed } = this.#options;
     client.on(client.events.HEARTBEAT, () => {
       if (!isPast()) this.#alive();
     });
@@ -165,6 +170,12 @@ export class GroupMember {
     });
     client.on(client.events.FETCH_START, ({ payload }) => {
       if (!isPast()) fetching(payload.nodeId);
+    });
+    client.on(client.events.REQUEST, ({ payload }) => {
+      if (!isPast()) this.#restarts.asked(payload.apiName);
+    });
+    client.on(client.events.FETCH, () => {
+      if (!isPast()) this.#restarts.fetched();
     });
     client.on(client.events.START_BATCH_PROCESS, ({ payload }) => {
       if (isPast() || payload.batchSize > 0) return;
@@ -175,9 +186,9 @@ export class GroupMember {
     });
     client.on(client.events.CRASH, ({ payload: { error } }) => {
       if (isPast()) return;
-      log.warn({ topic, detail: error.message }, 'a consumer crashed; it is made anew');
+      const pauseMs = this.#restarts.crashed(error, 'a consumer crashed; it is made anew');
       crashed();
-      void this.#runAgain();
+      void this.#runAgain(pauseMs);
     });
   }
 
@@ -213,14 +224,14 @@ export class GroupMember {
     if (!wasTrusted) this.#options.revived();
   }
 
-  async #runAgain(): Promise<void> {
+  async #runAgain(pauseMs: number): Promise<void> {
     const old = this.#client;
     this.#hasJoined = false;
     this.#stillUntil = Number.NEGATIVE_INFINITY;
     this.#life += 1;
     const life = this.#life;
     void old?.letGo();
-    await this.#options.clock.sleep(RESTART_MS);
+    await this.#options.clock.sleep(pauseMs);
     if (!this.#isEnded && life === this.#life) await this.#run();
   }
 
@@ -232,7 +243,7 @@ export class GroupMember {
         log.warn({ topic }, 'a consumer was silent for too long; it is made anew');
         this.#quietSince = clock.now();
         crashed();
-        void this.#runAgain();
+        void this.#runAgain(RESTART_MS);
       }
       this.#watch();
     });

@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { KafkaRecords } from './records.ts';
+import type { Right } from './rights/missing-rights.ts';
 import type { RepeatWindow } from './seen/windows.ts';
 import type { TopicNames } from './topics.ts';
 
@@ -15,8 +16,8 @@ export interface KafkaBrokerOptions {
   /** Prefix of our groups' names. */
   readonly groupPrefix: string;
   readonly clusterId: string;
-  /** The command that grants our user the right to write a topic. */
-  readonly grant: (topic: string) => string;
+  /** The command that grants our user a right. */
+  readonly grant: (right: Right) => string;
   readonly clock: Clock;
   readonly random: Random;
   /** Whether this process publishes directory changes. */

@@ -36,6 +36,7 @@ import { Publisher } from './publisher.ts';
 import { originOf, placeText } from './quarantine/origin.ts';
 import { QuarantineShelf } from './quarantine/quarantine-shelf.ts';
 import { Retentions } from './retentions.ts';
+import { MissingRights } from './rights/missing-rights.ts';
 import { windowsOf } from './seen/windows.ts';
 import { Outgoing } from './settle.ts';
 import { Sources } from './sources.ts';
@@ -92,6 +93,7 @@ class Engine implements KafkaBroker {
   readonly #producer: KafkaProducer;
   readonly #lag: Lag;
   readonly #time: BrokerTime;
+  readonly #rights: MissingRights;
   readonly #retentions: Retentions;
   readonly #outgoing: Outgoing;
   readonly #publisher: Publisher;
@@ -122,13 +124,14 @@ class Engine implements KafkaBroker {
       clock,
       log,
       partitions,
-      grant: options.grant,
+      grant: (name) => options.grant({ operation: 'WRITE', resource: 'topic', name }),
       acknowledged: (topic, { partition, offset }) => this.#lag.appended(topic, partition, offset),
       appended: (broker, appendedAt, sentAt) => time.acknowledged(broker, appendedAt, sentAt),
     });
     const partitionOf = (topic: string, key: string) => this.#producer.partitionOf(topic, key);
     this.#outgoing = new Outgoing({ records, topics, partitionOf, retryScale, time });
-    const deps = { ...options, sender: this.#producer, admins: this.#admins };
+    this.#rights = new MissingRights(log, options.grant);
+    const deps = { ...options, sender: this.#producer, admins: this.#admins, rights: this.#rights };
     this.#publisher = new Publisher({ ...deps, outgoing: this.#outgoing, eventsTopic: topics.events });
     this.#directory = new KafkaDirectory({ ...deps, admins: this.#directoryAdmins, topic: topics.directory });
     this.#reader = new TopicReader(deps);
@@ -212,7 +215,8 @@ class Engine implements KafkaBroker {
       now: this.#options.clock.now(),
       time: this.#time,
       isOpen: this.#end === null,
-      joining: this.#joining(),
+      consumers: this.#consumers,
+      rights: this.#rights,
       lag: this.#lag,
       producer: this.#producer,
       admins: [this.#admins, this.#directoryAdmins],
@@ -269,11 +273,6 @@ class Engine implements KafkaBroker {
     this.quarantine.put({ ...shelved, eventId: null, merchantId: null }).then(done, () => {});
   }
 
-  #joining(): string[] {
-    for (const consumer of this.#consumers) if (consumer.isEnded) this.#consumers.delete(consumer);
-    return [...this.#consumers].filter(({ isMember }) => !isMember).map(({ topic }) => topic);
-  }
-
   #openTopic(topic: string, rest: Parameters<OpenTopic>[1]): TopicConsumer {
     const { kafka, clock, log } = this.#options;
     const consumer: TopicConsumer = new TopicConsumer({
@@ -283,6 +282,7 @@ class Engine implements KafkaBroker {
       admins: this.#admins,
       topic,
       groupId: this.#groupOf(topic),
+      rights: this.#rights,
       topicId: () => this.#topicIds.idOf(topic),
       unreadable: (record, cause) => this.#poison(record, cause, () => consumer.done(record)),
       ...rest,

@@ -38,7 +38,11 @@ export async function openKafkaBroker(options: OpenKafkaOptions): Promise<KafkaB
   const admin = kafkaClient({ ...access, log: quiet }).admin();
   try {
     await admin.connect();
-    const partitions = await prepareTopics(admin, { ...config, ...options });
+    const partitions = await prepareTopics(admin, {
+      ...config,
+      ...options,
+      grant: (right) => grantCommand(config, right),
+    });
     const { clusterId } = await admin.describeCluster();
     const records = await KafkaRecords.open(
       new SchemaRegistry({ url: registry.url, auth: registry.credentials, ca: registryCa, clock }),
@@ -51,7 +55,7 @@ export async function openKafkaBroker(options: OpenKafkaOptions): Promise<KafkaB
       partitions,
       groupPrefix: topicPrefix,
       clusterId,
-      grant: (topic) => grantCommand(config, topic),
+      grant: (right) => grantCommand(config, right),
       clock,
       random,
       retryScale: options.retryScale,

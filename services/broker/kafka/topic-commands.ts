@@ -1,4 +1,5 @@
 import { TIERS } from '../../domain/retry.ts';
+import type { Right } from './rights/missing-rights.ts';
 import { type TopicNames, type TopicSpec, topicList, topicNames } from './topics.ts';
 
 /** Commands of Kafka's own tools, for clusters where applications may not create topics or grant themselves ACLs. */
@@ -46,18 +47,21 @@ function accessOf(role: Role, names: TopicNames): Access {
   }
 }
 
-/** The command that grants the user of this configuration the right to write a topic. */
+/** As kafka-acls.sh writes them. */
+const OPERATIONS = { READ: 'Read', WRITE: 'Write', DESCRIBE: 'Describe' } as const;
+
+/** The command that grants a right to the user of this configuration. */
 export function grantCommand(
   {
     brokers,
     sasl,
   }: { readonly brokers: readonly string[]; readonly sasl: { readonly username: string } | null },
-  topic: string,
+  { operation, resource, name, isPrefix = false }: Right,
 ): string {
   const principal = sasl === null ? '<our principal>' : `User:${sasl.username}`;
   return (
     `kafka-acls.sh --bootstrap-server ${brokers.join(',')} --add --allow-principal ${principal} ` +
-    `--operation Write --topic ${topic}`
+    `--operation ${OPERATIONS[operation]} --${resource} ${name}${isPrefix ? ' --resource-pattern-type prefixed' : ''}`
   );
 }
 

@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Admins } from './admins.ts';
 import type { Partition, ReadRecord } from './partition.ts';
+import type { MissingRights } from './rights/missing-rights.ts';
 
 /** Which of the topics that had this name a position is of. */
 export interface Incarnation {
@@ -18,6 +19,8 @@ export interface TopicConsumerOptions {
   readonly log: Logger;
   readonly topic: string;
   readonly groupId: string;
+  /** Told of rights that are missing. */
+  readonly rights?: MissingRights;
   /** How long a fetch waits for something to come, milliseconds. */
   readonly maxWaitMs: number;
   /** Read and not done, per partition: reading pauses above, and goes on below half of it. */

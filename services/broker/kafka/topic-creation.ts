@@ -21,6 +21,7 @@ export async function createMissingTopics(
     const present = new Set(await admin.listTopics());
     const missing = specs.filter(({ topic }) => !present.has(topic));
     if (missing.length === 0) return;
+    await refuseHidden(admin, missing, options);
     refuseMissing(missing, nodes, options);
     if (options.clock.now() > deadline) {
       throw new KafkaUnusable(
@@ -31,6 +32,28 @@ export async function createMissingTopics(
     if (isOurs) options.log.info({ topics: missing.map(({ topic }) => topic) }, 'topics created');
     await options.clock.sleep(LOOK_AGAIN_MS);
   }
+}
+
+/** A topic that our user may not describe is not listed, as if it were not there. */
+async function refuseHidden(
+  admin: Admin,
+  missing: readonly TopicSpec[],
+  { grant }: PrepareOptions,
+): Promise<void> {
+  const hidden: string[] = [];
+  for (const { topic } of missing) {
+    await admin.fetchTopicMetadata({ topics: [topic] }).catch((error: unknown) => {
+      if (rootOf(error).type === 'TOPIC_AUTHORIZATION_FAILED') hidden.push(topic);
+    });
+  }
+  const [first] = hidden;
+  if (first === undefined) return;
+  const granted = grant?.({ operation: 'DESCRIBE', resource: 'topic', name: first });
+  throw new KafkaUnusable(
+    `our user lacks the right DESCRIBE on ${hidden.map((topic) => `topic ${topic}`).join(', ')}: ` +
+      (granted === undefined || hidden.length > 1 ? '' : `${granted}; `) +
+      '`npm run operator -- topics` prints all ACLs',
+  );
 }
 
 const list = (specs: readonly TopicSpec[]): string => specs.map(({ topic }) => topic).join(', ');

@@ -4,6 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { ConfigError } from '../../runtime/config.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { explainKafkaError, KafkaUnusable, rootOf } from './client.ts';
+import type { Right } from './rights/missing-rights.ts';
 import {
   checkOffsetsRetention,
   checkTopic,
@@ -60,6 +61,8 @@ export interface PrepareOptions extends TopicOptions {
   readonly createTopics: boolean;
   readonly clock: Clock;
   readonly log: Logger;
+  /** The command that grants our user a right. */
+  readonly grant?: (right: Right) => string;
 }
 
 const HOUR_MS = 3_600_000;

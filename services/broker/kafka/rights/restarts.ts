@@ -1,0 +1,54 @@
+import type { Logger } from '../../../runtime/logger.ts';
+import { errorLine } from '../error-line.ts';
+import type { MissingRights, Reader } from './missing-rights.ts';
+
+/** A right that was granted is noticed within this and the time to join. */
+const PAUSE_MS_MAX = 10_000;
+
+export interface RestartsOptions extends Reader {
+  readonly log: Logger;
+  readonly rights?: MissingRights | undefined;
+  readonly pauseMs: number;
+}
+
+/** What the log says of a consumer that crashed, and how long to wait before another is made in its place. */
+export class Restarts {
+  readonly #options: RestartsOptions;
+  #refusals = 0;
+  /** Since the last crash. */
+  #hasAsked = false;
+
+  constructor(options: RestartsOptions) {
+    this.#options = options;
+  }
+
+  /** Tells of a crash; a missing right is told once and not at each try. Returns the pause, milliseconds. */
+  crashed(error: unknown, message: string): number {
+    const { log, pauseMs, rights, topic } = this.#options;
+    this.#hasAsked = false;
+    if (!rights?.isRefused(this.#options, error)) {
+      this.#refusals = 0;
+      log.warn({ topic, detail: errorLine(error) }, message);
+      return pauseMs;
+    }
+    log.debug({ topic, detail: errorLine(error) }, message);
+    this.#refusals += 1;
+    return Math.min(pauseMs * 2 ** (this.#refusals - 1), PAUSE_MS_MAX);
+  }
+
+  /** A request was answered, well or not. */
+  asked(apiName: string): void {
+    this.#hasAsked ||= apiName === 'Fetch';
+  }
+
+  /** A round of fetching is over without an error; while every partition is paused it has asked for nothing. */
+  fetched(): void {
+    if (this.#hasAsked) this.answered();
+  }
+
+  /** Nothing is refused now, or the reading has ended. */
+  answered(): void {
+    this.#refusals = 0;
+    this.#options.rights?.granted(this.#options.topic);
+  }
+}
