@@ -8,6 +8,7 @@ export const QUARANTINE_REASONS = [
   'unknown_merchant',
   'simulated_in_production',
   'render_failed',
+  'write_refused',
 ] as const;
 export type QuarantineReason = (typeof QUARANTINE_REASONS)[number];
 

@@ -1,9 +1,10 @@
 import { errorOfCode } from './kafkajs-brokers.ts';
+import type { RecordRefused } from './record-sender.ts';
 
+const OF_SIZE = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'];
 /** Refusals for what a record is: the same one would be refused again. */
 const OF_CONTENT = [
-  'MESSAGE_TOO_LARGE',
-  'RECORD_LIST_TOO_LARGE',
+  ...OF_SIZE,
   'INVALID_RECORD',
   'INVALID_TIMESTAMP',
   'POLICY_VIOLATION',
@@ -17,9 +18,12 @@ const OF_RIGHTS = ['TOPIC_AUTHORIZATION_FAILED', 'CLUSTER_AUTHORIZATION_FAILED',
 export function refusalOf(errorCode: number): {
   readonly kind: 'content' | 'forbidden' | 'unacknowledged';
   readonly detail: string;
+  /** Of a refusal for good. */
+  readonly reason: RecordRefused['reason'];
 } {
   const { type, message } = errorOfCode(errorCode);
   const detail = `${type}: ${message}`;
-  if (OF_CONTENT.includes(type)) return { kind: 'content', detail };
-  return { kind: OF_RIGHTS.includes(type) ? 'forbidden' : 'unacknowledged', detail };
+  const reason = OF_SIZE.includes(type) ? 'too_large' : 'write_refused';
+  if (OF_CONTENT.includes(type)) return { kind: 'content', detail, reason };
+  return { kind: OF_RIGHTS.includes(type) ? 'forbidden' : 'unacknowledged', detail, reason };
 }

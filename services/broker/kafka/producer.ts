@@ -120,7 +120,9 @@ export class KafkaProducer implements RecordSender {
       if (this.#isClosed) return reject(new SenderClosed());
       const bytes = (record.key?.length ?? 0) + (record.value?.length ?? 0);
       if (bytes > RECORD_BYTES_MAX) {
-        return reject(new RecordRefused(`a record of ${bytes} bytes is too large for ${record.topic}`));
+        return reject(
+          new RecordRefused(`a record of ${bytes} bytes is too large for ${record.topic}`, 'too_large'),
+        );
       }
       const at = this.#options.clock.now();
       this.#backlog.add({ record, bytes, at, giveUpAt: at + giveUpMs, resolve, reject, isOver: false });
@@ -236,11 +238,11 @@ export class KafkaProducer implements RecordSender {
   #refused(queue: PartitionQueue, errorCode: number): void {
     const { clock, log } = this.#options;
     const { topic, partition, underWay } = queue;
-    const { kind, detail } = refusalOf(errorCode);
+    const { kind, detail, reason } = refusalOf(errorCode);
     switch (kind) {
       case 'content':
         if (underWay.length > 1) queue.split();
-        else this.#reject(queue, detail);
+        else this.#reject(queue, detail, reason);
         return;
       case 'forbidden':
         if (!this.#forbidden.has(topic)) log.error({ topic, detail }, this.#rightMissing(topic));
@@ -253,13 +255,13 @@ export class KafkaProducer implements RecordSender {
     queue.again(clock.now(), kind, detail);
   }
 
-  #reject(queue: PartitionQueue, detail: string): void {
+  #reject(queue: PartitionQueue, detail: string, reason: RecordRefused['reason']): void {
     const { underWay, name } = queue;
     queue.settled();
     for (const pending of underWay) {
       this.#backlog.over(pending);
       const what = `a record of ${pending.bytes} bytes for ${name}`;
-      pending.reject(new RecordRefused(`Kafka refuses ${what} for good (${detail})`));
+      pending.reject(new RecordRefused(`Kafka refuses ${what} for good (${detail})`, reason));
     }
   }
 

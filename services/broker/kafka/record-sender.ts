@@ -32,6 +32,12 @@ export interface Sent {
 /** Brokers refuse the record for what it is: sending it again would be refused again. */
 export class RecordRefused extends Error {
   override readonly name = 'RecordRefused';
+  readonly reason: 'too_large' | 'write_refused';
+
+  constructor(message: string, reason: 'too_large' | 'write_refused') {
+    super(message);
+    this.reason = reason;
+  }
 }
 
 /** The record was not acknowledged when the engine closed. */

@@ -48,6 +48,7 @@ export class Outgoing {
       if (value === null || value.length <= RECORD_BYTES_MAX) continue;
       throw new RecordRefused(
         `for ${journal.trace.length} endpoints it makes a record of ${value.length} bytes, and ${topic} takes ${RECORD_BYTES_MAX}`,
+        'too_large',
       );
     }
     return records;

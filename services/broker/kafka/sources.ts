@@ -8,13 +8,16 @@ import { errorLine } from './error-line.ts';
 import type { EventStream } from './event-stream.ts';
 import { originOf, placeText } from './quarantine/origin.ts';
 import type { QuarantineShelf } from './quarantine/quarantine-shelf.ts';
-import { type OutgoingRecord, type RecordSender, SenderClosed } from './record-sender.ts';
+import { type OutgoingRecord, RecordRefused, type RecordSender, SenderClosed } from './record-sender.ts';
 import type { Outgoing } from './settle.ts';
 import { startedSource } from './started-source.ts';
 import type { TopicItem } from './stream-feed.ts';
 import type { TaskStreams } from './task-streams.ts';
 
 const SHELVE_AGAIN_MS = 30_000;
+
+/** Why what comes of an input cannot be written. */
+type Refusal = Pick<Quarantined, 'reason' | 'detail'>;
 
 export interface SourcesDeps {
   readonly eventStream: EventStream;
@@ -66,7 +69,7 @@ export class Sources {
       feeds: [eventStream.feed],
       input: ({ value }) => value,
       settle: (result, item) => {
-        const shelved = (detail: string) => this.#unusableEvent(item, detail);
+        const shelved = (why: Refusal) => this.#unusableEvent(item, why);
         this.#whenDone(this.#sendRouted(result, item.value), item, shelved);
         return true;
       },
@@ -86,7 +89,7 @@ export class Sources {
       settle: (settlement, item) => {
         const records = outgoing.ofSettlement(settlement, item.value, clock.now());
         if (records === null) return false;
-        const shelved = (detail: string) => this.#unusableTask(item, detail);
+        const shelved = (why: Refusal) => this.#unusableTask(item, why);
         this.#whenDone(this.#sendAll(records), item, shelved);
         return true;
       },
@@ -116,15 +119,11 @@ export class Sources {
    * Acknowledges the input once what came of it is durable. Where brokers refuse that for good, the input goes to the
    * quarantine and is acknowledged then. When the engine closes, the input is not: it comes again.
    */
-  #whenDone(
-    sent: Promise<unknown>,
-    item: TopicItem<unknown>,
-    shelved: (detail: string) => Quarantined,
-  ): void {
+  #whenDone(sent: Promise<unknown>, item: TopicItem<unknown>, shelved: (why: Refusal) => Quarantined): void {
     sent.then(
       () => item.durable(),
       (error: unknown) => {
-        if (!(error instanceof SenderClosed)) void this.#shelve(item, shelved(errorLine(error)));
+        if (!(error instanceof SenderClosed)) void this.#shelve(item, shelved(refusalOf(error)));
       },
     );
   }
@@ -149,12 +148,11 @@ export class Sources {
     }
   }
 
-  #unusableEvent({ value, record }: TopicItem<ReceivedEvent>, detail: string): Quarantined {
+  #unusableEvent({ value, record }: TopicItem<ReceivedEvent>, why: Refusal): Quarantined {
     const { eventId = null, merchantId = null } = value.decoded.ok ? value.decoded.event : value.decoded;
     const { bytes } = value;
     return {
-      reason: 'too_large',
-      detail,
+      ...why,
       at: this.#deps.clock.now(),
       eventId,
       merchantId,
@@ -163,12 +161,11 @@ export class Sources {
     };
   }
 
-  #unusableTask({ value, record }: TopicItem<DeliveryTask>, detail: string): Quarantined {
+  #unusableTask({ value, record }: TopicItem<DeliveryTask>, why: Refusal): Quarantined {
     const { eventId, merchantId } = value;
     const bytes = record.value ?? Buffer.alloc(0);
     return {
-      reason: 'too_large',
-      detail,
+      ...why,
       at: this.#deps.clock.now(),
       eventId,
       merchantId,
@@ -176,4 +173,9 @@ export class Sources {
       origin: originOf(record),
     };
   }
+}
+
+function refusalOf(error: unknown): Refusal {
+  const reason = error instanceof RecordRefused ? error.reason : 'write_refused';
+  return { reason, detail: errorLine(error) };
 }

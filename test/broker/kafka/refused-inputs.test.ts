@@ -1,0 +1,91 @@
+/**
+ * An input whose record the brokers refuse for good is put into the quarantine with the cause and acknowledged: its slot
+ * is free again, and it does not come back after a restart.
+ */
+import kafkajs, { Kafka, logLevel } from 'kafkajs';
+import { expect, it, onTestFinished } from 'vitest';
+import type { ReceivedEvent } from '../../../services/broker/broker.ts';
+import type { KafkaBroker } from '../../../services/broker/kafka/kafka-broker.ts';
+import { anEvent, routed, taskOf } from '../../support/broker-records.ts';
+import { eventually } from '../../support/eventually.ts';
+import { describeWithKafka } from '../../support/kafka.ts';
+import { kafkaInstallation } from '../../support/kafka-installation.ts';
+
+// A default import: this is no named export to Node's reading of the package.
+const { ConfigResourceTypes } = kafkajs;
+
+await describeWithKafka('an input whose record is refused for good', (kafka) => {
+  it.each([
+    ['too_large', 'MESSAGE_TOO_LARGE', { 'max.message.bytes': '200' }],
+    [
+      'write_refused',
+      'INVALID_TIMESTAMP',
+      { 'message.timestamp.type': 'CreateTime', 'message.timestamp.before.max.ms': '0' },
+    ],
+  ])(
+    'is shelved as %s (%s) and acknowledged, and its slot is free again',
+    async (reason, error, settings) => {
+      const installation = await kafkaInstallation(kafka);
+      let broker = await installation.open();
+      const admin = new Kafka({ brokers: kafka.brokers, logLevel: logLevel.NOTHING }).admin();
+      await admin.connect();
+      onTestFinished(async () => {
+        await broker.abandon();
+        await admin.disconnect();
+        await installation.dispose();
+      });
+      const setTopic = (entries: object) =>
+        admin.alterConfigs({
+          validateOnly: false,
+          resources: [
+            {
+              type: ConfigResourceTypes.TOPIC,
+              name: `${installation.prefix}deliver`,
+              configEntries: Object.entries(entries).map(([name, value]) => ({ name, value })),
+            },
+          ],
+        });
+      const handled: string[] = [];
+      const consume = (by: KafkaBroker) =>
+        by.events.consume(
+          ({ decoded }: ReceivedEvent) => {
+            if (!decoded.ok) throw new Error('these can be read');
+            handled.push(decoded.event.eventId);
+            return { kind: 'routed', tasks: [taskOf(decoded.event)], journal: routed(decoded.event) };
+          },
+          // One slot: an input that keeps it holds up all others.
+          { inFlightMax: 1 },
+        );
+      await setTopic(settings);
+      const refused = [anEvent(), anEvent(), anEvent()];
+      const ids = refused.map(({ eventId }) => eventId).sort();
+      await broker.publishEvents(refused);
+      await consume(broker);
+      const shelved = () => broker.quarantine.list({ limit: 9 });
+      await eventually('all are shelved', async () => (await shelved()).length === 3, 30_000);
+      for (const { record } of await shelved()) {
+        expect(record).toMatchObject({ reason, detail: expect.stringContaining(error) });
+      }
+      expect((await shelved()).map(({ record }) => record.eventId).sort()).toEqual(ids);
+      expect([...handled].sort()).toEqual(ids);
+      await setTopic({ 'message.timestamp.type': 'LogAppendTime' });
+      await broker.close();
+      broker = await installation.open();
+      const good = anEvent();
+      await broker.publishEvents([good]);
+      const tasks: string[] = [];
+      await broker.tasks.live.consume(
+        ({ eventId }) => {
+          tasks.push(eventId);
+          return { kind: 'settled', journal: [] };
+        },
+        { inFlightMax: 1 },
+      );
+      await consume(broker);
+      await eventually('the good one', () => tasks.length > 0, 30_000);
+      expect(tasks).toEqual([good.eventId]);
+      expect(handled.slice(3)).toEqual([good.eventId]);
+    },
+    120_000,
+  );
+});
