@@ -213,6 +213,27 @@ await describeWhereKafkaStarts('on brokers with an authorizer', () => {
   );
 
   it(
+    'without READ on one consumer group, names it once and goes on with the others',
+    async () => {
+      const groups = topicSpecs({ topicPrefix: prefix, eventsTopic: '', partitions: {} }, 1).map(
+        ({ shortName }) => `--group ${prefix}${shortName === 'events' ? 'events.in' : shortName}`,
+      );
+      const each = groups.map((group) => toSender('Read', group));
+      await addAcls(admin, [
+        ...each,
+        toSender('Read', `--group ${prefix}directory. --resource-pattern-type prefixed`),
+      ]);
+      await removeAcls(admin, [toSender('Read', `--group ${prefix} --resource-pattern-type prefixed`)]);
+      await without(
+        `the right READ on group ${retries}`,
+        toSender('Read', `--group ${retries}`),
+        SECOND_ATTEMPT,
+      );
+    },
+    CASE_MS_MAX,
+  );
+
+  it(
     'does not start without DESCRIBE on a topic, and says so in one line',
     async () => {
       const topic = `${prefix}dead`;
