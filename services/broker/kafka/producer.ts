@@ -119,11 +119,8 @@ export class KafkaProducer implements RecordSender {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new SenderClosed());
       const bytes = (record.key?.length ?? 0) + (record.value?.length ?? 0);
-      if (bytes > RECORD_BYTES_MAX) {
-        return reject(
-          new RecordRefused(`a record of ${bytes} bytes is too large for ${record.topic}`, 'too_large'),
-        );
-      }
+      const tooLarge = `a record of ${bytes} bytes is too large for ${record.topic}`;
+      if (bytes > RECORD_BYTES_MAX) return reject(new RecordRefused(tooLarge, 'too_large'));
       const at = this.#options.clock.now();
       this.#backlog.add({ record, bytes, at, giveUpAt: at + giveUpMs, resolve, reject, isOver: false });
       this.#schedule();
