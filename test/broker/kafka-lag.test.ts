@@ -4,9 +4,8 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Admins } from '../../services/broker/kafka/admins.ts';
+import type { Admins, Offsets } from '../../services/broker/kafka/admins.ts';
 import { Lag, type LagTopic } from '../../services/broker/kafka/lag.ts';
-import type { Offsets } from '../../services/broker/kafka/leader-questions.ts';
 import { Partition, type ReadRecord } from '../../services/broker/kafka/partition.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 

@@ -1,16 +1,15 @@
 import type { Admin, Kafka } from 'kafkajs';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
 import { type Cluster, clusterOf } from './kafkajs-cluster.ts';
-import { askLeaders, type Offsets, SilentPartitions, type TopicPartitions } from './leader-questions.ts';
 import { SharedConnection } from './shared-connection.ts';
 
-/** The oldest record's offset and the one after the newest, by partition. */
-export type Bounds = ReadonlyMap<number, { readonly low: number; readonly high: number }>;
+/** Offsets by topic and partition. */
+export type Offsets = ReadonlyMap<string, ReadonlyMap<number, number>>;
 
-/** The leader of a partition does not tell its offsets, or there is none. */
-export class PartitionSilent extends Error {
-  override readonly name = 'PartitionSilent';
+/** Partitions of one topic. */
+export interface TopicPartitions {
+  readonly topic: string;
+  readonly partitions: readonly number[];
 }
 
 /** Questions to the cluster. */
@@ -20,12 +19,8 @@ export class Admins {
   readonly #cluster: SharedConnection<Cluster>;
   /** Questions that are asked at the same time share one answer. */
   readonly #asking = new Map<string, Promise<unknown>>();
-  readonly #clock: Clock;
-  readonly #silent: SilentPartitions;
 
-  constructor(kafka: Kafka, clock: Clock, log: Logger) {
-    this.#clock = clock;
-    this.#silent = new SilentPartitions(log);
+  constructor(kafka: Kafka, clock: Clock) {
     this.#admin = new SharedConnection({
       clock,
       connect: async () => {
@@ -77,25 +72,20 @@ export class Admins {
     );
   }
 
-  /** Where one partition begins and ends; that others of the topic are silent is no hindrance. */
+  /** The oldest record's offset and the one after the newest, by partition. */
+  offsetsOf(topic: string): Promise<ReadonlyMap<number, { readonly low: number; readonly high: number }>> {
+    return this.#shared(`offsets ${topic}`, async (admin) => {
+      const offsets = await admin.fetchTopicOffsets(topic);
+      return new Map(
+        offsets.map(({ partition, low, high }) => [partition, { low: Number(low), high: Number(high) }]),
+      );
+    });
+  }
+
   async boundsOf(topic: string, partition: number): Promise<{ readonly low: number; readonly high: number }> {
-    const bounds = (await this.#shared(`bounds ${topic}`, () => this.#bounds(topic))).get(partition);
-    if (bounds) return bounds;
-    const why = this.#silent.why(topic, partition) ?? 'the topic has no such partition';
-    throw new PartitionSilent(`${topic}/${partition}: ${why}`);
-  }
-
-  /** Where all partitions of a topic begin and end, as of now or later. Rejects when one is silent. */
-  async allBoundsOf(topic: string): Promise<Bounds> {
-    const bounds = await this.#bounds(topic);
-    const [silent] = this.#silent.linesOf(topic);
-    if (silent) throw new PartitionSilent(silent);
+    const bounds = (await this.offsetsOf(topic)).get(partition);
+    if (!bounds) throw new Error(`topic ${topic} has no partition ${partition}`);
     return bounds;
-  }
-
-  /** Partitions that could not be asked when they were asked last, a line each. */
-  get troubles(): string[] {
-    return this.#silent.linesOf();
   }
 
   /** What a group committed for a topic, by partition; partitions without a commit are left out. */
@@ -103,8 +93,8 @@ export class Admins {
     groupId: string,
     topic: string,
   ): Promise<ReadonlyMap<number, { readonly offset: number; readonly metadata: string | null }>> {
-    return this.#shared(`commits ${groupId} ${topic}`, async () => {
-      const answers = await this.ask((admin) => admin.fetchOffsets({ groupId, topics: [topic] }));
+    return this.#shared(`commits ${groupId} ${topic}`, async (admin) => {
+      const answers = await admin.fetchOffsets({ groupId, topics: [topic] });
       const partitions = answers.find((answer) => answer.topic === topic)?.partitions ?? [];
       const committed = partitions.filter(({ offset }) => Number(offset) >= 0);
       return new Map(
@@ -131,33 +121,29 @@ export class Admins {
     fromBeginning: boolean,
   ): Promise<Offsets> {
     if (asked.length === 0) return new Map();
-    return await this.#cluster.ask(async (cluster) => {
+    const answers = await this.#cluster.ask(async (cluster) => {
       await cluster.addMultipleTargetTopics(asked.map(({ topic }) => topic));
       await cluster.refreshMetadataIfNecessary();
-      const wanted = asked.map(({ topic, partitions }) => ({
-        topic,
-        partitions: partitions ?? allOf(cluster, topic),
-      }));
-      const { offsets, silent } = await askLeaders(cluster, wanted, fromBeginning, this.#clock);
-      this.#silent.told(wanted, silent);
-      return offsets;
+      return cluster.fetchTopicsOffset(
+        asked.map(({ topic, partitions }) => ({
+          topic,
+          partitions: (partitions ?? allOf(cluster, topic)).map((partition) => ({ partition })),
+          fromBeginning,
+        })),
+      );
     });
+    return new Map(
+      answers.map(({ topic, partitions }) => [
+        topic,
+        new Map(partitions.map(({ partition, offset }) => [partition, Number(offset)])),
+      ]),
+    );
   }
 
-  async #bounds(topic: string): Promise<Bounds> {
-    const [ends, starts] = await Promise.all([this.endsOf([topic]), this.startsOf([topic])]);
-    const bounds = new Map<number, { readonly low: number; readonly high: number }>();
-    for (const [partition, high] of ends.get(topic) ?? []) {
-      const low = starts.get(topic)?.get(partition);
-      if (low !== undefined) bounds.set(partition, { low, high });
-    }
-    return bounds;
-  }
-
-  #shared<Answer>(name: string, question: () => Promise<Answer>): Promise<Answer> {
+  #shared<Answer>(name: string, question: (admin: Admin) => Promise<Answer>): Promise<Answer> {
     const asking = this.#asking.get(name) as Promise<Answer> | undefined;
     if (asking) return asking;
-    const answer = question().finally(() => this.#asking.delete(name));
+    const answer = this.ask(question).finally(() => this.#asking.delete(name));
     this.#asking.set(name, answer);
     return answer;
   }

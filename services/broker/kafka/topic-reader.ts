@@ -1,6 +1,6 @@
 import type { Kafka } from 'kafkajs';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Admins, Bounds } from './admins.ts';
+import type { Admins } from './admins.ts';
 import { errorLine } from './error-line.ts';
 import { isOutOfRange } from './fetch/fetch-answers.ts';
 import { batchOf, type Cluster, clusterOf, type FetchedPartition } from './kafkajs-cluster.ts';
@@ -89,10 +89,15 @@ export class TopicReader {
   }
 
   /** Asked anew each time: a shared answer may lack what was acknowledged since. */
-  #bounds(topic: string): Promise<Bounds> {
-    return this.#options.admins.allBoundsOf(topic);
+  async #bounds(topic: string): Promise<Bounds> {
+    const offsets = await this.#options.admins.ask((admin) => admin.fetchTopicOffsets(topic));
+    return new Map(
+      offsets.map(({ partition, low, high }) => [partition, { low: Number(low), high: Number(high) }]),
+    );
   }
 }
+
+type Bounds = ReadonlyMap<number, { readonly low: number; readonly high: number }>;
 
 /** What is still to be read of a partition: from `next` to before `end`. */
 interface Range {
