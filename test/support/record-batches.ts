@@ -1,11 +1,17 @@
 /** Record batches as foreign producers write them, and a way to bring them to a topic as they are. */
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { crc32c } from '@node-rs/crc32';
 import type { Kafka } from 'kafkajs';
-import { clusterOf, produceResponse } from '../../services/broker/kafka/kafkajs-cluster.ts';
+import { clusterOf, type Protocol } from '../../services/broker/kafka/kafkajs-cluster.ts';
 import { measureBatch, writeBatch } from '../../services/broker/kafka/record-batch.ts';
 
-/** So many records has each recorded batch: key `k0` and value `line number 0`, and so on. */
+/** Of Produce, version 7: throws when a partition was refused. */
+const produceResponse: Protocol<object>['response'] = createRequire(import.meta.url)(
+  'kafkajs/src/protocol/requests/produce/v7/response',
+);
+
+/** The number of records in each recorded batch: key `k0` and value `line number 0`, and so on. */
 export const RECORDED = 200;
 
 /** Record sets written by real clients, by client and codec. */

@@ -7,23 +7,7 @@
 import { createRequire } from 'node:module';
 import type { Kafka } from 'kafkajs';
 import type { Clock } from '../../runtime/clock.ts';
-
-/** A request of Kafka's protocol as kafkajs takes it. */
-export interface Protocol<Answer> {
-  readonly request: {
-    readonly apiKey: number;
-    readonly apiVersion: number;
-    readonly apiName: string;
-    readonly expectResponse: () => boolean;
-    /** What kafkajs's Encoder has: the bytes as `buf` and `buffer`. */
-    readonly encode: () => Promise<{ readonly buf: Buffer; readonly buffer: Buffer }>;
-  };
-  readonly response: {
-    readonly decode: (bytes: Buffer) => Promise<object>;
-    /** Makes the answer of what was decoded. Error codes are left in it. */
-    readonly parse: (decoded: object) => Promise<Answer>;
-  };
-}
+import { internalsOf, type Protocol } from './kafkajs-cluster.ts';
 
 /** The brokers of a cluster. */
 export interface Brokers {
@@ -110,13 +94,8 @@ interface Internals {
 
 /** Connects to nothing yet; with the client's addresses, TLS, SASL and time-outs. */
 export function brokersOf(kafka: Kafka, clock: Clock): Brokers {
-  const symbol = Object.getOwnPropertySymbols(kafka).find(
-    ({ description }) => description === 'private:Kafka:createCluster',
-  );
-  if (!symbol) throw new Error('this version of kafkajs keeps its connections elsewhere: use the pinned one');
-  const create = (kafka as unknown as Record<symbol, (options: object) => Internals>)[symbol];
-  const internals = create?.({ allowAutoTopicCreation: false, metadataMaxAge: 0 });
-  if (!internals?.connectionPoolBuilder?.build || !internals.brokerPool?.createBroker) {
+  const internals = internalsOf<Internals>(kafka, 0);
+  if (!internals.connectionPoolBuilder?.build || !internals.brokerPool?.createBroker) {
     throw new Error('this version of kafkajs makes its connections otherwise: use the pinned one');
   }
   return new KafkajsBrokers(internals, clock);

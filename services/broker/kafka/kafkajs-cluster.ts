@@ -18,7 +18,7 @@ export interface Protocol<Answer> {
   };
   readonly response: {
     readonly decode: (bytes: Buffer) => Promise<object>;
-    /** Throws kafkajs's error of an error code. */
+    /** Makes the answer of what was decoded. */
     readonly parse: (decoded: object) => Promise<Answer>;
   };
 }
@@ -88,21 +88,7 @@ export interface FetchedBatch {
   readonly rawMessages: readonly { readonly offset: string }[];
 }
 
-interface ProduceAnswer {
-  readonly topics: readonly {
-    readonly topicName: string;
-    readonly partitions: readonly {
-      readonly partition: number;
-      readonly baseOffset: string;
-      readonly logAppendTime: string;
-    }[];
-  }[];
-}
-
 const require = createRequire(import.meta.url);
-
-/** Of Produce, version 7: reads the answer, and throws when a partition was refused. */
-export const produceResponse: Protocol<ProduceAnswer>['response'] = require('kafkajs/src/protocol/requests/produce/v7/response');
 
 const Batch: new (
   topic: string,
@@ -117,13 +103,18 @@ export function batchOf(topic: string, fetchOffset: number, fetched: FetchedPart
 
 /** Connects to nothing yet; with the client's addresses, TLS, SASL and time-outs. */
 export function clusterOf(kafka: Kafka): Cluster {
+  return internalsOf<Cluster>(kafka, METADATA_MS_MAX);
+}
+
+/** kafkajs's own cluster object, which it does not export. `metadataMaxAge`: milliseconds. */
+export function internalsOf<Internals>(kafka: Kafka, metadataMaxAge: number): Internals {
   const symbol = Object.getOwnPropertySymbols(kafka).find(
     ({ description }) => description === 'private:Kafka:createCluster',
   );
   if (!symbol) throw new Error('this version of kafkajs keeps its connections elsewhere: use the pinned one');
-  const create = (kafka as unknown as Record<symbol, (options: object) => Cluster>)[symbol];
+  const create = (kafka as unknown as Record<symbol, (options: object) => Internals>)[symbol];
   if (!create) throw new Error('this version of kafkajs makes its connections otherwise: use the pinned one');
-  return create({ allowAutoTopicCreation: false, metadataMaxAge: METADATA_MS_MAX });
+  return create({ allowAutoTopicCreation: false, metadataMaxAge });
 }
 
 /** Leaders are asked for after every failure; nothing else tells that they moved. */

@@ -1,5 +1,5 @@
-import type { Brokers, Protocol } from './kafkajs-brokers.ts';
-import { produceResponse } from './kafkajs-brokers.ts';
+import { type Brokers, produceResponse } from './kafkajs-brokers.ts';
+import type { Protocol } from './kafkajs-cluster.ts';
 import { type BatchedRecord, type MeasuredBatch, measureBatch, writeBatch } from './record-batch.ts';
 import type { OutgoingRecord } from './record-sender.ts';
 
