@@ -160,7 +160,7 @@ function operationsUrl({ operations }: ReturnType<typeof readConfig>): string {
   return `http://${operations.host}:${operations.port}`;
 }
 
-/** What lies on the shelves, as the running service counts it; nothing is opened for it. */
+/** The records on the shelves, as the running service counts them; opens nothing. */
 async function shelfSummaries(config: ReturnType<typeof readConfig>) {
   const of = async (command: ShelfCommand) => {
     const url = `${operationsUrl(config)}/operator/${command}`;

@@ -220,7 +220,7 @@ export interface BrokerStatus {
   readonly reachable: boolean;
   /** Streams that are consumed here and whose group does not count us among its members now, by name; empty = none. */
   readonly joining: readonly string[];
-  /** What cannot be written now although the engine is reachable, and what helps: a line each. */
+  /** Writes that wait although the engine is reachable, one line each, with what helps. */
   readonly waiting: readonly string[];
   /** How long the oldest task that is due has been waiting to be handed over, milliseconds; 0 = none. */
   readonly oldestOverdueMs: number;
@@ -231,7 +231,7 @@ export interface BrokerStatus {
    * processes questions to its servers: `partitions` has what this process reads.
    */
   readonly backlog: Readonly<Record<StreamName, number>>;
-  /** What this process reads. */
+  /** The partitions that this process reads. */
   readonly partitions: readonly PartitionStatus[];
   readonly producer: { readonly waitingBytes: number; readonly oldestWaitingMs: number };
   /** Schemas that records wait for. */

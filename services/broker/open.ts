@@ -42,7 +42,7 @@ export interface ClusterCommands {
   readonly topics: readonly string[];
   /** What grants a user all that a process of these roles needs, and no more. */
   acls(roles: readonly Role[], principal: string): readonly string[];
-  /** What registers each schema. */
+  /** The commands that register each schema. */
   readonly schemas: readonly SchemaCommands[];
 }
 

@@ -63,7 +63,7 @@ export type DecodedEvent =
   | { readonly ok: true; readonly event: DomainEvent }
   | ({ readonly ok: false; readonly reason: QuarantineReason; readonly detail: string } & HeaderIds);
 
-/** What a record's header says of whose event it is, where that much can be read. */
+/** The event's and the merchant's id in a record's header, where they can be read. */
 interface HeaderIds {
   readonly eventId?: string;
   readonly merchantId?: string;
@@ -176,7 +176,7 @@ function headerReader(written: avro.Type, own: avro.Type): HeaderReader {
   }
 }
 
-/** Those ids of a header that are well formed. */
+/** The well-formed ids of a header. */
 function idsOf({
   eventId,
   merchantId,

@@ -13,7 +13,7 @@ const NAMED_MAX = 10;
 
 export type Phase = 'starting' | 'running' | 'draining';
 
-/** What a process must have to be ready. */
+/** The parts of a process that readiness is derived from. */
 export interface ReadinessParts {
   readonly broker: Pick<Broker, 'status'>;
   readonly store: Pick<Store, 'status'> | null;

@@ -2,7 +2,7 @@ import { request } from 'undici';
 import { OperatorError } from '../api/operator/commands.ts';
 import { STREAM_NAMES } from '../broker/broker.ts';
 
-/** What the operator's tool asks of a running service without its token: readiness and metrics. */
+/** The questions that the operator's tool may ask without a token: readiness and metrics. */
 
 const ANSWER_MS_MAX = 5000;
 const READERS = { events: 'routers', tasks: 'senders', delayed: 'senders', journal: 'recorders' } as const;

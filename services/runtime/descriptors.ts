@@ -6,7 +6,7 @@ import type { Logger } from './logger.ts';
 const LOOK_MS = 500;
 /** Held back, and given up when no descriptor is left, so that requests and log files can still be opened. */
 const RESERVE = 16;
-/** What the process needs besides connections: databases, threads, libraries. */
+/** Descriptors kept for databases, threads and libraries. */
 const OTHER_USES = 64;
 
 /** How many files and connections this process may have open; infinite where the system does not tell. */

@@ -14,7 +14,7 @@ export interface Readiness {
   readonly ready: boolean;
   /** What is missing, one line each; empty when ready. */
   readonly reasons: readonly string[];
-  /** What else waits, one line each: no reason to send no work. */
+  /** Work that waits, one line each; it does not make the process unready. */
   readonly waiting: readonly string[];
 }
 

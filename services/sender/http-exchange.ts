@@ -59,7 +59,7 @@ export interface Posted {
   readonly retryAfterSeconds: number | null;
   /** Which rule of the address guard refused, or null. */
   readonly blockedBy: string | null;
-  /** What the attempt has shown of our own network. */
+  /** The attempt's evidence about our own network. */
   readonly sign: NetworkSign;
   /** The attempt could not be made by our own fault, and by which; null: it was made. */
   readonly ours: OwnFault | null;
@@ -171,7 +171,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#endByStatus(true);
   }
 
-  /** What has come so far, after it was parsed. Bounds what one response can cost. */
+  /** Ends the exchange when its response has cost too much: pieces and bytes that have come so far. */
   received(pieces: number, bytes: number): void {
     if (this.#isOver) return;
     if (pieces > PIECES_MAX)

@@ -7,7 +7,7 @@ export interface LaneOptions {
   readonly windowQuick: number;
   /** An endpoint whose attempts hang gets a further one after so long, to notice when it is back. */
   readonly probeEveryMs: number;
-  /** So many of those in flight at most, beside the window: as many as begin before the first ones time out. */
+  /** The most of those in flight beside the window: as many as begin before the first ones time out. */
   readonly probesMax: number;
   /** Once half of the slow lane is taken, an endpoint with this many slow attempts in flight starts no more: see slowMost. */
   readonly slowPerEndpointMax: number;

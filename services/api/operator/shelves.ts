@@ -160,7 +160,7 @@ function quarantinedJson(position: string, record: Quarantined) {
   return { position, at: timestamp(at), reason, eventId, merchantId, place, key, bytes: size, detail };
 }
 
-/** What is left of the Kafka record; nothing where there was none. */
+/** The rest of the Kafka record; absent where there was none. */
 function originJson({ origin }: Quarantined) {
   if (origin === undefined) return {};
   const headers = origin.headers.map(({ name, value }) => ({ name, value: value && shownBytes(value) }));

@@ -46,7 +46,7 @@ export class Admins {
     return this.#admin.ask(question);
   }
 
-  /** What is asked from now on goes over new connections. What waits for an answer goes on waiting. */
+  /** Sends further questions over new connections. Questions that are under way go on waiting. */
   renew(): void {
     this.#admin.renew();
     this.#cluster.renew();

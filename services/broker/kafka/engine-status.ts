@@ -14,7 +14,7 @@ export interface EngineParts {
   readonly now: number;
   readonly time: BrokerTime;
   readonly isOpen: boolean;
-  /** Those that have ended are taken out. */
+  /** Removed once they have ended. */
   readonly consumers: Set<TopicConsumer>;
   readonly rights: MissingRights;
   readonly lag: Lag;

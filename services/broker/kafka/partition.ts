@@ -116,7 +116,7 @@ export class Partition {
     return count;
   }
 
-  /** What was deleted before it was done, until an operator acknowledges it. */
+  /** The records deleted before they were done, until an operator acknowledges it. */
   get lost(): LostRange | null {
     return this.#lost;
   }

@@ -9,7 +9,7 @@ const ALL_REPLICAS = -1;
 /** The broker waits this long for its replicas, milliseconds. */
 const ACK_MS = 30_000;
 
-/** What a broker says of a record: where it came to lie, or the code of its partition's error. */
+/** A broker's answer for a record: its place, or the error code of its partition. */
 export type Said = Place | { readonly errorCode: number };
 
 export interface Place {

@@ -31,7 +31,7 @@ export class PartitionQueue {
   pending: Pending[] = [];
   underWay: readonly Pending[] = [];
   trouble: { readonly kind: TroubleKind; readonly since: number; readonly detail: string } | null = null;
-  /** So many of the next go alone: a batch with them was refused, and one of them is the reason. */
+  /** The number of next records sent alone: their batch was refused because of one of them. */
   alone = 0;
   #failures = 0;
   #pausedUntil = 0;
@@ -46,7 +46,7 @@ export class PartitionQueue {
     return this.underWay.length === 0 && this.pending.length > 0 && now >= this.#pausedUntil;
   }
 
-  /** What was under way comes first again, after a growing pause. */
+  /** Puts the records under way back to the front, to be sent after a growing pause. */
   again(now: number, kind: TroubleKind, detail: string): void {
     this.#restore();
     const pause = Math.min(PAUSE_MS * 2 ** this.#failures, PAUSE_MS_MAX);
@@ -56,7 +56,7 @@ export class PartitionQueue {
     this.trouble = this.pending.length > 0 ? { kind, since, detail } : null;
   }
 
-  /** What was under way goes again record by record. */
+  /** Sends the records under way again, one by one. */
   split(): void {
     this.alone = this.underWay.length;
     this.#restore();
@@ -101,10 +101,10 @@ export interface Batch {
   readonly queues: readonly PartitionQueue[];
 }
 
-/** What waits to be sent, one queue per partition. */
+/** The records that wait to be sent, one queue per partition. */
 export class Backlog {
   readonly #queues = new Map<string, PartitionQueue>();
-  /** Those with something that is not under way, longest waiting first. */
+  /** Queues with records that are not under way, the longest waiting first. */
   readonly #waiting = new Set<PartitionQueue>();
   #bytes = 0;
 

@@ -9,7 +9,7 @@ const LEADERS_MS = 500;
 /** A request that has been under way for so long may stay so: a broker may be gone. */
 export const PROMPT_MS_MAX = 1000;
 
-/** Who leads each partition, and which brokers answer. */
+/** The leader of each partition, and the brokers that answer. */
 export class ProducerNodes {
   readonly #cluster: Brokers;
   readonly #topics: readonly string[];

@@ -14,7 +14,7 @@ const OF_CONTENT = [
 /** Refusals of the user that writes: a right can be granted. */
 const OF_RIGHTS = ['TOPIC_AUTHORIZATION_FAILED', 'CLUSTER_AUTHORIZATION_FAILED', 'INVALID_TOPIC_EXCEPTION'];
 
-/** What a partition's error code means for its records: anything that is not known to be final is doubtful. */
+/** Returns what a partition's error code means for its records; anything not known to be final is doubtful. */
 export function refusalOf(errorCode: number): {
   readonly kind: 'content' | 'forbidden' | 'unacknowledged';
   readonly detail: string;

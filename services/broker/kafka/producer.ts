@@ -89,7 +89,7 @@ export class KafkaProducer implements RecordSender {
     return !this.#backlog.queueOf(topic, partition)?.trouble;
   }
 
-  /** What waits for longer than a moment, and what would help, a line each. */
+  /** Partitions whose records have waited longer than a moment, one line each, with what helps. */
   get troubles(): string[] {
     const now = this.#options.clock.now();
     const told = [...this.#forbidden].map((topic) => this.#rightMissing(topic));

@@ -33,7 +33,7 @@ export class SharedConnection<T> {
     }
   }
 
-  /** What is asked from now on goes over a new connection. What waits for an answer goes on waiting. */
+  /** Sends further questions over a new connection. Questions that are under way go on waiting. */
   renew(): void {
     const given = this.#connection;
     this.#connection = null;

@@ -55,7 +55,7 @@ function formsOf(secret: string): string[] {
   return [...forms, key.toString('hex'), key.toString('latin1')];
 }
 
-/** What the base64 of any text has in it when the bytes are in the text, `at` bytes after a multiple of three. */
+/** The base64 characters of `bytes` when they begin `at` bytes after a multiple of three in a longer text. */
 function base64Within(bytes: Buffer, at: number): string {
   const encoded = Buffer.concat([Buffer.alloc(at), bytes])
     .toString('base64')

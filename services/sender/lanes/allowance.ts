@@ -1,4 +1,4 @@
-/** So many per period, counted from the first one of each period. */
+/** Counts uses per period; each period begins with its first use. */
 export class Allowance {
   readonly #periodMs: number;
   #since = Number.NEGATIVE_INFINITY;

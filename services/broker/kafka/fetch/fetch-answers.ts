@@ -13,7 +13,7 @@ import { type AbortedTransaction, outOfRange, readRecordSet } from './record-set
 
 const VERSION = 11;
 const OFFSET_OUT_OF_RANGE = 1;
-/** What the batches of one answer may cost decompressed; what is left is fetched again. */
+/** The decompressed size of one answer's batches, at most; the rest is fetched again. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
 interface FetchOptions {

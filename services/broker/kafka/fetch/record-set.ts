@@ -7,9 +7,9 @@ import { type FetchedMessage, RecordReader } from './record-reader.ts';
  * their batches before compression, to 1 MiB at most by default.
  */
 export const BATCH_BYTES_MAX = 16 * 1024 * 1024;
-/** So many records may one batch have. Java's client fills 1 MiB with at most a third of it. */
+/** The most records in one batch. Java's client fills 1 MiB with at most a third of that. */
 const BATCH_RECORDS_MAX = 250_000;
-/** What a record costs besides its bytes, about. */
+/** The approximate memory of a record besides its bytes. */
 const RECORD_COST_BYTES = 200;
 /** An unreadable batch is kept up to this size. */
 const KEPT_BYTES_MAX = 512 * 1024;
@@ -46,7 +46,7 @@ export interface RecordSet {
   readonly aborted: readonly AbortedTransaction[];
 }
 
-/** What one fetch answer may still cost in memory; the rest is fetched again. */
+/** The memory that one fetch answer may still use; the rest is fetched again. */
 export interface Budget {
   bytes: number;
 }

@@ -1,7 +1,7 @@
 import type { Logger } from '../../../runtime/logger.ts';
 import { rootOf } from '../client.ts';
 
-/** What Kafka's authorizer may be asked to allow our user. */
+/** One operation that Kafka's authorizer must allow our user. */
 export interface Right {
   readonly operation: 'READ' | 'WRITE' | 'DESCRIBE';
   readonly resource: 'topic' | 'group';

@@ -11,7 +11,7 @@ export interface RestartsOptions extends Reader {
   readonly pauseMs: number;
 }
 
-/** What the log says of a consumer that crashed, and how long to wait before another is made in its place. */
+/** Logs a consumer's crash, and decides the pause before another is made in its place. */
 export class Restarts {
   readonly #options: RestartsOptions;
   #refusals = 0;

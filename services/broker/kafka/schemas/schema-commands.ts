@@ -2,11 +2,11 @@ import type { KafkaConfig } from '../../../runtime/kafka-config.ts';
 import { ownSchemas } from '../records.ts';
 import { CONTENT_TYPE, compactOf, LEVEL } from '../registry.ts';
 
-/** What registers one schema, for registries where the service may not. */
+/** The commands that register one schema, for registries where the service may not. */
 export interface SchemaCommands {
   /** The record's full name. */
   readonly subject: string;
-  /** What the subject is set to, as the service does it. */
+  /** The compatibility of the subject, as the service sets it. */
   readonly compatibility: string;
   readonly schema: string;
   /** `curl` lines, in order. */

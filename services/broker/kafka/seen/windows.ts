@@ -20,7 +20,7 @@ export interface Windows {
   readonly tasks: IdsBudget;
 }
 
-/** What one process remembers of event ids and tasks. It warns when there are more than it may remember. */
+/** The event ids and tasks that one process remembers. Warns when there are more than it may remember. */
 export function windowsOf(
   { windowMs, idsMax }: RepeatWindow,
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
