@@ -6,13 +6,50 @@ import kafkajs, { Kafka, logLevel } from 'kafkajs';
 import { expect, it, onTestFinished } from 'vitest';
 import type { ReceivedEvent } from '../../../services/broker/broker.ts';
 import type { KafkaBroker } from '../../../services/broker/kafka/kafka-broker.ts';
+import { type Clock, systemClock } from '../../../services/runtime/clock.ts';
 import { anEvent, routed, taskOf } from '../../support/broker-records.ts';
 import { eventually } from '../../support/eventually.ts';
-import { describeWithKafka } from '../../support/kafka.ts';
+import { describeWithKafka, type KafkaForTests } from '../../support/kafka.ts';
 import { kafkaInstallation } from '../../support/kafka-installation.ts';
 
 // A default import: this is no named export to Node's reading of the package.
 const { ConfigResourceTypes } = kafkajs;
+
+/** What is written by this clock is too old for a topic that takes only what is younger than half of it. */
+const BEHIND_MS = 60_000;
+
+function clockBehind(): Clock {
+  const clock = systemClock();
+  return {
+    ...clock,
+    now: () => clock.now() - BEHIND_MS,
+    at: (at, callback) => clock.at(at + BEHIND_MS, callback),
+  };
+}
+
+/**
+ * Writes to each partition until its leader refuses with `error`: a new topic setting is accepted by the controller
+ * first and reaches each broker in its own time.
+ */
+async function untilRefused({ brokers }: KafkaForTests, topic: string, error: string): Promise<void> {
+  const kafka = new Kafka({ brokers, logLevel: logLevel.NOTHING, retry: { retries: 0 } });
+  const [admin, producer] = [kafka.admin(), kafka.producer()];
+  await Promise.all([admin.connect(), producer.connect()]);
+  for (const { partition } of await admin.fetchTopicOffsets(topic)) {
+    await eventually(`partition ${partition} of ${topic} refuses records with ${error}`, () =>
+      producer
+        .send({
+          topic,
+          messages: [{ partition, value: Buffer.alloc(300), timestamp: `${Date.now() - BEHIND_MS}` }],
+        })
+        .then(
+          () => false,
+          ({ type }: { type?: string }) => type === error,
+        ),
+    );
+  }
+  await Promise.all([admin.disconnect(), producer.disconnect()]);
+}
 
 await describeWithKafka('an input whose record is refused for good', (kafka) => {
   it.each([
@@ -20,13 +57,13 @@ await describeWithKafka('an input whose record is refused for good', (kafka) => 
     [
       'write_refused',
       'INVALID_TIMESTAMP',
-      { 'message.timestamp.type': 'CreateTime', 'message.timestamp.before.max.ms': '0' },
+      { 'message.timestamp.type': 'CreateTime', 'message.timestamp.before.max.ms': `${BEHIND_MS / 2}` },
     ],
   ])(
     'is shelved as %s (%s) and acknowledged, and its slot is free again',
     async (reason, error, settings) => {
       const installation = await kafkaInstallation(kafka);
-      let broker = await installation.open();
+      let broker = await installation.open({ clock: clockBehind() });
       const admin = new Kafka({ brokers: kafka.brokers, logLevel: logLevel.NOTHING }).admin();
       await admin.connect();
       onTestFinished(async () => {
@@ -57,6 +94,7 @@ await describeWithKafka('an input whose record is refused for good', (kafka) => 
           { inFlightMax: 1 },
         );
       await setTopic(settings);
+      await untilRefused(kafka, `${installation.prefix}deliver`, error);
       const refused = [anEvent(), anEvent(), anEvent()];
       const ids = refused.map(({ eventId }) => eventId).sort();
       await broker.publishEvents(refused);
