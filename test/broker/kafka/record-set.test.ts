@@ -74,6 +74,7 @@ describe('a set of record batches', () => {
   ])('names a bomb of %s as unreadable in little memory, and reads what follows', (name, codec, bomb) => {
     const set = Buffer.concat([batchOf([Buffer.alloc(1)], { codec, records: bomb() }), one('next', 1)]);
     const before = process.memoryUsage();
+    const { maxRSS } = process.resourceUsage();
     const messages = read(set);
     const after = process.memoryUsage();
     expect(told(messages)).toEqual([
@@ -81,6 +82,8 @@ describe('a set of record batches', () => {
       '1 next',
     ]);
     expect(after.arrayBuffers - before.arrayBuffers).toBeLessThan(4 * BATCH_BYTES_MAX);
+    // What native code has allocated meanwhile.
+    expect((process.resourceUsage().maxRSS - maxRSS) / 1024).toBeLessThan(128);
   });
 
   it.each([

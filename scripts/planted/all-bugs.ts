@@ -1,0 +1,5 @@
+import type { PlantedBug } from './planted-bug.ts';
+import { RECORD_SET_BUGS } from './record-sets.ts';
+
+/** All bugs that can be planted. */
+export const PLANTED_BUGS: readonly PlantedBug[] = [...RECORD_SET_BUGS];

@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A run that has not ended after so long is ended; milliseconds. */
+const RUN_MS_MAX = 300_000;
+
+export interface TestsToRun {
+  readonly test: string;
+  /** A piece of the title. */
+  readonly title?: string;
+}
+
+/** `broken`: no test could say anything, because the code or the run fails elsewhere. */
+export interface TestsEnd {
+  readonly kind: 'passed' | 'failed' | 'broken';
+  /** The first test that failed, with its message. */
+  readonly detail: string;
+}
+
+interface Report {
+  readonly success: boolean;
+  readonly testResults: readonly {
+    readonly message: string;
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly title: string;
+      readonly failureMessages: readonly string[];
+    }[];
+  }[];
+}
+
+/** Runs tests in a folder, each in the environment given. Kafka is started by the tests unless the environment names one. */
+export async function runTests(
+  folder: string,
+  { test, title }: TestsToRun,
+  environment: NodeJS.ProcessEnv,
+): Promise<TestsEnd> {
+  const report = join(folder, 'planted-report.json');
+  rmSync(report, { force: true });
+  const said = await runVitest(folder, environment, [
+    ...['run', test, '--bail=1', '--reporter=json', `--outputFile=${report}`],
+    ...(title === undefined ? [] : ['-t', title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')]),
+  ]);
+  if (said === 'late') return { kind: 'failed', detail: `no end within ${RUN_MS_MAX / 1000} s` };
+  if (!existsSync(report)) return { kind: 'broken', detail: lastLine(said) };
+  return endOf(JSON.parse(readFileSync(report, 'utf8')));
+}
+
+/** Errors of code that cannot run at all: they find any bug, and so show nothing. */
+const BROKEN_CODE = /^(SyntaxError|ReferenceError|TypeError)\b/;
+
+/** Reads Vitest's report, which is Jest's. */
+export function endOf({ success, testResults }: Report): TestsEnd {
+  const results = testResults.flatMap(({ assertionResults }) => assertionResults);
+  const failed = results.filter(({ status }) => status === 'failed');
+  const found = failed.find(({ failureMessages: [message] }) => message && !BROKEN_CODE.test(message));
+  if (found) return { kind: 'failed', detail: `${found.title}: ${firstLine(found.failureMessages[0])}` };
+  const broken = failed[0]?.failureMessages[0] ?? testResults.find(({ message }) => message !== '')?.message;
+  if (broken !== undefined) return { kind: 'broken', detail: firstLine(broken) };
+  if (!results.some(({ status }) => status === 'passed'))
+    return { kind: 'broken', detail: 'no test of this title' };
+  return success
+    ? { kind: 'passed', detail: '' }
+    : { kind: 'broken', detail: 'the run failed outside its tests' };
+}
+
+function firstLine(text = ''): string {
+  return text.split('\n', 1)[0] ?? '';
+}
+
+function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1) ?? '';
+}
+
+/** Resolves with what Vitest wrote on standard error. */
+function runVitest(folder: string, environment: NodeJS.ProcessEnv, args: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const vitest = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', ...args], {
+      cwd: folder,
+      env: environment,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      // A group of its own: its workers end with it.
+      detached: true,
+    });
+    const kill = () => {
+      if (vitest.pid === undefined || vitest.exitCode !== null) return;
+      process.kill(-vitest.pid, 'SIGKILL');
+    };
+    process.once('exit', kill);
+    let said = '';
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      kill();
+    }, RUN_MS_MAX);
+    vitest.stderr.on('data', (bytes) => {
+      said = `${said}${bytes}`.slice(-10_000);
+    });
+    vitest.once('error', reject);
+    vitest.once('exit', () => {
+      clearTimeout(timer);
+      process.removeListener('exit', kill);
+      resolve(isLate ? 'late' : said);
+    });
+  });
+}
