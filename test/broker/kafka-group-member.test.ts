@@ -104,6 +104,30 @@ describe('a member of a group', () => {
     await member.end();
   });
 
+  it('trusts an answer from when it was asked for: one that it read after it stood still proves nothing', async () => {
+    const { clock, consumers, member } = aMember();
+    void member.start();
+    await turn();
+    const client = firstOf(consumers);
+    client.join(TOPIC, [0]);
+    const heard = (afterMs: number) => {
+      client.emit('REQUEST', { apiName: 'Heartbeat', duration: afterMs });
+      client.emit('HEARTBEAT', {});
+    };
+    clock.advance(40_000);
+    heard(40_000);
+    expect(member.isTrusted).toBe(false);
+    heard(20);
+    expect(member.isTrusted).toBe(true);
+    clock.advance(40_000);
+    client.emit('REQUEST', { apiName: 'SyncGroup', duration: 40_000 });
+    client.emit('GROUP_JOIN', { memberId: 'member', memberAssignment: { [TOPIC]: [0] } });
+    expect(member.isTrusted).toBe(false);
+    heard(20);
+    expect(member.isTrusted).toBe(true);
+    await member.end();
+  });
+
   it('counts as one from its first join on, with partitions or without, unless it is unheard of or made anew', async () => {
     const { clock, consumers, member } = aMember();
     void member.start();

@@ -15,6 +15,9 @@ const HEARTBEAT_MS = 1000;
  * goes on must not start work that somebody else has by now.
  */
 const TRUST_MS = 8000;
+
+/** The requests whose answers say that the group counts us in. */
+const LEASES: ReadonlySet<string> = new Set(['Heartbeat', 'SyncGroup']);
 /**
  * While a rebalance is under way nothing new is begun for so long: what ends after the generation cannot be committed in
  * it, and whoever has its partition then does it again. The others join at their next heartbeat; one that is dead takes
@@ -63,8 +66,11 @@ export class GroupMember {
   #client: ConsumerClient | null = null;
   #memberId = '';
   #generations = 0;
+  /** When the last answered request of LEASES was sent; null once that is taken into account. */
+  #askedAt: number | null = null;
   /** Of this client; what an earlier one tells is not heard. */
   #life = 0;
+  /** The coordinator counted us in at this time or later: its last answer was asked for then. */
   #aliveAt: number;
   /** Since when this client has had no answered heartbeat, at the earliest since it was made. */
   #quietSince = 0;
@@ -172,7 +178,10 @@ export class GroupMember {
       if (!isPast()) fetching(payload.nodeId);
     });
     client.on(client.events.REQUEST, ({ payload }) => {
-      if (!isPast()) this.#restarts.asked(payload.apiName);
+      if (isPast()) return;
+      this.#restarts.asked(payload.apiName);
+      if (LEASES.has(payload.apiName))
+        this.#askedAt = this.#options.clock.now() - Math.max(payload.duration, 0);
     });
     client.on(client.events.FETCH, () => {
       if (!isPast()) this.#restarts.fetched();
@@ -212,16 +221,21 @@ export class GroupMember {
     this.#hasJoined = true;
     this.#stillUntil = Number.NEGATIVE_INFINITY;
     this.#generations += 1;
-    this.#aliveAt = this.#options.clock.now();
-    this.#quietSince = this.#aliveAt;
+    this.#answered();
     this.#options.joined(partitions, isSame);
   }
 
   #alive(): void {
     const wasTrusted = this.isTrusted;
-    this.#aliveAt = this.#options.clock.now();
-    this.#quietSince = this.#aliveAt;
-    if (!wasTrusted) this.#options.revived();
+    this.#answered();
+    if (!wasTrusted && this.isTrusted) this.#options.revived();
+  }
+
+  /** After standing still a process reads answers that came long before: each counts from when it was asked for. */
+  #answered(): void {
+    this.#quietSince = this.#options.clock.now();
+    this.#aliveAt = this.#askedAt ?? this.#quietSince;
+    this.#askedAt = null;
   }
 
   async #runAgain(pauseMs: number): Promise<void> {
