@@ -1,5 +1,6 @@
+import { KAFKA_READING_BUGS } from './kafka-reading.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { RECORD_SET_BUGS } from './record-sets.ts';
 
 /** All bugs that can be planted. */
-export const PLANTED_BUGS: readonly PlantedBug[] = [...RECORD_SET_BUGS];
+export const PLANTED_BUGS: readonly PlantedBug[] = [...RECORD_SET_BUGS, ...KAFKA_READING_BUGS];

@@ -39,6 +39,9 @@ describe('a partition', () => {
     const commit = partition.toCommit();
     if (commit) partition.committed(commit);
     expect(partition.toCommit()).toBeNull();
+    // The topic's id goes with it.
+    partition.topicId = 'id';
+    expect(readNote(1, partition.toCommit()?.metadata ?? null).topicId).toBe('id');
     const lost = read(1);
     lost.done(0, 10);
     lost.isAlive = false;
@@ -82,8 +85,13 @@ describe('a partition', () => {
     const partition = new Partition('topic', 0);
     partition.start(from(4, [], 2), 10);
     expect([partition.next, partition.prefix]).toEqual([10, 10]);
+    // What was deleted in between is told; what was done of it is not lost.
+    expect(partition.lost).toEqual({ from: 4, to: 10, count: 6 });
     partition.skipTo(12);
     expect([partition.next, partition.prefix]).toEqual([12, 12]);
+    const partly = new Partition('topic', 0);
+    partly.start(from(4, [5, 6, 12]), 10);
+    expect(partly.lost).toEqual({ from: 4, to: 10, count: 4 });
   });
 });
 
