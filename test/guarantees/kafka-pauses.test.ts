@@ -1,7 +1,7 @@
 /**
  * Guarantee, on Kafka: a process or broker that stands still and goes on, while others have taken over its work, loses
- * nothing and sends nothing early, and every acknowledged delivery ends. Events come from a transactional producer that
- * is not hookrail's; some receivers fail, hang and refuse in phases. PAUSE_LOOP_* makes it longer: `npm run pause-loop`.
+ * nothing and sends nothing early, and every acknowledged delivery ends; the schema registry is away meanwhile. Events
+ * come from a transactional producer that is not hookrail's; some receivers fail, hang and refuse in phases. PAUSE_LOOP_* makes it longer: `npm run pause-loop`.
  */
 import { afterAll, it } from 'vitest';
 import { Chance } from '../../services/domain/samples/chance.ts';
@@ -16,11 +16,12 @@ const LOOP: LoopOptions = {
   seed: count('PAUSE_LOOP_SEED', Math.floor(Math.random() * 2 ** 31)),
   events: count('PAUSE_LOOP_EVENTS', 300),
   retryScale: count('PAUSE_LOOP_RETRY_SCALE', 10_000),
-  atOnce: count('PAUSE_LOOP_AT_ONCE', 3),
+  atOnce: count('PAUSE_LOOP_AT_ONCE', 4),
   faults: {
     'pause-sender': PAUSES,
     'pause-router': PAUSES,
     'pause-broker': PAUSES,
+    registry: PAUSES,
     broker: KILLS,
     sender: KILLS,
     router: KILLS,

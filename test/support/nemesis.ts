@@ -1,6 +1,6 @@
 /**
  * Harms a fleet and its Kafka, chosen by a seed: kills processes and brokers (SIGKILL), pauses them (SIGSTOP, later
- * SIGCONT), forces rebalances. Every fault ends with everything running again, and is kept with its time and what was
+ * SIGCONT), takes the schema registry away, forces rebalances. Every fault ends with everything running again, and is kept with its time and what was
  * in flight.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,14 @@ import type { Chance } from '../../services/domain/samples/chance.ts';
 import { clusterState, untilHealed, untilSettled } from './cluster-state.ts';
 import type { Fleet, FleetRole } from './kafka-fleet.ts';
 
-export type FaultKind = FleetRole | 'broker' | 'rebalance' | 'pause-sender' | 'pause-router' | 'pause-broker';
+export type FaultKind =
+  | FleetRole
+  | 'broker'
+  | 'registry'
+  | 'rebalance'
+  | 'pause-sender'
+  | 'pause-router'
+  | 'pause-broker';
 
 export interface Fault {
   readonly kind: FaultKind;
@@ -33,7 +40,7 @@ export interface NemesisOptions {
   readonly cluster: LocalKafka;
   readonly topicPrefix: string;
   readonly inFlight: () => number;
-  /** How long a paused process or broker stands still. */
+  /** How long a paused process or broker stands still, and the registry is away. */
   readonly pauseMs?: number;
 }
 
@@ -78,6 +85,8 @@ export class Nemesis {
     switch (kind) {
       case 'broker':
         return this.#killLeader(note);
+      case 'registry':
+        return this.#killRegistry(note);
       case 'rebalance':
         return this.#rebalance(note);
       case 'pause-broker':
@@ -128,6 +137,16 @@ export class Nemesis {
     await untilHealed(this.#options.cluster, this.#options.topicPrefix);
     await this.#settled();
     note(`node ${victim.id}, which led ${leads} partitions`, Date.now());
+  }
+
+  async #killRegistry(note: (victim: string, to: number) => void): Promise<void> {
+    const { cluster, pauseMs = PAUSE_MS } = this.#options;
+    const { registry } = cluster;
+    if (!registry) throw new Error('this cluster has no schema registry');
+    await registry.kill();
+    await sleep(pauseMs);
+    await registry.start();
+    note('the schema registry', Date.now());
   }
 
   async #pickLeader() {
