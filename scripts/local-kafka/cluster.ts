@@ -146,7 +146,7 @@ async function prepare(
 function dataFolder(options: LocalKafkaOptions, guard: Guard): { dataDir: string; isTemporary: boolean } {
   if (options.dataDir !== undefined) {
     const dataDir = resolve(options.dataDir);
-    mkdirSync(dataDir, { recursive: true });
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     return { dataDir, isTemporary: false };
   }
   const dataDir = mkdtempSync(join(options.temporaryIn ?? tmpdir(), 'hookrail-kafka-'));
