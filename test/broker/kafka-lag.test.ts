@@ -4,14 +4,18 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Admins, Offsets } from '../../services/broker/kafka/admins.ts';
+import type { Admins } from '../../services/broker/kafka/admins.ts';
 import { Lag, type LagTopic } from '../../services/broker/kafka/lag.ts';
+import type { Offsets } from '../../services/broker/kafka/leader-questions.ts';
 import { Partition, type ReadRecord } from '../../services/broker/kafka/partition.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 
 const DAY_MS = 86_400_000;
 const TASKS: LagTopic = { topic: 'deliver', groupId: 'deliver', stream: 'tasks', delayMs: 0 };
 const RETRIES: LagTopic = { topic: 'retry', groupId: 'retry', stream: 'delayed', delayMs: 66_000 };
+
+const offsetsOf = (topics: readonly string[], at: (topic: string) => number): Offsets =>
+  new Map(topics.map((topic) => [topic, new Map([[0, at(topic)]])]));
 
 /** One partition of each topic, on brokers whose logs end where the test says. */
 async function world() {
@@ -21,14 +25,14 @@ async function world() {
     ['retry', 0],
   ]);
   const asked = { own: 0, all: 0, commits: 0 };
-  const told = (topics: readonly string[]): Offsets =>
-    new Map(topics.map((topic) => [topic, new Map([[0, ends.get(topic) ?? 0]])]));
+  const told = (topics: readonly string[]) => offsetsOf(topics, (topic) => ends.get(topic) ?? 0);
   const admins = {
     endsOf: async (topics: readonly string[]) => {
       asked.all += 1;
       return told(topics);
     },
-    startsOf: async () => new Map(),
+    startsOf: async (topics: readonly string[]) => offsetsOf(topics, () => 0),
+    troubles: [],
     commitsOf: async () => {
       asked.commits += 1;
       return new Map();

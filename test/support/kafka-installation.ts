@@ -1,12 +1,13 @@
-import { Kafka, logLevel } from 'kafkajs';
+import { type Admin, Kafka, logLevel } from 'kafkajs';
 import { pino } from 'pino';
 import { kafkaClient } from '../../services/broker/kafka/client.ts';
 import { type KafkaBroker, startKafkaBroker } from '../../services/broker/kafka/kafka-broker.ts';
 import { KafkaRecords } from '../../services/broker/kafka/records.ts';
 import { SchemaRegistry } from '../../services/broker/kafka/registry.ts';
 import type { RepeatWindow } from '../../services/broker/kafka/seen/windows.ts';
-import { prepareTopics, topicNames } from '../../services/broker/kafka/topics.ts';
+import { prepareTopics, type TopicSpec, topicNames, topicSpecs } from '../../services/broker/kafka/topics.ts';
 import { type Clock, systemClock } from '../../services/runtime/clock.ts';
+import type { Logger } from '../../services/runtime/logger.ts';
 import { systemRandom } from '../../services/runtime/random.ts';
 import type { Installation } from '../contract/broker.contract.ts';
 import type { BreakableLine } from './breakable-line.ts';
@@ -42,11 +43,15 @@ export interface KafkaInstallation extends Installation {
     readonly clock?: Clock;
     readonly line?: BreakableLine;
     readonly repeats?: RepeatWindow;
+    readonly log?: Logger;
   }): Promise<KafkaBroker>;
 }
 
-/** Topics of its own on the cluster that the tests use. */
-export async function kafkaInstallation({ brokers, registryUrl }: KafkaForTests): Promise<KafkaInstallation> {
+/** Topics of its own on the cluster that the tests use. `create`: makes them otherwise than a process does. */
+export async function kafkaInstallation(
+  { brokers, registryUrl }: KafkaForTests,
+  create?: (admin: Admin, specs: readonly TopicSpec[]) => Promise<void>,
+): Promise<KafkaInstallation> {
   const clock = systemClock();
   const log = pino({ level: 'silent' });
   const prefix = freshPrefix();
@@ -56,9 +61,9 @@ export async function kafkaInstallation({ brokers, registryUrl }: KafkaForTests)
   records ??= KafkaRecords.open(registry, { clock, log, mayRegister: true, giveUpMs: 10_000 });
   const admin = kafka.admin();
   await admin.connect();
-  const partitions = await prepareTopics(admin, {
+  const options = {
     brokers,
-    environment: 'sandbox',
+    environment: 'sandbox' as const,
     replicationFactor: null,
     createTopics: true,
     clock,
@@ -66,7 +71,9 @@ export async function kafkaInstallation({ brokers, registryUrl }: KafkaForTests)
     topicPrefix: prefix,
     eventsTopic,
     partitions: PARTITIONS,
-  });
+  };
+  await create?.(admin, topicSpecs(options, 1));
+  const partitions = await prepareTopics(admin, options);
   const known = await records;
   return {
     clock,
@@ -87,7 +94,7 @@ export async function kafkaInstallation({ brokers, registryUrl }: KafkaForTests)
         clock: own.clock ?? clock,
         retryScale: RETRY_SCALE,
         repeats: own.repeats ?? REPEATS,
-        log,
+        log: own.log ?? log,
       }),
     crash: (broker) => (broker as KafkaBroker).abandon(),
     async dispose() {

@@ -34,7 +34,7 @@ export async function openTables(brokers: readonly string[]) {
   const log = createLogger('debug', { write: (line) => void lines.push(JSON.parse(line)) });
   const line = await BreakableLine.open();
   const kafka = clientOf(brokers);
-  const admins = new Admins(kafka, clock);
+  const admins = new Admins(kafka, clock, log);
   await createTopics(admins, topics);
   const partitions = new Map(
     Object.values(topics).map((topic) => [topic, topic === topics.directory ? 1 : 3]),
@@ -52,7 +52,7 @@ export async function openTables(brokers: readonly string[]) {
   const directoryOn = (client: Kafka, asking = admins) =>
     new KafkaDirectory({ ...base, kafka: client, admins: asking, topic: topics.directory });
   const brokenKafka = clientOf(brokers, line);
-  const brokenAdmins = new Admins(brokenKafka, clock);
+  const brokenAdmins = new Admins(brokenKafka, clock, log);
   const reader = readerOn(kafka);
   const directory = directoryOn(kafka);
   const fragile = directoryOn(brokenKafka, brokenAdmins);

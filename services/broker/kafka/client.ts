@@ -3,6 +3,7 @@ import { ConfigError } from '../../runtime/config.ts';
 import type { SaslOptions, TlsOptions } from '../../runtime/kafka-config.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { readFetchAnswersOurselves } from './fetch/fetch-answers.ts';
+import { readMetadataAnswersOurselves } from './fetch/metadata-answers.ts';
 
 /** How brokers are reached. */
 export interface KafkaOptions {
@@ -27,6 +28,7 @@ const RETRY = { retries: 5, initialRetryTime: 200, maxRetryTime: 5000 } as const
 /** A kafkajs client that writes into our log. Connects to nothing yet. */
 export function kafkaClient(options: KafkaOptions): Kafka {
   readFetchAnswersOurselves();
+  readMetadataAnswersOurselves();
   return new Kafka({
     brokers: [...options.brokers],
     clientId: options.clientId,

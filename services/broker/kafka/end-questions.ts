@@ -1,7 +1,8 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { Admins, Offsets } from './admins.ts';
+import type { Admins } from './admins.ts';
 import { errorLine } from './error-line.ts';
+import type { Offsets } from './leader-questions.ts';
 
 /** How often it is asked. */
 const ASK_MS = 1000;
@@ -103,6 +104,6 @@ export class EndQuestions {
 
 async function onlyOf(topic: string, asked: Promise<Offsets>): Promise<number> {
   const offset = (await asked).get(topic)?.get(0);
-  if (offset === undefined) throw new Error(`topic ${topic} has no partition`);
+  if (offset === undefined) throw new Error(`partition 0 of ${topic} has no leader now`);
   return offset;
 }

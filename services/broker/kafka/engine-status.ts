@@ -1,4 +1,5 @@
 import type { BrokerStatus } from '../broker.ts';
+import type { Admins } from './admins.ts';
 import type { KafkaJournal } from './journal-source.ts';
 import type { Lag } from './lag.ts';
 import type { KafkaProducer } from './producer.ts';
@@ -19,6 +20,7 @@ export interface EngineParts {
   readonly rights: MissingRights;
   readonly lag: Lag;
   readonly producer: KafkaProducer;
+  readonly admins: readonly Admins[];
   readonly records: KafkaRecords;
   readonly quarantine: QuarantineShelf;
   readonly sources: Sources;
@@ -37,7 +39,11 @@ export function engineStatus(parts: EngineParts): BrokerStatus {
   return {
     reachable: parts.isOpen && producer.isReachable && lag.isAnswered,
     joining: joiningOf(parts),
-    waiting: [...producer.troubles, ...parts.rights.lines],
+    waiting: [
+      ...producer.troubles,
+      ...parts.admins.flatMap(({ troubles }) => troubles),
+      ...parts.rights.lines,
+    ],
     oldestOverdueMs: Math.max(0, overdueMs, waitingMs),
     clockOffsetMs: time.offsetMs,
     // The other processes' part of it is asked for only while somebody looks at it.

@@ -31,8 +31,8 @@ const RESTART_MS = 2000;
 /** Between two commits while a rebalance is under way. */
 const COMMIT_AGAIN_MS = 50;
 
-/** Partitions that are added to a topic are read after so long. */
-const METADATA_MS_MAX = 10_000;
+/** Partitions that are added to a topic, or have a leader again, are read after so long. */
+export const METADATA_MS_MAX = 10_000;
 
 export interface GroupMemberOptions {
   readonly kafka: Kafka;

@@ -111,8 +111,8 @@ class Engine implements KafkaBroker {
     this.#time = new BrokerTime(options);
     // Every partition that waits for a schema listens.
     setMaxListeners(0, this.#closing.signal);
-    this.#admins = new Admins(kafka, clock);
-    this.#directoryAdmins = new Admins(kafka, clock);
+    this.#admins = new Admins(kafka, clock, log);
+    this.#directoryAdmins = new Admins(kafka, clock, log);
     this.#topicIds = new TopicIds(kafka, clock, [...partitions.keys()]);
     const lagged = lagTopics(topics, (topic) => this.#groupOf(topic), retryScale);
     const retained = lagged.map(({ topic }) => topic);
@@ -140,8 +140,7 @@ class Engine implements KafkaBroker {
     this.deadLetters = deadLetterShelf({ ...shelf, topic: topics.dead });
     const closing = this.#closing.signal;
     const open: OpenTopic = (topic, rest) => this.#openTopic(topic, rest);
-    const poison = (record: ReadRecord, detail: string, done: () => void) =>
-      this.#poison(record, detail, done);
+    const poison = this.#poison.bind(this);
     const windows = windowsOf(options.repeats, options);
     const events = { records, clock, topic: topics.events, open, seen: windows.events, closing };
     const eventStream = new EventStream(events);
@@ -220,6 +219,7 @@ class Engine implements KafkaBroker {
       rights: this.#rights,
       lag: this.#lag,
       producer: this.#producer,
+      admins: [this.#admins, this.#directoryAdmins],
       records: this.#options.records,
       quarantine: this.quarantine,
       sources: this.#sources,

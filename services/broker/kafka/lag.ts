@@ -13,6 +13,8 @@ const ASK_ALL_MS = 2000;
 /** For so long after the last such question. */
 const WANTED_MS = 10_000;
 const OPEN_MS_MAX = 15_000;
+/** So long for partitions that are silent: topics made a moment ago have no leaders yet. */
+const OPEN_SILENT_MS_MAX = 3000;
 const OPEN_PAUSE_MS = 100;
 const ANSWERED_MS_MAX = 20_000;
 
@@ -65,16 +67,18 @@ export class Lag {
     for (const { topic } of topics) this.#places.set(topic, new Map());
   }
 
-  /** Asks until it is answered, within seconds (topics made a moment ago have no leaders yet). Then goes on by itself. */
+  /** Asks until it is answered, within seconds. Then goes on by itself. */
   async open(): Promise<void> {
-    const until = this.#clock.now() + OPEN_MS_MAX;
-    while (this.#askedAt < 0) {
+    const begun = this.#clock.now();
+    for (;;) {
       try {
         await this.#askAll();
+        const isWhole = this.#admins.troubles.length === 0;
+        if (isWhole || this.#clock.now() - begun > OPEN_SILENT_MS_MAX) break;
       } catch (error) {
-        if (this.#clock.now() > until) throw error;
-        await this.#clock.sleep(OPEN_PAUSE_MS);
+        if (this.#clock.now() - begun > OPEN_MS_MAX) throw error;
       }
+      await this.#clock.sleep(OPEN_PAUSE_MS);
     }
     this.#askAgain();
   }
@@ -197,7 +201,8 @@ export class Lag {
     const now = this.#clock.now();
     for (const [index, { topic }] of this.#topics.entries()) {
       for (const [id, end] of ends.get(topic) ?? []) {
-        const first = starts.get(topic)?.get(id) ?? 0;
+        const first = starts.get(topic)?.get(id);
+        if (first === undefined) continue;
         const done = Math.max(commits[index]?.get(id)?.offset ?? 0, first);
         this.#place(topic, id)?.asked(end, now, done);
       }

@@ -2,6 +2,7 @@ import type { Kafka } from 'kafkajs';
 import type { Clock } from '../../runtime/clock.ts';
 import { ConsumerClient } from './consumer-client.ts';
 import { FetchPatience } from './fetch-patience.ts';
+import { METADATA_MS_MAX } from './group-member.ts';
 
 const SESSION_MS = 30_000;
 const HEARTBEAT_MS = 3000;
@@ -37,6 +38,7 @@ export function loneConsumer({
     maxWaitTimeInMs: patience.asMaxWait,
     maxBytesPerPartition: bytesPerPartition,
     allowAutoTopicCreation: false,
+    metadataMaxAge: METADATA_MS_MAX,
     // Whoever uses it starts anew, in a new group.
     retry: { retries: 2, initialRetryTime: 200, maxRetryTime: 1000, restartOnFailure: async () => false },
   });

@@ -39,6 +39,8 @@ export class Partition {
   isAlive = true;
   /** Read from here next; null = its committed position is still being asked for. */
   next: number | null = null;
+  /** Its leader does not tell where to start: others do not wait for it. */
+  isSilent = false;
   /** Records held and their bytes: reading pauses when there are many. */
   held = 0;
   heldBytes = 0;

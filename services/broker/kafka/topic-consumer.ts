@@ -1,4 +1,5 @@
 import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
+import { PartitionSilent } from './admins.ts';
 import { Commits } from './commits.ts';
 import { errorLine } from './error-line.ts';
 import { fetchedOffset, isOutOfRange, unreadableBatch } from './fetch/fetch-answers.ts';
@@ -120,7 +121,7 @@ export class TopicConsumer {
   /** A node is asked again once all that it answered was handed in. */
   #fetching(node: number): void {
     if (this.#hasRead) return;
-    if (this.#partitions.size > 0 && [...this.#partitions.values()].some(({ next }) => next === null)) return;
+    if ([...this.#partitions.values()].some(({ next, isSilent }) => next === null && !isSilent)) return;
     this.#asked.set(node, (this.#asked.get(node) ?? 0) + 1);
     if ([...this.#asked.values()].some((times) => times < 2)) return;
     this.#hasRead = true;
@@ -176,7 +177,13 @@ export class TopicConsumer {
         this.#options.changed?.();
         return;
       } catch (error) {
-        log.warn({ topic, partition: partition.id, detail: String(error) }, 'a position could not be read');
+        partition.isSilent = error instanceof PartitionSilent;
+        // Which partitions are silent is told once, where they are asked.
+        if (!partition.isSilent)
+          log.warn(
+            { topic, partition: partition.id, detail: errorLine(error) },
+            'a position could not be read',
+          );
         await clock.sleep(AGAIN_MS);
       }
     }
@@ -187,14 +194,10 @@ export class TopicConsumer {
     const partition = this.#partitions.get(batch.partition);
     if (!partition || partition.next === null) return;
     const fetchedFrom = fetchedOffset(batch);
-    if (fetchedFrom > partition.next) {
+    const isOutside = batch.messages.some(isOutOfRange);
+    if (isOutside || fetchedFrom > partition.next) {
       this.#member.pause(partition.id);
-      void this.#missing(partition, fetchedFrom);
-      return;
-    }
-    if (batch.messages.some(isOutOfRange)) {
-      this.#member.pause(partition.id);
-      void this.#missing(partition, null);
+      void this.#missing(partition, isOutside ? null : fetchedFrom);
       return;
     }
     for (const message of batch.messages) this.#readMessage(partition, message);
@@ -252,7 +255,8 @@ export class TopicConsumer {
         this.#fetchFrom(partition);
         return;
       } catch (error) {
-        log.warn({ topic, detail: errorLine(error) }, 'the oldest offset could not be read');
+        if (!(error instanceof PartitionSilent))
+          log.warn({ topic, detail: errorLine(error) }, 'the oldest offset could not be read');
         await clock.sleep(AGAIN_MS);
       }
     }

@@ -60,8 +60,7 @@ export class TopicIds {
     this.#cluster ??= this.#connect();
     try {
       const cluster = await this.#cluster;
-      const [nodeId] = cluster.getNodeIds();
-      const broker = await cluster.findBroker({ nodeId: nodeId ?? '' });
+      const broker = await anyBroker(cluster);
       if ((broker.versions?.[METADATA]?.maxVersion ?? 0) < VERSION) return new Map();
       return await broker.connectionPool.send(protocolOf(this.#topics));
     } catch (error) {
@@ -82,6 +81,19 @@ export class TopicIds {
     this.#cluster = null;
     await cluster?.then((one) => one.disconnect()).catch(() => {});
   }
+}
+
+/** One that can be reached. */
+async function anyBroker(cluster: IdCluster): ReturnType<IdCluster['findBroker']> {
+  let failure: unknown = new Error('the cluster names no broker');
+  for (const nodeId of cluster.getNodeIds()) {
+    try {
+      return await cluster.findBroker({ nodeId });
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
 }
 
 function protocolOf(topics: readonly string[]): Protocol<Ids> {

@@ -1,6 +1,6 @@
 import type { Kafka } from 'kafkajs';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Admins } from './admins.ts';
+import type { Admins, Bounds } from './admins.ts';
 import { errorLine } from './error-line.ts';
 import { isOutOfRange } from './fetch/fetch-answers.ts';
 import { batchOf, type Cluster, clusterOf, type FetchedPartition } from './kafkajs-cluster.ts';
@@ -75,7 +75,12 @@ export class TopicReader {
     const offsets = await this.#options.admins.ask((admin) =>
       admin.fetchTopicOffsetsByTimestamp(topic, timestamp),
     );
-    return new Map(offsets.map(({ partition, offset }) => [partition, Number(offset)]));
+    const starts = new Map(offsets.map(({ partition, offset }) => [partition, Number(offset)]));
+    for (const partition of (await this.#bounds(topic)).keys()) {
+      if (!starts.has(partition))
+        throw new Error(`${topic}/${partition} does not tell its offsets now; try again`);
+    }
+    return starts;
   }
 
   /** Rejects what is being read. May be called twice. */
@@ -89,15 +94,10 @@ export class TopicReader {
   }
 
   /** Asked anew each time: a shared answer may lack what was acknowledged since. */
-  async #bounds(topic: string): Promise<Bounds> {
-    const offsets = await this.#options.admins.ask((admin) => admin.fetchTopicOffsets(topic));
-    return new Map(
-      offsets.map(({ partition, low, high }) => [partition, { low: Number(low), high: Number(high) }]),
-    );
+  #bounds(topic: string): Promise<Bounds> {
+    return this.#options.admins.allBoundsOf(topic);
   }
 }
-
-type Bounds = ReadonlyMap<number, { readonly low: number; readonly high: number }>;
 
 /** What is still to be read of a partition: from `next` to before `end`. */
 interface Range {

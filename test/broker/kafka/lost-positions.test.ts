@@ -19,7 +19,7 @@ await describeWithKafka('a reader whose position', ({ brokers }) => {
     const log = createLogger('warn', { write: (line) => void lines.push(JSON.parse(line)) });
     const clock = systemClock();
     const kafka = kafkaClient({ brokers, clientId: 'reader', tls: null, sasl: null, log });
-    const admins = new Admins(kafka, clock);
+    const admins = new Admins(kafka, clock, log);
     const ids = new TopicIds(kafka, clock, [topic]);
     const foreign = new Kafka({ brokers, clientId: 'foreign', logLevel: logLevel.NOTHING });
     const admin = foreign.admin();
