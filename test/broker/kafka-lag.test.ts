@@ -157,12 +157,12 @@ describe('the lag of partitions that this process reads', () => {
   });
 
   it('tells for how long progress has not been committed, and what failed or was lost', async () => {
-    const { lag, watching, pass, read, done, status } = await world();
+    const { watching, pass, read, done, status } = await world();
     done(read('deliver', 0));
     await pass(30);
     watching.deliver.commitFailed();
     watching.deliver.lost(0, 7);
-    lag.outOfRange('deliver', 0);
+    watching.deliver.outOfRange(0);
     const { uncommittedMs, ...counts } = status('deliver');
     expect(uncommittedMs).toBeGreaterThanOrEqual(25_000);
     expect(counts).toMatchObject({ commitFailures: 1, lost: 7, outOfRange: 1 });

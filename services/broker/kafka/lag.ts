@@ -115,13 +115,11 @@ export class Lag {
         const found = place(partition);
         if (found) found.lost += count;
       },
+      outOfRange: (partition: number) => {
+        const found = place(partition);
+        if (found) found.outOfRange += 1;
+      },
     };
-  }
-
-  /** Our position was not one of the log's. */
-  outOfRange(topic: string, id: number): void {
-    const place = this.#place(topic, id);
-    if (place) place.outOfRange += 1;
   }
 
   /** Of whole streams, whoever reads them. */

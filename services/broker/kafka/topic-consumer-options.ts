@@ -43,6 +43,8 @@ export interface TopicConsumerOptions {
   readonly commitFailed?: () => void;
   /** Records that were deleted before they were read: so many at most. */
   readonly lost?: (partition: number, count: number) => void;
+  /** The log has no record at our position. */
+  readonly outOfRange?: (partition: number) => void;
   /** Partitions are not ours any more, or heartbeats are answered again: what was held back may have changed. */
   readonly changed?: () => void;
   /** Whether what comes of new work can be written down; absent = always. */

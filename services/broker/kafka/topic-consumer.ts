@@ -195,6 +195,7 @@ export class TopicConsumer {
     if (!partition || partition.next === null) return;
     const fetchedFrom = fetchedOffset(batch);
     const isOutside = batch.messages.some(isOutOfRange);
+    if (isOutside) this.#options.outOfRange?.(partition.id);
     if (isOutside || fetchedFrom > partition.next) {
       this.#member.pause(partition.id);
       void this.#missing(partition, isOutside ? null : fetchedFrom);

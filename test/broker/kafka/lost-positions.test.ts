@@ -3,7 +3,9 @@ import { Kafka, logLevel } from 'kafkajs';
 import { expect, it, onTestFinished } from 'vitest';
 import { Admins } from '../../../services/broker/kafka/admins.ts';
 import { kafkaClient } from '../../../services/broker/kafka/client.ts';
+import type { ReadRecord } from '../../../services/broker/kafka/partition.ts';
 import { TopicConsumer } from '../../../services/broker/kafka/topic-consumer.ts';
+import type { TopicConsumerOptions } from '../../../services/broker/kafka/topic-consumer-options.ts';
 import { TopicIds } from '../../../services/broker/kafka/topic-ids.ts';
 import { systemClock } from '../../../services/runtime/clock.ts';
 import { createLogger } from '../../../services/runtime/logger.ts';
@@ -35,15 +37,8 @@ await describeWithKafka('a reader whose position', ({ brokers }) => {
             .catch(() => false),
         WITHIN_MS,
       );
-      await eventually(
-        'it has a leader',
-        () =>
-          admin.fetchTopicOffsets(topic).then(
-            () => true,
-            () => false,
-          ),
-        WITHIN_MS,
-      );
+      const offsets = () => admin.fetchTopicOffsets(topic).catch(() => []);
+      await eventually('it has a leader', async () => (await offsets()).length > 0, WITHIN_MS);
     };
     const send = async (...values: string[]) => {
       const messages = values.map((value) => ({ value, partition: 0 }));
@@ -51,7 +46,9 @@ await describeWithKafka('a reader whose position', ({ brokers }) => {
     };
     const seen: string[] = [];
     const consumers: TopicConsumer[] = [];
-    const read = async () => {
+    const read = async (
+      over: Partial<Pick<TopicConsumerOptions, 'heldMax' | 'take' | 'outOfRange'>> = {},
+    ) => {
       const consumer: TopicConsumer = new TopicConsumer({
         kafka,
         admins,
@@ -68,6 +65,7 @@ await describeWithKafka('a reader whose position', ({ brokers }) => {
           seen.push(String(record.value));
           consumer.done(record);
         },
+        ...over,
       });
       consumers.push(consumer);
       await consumer.start();
@@ -144,4 +142,55 @@ await describeWithKafka('a reader whose position', ({ brokers }) => {
     );
     expect(lostIn(fourth)).toEqual([null]);
   }, 120_000);
+
+  it('is out of range while it reads commits no position but of what is done', async () => {
+    const { topic, admin, send, read, seen, errors } = await aTopic();
+    const held: ReadRecord[] = [];
+    const outOfRange: number[] = [];
+    const reader = await read({
+      heldMax: 2,
+      outOfRange: (partition) => void outOfRange.push(partition),
+      take: (record) => {
+        seen.push(String(record.value));
+        held.push(record);
+      },
+    });
+    const committed = async () => {
+      const [answer] = await admin.fetchOffsets({ groupId: topic, topics: [topic] });
+      return Number(answer?.partitions[0]?.offset);
+    };
+    const finish = () => {
+      for (const record of held.splice(0)) reader.done(record);
+    };
+    await send('0');
+    await eventually('the first', () => seen.length === 1, WITHIN_MS);
+    finish();
+    await eventually('it is committed', async () => (await committed()) === 1, WITHIN_MS);
+
+    // Two are held, so that nothing more is read until they are done.
+    await send('1', '2');
+    await eventually('two are held', () => held.length === 2, WITHIN_MS);
+    await send('lost 3', 'lost 4', 'lost 5', '6');
+    await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '6' }] });
+    finish();
+    const positions = new Set<number>();
+    await eventually(
+      'what is left',
+      async () => {
+        positions.add(await committed());
+        return seen.includes('6');
+      },
+      WITHIN_MS,
+    );
+    for (let times = 0; times < 10; times += 1) {
+      positions.add(await committed());
+      await systemClock().sleep(100);
+    }
+    expect([...positions].filter((offset) => ![1, 3, 6].includes(offset))).toEqual([]);
+    expect(errors().map(({ partition, from, to }) => [partition, from, to])).toEqual([[0, 3, 6]]);
+    expect(outOfRange).toEqual([0]);
+    finish();
+    await eventually('all is committed', async () => (await committed()) === 7, WITHIN_MS);
+    expect(seen.filter((value) => value.startsWith('lost'))).toEqual([]);
+  }, 90_000);
 });
