@@ -1,6 +1,15 @@
+import { CONNECTION_BUGS } from './connections.ts';
 import { KAFKA_READING_BUGS } from './kafka-reading.ts';
+import { LANE_BUGS } from './lanes.ts';
+import { MACHINE_BUGS } from './machine.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { RECORD_SET_BUGS } from './record-sets.ts';
 
 /** All bugs that can be planted. */
-export const PLANTED_BUGS: readonly PlantedBug[] = [...RECORD_SET_BUGS, ...KAFKA_READING_BUGS];
+export const PLANTED_BUGS: readonly PlantedBug[] = [
+  ...RECORD_SET_BUGS,
+  ...KAFKA_READING_BUGS,
+  ...LANE_BUGS,
+  ...CONNECTION_BUGS,
+  ...MACHINE_BUGS,
+];

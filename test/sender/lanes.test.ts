@@ -150,6 +150,28 @@ describe('the slow lane', () => {
   });
 });
 
+describe('turns', () => {
+  test('for a fast slot are one attempt each, whoever has most waiting', () => {
+    build({ fastSlots: 1 });
+    const first = admit('first');
+    const burst = admitMany(3, 'burst');
+    const others = ['b', 'c'].map((id) => admit(id));
+    for (let last: Traveller | undefined = first; last; last = inFlight()[0]) settle(last);
+    expect(started).toEqual([first, burst[0], ...others, burst[1], burst[2]]);
+  });
+
+  test('quick answers from before do not speak for an endpoint that hangs now', () => {
+    build({ slowSlots: 16, windowStart: 16 });
+    const hanging = admitMany(10, 'a');
+    clock.advance(150);
+    settle(admit('a'));
+    clock.advance(50);
+    expect(hanging.map(({ place }) => place)).toEqual(Array(10).fill('slow'));
+    // More than half of the slow lane is taken, and less than the three quarters that one that answers may have.
+    expect(admit('a').place).toBe('waiting');
+  });
+});
+
 describe('order', () => {
   test('first attempts of an entity leave one after the other, others do not wait', () => {
     const first = admit('a', 'e');

@@ -2,7 +2,7 @@
  * Guarantee: when our own network is down, nobody's attempts are burnt; a few dead receivers do not look like that.
  */
 import { describe, expect, test } from 'vitest';
-import type { NetworkSign } from '../../services/sender/connect-failure.ts';
+import { connectFailureOf, type NetworkSign } from '../../services/sender/connect-failure.ts';
 import { NetworkWatch } from '../../services/sender/network-watch.ts';
 
 const to = (name: string) => ({ endpointId: `endpoint ${name}`, origin: `https://${name}.example` });
@@ -45,5 +45,29 @@ describe('our own network', () => {
     const judged = endpoints.map((each) => oneName.isOurFault('no_such_name', each, 0, 0));
     expect(judged).not.toContain(true);
     expect(failures(new NetworkWatch(), 'no_such_name', 20, 0).at(-1)).toBe(true);
+  });
+});
+
+describe('a connection that fails', () => {
+  test.each([
+    'ENETUNREACH',
+    'EHOSTUNREACH',
+    'ENETDOWN',
+    'EHOSTDOWN',
+    'EADDRNOTAVAIL',
+    'EACCES',
+    'EPERM',
+    'ETIMEDOUT',
+  ])('because there is no way to an address (%s) shows no receiver', (code) => {
+    expect(connectFailureOf(Object.assign(new Error(code), { code })).facts.sign).toBe('silent');
+  });
+
+  test.each(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])('for %s is our own, and shows nothing', (code) => {
+    const { facts } = connectFailureOf(Object.assign(new Error(code), { code }));
+    expect(facts).toEqual({ ours: 'machine_limit', sign: 'unknown' });
+  });
+
+  test.each(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'CERT_HAS_EXPIRED'])('for %s was answered', (code) => {
+    expect(connectFailureOf(Object.assign(new Error(code), { code })).facts).toEqual({});
   });
 });

@@ -1,0 +1,172 @@
+import type { PlantedBug } from './planted-bug.ts';
+
+const LANES = 'services/sender/lanes.ts';
+const LANE = 'services/sender/endpoint-lane.ts';
+const OPTIONS = 'services/sender/lane-options.ts';
+const BACKLOG = 'services/sender/lanes/backlog.ts';
+const WAITING = 'services/sender/lanes/waiting.ts';
+const QUEUE = 'services/sender/lanes/task-queue.ts';
+
+const ISOLATION = 'test/sender/lanes-isolation.test.ts';
+const RECOVERY = 'test/sender/lanes-recovery.test.ts';
+const PARKING = 'test/sender/lanes-parking.test.ts';
+const LANES_TEST = 'test/sender/lanes.test.ts';
+const ALL_HANG = '100 endpoints with wide windows that hang all at once';
+const COMES_BACK = 'nothing new is late by a second';
+
+/** One endpoint or merchant must not slow another, and must not wait once it is back. */
+export const LANE_BUGS: readonly PlantedBug[] = [
+  {
+    id: 'slow-keep-fast-slots',
+    bug: 'attempts that turn slow keep their fast slots',
+    file: LANES,
+    text: 'this.#overdue.add(passage);',
+    replacement: '',
+    test: ISOLATION,
+    title: ALL_HANG,
+  },
+  {
+    id: 'turned-slow-held-to-slow-slots',
+    bug: 'attempts that turn slow may not exceed the slow lane, and keep fast slots of others',
+    file: LANES,
+    text: 'if (this.#slow >= this.#options.slowSlotsMost) return;',
+    replacement: 'if (this.#slow >= this.#options.slowSlots) return;',
+    test: ISOLATION,
+    title: ALL_HANG,
+  },
+  {
+    id: 'quick-success-speaks-for-slow',
+    bug: 'quick successes from before speak for an endpoint that hangs now',
+    file: LANE,
+    text: 'const succeededAt = this.isSlow ? this.#succeededSlowlyAt : this.#succeededAt;',
+    replacement: 'const succeededAt = this.#succeededAt;',
+    test: LANES_TEST,
+    title: 'quick answers from before',
+  },
+  {
+    id: 'slow-share-unbounded',
+    bug: 'one endpoint may fill the slow lane',
+    file: LANE,
+    text: 'if (this.#slowOnes >= slowMost(options, slow, isAnswering)) return false;',
+    replacement: 'void [slowMost, slow, isAnswering];',
+    test: LANES_TEST,
+    title: 'an endpoint known to be slow takes no fast slot',
+  },
+  {
+    id: 'slow-share-late',
+    bug: 'dark endpoints are held to a share only once the slow lane is full',
+    file: OPTIONS,
+    text: 'const FULL_FROM = 0.5;',
+    replacement: 'const FULL_FROM = 0.99;',
+    test: 'test/sender/lane-options.test.ts',
+  },
+  {
+    id: 'turns-not-taken',
+    bug: 'an endpoint with much waiting takes every free slot',
+    file: LANES,
+    text: 'if (lane.queue.hasNext) ready.append(turn);',
+    replacement:
+      'if (lane.queue.hasNext) ready.append(turn);\n      for (let other = ready.first; other && lane.queue.hasNext && other !== turn; other = ready.first) {\n        ready.remove(other);\n        ready.append(other);\n      }',
+    test: LANES_TEST,
+    title: 'for a fast slot are one attempt each',
+  },
+  {
+    id: 'known-slow-starts-fast',
+    bug: 'attempts to an endpoint known to be slow begin in the fast lane',
+    file: LANES,
+    text: 'if (lane.isSlow) this.#enterSlow(lane, passage);',
+    replacement: 'if (lane.isSlow && passage.isProbe) this.#enterSlow(lane, passage);',
+    test: LANES_TEST,
+    title: 'an endpoint known to be slow takes no fast slot',
+  },
+  {
+    id: 'waiting-share-ignored',
+    bug: 'tasks of one endpoint may take all the memory for tasks that wait',
+    file: WAITING,
+    text: 'const most = isShort ? share : waitingMax;',
+    replacement: 'const most = isShort && share < 0 ? share : waitingMax;',
+    test: PARKING,
+    title: 'an endpoint that answers slowly keeps what it takes in a few seconds, a silent one its share',
+  },
+  {
+    id: 'burst-pauses-intake',
+    bug: 'a burst to a few of many endpoints pauses the intake for all',
+    file: WAITING,
+    text: 'return this.#lanesForUs >= spread ? this.#forUs : 0;',
+    replacement: 'return spread > 0 ? this.#forUs : 0;',
+    test: PARKING,
+    title: 'a burst to a few of many endpoints does not wait for us',
+  },
+  {
+    id: 'own-pace-waits-for-us',
+    bug: 'a burst to an endpoint that answers in its own time holds up who comes behind it',
+    file: LANE,
+    text: '&& now >= this.#narrowUntil && !this.#isAtItsPace;',
+    replacement: '&& now >= this.#narrowUntil && (true || !this.#isAtItsPace);',
+    test: PARKING,
+    title: 'a burst to an endpoint that answers in 150 ms',
+  },
+  {
+    id: 'parked-for-twelve-minutes',
+    bug: 'tasks of an endpoint that hangs are parked for twelve minutes',
+    file: BACKLOG,
+    text: 'const LATER_SECONDS = 66;',
+    replacement: 'const LATER_SECONDS = 731;',
+    test: PARKING,
+    title: 'no task is parked for longer than 66 s',
+  },
+  {
+    id: 'parked-not-brought-back',
+    bug: 'nothing brings parked tasks back once their endpoint answers',
+    file: BACKLOG,
+    text: 'if (!this.wake || lane.isWaking || lane.parked === 0) return;',
+    replacement: 'if (!this.wake || lane.isWaking || lane.parked >= 0) return;',
+    test: RECOVERY,
+    title: COMES_BACK,
+  },
+  {
+    id: 'hanging-endpoint-untried',
+    bug: 'an endpoint that hangs is not tried again before its attempts time out',
+    file: OPTIONS,
+    text: 'probeEveryMs: 500,',
+    replacement: 'probeEveryMs: 30_000,',
+    test: RECOVERY,
+    title: COMES_BACK,
+  },
+  {
+    id: 'hung-narrow-the-window',
+    bug: 'attempts that hang since before a recovery fill the window',
+    file: LANE,
+    text: 'for (const each of this.slow) if (each.startedAt < startedAt) this.#hung += 1;',
+    replacement: '',
+    test: RECOVERY,
+    title: COMES_BACK,
+  },
+  {
+    id: 'backlog-before-new',
+    bug: 'what waited goes before what is new',
+    file: QUEUE,
+    text: 'const first = this.#turn === 0 ? this.#backlog : this.#fresh;',
+    replacement: 'const first = this.#turn >= 0 ? this.#backlog : this.#fresh;',
+    test: RECOVERY,
+    title: COMES_BACK,
+  },
+  {
+    id: 'all-parked-soon',
+    bug: 'all parked tasks come up every three seconds',
+    file: BACKLOG,
+    text: 'if (!isSoon) return LATER_SECONDS;',
+    replacement: 'if (!isSoon) return SOON_SECONDS;',
+    test: PARKING,
+    title: 'few parked tasks come up after 3 s',
+  },
+  {
+    id: 'fast-slots-for-receivers',
+    bug: 'receivers that do not answer keep the fast slots of all others closed',
+    file: 'services/sender/fast-slots.ts',
+    text: 'const isHeld = this.#freed === 0 && idleShare > 0;',
+    replacement: 'const isHeld = this.#freed < 0 && idleShare > 0;',
+    test: 'test/sender/fast-slots.test.ts',
+    title: 'has more when nobody gives a slot back',
+  },
+];
