@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
+import { type BrokerCommand, isBrokerCommand, runBrokerCommand } from './api/operator/broker-commands.ts';
 import {
   type Arguments,
   type OperatorCommand,
@@ -11,7 +12,6 @@ import {
   runOperatorCommand,
 } from './api/operator/commands.ts';
 import { operatorTokenFile } from './api/operator/routes.ts';
-import { isShelfCommand, runShelfCommand, type ShelfCommand } from './api/operator/shelves.ts';
 import type { Broker } from './broker/broker.ts';
 import { openBroker } from './broker/open.ts';
 import { visibleLines } from './domain/visible-text.ts';
@@ -24,6 +24,7 @@ import { deadLetterCommands, quarantineCommands } from './operator/shelf-command
 import { shown } from './operator/shown.ts';
 import { type ShelfSummary, serviceStatus, statusText } from './operator/status-command.ts';
 import { keyCommands, merchantCommands } from './operator/store-commands.ts';
+import { streamCommands } from './operator/stream-commands.ts';
 import { clusterCommandLine } from './operator/topic-commands.ts';
 import { systemClock } from './runtime/clock.ts';
 import { ConfigError, readConfig } from './runtime/config.ts';
@@ -97,6 +98,7 @@ function commandLine(
     .command('dead-letters', 'Deliveries that are over without a success', (shelf) =>
       deadLetterCommands(shelf, execute),
     )
+    .command('streams', 'What retention took of the streams', (streams) => streamCommands(streams, execute))
     .command('replay', 'What endpoints have not got, once more', (replay) => replayCommands(replay, execute))
     .command(
       'status [urls..]',
@@ -120,7 +122,7 @@ function commandLine(
   return clusterCommandLine(commands, configOf, print)
     .demandCommand(
       1,
-      'say what to do: status, merchants, keys, keyring, audit, entity, store, quarantine, dead-letters, replay, topics or schemas',
+      'say what to do: status, merchants, keys, keyring, audit, entity, store, quarantine, dead-letters, streams, replay, topics or schemas',
     )
     .strict()
     .version(false)
@@ -162,7 +164,7 @@ function operationsUrl({ operations }: ReturnType<typeof readConfig>): string {
 
 /** The records on the shelves, as the running service counts them; opens nothing. */
 async function shelfSummaries(config: ReturnType<typeof readConfig>) {
-  const of = async (command: ShelfCommand) => {
+  const of = async (command: BrokerCommand) => {
     const url = `${operationsUrl(config)}/operator/${command}`;
     const answer = await askService(url, {}, { dataDir: config.dataDir, withinMs: LONG_TIMEOUT_MS });
     return (answer?.result ?? null) as readonly ShelfSummary[] | null;
@@ -176,7 +178,7 @@ function storeFile({ dataDir }: Pick<ReturnType<typeof readConfig>, 'dataDir'>):
 
 /** Asks the running service, or opens the store when none runs on this data directory. */
 async function ask(
-  command: OperatorCommand | ShelfCommand,
+  command: OperatorCommand | BrokerCommand,
   given: Arguments,
   config: ReturnType<typeof readConfig>,
 ): Promise<unknown> {
@@ -184,11 +186,11 @@ async function ask(
   const answer = await askService(`${operationsUrl(config)}/operator/${command}`, given, {
     dataDir: config.dataDir,
     withinMs:
-      isShelfCommand(command) || LONG_COMMANDS.includes(command) ? LONG_TIMEOUT_MS : SERVICE_TIMEOUT_MS,
+      isBrokerCommand(command) || LONG_COMMANDS.includes(command) ? LONG_TIMEOUT_MS : SERVICE_TIMEOUT_MS,
   });
   if (answer !== undefined) return answer.result;
-  if (isShelfCommand(command))
-    return withBroker(config, (broker) => runShelfCommand(broker, command, given, systemClock().now()));
+  if (isBrokerCommand(command))
+    return withBroker(config, (broker) => runBrokerCommand(broker, command, given, systemClock().now()));
   const clock = systemClock();
   const store = await openSqliteStore({
     file: storeFile(config),
@@ -218,7 +220,7 @@ async function ask(
   }
 }
 
-/** Opens the broker for its shelves only: no role is run. */
+/** Opens the broker for its shelves and streams only: no role is run. */
 async function withBroker<T>(
   config: ReturnType<typeof readConfig>,
   use: (broker: Broker) => Promise<T>,

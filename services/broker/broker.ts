@@ -19,6 +19,7 @@
 import type { DirectoryChange } from '../domain/directory.ts';
 import type { DomainEvent } from '../domain/event.ts';
 import type { DeadLetter, JournalEntry, Routed } from '../domain/journal.ts';
+import type { Loss, LostRange, TopicLosses } from '../domain/losses.ts';
 import type { Quarantined, QuarantineReason, RecordOrigin } from '../domain/quarantine.ts';
 import type { Tier } from '../domain/retry.ts';
 import type { DeliveryTask, TaskClass } from '../domain/task.ts';
@@ -52,6 +53,8 @@ export interface Broker {
     requeue(positions: readonly string[]): Promise<Requeued>;
   };
   readonly deadLetters: Shelf<DeadLetter>;
+  /** Absent where an engine deletes nothing that is not done. */
+  readonly losses?: Losses;
   status(): BrokerStatus;
   /** Resolves (never rejects) with the reason when the engine cannot go on; the process must then end. */
   readonly failed: Promise<Error>;
@@ -216,6 +219,14 @@ export interface Shelf<Item> {
   forget(positions: readonly string[]): Promise<void>;
 }
 
+/** What was deleted of the streams before it was done. */
+export interface Losses {
+  /** Every topic, whoever reads it, also while nobody does. Acknowledged losses are told for as long as they are known. */
+  list(): Promise<readonly TopicLosses[]>;
+  /** An operator has dealt with these: nobody tells of them any more. Durable when it resolves. */
+  acknowledge(topic: string, losses: readonly Loss[]): Promise<void>;
+}
+
 export interface BrokerStatus {
   readonly reachable: boolean;
   /** Streams that are consumed here and whose group does not count us among its members now, by name; empty = none. */
@@ -265,6 +276,8 @@ export interface PartitionStatus {
   readonly commitFailures: number;
   /** Records deleted before they were read, since the start. */
   readonly lost: number;
+  /** What was lost and no operator has acknowledged; null = nothing. */
+  readonly unacknowledged: LostRange | null;
   /** Times that the position was not one of the log's, since the start. */
   readonly outOfRange: number;
 }

@@ -171,6 +171,22 @@ function observeLosses(registry: Registry, broker: Pick<Broker, 'status'>): void
         for (const partition of broker.status().partitions) this.inc(labelsOf(partition), read(partition));
       },
     });
+  new Gauge({
+    name: 'hookrail_records_lost_unacknowledged',
+    help: 'Records deleted before they were read, until an operator acknowledges it.',
+    labelNames: ['stream'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [stream, partitions] of byStream(broker)) {
+        const counts = partitions.map(({ unacknowledged }) => unacknowledged?.count ?? 0);
+        this.set(
+          { stream },
+          counts.reduce((sum, count) => sum + count, 0),
+        );
+      }
+    },
+  });
   ofEach('records_lost_total', 'Records deleted before they were read.', ({ lost }) => lost);
   ofEach(
     'offsets_out_of_range_total',

@@ -1,6 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Broker, Follower } from '../broker/broker.ts';
 import type { Directory } from '../domain/directory.ts';
+import type { LostRange } from '../domain/losses.ts';
 import type { Descriptors } from '../runtime/descriptors.ts';
 import type { KeyRing } from '../runtime/keyring.ts';
 import type { Readiness } from '../runtime/operations.ts';
@@ -49,11 +50,15 @@ export function readinessOf(parts: ReadinessParts, phase: Phase): Readiness {
       ? [`${topic}/${partition}: ${lag ?? 'some'} records wait, the oldest for ${seconds(oldestMs)}`]
       : [],
   );
+  const lost = partitions.flatMap(({ topic, partition, unacknowledged }) =>
+    unacknowledged ? [lossLine(topic, partition, unacknowledged)] : [],
+  );
   const waiting = [
     ...(stuck.count === 0
       ? []
       : [`${stuck.count} inputs whose handler keeps failing, the oldest for ${seconds(stuck.oldestMs)}`]),
     ...atMost(status.waiting),
+    ...atMost(lost),
     ...(schemasWaiting === 0 ? [] : [`records wait for ${schemasWaiting} schemas of the registry`]),
     ...atMost(late),
   ];
@@ -61,6 +66,13 @@ export function readinessOf(parts: ReadinessParts, phase: Phase): Readiness {
 }
 
 const LATE_MS = 10_000;
+
+function lossLine(topic: string, partition: number, { from, to, count }: LostRange): string {
+  return (
+    `${topic}/${partition}: at most ${count} records, offsets ${from} to ${to - 1}, were deleted before they were read; ` +
+    `once that is dealt with: npm run operator -- streams acknowledge ${topic} --partition ${partition}`
+  );
+}
 
 /** Exports readiness, so that an alert can be made of it. */
 export function observeReadiness(registry: Registry, read: () => Readiness): void {

@@ -1,5 +1,5 @@
+import type { BrokerCommand } from '../api/operator/broker-commands.ts';
 import type { Arguments, OperatorCommand } from '../api/operator/commands.ts';
-import type { ShelfCommand } from '../api/operator/shelves.ts';
 
 /** The options that every command has, and yargs' own arguments besides. */
 export interface GlobalOptions {
@@ -9,7 +9,7 @@ export interface GlobalOptions {
 
 /** Has a command carried out, and prints what came of it. */
 export type Execute = (
-  command: OperatorCommand | ShelfCommand,
+  command: OperatorCommand | BrokerCommand,
   options: GlobalOptions,
   given: Arguments,
   /** Turns the result into what is printed. */

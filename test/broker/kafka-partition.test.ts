@@ -1,6 +1,6 @@
 /** Guarantee: only the contiguous prefix of done records is committed, and what is done beyond travels with it. */
 import { describe, expect, it } from 'vitest';
-import { readNote, writeNote } from '../../services/broker/kafka/commit-note.ts';
+import { type CommitNote, readNote, writeNote } from '../../services/broker/kafka/commit-note.ts';
 import { Partition } from '../../services/broker/kafka/partition.ts';
 
 const from = (offset: number, done: number[] = [], windowStart = offset) => ({
@@ -92,6 +92,40 @@ describe('a partition', () => {
     const partly = new Partition('topic', 0);
     partly.start(from(4, [5, 6, 12]), 10);
     expect(partly.lost).toEqual({ from: 4, to: 10, count: 4 });
+  });
+});
+
+describe('the losses of a partition', () => {
+  const lostOf = (note: CommitNote, first: number, acknowledged: number) => {
+    const partition = new Partition('topic', 0);
+    partition.start(note, first, acknowledged);
+    return partition.lost;
+  };
+
+  it('are those after the acknowledged ones, without what was done', () => {
+    const note = from(4, [6, 8]);
+    expect(lostOf(note, 10, 0)).toEqual({ from: 4, to: 10, count: 4 });
+    expect(lostOf(note, 10, 7)).toEqual({ from: 7, to: 10, count: 2 });
+    expect(lostOf(note, 10, 10)).toBeNull();
+    expect(lostOf(note, 4, 0)).toBeNull();
+  });
+
+  it('are added to what an earlier commit tells', () => {
+    const note = { ...from(6), lost: { from: 1, to: 4, count: 2 } };
+    expect(lostOf(note, 6, 0)).toEqual({ from: 1, to: 4, count: 2 });
+    expect(lostOf(note, 9, 0)).toEqual({ from: 1, to: 9, count: 5 });
+    expect(lostOf(note, 9, 3)).toEqual({ from: 3, to: 9, count: 4 });
+    expect(lostOf(note, 9, 4)).toEqual({ from: 6, to: 9, count: 3 });
+  });
+
+  it('are told until they are acknowledged, those that come after it on', () => {
+    const partition = read(2);
+    partition.lose(5);
+    partition.acknowledgeLost(5);
+    expect(partition.lost).toBeNull();
+    partition.lose(8);
+    partition.acknowledgeLost(5);
+    expect(partition.lost).toEqual({ from: 5, to: 8, count: 3 });
   });
 });
 

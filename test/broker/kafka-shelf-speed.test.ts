@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type LocalKafka, startLocalKafka } from '../../scripts/local-kafka/cluster.ts';
-import { runShelfCommand } from '../../services/api/operator/shelves.ts';
+import { runBrokerCommand } from '../../services/api/operator/broker-commands.ts';
 import type { Shelf } from '../../services/broker/broker.ts';
 import type { DeadLetter } from '../../services/domain/journal.ts';
 import { quarantined } from '../support/broker-records.ts';
@@ -44,8 +44,8 @@ await describeWhereKafkaStarts('shelves on a cluster with the default rebalance 
     await Promise.all(puts);
     const deadLetters: Shelf<DeadLetter> = NO_DEAD_LETTERS;
     const shelves = { quarantine: Object.assign(quarantine), deadLetters };
-    const run = (name: Parameters<typeof runShelfCommand>[1], given = {}) =>
-      runShelfCommand(shelves, name, given, Date.now());
+    const run = (name: Parameters<typeof runBrokerCommand>[1], given = {}) =>
+      runBrokerCommand(shelves, name, given, Date.now());
 
     const listedAt = performance.now();
     expect(await run('quarantine-list', { limit: 10 })).toHaveLength(10);

@@ -16,6 +16,7 @@ const PARTITION: PartitionStatus = {
   uncommittedMs: 0,
   commitFailures: 0,
   lost: 0,
+  unacknowledged: null,
   outOfRange: 0,
 };
 
@@ -69,6 +70,18 @@ test('lag, failing handlers and schemas that are waited for are told, and it sta
       '2 inputs whose handler keeps failing, the oldest for 9 s',
       'records wait for 1 schemas of the registry',
       'wh.deliver/3: 40 records wait, the oldest for 31 s',
+    ],
+  });
+});
+
+test('a loss is told until it is acknowledged, with the command that does, and it stays ready', () => {
+  const unacknowledged = { from: 40, to: 47, count: 5 };
+  expect(readiness({ partitions: [{ ...PARTITION, lost: 0, unacknowledged }] })).toEqual({
+    ready: true,
+    reasons: [],
+    waiting: [
+      'wh.deliver/3: at most 5 records, offsets 40 to 46, were deleted before they were read; ' +
+        'once that is dealt with: npm run operator -- streams acknowledge wh.deliver --partition 3',
     ],
   });
 });

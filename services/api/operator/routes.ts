@@ -2,10 +2,11 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import express, { type Router } from 'express';
+import type { Broker } from '../../broker/broker.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { isBrokerCommand, runBrokerCommand } from './broker-commands.ts';
 import { type OperatorDeps, OperatorError, runOperatorCommand } from './commands.ts';
 import type { Shelves } from './erase-entity.ts';
-import { isShelfCommand, runShelfCommand } from './shelves.ts';
 
 /** Some thousand positions of a shelf. */
 const BODY_BYTES_MAX = 128 * 1024;
@@ -23,7 +24,7 @@ export function operatorTokenFile(dataDir: string): string {
  */
 export function operatorRoutes(
   given: Omit<OperatorDeps, 'withShelves'> & {
-    readonly broker: Shelves;
+    readonly broker: Shelves & Pick<Broker, 'losses'>;
     readonly dataDir: string;
     readonly log: Logger;
   },
@@ -42,8 +43,8 @@ export function operatorRoutes(
     const { command } = request.params;
     try {
       const args = request.body ?? {};
-      const result = isShelfCommand(command)
-        ? await runShelfCommand(deps.broker, command, args, deps.clock.now())
+      const result = isBrokerCommand(command)
+        ? await runBrokerCommand(deps.broker, command, args, deps.clock.now())
         : await runOperatorCommand(deps, command, args);
       deps.log.info({ event: 'operator_command', command });
       response.setHeader('Cache-Control', 'no-store').json({ result });

@@ -4,7 +4,7 @@ import { QUARANTINE_REASONS, type Quarantined, type QuarantineReason } from '../
 import { timestamp } from '../endpoint-json.ts';
 import { type Arguments, limitOf, OperatorError, timeOf } from './arguments.ts';
 
-/** What an operator does with the broker's shelves: the same through a running service and without one. */
+/** What an operator does with the broker's shelves. */
 
 type Shelves = Pick<Broker, 'quarantine' | 'deadLetters'>;
 type Command = (shelves: Shelves, given: Arguments, now: number) => Promise<unknown>;
@@ -12,7 +12,7 @@ type Command = (shelves: Shelves, given: Arguments, now: number) => Promise<unkn
 const LIST_DEFAULT = 100;
 const LIST_MAX = 1000;
 
-const COMMANDS = {
+export const SHELF_COMMANDS = {
   'quarantine-list': async ({ quarantine }, given, now) => {
     const matches = matcherOf(filterOf(given, now));
     const records = await quarantine.list({ ...pageOf(given), matches }).catch(refuseRange);
@@ -33,22 +33,6 @@ const COMMANDS = {
   },
   'dead-letters-summary': ({ deadLetters }) => summaryOf(deadLetters),
 } as const satisfies Record<string, Command>;
-
-export type ShelfCommand = keyof typeof COMMANDS;
-
-export function isShelfCommand(name: string): name is ShelfCommand {
-  return Object.hasOwn(COMMANDS, name);
-}
-
-/** Runs one command. Throws OperatorError for what cannot be done. */
-export function runShelfCommand(
-  shelves: Shelves,
-  name: ShelfCommand,
-  given: Arguments,
-  now: number,
-): Promise<unknown> {
-  return COMMANDS[name](shelves, given, now);
-}
 
 /** Named in an answer; the others are still listed. */
 const REFUSALS_MAX = 20;

@@ -1,7 +1,7 @@
 import type { Admin, Kafka } from 'kafkajs';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { type Cluster, clusterOf } from './kafkajs-cluster.ts';
+import { type Cluster, clusterOf, type OffsetCommit } from './kafkajs-cluster.ts';
 import {
   askLeaders,
   type Offsets,
@@ -16,6 +16,9 @@ interface Range {
   readonly low: number;
   readonly high: number;
 }
+
+/** As Kafka's protocol has it, of whoever is no member of the group. */
+const NO_MEMBER = { groupGenerationId: -1, memberId: '' };
 
 /** By partition. */
 export type Bounds = ReadonlyMap<number, Range>;
@@ -131,6 +134,20 @@ export class Admins {
     const commit = (await this.#commits(groupId, topic)).get(partition);
     if (!commit) throw new Error(`the cluster tells of no partition ${partition} of ${topic}`);
     return commit;
+  }
+
+  /** Commits an offset for a group that has no members. Rejects when it has some, and when it is not known to be durable. */
+  async commit(groupId: string, { topic, ...partition }: OffsetCommit): Promise<void> {
+    await this.#cluster.ask(async (cluster) => {
+      const coordinator = await cluster.findGroupCoordinator({ groupId });
+      await coordinator.offsetCommit({ ...NO_MEMBER, groupId, topics: [{ topic, partitions: [partition] }] });
+    });
+  }
+
+  /** The names of all groups that our user may see. */
+  async groups(): Promise<ReadonlySet<string>> {
+    const { groups } = await this.ask((admin) => admin.listGroups());
+    return new Set(groups.map(({ groupId }) => groupId));
   }
 
   async close(): Promise<void> {

@@ -1,14 +1,7 @@
+import type { LostRange } from '../../domain/losses.ts';
+
 /** Kafka takes 4096 bytes of metadata with an offset; base64 needs four thirds, and the rest some 120. */
 const BITMAP_BYTES_MAX = 2700;
-
-/** Records that were deleted before they were done. Several such ranges become one. */
-export interface LostRange {
-  readonly from: number;
-  /** The offset after the last. */
-  readonly to: number;
-  /** How many were not done: at most, since offsets may have had no record. */
-  readonly count: number;
-}
 
 /** What is committed with an offset: what is done beyond it, and where reading starts to recognise copies again. */
 export interface CommitNote {
@@ -40,7 +33,7 @@ export function writeNote({ offset, windowStart, done, topicId, lost }: CommitNo
     const bit = one - offset - 1;
     if (bit <= last) bits[bit >> 3] = (bits[bit >> 3] ?? 0) | (1 << (bit & 7));
   }
-  const range = lost ? `${lost.from}-${lost.to}-${lost.count}` : '';
+  const range = lost ? writeRange(lost) : '';
   const known = topicId || range ? `;${topicId ?? ''};${range}` : '';
   return `1;${windowStart};${Buffer.from(bits).toString('base64')}${known}`;
 }
@@ -65,7 +58,13 @@ export function readNote(offset: number, metadata: string | null): CommitNote {
   };
 }
 
-function readRange(text: string | undefined): LostRange | null {
+/** As `readRange` reads it. */
+export function writeRange({ from, to, count }: LostRange): string {
+  return `${from}-${to}-${count}`;
+}
+
+/** Null where there is none. */
+export function readRange(text: string | undefined): LostRange | null {
   const [from, to, count] = (text ?? '').split('-').map(Number);
   if (from === undefined || to === undefined || count === undefined) return null;
   return [from, to, count].every(Number.isSafeInteger) ? { from, to, count } : null;

@@ -30,6 +30,7 @@ import type { KafkaBrokerOptions } from './kafka-broker-options.ts';
 import { brokersOf } from './kafkajs-brokers.ts';
 import { Lag } from './lag.ts';
 import { lagTopics } from './lag-topics.ts';
+import { KafkaLosses } from './losses/kafka-losses.ts';
 import type { ReadRecord } from './partition.ts';
 import { KafkaProducer } from './producer.ts';
 import { Publisher } from './publisher.ts';
@@ -82,6 +83,7 @@ class Engine implements KafkaBroker {
   readonly journal: KafkaJournal;
   readonly quarantine: QuarantineShelf;
   readonly deadLetters: Broker['deadLetters'];
+  readonly losses: KafkaLosses;
   /** Outages pass, and this engine waits for their end: it never gives up by itself. */
   readonly failed = new Promise<Error>(() => {});
   readonly #options: KafkaBrokerOptions;
@@ -148,20 +150,7 @@ class Engine implements KafkaBroker {
     const mayWrite = (topic: string, key: string) => this.#producer.isPromptFor(topic, key);
     const seen = windows.tasks;
     const askTime = timeQuestion(this.#producer, topics.quarantine, options.random);
-    const streams = {
-      time,
-      askTime,
-      records,
-      topics,
-      clock,
-      retryScale,
-      mayBegin,
-      mayWrite,
-      open,
-      poison,
-      seen,
-      closing,
-    };
+    const streams = { ...options, time, askTime, mayBegin, mayWrite, open, poison, seen, closing };
     this.#taskStreams = new TaskStreams(streams);
     this.#sources = new Sources({
       ...deps,
@@ -173,6 +162,13 @@ class Engine implements KafkaBroker {
     this.events = this.#sources.events;
     this.tasks = this.#sources.tasks;
     this.journal = this.#journalOf(options);
+    this.losses = new KafkaLosses({
+      ...deps,
+      topics: lagged,
+      directory: topics.directory,
+      topicId: (topic) => this.#topicIds.idOf(topic),
+      consumers: this.#consumers,
+    });
   }
 
   #journalOf({ records, clock, log, clusterId, topics }: KafkaBrokerOptions): KafkaJournal {
@@ -192,6 +188,7 @@ class Engine implements KafkaBroker {
     await this.#producer.open();
     await this.#lag.open();
     this.#retentions.start();
+    this.losses.start();
   }
 
   publishEvents(events: readonly DomainEvent[], traceparent?: string): Promise<PublishedEvent[]> {
@@ -254,6 +251,7 @@ class Engine implements KafkaBroker {
     this.#lag.close();
     this.#time.close();
     this.#retentions.close();
+    this.losses.close();
     await Promise.all([
       this.#sources.abandon(),
       this.#directory.close(),
@@ -287,6 +285,7 @@ class Engine implements KafkaBroker {
       unreadable: (record, cause) => this.#poison(record, cause, () => consumer.done(record)),
       ...rest,
       ...this.#lag.watching(topic, rest),
+      ...this.losses.watching(topic),
     });
     this.#consumers.add(consumer);
     return consumer;

@@ -50,8 +50,22 @@ export interface Cluster {
       readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
     }[]
   >;
+  /** The broker that keeps a group's offsets. Asks again for some seconds. */
+  findGroupCoordinator(group: { readonly groupId: string }): Promise<{
+    offsetCommit(request: OffsetCommitRequest): Promise<unknown>;
+  }>;
   refreshMetadata(): Promise<void>;
   refreshMetadataIfNecessary(): Promise<void>;
+}
+
+interface OffsetCommitRequest {
+  readonly groupId: string;
+  readonly groupGenerationId: number;
+  readonly memberId: string;
+  readonly topics: readonly {
+    readonly topic: string;
+    readonly partitions: readonly Omit<OffsetCommit, 'topic'>[];
+  }[];
 }
 
 export interface FetchRequest {
@@ -66,6 +80,14 @@ export interface FetchRequest {
       readonly maxBytes: number;
     }[];
   }[];
+}
+
+/** An offset to be committed. */
+export interface OffsetCommit {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: string;
+  readonly metadata: string;
 }
 
 /** The answer for one partition, as kafkajs decodes it. */

@@ -109,6 +109,7 @@ export class Place {
       uncommittedMs: this.#uncommittedSince === null ? 0 : now - this.#uncommittedSince,
       commitFailures: this.commitFailures,
       lost: this.lost,
+      unacknowledged: this.isHeld ? (this.#holder?.lost ?? null) : null,
       outOfRange: this.outOfRange,
     };
   }

@@ -1,5 +1,7 @@
 import type { IHeaders, KafkaMessage } from 'kafkajs';
-import { type CommitNote, type LostRange, writeNote } from './commit-note.ts';
+import type { LostRange } from '../../domain/losses.ts';
+import { type CommitNote, writeNote } from './commit-note.ts';
+import { deletedBefore, joined, rangeFrom } from './losses/lost-range.ts';
 
 /** A record as it was read. */
 export interface ReadRecord {
@@ -62,11 +64,9 @@ export class Partition {
     this.id = id;
   }
 
-  /** The position is known. `first`: the oldest record that there is. */
-  start(note: CommitNote, first: number): void {
-    this.#lost = note.lost;
-    const done = [...note.done].filter((one) => one < first).length;
-    if (note.offset < first) this.#addLost(note.offset, first, first - note.offset - done);
+  /** The position is known. `first`: the oldest record that there is; `acknowledged`: losses before it are not told. */
+  start(note: CommitNote, first: number, acknowledged = 0): void {
+    this.#lost = joined(rangeFrom(note.lost, acknowledged), deletedBefore(first, note, acknowledged));
     this.#prefix = Math.max(note.offset, first);
     for (const offset of note.done) if (offset >= this.#prefix) this.#done.add(offset);
     this.next = Math.max(note.windowStart, first);
@@ -113,7 +113,7 @@ export class Partition {
   lose(first: number): number {
     const from = Math.max(this.next ?? 0, this.#prefix);
     const count = Math.max(0, first - from);
-    if (count > 0) this.#addLost(from, first, count);
+    if (count > 0) this.#lost = joined(this.#lost, { from, to: first, count });
     this.skipTo(first);
     return count;
   }
@@ -123,14 +123,9 @@ export class Partition {
     return this.#lost;
   }
 
-  acknowledgeLost(): void {
-    this.#lost = null;
-  }
-
-  #addLost(from: number, to: number, count: number): void {
-    if (count <= 0) return;
-    const { from: first = from, to: last = to, count: earlier = 0 } = this.#lost ?? {};
-    this.#lost = { from: Math.min(first, from), to: Math.max(last, to), count: earlier + count };
+  /** An operator knows of what was lost before `offset`. */
+  acknowledgeLost(offset: number): void {
+    this.#lost = rangeFrom(this.#lost, offset);
   }
 
   hold(bytes: number): void {

@@ -1,9 +1,10 @@
+import type { LostRange } from '../../domain/losses.ts';
 import { type CommitNote, readNote } from './commit-note.ts';
 import type { TopicConsumerOptions } from './topic-consumer-options.ts';
 
 type Options = Pick<
   TopicConsumerOptions,
-  'admins' | 'groupId' | 'log' | 'lost' | 'startOf' | 'topic' | 'topicId'
+  'acknowledged' | 'admins' | 'groupId' | 'log' | 'lost' | 'startOf' | 'topic' | 'topicId'
 >;
 
 interface StartPosition {
@@ -13,6 +14,8 @@ interface StartPosition {
   /** The offset after the newest record. */
   readonly end: number;
   readonly topicId: string | null;
+  /** Losses before this offset are known to an operator. */
+  readonly acknowledged: number;
 }
 
 /**
@@ -34,17 +37,19 @@ export async function startPosition(options: Options, id: number): Promise<Start
       { topic, partition: id, position, end },
       'the topic was deleted and created again, or its end was lost: reading it from its beginning',
     );
-    return { note: readNote(first, null), first, end, topicId };
+    return { note: readNote(first, null), first, end, topicId, acknowledged: 0 };
   }
   const note = startOf ? { ...readNote(position, null), lost: isOther ? null : committed.lost } : committed;
-  return { note, first, end, topicId };
+  const hasLost = note.lost !== null || note.offset < first;
+  const acknowledged = hasLost ? ((await options.acknowledged?.(id, topicId)) ?? 0) : 0;
+  return { note, first, end, topicId, acknowledged };
 }
 
 /** An error line and a count: what was deleted cannot come back. */
 export function tellLost(
   { log, lost: count, topic }: Pick<Options, 'log' | 'lost' | 'topic'>,
   partition: number,
-  { from, to, lost }: { readonly from: number; readonly to: number; readonly lost: number },
+  { from, to, count: lost }: LostRange,
 ): void {
   log.error(
     { topic, partition, from, to, lost },

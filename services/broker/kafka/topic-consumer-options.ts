@@ -45,6 +45,8 @@ export interface TopicConsumerOptions {
   readonly lost?: (partition: number, count: number) => void;
   /** The log has no record at our position. */
   readonly outOfRange?: (partition: number) => void;
+  /** Up to which offset losses are known to an operator; absent = none is. */
+  readonly acknowledged?: (partition: number, topicId: string | null) => Promise<number>;
   /** Partitions are not ours any more, or heartbeats are answered again: what was held back may have changed. */
   readonly changed?: () => void;
   /** Whether what comes of new work can be written down; absent = always. */

@@ -4,6 +4,7 @@ import { Commits } from './commits.ts';
 import { errorLine } from './error-line.ts';
 import { fetchedOffset, isOutOfRange, unreadableBatch } from './fetch/fetch-answers.ts';
 import { GroupMember } from './group-member.ts';
+import { deletedBefore } from './losses/lost-range.ts';
 import { Partition, type ReadRecord, readRecord } from './partition.ts';
 import { startPosition, tellLost } from './start-position.ts';
 import type { TopicConsumerOptions } from './topic-consumer-options.ts';
@@ -165,12 +166,12 @@ export class TopicConsumer {
     const { clock, log, topic } = this.#options;
     while (partition.isAlive && !this.#member.isEnded) {
       try {
-        const { note, first, end, topicId } = await startPosition(this.#options, partition.id);
+        const { note, first, end, topicId, acknowledged } = await startPosition(this.#options, partition.id);
         if (!partition.isAlive || this.#member.isEnded) return;
         partition.topicId = topicId;
-        partition.start(note, first);
-        const lost = (partition.lost?.count ?? 0) - (note.lost?.count ?? 0);
-        if (lost > 0) tellLost(this.#options, partition.id, { from: note.offset, to: first, lost });
+        partition.start(note, first, acknowledged);
+        const lost = deletedBefore(first, note, acknowledged);
+        if (lost) tellLost(this.#options, partition.id, lost);
         if (earlier && earlier.next !== null) partition.takeOver(earlier, end);
         this.#options.assigned?.(partition);
         this.#fetchFrom(partition);
@@ -251,7 +252,7 @@ export class TopicConsumer {
         if (!partition.isAlive || partition.next !== expected) return;
         if (id !== partition.topicId || high < expected) return this.#startAnew(partition);
         const lost = partition.lose(low);
-        if (lost > 0) tellLost(this.#options, partition.id, { from: expected, to: low, lost });
+        if (lost > 0) tellLost(this.#options, partition.id, { from: expected, to: low, count: lost });
         else log.warn({ topic, partition: partition.id, expected, got }, 'offset gap, refetching');
         this.#fetchFrom(partition);
         return;

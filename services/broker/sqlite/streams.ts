@@ -119,6 +119,7 @@ const IDLE = {
   uncommittedMs: 0,
   commitFailures: 0,
   lost: 0,
+  unacknowledged: null,
   outOfRange: 0,
 } as const;
 

@@ -130,7 +130,7 @@ await describeWithKafka('a reader whose position', ({ brokers }) => {
     );
     expect(lostIn(third)).toEqual([{ from: 2, to: 5, count: 3 }]);
     expect(errors()).toHaveLength(1);
-    for (const partition of third.partitions) partition.acknowledgeLost();
+    for (const partition of third.partitions) partition.acknowledgeLost(5);
     await send('6');
     await eventually('the next', () => seen.includes('6'), WITHIN_MS);
     await third.stop(5000);

@@ -1,0 +1,24 @@
+import type { Broker } from '../../broker/broker.ts';
+import type { Arguments } from './arguments.ts';
+import { SHELF_COMMANDS } from './shelves.ts';
+import { STREAM_COMMANDS } from './streams.ts';
+
+/** What an operator asks of the broker and not of the store: the same through a running service and without one. */
+
+const COMMANDS = { ...SHELF_COMMANDS, ...STREAM_COMMANDS } as const;
+
+export type BrokerCommand = keyof typeof COMMANDS;
+
+export function isBrokerCommand(name: string): name is BrokerCommand {
+  return Object.hasOwn(COMMANDS, name);
+}
+
+/** Runs one command. Throws OperatorError for what cannot be done. */
+export function runBrokerCommand(
+  broker: Pick<Broker, 'quarantine' | 'deadLetters' | 'losses'>,
+  name: BrokerCommand,
+  given: Arguments,
+  now: number,
+): Promise<unknown> {
+  return COMMANDS[name](broker, given, now);
+}

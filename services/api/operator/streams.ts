@@ -1,0 +1,63 @@
+import type { Broker, Losses } from '../../broker/broker.ts';
+import type { Loss, TopicLosses } from '../../domain/losses.ts';
+import { type Arguments, OperatorError } from './arguments.ts';
+
+/** What an operator asks about the streams, and has acknowledged. */
+
+type Command = (broker: Pick<Broker, 'losses'>, given: Arguments) => Promise<unknown>;
+
+export const STREAM_COMMANDS = {
+  'streams-list': async (broker) => {
+    const topics = await lossesOf(broker).list();
+    return topics.map(({ losses, ...topic }) => ({ ...topic, losses: losses.map(lossJson) }));
+  },
+  'streams-acknowledge': acknowledge,
+} as const satisfies Record<string, Command>;
+
+/** Acknowledges what is lost of a stream or a topic, or of one of its partitions; names each loss. */
+async function acknowledge(broker: Pick<Broker, 'losses'>, given: Arguments): Promise<unknown> {
+  const losses = lossesOf(broker);
+  const topics = chosenOf(await losses.list(), given);
+  const told: object[] = [];
+  for (const { stream, topic, losses: all } of topics) {
+    const open = all.filter(
+      ({ partition, isAcknowledged }) => !isAcknowledged && partition === (given.partition ?? partition),
+    );
+    if (open.length > 0) await losses.acknowledge(topic, open);
+    told.push(...open.map((loss) => ({ stream, topic, ...lossJson({ ...loss, isAcknowledged: true }) })));
+  }
+  return told;
+}
+
+/** The topics that are meant. */
+function chosenOf(all: readonly TopicLosses[], { stream, partition }: Arguments): readonly TopicLosses[] {
+  const chosen = all.filter((one) => one.stream === stream || one.topic === stream);
+  const [first, second] = chosen;
+  if (first === undefined) {
+    const names = [...new Set(all.map((one) => one.stream)), ...all.map(({ topic }) => topic)];
+    throw new OperatorError(`there is no stream or topic "${stream}": ${names.join(', ')}`);
+  }
+  if (partition === undefined) return chosen;
+  if (second !== undefined) {
+    const names = chosen.map(({ topic }) => topic).join(', ');
+    throw new OperatorError(`partition: ${stream} has several topics, name the one that is meant: ${names}`);
+  }
+  if (!Number.isInteger(partition) || Number(partition) < 0 || Number(partition) >= first.partitions)
+    throw new OperatorError(`partition: ${first.topic} has the partitions 0 to ${first.partitions - 1}`);
+  return chosen;
+}
+
+function lossesOf({ losses }: Pick<Broker, 'losses'>): Losses {
+  if (losses) return losses;
+  throw new OperatorError('the embedded engine deletes nothing that is not done: there is nothing to tell');
+}
+
+function lossJson({ partition, from, to, count, isAcknowledged }: Loss) {
+  return {
+    partition,
+    firstOffset: from,
+    lastOffset: to - 1,
+    records: count,
+    acknowledged: isAcknowledged,
+  };
+}

@@ -1,0 +1,127 @@
+import type { LostRange } from '../../../domain/losses.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import type { Admins } from '../admins.ts';
+import { rootOf } from '../client.ts';
+import { readRange, writeRange } from '../commit-note.ts';
+import { errorLine } from '../error-line.ts';
+
+/** An operator knows of everything that was lost before `to`. */
+interface Acknowledgement {
+  readonly topicId: string | null;
+  readonly to: number;
+  /** The last loss that was acknowledged; null = its range was not kept. */
+  readonly range: LostRange | null;
+}
+
+export interface AcknowledgementsOptions {
+  readonly admins: Admins;
+  readonly log: Logger;
+  /** What our consumer groups' names begin with. */
+  readonly groupPrefix: string;
+  /** The directory's topic: one that every process may read, so that it may commit offsets for it. */
+  readonly directory: string;
+}
+
+/** How often acknowledgements in use are committed again: brokers forget them after offsets.retention.minutes. */
+const RENEW_MS = 86_400_000;
+
+/** The only partition of the directory's topic. */
+const PARTITION = 0;
+
+/**
+ * Up to which offset operators have acknowledged the losses of a partition. It is kept as an offset that the group
+ * `<prefix>lost.<topic>.<partition>` has committed, with `<topicId>;<range>` as its metadata: every process reads it,
+ * and the operator's tool writes it also while the group that reads the topic has members. No group of these has any.
+ */
+export class Acknowledgements {
+  readonly #options: AcknowledgementsOptions;
+  /** The groups of those that a position here counts on, and when they were last committed. */
+  readonly #inUse = new Map<string, number>();
+  #isRefused = false;
+
+  constructor(options: AcknowledgementsOptions) {
+    this.#options = options;
+  }
+
+  /** Losses before this offset are acknowledged; 0 = none is. `topicId`: what was acknowledged of another topic is not heard. */
+  async upTo(topic: string, partition: number, topicId: string | null): Promise<number> {
+    const group = this.#groupOf(topic, partition);
+    const found = await this.#read(group);
+    if (!found || !isOf(found, topicId)) return 0;
+    if (!this.#inUse.has(group)) this.#inUse.set(group, Number.NEGATIVE_INFINITY);
+    return found.to;
+  }
+
+  /** Of all partitions of a topic. `groups`: the names of all groups that there are. */
+  async ofTopic(
+    topic: string,
+    topicId: string | null,
+    groups: ReadonlySet<string>,
+    partitions: Iterable<number>,
+  ): Promise<ReadonlyMap<number, Acknowledgement>> {
+    const all = new Map<number, Acknowledgement>();
+    for (const partition of partitions) {
+      const group = this.#groupOf(topic, partition);
+      const found = groups.has(group) ? await this.#read(group) : null;
+      if (found && isOf(found, topicId)) all.set(partition, found);
+    }
+    return all;
+  }
+
+  /** Durable when it resolves. */
+  async acknowledge(
+    topic: string,
+    partition: number,
+    topicId: string | null,
+    range: LostRange,
+  ): Promise<void> {
+    await this.#commit(this.#groupOf(topic, partition), { topicId, to: range.to, range });
+  }
+
+  /** Keeps those in use from being forgotten. A position that stays where it is may need them for months. Never rejects. */
+  async renew(now: number): Promise<void> {
+    for (const [group, renewedAt] of this.#inUse) {
+      if (now - renewedAt < RENEW_MS) continue;
+      try {
+        const found = await this.#read(group);
+        if (found) await this.#commit(group, found);
+        this.#inUse.set(group, now);
+      } catch (error) {
+        this.#options.log.debug({ group, detail: errorLine(error) }, 'an acknowledgement was not renewed');
+      }
+    }
+  }
+
+  async #commit(group: string, { topicId, to, range }: Acknowledgement): Promise<void> {
+    const { admins, directory } = this.#options;
+    const metadata = `${topicId ?? ''};${range ? writeRange(range) : ''}`;
+    await admins.commit(group, { topic: directory, partition: PARTITION, offset: `${to}`, metadata });
+  }
+
+  /** The brokers' answer; null = nothing is committed, or our user may not see it, which is told. */
+  async #read(group: string): Promise<Acknowledgement | null> {
+    const { admins, directory, log } = this.#options;
+    try {
+      const { offset, metadata } = await admins.committedOf(group, directory, PARTITION);
+      if (offset < 0) return null;
+      const [topicId, range] = (metadata ?? '').split(';');
+      return { topicId: topicId || null, to: offset, range: readRange(range) };
+    } catch (error) {
+      if (rootOf(error).type !== 'GROUP_AUTHORIZATION_FAILED') throw error;
+      if (!this.#isRefused) {
+        const means = '`npm run operator -- topics` prints the ACLs';
+        log.warn({ group }, `whether a loss was acknowledged may not be read: our user needs READ; ${means}`);
+      }
+      this.#isRefused = true;
+      return null;
+    }
+  }
+
+  #groupOf(topic: string, partition: number): string {
+    return `${this.#options.groupPrefix}lost.${topic}.${partition}`;
+  }
+}
+
+function isOf(found: Acknowledgement, topicId: string | null): boolean {
+  return topicId === null || found.topicId === null || found.topicId === topicId;
+}

@@ -1,0 +1,149 @@
+import type { Loss, LostRange, TopicLosses } from '../../../domain/losses.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Losses } from '../../broker.ts';
+import { type CommitNote, readNote } from '../commit-note.ts';
+import { errorLine } from '../error-line.ts';
+import type { LagTopic } from '../lag.ts';
+import type { TopicConsumer } from '../topic-consumer.ts';
+import { Acknowledgements, type AcknowledgementsOptions } from './acknowledgements.ts';
+import { deletedBefore, joined, rangeFrom } from './lost-range.ts';
+
+/** How often a process that tells of a loss looks whether it was acknowledged. */
+const LOOK_MS = 5000;
+
+export interface KafkaLossesOptions extends AcknowledgementsOptions {
+  readonly clock: Clock;
+  readonly topics: readonly LagTopic[];
+  /** How many each topic had at the start; it may have more by now. */
+  readonly partitions: ReadonlyMap<string, number>;
+  /** A topic's id as it is now; null = brokers do not tell. */
+  readonly topicId: (topic: string) => Promise<string | null>;
+  /** Everything that reads a topic in this process. */
+  readonly consumers: ReadonlySet<Pick<TopicConsumer, 'topic' | 'partitions'>>;
+}
+
+/**
+ * What retention took. The process that reads a partition finds its losses, keeps them in the metadata of its commits and
+ * tells of them until they are acknowledged. Of partitions that it does not read, this process works them out of the
+ * group's commits and the oldest offsets, so that a loss is seen also before anybody reads the partition again.
+ */
+export class KafkaLosses implements Losses {
+  readonly #options: KafkaLossesOptions;
+  readonly #acknowledgements: Acknowledgements;
+  #cancel: () => void = () => {};
+  #isClosed = false;
+
+  constructor(options: KafkaLossesOptions) {
+    this.#options = options;
+    this.#acknowledgements = new Acknowledgements(options);
+  }
+
+  /** The option of a topic's consumer that asks up to where losses are acknowledged. */
+  watching(topic: string) {
+    return {
+      acknowledged: (partition: number, topicId: string | null) =>
+        this.#acknowledgements.upTo(topic, partition, topicId),
+    };
+  }
+
+  /** Looks by itself until the end. Brokers are asked only while there are losses or acknowledgements in use. */
+  start(): void {
+    const { clock } = this.#options;
+    this.#cancel = clock.at(clock.now() + LOOK_MS, () => {
+      void this.#look().finally(() => {
+        if (!this.#isClosed) this.start();
+      });
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#cancel();
+  }
+
+  async list(): Promise<TopicLosses[]> {
+    const { admins, partitions, topics } = this.#options;
+    const [starts, groups] = await Promise.all([
+      admins.startsOf(topics.map(({ topic }) => topic)),
+      admins.groups(),
+    ]);
+    return Promise.all(
+      topics.map(async (one) => {
+        const { stream, topic } = one;
+        // Of a partition without a leader nobody tells the oldest record: what its commits tell is left.
+        const silent = Array.from({ length: partitions.get(topic) ?? 0 }, (_, id) => [id, 0] as const);
+        const firsts = new Map([...silent, ...(starts.get(topic) ?? [])]);
+        return { stream, topic, partitions: firsts.size, losses: await this.#lossesOf(one, firsts, groups) };
+      }),
+    );
+  }
+
+  async acknowledge(topic: string, losses: readonly Loss[]): Promise<void> {
+    const topicId = await this.#options.topicId(topic);
+    for (const { partition, from, to, count } of losses)
+      await this.#acknowledgements.acknowledge(topic, partition, topicId, { from, to, count });
+    await this.#look();
+  }
+
+  /** `firsts`: the oldest record's offset, by partition. */
+  async #lossesOf(
+    { topic, groupId }: LagTopic,
+    firsts: ReadonlyMap<number, number>,
+    groups: ReadonlySet<string>,
+  ): Promise<Loss[]> {
+    const { admins } = this.#options;
+    const topicId = await this.#options.topicId(topic);
+    const commits = await admins.commitsOf(groupId, topic);
+    const known = await this.#acknowledgements.ofTopic(topic, topicId, groups, firsts.keys());
+    const held = this.#heldOf(topic);
+    return [...firsts].flatMap(([partition, first]) => {
+      const { range = null, to = 0 } = known.get(partition) ?? {};
+      const commit = commits.get(partition);
+      const note = commit ? readNote(commit.offset, commit.metadata) : null;
+      const left = held.has(partition)
+        ? rangeFrom(held.get(partition) ?? null, to)
+        : lossOf(note, topicId, first, to);
+      return [
+        ...(range ? [{ partition, ...range, isAcknowledged: true }] : []),
+        ...(left ? [{ partition, ...left, isAcknowledged: false }] : []),
+      ];
+    });
+  }
+
+  /** What this process knows of the partitions that it reads. */
+  #heldOf(topic: string): ReadonlyMap<number, LostRange | null> {
+    const own = [...this.#options.consumers].filter((consumer) => consumer.topic === topic);
+    const partitions = own.flatMap((consumer) => [...consumer.partitions]);
+    return new Map(partitions.filter(({ next }) => next !== null).map(({ id, lost }) => [id, lost]));
+  }
+
+  /** Never rejects. */
+  async #look(): Promise<void> {
+    const { clock, consumers, log } = this.#options;
+    for (const { topic, partitions } of consumers) {
+      for (const partition of partitions) {
+        const { id, lost, topicId } = partition;
+        if (!lost) continue;
+        try {
+          const upTo = await this.#acknowledgements.upTo(topic, id, topicId);
+          partition.acknowledgeLost(upTo);
+          if (upTo > lost.from) log.info({ topic, partition: id, ...lost, upTo }, 'a loss was acknowledged');
+        } catch (error) {
+          log.debug({ topic, partition: id, detail: errorLine(error) }, 'an acknowledgement cannot be read');
+        }
+      }
+    }
+    await this.#acknowledgements.renew(clock.now());
+  }
+}
+
+/** What a commit says was lost, and what was deleted since. Of a commit in another topic nothing is known. */
+function lossOf(
+  note: CommitNote | null,
+  topicId: string | null,
+  first: number,
+  acknowledged: number,
+): LostRange | null {
+  if (!note || (topicId !== null && note.topicId !== null && note.topicId !== topicId)) return null;
+  return joined(rangeFrom(note.lost, acknowledged), deletedBefore(first, note, acknowledged));
+}

@@ -1,0 +1,65 @@
+import type { Argv } from 'yargs';
+import type { Execute, GlobalOptions } from './execute.ts';
+
+/** A row of what `streams-list` answers. */
+interface Topic {
+  readonly stream: string;
+  readonly topic: string;
+  readonly partitions: number;
+  readonly losses: readonly {
+    readonly partition: number;
+    readonly firstOffset: number;
+    readonly lastOffset: number;
+    readonly records: number;
+    readonly acknowledged: boolean;
+  }[];
+}
+
+/** `streams list|acknowledge`: what was deleted before it was read. */
+export function streamCommands(commands: Argv<GlobalOptions>, run: Execute): Argv<GlobalOptions> {
+  return commands
+    .command(
+      'list',
+      'The topics of every stream, and what retention deleted of them before it was read',
+      (list) => list,
+      (argv) => {
+        const shape =
+          argv.output === 'text' ? (rows: unknown) => listText(rows as readonly Topic[]) : undefined;
+        return run('streams-list', argv, {}, shape);
+      },
+    )
+    .command(
+      'acknowledge <stream>',
+      'Say that a loss was dealt with: it is not told any more',
+      (acknowledge) =>
+        acknowledge
+          .positional('stream', {
+            type: 'string',
+            demandOption: true,
+            describe: 'A stream or one of its topics, as streams list names them',
+          })
+          .option('partition', { type: 'number', describe: 'Only losses of this partition of the topic' }),
+      (argv) => {
+        const { stream, partition } = argv;
+        return run('streams-acknowledge', argv, { stream, partition });
+      },
+    )
+    .demandCommand(1, 'say what to do with streams: list, acknowledge');
+}
+
+/** A line for each topic, and one for each loss. */
+function listText(topics: readonly Topic[]): string {
+  return topics
+    .flatMap(({ stream, topic, partitions, losses }) => [
+      `${stream}: ${topic}, ${partitions} ${partitions === 1 ? 'partition' : 'partitions'}; ` +
+        (losses.length === 0 ? 'nothing lost' : 'LOST:'),
+      ...losses.map(
+        ({ partition, firstOffset, lastOffset, records, acknowledged }) =>
+          `  partition ${partition}: offsets ${firstOffset} to ${lastOffset}, at most ${records} records; ` +
+          (acknowledged
+            ? 'acknowledged'
+            : `NOT acknowledged: streams acknowledge ${topic} --partition ${partition}`),
+      ),
+    ])
+    .join('\n');
+}
