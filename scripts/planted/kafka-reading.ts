@@ -94,9 +94,9 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   {
     id: 'retention-skips-silently',
     bug: 'what retention deleted while nothing ran is skipped without a word',
-    file: PARTITION,
-    text: 'if (note.offset < first) this.#addLost(note.offset, first, first - note.offset - done);',
-    replacement: 'void done;',
+    file: 'services/broker/kafka/losses/lost-range.ts',
+    text: 'return count > 0 ? { from, to: first, count } : null;',
+    replacement: 'return count < 0 ? { from, to: first, count } : null;',
     test: PARTITION_TEST,
     title: 'starts at the oldest record',
   },
