@@ -3,6 +3,7 @@
  * Kafka: kafka-topics.test.ts asks a real one.
  */
 import { describe, expect, it } from 'vitest';
+import { checkEventsTopic } from '../../services/broker/kafka/events-topic-check.ts';
 import { checkOffsetsRetention, checkTopic } from '../../services/broker/kafka/topic-check.ts';
 import { aclCommands } from '../../services/broker/kafka/topic-commands.ts';
 import { type TopicSpec, topicNames, topicSpecs } from '../../services/broker/kafka/topics.ts';
@@ -66,6 +67,48 @@ describe('the topics', () => {
     expect(() => topicSpecs({ ...OPTIONS, eventsTopic: 'wh.deliver' }, 1)).toThrow(
       'HOOKRAIL_EVENTS_TOPIC="wh.deliver" is also a topic of our own',
     );
+  });
+});
+
+describe('the check of the events topic', () => {
+  const saysOf = (settings: Record<string, string> | null) => {
+    const findings = checkEventsTopic(specOf('events'), settings && new Map(Object.entries(settings)));
+    expect(findings.filter(({ refuses }) => refuses)).toEqual([]);
+    return findings.map(({ says }) => says);
+  };
+  const good = { 'cleanup.policy': 'delete', 'retention.bytes': '-1', 'retention.ms': '604800000' };
+
+  it.each([good, { ...good, 'retention.ms': '-1' }, { 'retention.ms': String(30 * DAY_MS) }])(
+    'finds nothing in %j',
+    (settings) => {
+      expect(saysOf(settings)).toEqual([]);
+    },
+  );
+
+  it('warns of a retention that is shorter than routers may be away, and names the one that is not', () => {
+    expect(saysOf({ ...good, 'retention.ms': '604799999' })).toHaveLength(1);
+    expect(saysOf({ ...good, 'retention.ms': '5400000' })).toEqual([
+      'payments.events keeps records for 1.5 h, not 168 h: events that no router has read by then are lost; ' +
+        'ask whoever owns the topic for retention.ms=604800000',
+    ]);
+  });
+
+  it.each([null, {}])('warns that it is not known how long records are kept (%j)', (settings) => {
+    expect(saysOf(settings)).toEqual([
+      'how long payments.events keeps records cannot be read: our user needs DESCRIBE_CONFIGS, ' +
+        '`npm run operator -- topics` prints the ACLs; make sure that it is at least 168 h',
+    ]);
+  });
+
+  it('warns of what deletes events sooner than their age does', () => {
+    const [bytes, compact, ...more] = saysOf({
+      ...good,
+      'retention.bytes': '1000000',
+      'cleanup.policy': 'compact,delete',
+    });
+    expect(more).toEqual([]);
+    expect(bytes).toContain('payments.events has retention.bytes=1000000: ');
+    expect(compact).toContain('payments.events has cleanup.policy=compact,delete: ');
   });
 });
 

@@ -136,13 +136,20 @@ await describeWithKafka('topics on a Kafka', ({ brokers }) => {
 
   it('are the platform’s to create in production, as far as events go', async () => {
     const prefix = newPrefix();
-    const options = optionsOf(prefix, { environment: 'production' });
+    const { log, messages } = listeningLog();
+    const options = optionsOf(prefix, { environment: 'production', log });
     await expect(prepareTopics(admin, options)).rejects.toThrow(
       `the events topic ${prefix}payments.events is missing`,
     );
-    await createTopic(options.eventsTopic, 5, { 'cleanup.policy': 'compact' });
+    await createTopic(options.eventsTopic, 5, { 'cleanup.policy': 'compact', 'retention.ms': '3600000' });
     const counts = await whenSeen(() => prepareTopics(admin, options));
     expect(counts.get(options.eventsTopic)).toBe(5);
+    expect(messages()).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining(`${options.eventsTopic} keeps records for 1 h, not 168 h: `),
+        expect.stringContaining(`${options.eventsTopic} has cleanup.policy=compact: `),
+      ]),
+    );
   });
 
   it('cannot have more copies than there are brokers', async () => {

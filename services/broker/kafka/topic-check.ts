@@ -123,7 +123,7 @@ export async function readOffsetsRetentionMs(
 
 /** Everything about one topic that is not as specified. Pure. */
 export function checkTopic(spec: TopicSpec, found: FoundTopic | undefined, options: CheckOptions): Finding[] {
-  // Whoever owns the events topic decides on it; that it is there has been seen.
+  // Whoever owns the events topic decides on it; that it is there has been seen, and events-topic-check.ts warns.
   if (found === undefined || spec.isPlatform) return [];
   return [
     ...checkPartitions(spec, found),

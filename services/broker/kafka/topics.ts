@@ -4,6 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { ConfigError } from '../../runtime/config.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { explainKafkaError, KafkaUnusable, rootOf } from './client.ts';
+import { checkEventsTopic, readEventsSettings } from './events-topic-check.ts';
 import type { Right } from './rights/missing-rights.ts';
 import {
   checkOffsetsRetention,
@@ -195,7 +196,9 @@ async function prepare(admin: Admin, options: PrepareOptions): Promise<ReadonlyM
   await createMissingTopics(admin, specs, nodes.length, deadline, options);
   const found = await onceSeen(() => readTopics(admin, specs, log), deadline, clock);
   const offsetsMs = await readOffsetsRetentionMs(admin, nodes, log);
+  const eventsSettings = await readEventsSettings(admin, options.eventsTopic);
   const findings = [
+    ...specs.filter(({ isPlatform }) => isPlatform).flatMap((spec) => checkEventsTopic(spec, eventsSettings)),
     ...specs.flatMap((spec) => checkTopic(spec, found.get(spec.topic), options)),
     ...checkOffsetsRetention(specs, found, offsetsMs, options),
   ];
