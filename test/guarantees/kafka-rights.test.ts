@@ -189,6 +189,30 @@ await describeWhereKafkaStarts('on brokers with an authorizer', () => {
   );
 
   it(
+    'tells of a loss and acknowledges it under the ACLs that are printed',
+    async () => {
+      const topic = `${prefix}events.in`;
+      const eventId = await published('before the loss');
+      await eventually('delivered', () => arrivalsAt('/good', eventId).length === 1, 30_000);
+      expect(await fleet.router.end('SIGTERM')).toBe(0);
+      await published('before the loss');
+      const ends = await admin.fetchTopicOffsets(topic);
+      const partitions = ends.map(({ partition, high }) => ({ partition, offset: high }));
+      await admin.deleteTopicRecords({ topic, partitions });
+      const tool = besides(environment, fleet.api.service);
+      const [acknowledged, ...more] = await toolAnswer(tool, 'streams', 'acknowledge', topic);
+      expect([acknowledged, more]).toEqual([expect.objectContaining({ topic, records: 1 }), []]);
+      await fleet.router.start();
+      await fleet.router.untilReady();
+      const later = await published('after the loss');
+      await eventually('the next is delivered', () => arrivalsAt('/good', later).length === 1, 30_000);
+      expect(await waiting('router')).not.toContain('deleted before they were read');
+      for (const role of ROLES) expect([role, said(role, 'may not be read')]).toEqual([role, []]);
+    },
+    CASE_MS_MAX,
+  );
+
+  it(
     'without WRITE on one topic, names it once and goes on with the others',
     async () => {
       await without(
