@@ -5,12 +5,19 @@
  * `UPGRADE_FROM=<commit> npm run upgrade`; without that it is the commit before this one.
  */
 import { rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { deliveryId } from '../../services/domain/ids.ts';
 import { type Exchange, judge, type RepeatWindow } from '../support/delivery-checker.ts';
-import { type Build, earlierBuild, PRESENT_BUILD } from '../support/earlier-build.ts';
+import {
+  type Build,
+  earlierBuild,
+  haveSameLayout,
+  PRESENT_BUILD,
+  storeOf,
+} from '../support/earlier-build.ts';
 import { jsonEventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWithKafka, freshPrefix, type KafkaForTests } from '../support/kafka.ts';
@@ -157,7 +164,7 @@ const suite = (kafka: KafkaForTests, earlier: Build) => {
     '%s, process by process, loses nothing and repeats no more than a join may',
     { timeout: TRIAL_MS_MAX },
     async (title, old, next) => {
-      const premises = await preparePremises();
+      const premises = await preparePremises({}, tmpdir(), await storeOf(old));
       const topicPrefix = freshPrefix();
       const deployment = new Deployment(premises, {
         ...premises.environment,
@@ -184,7 +191,8 @@ const suite = (kafka: KafkaForTests, earlier: Build) => {
         await deployment.publishWhile(async () => {
           windows.push(await deployment.replace('sender', next));
           await deployment.replace('router', next);
-          await deployment.replace('api', next);
+          // A newer layout of the store is not taken back: the api of the earlier build needs a backup of its time.
+          if (next === PRESENT_BUILD || haveSameLayout(old, next)) await deployment.replace('api', next);
         });
         await deployment.untilDelivered();
         expect(await deployment.end('SIGTERM')).toEqual([0, 0, 0]);

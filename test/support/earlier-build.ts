@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 
 /** Where a build runs from. */
 export interface Build {
@@ -28,4 +29,18 @@ export function earlierBuild(commit: string): Build {
   execFileSync('tar', ['-xf', archive, '-C', build]);
   symlinkSync(resolve('node_modules'), join(build, 'node_modules'));
   return { name: `the build of ${id}`, folder: build };
+}
+
+/** Opens a store as a build does, which makes it in the layout that the build knows. */
+export async function storeOf({ folder }: Build): Promise<typeof openSqliteStore> {
+  const module = await import(join(folder, 'services/store/sqlite/sqlite-store.ts'));
+  return module.openSqliteStore;
+}
+
+/** Whether one can open a store that the other made, and back: a build refuses the layout of a newer one. */
+export function haveSameLayout(one: Build, other: Build): boolean {
+  const [ones, others] = [one, other].map(({ folder }) =>
+    readdirSync(join(folder, 'services/store/sqlite/migrations')).join(),
+  );
+  return ones === others;
 }

@@ -26,6 +26,7 @@ export interface Premises {
 export async function preparePremises(
   environment: Record<string, string> = {},
   parent = tmpdir(),
+  openStore = openSqliteStore,
 ): Promise<Premises> {
   const dataDir = mkdtempSync(join(parent, 'hookrail-'));
   const keyRingFile = join(dataDir, 'keyring.json');
@@ -39,7 +40,7 @@ export async function preparePremises(
   const producerKey = newApiKey('producer', 'sandbox', systemRandom.bytes(32));
   const clock = systemClock();
   const healthPolicy = { withoutSuccessMs: 86_400_000, failedAttempts: 20 };
-  const store = await openSqliteStore({ file: join(dataDir, 'store.db'), clock, healthPolicy });
+  const store = await openStore({ file: join(dataDir, 'store.db'), clock, healthPolicy });
   await store.merchants.create({ merchantId, name: 'Test merchant', senderAccountDetails: true });
   for (const [kind, text] of [
     ['merchant', apiKey],
