@@ -21,6 +21,7 @@ import { MerchantClient } from './merchant-client.ts';
 import { type Premises, preparePremises } from './system.ts';
 import { answering, type Manner } from './trial-receivers.ts';
 import { deadLetterIds } from './trial-shelf.ts';
+import { whereItWaits } from './where-it-waits.ts';
 
 /** Each type has endpoints of its own: records of one endpoint share a partition, and work is to be spread. */
 const TYPES: readonly (readonly [EventType, string])[] = [
@@ -182,8 +183,15 @@ export class Trial {
     };
     await eventually('every delivery ended', ended, withinMs).catch(async (error: unknown) => {
       const left = this.owed.filter(({ id }) => !this.#ended.has(id));
-      const stories = await Promise.all(left.slice(0, 5).map((one) => this.story(one)));
-      throw new Error(`${error}; ${left.length} have not, among them\n${stories.join('\n')}`);
+      const stories = await Promise.all(
+        left
+          .slice(0, 5)
+          .map(async (one) => `acknowledged at ${one.acknowledgedAt}: ${await this.story(one)}`),
+      );
+      const waits = await whereItWaits(this.fleet.processes);
+      throw new Error(
+        `${error}; ${left.length} have not, among them\n${stories.join('\n')}\nprocesses:\n${waits}`,
+      );
     });
   }
 
