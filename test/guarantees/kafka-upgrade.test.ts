@@ -46,6 +46,13 @@ const TRIAL_MS_MAX = 480_000;
 
 const from = process.env.UPGRADE_FROM;
 
+/** `3 × 7, 5 × 1`: how often each number is among them. */
+function countsOf(numbers: readonly number[]): string {
+  const counts = new Map<number, number>();
+  for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1);
+  return [...counts].map(([number, count]) => `${count} × ${number}`).join(', ');
+}
+
 /** One deployment on Kafka: a process per role, each of which a process of another build may replace. */
 class Deployment {
   readonly exchanges: Exchange[] = [];
@@ -123,12 +130,20 @@ class Deployment {
       const delivered = new Set(
         this.exchanges.filter((one) => one.status === 200).map((one) => one.deliveryId),
       );
-      return this.owed.filter((id) => !delivered.has(id)).length;
+      return this.owed.filter((id) => !delivered.has(id));
     };
-    await eventually('all are delivered', () => left() === 0, DELIVERED_MS_MAX).catch((error: unknown) => {
-      const said = this.#all.flatMap(({ output }) => output.filter((line) => /"level":[56]/.test(line)));
-      throw new Error(`${error}: ${left()} of ${this.owed.length} are not\n${said.slice(-20).join('\n')}`);
-    });
+    await eventually('all are delivered', () => left().length === 0, DELIVERED_MS_MAX).catch(
+      (error: unknown) => {
+        const said = this.#all.flatMap(({ output }) => output.filter((line) => /"level":[456]/.test(line)));
+        const attempts = left().map(
+          (id) => this.exchanges.filter(({ deliveryId }) => deliveryId === id).length,
+        );
+        throw new Error(
+          `${error}: ${attempts.length} of ${this.owed.length} are not; attempts that they had: ${countsOf(attempts)}\n` +
+            said.slice(-20).join('\n'),
+        );
+      },
+    );
   }
 
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<(number | null)[]> {
