@@ -3,7 +3,8 @@
  * record. Before every fifth transaction it aborts one, whose events must never be delivered.
  */
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
-import { CompressionTypes, Kafka, logLevel, type Producer } from 'kafkajs';
+import { CompressionTypes, Kafka, logLevel, type Producer, type RecordMetadata } from 'kafkajs';
+import { partitionOfKey } from '../../services/broker/kafka/murmur2.ts';
 import { encodeEvent } from '../../services/codec/event-avro.ts';
 import { eventSchemaText, recordNameOf } from '../../services/codec/event-schemas.ts';
 import type { DomainEvent, EventType } from '../../services/domain/event.ts';
@@ -11,6 +12,21 @@ import { uuidV5 } from '../../services/domain/ids.ts';
 import type { KafkaForTests } from './kafka.ts';
 
 const ABORT_EVERY = 5;
+
+interface ForeignRecord {
+  readonly key: string;
+  readonly value: Buffer;
+  readonly partition: number;
+}
+
+/**
+ * kafkajs repeats a request to several brokers only to those that have not answered: records of a partition that moved
+ * to one that has are never sent, and nothing but the list of partitions says so.
+ */
+function areLeftOut(records: readonly ForeignRecord[], sent: readonly RecordMetadata[]): boolean {
+  const written = new Set(sent.map(({ partition }) => partition));
+  return records.some(({ partition }) => !written.has(partition));
+}
 
 export class ForeignProducer {
   readonly #kafka: Kafka;
@@ -20,6 +36,8 @@ export class ForeignProducer {
   #producer: Producer | null = null;
   #lives = 0;
   #transactions = 0;
+  /** Of the topic; 0 = not known yet. */
+  #partitions = 0;
 
   constructor({ brokers, registryUrl }: KafkaForTests, topic: string) {
     const retry = { retries: 8, initialRetryTime: 100, maxRetryTime: 2000 };
@@ -35,8 +53,11 @@ export class ForeignProducer {
       this.#transactions += 1;
       if (this.#transactions % ABORT_EVERY === 0) await this.#abortOne(producer, events);
       const transaction = await producer.transaction();
-      await transaction.send({ ...this.#batch(await this.#records(events)), acks: -1 });
-      await transaction.commit();
+      const records = await this.#records(events);
+      const sent = await transaction.send({ ...this.#batch(records), acks: -1 });
+      if (areLeftOut(records, sent)) await transaction.abort();
+      else return await transaction.commit();
+      throw new Error('kafkajs left out the records of a partition whose leader changed');
     } catch (error) {
       // A fenced or failed transactional producer cannot go on: the next call makes another.
       const failed = this.#producer;
@@ -57,16 +78,30 @@ export class ForeignProducer {
     await transaction.abort();
   }
 
-  #batch(messages: { key: string; value: Buffer }[]) {
+  #batch(messages: ForeignRecord[]) {
     return { topic: this.#topic, compression: CompressionTypes.GZIP, messages };
   }
 
-  async #records(events: readonly DomainEvent[]) {
-    const records: { key: string; value: Buffer }[] = [];
+  async #records(events: readonly DomainEvent[]): Promise<ForeignRecord[]> {
+    const partitions = await this.#partitionCount();
+    const records: ForeignRecord[] = [];
     for (const event of events) {
-      records.push({ key: event.entityId, value: encodeEvent(event, await this.#schemaIdOf(event.type)) });
+      const key = event.entityId;
+      const value = encodeEvent(event, await this.#schemaIdOf(event.type));
+      records.push({ key, value, partition: partitionOfKey(Buffer.from(key), partitions) });
     }
     return records;
+  }
+
+  async #partitionCount(): Promise<number> {
+    if (this.#partitions > 0) return this.#partitions;
+    const admin = this.#kafka.admin();
+    await admin.connect();
+    const { topics } = await admin
+      .fetchTopicMetadata({ topics: [this.#topic] })
+      .finally(() => admin.disconnect());
+    this.#partitions = topics[0]?.partitions.length ?? 0;
+    return this.#partitions;
   }
 
   async #schemaIdOf(type: EventType): Promise<number> {
