@@ -25,6 +25,8 @@ async function world() {
     ['retry', 0],
   ]);
   const asked = { own: 0, all: 0, commits: 0 };
+  /** By another process. */
+  const committed = { deliver: 0 };
   const told = (topics: readonly string[]) => offsetsOf(topics, (topic) => ends.get(topic) ?? 0);
   const admins = {
     endsOf: async (topics: readonly string[]) => {
@@ -35,7 +37,7 @@ async function world() {
     troubles: [],
     commitsOf: async () => {
       asked.commits += 1;
-      return new Map();
+      return new Map([[0, { offset: committed.deliver }]]);
     },
     endsOfPartitions: async (topics: readonly { topic: string }[]) => {
       asked.own += 1;
@@ -60,6 +62,7 @@ async function world() {
     lag,
     watching,
     asked,
+    committed,
     partitions,
     status: (topic: 'deliver' | 'retry') => {
       const found = lag.partitions().find((one) => one.topic === topic);
@@ -168,6 +171,36 @@ describe('the lag of partitions that this process reads', () => {
     expect(counts).toMatchObject({ commitFailures: 1, lost: 7, outOfRange: 1 });
     watching.deliver.committed(0, 1);
     expect(status('deliver').uncommittedMs).toBe(0);
+  });
+
+  it('tells how long first attempts wait for others only as far as the brokers confirmed it', async () => {
+    const { clock, lag, partitions, committed } = await world();
+    partitions.deliver.isAlive = false;
+    const quiet = async () => {
+      for (let turns = 0; turns < 20; turns += 1) await turn();
+    };
+    const askAfter = async (ms: number) => {
+      clock.advance(ms);
+      await quiet();
+      lag.backlog();
+      await quiet();
+    };
+    lag.appended('deliver', 0, 0);
+    clock.advance(300_000);
+    expect(lag.waitingMs()).toBe(0);
+    committed.deliver = 1;
+    await askAfter(0);
+    expect(lag.waitingMs()).toBe(0);
+    lag.appended('deliver', 0, 1);
+    await askAfter(20_000);
+    expect(lag.waitingMs()).toBe(20_000);
+    clock.advance(5000);
+    expect(lag.waitingMs()).toBe(20_000);
+    await askAfter(20_000);
+    expect(lag.waitingMs()).toBe(45_000);
+    committed.deliver = 2;
+    await askAfter(5000);
+    expect(lag.waitingMs()).toBe(0);
   });
 
   it('asks one question every five seconds, and for whole streams only while somebody looks', async () => {

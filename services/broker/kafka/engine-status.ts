@@ -35,7 +35,6 @@ export function engineStatus(parts: EngineParts): BrokerStatus {
   const since = Math.min(...stuck.map((one) => one.since));
   const brokerNow = time.isKnown ? time.now() : now;
   const overdueMs = brokerNow - (taskStreams.oldestDue(brokerNow) ?? brokerNow);
-  const waitingMs = now - (lag.waitingSince() ?? now);
   return {
     reachable: parts.isOpen && producer.isReachable && lag.isAnswered,
     joining: joiningOf(parts),
@@ -44,7 +43,7 @@ export function engineStatus(parts: EngineParts): BrokerStatus {
       ...parts.admins.flatMap(({ troubles }) => troubles),
       ...parts.rights.lines,
     ],
-    oldestOverdueMs: Math.max(0, overdueMs, waitingMs),
+    oldestOverdueMs: Math.max(0, overdueMs, lag.waitingMs()),
     clockOffsetMs: time.offsetMs,
     // The other processes' part of it is asked for only while somebody looks at it.
     get backlog() {

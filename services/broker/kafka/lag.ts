@@ -42,6 +42,8 @@ export class Lag {
   readonly #time: Pick<BrokerTime, 'isKnown' | 'now'> | null;
   #askedAt = Number.NEGATIVE_INFINITY;
   #askedAllAt = Number.NEGATIVE_INFINITY;
+  /** When the answer came to the last question for all partitions. */
+  #answeredAllAt = Number.NEGATIVE_INFINITY;
   #wantedAt: number;
   #cancel: () => void = () => {};
   #isAsking = false;
@@ -134,14 +136,17 @@ export class Lag {
     return sums;
   }
 
-  /** Since when first attempts have been waiting in partitions that this process does not hold; undefined = none. */
-  waitingSince(): number | undefined {
-    let oldest: number | undefined;
+  /**
+   * For how long first attempts had been waiting in partitions that this process does not hold when the brokers were last
+   * asked, milliseconds; 0 = none. What was written since then may be done by now.
+   */
+  waitingMs(): number {
+    let longest = 0;
     this.#each((place, { stream }) => {
       if (stream !== 'tasks' || place.isHeld || place.waitingSince === null) return;
-      if (oldest === undefined || place.waitingSince < oldest) oldest = place.waitingSince;
+      longest = Math.max(longest, this.#answeredAllAt - place.waitingSince);
     });
-    return oldest;
+    return longest;
   }
 
   /** The partitions that this process reads. */
@@ -205,6 +210,7 @@ export class Lag {
         this.#place(topic, id)?.asked(end, now, done);
       }
     }
+    this.#answeredAllAt = now;
     this.#askedAt = now;
   }
 
