@@ -1,5 +1,7 @@
 import { CONNECTION_BUGS } from './connections.ts';
+import { KAFKA_OPERATING_BUGS } from './kafka-operating.ts';
 import { KAFKA_READING_BUGS } from './kafka-reading.ts';
+import { KAFKA_WRITING_BUGS } from './kafka-writing.ts';
 import { LANE_BUGS } from './lanes.ts';
 import { MACHINE_BUGS } from './machine.ts';
 import type { PlantedBug } from './planted-bug.ts';
@@ -9,6 +11,8 @@ import { RECORD_SET_BUGS } from './record-sets.ts';
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...RECORD_SET_BUGS,
   ...KAFKA_READING_BUGS,
+  ...KAFKA_WRITING_BUGS,
+  ...KAFKA_OPERATING_BUGS,
   ...LANE_BUGS,
   ...CONNECTION_BUGS,
   ...MACHINE_BUGS,

@@ -19,9 +19,14 @@ export interface PlantedBug {
 }
 
 /** Returns the text with the bug in it. Throws where the text to replace is not there exactly once. */
-export function plant({ file, text, replacement }: PlantedBug, source: string): string {
+export function plant({ id, file, text, replacement }: PlantedBug, source: string): string {
   const times = source.split(text).length - 1;
-  if (times !== 1) throw new Error(`found ${times} times in ${file}: ${JSON.stringify(text)}`);
+  if (times !== 1) {
+    const what = JSON.stringify(text);
+    throw new Error(
+      `found ${times} times in ${file}: ${what}. scripts/planted quotes the code as it is: ${id}`,
+    );
+  }
   if (text === replacement) throw new Error(`changes nothing in ${file}: ${JSON.stringify(text)}`);
   return source.replace(text, () => replacement);
 }
