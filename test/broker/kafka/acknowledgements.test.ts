@@ -1,0 +1,124 @@
+/** Guarantee: an acknowledgement is heard by whoever tells of the loss, of that topic only, and is not forgotten while it is needed. */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Admins } from '../../../services/broker/kafka/admins.ts';
+import { kafkaClient } from '../../../services/broker/kafka/client.ts';
+import { Acknowledgements } from '../../../services/broker/kafka/losses/acknowledgements.ts';
+import { createLogger } from '../../../services/runtime/logger.ts';
+import { anEvent } from '../../support/broker-records.ts';
+import { eventually } from '../../support/eventually.ts';
+import { describeWithKafka } from '../../support/kafka.ts';
+import { kafkaInstallation } from '../../support/kafka-installation.ts';
+
+const DAY_MS = 86_400_000;
+const HEARD_MS = 30_000;
+
+interface Committed {
+  readonly offset: string;
+  readonly metadata: string;
+}
+
+/** On brokers of which only the groups' offsets are there. */
+function onFakeBrokers() {
+  const groups = new Map<string, Committed>();
+  const commits: string[] = [];
+  const refusal = Object.assign(new Error('not allowed'), { type: 'GROUP_AUTHORIZATION_FAILED' });
+  const brokers = { isRefusing: false };
+  const admins = {
+    committedOf: async (group: string) => {
+      if (brokers.isRefusing) throw refusal;
+      const { offset = '-1', metadata = null } = groups.get(group) ?? {};
+      return { offset: Number(offset), metadata };
+    },
+    commit: async (group: string, { offset, metadata }: Committed) => {
+      groups.set(group, { offset, metadata });
+      commits.push(`${group} ${offset} ${metadata}`);
+    },
+  } as unknown as Admins;
+  const lines: { readonly msg: string }[] = [];
+  const log = createLogger('warn', { write: (line) => void lines.push(JSON.parse(line)) });
+  const acknowledgements = new Acknowledgements({
+    admins,
+    log,
+    groupPrefix: 'wh.',
+    directory: 'wh.directory',
+  });
+  return { acknowledgements, brokers, commits, lines };
+}
+
+describe('an acknowledgement', () => {
+  const range = { from: 3, to: 9, count: 5 };
+
+  it('is of one partition of one topic, and of none that was made again', async () => {
+    const { acknowledgements, commits } = onFakeBrokers();
+    await acknowledgements.acknowledge('wh.deliver', 1, 'first', range);
+    expect(commits).toEqual(['wh.lost.wh.deliver.1 9 first;3-9-5']);
+    expect(await acknowledgements.upTo('wh.deliver', 1, 'first')).toBe(9);
+    expect(await acknowledgements.upTo('wh.deliver', 1, null)).toBe(9);
+    expect(await acknowledgements.upTo('wh.deliver', 1, 'second')).toBe(0);
+    expect(await acknowledgements.upTo('wh.deliver', 2, 'first')).toBe(0);
+  });
+
+  it('that a position counts on is committed again every day, as it was', async () => {
+    const { acknowledgements, commits } = onFakeBrokers();
+    await acknowledgements.acknowledge('wh.deliver', 1, 'first', range);
+    await acknowledgements.acknowledge('wh.deliver', 2, 'first', range);
+    await acknowledgements.upTo('wh.deliver', 1, 'first');
+    commits.length = 0;
+    for (const now of [0, 5000, DAY_MS - 1, DAY_MS]) await acknowledgements.renew(now);
+    const renewed = 'wh.lost.wh.deliver.1 9 first;3-9-5';
+    expect(commits).toEqual([renewed, renewed]);
+  });
+
+  it('that may not be read counts as none, and is told once', async () => {
+    const { acknowledgements, brokers, lines } = onFakeBrokers();
+    brokers.isRefusing = true;
+    expect(await acknowledgements.upTo('wh.deliver', 1, null)).toBe(0);
+    expect(await acknowledgements.upTo('wh.deliver', 2, null)).toBe(0);
+    expect(lines.map(({ msg }) => msg)).toEqual([expect.stringContaining('our user needs READ')]);
+  });
+});
+
+await describeWithKafka('a loss that another process acknowledges', (kafka) => {
+  it('is not told any more by the one that reads the partition', async () => {
+    const installation = await kafkaInstallation(kafka);
+    const log = createLogger('silent');
+    const { brokers } = kafka;
+    const admin = kafkaClient({ brokers, clientId: 'test', tls: null, sasl: null, log }).admin();
+    await admin.connect();
+    const operator = await installation.open();
+    const routers = [await installation.open(), await installation.open()] as const;
+    onTestFinished(async () => {
+      await Promise.all([operator, ...routers].map((broker) => broker.close()));
+      await admin.disconnect();
+      await installation.dispose();
+    });
+    const [first, second] = routers;
+    const topic = `${installation.prefix}events.in`;
+    const event = anEvent();
+    const read: string[] = [];
+    const consume = (broker: typeof first) =>
+      broker.events.consume(
+        ({ decoded }) => {
+          if (decoded.ok) read.push(decoded.event.eventId);
+          return { kind: 'repeated' };
+        },
+        { inFlightMax: 10 },
+      );
+    await consume(first);
+    await operator.publishEvents([event]);
+    await eventually('it is read', () => read.length > 0, HEARD_MS);
+    await first.close();
+    await operator.publishEvents([{ ...event, eventId: crypto.randomUUID() }]);
+    const ends = await admin.fetchTopicOffsets(topic);
+    const partitions = ends.map(({ partition, high }) => ({ partition, offset: high }));
+    await admin.deleteTopicRecords({ topic, partitions });
+    await consume(second);
+    const told = () => second.status().partitions.flatMap(({ unacknowledged }) => unacknowledged ?? []);
+    await eventually('it is told', () => told().length === 1, HEARD_MS);
+    expect(told()).toEqual([{ from: 1, to: 2, count: 1 }]);
+    const losses = (await operator.losses?.list())?.find((one) => one.topic === topic)?.losses ?? [];
+    expect(losses).toEqual([{ partition: expect.any(Number), ...told()[0], isAcknowledged: false }]);
+    await operator.losses?.acknowledge(topic, losses);
+    await eventually('it is told no more', () => told().length === 0, HEARD_MS);
+  }, 120_000);
+});
