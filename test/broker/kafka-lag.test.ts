@@ -20,10 +20,7 @@ const offsetsOf = (topics: readonly string[], at: (topic: string) => number): Of
 /** One partition of each topic, on brokers whose logs end where the test says. */
 async function world() {
   const clock = new SimulatedClock();
-  const ends = new Map([
-    ['deliver', 0],
-    ['retry', 0],
-  ]);
+  const ends = new Map(Object.entries({ deliver: 0, retry: 0 }));
   const asked = { own: 0, all: 0, commits: 0 };
   /** By another process. */
   const committed = { deliver: 0 };
