@@ -175,15 +175,6 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
     isSlow: true,
   },
   {
-    id: 'disk-full-told-each-time',
-    bug: 'a full disk is told at each try',
-    file: 'services/broker/sqlite/commit-queue.ts',
-    text: 'if (this.#pauseMs === 0 || !passing) {',
-    replacement: 'if (this.#pauseMs >= 0 || !passing) {',
-    test: 'test/guarantees/full-disk.test.ts',
-    isSlow: true,
-  },
-  {
     id: 'disk-full-loses-settlements',
     bug: 'what was settled while the disk was full is not acknowledged once there is room',
     file: 'services/broker/sqlite/commit-queue.ts',
