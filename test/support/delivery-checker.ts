@@ -9,6 +9,8 @@ export interface Exchange {
   readonly at: number;
   readonly answeredAt: number;
   readonly status: number;
+  /** The receiver ended the connection before the first byte of a response: the attempt may go on, once, on another. */
+  readonly isCut?: boolean;
 }
 
 /** A time in which what was in flight, or answered just before, may be repeated. */
@@ -120,9 +122,10 @@ function repeatsOf(log: readonly Exchange[]): { readonly first: Exchange; readon
   const before = new Map<number, Exchange>();
   return log.flatMap((again) => {
     const first = before.get(again.attempt);
+    const goesOn = first?.isCut === true;
     // A repeat of a repeat is explained by what had the repeat in flight.
-    before.set(again.attempt, again);
-    return first ? [{ first, again }] : [];
+    before.set(again.attempt, goesOn ? { ...again, isCut: false } : again);
+    return first && !goesOn ? [{ first, again }] : [];
   });
 }
 

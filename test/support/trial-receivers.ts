@@ -22,12 +22,12 @@ export function answering({ chance, answerMs }: Behaviour, exchanges: Exchange[]
   return async ({ path, deliveryId, attempt, at }: Omit<Arrival, 'status'>): Promise<number> => {
     const manner = path.split('/')[1] as Manner;
     await sleep(chance.between(...answerMs));
-    const log = (status: number, answeredAt: number) =>
-      exchanges.push({ deliveryId, attempt, at, answeredAt, status });
+    const log = (status: number, answeredAt: number, isCut = false) =>
+      exchanges.push({ deliveryId, attempt, at, answeredAt, status, isCut });
     const isDark = Math.floor(at / PHASE_MS) % 2 === 0;
     if (isDark && (manner === 'hanging' || manner === 'refusing')) {
       // The sender decides when such an attempt ends: not before the request came.
-      log(0, at);
+      log(0, at, manner === 'refusing');
       return manner === 'hanging' ? NEVER_ANSWERED : CONNECTION_ENDED;
     }
     const isGood = manner !== 'bad' && (manner !== 'moody' || chance.below(2) === 0);
