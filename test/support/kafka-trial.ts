@@ -21,7 +21,7 @@ import { MerchantClient } from './merchant-client.ts';
 import { type Premises, preparePremises } from './system.ts';
 import { answering, type Manner } from './trial-receivers.ts';
 import { deadLetterIds } from './trial-shelf.ts';
-import { whereItWaits } from './where-it-waits.ts';
+import { placesOf, whereItWaits } from './where-it-waits.ts';
 
 /** Each type has endpoints of its own: records of one endpoint share a partition, and work is to be spread. */
 const TYPES: readonly (readonly [EventType, string])[] = [
@@ -66,6 +66,7 @@ export interface RecordedAttempt {
 
 interface Owed {
   readonly id: string;
+  readonly eventId: string;
   /** When its event was acknowledged, milliseconds since the epoch. */
   readonly acknowledgedAt: number;
   readonly endpointId: string;
@@ -135,6 +136,7 @@ export class Trial {
       this.owed.push(
         ...endpoints.map((endpointId) => ({
           id: deliveryId(eventId, endpointId),
+          eventId,
           endpointId,
           acknowledgedAt,
         })),
@@ -188,7 +190,9 @@ export class Trial {
           .slice(0, 5)
           .map(async (one) => `acknowledged at ${one.acknowledgedAt}: ${await this.story(one)}`),
       );
-      const waits = await whereItWaits(this.fleet.processes);
+      const { cluster } = this.#options;
+      const places = await placesOf(new Set(left.map(({ eventId }) => eventId)), cluster, this.#eventsTopic);
+      const waits = [...places, await whereItWaits(this.fleet.processes)].join('\n');
       throw new Error(
         `${error}; ${left.length} have not, among them\n${stories.join('\n')}\nprocesses:\n${waits}`,
       );
@@ -247,6 +251,10 @@ export class Trial {
     await this.#receiver?.close();
   }
 
+  get #eventsTopic(): string {
+    return `${this.topicPrefix}payments.events`;
+  }
+
   async #start(): Promise<void> {
     const { cluster, routers, senders, manners = DEFAULT_MANNERS } = this.#options;
     this.#receiver = await startLoggingReceiver(
@@ -254,8 +262,7 @@ export class Trial {
       answering(this.#options, this.exchanges),
     );
     await this.fleet.start(routers, senders);
-    const eventsTopic = `${this.topicPrefix}payments.events`;
-    if (this.#options.hasForeignProducer) this.#foreign = new ForeignProducer(cluster, eventsTopic);
+    if (this.#options.hasForeignProducer) this.#foreign = new ForeignProducer(cluster, this.#eventsTopic);
     const { url } = this.#receiver;
     this.#endpoints = await Promise.all(
       TYPES.map(([type]) =>
