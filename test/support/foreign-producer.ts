@@ -3,7 +3,7 @@
  * record. Before every fifth transaction it aborts one, whose events must never be delivered.
  */
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
-import { CompressionTypes, Kafka, logLevel, type Producer, type RecordMetadata } from 'kafkajs';
+import { CompressionTypes, Kafka, logLevel, type Producer, type Transaction } from 'kafkajs';
 import { partitionOfKey } from '../../services/broker/kafka/murmur2.ts';
 import { encodeEvent } from '../../services/codec/event-avro.ts';
 import { eventSchemaText, recordNameOf } from '../../services/codec/event-schemas.ts';
@@ -19,15 +19,6 @@ interface ForeignRecord {
   readonly partition: number;
 }
 
-/**
- * kafkajs repeats a request to several brokers only to those that have not answered: records of a partition that moved
- * to one that has are never sent, and nothing but the list of partitions says so.
- */
-function areLeftOut(records: readonly ForeignRecord[], sent: readonly RecordMetadata[]): boolean {
-  const written = new Set(sent.map(({ partition }) => partition));
-  return records.some(({ partition }) => !written.has(partition));
-}
-
 export class ForeignProducer {
   readonly #kafka: Kafka;
   readonly #registry: SchemaRegistry;
@@ -36,6 +27,8 @@ export class ForeignProducer {
   #producer: Producer | null = null;
   #lives = 0;
   #transactions = 0;
+  /** The place of the newest records of ours, by partition. */
+  readonly #newest = new Map<number, number>();
   /** Of the topic; 0 = not known yet. */
   #partitions = 0;
 
@@ -53,11 +46,9 @@ export class ForeignProducer {
       this.#transactions += 1;
       if (this.#transactions % ABORT_EVERY === 0) await this.#abortOne(producer, events);
       const transaction = await producer.transaction();
-      const records = await this.#records(events);
-      const sent = await transaction.send({ ...this.#batch(records), acks: -1 });
-      if (areLeftOut(records, sent)) await transaction.abort();
-      else return await transaction.commit();
-      throw new Error('kafkajs left out the records of a partition whose leader changed');
+      if (await this.#isWritten(transaction, events)) return await transaction.commit();
+      await transaction.abort();
+      throw new Error('kafkajs did not write all records, and says that it did');
     } catch (error) {
       // A fenced or failed transactional producer cannot go on: the next call makes another.
       const failed = this.#producer;
@@ -74,12 +65,25 @@ export class ForeignProducer {
   async #abortOne(producer: Producer, events: readonly DomainEvent[]): Promise<void> {
     const unwanted = events.map((event) => ({ ...event, eventId: uuidV5('aborted', event.eventId) }));
     const transaction = await producer.transaction();
-    await transaction.send({ ...this.#batch(await this.#records(unwanted)), acks: -1 });
+    await this.#isWritten(transaction, unwanted);
     await transaction.abort();
   }
 
-  #batch(messages: ForeignRecord[]) {
-    return { topic: this.#topic, compression: CompressionTypes.GZIP, messages };
+  /**
+   * kafkajs says that records are sent which are not, where a request is repeated because a leader changed: it leaves out
+   * partitions that moved to a broker that has answered, and it counts sequence numbers wrongly, so that brokers take the
+   * next records for ones that they have, and answer with the place of those.
+   */
+  async #isWritten(transaction: Transaction, events: readonly DomainEvent[]): Promise<boolean> {
+    const messages = await this.#records(events);
+    const batch = { topic: this.#topic, compression: CompressionTypes.GZIP, messages, acks: -1 };
+    const places = new Map(
+      (await transaction.send(batch)).map(({ partition, baseOffset }) => [partition, Number(baseOffset)]),
+    );
+    const isNew = (partition: number) => (places.get(partition) ?? -1) > (this.#newest.get(partition) ?? -1);
+    const areNew = messages.every(({ partition }) => isNew(partition));
+    for (const [partition, offset] of places) this.#newest.set(partition, offset);
+    return areNew;
   }
 
   async #records(events: readonly DomainEvent[]): Promise<ForeignRecord[]> {
