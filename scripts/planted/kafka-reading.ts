@@ -174,4 +174,12 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
     test: HOLD_UPS,
     title: 'is named every minute',
   },
+  {
+    id: 'journal-waits-for-ever-once-unsure',
+    bug: 'records read while membership is unsure are never handed over',
+    file: JOURNAL,
+    text: '      this.#lookAgain();\n',
+    replacement: '',
+    test: 'test/broker/kafka/journal-trust.test.ts',
+  },
 ];

@@ -2,8 +2,10 @@ import type { JournalEntry } from '../../domain/journal.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Consumer, JournalBatch, JournalSource } from '../broker.ts';
+import { type Lane, newLane, type Opened } from './journal-lane.ts';
 import type { Partition, ReadRecord } from './partition.ts';
 import { JOURNAL_RECORD_MAX, type KafkaRecords } from './records.ts';
+import { AGAIN_MS } from './stream-feed.ts';
 import type { TopicConsumer } from './topic-consumer.ts';
 import type { TopicConsumerOptions } from './topic-consumer-options.ts';
 
@@ -62,26 +64,6 @@ export class KafkaJournal implements JournalSource {
   }
 }
 
-/** A record with its entries, of which some may be in an earlier batch. */
-interface Opened {
-  readonly record: ReadRecord;
-  readonly entries: readonly JournalEntry[];
-  taken: number;
-}
-
-/** One partition's records that wait for the store. */
-interface Lane {
-  readonly partition: Partition;
-  readonly waiting: ReadRecord[];
-  /** The first that waits, if its beginning is in an earlier batch. */
-  opened: Opened | null;
-  /** Handed over and not taken: comes again as it was. With the records that end in it. */
-  held: { readonly batch: JournalBatch; readonly records: readonly ReadRecord[] } | null;
-  working: Promise<void> | null;
-  failures: number;
-  failingSince: number;
-}
-
 class JournalConsumer implements Consumer {
   readonly #deps: JournalDeps;
   readonly #handler: Handler;
@@ -92,6 +74,7 @@ class JournalConsumer implements Consumer {
   #paused = false;
   #stop: Promise<'drained' | 'abandoned'> | null = null;
   #abandoned = false;
+  #looking: Promise<void> | null = null;
   stopped = false;
 
   constructor(
@@ -128,7 +111,7 @@ class JournalConsumer implements Consumer {
 
   resume(): void {
     this.#paused = false;
-    for (const lane of this.#lanes.values()) this.#wake(lane);
+    this.#wakeAll();
   }
 
   get stuck(): { readonly count: number; readonly since: number } {
@@ -152,28 +135,36 @@ class JournalConsumer implements Consumer {
   #take(record: ReadRecord): void {
     let lane = this.#lanes.get(record.partition);
     if (!lane) {
-      lane = {
-        partition: record.partition,
-        waiting: [],
-        opened: null,
-        held: null,
-        working: null,
-        failures: 0,
-        failingSince: 0,
-      };
+      lane = newLane(record.partition);
       this.#lanes.set(record.partition, lane);
     }
     lane.waiting.push(record);
     // After the fetch was handed in whole: larger batches.
-    const woken = lane;
-    queueMicrotask(() => this.#wake(woken));
+    queueMicrotask(() => lane && this.#wake(lane));
   }
 
+  #wakeAll(): void {
+    for (const lane of this.#lanes.values()) this.#wake(lane);
+  }
+
+  /** Work that may not begin ends at once: without a look later, this would call itself for ever and block the process. */
   #wake(lane: Lane): void {
-    if (lane.working || this.#paused || this.#stop || lane.waiting.length === 0) return;
+    const { working, waiting, partition } = lane;
+    if (working || this.#paused || this.#stop || waiting.length === 0 || !partition.isAlive) return;
+    if (!this.#topic.isTrusted) {
+      this.#lookAgain();
+      return;
+    }
     lane.working = this.#work(lane).finally(() => {
       lane.working = null;
       this.#wake(lane);
+    });
+  }
+
+  #lookAgain(): void {
+    this.#looking ??= this.#deps.clock.sleep(AGAIN_MS, this.#stopping.signal).then(() => {
+      this.#looking = null;
+      this.#wakeAll();
     });
   }
 
@@ -266,7 +257,7 @@ class JournalConsumer implements Consumer {
 
   #forgetDead(): void {
     for (const partition of this.#lanes.keys()) if (!partition.isAlive) this.#lanes.delete(partition);
-    for (const lane of this.#lanes.values()) this.#wake(lane);
+    this.#wakeAll();
   }
 
   async #drain(deadlineMs: number): Promise<'drained' | 'abandoned'> {
