@@ -180,6 +180,6 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
     file: JOURNAL,
     text: '      this.#lookAgain();\n',
     replacement: '',
-    test: 'test/broker/kafka/journal-trust.test.ts',
+    test: 'test/broker/kafka/journal-waits.test.ts',
   },
 ];

@@ -170,17 +170,17 @@ class JournalConsumer implements Consumer {
 
   async #work(lane: Lane): Promise<void> {
     while (!this.#paused && !this.#stop && lane.partition.isAlive && this.#topic.isTrusted) {
-      lane.held ??= await this.#nextBatch(lane);
-      if (!lane.held) return;
-      const { batch, records } = lane.held;
       try {
-        await this.#handler(batch);
+        lane.held ??= await this.#nextBatch(lane);
+        if (!lane.held) return;
+        await this.#handler(lane.held.batch);
       } catch (error) {
         if (this.#abandoned) return;
         await this.#pauseAfter(lane, error);
         continue;
       }
       if (this.#abandoned) return;
+      const { records } = lane.held;
       lane.held = null;
       lane.failures = 0;
       lane.waiting.splice(0, records.length);

@@ -1,0 +1,75 @@
+/**
+ * Guarantee: journal records that cannot be handed over yet wait, and the process goes on with everything else: while
+ * another process may have their partition, and while one before them cannot be put in quarantine.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { KafkaJournal } from '../../../services/broker/kafka/journal-source.ts';
+import { Partition, type ReadRecord } from '../../../services/broker/kafka/partition.ts';
+import type { KafkaRecords } from '../../../services/broker/kafka/records.ts';
+import type { TopicConsumer } from '../../../services/broker/kafka/topic-consumer.ts';
+import { systemClock } from '../../../services/runtime/clock.ts';
+import { createLogger } from '../../../services/runtime/logger.ts';
+import { anEvent, routed } from '../../support/broker-records.ts';
+import { eventually } from '../../support/eventually.ts';
+
+const READABLE = Buffer.from('readable');
+
+/** Returns a journal that reads what `put` gives it, and what it handed over. */
+async function journalOf({ isTrusted = true, shelve = async () => {} }) {
+  const topic = { isTrusted, start: async () => {}, done: () => {}, abandon: async () => {} };
+  const decode = (_kind: string, value: Buffer) => {
+    if (value !== READABLE) throw new Error('not readable');
+    return [routed(anEvent())];
+  };
+  let take: (record: ReadRecord) => void = () => {};
+  const journal = new KafkaJournal({
+    records: { isKnown: () => true, decode } as unknown as KafkaRecords,
+    clock: systemClock(),
+    log: createLogger('silent'),
+    clusterId: 'cluster',
+    topic: 'journal',
+    open: (options) => {
+      take = options.take;
+      return topic as unknown as TopicConsumer;
+    },
+    shelve,
+    closing: new AbortController().signal,
+  });
+  onTestFinished(() => journal.abandon());
+  const handed: number[] = [];
+  await journal.consume(
+    async ({ first }) => void handed.push(first),
+    async () => undefined,
+    { batchMax: 10 },
+  );
+  const partition = new Partition('journal', 0);
+  const put = (offset: number, value: Buffer) =>
+    take({ partition, offset, timestamp: 0, key: null, value, headers: {}, bytes: value.length });
+  return { topic, put, handed };
+}
+
+it('records that are read while we may be no member any more wait without blocking the process', async () => {
+  const { topic, put, handed } = await journalOf({ isTrusted: false });
+  put(0, READABLE);
+  await sleep(50);
+  expect(handed).toEqual([]);
+  topic.isTrusted = true;
+  await eventually('the record is handed over', () => handed.length > 0);
+  expect(handed).toEqual([0]);
+});
+
+it('a record that cannot be put in quarantine is tried again, and those after it wait for it', async () => {
+  let refused = 0;
+  const shelve = async () => {
+    if (refused === 2) return;
+    refused += 1;
+    throw new Error('the quarantine cannot be written');
+  };
+  const { put, handed } = await journalOf({ shelve });
+  put(0, Buffer.from('damaged'));
+  put(1, READABLE);
+  await eventually('the record after it is handed over', () => handed.length > 0);
+  expect(refused).toBe(2);
+  expect(handed).toHaveLength(1);
+});
