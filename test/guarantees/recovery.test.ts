@@ -25,7 +25,7 @@ it.each(DARK_SECONDS)(
     const premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: '1' });
     const service = await startService(premises.environment);
     try {
-      const rows = await runRecoveryTrial(premises, service, { darkSeconds, afterSeconds: 1, rates: RATES });
+      const rows = await runRecoveryTrial(premises, service, { darkSeconds, afterSeconds: 31, rates: RATES });
       console.log(recoveryTable('sqlite', rows));
       for (const row of rows) {
         expect(row).toMatchObject({ newMissing: 0, pending: 0 });

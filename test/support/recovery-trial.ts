@@ -9,7 +9,7 @@ import type { Premises, Service } from './system.ts';
 
 export interface RecoveryOptions {
   readonly darkSeconds: number;
-  /** Time for what waits to arrive after the recovery. */
+  /** Time for what waits to arrive after the load's end, at most. */
   readonly afterSeconds: number;
   readonly rates: readonly number[];
   readonly failures?: readonly Failure[];
@@ -38,8 +38,6 @@ export interface RecoveryRow {
 /** One event type per endpoint, so that each has its own rate. */
 const TYPES: readonly EventType[] = ['KYC', 'KYB', 'AML', 'fiatToCrypto', 'cryptoToFiat', 'walletCreated'];
 const WARM_SECONDS = 3;
-/** On a busy machine the last of them come late: a hang is told apart all the same. */
-const PENDING_MS_MAX = 30_000;
 const NEW_SECONDS = 15;
 const IN_FORCE_MS = 1500;
 const TICKS_PER_SECOND = 100;
@@ -99,10 +97,10 @@ export async function runRecoveryTrial(
     await sleep(NEW_SECONDS * 1000);
     stopping.abort();
     await Promise.all(loads);
-    await sleep(afterSeconds * 1000);
+    const until = Date.now() + afterSeconds * 1000;
     const rows: RecoveryRow[] = [];
     for (const endpoint of endpoints) {
-      const pending = await settledPending(merchant, endpoint.uuid);
+      const pending = await settledPending(merchant, endpoint, backAt, until);
       rows.push({ ...rowOf(endpoint, darkAt, backAt), darkSeconds, cpuWhileDark, pending });
     }
     return rows;
@@ -112,11 +110,19 @@ export async function runRecoveryTrial(
   }
 }
 
-/** Returns how many deliveries are pending once that is none, or after a generous wait. */
-async function settledPending(merchant: MerchantClient, endpointId: string): Promise<number> {
-  for (const until = Date.now() + PENDING_MS_MAX; ; await sleep(500)) {
-    const pending = await pendingOf(merchant, endpointId);
-    if (pending === 0 || Date.now() > until) return pending;
+/** Returns how many deliveries are pending once that is none and what is new has arrived, or at the given time. */
+async function settledPending(
+  merchant: MerchantClient,
+  { uuid, receiver, postedAt }: FailingEndpoint,
+  backAt: number,
+  until: number,
+): Promise<number> {
+  const news = [...postedAt].filter(([, at]) => at >= backAt).map(([eventId]) => eventId);
+  for (;;) {
+    const arrived = new Set(receiver.delivered.map(({ eventId }) => eventId));
+    const pending = await pendingOf(merchant, uuid);
+    if ((pending === 0 && news.every((id) => arrived.has(id))) || Date.now() > until) return pending;
+    await sleep(500);
   }
 }
 
