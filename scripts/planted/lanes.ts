@@ -169,4 +169,13 @@ export const LANE_BUGS: readonly PlantedBug[] = [
     test: 'test/sender/fast-slots.test.ts',
     title: 'has more when nobody gives a slot back',
   },
+  {
+    id: 'parked-forgotten-before-durable',
+    bug: 'parked tasks that are not durable within three seconds are not brought back when the endpoint answers',
+    file: 'services/sender/lanes/backlog.ts',
+    text: 'now - lane.missedSince < MISSED_MS_MAX',
+    replacement: 'now - lane.missedSince < 3000',
+    test: 'test/sender/lanes-recovery.test.ts',
+    title: 'is brought back once it is durable',
+  },
 ];

@@ -39,8 +39,8 @@ export class EndpointLane {
   seenIn = -1;
   /** Tasks parked and not seen again, as far as this process knows. */
   parked = 0;
-  /** Looks for parked tasks that found none, in a row. */
-  missed = 0;
+  /** Since when looks for parked tasks have found none; null = the last one found some. */
+  missedSince: number | null = null;
   isWaking = false;
   /** Tasks parked for the shortest time lately. */
   readonly soon: Allowance;

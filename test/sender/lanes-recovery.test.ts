@@ -20,6 +20,8 @@ class Endpoint {
   readonly deliveredAt = new Map<string, number>();
   readonly tried = new Set<string>();
   isDark = false;
+  /** The broker can bring a parked task back only once it is durable. */
+  durableAfterMs = 0;
   inFlight = 0;
   inFlightMost = 0;
   #count = 0;
@@ -53,7 +55,11 @@ class Endpoint {
     const { clock, lanes } = this;
     if (!isBacklog) this.admittedAt.set(entity, clock.now());
     const traveller = new Traveller('a', entity, (each) => this.#start(each), isBacklog);
-    traveller.park = () => void this.parked.push(traveller);
+    traveller.park = () => {
+      const keep = () => void this.parked.push(traveller);
+      if (this.durableAfterMs === 0) keep();
+      else clock.at(clock.now() + this.durableAfterMs, keep);
+    };
     lanes.admit(traveller);
   }
 
@@ -121,4 +127,16 @@ test('when nothing new comes, what is parked is used to try the endpoint', async
   endpoint.isDark = false;
   for (let step = 0; step < 40; step += 1) await endpoint.run(50, 0.000001);
   expect(endpoint.parked).toHaveLength(0);
+});
+
+test('what is parked while the disk is full is brought back once it is durable, however late', async () => {
+  endpoint.durableAfterMs = 30_000;
+  endpoint.isDark = true;
+  await endpoint.run(20_000, 50);
+  const tried = endpoint.tried.size + endpoint.inFlight;
+  endpoint.isDark = false;
+  await endpoint.run(35_000, 5);
+  endpoint.clock.advance(100);
+  const missing = [...endpoint.admittedAt.keys()].filter((entity) => !endpoint.deliveredAt.has(entity));
+  expect(missing.length).toBeLessThanOrEqual(tried);
 });

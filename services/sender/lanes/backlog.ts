@@ -11,8 +11,8 @@ const SOON_ROUNDS = 4;
 const REFILL_MS = 1000;
 const REFILL_MIN = 8;
 const REFILL_MAX = 256;
-/** After so many looks that found nothing parked, there is nothing. */
-const MISSED_MAX = 6;
+/** When looks have found nothing parked for so long, there is nothing: what there was has come up by itself. */
+const MISSED_MS_MAX = (LATER_SECONDS + 10) * 1000;
 
 /** The tasks that were parked: how long they are parked, and when they are brought back. */
 export class Backlog {
@@ -51,8 +51,8 @@ export class Backlog {
     if (most <= 0) return;
     lane.isWaking = true;
     this.wake(lane.id, most).then(
-      (woken) => this.#woken(lane, woken),
-      () => this.#woken(lane, 0),
+      (woken) => this.#woken(lane, woken, now),
+      () => this.#woken(lane, 0, now),
     );
   }
 
@@ -65,12 +65,13 @@ export class Backlog {
     return size * 2 > takes ? 0 : Math.floor(Math.min(takes - size, room));
   }
 
-  /** None may be found because they are not durable yet, so it is looked for them some more times. */
-  #woken(lane: EndpointLane, woken: number): void {
+  /** None may be found because they are not durable yet, and a full disk can make that last: they are looked for again. */
+  #woken(lane: EndpointLane, woken: number, now: number): void {
     lane.isWaking = false;
-    lane.missed = woken === 0 ? lane.missed + 1 : 0;
-    if (lane.missed < MISSED_MAX) return;
-    lane.missed = 0;
+    if (woken > 0) lane.missedSince = null;
+    else lane.missedSince ??= now;
+    if (lane.missedSince === null || now - lane.missedSince < MISSED_MS_MAX) return;
+    lane.missedSince = null;
     lane.parked = 0;
   }
 }
