@@ -1,26 +1,35 @@
 import { defineConfig } from 'vitest/config';
 
-/**
- * Faults, full disks and what must hold within a second want the machine for themselves: beside other tests they measure
- * these.
- */
-const ALONE = [
+const files = (names: readonly string[]) => names.map((name) => `test/${name}.test.ts`);
+
+/** They wait for faults to pass more than they compute, and what they assert is not a matter of seconds. */
+const IN_PAIRS = files([
   'api/schemathesis',
-  'guarantees/kafka-kill-loop',
-  'guarantees/kafka-outage',
+  'guarantees/full-disk',
   'guarantees/kafka-failover',
-  'guarantees/kafka-rotations',
+  'guarantees/kafka-outage',
   'guarantees/kafka-partial-outage',
-  'guarantees/kafka-pauses',
-  'guarantees/kafka-recovery',
-  'guarantees/recovery',
-  'guarantees/neighbours',
-  'guarantees/connections',
+  'guarantees/kafka-rotations',
   'guarantees/kill-loop',
   'guarantees/rotations',
-  'guarantees/full-disk',
+]);
+
+/** What must hold within a second wants the machine for itself: beside other tests it measures these. */
+const ALONE = files([
+  'guarantees/connections',
+  'guarantees/kafka-kill-loop',
+  'guarantees/kafka-pauses',
+  'guarantees/kafka-recovery',
+  'guarantees/neighbours',
+  'guarantees/recovery',
   'guarantees/slow-disk',
-].map((name) => `test/${name}.test.ts`);
+]);
+
+const group = (name: string, groupOrder: number, maxWorkers: number) => ({
+  name,
+  maxWorkers,
+  sequence: { groupOrder },
+});
 
 export default defineConfig({
   test: {
@@ -28,22 +37,22 @@ export default defineConfig({
     pool: 'forks',
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    coverage: { provider: 'v8', include: ['services/**', 'simulator/**'], reporter: ['text-summary'] },
+    coverage: {
+      provider: 'v8',
+      include: ['services/**/*.ts', 'simulator/**/*.ts'],
+      reporter: ['text-summary'],
+    },
     projects: [
       {
         extends: true,
         test: {
-          name: 'together',
+          ...group('together', 0, 3),
           include: ['test/**/*.test.ts'],
-          exclude: ALONE,
-          maxWorkers: 2,
-          sequence: { groupOrder: 0 },
+          exclude: [...IN_PAIRS, ...ALONE],
         },
       },
-      {
-        extends: true,
-        test: { name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 1 } },
-      },
+      { extends: true, test: { ...group('in pairs', 1, 2), include: IN_PAIRS } },
+      { extends: true, test: { ...group('alone', 2, 1), include: ALONE } },
     ],
   },
 });

@@ -69,7 +69,7 @@ it('what was acknowledged arrives, what is refused was said to be', { timeout: 2
       const arrived = new Set(receiver.arrivals.map((arrival) => arrival.eventId));
       return acknowledged.every((id) => arrived.has(id));
     },
-    // On a busy machine the endpoint turns slow, and what its queue does not take is put back for 66 s, perhaps twice.
+    // Generous: what the endpoint's queue does not take is parked, and brought back once that is durable.
     150_000,
   );
   await eventually(
