@@ -6,14 +6,14 @@
  */
 import { rmSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { recoveryTable, runRecoveryTrial } from '../support/recovery-trial.ts';
+import { drainMs, recoveryTable, runRecoveryTrial } from '../support/recovery-trial.ts';
 import { preparePremises, startService } from '../support/system.ts';
 
 const DARK_SECONDS = (process.env.RECOVERY_DARK_SECONDS ?? '8').split(',').map(Number);
 const RATES = (process.env.RECOVERY_RATES ?? '5,50').split(',').map(Number);
 /** An event that is posted after the recovery arrives so soon, milliseconds. */
 const NEW_P99_MS = process.env.RECOVERY_DARK_SECONDS ? 1000 : 10_000;
-/** All that had never been tried has arrived by then, milliseconds. */
+/** All that had never been tried has arrived by then, beside the endpoint's own time to take it; milliseconds. */
 const NEVER_TRIED_MS = process.env.RECOVERY_DARK_SECONDS ? 10_000 : 30_000;
 /** The widest window, and what is sent beside it to notice a recovery. */
 const IN_FLIGHT_MAX = 128 + 20;
@@ -30,7 +30,7 @@ it.each(DARK_SECONDS)(
       for (const row of rows) {
         expect(row).toMatchObject({ newMissing: 0, pending: 0 });
         expect(row.lateness.p99).toBeLessThanOrEqual(NEW_P99_MS);
-        expect(row.lastNeverTriedMs).toBeLessThanOrEqual(NEVER_TRIED_MS);
+        expect(row.lastNeverTriedMs).toBeLessThanOrEqual(NEVER_TRIED_MS + drainMs(row));
         expect(row.inFlightMost).toBeLessThanOrEqual(IN_FLIGHT_MAX);
       }
       expect(await service.end('SIGTERM')).toBe(0);

@@ -59,6 +59,12 @@ class FailingEndpoint {
   }
 }
 
+/** A receiver of the trial takes at least so many a second, on a busy machine too. */
+const DRAINED_PER_SECOND = 1000;
+
+/** The endpoint's own time for what had not been tried, milliseconds. */
+export const drainMs = ({ neverTried }: RecoveryRow): number => (neverTried / DRAINED_PER_SECOND) * 1000;
+
 /**
  * Several endpoints of one service fail at the same time, each in its way and under its own load, then recover. The load
  * goes on all the time.
