@@ -39,8 +39,8 @@ export class EndpointLane {
   seenIn = -1;
   /** Tasks parked and not seen again, as far as this process knows. */
   parked = 0;
-  /** Since when looks for parked tasks have found none; null = the last one found some. */
-  missedSince: number | null = null;
+  /** When the last of them was parked. */
+  parkedAt = Number.NEGATIVE_INFINITY;
   isWaking = false;
   /** Tasks parked for the shortest time lately. */
   readonly soon: Allowance;

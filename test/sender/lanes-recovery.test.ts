@@ -24,6 +24,7 @@ class Endpoint {
   durableAfterMs = 0;
   inFlight = 0;
   inFlightMost = 0;
+  readonly #notDurable = new Set<Traveller>();
   #count = 0;
 
   constructor(canWake: boolean) {
@@ -45,6 +46,12 @@ class Endpoint {
     }
   }
 
+  /** Parked tasks are due again, and nobody brought them back. */
+  comeUp(): void {
+    for (const { entityId } of this.#notDurable) this.#admit(entityId ?? '', true);
+    this.#notDurable.clear();
+  }
+
   latenessSince(since: number): number[] {
     return [...this.admittedAt]
       .filter(([, at]) => at >= since)
@@ -56,9 +63,11 @@ class Endpoint {
     if (!isBacklog) this.admittedAt.set(entity, clock.now());
     const traveller = new Traveller('a', entity, (each) => this.#start(each), isBacklog);
     traveller.park = () => {
-      const keep = () => void this.parked.push(traveller);
-      if (this.durableAfterMs === 0) keep();
-      else clock.at(clock.now() + this.durableAfterMs, keep);
+      if (this.durableAfterMs === 0) return void this.parked.push(traveller);
+      this.#notDurable.add(traveller);
+      clock.at(clock.now() + this.durableAfterMs, () => {
+        if (this.#notDurable.delete(traveller)) this.parked.push(traveller);
+      });
     };
     lanes.admit(traveller);
   }
@@ -139,4 +148,24 @@ test('what is parked while the disk is full is brought back once it is durable, 
   endpoint.clock.advance(100);
   const missing = [...endpoint.admittedAt.keys()].filter((entity) => !endpoint.deliveredAt.has(entity));
   expect(missing.length).toBeLessThanOrEqual(tried);
+});
+
+test('what is parked again after what was parked came up by itself is brought back as well', async () => {
+  endpoint.durableAfterMs = 30_000;
+  endpoint.isDark = true;
+  await endpoint.run(20_000, 50);
+  endpoint.isDark = false;
+  await endpoint.run(2000, 5);
+  endpoint.comeUp();
+  await endpoint.run(120_000, 5);
+  endpoint.isDark = true;
+  const darkAgainAt = endpoint.clock.now();
+  await endpoint.run(20_000, 50);
+  endpoint.isDark = false;
+  await endpoint.run(35_000, 5);
+  endpoint.clock.advance(100);
+  const missing = [...endpoint.admittedAt].filter(
+    ([entity, at]) => at >= darkAgainAt && !endpoint.deliveredAt.has(entity) && !endpoint.tried.has(entity),
+  );
+  expect(missing).toEqual([]);
 });

@@ -11,8 +11,8 @@ const SOON_ROUNDS = 4;
 const REFILL_MS = 1000;
 const REFILL_MIN = 8;
 const REFILL_MAX = 256;
-/** When looks have found nothing parked for so long, there is nothing: what there was has come up by itself. */
-const MISSED_MS_MAX = (LATER_SECONDS + 10) * 1000;
+/** A task that was parked has come up by itself after this time. */
+const PARKED_MS_MAX = (LATER_SECONDS + 10) * 1000;
 
 /** The tasks that were parked: how long they are parked, and when they are brought back. */
 export class Backlog {
@@ -32,6 +32,7 @@ export class Backlog {
    */
   parkedSeconds(lane: EndpointLane, now: number): number {
     if (this.wake) lane.parked += 1;
+    lane.parkedAt = now;
     const { parkedSoonMs, parkedSoonPerEndpoint, parkedSoonMax } = this.#options;
     const takes =
       lane.isHealthy(now) || lane.isAnswering(now) ? SOON_ROUNDS * lane.drainable(parkedSoonMs, now) : 0;
@@ -65,13 +66,9 @@ export class Backlog {
     return size * 2 > takes ? 0 : Math.floor(Math.min(takes - size, room));
   }
 
-  /** None may be found because they are not durable yet, and a full disk can make that last: they are looked for again. */
+  /** Finding none proves nothing: parked tasks become durable late when the disk is full. */
   #woken(lane: EndpointLane, woken: number, now: number): void {
     lane.isWaking = false;
-    if (woken > 0) lane.missedSince = null;
-    else lane.missedSince ??= now;
-    if (lane.missedSince === null || now - lane.missedSince < MISSED_MS_MAX) return;
-    lane.missedSince = null;
-    lane.parked = 0;
+    if (woken === 0 && now - lane.parkedAt >= PARKED_MS_MAX) lane.parked = 0;
   }
 }
