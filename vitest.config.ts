@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 const files = (names: readonly string[]) => names.map((name) => `test/${name}.test.ts`);
 
-/** They wait for faults to pass more than they compute, and what they assert is not a matter of seconds. */
+/** Suites that mostly wait, and whose assertions do not depend on how fast the machine is. */
 const IN_PAIRS = files([
   'api/schemathesis',
   'guarantees/full-disk',
@@ -14,7 +14,7 @@ const IN_PAIRS = files([
   'guarantees/rotations',
 ]);
 
-/** What must hold within a second wants the machine for itself: beside other tests it measures these. */
+/** Suites with assertions on latency. Other tests beside them would slow them down. */
 const ALONE = files([
   'guarantees/connections',
   'guarantees/kafka-kill-loop',

@@ -176,6 +176,6 @@ export const LANE_BUGS: readonly PlantedBug[] = [
     text: 'now - lane.parkedAt >= PARKED_MS_MAX',
     replacement: 'now - lane.parkedAt >= 3000',
     test: 'test/sender/lanes-recovery.test.ts',
-    title: 'is brought back once it is durable',
+    title: 'are brought back once they are durable',
   },
 ];

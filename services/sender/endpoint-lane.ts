@@ -39,7 +39,7 @@ export class EndpointLane {
   seenIn = -1;
   /** Tasks parked and not seen again, as far as this process knows. */
   parked = 0;
-  /** When the last of them was parked. */
+  /** Time at which a task was last parked. */
   parkedAt = Number.NEGATIVE_INFINITY;
   isWaking = false;
   /** Tasks parked for the shortest time lately. */

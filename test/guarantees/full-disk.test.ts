@@ -69,7 +69,7 @@ it('what was acknowledged arrives, what is refused was said to be', { timeout: 2
       const arrived = new Set(receiver.arrivals.map((arrival) => arrival.eventId));
       return acknowledged.every((id) => arrived.has(id));
     },
-    // Generous: what the endpoint's queue does not take is parked, and brought back once that is durable.
+    // A generous bound. Tasks beyond the endpoint's queue are parked, and come back once they are durable.
     150_000,
   );
   await eventually(

@@ -1,7 +1,6 @@
 /**
  * Guarantee, on Kafka: an endpoint that hangs, refuses connections or answers 503 for a while gets what is new at once after
- * its recovery, and what waited within the longest time that a task is parked for such an endpoint, 66 s, and the time that
- * the endpoint itself takes for it.
+ * its recovery. What waited arrives within the longest parking time, 66 s, and the endpoint's drain time.
  * RECOVERY_DARK_SECONDS=20,60,600 measures longer failures, and judges by the times that are promised;
  * without it the bounds leave room for a busy machine.
  */
@@ -19,7 +18,7 @@ const RATES = (process.env.RECOVERY_RATES ?? '5').split(',').map(Number);
 const NEW_P99_MS = process.env.RECOVERY_DARK_SECONDS ? 1000 : 10_000;
 const NEVER_TRIED_MS = 75_000;
 const IN_FLIGHT_MAX = 128 + 20;
-/** What waited has arrived so long after the load's end, on a busy machine too. */
+/** Longest wait for the rest to arrive after the load has ended. */
 const AFTER_SECONDS = 95;
 
 await describeWithKafka('recovery of endpoints on Kafka', (kafka) => {

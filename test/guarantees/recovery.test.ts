@@ -13,7 +13,7 @@ const DARK_SECONDS = (process.env.RECOVERY_DARK_SECONDS ?? '8').split(',').map(N
 const RATES = (process.env.RECOVERY_RATES ?? '5,50').split(',').map(Number);
 /** An event that is posted after the recovery arrives so soon, milliseconds. */
 const NEW_P99_MS = process.env.RECOVERY_DARK_SECONDS ? 1000 : 10_000;
-/** All that had never been tried has arrived by then, beside the endpoint's own time to take it; milliseconds. */
+/** Bound for the last delivery that was never tried before the recovery, without the endpoint's drain time; milliseconds. */
 const NEVER_TRIED_MS = process.env.RECOVERY_DARK_SECONDS ? 10_000 : 30_000;
 /** The widest window, and what is sent beside it to notice a recovery. */
 const IN_FLIGHT_MAX = 128 + 20;

@@ -20,7 +20,7 @@ class Endpoint {
   readonly deliveredAt = new Map<string, number>();
   readonly tried = new Set<string>();
   isDark = false;
-  /** The broker can bring a parked task back only once it is durable. */
+  /** Time until a parked task is durable. Before that, the broker cannot bring it back. */
   durableAfterMs = 0;
   inFlight = 0;
   inFlightMost = 0;
@@ -46,7 +46,7 @@ class Endpoint {
     }
   }
 
-  /** Parked tasks are due again, and nobody brought them back. */
+  /** Admits the parked tasks that are not durable, as if their own time had come. */
   comeUp(): void {
     for (const { entityId } of this.#notDurable) this.#admit(entityId ?? '', true);
     this.#notDurable.clear();
@@ -138,7 +138,7 @@ test('when nothing new comes, what is parked is used to try the endpoint', async
   expect(endpoint.parked).toHaveLength(0);
 });
 
-test('what is parked while the disk is full is brought back once it is durable, however late', async () => {
+test('tasks that are parked while the disk is full are brought back once they are durable', async () => {
   endpoint.durableAfterMs = 30_000;
   endpoint.isDark = true;
   await endpoint.run(20_000, 50);
@@ -150,7 +150,7 @@ test('what is parked while the disk is full is brought back once it is durable, 
   expect(missing.length).toBeLessThanOrEqual(tried);
 });
 
-test('what is parked again after what was parked came up by itself is brought back as well', async () => {
+test('a search that found no parked tasks does not end the search for later ones', async () => {
   endpoint.durableAfterMs = 30_000;
   endpoint.isDark = true;
   await endpoint.run(20_000, 50);

@@ -22,8 +22,8 @@ interface Expected {
   readonly status: number;
   readonly code?: string;
   /**
-   * Takes the answer of a success over into the model, after comparing it with what it must be. `isRepeat`: the same
-   * request has done its work before, and its answer was lost.
+   * Checks the answer of a successful request and updates the model. `isRepeat`: the same request was carried out before,
+   * and its answer was lost.
    */
   readonly apply?: (body: EndpointAnswer, isRepeat?: boolean) => void;
 }
@@ -212,7 +212,7 @@ export class ModelMerchant {
           disabled_at: after.status === 'active' ? null : (before.disabled_at ?? disabledNow),
           disabled_reason: after.status === 'active' ? null : 'manual',
         });
-        // A hint is about what a request changed: the repeated one changed nothing any more.
+        // Only the request that enables an endpoint gets a hint. A repeat changes nothing.
         const isEnabled = before.status !== 'active' && after.status === 'active' && !isRepeat;
         expect(hint !== undefined).toBe(isEnabled);
         expect(record.updated_at >= before.updated_at).toBe(true);

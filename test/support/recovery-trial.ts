@@ -9,7 +9,7 @@ import type { Premises, Service } from './system.ts';
 
 export interface RecoveryOptions {
   readonly darkSeconds: number;
-  /** Time for what waits to arrive after the load's end, at most. */
+  /** Longest wait for deliveries to arrive after the load has ended. */
   readonly afterSeconds: number;
   readonly rates: readonly number[];
   readonly failures?: readonly Failure[];
@@ -59,10 +59,10 @@ class FailingEndpoint {
   }
 }
 
-/** A receiver of the trial takes at least so many a second, on a busy machine too. */
+/** Deliveries per second that a receiver of the trial takes, at least. */
 const DRAINED_PER_SECOND = 1000;
 
-/** The endpoint's own time for what had not been tried, milliseconds. */
+/** The endpoint's drain time for the deliveries that were never tried, milliseconds. */
 export const drainMs = ({ neverTried }: RecoveryRow): number => (neverTried / DRAINED_PER_SECOND) * 1000;
 
 /**
@@ -116,7 +116,7 @@ export async function runRecoveryTrial(
   }
 }
 
-/** Returns how many deliveries are pending once that is none and what is new has arrived, or at the given time. */
+/** Returns the number of pending deliveries: 0 once all new events have arrived, or the number left at `until`. */
 async function settledPending(
   merchant: MerchantClient,
   { uuid, receiver, postedAt }: FailingEndpoint,

@@ -2,20 +2,20 @@ import type { JournalEntry } from '../../domain/journal.ts';
 import type { JournalBatch } from '../broker.ts';
 import type { Partition, ReadRecord } from './partition.ts';
 
-/** A record with its entries, of which some may be in an earlier batch. */
+/** A decoded record. Its first `taken` entries are in earlier batches. */
 export interface Opened {
   readonly record: ReadRecord;
   readonly entries: readonly JournalEntry[];
   taken: number;
 }
 
-/** One partition's records that wait for the store. */
+/** The records of one partition that are not in the store yet. */
 export interface Lane {
   readonly partition: Partition;
   readonly waiting: ReadRecord[];
-  /** The first that waits, if its beginning is in an earlier batch. */
+  /** The first waiting record, when an earlier batch holds its first entries. */
   opened: Opened | null;
-  /** Handed over and not taken: comes again as it was. With the records that end in it. */
+  /** The batch that the handler has not accepted yet, with the records that end in it. It is handed over again unchanged. */
   held: { readonly batch: JournalBatch; readonly records: readonly ReadRecord[] } | null;
   working: Promise<void> | null;
   failures: number;

@@ -147,7 +147,7 @@ class JournalConsumer implements Consumer {
     for (const lane of this.#lanes.values()) this.#wake(lane);
   }
 
-  /** Work that may not begin ends at once: without a look later, this would call itself for ever and block the process. */
+  /** Starts a lane's work. Without the pause while membership is unsure, it would call itself for ever and block the process. */
   #wake(lane: Lane): void {
     const { working, waiting, partition } = lane;
     if (working || this.#paused || this.#stop || waiting.length === 0 || !partition.isAlive) return;

@@ -108,7 +108,7 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
       });
       // One of them may have been read ahead meanwhile: then it is held.
       if (reply.kind === 'delayed') for (const row of reply.rows) this.#load(row);
-      // To be woken later: it may be readable then.
+      // The read failed: keep the ids for the next call.
       else for (const id of away) this.#parked.add(endpointId, id);
     }
     const now = this.#clock.now();

@@ -11,7 +11,7 @@ const SOON_ROUNDS = 4;
 const REFILL_MS = 1000;
 const REFILL_MIN = 8;
 const REFILL_MAX = 256;
-/** A task that was parked has come up by itself after this time. */
+/** After this time a parked task is due by its own schedule. */
 const PARKED_MS_MAX = (LATER_SECONDS + 10) * 1000;
 
 /** The tasks that were parked: how long they are parked, and when they are brought back. */
@@ -66,7 +66,7 @@ export class Backlog {
     return size * 2 > takes ? 0 : Math.floor(Math.min(takes - size, room));
   }
 
-  /** Finding none proves nothing: parked tasks become durable late when the disk is full. */
+  /** Finding no parked task does not mean that there is none: on a full disk they become durable late. */
   #woken(lane: EndpointLane, woken: number, now: number): void {
     lane.isWaking = false;
     if (woken === 0 && now - lane.parkedAt >= PARKED_MS_MAX) lane.parked = 0;

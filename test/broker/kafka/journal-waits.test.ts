@@ -1,6 +1,6 @@
 /**
- * Guarantee: journal records that cannot be handed over yet wait, and the process goes on with everything else: while
- * another process may have their partition, and while one before them cannot be put in quarantine.
+ * Guarantee: journal records wait while their partition may belong to another process, or while a record before them
+ * cannot be put in quarantine. The process does everything else meanwhile.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
@@ -15,7 +15,7 @@ import { eventually } from '../../support/eventually.ts';
 
 const READABLE = Buffer.from('readable');
 
-/** Returns a journal that reads what `put` gives it, and what it handed over. */
+/** Returns a journal consumer: `put` gives it a record, `handed` lists the first positions of its batches. */
 async function journalOf({ isTrusted = true, shelve = async () => {} }) {
   const topic = { isTrusted, start: async () => {}, done: () => {}, abandon: async () => {} };
   const decode = (_kind: string, value: Buffer) => {
@@ -49,7 +49,7 @@ async function journalOf({ isTrusted = true, shelve = async () => {} }) {
   return { topic, put, handed };
 }
 
-it('records that are read while we may be no member any more wait without blocking the process', async () => {
+it('records wait without blocking the process while group membership is unsure', async () => {
   const { topic, put, handed } = await journalOf({ isTrusted: false });
   put(0, READABLE);
   await sleep(50);
@@ -59,7 +59,7 @@ it('records that are read while we may be no member any more wait without blocki
   expect(handed).toEqual([0]);
 });
 
-it('a record that cannot be put in quarantine is tried again, and those after it wait for it', async () => {
+it('an unreadable record is retried until it is in quarantine, before the records after it', async () => {
   let refused = 0;
   const shelve = async () => {
     if (refused === 2) return;

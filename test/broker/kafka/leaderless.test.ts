@@ -19,7 +19,7 @@ import { kafkaInstallation } from '../../support/kafka-installation.ts';
 /** The node that is killed, and its partition of the topics that have three. */
 const GONE_NODE = 3;
 const GONE = 2;
-/** A broker that was killed is taken out of the cluster after nine seconds; only then its groups have another coordinator. */
+/** The cluster notices a killed broker after nine seconds. Only then do its groups get another coordinator. */
 const NOTICED_MS_MAX = 25_000;
 const BACK_MS_MAX = 60_000;
 
