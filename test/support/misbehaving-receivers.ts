@@ -22,8 +22,8 @@ export interface RawReceiver {
   close(): Promise<void>;
 }
 
-/** What a receiver does with a connection once the whole request came. */
-export type Answer = (socket: TLSSocket, path: string) => void;
+/** What a receiver does with a connection once the whole request came. `request`: its text, head and body. */
+export type Answer = (socket: TLSSocket, path: string, request?: string) => void;
 
 /** One authority and certificate for all receivers of a test file. */
 export async function receiverCertificates(): Promise<{
@@ -56,9 +56,9 @@ export async function startRawReceiver(
         state.received += text;
         request += text;
         if (!isWhole(request)) return;
-        const path = request.split(' ')[1] ?? '';
+        const whole = request;
         request = '';
-        answer(socket, path);
+        answer(socket, whole.split(' ')[1] ?? '', whole);
       });
     },
   );
