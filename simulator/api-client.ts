@@ -8,7 +8,7 @@ const TIMEOUT_MS = 15_000;
 /** An answer is at most this large: the longest is a page of 100 deliveries. */
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 
-/** RFC 9457, as the API sends it (decisions §1, "Errors"). */
+/** RFC 9457, as the API sends it (docs/decisions.md, "Errors"). */
 export interface Problem {
   readonly code?: string;
   readonly title?: string;
@@ -42,8 +42,8 @@ export class ApiRefusal extends CommandFailure {
 /** The merchant API (or the producer routes), seen by the command line. */
 export class ApiClient {
   /**
-   * The operations of openapi.yaml by method and path, typed by it. They resolve with a success. They throw ApiRefusal, or
-   * a failure with exit code 5 (no answer in time) or 6 (not reachable).
+   * The operations of openapi.yaml by method and path, typed by it. They resolve with a success. They throw ApiRefusal,
+   * or a failure with exit code 5 (no answer in time) or 6 (not reachable).
    */
   readonly rest: Client<paths>;
   readonly #baseUrl: string;

@@ -112,7 +112,7 @@ export class Settings {
     };
     const isKey = name === 'apiKey' || name === 'producerKey';
     const isKafka = name === 'kafkaBrokers' || name === 'schemaRegistryUrl';
-    const start = isKafka ? 'start hookrail on Kafka, as README says' : 'start the sandbox with: npm start';
+    const start = isKafka ? 'start hookrail on Kafka (docs/deploy.md)' : 'start the sandbox with: npm start';
     return new CommandFailure(
       isKey ? EXIT.authentication : EXIT.usage,
       `no ${what[name]}: ${option} and ${variable} are not given, and ${this.sandboxFile} has none`,

@@ -26,7 +26,7 @@ export interface EventSink {
   close?(): Promise<void>;
 }
 
-/** At most so many events per request (decisions §5). */
+/** At most so many events per request (docs/decisions.md, "Producers"). */
 export const EVENTS_PER_REQUEST_MAX = 500;
 
 /** The way real events go: the producer route, the router, the sender. Answered when durable. */

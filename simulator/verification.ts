@@ -15,7 +15,10 @@ export interface Check {
 }
 
 export interface Verdict {
-  /** All checks passed: a correct receiver takes the webhook. Otherwise it must discard it (specification 5.2). */
+  /**
+   * All checks passed: a correct receiver takes the webhook. Otherwise it must discard it (docs/specification.md,
+   * "Webhook requests").
+   */
   readonly authentic: boolean;
   readonly checks: readonly Check[];
 }
@@ -28,8 +31,9 @@ export interface CapturedRequest {
 }
 
 /**
- * Does what a receiver has to do: compares the Authorization header with the secret (specification 5.2) and checks
- * the Standard Webhooks signature and its age (decisions §2). `nowSeconds`: unix time.
+ * Does what a receiver has to do: compares the Authorization header with the secret (docs/specification.md, "Webhook
+ * requests") and checks the Standard Webhooks signature and its age (docs/decisions.md, "Webhook requests").
+ * `nowSeconds`: unix time.
  */
 export function verifyRequest(
   request: CapturedRequest,

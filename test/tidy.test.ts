@@ -4,6 +4,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { citationProblems } from './tidy/citations.ts';
 import {
   ambientProblems,
   erasableProblems,
@@ -82,4 +83,8 @@ test('folders are named after what is done in them', () => {
 
 test('no note to self, test switch or path of one machine is left in a file', () => {
   none(files.flatMap(wordProblems));
+});
+
+test('every page, heading and file that is cited or linked exists', () => {
+  none(files.flatMap(citationProblems(files)));
 });

@@ -116,7 +116,10 @@ async function environmentOf(dataDir: string, options: SystemOptions) {
 }
 
 /** As the platform's administrator makes it: with the settings of a stock cluster. */
-async function createEventsTopic(topic: string, { brokers, partitions }: SystemOptions): Promise<void> {
+export async function createEventsTopic(
+  topic: string,
+  { brokers, partitions }: Pick<SystemOptions, 'brokers' | 'partitions'>,
+): Promise<void> {
   const kafka = new Kafka({ clientId: 'administrator', brokers: [...brokers], logLevel: logLevel.NOTHING });
   const admin = kafka.admin();
   await admin.connect();

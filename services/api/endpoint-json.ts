@@ -10,7 +10,9 @@ export function timestampOrNull(milliseconds: number | null): string | null {
   return milliseconds === null ? null : timestamp(milliseconds);
 }
 
-/** The endpoint as merchants see it (decisions §1, "Record"). The secret is not in it, sealed or plain. */
+/**
+ * The endpoint as merchants see it (docs/decisions.md, "Endpoint record"). The secret is not in it, sealed or plain.
+ */
 export function endpointJson(record: Omit<EndpointRecord, 'secret' | 'version'>, environment: Environment) {
   return {
     uuid: record.uuid,

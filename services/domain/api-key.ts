@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /**
- * API keys (decisions §1, "Authentication"): prefix, 32 random bytes in base62, a checksum of six characters.
+ * API keys (docs/decisions.md, "API keys"): prefix, 32 random bytes in base62, a checksum of six characters.
  * The prefix tells the environment, so a key used in the wrong place gets an answer that says so; the checksum
  * tells a mistyped key from an unknown one, without asking the store.
  */

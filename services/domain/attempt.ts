@@ -1,4 +1,4 @@
-/** Why an attempt failed (decisions §1, "Delivery log and recovery"). Every failure has exactly one. */
+/** Why an attempt failed (docs/decisions.md, "Delivery log and recovery"). Every failure has exactly one. */
 export const FAILURE_CODES = [
   'dns_error',
   'blocked_address',

@@ -99,7 +99,7 @@ const RESERVED_SUFFIXES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The syntax gate at create and update (decisions §1, "URL rules"), on the raw string as the merchant sent it.
+ * The syntax gate at create and update (docs/decisions.md, "URL rules"), on the raw string as the merchant sent it.
  * What a name resolves to is checked at every connection, by the sender.
  */
 export function checkEndpointUrl(raw: string, policy: EndpointUrlPolicy): EndpointUrlVerdict {

@@ -24,13 +24,13 @@ export interface Endpoint {
   readonly status: EndpointStatus;
   readonly apiVersion: ApiVersion;
   readonly secret: SealedSecret;
-  /** The single-URL operation of API 2.2.8 made it (decisions §3). */
+  /** The single-URL operation of API 2.2.8 made it (docs/decisions.md, "API versions"). */
   readonly legacy: boolean;
   /** Grows by one with every change. An attempt says under which version it was made. */
   readonly version: number;
 }
 
-/** True when the filter lets the type through (specification 6: no filter means all types). */
+/** True when the filter lets the type through (docs/specification.md, "Event types": no filter means all types). */
 export function subscribes(endpoint: Pick<Endpoint, 'subscribedEvents'>, type: EventType): boolean {
   return endpoint.subscribedEvents === null || endpoint.subscribedEvents.includes(type);
 }

@@ -3,7 +3,10 @@
  * The event id is the producer's; every id that hookrail derives from it is deterministic (ids.ts).
  */
 
-/** All event types a filter may name (specification 2.1) and an envelope may carry (specification 6, decisions §4). */
+/**
+ * All event types a filter may name (docs/specification.md, "Webhook endpoint") and an envelope may carry
+ * (docs/specification.md, "Event types").
+ */
 export const EVENT_TYPES = [
   'fiatToCrypto',
   'cryptoToFiat',
@@ -24,13 +27,16 @@ export type EventType = (typeof EVENT_TYPES)[number];
 export const ENTITY_KINDS = ['USER', 'CORPORATE'] as const;
 export type EntityKind = (typeof ENTITY_KINDS)[number];
 
-/** A value inside `data`. Amounts are exact plain decimal *strings* here ("0.3"); the renderer writes them as digits. */
+/**
+ * A value inside `data`. Amounts are exact plain decimal *strings* here ("0.3"); the renderer writes them as digits.
+ */
 export type EventValue = string | number | boolean | null | EventValue[] | { [field: string]: EventValue };
 export type EventData = { [field: string]: EventValue };
 
 /**
- * Bytes of an event's `data` as JSON. The journal holds an event and its body in each API version, in one record of a topic
- * that takes 1 MiB: three times this, and a quarter of it is left for what surrounds them and for some 2,500 endpoints.
+ * Bytes of an event's `data` as JSON. The journal holds an event and its body in each API version, in one record of a
+ * topic that takes 1 MiB: three times this, and a quarter of it is left for what surrounds them and for some 2,500
+ * endpoints.
  */
 export const EVENT_DATA_BYTES_MAX = 256 * 1024;
 

@@ -1,7 +1,7 @@
 import type { FailureCode } from './attempt.ts';
 
 /**
- * When an endpoint that only fails is switched off (decisions §2, "auto_disabled, in"). All limits must be
+ * When an endpoint that only fails is switched off (docs/decisions.md, "Auto-disable"). All limits must be
  * reached.
  */
 export interface HealthPolicy {

@@ -9,7 +9,9 @@ export function isUuid(value: string): boolean {
   return UUID.test(value);
 }
 
-/** What is hashed: the namespace, then the name. One buffer for all names that fit; an id is made for every delivery. */
+/**
+ * What is hashed: the namespace, then the name. One buffer for all names that fit; an id is made for every delivery.
+ */
 const named = Buffer.concat([NAMESPACE, Buffer.alloc(1024)]);
 /** A UTF-16 unit takes three bytes of UTF-8 at most. */
 const NAME_LENGTH_MAX = 1024 / 3;
@@ -32,7 +34,10 @@ export function deliveryId(eventId: string, endpointId: string): string {
   return uuidV5(eventId, endpointId);
 }
 
-/** The endpoint of the single-URL operation (decisions §3): one per environment and merchant, with a uuid for ever. */
+/**
+ * The endpoint of the single-URL operation (docs/decisions.md, "API versions"): one per environment and merchant, with
+ * a uuid for ever.
+ */
 export function legacyEndpointId(environment: string, merchantId: string): string {
   return uuidV5('legacy-endpoint', environment, merchantId);
 }

@@ -4,7 +4,7 @@ export interface Merchant {
   readonly name: string;
   /** `paused`: an operator holds the merchant's deliveries back; nothing is lost. */
   readonly state: 'active' | 'paused';
-  /** Whether senderDetails.accountDetails may be shown to this merchant (specification 2.3, decisions §4). */
+  /** Whether senderDetails.accountDetails may be shown to this merchant (docs/decisions.md, "Event data"). */
   readonly senderAccountDetails: boolean;
   readonly version: number;
 }

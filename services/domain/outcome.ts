@@ -33,7 +33,7 @@ export type Outcome =
   | { readonly kind: 'interrupted' };
 
 /**
- * Decides what follows an exchange (specification 6.1, decisions §2).
+ * Decides what follows an exchange (docs/decisions.md, "Delivery rules").
  * `endedAt`: when the attempt ended, milliseconds; `retryScale` divides the delays (1 in production).
  */
 export function decide(

@@ -1,4 +1,6 @@
-/** The schedule of specification 6.1: at most seven attempts; before retry n, n⁶ + 2 seconds. */
+/**
+ * The schedule (docs/specification.md, "Delivery and retry"): at most seven attempts; before retry n, n⁶ + 2 seconds.
+ */
 export const ATTEMPTS_MAX = 7;
 
 /** Delay in seconds before retry n (1 … 6), measured from the end of the failed attempt n. */
@@ -23,8 +25,8 @@ export function retryDueAt(failedAttempt: number, endedAt: number, scale = 1): n
 }
 
 /**
- * The shortest tier that lasts so many seconds, or the longest: for what waits for a receiver or a network, which takes as
- * long at every scale.
+ * The shortest tier that lasts so many seconds, or the longest: for what waits for a receiver or a network, which takes
+ * as long at every scale.
  */
 export function tierLasting(seconds: number, scale: number): Tier {
   return TIERS.find((tier) => tier / scale >= seconds) ?? LONGEST;

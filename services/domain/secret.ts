@@ -18,8 +18,9 @@ export function newSecret(random: Uint8Array): string {
 }
 
 /**
- * Why a secret that a merchant chose (decisions §3) cannot be one, or null. One that begins like ours is decoded like ours
- * by every library of Standard Webhooks: it must hold as many bytes, or its signatures could be forged.
+ * Why a secret that a merchant chose (docs/decisions.md, "API versions") cannot be one, or null. One that begins like
+ * ours is decoded like ours by every library of Standard Webhooks: it must hold as many bytes, or its signatures could
+ * be forged.
  */
 export function chosenSecretFault(secret: string): string | null {
   if (!CHOSEN.test(secret)) {

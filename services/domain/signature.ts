@@ -12,8 +12,9 @@ export interface SigningKey {
 }
 
 /**
- * The key a secret stands for (Standard Webhooks): the decoded base64 after `whsec_`, or the secret's own bytes
- * when a merchant chose it (the single-URL operation of 2.2.8, decisions §3). Decode once per endpoint version.
+ * The key a secret stands for (Standard Webhooks): the decoded base64 after `whsec_`, or the secret's own bytes when a
+ * merchant chose it (the single-URL operation of 2.2.8, docs/decisions.md, "API versions"). Decode once per endpoint
+ * version.
  */
 export function signingKey(secret: string): SigningKey {
   const bytes = secret.startsWith(MARK)

@@ -24,13 +24,16 @@ export function webhookTimestamp(startedAt: number): number {
   return Math.floor(startedAt / 1000);
 }
 
-/** The value of Authorization (specification 5.2): the secret of the endpoint that the webhook is sent to. */
+/**
+ * The value of Authorization (docs/specification.md, "Webhook requests"): the secret of the endpoint that the webhook
+ * is sent to.
+ */
 export function authorizationOf(secret: string): string {
   return `API-Key ${secret}`;
 }
 
 /**
- * Every header of a webhook request (specification 5.2, decisions §2), names and values in turn.
+ * Every header of a webhook request (docs/decisions.md, "Webhook requests"), names and values in turn.
  * Flat, because this is made for every attempt and an HTTP client takes it as it is.
  */
 export function webhookHeaders(

@@ -1,7 +1,7 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 
 /**
- * Which addresses are public, and what a sandbox exempts from that (reliability.md, "Address guard").
+ * Which addresses are public, and what a sandbox exempts from that (docs/design.md, "Address guard").
  * An own table, because what a library calls private changes with its releases; other libraries are oracles in tests.
  */
 

@@ -5,10 +5,10 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** One environment variable: how it reads, what it is without a value, and what README says of it. */
+/** One environment variable: how it reads, what it is without a value, and what docs/configuration.md says of it. */
 export interface Variable<Value> {
   readonly parse: (text: string) => Value;
-  /** Used when the variable is not set. Shown in README as written here. */
+  /** Used when the variable is not set. Shown in docs/configuration.md as written here. */
   readonly fallback: Value;
   readonly meaning: string;
 }

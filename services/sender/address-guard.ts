@@ -15,7 +15,7 @@ export interface EgressPolicy {
 const ADDRESSES_MAX = 32;
 
 /**
- * Decides, at every connection, which addresses may be connected to (reliability.md, "Address guard"). A name's
+ * Decides, at every connection, which addresses may be connected to (docs/design.md, "Address guard"). A name's
  * whole answer is refused when one address in it is bad: a mixed answer is an attempt to get past a check.
  */
 export class AddressGuard {

@@ -53,8 +53,8 @@ export type Delivery =
   | { readonly kind: 'interrupted'; readonly settlement: Settlement };
 
 /**
- * THE PATH of one task: look up → open → build → send → classify → decide → settle. Never rejects. `isSlow`: its endpoint
- * is known to take long.
+ * THE PATH of one task: look up → open → build → send → classify → decide → settle. Never rejects. `isSlow`: its
+ * endpoint is known to take long.
  */
 export async function deliver(task: DeliveryTask, deps: DeliverDeps, isSlow = false): Promise<Delivery> {
   const { clock, directory, transport } = deps;
@@ -107,15 +107,18 @@ export async function deliver(task: DeliveryTask, deps: DeliverDeps, isSlow = fa
   return { kind: 'attempted', settlement, attempted, posted, lateMs, origin };
 }
 
-/** Tests reach disabled endpoints too, so that a merchant can test before enabling (decisions §1). */
+/**
+ * Tests reach disabled endpoints too, so that a merchant can test before enabling (docs/decisions.md, "Endpoint
+ * operations").
+ */
 function whyCancelled(task: DeliveryTask, endpoint: Endpoint | undefined): CancelReason | null {
   if (!endpoint || endpoint.merchantId !== task.merchantId) return 'endpoint_deleted';
   return task.trigger === 'test' ? null : refusalOf(endpoint);
 }
 
 /**
- * What follows the attempt, for the broker: nothing, the next attempt, or the dead letter of a full schedule. `dueAt`: of
- * the next attempt, by this process's clock. `endedAt`: by the system's time.
+ * What follows the attempt, for the broker: nothing, the next attempt, or the dead letter of a full schedule. `dueAt`:
+ * of the next attempt, by this process's clock. `endedAt`: by the system's time.
  */
 function settle(
   task: DeliveryTask,

@@ -3,7 +3,10 @@ import type { ApiVersion, Endpoint, EndpointStatus, SealedSecret } from '../doma
 import type { EventType } from '../domain/event.ts';
 import type { Actor, AnswerToStore, Changed } from './store.ts';
 
-/** The endpoint as merchants see it: the directory's part and the rest of the record (decisions §1, "Record"). */
+/**
+ * The endpoint as merchants see it: the directory's part and the rest of the record (docs/decisions.md, "Endpoint
+ * record").
+ */
 export interface EndpointRecord extends Endpoint {
   readonly description: string;
   readonly createdAt: number;
@@ -40,7 +43,7 @@ export interface EndpointChange {
   readonly status?: 'active' | 'disabled';
 }
 
-/** What the single-URL operation changes (decisions §3). */
+/** What the single-URL operation changes (docs/decisions.md, "API versions"). */
 export interface LegacyChange {
   /** Switches the endpoint on again, also when it is the URL it has. */
   readonly url?: string;
@@ -88,8 +91,9 @@ export interface Endpoints {
     options: { readonly at: number; readonly actor: Actor },
   ): Promise<{ readonly kind: 'ok'; readonly outboxId: number } | NotFound>;
   /**
-   * Makes, changes or (null) removes the one legacy endpoint of a merchant, in one step: its URL never goes with a secret
-   * that was not set with it. `uuid` is the same each time. Incomplete: there is none yet, and a part is missing.
+   * Makes, changes or (null) removes the one legacy endpoint of a merchant, in one step: its URL never goes with a
+   * secret that was not set with it. `uuid` is the same each time. Incomplete: there is none yet, and a part is
+   * missing.
    */
   setLegacy(
     merchantId: string,

@@ -1,6 +1,7 @@
 /**
- * The presence table says what the specification says. The expectation is written out by hand from specification 2.3
- * to 2.10, 6 and 9 and decisions §3 and §4, so that a slip in the catalog cannot hide in code that reads the catalog.
+ * The presence table says what the specification says. The expectation is written out by hand from
+ * docs/specification.md and docs/decisions.md, "Event data", so that a slip in the catalog cannot hide in code that
+ * reads the catalog.
  */
 import { describe, expect, it } from 'vitest';
 import { ACCOUNT_DETAILS, accountLayoutsOf } from '../../services/domain/catalog/account-details.ts';
@@ -144,7 +145,7 @@ describe('the presence table', () => {
     expect(tableOf('2.3.8')).toEqual(LATEST);
   });
 
-  it('says for 2.2.8 what specification 9 takes away', () => {
+  it('leaves out for 2.2.8 what that version does not have', () => {
     expect(tableOf('2.2.8')).toEqual(EARLIER);
   });
 

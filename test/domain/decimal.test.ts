@@ -1,4 +1,7 @@
-/** A decimal's text becomes the JSON number's digits: the same value, one form, never an exponent (decisions §4). */
+/**
+ * A decimal's text becomes the JSON number's digits: the same value, one form, never an exponent (docs/decisions.md,
+ * "Event data").
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalDecimal } from '../../services/domain/decimal.ts';

@@ -8,7 +8,10 @@ import {
   observe,
 } from '../../services/domain/health.ts';
 
-/** An endpoint is switched off only when it has failed long enough, often enough, and lost a delivery (decisions §2). */
+/**
+ * An endpoint is switched off only when it has failed long enough, often enough, and lost a delivery
+ * (docs/decisions.md, "Auto-disable").
+ */
 
 const HOUR_MS = 3_600_000;
 const POLICY = { withoutSuccessMs: 72 * HOUR_MS, failedAttempts: 100 };

@@ -1,6 +1,6 @@
 /**
- * The schedule of specification 6.1: seven attempts, n⁶ + 2 seconds before retry n, never early; and the decision
- * after each attempt.
+ * The schedule (docs/specification.md, "Delivery and retry"): seven attempts, n⁶ + 2 seconds before retry n, never
+ * early; and the decision after each attempt.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ import {
   tierOfAttempt,
 } from '../../services/domain/retry.ts';
 
-/** The table of specification 6.1, copied by hand. */
+/** The table of docs/specification.md, "Delivery and retry", copied by hand. */
 const SPECIFIED_DELAYS = [3, 66, 731, 4098, 15627, 46658];
 
 const failed = (failureCode: (typeof FAILURE_CODES)[number]): Exchange => ({

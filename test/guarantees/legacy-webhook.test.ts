@@ -1,6 +1,7 @@
 /**
- * Guarantee: the single webhook of API 2.2.8 is delivered like every other, beside the managed endpoints: in version 2.2.8,
- * with the secret that its merchant chose, which also signs. The whole service runs, with real files and real HTTPS.
+ * Guarantee: the single webhook of API 2.2.8 is delivered like every other, beside the managed endpoints: in version
+ * 2.2.8, with the secret that its merchant chose, which also signs. The whole service runs, with real files and real
+ * HTTPS.
  */
 import { rmSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
@@ -51,7 +52,7 @@ it('both are sent the event, each in its version and with its secret; the signat
   expect(other.headers['webhook-api-version']).toBe('2.3.8');
   expect(other.authorization).toBe(`API-Key ${managed.signing_secret}`);
   expect(single.authorization).toBe(`API-Key ${OWN_SECRET}`);
-  // 2.2.8 does not have these (specification 9).
+  // 2.2.8 does not have these (docs/specification.md, "API versions").
   const data = (arrival: { body: Buffer }) => JSON.parse(arrival.body.toString()).data;
   expect(data(other)).toHaveProperty('senderDetails');
   expect(data(single)).not.toHaveProperty('senderDetails');

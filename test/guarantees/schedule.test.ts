@@ -1,7 +1,7 @@
 /**
- * Guarantee: attempt n+1 starts n⁶ + 2 seconds after attempt n ended: 3, 66, 731, 4098, 15627, 46658 s; never early, and
- * not a second late; never an eighth attempt. The real router, sender and recorder run on real SQLite files, unscaled,
- * on a simulated clock; only the network and the time are not real.
+ * Guarantee: attempt n+1 starts n⁶ + 2 seconds after attempt n ended: 3, 66, 731, 4098, 15627, 46658 s; never early,
+ * and not a second late; never an eighth attempt. The real router, sender and recorder run on real SQLite files,
+ * unscaled, on a simulated clock; only the network and the time are not real.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ import { eventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 
-/** Seconds; the table of specification 6.1. */
+/** Seconds; the table of docs/specification.md, "Delivery and retry". */
 const SPECIFIED = [3, 66, 731, 4098, 15627, 46658];
 /** Every attempt takes this long, so that "from the end of the attempt" differs from "from its start". */
 const ATTEMPT_MS = 1750;

@@ -137,7 +137,7 @@ function flood(socket: TLSSocket, piece: string | Buffer, bytesMax: number): voi
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
-/** Every way to misbehave after the request came (reliability.md), and what it is to be called. `null`: acknowledged. */
+/** Every way to misbehave after the request came, and what it is to be called. `null`: acknowledged. */
 export const MISBEHAVIOURS: readonly {
   readonly name: string;
   readonly code: string | null;

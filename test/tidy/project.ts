@@ -14,7 +14,7 @@ export type Problem = string;
 /** Made by tools or installed, not written: git ignores these, and so does this test. */
 const NOT_OURS = new Set(['.git', 'node_modules', 'dist', 'coverage', 'data']);
 
-const TEXT = /\.(ts|js|mjs|json|md|yaml|yml|avsc|py|go|php|sh)$|(^|\/)(run|Dockerfile)$/;
+const TEXT = /\.(ts|js|mjs|json|md|yaml|yml|avsc|py|go|php|java|sh)$|(^|\/)(run|Dockerfile|LICENSE)$/;
 
 /** Every text file of the checkout, sorted by path. Reads the disk: a file counts before it is committed. */
 export function readProject(root: string): ProjectFile[] {

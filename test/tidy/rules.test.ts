@@ -1,5 +1,6 @@
 /** Each rule of the house finds a planted violation, says what to do instead, and lets the right way pass. */
 import { describe, expect, test } from 'vitest';
+import { citationProblems } from './citations.ts';
 import {
   ambientProblems,
   erasableProblems,
@@ -205,4 +206,42 @@ describe('folders and words', () => {
       ['test/a.test.ts', "const dir = '/tmp/a';"],
     ],
   );
+});
+
+describe('citations', () => {
+  const pages = [
+    { path: 'README.md', text: '# Project' },
+    { path: 'docs/design.md', text: '# Design\n\n## Address guard\n\n```\n# no heading\n```\n' },
+  ];
+  const problemsOf = (path: string, text: string) => {
+    const file = { path, text };
+    return citationProblems([...pages, file])(file);
+  };
+
+  test.each([
+    ['services/a.ts', '/** As decisions §4 has it. */', /Cite a heading/],
+    ['services/a.ts', '// specification 6.1', /Cite a heading/],
+    ['services/a.ts', '// reliability.md says why', /reliability\.md, which does not exist/],
+    ['services/a.ts', '/** (docs/design.md, "Address guards") */', /no heading of docs\/design\.md/],
+    ['services/a.ts', '/**\n * See docs/design.md,\n * "Lanes".\n */', /"Lanes", which is no heading/],
+    ['services/a.ts', '// docs/design.md, "no heading"', /"no heading", which is no heading/],
+    ['openapi.yaml', 'description: see docs/api.md', /docs\/api\.md, which does not exist/],
+    ['docs/a.md', '[design](design.md#lanes)', /"#lanes", which is no heading/],
+    ['docs/a.md', '[design](../design.md)', /links to design\.md, which does not exist/],
+    ['docs/a.md', '# A\n\n[below](#b)', /"#b", which is no heading of docs\/a\.md/],
+  ])('finds in %s: %s', (path, text, says) => {
+    const problems = problemsOf(path, text);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(says);
+  });
+
+  test.each([
+    ['services/a.ts', '/** (docs/design.md, "Address guard"); the specification; README.md */'],
+    ['services/a.ts', '/**\n * See docs/design.md,\n * "Address guard".\n */'],
+    ['services/a.ts', '// RFC 9110 §9.3.2'],
+    ['docs/a.md', '[guard](design.md#address-guard) [docs](../docs) [site](https://example.org/a.md#b)'],
+    ['docs/a.md', '# A b\n\n## `A` b\n\n[second](#a-b-1)'],
+  ])('passes in %s: %s', (path, text) => {
+    expect(problemsOf(path, text)).toEqual([]);
+  });
 });

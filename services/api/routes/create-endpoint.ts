@@ -19,7 +19,7 @@ interface CreateBody {
   readonly api_version?: ApiVersion;
 }
 
-/** POST /merchant/webhook-endpoints: answers with the secret (specification 4, decisions §1). */
+/** POST /merchant/webhook-endpoints: answers with the secret (docs/decisions.md, "Endpoint operations"). */
 export function createEndpoint(context: ApiContext, running: RunningKeys): RequestHandler {
   return async (request, response) => {
     const actor = { kind: 'api_key', keyId: String(response.locals.keyId) } as const;

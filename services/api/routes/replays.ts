@@ -21,7 +21,10 @@ interface ReplayBody {
   readonly dry_run?: boolean;
 }
 
-/** POST /merchant/webhook-endpoints/{id}/replay: what the endpoint has not got, once more (decisions §1). */
+/**
+ * POST /merchant/webhook-endpoints/{id}/replay: what the endpoint has not got, once more (docs/decisions.md, "Delivery
+ * log and recovery").
+ */
 export function startReplay(context: ApiContext, running: RunningKeys): RequestHandler {
   return async (request, response) => {
     const endpoint = await findEndpoint(context, request, response);

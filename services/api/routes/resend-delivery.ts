@@ -8,8 +8,8 @@ import { publishRequested } from '../requested-task.ts';
 import { findEndpoint, pathId } from './read-endpoints.ts';
 
 /**
- * POST /merchant/webhook-endpoints/{id}/deliveries/{delivery_id}/resend: the same bytes once more, as a new delivery with
- * one attempt (decisions §1).
+ * POST /merchant/webhook-endpoints/{id}/deliveries/{delivery_id}/resend: the same bytes once more, as a new delivery
+ * with one attempt (docs/decisions.md, "Delivery log and recovery").
  */
 export function resendDelivery(context: ApiContext, running: RunningKeys): RequestHandler {
   return async (request, response) => {

@@ -81,7 +81,7 @@ export function eventOf(record: Quarantined): DomainEvent | undefined {
   }
 }
 
-/** An event whose id is known with other content (decisions §5): kept for operators, never routed. */
+/** An event whose id is known with other content (docs/decisions.md, "Producers"): kept for operators, never routed. */
 export function conflicting(event: DomainEvent, at: number): Quarantined {
   return {
     reason: 'event_id_conflict',

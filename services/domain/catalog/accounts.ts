@@ -1,11 +1,13 @@
 import { type Field, optional, required } from './field.ts';
 
-/** What accounts and profiles call their one subType (specification 6). */
+/** What accounts and profiles call their one subType (docs/specification.md, "Event types"). */
 export const STATUS_UPDATE = ['statusUpdate'] as const;
 
 const LEDGER_STATUSES = ['ACTIVE', 'WAITING_CREATION', 'FAILED_CREATION', 'DISABLED'] as const;
 
-/** Specification 2.5; 2.2.8 has other names for two of the statuses (specification 9, item 5). */
+/**
+ * docs/specification.md, "Data of serviceBankAccount"; 2.2.8 has other names for two of the statuses ("API versions").
+ */
 export const SERVICE_BANK_ACCOUNT_FIELDS: readonly Field[] = [
   required('uuid', 'string', 'Ledger identifier.'),
   required('currency', 'string', 'Ledger currency code.'),
@@ -24,7 +26,7 @@ export const SERVICE_BANK_ACCOUNT_FIELDS: readonly Field[] = [
   optional('error', 'string', 'Error message when creation failed.'),
 ];
 
-/** Specification 2.6. */
+/** docs/specification.md, "Data of linkedBankAccountProfile". */
 export const LINKED_BANK_ACCOUNT_PROFILE_FIELDS: readonly Field[] = [
   required('uuid', 'string', 'Profile identifier.'),
   optional('status', 'string', 'Status of the profile.', { values: LEDGER_STATUSES }),
@@ -33,7 +35,7 @@ export const LINKED_BANK_ACCOUNT_PROFILE_FIELDS: readonly Field[] = [
 
 const LINK_STATUSES = ['ACTIVE', 'CHECK_COMPLETED', 'PENDING', 'FAILED', 'DISABLED'] as const;
 
-/** Specification 2.7. */
+/** docs/specification.md, "Data of linkBankAccount". */
 export const LINK_BANK_ACCOUNT_FIELDS: readonly Field[] = [
   required('uuid', 'string', 'Linked bank account identifier.'),
   required('status', 'string', 'Status of the linked account.', { values: LINK_STATUSES }),
@@ -42,7 +44,7 @@ export const LINK_BANK_ACCOUNT_FIELDS: readonly Field[] = [
 
 export const WALLET_CREATED_SUB_TYPES = ['CREATED'] as const;
 
-/** Decisions §4. */
+/** docs/decisions.md, "Data of the open types". */
 export const WALLET_CREATED_FIELDS: readonly Field[] = [
   required('uuid', 'uuid', 'Wallet identifier.'),
   required('chain', 'string', 'Its blockchain.'),

@@ -1,6 +1,6 @@
 /**
  * THE presence table: every event type with its subTypes, its fields, and the API versions that have them
- * (specification 2.3 to 2.10, 6 and 9; decisions §3 and §4). Renderer, codecs, openapi schemas and tests take it from
+ * (docs/specification.md; docs/decisions.md, "Event data"). Renderer, codecs, openapi schemas and tests take it from
  * here, so a field is added in one place.
  */
 import { API_VERSIONS, type ApiVersion } from '../endpoint.ts';
@@ -33,7 +33,7 @@ const ONLY_CORPORATES: readonly EntityKind[] = ['CORPORATE'];
 
 /**
  * Corporates are possible wherever the specification says "user or corporate" or nothing. For cryptoToFiat it says
- * "user", but corporates convert too: decisions §4 accepts both.
+ * "user", but corporates convert too: docs/decisions.md, "Event data", accepts both.
  */
 const CATALOG: Readonly<Record<EventType, CatalogEntry>> = {
   fiatToCrypto: {

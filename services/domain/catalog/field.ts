@@ -25,7 +25,7 @@ export interface Field {
   /** Where it is shown, an event without it cannot be rendered. */
   readonly required: boolean;
   readonly versions: readonly ApiVersion[];
-  /** Every known value. Producers are held to it; receivers must expect others (decisions §4). */
+  /** Every known value. Producers are held to it; receivers must expect others (docs/decisions.md, "Event data"). */
   readonly values?: readonly string[];
   /** The values that fit a subType, where they depend on it. */
   readonly valuesOn?: Readonly<Record<string, readonly string[]>>;
@@ -55,7 +55,10 @@ export function optional(name: string, kind: FieldKind, description: string, det
   return { name, kind, required: false, description, on: 'all', versions: API_VERSIONS, ...details };
 }
 
-/** `status`, which repeats the subType except where `exceptions` lists what it says instead (decisions §4). */
+/**
+ * `status`, which repeats the subType except where `exceptions` lists what it says instead (docs/decisions.md, "Data of
+ * the open types").
+ */
 export function statusOf(
   subTypes: readonly string[],
   description: string,
@@ -66,5 +69,5 @@ export function statusOf(
   return required('status', 'string', description, { values, valuesOn });
 }
 
-/** Fields that only the latest version has (specification 9). */
+/** Fields that only the latest version has (docs/specification.md, "API versions"). */
 export const LATEST_ONLY: readonly ApiVersion[] = ['2.3.8'];

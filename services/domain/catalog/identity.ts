@@ -10,7 +10,7 @@ export const KYC_SUB_TYPES = [
   'SUSPENDED',
 ] as const;
 
-/** Decisions §4. No personal data. */
+/** docs/decisions.md, "Data of the open types". No personal data. */
 export const KYC_FIELDS: readonly Field[] = [
   statusOf(KYC_SUB_TYPES, 'The subType.'),
   optional('docs_missing', 'array', 'Documents that are missing.', {
@@ -35,7 +35,7 @@ export const KYC_FIELDS: readonly Field[] = [
 
 export const KYB_SUB_TYPES = ['CREATED', 'KYB_PENDING', 'ACTIVE', 'REJECTED'] as const;
 
-/** Decisions §4. */
+/** docs/decisions.md, "Data of the open types". */
 export const KYB_FIELDS: readonly Field[] = [
   statusOf(KYB_SUB_TYPES, 'The subType.'),
   required('legal_name', 'string', 'Registered name of the corporate.'),
@@ -68,7 +68,7 @@ export const AML_SUB_TYPES = [
   'AML_CHECKS_FAILED',
 ] as const;
 
-/** Decisions §4: nothing more than this, because a reason would tip the customer off. */
+/** docs/decisions.md, "Data of the open types": nothing more than this, because a reason would tip the customer off. */
 export const AML_FIELDS: readonly Field[] = [
   statusOf(AML_SUB_TYPES, 'The subType.'),
   required('screeningUuid', 'uuid', 'Identifier of the screening.'),
@@ -79,7 +79,7 @@ export const AML_FIELDS: readonly Field[] = [
 
 export const DUPLICATE_USER_SUB_TYPES = ['DUPLICATE_DETECTED'] as const;
 
-/** Decisions §4. */
+/** docs/decisions.md, "Data of the open types". */
 export const DUPLICATE_USER_FIELDS: readonly Field[] = [
   statusOf(DUPLICATE_USER_SUB_TYPES, 'The subType.'),
   required('matchedOn', 'array', 'What the two have in common.', {
@@ -95,7 +95,7 @@ export const ENTITY_STATUS_SUB_TYPES = [
   'MISSING_TERMS_AND_CONDITIONS_SIGNED',
 ] as const;
 
-/** Specification 2.8. */
+/** docs/specification.md, "Data of entityStatusUpdate". */
 export const ENTITY_STATUS_FIELDS: readonly Field[] = [
   required('uuid', 'string', 'Linked user identifier.'),
   { ...statusOf(ENTITY_STATUS_SUB_TYPES, 'The subType.'), required: false },
@@ -104,7 +104,7 @@ export const ENTITY_STATUS_FIELDS: readonly Field[] = [
 
 export const OTP_NOTIFICATION_SUB_TYPES = ['EMAIL_DELIVERY_FAILED'] as const;
 
-/** Specification 2.9. */
+/** docs/specification.md, "Data of otpNotification". */
 export const OTP_NOTIFICATION_FIELDS: readonly Field[] = [
   required('failureType', 'string', 'Currently only BOUNCE.', { values: ['BOUNCE'] }),
   required('emailAddress', 'string', 'Recipient address that bounced.'),

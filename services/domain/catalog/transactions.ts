@@ -16,8 +16,9 @@ export const FIAT_TO_CRYPTO_SUB_TYPES = [
 const CRYPTO_SENT = ['CRYPTO_TRANSFER_ISSUED', 'SUCCESS'] as const;
 
 /**
- * Specification 2.3. Required: what it says is "always" there or on the subTypes it names, and what identifies the
- * transaction. A field without stated presence is optional, so that its absence never holds an event back.
+ * docs/specification.md, "Data of fiatToCrypto". Required: what it says is "always" there or on the subTypes it names,
+ * and what identifies the transaction. A field without stated presence is optional, so that its absence never holds an
+ * event back.
  */
 export const FIAT_TO_CRYPTO_FIELDS: readonly Field[] = [
   statusOf(FIAT_TO_CRYPTO_SUB_TYPES, 'Process status: the subType, or on ON_HOLD the reason of the hold.', {
@@ -74,7 +75,10 @@ export const CRYPTO_TO_FIAT_SUB_TYPES = [
 
 const FIAT_SENT = ['FIAT_TRANSFER_ISSUED', 'SUCCESS'] as const;
 
-/** Specification 2.4. LIMIT_BREACHED means that no transaction was initiated: its transactionUuid is null. */
+/**
+ * docs/specification.md, "Data of cryptoToFiat". LIMIT_BREACHED means that no transaction was initiated: its
+ * transactionUuid is null.
+ */
 export const CRYPTO_TO_FIAT_FIELDS: readonly Field[] = [
   statusOf(
     CRYPTO_TO_FIAT_SUB_TYPES,
@@ -110,7 +114,7 @@ export const CRYPTO_TO_FIAT_FIELDS: readonly Field[] = [
 
 export const SENDER_NAME_MISMATCH_SUB_TYPES = ['DETECTED'] as const;
 
-/** Decisions §4. */
+/** docs/decisions.md, "Data of the open types". */
 export const SENDER_NAME_MISMATCH_FIELDS: readonly Field[] = [
   required('transactionUuid', 'uuid', 'The transaction whose sender was checked.'),
   required('expectedName', 'string', 'The name of the verified user or corporate.'),

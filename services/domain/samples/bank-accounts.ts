@@ -2,7 +2,10 @@ import type { Chance } from './chance.ts';
 import { makeAba, makeIban, makeNuban } from './check-digits.ts';
 import { SampleChoiceError } from './choice-error.ts';
 
-/** A bank account with the fields of its currency's layout (decisions §4), and what a ledger says besides. */
+/**
+ * A bank account with the fields of its currency's layout (docs/decisions.md, "Data of the open types"), and what a
+ * ledger says besides.
+ */
 export interface SampleAccount {
   readonly details: { readonly [field: string]: string };
   /** ISO 3166-1 alpha-2. */

@@ -1,7 +1,7 @@
 /**
  * Renders an event into the webhook's body as an API version has it: `{type, subType, uuid, data}` and nothing else
- * (specification 2.2), the fields of `data` by the presence table and in its order. The bytes are frozen at the first
- * render and sent on every attempt, so the same event always gives the same bytes.
+ * (docs/specification.md, "Webhook envelope"), the fields of `data` by the presence table and in its order. The bytes
+ * are frozen at the first render and sent on every attempt, so the same event always gives the same bytes.
  *
  * Routers call this for every event: a writer per (type, subType, version, entitlement) is compiled once, at load.
  */
@@ -65,7 +65,7 @@ function compileWriter(type: EventType, subType: string, version: ApiVersion, en
 
 /**
  * Renders one event for one API version. `merchant.senderAccountDetails`: whether the merchant is entitled to the
- * sender's bank details (specification 2.3). Never throws for what an event holds.
+ * sender's bank details (docs/decisions.md, "Event data"). Never throws for what an event holds.
  */
 export function renderBody(
   event: DomainEvent,

@@ -238,7 +238,7 @@ export class DeliveryRows {
 
 type StoredDelivery = Omit<Delivery, 'seq' | 'deliveryId' | 'endpointId' | 'isNew' | 'isChanged'>;
 
-/** Tests and manual resends say nothing about an endpoint's health (decisions §2). */
+/** Tests and manual resends say nothing about an endpoint's health (docs/decisions.md, "Auto-disable"). */
 export function countsForHealth(delivery: Delivery): boolean {
   return delivery.trigger !== TRIGGER.of.test && delivery.trigger !== TRIGGER.of.manual;
 }

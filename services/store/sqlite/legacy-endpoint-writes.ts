@@ -4,7 +4,7 @@ import type { EndpointWrites } from './endpoint-writes.ts';
 /** Shown where other endpoints show what their merchant wrote. */
 const DESCRIPTION = 'The single webhook URL of API 2.2.8';
 
-/** The endpoint behind the single-URL operation (decisions §3), in the caller's transaction. */
+/** The endpoint behind the single-URL operation (docs/decisions.md, "API versions"), in the caller's transaction. */
 export class LegacyEndpointWrites {
   readonly #endpoints: EndpointWrites;
 

@@ -19,7 +19,7 @@ export interface SendOptions {
   readonly giveUpMs?: number;
 }
 
-/** What the sender would send: signed, with the headers of decisions §2. */
+/** What the sender would send: signed, with the headers of docs/decisions.md, "Webhook requests". */
 export function webhookHeaders(
   secret: string,
   body: string,

@@ -1,6 +1,6 @@
 /**
- * Writes the tables that the code knows best between their markers: configuration and error codes in README, the rules of
- * events in docs/producers.md. `--check` changes nothing and exits 1 when one of them is out of date.
+ * Writes the tables of docs/configuration.md, docs/errors.md and docs/producers.md between their markers, and the Node
+ * receiver into README.md. `--check` changes nothing and exits 1 when one of them is out of date.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -20,6 +20,14 @@ function configurationTable(): string {
   return ['| variable | default | meaning |', '|---|---|---|', ...rows].join('\n');
 }
 
+function receiver(): string {
+  const code = readFileSync(
+    fileURLToPath(new URL('../docs/receivers/receiver.mjs', import.meta.url)),
+    'utf8',
+  );
+  return `\`\`\`js\n${code.trimEnd()}\n\`\`\``;
+}
+
 /** Puts the tables between the markers of their names; throws when the file does not have them. */
 function keepTables(path: string, tables: Readonly<Record<string, string>>): void {
   let text = readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), 'utf8');
@@ -33,5 +41,7 @@ function keepTables(path: string, tables: Readonly<Record<string, string>>): voi
   keepGenerated(path, text, 'the code');
 }
 
-keepTables('README.md', { configuration: configurationTable(), 'error codes': errorCodesTable() });
+keepTables('docs/configuration.md', { configuration: configurationTable() });
+keepTables('docs/errors.md', { 'error codes': errorCodesTable() });
+keepTables('README.md', { receiver: receiver() });
 keepTables('docs/producers.md', { 'event rules': rulesTable() });
