@@ -10,7 +10,7 @@ const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
  * Decompresses the records of a batch. Throws when the codec is unknown, the bytes are not of that codec, or the result
  * would exceed `maxBytes`: memory is bounded by that, however small the input is.
  */
-export function decompress(codec: number, bytes: Buffer, maxBytes: number): Buffer {
+export function decompressNow(codec: number, bytes: Buffer, maxBytes: number): Buffer {
   switch (CODECS[codec]) {
     case 'none':
       return bytes;
@@ -27,18 +27,20 @@ export function decompress(codec: number, bytes: Buffer, maxBytes: number): Buff
   }
 }
 
-class TooLarge extends Error {
-  constructor(maxBytes: number) {
-    super(`it decompresses to more than ${maxBytes} bytes`);
-  }
+/** The result would exceed the limit. */
+export class TooLarge extends Error {
+  override readonly name = 'TooLarge';
 }
+
+const tooLarge = (maxBytes: number) => new TooLarge(`it decompresses to more than ${maxBytes} bytes`);
 
 function withReason(codec: string, decompressed: () => Buffer): Buffer {
   try {
     return decompressed();
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
-    throw new Error(`the batch cannot be decompressed with ${codec}: ${said}`);
+    const message = `the batch cannot be decompressed with ${codec}: ${said}`;
+    throw error instanceof TooLarge ? new TooLarge(message) : new Error(message);
   }
 }
 
@@ -46,7 +48,7 @@ function gunzip(bytes: Buffer, maxBytes: number): Buffer {
   try {
     return gunzipSync(bytes, { maxOutputLength: maxBytes });
   } catch (error) {
-    if (error instanceof RangeError) throw new TooLarge(maxBytes);
+    if (error instanceof RangeError) throw tooLarge(maxBytes);
     throw error;
   }
 }
@@ -73,7 +75,7 @@ function unsnappy(bytes: Buffer, maxBytes: number): Buffer {
 
 function unsnappyBlock(bytes: Buffer, maxBytes: number): Buffer {
   // Without this check the library's own error would name what is left of the limit, not the limit.
-  if (snappyLength(bytes) > maxBytes) throw new TooLarge(maxBytes);
+  if (snappyLength(bytes) > maxBytes) throw tooLarge(maxBytes);
   const block = snappy.uncompress(bytes, maxBytes);
   return Buffer.from(block.buffer, block.byteOffset, block.length);
 }
@@ -98,9 +100,9 @@ const LZ4_BLOCK_BYTES: Readonly<Record<number, number>> = {
 };
 
 function unlz4(bytes: Buffer, maxBytes: number): Buffer {
-  if (lz4BytesAtMost(bytes) > maxBytes + LZ4_BLOCK_BYTES_MAX) throw new TooLarge(maxBytes);
+  if (lz4BytesAtMost(bytes) > maxBytes + Math.min(maxBytes, LZ4_BLOCK_BYTES_MAX)) throw tooLarge(maxBytes);
   const result = decompressFrameSync(bytes);
-  if (result.length > maxBytes) throw new TooLarge(maxBytes);
+  if (result.length > maxBytes) throw tooLarge(maxBytes);
   return result;
 }
 
@@ -140,7 +142,7 @@ function unzstd(bytes: Buffer, maxBytes: number): Buffer {
   let length = 0;
   const stream = new Decompress((part) => {
     length += part.length;
-    if (length > maxBytes) throw new TooLarge(maxBytes);
+    if (length > maxBytes) throw tooLarge(maxBytes);
     // The library uses its buffers again.
     parts.push(part.slice());
   });
@@ -160,7 +162,7 @@ function withBoundedWindow(bytes: Buffer, maxBytes: number): Buffer {
   const sizeAt = (isSingle ? 5 : 6) + dictionaryBytes;
   const sizeBytes = flags >> 6 ? 2 ** (flags >> 6) : Number(isSingle);
   refuseSecondFrame(bytes, sizeAt + sizeBytes, flags & ZSTD_CHECKSUM ? 4 : 0);
-  if (isSingle && zstdContentBytes(bytes, sizeAt, sizeBytes) > maxBytes) throw new TooLarge(maxBytes);
+  if (isSingle && zstdContentBytes(bytes, sizeAt, sizeBytes) > maxBytes) throw tooLarge(maxBytes);
   if (isSingle || (bytes[5] ?? 0) <= ZSTD_WINDOW_MAX) return bytes;
   const bounded = Buffer.from(bytes);
   bounded[5] = ZSTD_WINDOW_MAX;

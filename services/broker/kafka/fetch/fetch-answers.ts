@@ -9,7 +9,7 @@
 import { createRequire } from 'node:module';
 import type { Batch, KafkaMessage } from 'kafkajs';
 import type { FetchedMessage, UnreadableBatch } from './record-reader.ts';
-import { type AbortedTransaction, outOfRange, readRecordSet } from './record-set.ts';
+import { type Budget, outOfRange, type RecordSet, readRecordSet } from './record-set.ts';
 
 const VERSION = 11;
 const OFFSET_OUT_OF_RANGE = 1;
@@ -73,7 +73,7 @@ export function isOutOfRange(message: KafkaMessage): boolean {
 }
 
 /** Fetch Response (Version: 11), as kafkajs hands it on. */
-function decodeAnswer(bytes: Buffer, { topics }: FetchOptions): object {
+async function decodeAnswer(bytes: Buffer, { topics }: FetchOptions): Promise<object> {
   const asked = new Map<string, bigint>();
   for (const { topic, partitions } of topics) {
     for (const { partition, fetchOffset } of partitions)
@@ -84,7 +84,7 @@ function decodeAnswer(bytes: Buffer, { topics }: FetchOptions): object {
   const clientSideThrottleTime = from.int32();
   const errorCode = from.int16();
   const sessionId = from.int32();
-  const responses = from.array(() => {
+  const topicsRead = from.array(() => {
     const topicName = from.string();
     const partitions = from.array(() => {
       const partition = from.int32();
@@ -99,14 +99,21 @@ function decodeAnswer(bytes: Buffer, { topics }: FetchOptions): object {
       const preferredReadReplica = from.int32();
       const records = from.bytes();
       const fetchOffset = asked.get(`${topicName}/${partition}`) ?? 0n;
-      const messages = header.isOutOfRange
-        ? [outOfRange(fetchOffset)]
-        : read(records, fetchOffset, aborted, budget);
       // What was aborted is left out already.
-      return { ...header, abortedTransactions: [], preferredReadReplica, messages };
+      const told = { ...header, abortedTransactions: [], preferredReadReplica };
+      return { told, set: { bytes: records, fetchOffset, aborted } };
     });
     return { topicName, partitions };
   });
+  const responses: object[] = [];
+  for (const { topicName, partitions } of topicsRead) {
+    const read: object[] = [];
+    for (const { told, set } of partitions) {
+      const messages = told.isOutOfRange ? [outOfRange(set.fetchOffset)] : await readWithin(budget, set);
+      read.push({ ...told, messages });
+    }
+    responses.push({ topicName, partitions: read });
+  }
   // Kafka 2.0 and later throttle after the answer; kafkajs waits by the second field.
   return { throttleTime: 0, clientSideThrottleTime, errorCode, sessionId, responses };
 }
@@ -120,14 +127,8 @@ const errorOf = (errorCode: number): { readonly errorCode: number; readonly isOu
     ? { errorCode: 0, isOutOfRange: true }
     : { errorCode, isOutOfRange: false };
 
-function read(
-  bytes: Buffer,
-  fetchOffset: bigint,
-  aborted: readonly AbortedTransaction[],
-  budget: { bytes: number },
-): FetchedMessage[] {
-  if (budget.bytes <= 0) return [];
-  return readRecordSet({ bytes, fetchOffset, aborted }, budget);
+async function readWithin(budget: Budget, set: RecordSet): Promise<FetchedMessage[]> {
+  return budget.bytes <= 0 ? [] : readRecordSet(set, budget);
 }
 
 /** Reads the fields of an answer in order. */

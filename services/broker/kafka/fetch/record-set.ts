@@ -1,5 +1,5 @@
 import { crc32c } from '@node-rs/crc32';
-import { decompress } from './decompress.ts';
+import { decompress, LATER } from './decompressor.ts';
 import { type FetchedMessage, RecordReader } from './record-reader.ts';
 
 /**
@@ -56,9 +56,13 @@ export interface Budget {
  * cannot be read (corrupt, unknown codec, too large) becomes one message that says why, and does not hold up the next.
  *
  * Offsets without a record are nothing to wait for: unless nothing was read, the result ends with a control record at
- * the last offset that the batches cover. Reading stops when the budget is used up, but not before the first batch.
+ * the last offset that the batches cover. Reading stops when the budget is used up, but not before the first batch, and
+ * before a batch that is still being decompressed: it is fetched again.
  */
-export function readRecordSet({ bytes, fetchOffset, aborted }: RecordSet, budget: Budget): FetchedMessage[] {
+export async function readRecordSet(
+  { bytes, fetchOffset, aborted }: RecordSet,
+  budget: Budget,
+): Promise<FetchedMessage[]> {
   const messages: FetchedMessage[] = [];
   const transactions = new Transactions(aborted);
   let covered: bigint | null = null;
@@ -73,7 +77,9 @@ export function readRecordSet({ bytes, fetchOffset, aborted }: RecordSet, budget
     if (last >= fetchOffset) {
       const from = base > fetchOffset ? base : fetchOffset;
       try {
-        for (const message of readBatch(batch, base, budget, transactions)) {
+        const read = readBatch(batch, base, budget, transactions);
+        if (read === LATER) break;
+        for (const message of read instanceof Promise ? await read : read) {
           if (BigInt(message.offset) >= from) messages.push(message);
         }
       } catch (error) {
@@ -132,7 +138,7 @@ function readBatch(
   base: bigint,
   budget: Budget,
   transactions: Transactions,
-): FetchedMessage[] {
+): FetchedMessage[] | typeof LATER | Promise<FetchedMessage[]> {
   const magic = batch.readInt8(MAGIC_AT);
   if (magic !== MAGIC) throw new Error(`the batch has format ${magic}, which brokers no longer write`);
   const attributes = batch.readInt16BE(ATTRIBUTES_AT);
@@ -145,15 +151,19 @@ function readBatch(
   const count = batch.readInt32BE(COUNT_AT);
   if (count > BATCH_RECORDS_MAX)
     throw new Error(`the batch has ${count} records, at most ${BATCH_RECORDS_MAX} are read`);
+  const read = (records: Buffer) => {
+    budget.bytes -= records.length + count * RECORD_COST_BYTES;
+    const reader = new RecordReader(records, batch);
+    const messages = Array.from({ length: count }, () => reader.next());
+    if (!isControl) return messages;
+    const isAbort = ({ key }: FetchedMessage) =>
+      key !== null && key.length >= 4 && key.readInt16BE(2) === ABORT;
+    if (messages.some(isAbort)) transactions.ended(producerId);
+    return [];
+  };
   const records = decompress(attributes & CODEC_MASK, batch.subarray(HEADER_BYTES), BATCH_BYTES_MAX);
-  budget.bytes -= records.length + count * RECORD_COST_BYTES;
-  const reader = new RecordReader(records, batch);
-  const messages = Array.from({ length: count }, () => reader.next());
-  if (!isControl) return messages;
-  if (messages.some(({ key }) => key !== null && key.length >= 4 && key.readInt16BE(2) === ABORT)) {
-    transactions.ended(producerId);
-  }
-  return [];
+  if (records === LATER) return LATER;
+  return records instanceof Promise ? records.then(read) : read(records);
 }
 
 function unreadable(batch: Buffer, from: bigint, lastOffset: number, cause: string): FetchedMessage {
