@@ -25,8 +25,8 @@ import { openPrivateFolder } from './runtime/private-files.ts';
 import { systemRandom } from './runtime/random.ts';
 import { runProcess } from './runtime/run-process.ts';
 import { startTracing, type Tracing } from './runtime/tracing.ts';
+import { openTransport } from './sender/http/transport.ts';
 import { startSender } from './sender/sender.ts';
-import { openTransport } from './sender/transport.ts';
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
 import type { Store } from './store/store.ts';
 

@@ -14,7 +14,7 @@ import {
 import { operatorTokenFile } from './api/operator/routes.ts';
 import type { Broker } from './broker/broker.ts';
 import { openBroker } from './broker/open.ts';
-import { visibleLines } from './domain/visible-text.ts';
+import { visibleLines } from './domain/text/visible-text.ts';
 import { storeCommands } from './operator/backup-commands.ts';
 import type { Execute, GlobalOptions } from './operator/execute.ts';
 import { auditCommands, entityCommands } from './operator/keeping-commands.ts';

@@ -1,5 +1,5 @@
 import createClient, { type Client } from 'openapi-fetch';
-import { visible } from '../services/domain/visible-text.ts';
+import { visible } from '../services/domain/text/visible-text.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import type { paths } from './generated/merchant-api.ts';
 

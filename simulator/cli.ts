@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import yargs, { type CommandModule } from 'yargs';
-import { visibleLines } from '../services/domain/visible-text.ts';
+import { visibleLines } from '../services/domain/text/visible-text.ts';
 import { certCommand } from './commands/cert.ts';
 import { deliveriesCommand } from './commands/deliveries.ts';
 import { endpointsCommand } from './commands/endpoints.ts';

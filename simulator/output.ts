@@ -1,5 +1,5 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
-import { visibleLines } from '../services/domain/visible-text.ts';
+import { visibleLines } from '../services/domain/text/visible-text.ts';
 
 export const OUTPUT_FORMATS = ['pretty', 'json', 'ndjson'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];

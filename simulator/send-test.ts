@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { entityKindsOf } from '../services/domain/catalog/catalog.ts';
-import { visible } from '../services/domain/visible-text.ts';
+import { visible } from '../services/domain/text/visible-text.ts';
 import { formatDuration } from './duration.ts';
 import { parseEventName } from './event-name.ts';
 import { CommandFailure, EXIT, usage } from './exit.ts';

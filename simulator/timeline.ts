@@ -1,5 +1,5 @@
 import { ATTEMPTS_MAX, retryDelaySeconds } from '../services/domain/retry.ts';
-import { visible } from '../services/domain/visible-text.ts';
+import { visible } from '../services/domain/text/visible-text.ts';
 import { formatDuration } from './duration.ts';
 import type { AttemptAnswer, DeliveryDetailAnswer } from './merchant-api.ts';
 import { columns, type Output } from './output.ts';

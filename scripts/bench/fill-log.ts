@@ -10,9 +10,9 @@ import {
   unpackId,
 } from '../../services/store/sqlite/codes.ts';
 import { openConnection } from '../../services/store/sqlite/connection.ts';
-import { ATTEMPTS_PER_DELIVERY } from '../../services/store/sqlite/delivery-rows.ts';
-import { LogReads } from '../../services/store/sqlite/log-reads.ts';
-import { ManagementReads } from '../../services/store/sqlite/management-reads.ts';
+import { ATTEMPTS_PER_DELIVERY } from '../../services/store/sqlite/log/delivery-rows.ts';
+import { LogReads } from '../../services/store/sqlite/log/log-reads.ts';
+import { ManagementReads } from '../../services/store/sqlite/management/management-reads.ts';
 import { migrate } from '../../services/store/sqlite/migrations/migrate.ts';
 import { wallClock } from './measure.ts';
 

@@ -1,12 +1,12 @@
 import type { PlantedBug } from './planted-bug.ts';
 
-const POOL = 'services/sender/connection-pool.ts';
-const EXCHANGE = 'services/sender/http-exchange.ts';
-const CONNECTION = 'services/sender/connection.ts';
+const POOL = 'services/sender/http/connection-pool.ts';
+const EXCHANGE = 'services/sender/http/http-exchange.ts';
+const CONNECTION = 'services/sender/http/connection.ts';
 const ORIGINS = 'services/sender/http/origins.ts';
 const SESSION = 'services/sender/http/tls-session.ts';
 const MASK = 'services/sender/http/secret-mask.ts';
-const GUARD = 'services/sender/address-guard.ts';
+const GUARD = 'services/sender/http/address-guard.ts';
 
 const CONNECTIONS = 'test/sender/connections.test.ts';
 const HOSTILE = 'test/sender/hostile-responses.test.ts';
@@ -119,7 +119,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   {
     id: 'renegotiation-allowed',
     bug: 'a receiver of TLS 1.2 may negotiate again without end',
-    file: 'services/sender/connector.ts',
+    file: 'services/sender/http/connector.ts',
     text: 'secureOptions: constants.SSL_OP_NO_RENEGOTIATION,',
     replacement: 'secureOptions: 0,',
     test: HOSTILE,
@@ -191,7 +191,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   {
     id: 'no-route-shows-network-up',
     bug: 'an address to which there is no way shows that our network is up',
-    file: 'services/sender/connect-failure.ts',
+    file: 'services/sender/http/connect-failure.ts',
     text: "'ENETUNREACH',",
     replacement: "'ENONET',",
     test: 'test/sender/network-watch.test.ts',
@@ -227,7 +227,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   {
     id: 'stood-still-times-out',
     bug: 'time in which this process stood still times out receivers',
-    file: 'services/sender/deadlines.ts',
+    file: 'services/runtime/deadlines.ts',
     text: 'if (isHeldUp && this.#options.extendsWhenHeldUp) {',
     replacement: 'if (isHeldUp && this.#waiting.size < 0) {',
     test: 'test/sender/deadlines.test.ts',

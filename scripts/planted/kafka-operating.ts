@@ -1,7 +1,7 @@
 import type { PlantedBug } from './planted-bug.ts';
 
 const SEEN = 'services/broker/kafka/seen/seen-events.ts';
-const PLACE = 'services/broker/kafka/lag-place.ts';
+const PLACE = 'services/broker/kafka/lag/lag-place.ts';
 const METRICS = 'services/observability/broker-metrics.ts';
 const TIME = 'services/broker/kafka/time/broker-time.ts';
 
@@ -60,7 +60,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   {
     id: 'repeats-forgotten-at-restart',
     bug: 'event ids are forgotten with a restart',
-    file: 'services/broker/kafka/partition.ts',
+    file: 'services/broker/kafka/consumer/partition.ts',
     text: 'const windowStart = Math.min(this.windowStart() ?? this.#prefix, this.#prefix);',
     replacement: 'const windowStart = this.#prefix;',
     test: REPEATS,
@@ -150,7 +150,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   {
     id: 'out-of-range-uncounted',
     bug: 'a position that is not one of the log’s is not counted',
-    file: 'services/broker/kafka/topic-consumer.ts',
+    file: 'services/broker/kafka/consumer/topic-consumer.ts',
     text: 'if (isOutside) this.#options.outOfRange?.(partition.id);',
     replacement: '',
     test: 'test/broker/kafka/lost-positions.test.ts',
@@ -159,7 +159,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   {
     id: 'schema-commands-show-password',
     bug: 'the commands that register schemas show the registry’s password',
-    file: 'services/broker/kafka/schemas/schema-commands.ts',
+    file: 'services/broker/kafka/registry/schema-commands.ts',
     text: '\'--user "$HOOKRAIL_SCHEMA_REGISTRY_USERNAME:$HOOKRAIL_SCHEMA_REGISTRY_PASSWORD"\'',
     replacement: "'--user ' + Object.values(registry.credentials).join(':')",
     test: 'test/operator/operator.test.ts',
@@ -168,7 +168,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   {
     id: 'schema-commands-without-level',
     bug: 'schemas that are registered by hand have another compatibility',
-    file: 'services/broker/kafka/schemas/schema-commands.ts',
+    file: 'services/broker/kafka/registry/schema-commands.ts',
     text: '{ compatibility: LEVEL }',
     replacement: "{ compatibility: 'NONE' }",
     test: 'test/guarantees/kafka-by-hand.test.ts',

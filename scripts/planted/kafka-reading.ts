@@ -1,11 +1,11 @@
 import type { PlantedBug } from './planted-bug.ts';
 
-const CONSUMER = 'services/broker/kafka/topic-consumer.ts';
-const PARTITION = 'services/broker/kafka/partition.ts';
-const START = 'services/broker/kafka/start-position.ts';
-const NOTE = 'services/broker/kafka/commit-note.ts';
-const JOURNAL = 'services/broker/kafka/journal-source.ts';
-const MEMBER = 'services/broker/kafka/group-member.ts';
+const CONSUMER = 'services/broker/kafka/consumer/topic-consumer.ts';
+const PARTITION = 'services/broker/kafka/consumer/partition.ts';
+const START = 'services/broker/kafka/consumer/start-position.ts';
+const NOTE = 'services/broker/kafka/consumer/commit-note.ts';
+const JOURNAL = 'services/broker/kafka/streams/journal-source.ts';
+const MEMBER = 'services/broker/kafka/consumer/group-member.ts';
 
 const PARTITION_TEST = 'test/broker/kafka-partition.test.ts';
 const FOREIGN = 'test/broker/kafka/foreign-producers.test.ts';
@@ -149,7 +149,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   {
     id: 'tier-holds-up-tiers',
     bug: 'a tier whose consumer is out of its group holds up the other tiers',
-    file: 'services/broker/kafka/delayed-feed.ts',
+    file: 'services/broker/kafka/streams/delayed-feed.ts',
     text: '(first.record.partition.isAlive && !tier.isTrusted)) continue;',
     replacement:
       'false) continue;\n      if (first.record.partition.isAlive && !tier.isTrusted) return undefined;',
@@ -159,7 +159,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   {
     id: 'failing-commit-untold',
     bug: 'positions that can never be committed are told at debug level only',
-    file: 'services/broker/kafka/commits.ts',
+    file: 'services/broker/kafka/consumer/commits.ts',
     text: 'if (this.#isTold || (!isRefused',
     replacement: 'if (true || this.#isTold || (!isRefused',
     test: HOLD_UPS,
@@ -168,7 +168,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   {
     id: 'schema-failing-for-ever-untold',
     bug: 'a schema that the registry never tells is named once and never again',
-    file: 'services/broker/kafka/registry-schemas.ts',
+    file: 'services/broker/kafka/registry/registry-schemas.ts',
     text: 'if (now - waiting.toldAt < TELL_AGAIN_MS) return;',
     replacement: 'if (now >= waiting.toldAt) return;',
     test: HOLD_UPS,

@@ -1,8 +1,8 @@
 import type { PlantedBug } from './planted-bug.ts';
 
-const PRODUCER = 'services/broker/kafka/producer.ts';
-const BACKLOG = 'services/broker/kafka/producer-backlog.ts';
-const SOURCES = 'services/broker/kafka/sources.ts';
+const PRODUCER = 'services/broker/kafka/producer/producer.ts';
+const BACKLOG = 'services/broker/kafka/producer/producer-backlog.ts';
+const SOURCES = 'services/broker/kafka/streams/sources.ts';
 const SHELF = 'services/broker/kafka/quarantine/quarantine-shelf.ts';
 const PUT_BACK = 'services/broker/kafka/quarantine/put-back.ts';
 
@@ -26,7 +26,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   {
     id: 'hanging-broker-stops-others',
     bug: 'nothing is sent to any broker while one does not answer',
-    file: 'services/broker/kafka/producer-nodes.ts',
+    file: 'services/broker/kafka/producer/producer-nodes.ts',
     text: 'return this.#busy.has(node);',
     replacement: 'return this.#busy.size > 0 || this.#busy.has(node);',
     test: PARTITIONS,
@@ -53,7 +53,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   {
     id: 'refused-for-good-sent-again',
     bug: 'a record that is too large for its topic is sent again for ever',
-    file: 'services/broker/kafka/producer-refusals.ts',
+    file: 'services/broker/kafka/producer/producer-refusals.ts',
     text: 'if (OF_CONTENT.includes(type)) return',
     replacement: "if (type === '') return",
     test: PARTITIONS,
@@ -89,7 +89,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   {
     id: 'too-large-always-the-cause',
     bug: 'whatever the brokers refuse is quarantined as too large',
-    file: 'services/broker/kafka/producer-refusals.ts',
+    file: 'services/broker/kafka/producer/producer-refusals.ts',
     text: "? 'too_large' : 'write_refused';",
     replacement: "? 'too_large' : 'too_large';",
     test: INPUTS,
@@ -99,7 +99,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   {
     id: 'routed-too-large-written',
     bug: 'a part of an event is written of which another part does not fit its topic',
-    file: 'services/broker/kafka/settle.ts',
+    file: 'services/broker/kafka/streams/settle.ts',
     text: 'value.length <= RECORD_BYTES_MAX) continue;',
     replacement: 'value.length >= 0) continue;',
     test: 'test/broker/kafka/routed-sizes.test.ts',

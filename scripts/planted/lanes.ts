@@ -1,8 +1,8 @@
 import type { PlantedBug } from './planted-bug.ts';
 
-const LANES = 'services/sender/lanes.ts';
-const LANE = 'services/sender/endpoint-lane.ts';
-const OPTIONS = 'services/sender/lane-options.ts';
+const LANES = 'services/sender/lanes/lanes.ts';
+const LANE = 'services/sender/lanes/endpoint-lane.ts';
+const OPTIONS = 'services/sender/lanes/lane-options.ts';
 const BACKLOG = 'services/sender/lanes/backlog.ts';
 const WAITING = 'services/sender/lanes/waiting.ts';
 const QUEUE = 'services/sender/lanes/task-queue.ts';
@@ -163,7 +163,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   {
     id: 'fast-slots-for-receivers',
     bug: 'receivers that do not answer keep the fast slots of all others closed',
-    file: 'services/sender/fast-slots.ts',
+    file: 'services/sender/lanes/fast-slots.ts',
     text: 'const isHeld = this.#freed === 0 && idleShare > 0;',
     replacement: 'const isHeld = this.#freed < 0 && idleShare > 0;',
     test: 'test/sender/fast-slots.test.ts',

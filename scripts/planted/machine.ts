@@ -43,7 +43,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
   {
     id: 'retries-late-after-set-and-restart',
     bug: 'a restart after the system’s time was set makes retries early or late',
-    file: 'services/broker/sqlite/schema.ts',
+    file: 'services/broker/sqlite/file/schema.ts',
     text: 'if (setBy === 0) return;',
     replacement: 'if (setBy <= 0 || setBy >= 0) return;',
     test: 'test/guarantees/clock-steps.test.ts',

@@ -5,9 +5,9 @@ import type { Logger } from '../runtime/logger.ts';
 import { systemRandom } from '../runtime/random.ts';
 import type { Broker } from './broker.ts';
 import { openKafkaBroker } from './kafka/open-kafka.ts';
-import { type SchemaCommands, schemaCommands } from './kafka/schemas/schema-commands.ts';
-import { aclCommands, type Role, topicCommands } from './kafka/topic-commands.ts';
-import { topicSpecs } from './kafka/topics.ts';
+import { type SchemaCommands, schemaCommands } from './kafka/registry/schema-commands.ts';
+import { aclCommands, type Role, topicCommands } from './kafka/topics/topic-commands.ts';
+import { topicSpecs } from './kafka/topics/topics.ts';
 import { openSqliteBroker } from './sqlite/sqlite-broker.ts';
 
 /** The only place that chooses an engine. */

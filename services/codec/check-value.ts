@@ -1,5 +1,5 @@
-import { canonicalDecimal } from '../domain/decimal.ts';
 import { isUuid } from '../domain/ids.ts';
+import { canonicalDecimal } from '../domain/text/decimal.ts';
 import { type EventProblem, report } from './event-problem.ts';
 
 /** Limits on what an event may hold. Decimals: what Avro `decimal(38, 18)` holds. */

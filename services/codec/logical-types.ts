@@ -7,7 +7,7 @@
  * decimal, or has another unit of time, is refused when the resolver is made.
  */
 import avro from 'avsc';
-import { canonicalDecimal } from '../domain/decimal.ts';
+import { canonicalDecimal } from '../domain/text/decimal.ts';
 
 /** More bytes than `decimal(38)` can need; a longer one is refused before it costs time. */
 const DECIMAL_BYTES_MAX = 64;

@@ -1,5 +1,5 @@
-import { isoTime } from './iso-time.ts';
 import type { DeliveryHead } from './journal.ts';
+import { isoTime } from './text/iso-time.ts';
 
 /** hookrail's name and major version; receivers may filter on it, so a minor release does not change it. */
 export const USER_AGENT = 'hookrail/0';

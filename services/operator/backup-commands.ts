@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { Argv } from 'yargs';
 import { OperatorError } from '../api/operator/commands.ts';
-import { restoreSqliteStore } from '../store/sqlite/restore.ts';
+import { restoreSqliteStore } from '../store/sqlite/maintenance/restore.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
 
 /** Where the store lies, and how to say what was done. */

@@ -1,6 +1,6 @@
-import { isoTime } from '../domain/iso-time.ts';
-import { jsonText } from '../domain/json-text.ts';
 import type { DeliveryTask } from '../domain/task.ts';
+import { isoTime } from '../domain/text/iso-time.ts';
+import { jsonText } from '../domain/text/json-text.ts';
 import type { Delivery } from './deliver.ts';
 
 /**

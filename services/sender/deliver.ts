@@ -8,10 +8,10 @@ import { type ParkedReason, parkTask } from '../domain/parking.ts';
 import { ATTEMPTS_MAX, type Tier, tierLasting } from '../domain/retry.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import type { Clock } from '../runtime/clock.ts';
+import type { Posted, Transport } from './http/transport.ts';
 import type { NetworkWatch } from './network-watch.ts';
 import type { OwnFaults } from './own-faults.ts';
 import { buildRequest, type OpenedEndpoint } from './request.ts';
-import type { Posted, Transport } from './transport.ts';
 
 /** What waits for an operator comes again so often, at a minute's distance; from then on at twelve minutes'. */
 const HOPS_SOON = 10;

@@ -1,5 +1,5 @@
 import type { Consumer } from '../broker/broker.ts';
-import type { Lanes } from './lanes.ts';
+import type { Lanes } from './lanes/lanes.ts';
 
 /** Above this many tasks that wait for us alone, nothing more is taken; below the other, taking goes on. */
 const WAITING_HIGH = 128;

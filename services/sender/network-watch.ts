@@ -1,4 +1,4 @@
-import type { NetworkSign } from './connect-failure.ts';
+import type { NetworkSign } from './http/connect-failure.ts';
 
 /** This many must be unreachable, with nobody reached, before it is taken for our own fault. */
 const SILENT_MIN = 20;

@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
-import type { OwnFault } from './connect-failure.ts';
+import type { OwnFault } from './http/connect-failure.ts';
 
 /** A fault of ours that keeps attempts from being made or counted. */
 export type HeldBy = OwnFault | 'network_down';

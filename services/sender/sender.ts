@@ -12,16 +12,16 @@ import { type Logger, lineWriter } from '../runtime/logger.ts';
 import { attemptLine } from './attempt-line.ts';
 import { traceAttempt } from './attempt-span.ts';
 import { type DeliverDeps, type Delivery, deliver } from './deliver.ts';
+import type { Transport } from './http/transport.ts';
 import { Intake } from './intake.ts';
-import { LANE_OPTIONS, type LaneOptions } from './lane-options.ts';
+import { LANE_OPTIONS, type LaneOptions } from './lanes/lane-options.ts';
+import { Lanes, type PassageResult } from './lanes/lanes.ts';
 import { ParkingLog } from './lanes/parking-log.ts';
-import { Lanes, type PassageResult } from './lanes.ts';
 import { SenderMetrics } from './metrics.ts';
 import { NetworkWatch } from './network-watch.ts';
 import { OwnFaults } from './own-faults.ts';
 import { SecretOpener } from './secret-opener.ts';
 import { type PassageOwner, TaskPassage } from './task-passage.ts';
-import type { Transport } from './transport.ts';
 
 export interface SenderOptions {
   /** Live tasks held at a time, waiting ones included. */

@@ -1,9 +1,9 @@
 import type { Settlement, Standing } from '../broker/broker.ts';
 import type { Tier } from '../domain/retry.ts';
 import type { DeliveryTask } from '../domain/task.ts';
-import type { Deadline } from './deadlines.ts';
-import type { EndpointLane } from './endpoint-lane.ts';
-import type { Lanes, Passage } from './lanes.ts';
+import type { Deadline } from '../runtime/deadlines.ts';
+import type { EndpointLane } from './lanes/endpoint-lane.ts';
+import type { Lanes, Passage } from './lanes/lanes.ts';
 
 /** Who makes the attempt when its turn has come, and hears of it when it must come again later. */
 export interface PassageOwner {

@@ -6,7 +6,7 @@ import {
   type EndpointStatus,
 } from '../../services/domain/endpoint.ts';
 import { EVENT_TYPES, type EventType } from '../../services/domain/event.ts';
-import { visible } from '../../services/domain/visible-text.ts';
+import { visible } from '../../services/domain/text/visible-text.ts';
 import { usage } from '../exit.ts';
 import { type EndpointAnswer, type EndpointChange, MerchantApi } from '../merchant-api.ts';
 import { columns, type Output } from '../output.ts';

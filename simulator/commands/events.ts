@@ -1,5 +1,5 @@
 import type { Argv, CommandModule } from 'yargs';
-import { visible } from '../../services/domain/visible-text.ts';
+import { visible } from '../../services/domain/text/visible-text.ts';
 import { type EventAnswer, MerchantApi } from '../merchant-api.ts';
 import { columns, type Output } from '../output.ts';
 import { type CommandOptions, inSession, type Surroundings } from '../session.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandModule } from 'yargs';
-import { visible } from '../../services/domain/visible-text.ts';
+import { visible } from '../../services/domain/text/visible-text.ts';
 import { BEHAVIOURS, type Behaviour } from '../behaviours.ts';
 import { issueCertificate, openAuthority } from '../certificate-authority.ts';
 import { parseDuration } from '../duration.ts';

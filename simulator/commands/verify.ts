@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { CommandModule } from 'yargs';
-import { visible } from '../../services/domain/visible-text.ts';
+import { visible } from '../../services/domain/text/visible-text.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings, unreadable } from '../session.ts';
 import { TOLERANCE_SECONDS_DEFAULT, verifyRequest } from '../verification.ts';

@@ -4,7 +4,11 @@ import { createServer as createTlsServer } from 'node:tls';
 import kafkajs from 'kafkajs';
 import { generate } from 'selfsigned';
 import { describe, expect, it } from 'vitest';
-import { explainKafkaError, type KafkaOptions, kafkaClient } from '../../services/broker/kafka/client.ts';
+import {
+  explainKafkaError,
+  type KafkaOptions,
+  kafkaClient,
+} from '../../services/broker/kafka/client/client.ts';
 import { createLogger } from '../../services/runtime/logger.ts';
 
 describe('a Kafka that cannot be used', { timeout: 60_000 }, () => {

@@ -4,9 +4,9 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Admins } from '../../services/broker/kafka/admins.ts';
-import { EndQuestions } from '../../services/broker/kafka/end-questions.ts';
-import { Freshness } from '../../services/broker/kafka/freshness.ts';
+import type { Admins } from '../../services/broker/kafka/client/admins.ts';
+import { EndQuestions } from '../../services/broker/kafka/client/end-questions.ts';
+import { Freshness } from '../../services/broker/kafka/directory/freshness.ts';
 import { createLogger } from '../../services/runtime/logger.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 

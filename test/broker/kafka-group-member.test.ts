@@ -5,10 +5,10 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { Kafka, logLevel } from 'kafkajs';
 import { describe, expect, it } from 'vitest';
-import type { Admins } from '../../services/broker/kafka/admins.ts';
-import { DirectoryFollower } from '../../services/broker/kafka/directory-follower.ts';
-import { GroupMember } from '../../services/broker/kafka/group-member.ts';
-import type { KafkaRecords } from '../../services/broker/kafka/records.ts';
+import type { Admins } from '../../services/broker/kafka/client/admins.ts';
+import { GroupMember } from '../../services/broker/kafka/consumer/group-member.ts';
+import { DirectoryFollower } from '../../services/broker/kafka/directory/directory-follower.ts';
+import type { KafkaRecords } from '../../services/broker/kafka/registry/records.ts';
 import { systemClock } from '../../services/runtime/clock.ts';
 import { createLogger } from '../../services/runtime/logger.ts';
 import { eventually } from '../support/eventually.ts';

@@ -4,10 +4,10 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Admins } from '../../services/broker/kafka/admins.ts';
-import { Lag, type LagTopic } from '../../services/broker/kafka/lag.ts';
-import type { Offsets } from '../../services/broker/kafka/leader-questions.ts';
-import { Partition, type ReadRecord } from '../../services/broker/kafka/partition.ts';
+import type { Admins } from '../../services/broker/kafka/client/admins.ts';
+import type { Offsets } from '../../services/broker/kafka/client/leader-questions.ts';
+import { Partition, type ReadRecord } from '../../services/broker/kafka/consumer/partition.ts';
+import { Lag, type LagTopic } from '../../services/broker/kafka/lag/lag.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 
 const DAY_MS = 86_400_000;

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { Partitioners } from 'kafkajs';
 import { expect, test } from 'vitest';
-import { partitionOfKey } from '../../services/broker/kafka/murmur2.ts';
+import { partitionOfKey } from '../../services/broker/kafka/producer/murmur2.ts';
 
 const partitioner = Partitioners.DefaultPartitioner();
 

@@ -1,7 +1,7 @@
 /** Guarantee: only the contiguous prefix of done records is committed, and what is done beyond travels with it. */
 import { describe, expect, it } from 'vitest';
-import { type CommitNote, readNote, writeNote } from '../../services/broker/kafka/commit-note.ts';
-import { Partition } from '../../services/broker/kafka/partition.ts';
+import { type CommitNote, readNote, writeNote } from '../../services/broker/kafka/consumer/commit-note.ts';
+import { Partition } from '../../services/broker/kafka/consumer/partition.ts';
 
 const from = (offset: number, done: number[] = [], windowStart = offset) => ({
   offset,

@@ -6,11 +6,11 @@ import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { Kafka } from 'kafkajs';
 import { describe, expect, it, test } from 'vitest';
-import { type Brokers, brokersOf } from '../../services/broker/kafka/kafkajs-brokers.ts';
-import type { Protocol } from '../../services/broker/kafka/kafkajs-cluster.ts';
-import { produce } from '../../services/broker/kafka/produce-request.ts';
-import { measureBatch, writeBatch } from '../../services/broker/kafka/record-batch.ts';
-import type { Joining, OutgoingRecord } from '../../services/broker/kafka/record-sender.ts';
+import { type Brokers, brokersOf } from '../../services/broker/kafka/client/kafkajs-brokers.ts';
+import type { Protocol } from '../../services/broker/kafka/client/kafkajs-cluster.ts';
+import { produce } from '../../services/broker/kafka/producer/produce-request.ts';
+import { measureBatch, writeBatch } from '../../services/broker/kafka/producer/record-batch.ts';
+import type { Joining, OutgoingRecord } from '../../services/broker/kafka/producer/record-sender.ts';
 import { systemClock } from '../../services/runtime/clock.ts';
 
 const require = createRequire(import.meta.url);

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IHeaders } from 'kafkajs';
 import { describe, expect, it } from 'vitest';
-import { Partition } from '../../services/broker/kafka/partition.ts';
+import { Partition } from '../../services/broker/kafka/consumer/partition.ts';
 import { originOf } from '../../services/broker/kafka/quarantine/origin.ts';
 import type { Quarantined } from '../../services/domain/quarantine.ts';
 import { aTask, routed } from '../support/broker-records.ts';

@@ -9,9 +9,9 @@ import {
   KafkaRecords,
   type RecordKind,
   type RecordOf,
-} from '../../services/broker/kafka/records.ts';
-import { SchemaRegistry } from '../../services/broker/kafka/registry.ts';
-import { resolveSchemaIds } from '../../services/broker/kafka/registry-ids.ts';
+} from '../../services/broker/kafka/registry/records.ts';
+import { SchemaRegistry } from '../../services/broker/kafka/registry/registry.ts';
+import { resolveSchemaIds } from '../../services/broker/kafka/registry/registry-ids.ts';
 import { eventSchemaText } from '../../services/codec/event-schemas.ts';
 import { taskCodec } from '../../services/codec/records.ts';
 import { EVENT_TYPES } from '../../services/domain/event.ts';

@@ -1,9 +1,9 @@
 /** A record that brokers refuse for what it is is rejected alone: its neighbours in the request are written. */
 import { Kafka, logLevel } from 'kafkajs';
 import { expect, it, onTestFinished } from 'vitest';
-import { brokersOf } from '../../services/broker/kafka/kafkajs-brokers.ts';
-import { KafkaProducer } from '../../services/broker/kafka/producer.ts';
-import { RecordRefused } from '../../services/broker/kafka/record-sender.ts';
+import { brokersOf } from '../../services/broker/kafka/client/kafkajs-brokers.ts';
+import { KafkaProducer } from '../../services/broker/kafka/producer/producer.ts';
+import { RecordRefused } from '../../services/broker/kafka/producer/record-sender.ts';
 import { systemClock } from '../../services/runtime/clock.ts';
 import { createLogger } from '../../services/runtime/logger.ts';
 import { eventually } from '../support/eventually.ts';

@@ -4,11 +4,11 @@
  */
 import type avro from 'avsc';
 import { describe, expect, it } from 'vitest';
-import { Partition } from '../../services/broker/kafka/partition.ts';
+import { Partition } from '../../services/broker/kafka/consumer/partition.ts';
 import { IdsBudget } from '../../services/broker/kafka/seen/ids-budget.ts';
 import { RecentIds } from '../../services/broker/kafka/seen/recent-ids.ts';
 import { SeenEvents } from '../../services/broker/kafka/seen/seen-events.ts';
-import { SeenTasks } from '../../services/broker/kafka/seen-tasks.ts';
+import { SeenTasks } from '../../services/broker/kafka/seen/seen-tasks.ts';
 import { EventDecoder, encodeEvent } from '../../services/codec/event-avro.ts';
 import { eventSchemaText } from '../../services/codec/event-schemas.ts';
 import { avroType } from '../../services/codec/logical-types.ts';

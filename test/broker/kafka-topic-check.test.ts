@@ -3,10 +3,10 @@
  * Kafka: kafka-topics.test.ts asks a real one.
  */
 import { describe, expect, it } from 'vitest';
-import { checkEventsTopic } from '../../services/broker/kafka/events-topic-check.ts';
-import { checkOffsetsRetention, checkTopic } from '../../services/broker/kafka/topic-check.ts';
-import { aclCommands } from '../../services/broker/kafka/topic-commands.ts';
-import { type TopicSpec, topicNames, topicSpecs } from '../../services/broker/kafka/topics.ts';
+import { checkEventsTopic } from '../../services/broker/kafka/topics/events-topic-check.ts';
+import { checkOffsetsRetention, checkTopic } from '../../services/broker/kafka/topics/topic-check.ts';
+import { aclCommands } from '../../services/broker/kafka/topics/topic-commands.ts';
+import { type TopicSpec, topicNames, topicSpecs } from '../../services/broker/kafka/topics/topics.ts';
 
 const DAY_MS = 86_400_000;
 const OPTIONS = { topicPrefix: 'wh.', eventsTopic: 'payments.events', partitions: {} };

@@ -4,9 +4,9 @@
  */
 import type { Admin } from 'kafkajs';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { kafkaClient } from '../../services/broker/kafka/client.ts';
-import { topicCommands } from '../../services/broker/kafka/topic-commands.ts';
-import { type PrepareOptions, prepareTopics, topicSpecs } from '../../services/broker/kafka/topics.ts';
+import { kafkaClient } from '../../services/broker/kafka/client/client.ts';
+import { topicCommands } from '../../services/broker/kafka/topics/topic-commands.ts';
+import { type PrepareOptions, prepareTopics, topicSpecs } from '../../services/broker/kafka/topics/topics.ts';
 import { TIERS } from '../../services/domain/retry.ts';
 import { systemClock } from '../../services/runtime/clock.ts';
 import { createLogger, type Logger } from '../../services/runtime/logger.ts';

@@ -3,17 +3,17 @@
  * other programs look for it; a malformed one that comes in is ignored.
  */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { EventStream } from '../../services/broker/kafka/event-stream.ts';
-import { Partition } from '../../services/broker/kafka/partition.ts';
-import { Publisher } from '../../services/broker/kafka/publisher.ts';
-import type { OutgoingRecord } from '../../services/broker/kafka/record-sender.ts';
-import { KafkaRecords } from '../../services/broker/kafka/records.ts';
-import { SchemaRegistry } from '../../services/broker/kafka/registry.ts';
+import { Partition } from '../../services/broker/kafka/consumer/partition.ts';
+import type { TopicConsumer } from '../../services/broker/kafka/consumer/topic-consumer.ts';
+import type { OutgoingRecord } from '../../services/broker/kafka/producer/record-sender.ts';
+import { KafkaRecords } from '../../services/broker/kafka/registry/records.ts';
+import { SchemaRegistry } from '../../services/broker/kafka/registry/registry.ts';
 import { IdsBudget } from '../../services/broker/kafka/seen/ids-budget.ts';
-import { Outgoing } from '../../services/broker/kafka/settle.ts';
-import { taskMark } from '../../services/broker/kafka/task-wire.ts';
-import type { TopicConsumer } from '../../services/broker/kafka/topic-consumer.ts';
-import { topicNames } from '../../services/broker/kafka/topics.ts';
+import { EventStream } from '../../services/broker/kafka/streams/event-stream.ts';
+import { Publisher } from '../../services/broker/kafka/streams/publisher.ts';
+import { Outgoing } from '../../services/broker/kafka/streams/settle.ts';
+import { taskMark } from '../../services/broker/kafka/streams/task-wire.ts';
+import { topicNames } from '../../services/broker/kafka/topics/topics.ts';
 import type { DeliveryTask } from '../../services/domain/task.ts';
 import { systemClock } from '../../services/runtime/clock.ts';
 import { createLogger } from '../../services/runtime/logger.ts';

@@ -6,8 +6,8 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
 import type { Settlement } from '../../services/broker/broker.ts';
-import type { Brokers } from '../../services/broker/kafka/kafkajs-brokers.ts';
-import { KafkaProducer } from '../../services/broker/kafka/producer.ts';
+import type { Brokers } from '../../services/broker/kafka/client/kafkajs-brokers.ts';
+import { KafkaProducer } from '../../services/broker/kafka/producer/producer.ts';
 import type { DeliveryTask } from '../../services/domain/task.ts';
 import type { Clock } from '../../services/runtime/clock.ts';
 import { createLogger } from '../../services/runtime/logger.ts';

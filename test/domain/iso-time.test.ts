@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isoTime } from '../../services/domain/iso-time.ts';
+import { isoTime } from '../../services/domain/text/iso-time.ts';
 
 /** The first and last milliseconds a Date can have (ECMA-262, "Time Values and Time Range"). */
 const RANGE = { min: -8.64e15, max: 8.64e15 };

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import type { OutgoingRecord, Sent } from '../../services/broker/kafka/record-sender.ts';
+import type { OutgoingRecord, Sent } from '../../services/broker/kafka/producer/record-sender.ts';
 import type { DeliveryTask } from '../../services/domain/task.ts';
 import { aTask } from '../support/broker-records.ts';
 import { eventually } from '../support/eventually.ts';
@@ -19,7 +19,7 @@ const COMMITTED_MS = 2000;
 const AGAIN_MS_MAX = 30_000;
 
 vi.mock('../../services/broker/kafka/producer.ts', async (importOriginal) => {
-  const original = await importOriginal<typeof import('../../services/broker/kafka/producer.ts')>();
+  const original = await importOriginal<typeof import('../../services/broker/kafka/producer/producer.ts')>();
   class HastyProducer extends original.KafkaProducer {
     override async send(record: OutgoingRecord, giveUpMs?: number): Promise<Sent> {
       if (!planted.acknowledgesFirst) return super.send(record, giveUpMs);

@@ -23,7 +23,7 @@ const TURN_MS = 2000;
 const planted = vi.hoisted(() => ({ measuresByTheWallClock: false }));
 
 vi.mock('../../services/broker/kafka/seen-tasks.ts', async (importOriginal) => {
-  const original = await importOriginal<typeof import('../../services/broker/kafka/seen-tasks.ts')>();
+  const original = await importOriginal<typeof import('../../services/broker/kafka/seen/seen-tasks.ts')>();
   class WallClockSeenTasks extends original.SeenTasks {
     readonly #milliseconds: number;
     readonly #appended = new Map<string, number>();

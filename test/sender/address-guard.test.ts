@@ -8,10 +8,10 @@ import { createConnection } from 'node:net';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../services/runtime/clock.ts';
 import { NOTHING_EXEMPT, parseEgressAllow } from '../../services/runtime/egress.ts';
-import { AddressGuard, hostsResolver, type Resolve } from '../../services/sender/address-guard.ts';
-import type { ConnectFailure } from '../../services/sender/connect-failure.ts';
-import { Connector, secureContext } from '../../services/sender/connector.ts';
-import { openTransport } from '../../services/sender/transport.ts';
+import { AddressGuard, hostsResolver, type Resolve } from '../../services/sender/http/address-guard.ts';
+import type { ConnectFailure } from '../../services/sender/http/connect-failure.ts';
+import { Connector, secureContext } from '../../services/sender/http/connector.ts';
+import { openTransport } from '../../services/sender/http/transport.ts';
 import {
   type RawReceiver,
   receiverCertificates,

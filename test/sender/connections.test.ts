@@ -5,7 +5,11 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../services/runtime/clock.ts';
 import { parseEgressAllow } from '../../services/runtime/egress.ts';
-import { type HttpTransport, openTransport, type TransportOptions } from '../../services/sender/transport.ts';
+import {
+  type HttpTransport,
+  openTransport,
+  type TransportOptions,
+} from '../../services/sender/http/transport.ts';
 import { type Authority, createAuthority, issueCertificate } from '../../simulator/certificate-authority.ts';
 import { type Answer, type RawReceiver, startRawReceiver } from '../support/misbehaving-receivers.ts';
 

@@ -19,9 +19,9 @@ import { KeyRing } from '../../services/runtime/keyring.ts';
 import { createLogger } from '../../services/runtime/logger.ts';
 import { attemptLine } from '../../services/sender/attempt-line.ts';
 import { type DeliverDeps, type Delivery, deliver } from '../../services/sender/deliver.ts';
+import { openTransport, type Transport } from '../../services/sender/http/transport.ts';
 import { NetworkWatch } from '../../services/sender/network-watch.ts';
 import { SecretOpener } from '../../services/sender/secret-opener.ts';
-import { openTransport, type Transport } from '../../services/sender/transport.ts';
 import { receiverCertificates } from '../support/misbehaving-receivers.ts';
 
 const clock = systemClock();

@@ -9,8 +9,8 @@ import { systemClock } from '../../services/runtime/clock.ts';
 import { NOTHING_EXEMPT, parseEgressAllow } from '../../services/runtime/egress.ts';
 import { parseEgressProxy } from '../../services/runtime/egress-proxy.ts';
 import { createLogger } from '../../services/runtime/logger.ts';
+import { openTransport } from '../../services/sender/http/transport.ts';
 import { OwnFaults } from '../../services/sender/own-faults.ts';
-import { openTransport } from '../../services/sender/transport.ts';
 import { type Authority, createAuthority, issueCertificate } from '../../simulator/certificate-authority.ts';
 import { type RawReceiver, startRawReceiver } from '../support/misbehaving-receivers.ts';
 

@@ -1,6 +1,6 @@
 /** As many attempts at once as the thread has time for; and never held up by receivers that do not answer. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { FastSlots } from '../../services/sender/fast-slots.ts';
+import { FastSlots } from '../../services/sender/lanes/fast-slots.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 
 /** A thread with a share of its time to spare. */

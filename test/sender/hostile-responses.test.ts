@@ -6,7 +6,7 @@ import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../services/runtime/clock.ts';
 import { parseEgressAllow } from '../../services/runtime/egress.ts';
-import { type HttpTransport, openTransport } from '../../services/sender/transport.ts';
+import { type HttpTransport, openTransport } from '../../services/sender/http/transport.ts';
 import {
   type Answer,
   type RawReceiver,

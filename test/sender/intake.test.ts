@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import type { Consumer } from '../../services/broker/broker.ts';
 import { Intake } from '../../services/sender/intake.ts';
-import { LANE_OPTIONS } from '../../services/sender/lane-options.ts';
-import { Lanes } from '../../services/sender/lanes.ts';
+import { LANE_OPTIONS } from '../../services/sender/lanes/lane-options.ts';
+import { Lanes } from '../../services/sender/lanes/lanes.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 import { Traveller } from '../support/traveller.ts';
 

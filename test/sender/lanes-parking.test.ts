@@ -4,8 +4,8 @@
  */
 import { beforeEach, expect, test } from 'vitest';
 import type { Tier } from '../../services/domain/retry.ts';
-import { LANE_OPTIONS, type LaneOptions } from '../../services/sender/lane-options.ts';
-import { Lanes, type PassageResult } from '../../services/sender/lanes.ts';
+import { LANE_OPTIONS, type LaneOptions } from '../../services/sender/lanes/lane-options.ts';
+import { Lanes, type PassageResult } from '../../services/sender/lanes/lanes.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 import { Traveller } from '../support/traveller.ts';
 

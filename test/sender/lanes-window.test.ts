@@ -1,7 +1,7 @@
 /** Guarantee: an endpoint has no more in flight than its pace has use for. */
 import { expect, test } from 'vitest';
-import { LANE_OPTIONS } from '../../services/sender/lane-options.ts';
-import { Lanes } from '../../services/sender/lanes.ts';
+import { LANE_OPTIONS } from '../../services/sender/lanes/lane-options.ts';
+import { Lanes } from '../../services/sender/lanes/lanes.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 import { Traveller } from '../support/traveller.ts';
 

@@ -2,7 +2,7 @@
  * Guarantee: when our own network is down, nobody's attempts are burnt; a few dead receivers do not look like that.
  */
 import { describe, expect, test } from 'vitest';
-import { connectFailureOf, type NetworkSign } from '../../services/sender/connect-failure.ts';
+import { connectFailureOf, type NetworkSign } from '../../services/sender/http/connect-failure.ts';
 import { NetworkWatch } from '../../services/sender/network-watch.ts';
 
 const to = (name: string) => ({ endpointId: `endpoint ${name}`, origin: `https://${name}.example` });

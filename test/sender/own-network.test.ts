@@ -11,11 +11,11 @@ import type { DeliveryTask } from '../../services/domain/task.ts';
 import { systemClock } from '../../services/runtime/clock.ts';
 import { parseEgressAllow } from '../../services/runtime/egress.ts';
 import { KeyRing } from '../../services/runtime/keyring.ts';
-import { dnsResolver, type Resolve } from '../../services/sender/address-guard.ts';
 import { deliver } from '../../services/sender/deliver.ts';
+import { dnsResolver, type Resolve } from '../../services/sender/http/address-guard.ts';
+import { openTransport } from '../../services/sender/http/transport.ts';
 import { NetworkWatch } from '../../services/sender/network-watch.ts';
 import { openEndpoint } from '../../services/sender/request.ts';
-import { openTransport } from '../../services/sender/transport.ts';
 import { receiverCertificates, startRawReceiver } from '../support/misbehaving-receivers.ts';
 
 const SLOW_MS = 30_000;

@@ -7,7 +7,7 @@ import { newSecret } from '../../services/domain/secret.ts';
 import { systemClock } from '../../services/runtime/clock.ts';
 import { parseEgressAllow } from '../../services/runtime/egress.ts';
 import { SecretMask } from '../../services/sender/http/secret-mask.ts';
-import { openTransport } from '../../services/sender/transport.ts';
+import { openTransport } from '../../services/sender/http/transport.ts';
 import { receiverCertificates, startRawReceiver } from '../support/misbehaving-receivers.ts';
 
 /** Its base64 has every special character: `+`, `/` and the padding. */

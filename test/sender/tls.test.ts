@@ -4,7 +4,7 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../services/runtime/clock.ts';
 import { parseEgressAllow } from '../../services/runtime/egress.ts';
-import { openTransport } from '../../services/sender/transport.ts';
+import { openTransport } from '../../services/sender/http/transport.ts';
 import { type Authority, createAuthority, issueCertificate } from '../../simulator/certificate-authority.ts';
 import { startRawReceiver } from '../support/misbehaving-receivers.ts';
 

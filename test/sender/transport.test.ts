@@ -7,7 +7,11 @@ import tls from 'node:tls';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../services/runtime/clock.ts';
 import { parseEgressAllow } from '../../services/runtime/egress.ts';
-import { type HttpTransport, openTransport, type TransportOptions } from '../../services/sender/transport.ts';
+import {
+  type HttpTransport,
+  openTransport,
+  type TransportOptions,
+} from '../../services/sender/http/transport.ts';
 import {
   type Answer,
   MISBEHAVIOURS,

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { visible, visibleLines } from '../../services/domain/visible-text.ts';
+import { visible, visibleLines } from '../../services/domain/text/visible-text.ts';
 import { KeyRing } from '../../services/runtime/keyring.ts';
 import { arrivalLine } from '../../simulator/commands/receiver.ts';
 import { Output } from '../../simulator/output.ts';

@@ -7,7 +7,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../services/runtime/clock.ts';
 import { migrate } from '../../services/store/sqlite/migrations/migrate.ts';
-import { ReplayReads } from '../../services/store/sqlite/replay-reads.ts';
+import { ReplayReads } from '../../services/store/sqlite/replays/replay-reads.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import { TEST_POLICY } from '../contract/store.contract.ts';
 import {

@@ -4,7 +4,7 @@
  */
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { CompressionTypes, Kafka, logLevel, type Producer, type Transaction } from 'kafkajs';
-import { partitionOfKey } from '../../services/broker/kafka/murmur2.ts';
+import { partitionOfKey } from '../../services/broker/kafka/producer/murmur2.ts';
 import { encodeEvent } from '../../services/codec/event-avro.ts';
 import { eventSchemaText, recordNameOf } from '../../services/codec/event-schemas.ts';
 import type { DomainEvent, EventType } from '../../services/domain/event.ts';

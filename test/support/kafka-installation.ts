@@ -1,11 +1,16 @@
 import { type Admin, Kafka, logLevel } from 'kafkajs';
 import { pino } from 'pino';
-import { kafkaClient } from '../../services/broker/kafka/client.ts';
+import { kafkaClient } from '../../services/broker/kafka/client/client.ts';
 import { type KafkaBroker, startKafkaBroker } from '../../services/broker/kafka/kafka-broker.ts';
-import { KafkaRecords } from '../../services/broker/kafka/records.ts';
-import { SchemaRegistry } from '../../services/broker/kafka/registry.ts';
+import { KafkaRecords } from '../../services/broker/kafka/registry/records.ts';
+import { SchemaRegistry } from '../../services/broker/kafka/registry/registry.ts';
 import type { RepeatWindow } from '../../services/broker/kafka/seen/windows.ts';
-import { prepareTopics, type TopicSpec, topicNames, topicSpecs } from '../../services/broker/kafka/topics.ts';
+import {
+  prepareTopics,
+  type TopicSpec,
+  topicNames,
+  topicSpecs,
+} from '../../services/broker/kafka/topics/topics.ts';
 import { type Clock, systemClock } from '../../services/runtime/clock.ts';
 import type { Logger } from '../../services/runtime/logger.ts';
 import { systemRandom } from '../../services/runtime/random.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../services/runtime/clock.ts';
 import { parseEgressAllow } from '../../services/runtime/egress.ts';
-import { openTransport, type Transport } from '../../services/sender/transport.ts';
+import { openTransport, type Transport } from '../../services/sender/http/transport.ts';
 
 /** A transport that reaches receivers on this machine whose certificates `ca` (PEM) has signed. */
 export function loopbackTransport(clock: Clock, ca: string): Transport {

@@ -1,6 +1,6 @@
 /**
  * Producers as one would write them with kafkajs without knowing how it loses records: each breaks one rule of ours
- * (services/broker/kafka/producer.ts). Tests use them to show that the loss is real and would be seen.
+ * (services/broker/kafka/producer/producer.ts). Tests use them to show that the loss is real and would be seen.
  */
 import { type Kafka, type Message, Partitioners, type Producer } from 'kafkajs';
 

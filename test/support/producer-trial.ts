@@ -1,8 +1,8 @@
 /** Tries a producer on a topic of its own, and holds what it said is durable against what lies in the log. */
 import { randomUUID } from 'node:crypto';
 import { type Admin, type ISocketFactory, Kafka, logLevel } from 'kafkajs';
-import { brokersOf } from '../../services/broker/kafka/kafkajs-brokers.ts';
-import { KafkaProducer } from '../../services/broker/kafka/producer.ts';
+import { brokersOf } from '../../services/broker/kafka/client/kafkajs-brokers.ts';
+import { KafkaProducer } from '../../services/broker/kafka/producer/producer.ts';
 import { systemClock } from '../../services/runtime/clock.ts';
 import { createLogger } from '../../services/runtime/logger.ts';
 import { eventually } from './eventually.ts';

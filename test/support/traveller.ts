@@ -1,7 +1,7 @@
 import type { Tier } from '../../services/domain/retry.ts';
-import type { Deadline } from '../../services/sender/deadlines.ts';
-import type { EndpointLane } from '../../services/sender/endpoint-lane.ts';
-import type { Passage } from '../../services/sender/lanes.ts';
+import type { Deadline } from '../../services/runtime/deadlines.ts';
+import type { EndpointLane } from '../../services/sender/lanes/endpoint-lane.ts';
+import type { Passage } from '../../services/sender/lanes/lanes.ts';
 
 /** A passage through the lanes that remembers what became of it. */
 export class Traveller implements Passage {

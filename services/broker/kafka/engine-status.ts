@@ -1,15 +1,15 @@
 import type { BrokerStatus } from '../broker.ts';
-import type { Admins } from './admins.ts';
-import type { KafkaJournal } from './journal-source.ts';
-import type { Lag } from './lag.ts';
-import type { KafkaProducer } from './producer.ts';
+import type { Admins } from './client/admins.ts';
+import type { TopicConsumer } from './consumer/topic-consumer.ts';
+import type { Lag } from './lag/lag.ts';
+import type { KafkaProducer } from './producer/producer.ts';
 import type { QuarantineShelf } from './quarantine/quarantine-shelf.ts';
-import type { KafkaRecords } from './records.ts';
+import type { KafkaRecords } from './registry/records.ts';
 import type { MissingRights } from './rights/missing-rights.ts';
-import type { Sources } from './sources.ts';
-import type { TaskStreams } from './task-streams.ts';
+import type { KafkaJournal } from './streams/journal-source.ts';
+import type { Sources } from './streams/sources.ts';
+import type { TaskStreams } from './streams/task-streams.ts';
 import type { BrokerTime } from './time/broker-time.ts';
-import type { TopicConsumer } from './topic-consumer.ts';
 
 export interface EngineParts {
   readonly now: number;

@@ -2,10 +2,10 @@ import type { Kafka } from 'kafkajs';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { KafkaRecords } from './records.ts';
+import type { KafkaRecords } from './registry/records.ts';
 import type { Right } from './rights/missing-rights.ts';
 import type { RepeatWindow } from './seen/windows.ts';
-import type { TopicNames } from './topics.ts';
+import type { TopicNames } from './topics/topics.ts';
 
 export interface KafkaBrokerOptions {
   readonly kafka: Kafka;

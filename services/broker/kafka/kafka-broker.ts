@@ -19,35 +19,35 @@ import type {
   Settlement,
   Source,
 } from '../broker.ts';
-import { Admins } from './admins.ts';
-import { COMMIT_MS } from './commits.ts';
-import { KafkaDirectory } from './directory.ts';
+import { Admins } from './client/admins.ts';
+import { brokersOf } from './client/kafkajs-brokers.ts';
+import { TopicIds } from './client/topic-ids.ts';
+import { TopicReader } from './client/topic-reader.ts';
+import { COMMIT_MS } from './consumer/commits.ts';
+import { SESSION_MS } from './consumer/group-member.ts';
+import type { ReadRecord } from './consumer/partition.ts';
+import { TopicConsumer } from './consumer/topic-consumer.ts';
+import { KafkaDirectory } from './directory/directory.ts';
 import { engineStatus } from './engine-status.ts';
-import { EventStream } from './event-stream.ts';
-import { SESSION_MS } from './group-member.ts';
-import { JOURNAL_HELD, KafkaJournal } from './journal-source.ts';
 import type { KafkaBrokerOptions } from './kafka-broker-options.ts';
-import { brokersOf } from './kafkajs-brokers.ts';
-import { Lag } from './lag.ts';
-import { lagTopics } from './lag-topics.ts';
+import { Lag } from './lag/lag.ts';
+import { lagTopics } from './lag/lag-topics.ts';
 import { KafkaLosses } from './losses/kafka-losses.ts';
-import type { ReadRecord } from './partition.ts';
-import { KafkaProducer } from './producer.ts';
-import { Publisher } from './publisher.ts';
+import { KafkaProducer } from './producer/producer.ts';
 import { originOf, placeText } from './quarantine/origin.ts';
 import { QuarantineShelf } from './quarantine/quarantine-shelf.ts';
-import { Retentions } from './retentions.ts';
+import { deadLetterShelf } from './quarantine/topic-shelf.ts';
 import { MissingRights } from './rights/missing-rights.ts';
 import { windowsOf } from './seen/windows.ts';
-import { Outgoing } from './settle.ts';
-import { Sources } from './sources.ts';
-import { type OpenTopic, TaskStreams } from './task-streams.ts';
+import { EventStream } from './streams/event-stream.ts';
+import { JOURNAL_HELD, KafkaJournal } from './streams/journal-source.ts';
+import { Publisher } from './streams/publisher.ts';
+import { Outgoing } from './streams/settle.ts';
+import { Sources } from './streams/sources.ts';
+import { type OpenTopic, TaskStreams } from './streams/task-streams.ts';
 import { timeQuestion } from './time/ask-time.ts';
 import { BrokerTime } from './time/broker-time.ts';
-import { TopicConsumer } from './topic-consumer.ts';
-import { TopicIds } from './topic-ids.ts';
-import { TopicReader } from './topic-reader.ts';
-import { deadLetterShelf } from './topic-shelf.ts';
+import { Retentions } from './topics/retentions.ts';
 
 const CLOSE_GRACE_MS = 5000;
 

@@ -3,12 +3,12 @@ import type { KafkaConfig } from '../../runtime/kafka-config.ts';
 import { readRegistryCa, readTlsFiles } from '../../runtime/kafka-config.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';
-import { explainKafkaError, kafkaClient } from './client.ts';
+import { explainKafkaError, kafkaClient } from './client/client.ts';
 import { type KafkaBroker, startKafkaBroker } from './kafka-broker.ts';
-import { KafkaRecords } from './records.ts';
-import { SchemaRegistry } from './registry.ts';
-import { grantCommand } from './topic-commands.ts';
-import { prepareTopics, topicNames } from './topics.ts';
+import { KafkaRecords } from './registry/records.ts';
+import { SchemaRegistry } from './registry/registry.ts';
+import { grantCommand } from './topics/topic-commands.ts';
+import { prepareTopics, topicNames } from './topics/topics.ts';
 
 /** A registry that is started with us may take this long. */
 const REGISTRY_MS_MAX = 30_000;

@@ -1,8 +1,8 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { EngineThread } from './engine-thread.ts';
+import type { EngineThread } from './file/engine-thread.ts';
+import type { CommitReply, FailReply, PartMessage, Reply } from './file/wire.ts';
 import { Part, SpareBuffers } from './part.ts';
-import type { CommitReply, FailReply, PartMessage, Reply } from './wire.ts';
 
 /** Published and not yet durable, at most: a publisher that is faster than the disk is told so. */
 const OFFERED_BYTES_MAX = 64 * 1024 * 1024;

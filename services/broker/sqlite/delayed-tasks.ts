@@ -2,10 +2,10 @@ import type { RecordDecoder } from '../../codec/record-codec.ts';
 import type { DeliveryTask } from '../../domain/task.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { DueHeap, type DueKey, isBefore } from '../due-heap.ts';
-import type { EngineThread } from './engine-thread.ts';
+import type { EngineThread } from './file/engine-thread.ts';
+import type { StoredDelayed } from './file/wire.ts';
 import { ParkedIds } from './parked-ids.ts';
 import type { Part } from './part.ts';
-import type { StoredDelayed } from './wire.ts';
 import { type FileFeed, FileItem } from './work.ts';
 
 /** In memory: the next tasks due, at most twice this many, and about this many bytes. The rest stays in the file. */

@@ -1,7 +1,7 @@
 import type { RecordDecoder } from '../../codec/record-codec.ts';
 import { type DirectoryChange, directoryKey } from '../../domain/directory.ts';
 import type { Follower } from '../broker.ts';
-import type { EngineThread } from './engine-thread.ts';
+import type { EngineThread } from './file/engine-thread.ts';
 
 const READ_LIMIT = 1_000;
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import type { EngineThread } from './engine-thread.ts';
+import type { EngineThread } from './file/engine-thread.ts';
 
 /** Event ids are forgotten in small steps, so that no commit waits long for one; after a whole round, a pause. */
 const FORGET_PAUSE_MS = 1_000;

@@ -3,8 +3,8 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Consumer, JournalBatch, JournalSource } from '../broker.ts';
 import type { CommitQueue } from './commit-queue.ts';
+import { JOURNAL } from './file/wire.ts';
 import type { LogStream } from './log-stream.ts';
-import { JOURNAL } from './wire.ts';
 
 const PAUSE_MS = 100;
 const PAUSE_MS_MAX = 30_000;

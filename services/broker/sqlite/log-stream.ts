@@ -1,7 +1,7 @@
 import type { RecordDecoder } from '../../codec/record-codec.ts';
-import type { EngineThread } from './engine-thread.ts';
+import type { EngineThread } from './file/engine-thread.ts';
+import { STREAMS, type StoredRow } from './file/wire.ts';
 import type { Part } from './part.ts';
-import { STREAMS, type StoredRow } from './wire.ts';
 import { type FileFeed, FileItem } from './work.ts';
 
 /** Read ahead and kept for handing over, per stream: at most this many records and about this many bytes. */

@@ -5,9 +5,9 @@ import { type DirectoryChange, directoryKey } from '../../domain/directory.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
 import type { Quarantined } from '../../domain/quarantine.ts';
 import { type DeliveryTask, taskClass } from '../../domain/task.ts';
-import { CODECS } from './engine-thread.ts';
+import { CODECS } from './file/engine-thread.ts';
+import { EVENTS, kindOf, OPERATION, type PartMessage, STREAMS, streamOf } from './file/wire.ts';
 import type { LogRow } from './log-stream.ts';
-import { EVENTS, kindOf, OPERATION, type PartMessage, STREAMS, streamOf } from './wire.ts';
 
 /**
  * A batch row is closed when it has this many bytes: every copy of it, in SQLite and between the threads, then fits in

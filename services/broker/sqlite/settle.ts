@@ -3,8 +3,8 @@ import type { DomainEvent } from '../../domain/event.ts';
 import type { Quarantined } from '../../domain/quarantine.ts';
 import type { DeliveryTask } from '../../domain/task.ts';
 import type { ReceivedEvent, RouterResult, Settlement } from '../broker.ts';
+import { JOURNAL } from './file/wire.ts';
 import type { Part } from './part.ts';
-import { JOURNAL } from './wire.ts';
 
 /** Writes what the router made of an event. */
 export function settleEvent(result: RouterResult, part: Part, now: number): void {

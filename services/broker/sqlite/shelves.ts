@@ -4,10 +4,10 @@ import type { DeadLetter } from '../../domain/journal.ts';
 import type { Quarantined } from '../../domain/quarantine.ts';
 import type { Broker, ListOptions, Requeued, Shelf } from '../broker.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import type { EngineThread } from './engine-thread.ts';
+import type { EngineThread } from './file/engine-thread.ts';
+import { EVENTS, type ShelfTable, type StoredRecord } from './file/wire.ts';
 import type { Part } from './part.ts';
 import { eventOf } from './settle.ts';
-import { EVENTS, type ShelfTable, type StoredRecord } from './wire.ts';
 
 const LIST_MAX = 1_000;
 /** Put back in one commit. */

@@ -28,14 +28,14 @@ import { WorkSource } from '../work-source.ts';
 import { noteClockChanges } from './clock-note.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { DirectoryTable } from './directory-table.ts';
-import { EngineThread } from './engine-thread.ts';
+import { EngineThread } from './file/engine-thread.ts';
+import { EVENTS, JOURNAL, type Opened, streamOf } from './file/wire.ts';
 import { Forgetting } from './forgetting.ts';
 import { JournalReader } from './journal-reader.ts';
 import { conflicting, StoredEvent, settleEvent, settleTask } from './settle.ts';
 import { deadLetterShelf, quarantineShelf } from './shelves.ts';
 import { directoryChangesOf, Streams } from './streams.ts';
 import { FileTaskSource } from './task-source.ts';
-import { EVENTS, JOURNAL, type Opened, streamOf } from './wire.ts';
 import type { FileItem } from './work.ts';
 
 /** How long a repeated event id is recognised, unless told otherwise. */

@@ -3,10 +3,10 @@ import type { DirectoryChange } from '../../domain/directory.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { BrokerStatus, PartitionStatus, StreamName } from '../broker.ts';
 import { DelayedTasks } from './delayed-tasks.ts';
-import { CODECS, type EngineThread } from './engine-thread.ts';
+import { CODECS, type EngineThread } from './file/engine-thread.ts';
+import { type CommitReply, EVENTS, JOURNAL, type Opened, type RecordKind, STREAMS } from './file/wire.ts';
 import { LogStream } from './log-stream.ts';
 import type { Part } from './part.ts';
-import { type CommitReply, EVENTS, JOURNAL, type Opened, type RecordKind, STREAMS } from './wire.ts';
 
 /** Every stream of the file: the logs, the delayed tasks beside them, and how stored records are read. */
 export class Streams {

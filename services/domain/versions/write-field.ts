@@ -1,9 +1,9 @@
 import type { Field } from '../catalog/field.ts';
-import { canonicalDecimal } from '../decimal.ts';
 import type { ApiVersion } from '../endpoint.ts';
 import type { EventValue } from '../event.ts';
 import { isUuid } from '../ids.ts';
-import { jsonText } from '../json-text.ts';
+import { canonicalDecimal } from '../text/decimal.ts';
+import { jsonText } from '../text/json-text.ts';
 
 /** Where a writer leaves what is wrong; the first finding stays. */
 export interface Fault {

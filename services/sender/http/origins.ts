@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { Link, LinkedList } from '../../runtime/linked-list.ts';
-import type { Connection } from '../connection.ts';
-import type { ConnectTarget } from '../connector.ts';
-import type { HttpExchange } from '../http-exchange.ts';
+import type { Connection } from './connection.ts';
+import type { ConnectTarget } from './connector.ts';
+import type { HttpExchange } from './http-exchange.ts';
 
 /** One origin, with what all merchants together may use of it. */
 export interface Origin {

@@ -1,6 +1,6 @@
-import type { EndpointLane } from '../endpoint-lane.ts';
-import type { LaneOptions } from '../lane-options.ts';
 import { Allowance } from './allowance.ts';
+import type { EndpointLane } from './endpoint-lane.ts';
+import type { LaneOptions } from './lane-options.ts';
 
 /** Parked tasks come up after one of these. Not later: an endpoint that recovers must not wait for its tasks. */
 const SOON_SECONDS = 3;

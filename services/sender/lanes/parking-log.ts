@@ -1,7 +1,7 @@
-import { isoTime } from '../../domain/iso-time.ts';
 import type { ParkedReason } from '../../domain/parking.ts';
 import type { Tier } from '../../domain/retry.ts';
 import type { DeliveryTask } from '../../domain/task.ts';
+import { isoTime } from '../../domain/text/iso-time.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 

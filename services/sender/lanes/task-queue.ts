@@ -1,4 +1,4 @@
-import type { Passage } from '../lanes.ts';
+import type { Passage } from './lanes.ts';
 
 /** While new tasks wait as well, every so many-th task that starts is one that was parked before. */
 const BACKLOG_TURN = 4;

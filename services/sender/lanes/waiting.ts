@@ -1,7 +1,7 @@
 import { LinkedList } from '../../runtime/linked-list.ts';
-import type { EndpointLane, Turn } from '../endpoint-lane.ts';
-import type { LaneOptions } from '../lane-options.ts';
+import type { EndpointLane, Turn } from './endpoint-lane.ts';
 import { EndpointsInUse } from './in-use.ts';
+import type { LaneOptions } from './lane-options.ts';
 
 /** While this many endpoints have tasks waiting, most endpoints are held up anyway: pausing the intake holds up no others. */
 const SPREAD = 32;

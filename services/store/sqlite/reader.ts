@@ -1,13 +1,13 @@
 import { workerData } from 'node:worker_threads';
-import { AuditReads } from './audit-reads.ts';
-import { BodyReads } from './body-reads.ts';
 import { openConnection } from './connection.ts';
-import { LogReads } from './log-reads.ts';
-import { ManagementReads } from './management-reads.ts';
-import { ReplayReads } from './replay-reads.ts';
-import { RetentionReads } from './retention-reads.ts';
-import { SealingReads } from './sealing-reads.ts';
-import { StandingReads } from './standing-reads.ts';
+import { BodyReads } from './log/body-reads.ts';
+import { LogReads } from './log/log-reads.ts';
+import { RetentionReads } from './maintenance/retention-reads.ts';
+import { SealingReads } from './maintenance/sealing-reads.ts';
+import { StandingReads } from './maintenance/standing-reads.ts';
+import { AuditReads } from './management/audit-reads.ts';
+import { ManagementReads } from './management/management-reads.ts';
+import { ReplayReads } from './replays/replay-reads.ts';
 import type { Call, Reply } from './thread-calls.ts';
 import { mainThread, serve, tell, toFailure } from './thread-serve.ts';
 

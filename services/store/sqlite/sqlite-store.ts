@@ -6,10 +6,10 @@ import type { Audit, Erasures, Sealings } from '../keeping.ts';
 import type { Outbox } from '../outbox.ts';
 import type { Replays } from '../replays.ts';
 import type { ApiKeys, Endpoints, Merchants, Store, StoredAnswers } from '../store.ts';
-import { backupSqliteStore } from './backup.ts';
+import { SqliteDeliveryLog } from './log/sqlite-delivery-log.ts';
+import { backupSqliteStore } from './maintenance/backup.ts';
+import { SqliteErasures } from './maintenance/sqlite-erasures.ts';
 import type { ReaderData, ReaderOps } from './reader.ts';
-import { SqliteDeliveryLog } from './sqlite-delivery-log.ts';
-import { SqliteErasures } from './sqlite-erasures.ts';
 import { ThreadCalls } from './thread-calls.ts';
 import type { WriterData, WriterOps } from './writer.ts';
 

@@ -1,7 +1,7 @@
 /** Guarantee: an acknowledgement is heard by whoever tells of the loss, of that topic only, and is not forgotten while it is needed. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Admins } from '../../../services/broker/kafka/admins.ts';
-import { kafkaClient } from '../../../services/broker/kafka/client.ts';
+import type { Admins } from '../../../services/broker/kafka/client/admins.ts';
+import { kafkaClient } from '../../../services/broker/kafka/client/client.ts';
 import { Acknowledgements } from '../../../services/broker/kafka/losses/acknowledgements.ts';
 import { createLogger } from '../../../services/runtime/logger.ts';
 import { anEvent } from '../../support/broker-records.ts';

@@ -3,9 +3,9 @@
  * other processes neither early nor late.
  */
 import { describe, expect, it } from 'vitest';
-import { DelayedFeed } from '../../../services/broker/kafka/delayed-feed.ts';
-import { Partition } from '../../../services/broker/kafka/partition.ts';
-import type { KafkaRecords } from '../../../services/broker/kafka/records.ts';
+import { Partition } from '../../../services/broker/kafka/consumer/partition.ts';
+import type { KafkaRecords } from '../../../services/broker/kafka/registry/records.ts';
+import { DelayedFeed } from '../../../services/broker/kafka/streams/delayed-feed.ts';
 import { BrokerTime } from '../../../services/broker/kafka/time/broker-time.ts';
 import { dueTime, dueWindow } from '../../../services/broker/kafka/time/due-time.ts';
 import type { DeliveryTask } from '../../../services/domain/task.ts';

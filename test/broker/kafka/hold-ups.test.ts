@@ -1,12 +1,12 @@
 /** Guarantee: what cannot go on holds up nothing else, and says so. */
 import { Kafka, logLevel } from 'kafkajs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Commits } from '../../../services/broker/kafka/commits.ts';
-import { DelayedFeed } from '../../../services/broker/kafka/delayed-feed.ts';
-import { Partition } from '../../../services/broker/kafka/partition.ts';
-import type { KafkaRecords } from '../../../services/broker/kafka/records.ts';
-import { SchemaRegistry } from '../../../services/broker/kafka/registry.ts';
-import { KnownSchemas } from '../../../services/broker/kafka/registry-schemas.ts';
+import { Commits } from '../../../services/broker/kafka/consumer/commits.ts';
+import { Partition } from '../../../services/broker/kafka/consumer/partition.ts';
+import type { KafkaRecords } from '../../../services/broker/kafka/registry/records.ts';
+import { SchemaRegistry } from '../../../services/broker/kafka/registry/registry.ts';
+import { KnownSchemas } from '../../../services/broker/kafka/registry/registry-schemas.ts';
+import { DelayedFeed } from '../../../services/broker/kafka/streams/delayed-feed.ts';
 import { systemClock } from '../../../services/runtime/clock.ts';
 import { createLogger } from '../../../services/runtime/logger.ts';
 import { anEvent, aTask, routed } from '../../support/broker-records.ts';

@@ -4,10 +4,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { KafkaJournal } from '../../../services/broker/kafka/journal-source.ts';
-import { Partition, type ReadRecord } from '../../../services/broker/kafka/partition.ts';
-import type { KafkaRecords } from '../../../services/broker/kafka/records.ts';
-import type { TopicConsumer } from '../../../services/broker/kafka/topic-consumer.ts';
+import { Partition, type ReadRecord } from '../../../services/broker/kafka/consumer/partition.ts';
+import type { TopicConsumer } from '../../../services/broker/kafka/consumer/topic-consumer.ts';
+import type { KafkaRecords } from '../../../services/broker/kafka/registry/records.ts';
+import { KafkaJournal } from '../../../services/broker/kafka/streams/journal-source.ts';
 import { systemClock } from '../../../services/runtime/clock.ts';
 import { createLogger } from '../../../services/runtime/logger.ts';
 import { anEvent, routed } from '../../support/broker-records.ts';

@@ -1,12 +1,12 @@
 /** Guarantee: a topic that was created again is read from its beginning, and what retention took is never skipped in silence. */
 import { Kafka, logLevel } from 'kafkajs';
 import { expect, it, onTestFinished } from 'vitest';
-import { Admins } from '../../../services/broker/kafka/admins.ts';
-import { kafkaClient } from '../../../services/broker/kafka/client.ts';
-import type { ReadRecord } from '../../../services/broker/kafka/partition.ts';
-import { TopicConsumer } from '../../../services/broker/kafka/topic-consumer.ts';
-import type { TopicConsumerOptions } from '../../../services/broker/kafka/topic-consumer-options.ts';
-import { TopicIds } from '../../../services/broker/kafka/topic-ids.ts';
+import { Admins } from '../../../services/broker/kafka/client/admins.ts';
+import { kafkaClient } from '../../../services/broker/kafka/client/client.ts';
+import { TopicIds } from '../../../services/broker/kafka/client/topic-ids.ts';
+import type { ReadRecord } from '../../../services/broker/kafka/consumer/partition.ts';
+import { TopicConsumer } from '../../../services/broker/kafka/consumer/topic-consumer.ts';
+import type { TopicConsumerOptions } from '../../../services/broker/kafka/consumer/topic-consumer-options.ts';
 import { systemClock } from '../../../services/runtime/clock.ts';
 import { createLogger } from '../../../services/runtime/logger.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -3,9 +3,9 @@
  * holds back its own records and nothing else. A broker's answers are played; no brokers are needed.
  */
 import { expect, it, onTestFinished } from 'vitest';
-import type { Brokers } from '../../../services/broker/kafka/kafkajs-brokers.ts';
-import { KafkaProducer } from '../../../services/broker/kafka/producer.ts';
-import { RecordRefused } from '../../../services/broker/kafka/record-sender.ts';
+import type { Brokers } from '../../../services/broker/kafka/client/kafkajs-brokers.ts';
+import { KafkaProducer } from '../../../services/broker/kafka/producer/producer.ts';
+import { RecordRefused } from '../../../services/broker/kafka/producer/record-sender.ts';
 import { createLogger } from '../../../services/runtime/logger.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
 

@@ -1,9 +1,9 @@
 /** Guarantee: of an event of which a record would not fit its topic nothing is written, so that it can be quarantined whole. */
 import { expect, it } from 'vitest';
-import { RecordRefused } from '../../../services/broker/kafka/record-sender.ts';
-import type { KafkaRecords } from '../../../services/broker/kafka/records.ts';
-import { Outgoing } from '../../../services/broker/kafka/settle.ts';
-import { RECORD_BYTES_MAX, topicNames } from '../../../services/broker/kafka/topics.ts';
+import { RecordRefused } from '../../../services/broker/kafka/producer/record-sender.ts';
+import type { KafkaRecords } from '../../../services/broker/kafka/registry/records.ts';
+import { Outgoing } from '../../../services/broker/kafka/streams/settle.ts';
+import { RECORD_BYTES_MAX, topicNames } from '../../../services/broker/kafka/topics/topics.ts';
 import { anEvent, routed, taskOf } from '../../support/broker-records.ts';
 
 /** The records of an event whose journal entry takes so many bytes. */

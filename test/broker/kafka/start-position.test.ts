@@ -1,11 +1,11 @@
 /** Guarantee: positions of a topic that was deleted and created again, or of an end that was lost, are never taken for this log's. */
 import { describe, expect, it } from 'vitest';
-import type { Admins } from '../../../services/broker/kafka/admins.ts';
-import { writeNote } from '../../../services/broker/kafka/commit-note.ts';
-import { type JournalDeps, KafkaJournal } from '../../../services/broker/kafka/journal-source.ts';
-import { JOURNAL_RECORD_MAX } from '../../../services/broker/kafka/records.ts';
-import { startPosition } from '../../../services/broker/kafka/start-position.ts';
-import type { Incarnation } from '../../../services/broker/kafka/topic-consumer-options.ts';
+import type { Admins } from '../../../services/broker/kafka/client/admins.ts';
+import { writeNote } from '../../../services/broker/kafka/consumer/commit-note.ts';
+import { startPosition } from '../../../services/broker/kafka/consumer/start-position.ts';
+import type { Incarnation } from '../../../services/broker/kafka/consumer/topic-consumer-options.ts';
+import { JOURNAL_RECORD_MAX } from '../../../services/broker/kafka/registry/records.ts';
+import { type JournalDeps, KafkaJournal } from '../../../services/broker/kafka/streams/journal-source.ts';
 import { createLogger } from '../../../services/runtime/logger.ts';
 
 const LOST = { from: 2, to: 5, count: 3 };

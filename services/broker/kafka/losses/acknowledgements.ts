@@ -1,9 +1,9 @@
 import type { LostRange } from '../../../domain/losses.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import type { Admins } from '../admins.ts';
-import { rootOf } from '../client.ts';
-import { readRange, writeRange } from '../commit-note.ts';
-import { errorLine } from '../error-line.ts';
+import type { Admins } from '../client/admins.ts';
+import { rootOf } from '../client/client.ts';
+import { errorLine } from '../client/error-line.ts';
+import { readRange, writeRange } from '../consumer/commit-note.ts';
 
 /** An operator knows of everything that was lost before `to`. */
 interface Acknowledgement {

@@ -1,10 +1,10 @@
 import type { Loss, LostRange, TopicLosses } from '../../../domain/losses.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Losses } from '../../broker.ts';
-import { type CommitNote, readNote } from '../commit-note.ts';
-import { errorLine } from '../error-line.ts';
-import type { LagTopic } from '../lag.ts';
-import type { TopicConsumer } from '../topic-consumer.ts';
+import { errorLine } from '../client/error-line.ts';
+import { type CommitNote, readNote } from '../consumer/commit-note.ts';
+import type { TopicConsumer } from '../consumer/topic-consumer.ts';
+import type { LagTopic } from '../lag/lag.ts';
 import { Acknowledgements, type AcknowledgementsOptions } from './acknowledgements.ts';
 import { deletedBefore, joined, rangeFrom } from './lost-range.ts';
 

@@ -1,5 +1,5 @@
 import type { LostRange } from '../../../domain/losses.ts';
-import type { CommitNote } from '../commit-note.ts';
+import type { CommitNote } from '../consumer/commit-note.ts';
 
 /** What of a loss lies at and after an offset; null = nothing. */
 export function rangeFrom(range: LostRange | null, offset: number): LostRange | null {

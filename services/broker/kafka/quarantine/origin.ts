@@ -1,5 +1,5 @@
 import type { Quarantined, RecordHeader, RecordOrigin } from '../../../domain/quarantine.ts';
-import type { ReadRecord } from '../partition.ts';
+import type { ReadRecord } from '../consumer/partition.ts';
 
 /** Beside the value, at most this much of a record is kept: its key, and all its headers together. */
 const KEY_BYTES_MAX = 4 * 1024;

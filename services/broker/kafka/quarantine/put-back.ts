@@ -1,13 +1,13 @@
 import type { Quarantined, RecordHeader } from '../../../domain/quarantine.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import { errorLine } from '../error-line.ts';
-import type { HeaderValue, OutgoingRecord } from '../record-sender.ts';
-import type { KafkaRecords } from '../records.ts';
+import { errorLine } from '../client/error-line.ts';
+import type { HeaderValue, OutgoingRecord } from '../producer/record-sender.ts';
+import type { KafkaRecords } from '../registry/records.ts';
 import { requeuedHeader } from '../seen/requeued.ts';
-import type { Outgoing } from '../settle.ts';
-import { learnWithin } from '../topic-shelf.ts';
-import { type TopicNames, topicList } from '../topics.ts';
+import type { Outgoing } from '../streams/settle.ts';
+import { type TopicNames, topicList } from '../topics/topics.ts';
 import { placeInDetail } from './origin.ts';
+import { learnWithin } from './topic-shelf.ts';
 
 export interface PutBackDeps {
   readonly records: KafkaRecords;

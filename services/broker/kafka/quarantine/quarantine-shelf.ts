@@ -1,11 +1,11 @@
 import type { Quarantined, QuarantineReason } from '../../../domain/quarantine.ts';
 import type { Random } from '../../../runtime/random.ts';
 import type { Broker, Requeued, Shelf } from '../../broker.ts';
-import { errorLine } from '../error-line.ts';
-import { type OutgoingRecord, RecordRefused, type RecordSender } from '../record-sender.ts';
-import { type OnShelf, positionText, readPosition } from '../shelf-position.ts';
-import { learnWithin, type ShelfOptions, TopicShelf } from '../topic-shelf.ts';
+import { errorLine } from '../client/error-line.ts';
+import { type OutgoingRecord, RecordRefused, type RecordSender } from '../producer/record-sender.ts';
 import { CannotPutBack, type PutBackDeps, putBackRecord } from './put-back.ts';
+import { type OnShelf, positionText, readPosition } from './shelf-position.ts';
+import { learnWithin, type ShelfOptions, TopicShelf } from './topic-shelf.ts';
 
 const REQUEUE_MS_MAX = 30_000;
 /** Written and taken off before the reading goes on: bounds memory. */

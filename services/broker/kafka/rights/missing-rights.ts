@@ -1,5 +1,5 @@
 import type { Logger } from '../../../runtime/logger.ts';
-import { rootOf } from '../client.ts';
+import { rootOf } from '../client/client.ts';
 
 /** One operation that Kafka's authorizer must allow our user. */
 export interface Right {

@@ -1,5 +1,5 @@
 import type { Logger } from '../../../runtime/logger.ts';
-import { errorLine } from '../error-line.ts';
+import { errorLine } from '../client/error-line.ts';
 import type { MissingRights, Reader } from './missing-rights.ts';
 
 /** A right that was granted is noticed within this and the time to join. */

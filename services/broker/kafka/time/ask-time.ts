@@ -1,5 +1,5 @@
 import type { Random } from '../../../runtime/random.ts';
-import type { RecordSender } from '../record-sender.ts';
+import type { RecordSender } from '../producer/record-sender.ts';
 
 const KEY = Buffer.from('hookrail.broker-time');
 const GIVE_UP_MS = 10_000;

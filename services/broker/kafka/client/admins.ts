@@ -1,0 +1,228 @@
+import type { Admin, Kafka } from 'kafkajs';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { type Cluster, clusterOf, type OffsetCommit } from './kafkajs-cluster.ts';
+import {
+  askLeaders,
+  type Offsets,
+  SilentPartitions,
+  type Told,
+  type TopicPartitions,
+} from './leader-questions.ts';
+import { SharedConnection } from './shared-connection.ts';
+
+/** The oldest record's offset, and the one after the newest. */
+interface Range {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** As Kafka's protocol has it, of whoever is no member of the group. */
+const NO_MEMBER = { groupGenerationId: -1, memberId: '' };
+
+/** By partition. */
+export type Bounds = ReadonlyMap<number, Range>;
+
+interface Commit {
+  readonly offset: number;
+  readonly metadata: string | null;
+}
+
+interface Asked {
+  readonly topic: string;
+  /** Null = all. */
+  readonly partitions: readonly number[] | null;
+}
+
+/** The leader of a partition does not tell its offsets, or there is none. */
+export class PartitionSilent extends Error {
+  override readonly name = 'PartitionSilent';
+}
+
+/** Questions to the cluster. */
+export class Admins {
+  readonly #admin: SharedConnection<Admin>;
+  /** For what kafkajs's admin asks one topic at a time, or with more requests than it takes. */
+  readonly #cluster: SharedConnection<Cluster>;
+  /** Questions that are asked at the same time share one answer. */
+  readonly #asking = new Map<string, Promise<unknown>>();
+  readonly #clock: Clock;
+  readonly #silent: SilentPartitions;
+
+  constructor(kafka: Kafka, clock: Clock, log: Logger) {
+    this.#clock = clock;
+    this.#silent = new SilentPartitions(log);
+    this.#admin = new SharedConnection({
+      clock,
+      connect: async () => {
+        const admin = kafka.admin({ retry: { retries: 2, initialRetryTime: 200 } });
+        await admin.connect();
+        return admin;
+      },
+      disconnect: (admin) => admin.disconnect(),
+    });
+    this.#cluster = new SharedConnection({
+      clock,
+      connect: async () => {
+        const cluster = clusterOf(kafka);
+        await cluster.connect();
+        return cluster;
+      },
+      disconnect: (cluster) => cluster.disconnect(),
+    });
+  }
+
+  /** Asks, a few times over: leaders move, and topics made a moment ago have none. Rejects when that did not help. */
+  ask<Answer>(question: (admin: Admin) => Promise<Answer>): Promise<Answer> {
+    return this.#admin.ask(question);
+  }
+
+  /** Sends further questions over new connections. Questions that are under way go on waiting. */
+  renew(): void {
+    this.#admin.renew();
+    this.#cluster.renew();
+  }
+
+  /** The offset after the newest record of every partition. One request to each broker. */
+  endsOf(topics: readonly string[]): Promise<Offsets> {
+    return this.#offsets(allOf(topics), false);
+  }
+
+  endsOfPartitions(topics: readonly TopicPartitions[]): Promise<Offsets> {
+    return this.#offsets(topics, false);
+  }
+
+  /** The oldest record's offset of every partition. One request to each broker. */
+  startsOf(topics: readonly string[]): Promise<Offsets> {
+    return this.#offsets(allOf(topics), true);
+  }
+
+  /** Where one partition begins and ends; that others of the topic are silent is no hindrance. */
+  async boundsOf(topic: string, partition: number): Promise<Range> {
+    const all = await this.#shared(`bounds ${topic}`, () => this.#bounds({ topic, partitions: null }));
+    // It may have been added since the topic's partitions were asked for.
+    const isKnown = all.ranges.has(partition) || all.silent.has(partition);
+    const { ranges, silent } = isKnown ? all : await this.#bounds({ topic, partitions: [partition] });
+    const range = ranges.get(partition);
+    if (range) return range;
+    throw new PartitionSilent(`${topic}/${partition}: ${silent.get(partition)}`);
+  }
+
+  /** Where all partitions of a topic begin and end, as of now or later. Rejects when one is silent. */
+  async allBoundsOf(topic: string): Promise<Bounds> {
+    const { ranges, silent } = await this.#bounds({ topic, partitions: null });
+    for (const [partition, why] of silent) throw new PartitionSilent(`${topic}/${partition}: ${why}`);
+    return ranges;
+  }
+
+  /** Partitions that could not be asked when they were asked last, a line each. */
+  get troubles(): string[] {
+    return this.#silent.lines;
+  }
+
+  /** What a group committed for a topic, by partition; partitions without a commit are left out. */
+  async commitsOf(groupId: string, topic: string): Promise<ReadonlyMap<number, Commit>> {
+    const told = await this.#commits(groupId, topic);
+    return new Map([...told].filter(([, { offset }]) => offset >= 0));
+  }
+
+  async committedOf(groupId: string, topic: string, partition: number): Promise<Commit> {
+    const known = (await this.#commits(groupId, topic)).get(partition);
+    if (known) return known;
+    // It was added since the topic's partitions were asked for.
+    this.#admin.renew();
+    const commit = (await this.#commits(groupId, topic)).get(partition);
+    if (!commit) throw new Error(`the cluster tells of no partition ${partition} of ${topic}`);
+    return commit;
+  }
+
+  /** Commits an offset for a group that has no members. Rejects when it has some, and when it is not known to be durable. */
+  async commit(groupId: string, { topic, ...partition }: OffsetCommit): Promise<void> {
+    await this.#cluster.ask(async (cluster) => {
+      const coordinator = await cluster.findGroupCoordinator({ groupId });
+      await coordinator.offsetCommit({ ...NO_MEMBER, groupId, topics: [{ topic, partitions: [partition] }] });
+    });
+  }
+
+  /** The names of all groups that our user may see. */
+  async groups(): Promise<ReadonlySet<string>> {
+    const { groups } = await this.ask((admin) => admin.listGroups());
+    return new Set(groups.map(({ groupId }) => groupId));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#admin.close(), this.#cluster.close()]);
+  }
+
+  /** Of every partition that was asked for, also without a commit: its offset is negative. */
+  #commits(groupId: string, topic: string): Promise<ReadonlyMap<number, Commit>> {
+    return this.#shared(`commits ${groupId} ${topic}`, async () => {
+      const answers = await this.ask((admin) => admin.fetchOffsets({ groupId, topics: [topic] }));
+      const partitions = answers.find((answer) => answer.topic === topic)?.partitions ?? [];
+      return new Map(
+        partitions.map(({ partition, offset, metadata }) => [
+          partition,
+          { offset: Number(offset), metadata },
+        ]),
+      );
+    });
+  }
+
+  async #offsets(asked: readonly Asked[], fromBeginning: boolean): Promise<Offsets> {
+    return (await this.#ask(asked, fromBeginning)).offsets;
+  }
+
+  async #ask(asked: readonly Asked[], fromBeginning: boolean): Promise<Told> {
+    if (asked.length === 0) return { offsets: new Map(), silent: new Map() };
+    return await this.#cluster.ask(async (cluster) => {
+      await cluster.addMultipleTargetTopics(asked.map(({ topic }) => topic));
+      await cluster.refreshMetadataIfNecessary();
+      const isKnown = asked.every((one) => unknownOf(cluster, one) === undefined);
+      if (!isKnown) await cluster.refreshMetadata();
+      const wanted = asked.map((one) => {
+        const unknown = unknownOf(cluster, one);
+        if (unknown !== undefined)
+          throw new Error(`the cluster tells of no partition ${unknown} of ${one.topic}`);
+        return { topic: one.topic, partitions: one.partitions ?? partitionsOf(cluster, one.topic) };
+      });
+      const told = await askLeaders({ cluster, fromBeginning, clock: this.#clock }, wanted);
+      this.#silent.told(wanted, told.silent);
+      return told;
+    });
+  }
+
+  async #bounds(asked: Asked) {
+    const [ends, starts] = await Promise.all([this.#ask([asked], false), this.#ask([asked], true)]);
+    const { topic } = asked;
+    const ranges = new Map<number, Range>();
+    const silent = new Map<number, string>();
+    for (const [place, why] of [...ends.silent, ...starts.silent]) {
+      silent.set(Number(place.slice(topic.length + 1)), why);
+    }
+    for (const [partition, high] of ends.offsets.get(topic) ?? []) {
+      const low = starts.offsets.get(topic)?.get(partition);
+      if (low !== undefined) ranges.set(partition, { low, high });
+    }
+    return { ranges, silent };
+  }
+
+  #shared<Answer>(name: string, question: () => Promise<Answer>): Promise<Answer> {
+    const asking = this.#asking.get(name) as Promise<Answer> | undefined;
+    if (asking) return asking;
+    const answer = question().finally(() => this.#asking.delete(name));
+    this.#asking.set(name, answer);
+    return answer;
+  }
+}
+
+const allOf = (topics: readonly string[]): Asked[] => topics.map((topic) => ({ topic, partitions: null }));
+
+function partitionsOf(cluster: Cluster, topic: string): number[] {
+  return cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId);
+}
+
+/** One that is asked for and is not among those that the cluster told of. */
+function unknownOf(cluster: Cluster, { topic, partitions }: Asked): number | undefined {
+  const known = partitionsOf(cluster, topic);
+  return (partitions ?? [0]).find((partition) => !known.includes(partition));
+}

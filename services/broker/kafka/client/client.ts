@@ -1,0 +1,165 @@
+import { Kafka, type KafkaConfig, type LogEntry, logLevel, type SASLOptions } from 'kafkajs';
+import { ConfigError } from '../../../runtime/config.ts';
+import type { SaslOptions, TlsOptions } from '../../../runtime/kafka-config.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { readFetchAnswersOurselves } from '../fetch/fetch-answers.ts';
+import { readMetadataAnswersOurselves } from '../fetch/metadata-answers.ts';
+
+/** How brokers are reached. */
+export interface KafkaOptions {
+  /** host:port of some brokers; the cluster tells the others. */
+  readonly brokers: readonly string[];
+  /** Named in the brokers' logs and quotas. */
+  readonly clientId: string;
+  /** Null = no TLS. */
+  readonly tls: TlsOptions | null;
+  readonly sasl: SaslOptions | null;
+  readonly log: Logger;
+}
+
+const CONNECTION_TIMEOUT_MS = 3000;
+const REQUEST_TIMEOUT_MS = 30_000;
+/**
+ * Six tries within some 6 s: longer than a broker needs to come back from a restart of its listener, short enough that
+ * a wrong address is told at start. What must outlast an outage tries again by itself.
+ */
+const RETRY = { retries: 5, initialRetryTime: 200, maxRetryTime: 5000 } as const;
+
+/** A kafkajs client that writes into our log. Connects to nothing yet. */
+export function kafkaClient(options: KafkaOptions): Kafka {
+  readFetchAnswersOurselves();
+  readMetadataAnswersOurselves();
+  return new Kafka({
+    brokers: [...options.brokers],
+    clientId: options.clientId,
+    ...(options.tls === null ? {} : { ssl: sslOf(options.tls) }),
+    ...(options.sasl === null ? {} : { sasl: options.sasl as SASLOptions }),
+    connectionTimeout: CONNECTION_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    retry: RETRY,
+    // kafkajs makes its debug lines in any case and drops them here; they may hold what was sent.
+    logLevel: options.log.isLevelEnabled('debug') ? logLevel.INFO : logLevel.WARN,
+    logCreator: () => (entry) => writeLog(options.log, entry),
+  });
+}
+
+function sslOf({ ca, cert, key }: TlsOptions): NonNullable<KafkaConfig['ssl']> {
+  return {
+    ...(ca === null ? {} : { ca: [ca] }),
+    ...(cert === null || key === null ? {} : { cert, key }),
+  };
+}
+
+/** What kafkajs calls an error is a step of its own retries: an operator is told by the engine, in its own words. */
+const LEVELS = {
+  [logLevel.NOTHING]: 'trace',
+  [logLevel.ERROR]: 'info',
+  [logLevel.WARN]: 'debug',
+  [logLevel.INFO]: 'debug',
+  [logLevel.DEBUG]: 'trace',
+} as const;
+
+/** Fields by name: the others may hold what was sent, and stacks that say nothing. */
+const FIELDS = [
+  'broker',
+  'clientId',
+  'groupId',
+  'topic',
+  'partition',
+  'retryCount',
+  'retryTime',
+  'error',
+] as const;
+
+function writeLog(log: Logger, { namespace, level, log: entry }: LogEntry): void {
+  const fields = FIELDS.filter((name) => entry[name] !== undefined).map((name) => [name, entry[name]]);
+  log[LEVELS[level]](
+    { part: 'kafkajs', namespace, ...Object.fromEntries(fields) },
+    oneLine(String(entry.message)),
+  );
+}
+
+/** A cluster that is not as it must be. Its message is the one line an operator reads. */
+export class KafkaUnusable extends Error {
+  override readonly name = 'KafkaUnusable';
+}
+
+/** What is known of a kafkajs error; its classes cannot be told apart by instanceof in every bundle, so by name. */
+interface KafkaFailure extends Error {
+  readonly type?: string;
+  readonly code?: string | number;
+  readonly broker?: string;
+  readonly topic?: string;
+}
+
+/** The error under retries and aggregates. */
+export function rootOf(error: unknown): KafkaFailure {
+  if (!(error instanceof Error)) return new Error(String(error));
+  if (error.name === 'KafkaJSAggregateError' && 'errors' in error && Array.isArray(error.errors)) {
+    const telling = error.errors.find((each) => each?.type !== 'TOPIC_ALREADY_EXISTS');
+    return rootOf(telling ?? error.errors[0]);
+  }
+  return error.cause instanceof Error ? rootOf(error.cause) : error;
+}
+
+const UNREACHABLE = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT'];
+const CUT_OFF = ['ECONNRESET', 'EPIPE'];
+
+/** One line for an operator: what is wrong, where, and which variable or permission to look at. No secrets. */
+export function explainKafkaError(error: unknown, brokers: readonly string[]): string {
+  if (error instanceof KafkaUnusable || error instanceof ConfigError) return error.message;
+  const root = rootOf(error);
+  const said = oneLine(root.message);
+  if (root.name.startsWith('KafkaJSConnection')) return explainConnection(root, said, brokers);
+  if (root.name === 'KafkaJSSASLAuthenticationError' || /SASL/.test(root.type ?? '')) {
+    return (
+      `Kafka does not let us in (${said}): check HOOKRAIL_KAFKA_SASL_MECHANISM, ` +
+      'HOOKRAIL_KAFKA_SASL_USERNAME and HOOKRAIL_KAFKA_SASL_PASSWORD'
+    );
+  }
+  if (root.type?.endsWith('_AUTHORIZATION_FAILED')) return explainRefusal(root.type, root.topic);
+  switch (root.type) {
+    case 'UNKNOWN_TOPIC_OR_PARTITION':
+      return `a topic${root.topic ? ` (${root.topic})` : ''} is missing, or may not be seen: \`npm run operator -- topics\` lists topics and permissions`;
+    case 'LEADER_NOT_AVAILABLE':
+      return 'a partition has no leader: a broker that holds it is down, or it was made a moment ago';
+    case 'INVALID_REPLICATION_FACTOR':
+      return `${root.topic ?? 'a topic'} cannot have so many copies: the cluster has fewer brokers than HOOKRAIL_KAFKA_REPLICATION_FACTOR`;
+    default:
+      return `Kafka at ${brokers.join(',')}: ${root.topic ? `${root.topic}: ` : ''}${said}`;
+  }
+}
+
+function explainConnection(root: KafkaFailure, said: string, brokers: readonly string[]): string {
+  const code = String(root.code ?? '');
+  const where = root.broker ?? brokers.join(',');
+  if (UNREACHABLE.includes(code) || /connection timeout/i.test(said)) {
+    if (brokers.includes(where) || root.broker === undefined) {
+      return `no Kafka broker answers at ${brokers.join(',')}: check HOOKRAIL_KAFKA_BROKERS (${said})`;
+    }
+    return `Kafka names a broker at ${where} that cannot be reached from here: check its advertised.listeners (${said})`;
+  }
+  if (code === '' || CUT_OFF.includes(code)) {
+    return (
+      `the broker at ${where} cuts the connection off (${said}): check whether its listener wants ` +
+      'TLS (HOOKRAIL_KAFKA_TLS) or a user (HOOKRAIL_KAFKA_SASL_MECHANISM)'
+    );
+  }
+  return (
+    `TLS with the broker at ${where} fails (${code}, ${said}): check HOOKRAIL_KAFKA_TLS, ` +
+    'HOOKRAIL_KAFKA_TLS_CA_FILE, HOOKRAIL_KAFKA_TLS_CERT_FILE and HOOKRAIL_KAFKA_TLS_KEY_FILE'
+  );
+}
+
+/** `TOPIC_AUTHORIZATION_FAILED` and its like: Kafka says of what kind, and only sometimes of which. */
+function explainRefusal(type: string, topic: string | undefined): string {
+  const kind = type.replace('_AUTHORIZATION_FAILED', '').replaceAll('_', ' ').toLowerCase();
+  return (
+    `Kafka does not allow our user this ${kind}${topic ? ` (${topic})` : ''}: ` +
+    'grant the ACLs that `npm run operator -- topics` prints'
+  );
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s*[\r\n]+\s*/g, ' ').trim();
+}

@@ -1,0 +1,79 @@
+import type { Clock } from '../../../runtime/clock.ts';
+
+const TRIES = 4;
+const AGAIN_MS = 150;
+
+export interface SharedConnectionOptions<T> {
+  readonly clock: Clock;
+  readonly connect: () => Promise<T>;
+  readonly disconnect: (connection: T) => Promise<void>;
+}
+
+/** A connection that is made when it is first used, shared by all questions, and made anew after a failure. */
+export class SharedConnection<T> {
+  readonly #options: SharedConnectionOptions<T>;
+  #connection: Promise<T> | null = null;
+  /** Questions under way, by the connection they were asked over. */
+  readonly #underWay = new Map<Promise<T>, number>();
+  #isClosed = false;
+
+  constructor(options: SharedConnectionOptions<T>) {
+    this.#options = options;
+  }
+
+  /** Asks, a few times over: leaders move, and topics made a moment ago have none. Rejects when that did not help. */
+  async ask<Answer>(question: (connection: T) => Promise<Answer>): Promise<Answer> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#askOnce(question);
+      } catch (error) {
+        if (tries === TRIES || this.#isClosed) throw error;
+        await this.#options.clock.sleep(AGAIN_MS * tries);
+      }
+    }
+  }
+
+  /** Sends further questions over a new connection. Questions that are under way go on waiting. */
+  renew(): void {
+    const given = this.#connection;
+    this.#connection = null;
+    if (given && !this.#underWay.has(given)) void this.#letGo(given);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const connections = new Set([...this.#underWay.keys(), ...(this.#connection ? [this.#connection] : [])]);
+    await Promise.all([...connections].map((connection) => this.#letGo(connection)));
+  }
+
+  async #askOnce<Answer>(question: (connection: T) => Promise<Answer>): Promise<Answer> {
+    if (this.#isClosed) throw new Error('the broker is closed');
+    this.#connection ??= this.#options.connect();
+    const asked = this.#connection;
+    this.#underWay.set(asked, (this.#underWay.get(asked) ?? 0) + 1);
+    try {
+      return await question(await asked);
+    } catch (error) {
+      if (this.#connection === asked) this.#connection = null;
+      throw error;
+    } finally {
+      this.#answered(asked);
+    }
+  }
+
+  /** A connection that is given up is let go once nobody waits for an answer over it. */
+  #answered(asked: Promise<T>): void {
+    const left = (this.#underWay.get(asked) ?? 1) - 1;
+    if (left > 0) {
+      this.#underWay.set(asked, left);
+      return;
+    }
+    this.#underWay.delete(asked);
+    if (this.#connection !== asked) void this.#letGo(asked);
+  }
+
+  /** Never rejects. */
+  async #letGo(connection: Promise<T>): Promise<void> {
+    await connection.then((open) => this.#options.disconnect(open)).catch(() => {});
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * The ids that brokers give to topics: a topic that is deleted and created again has another, whatever its offsets look
+ * like. kafkajs speaks versions of the metadata request that do not have them, so the request is made here.
+ */
+import type { Kafka } from 'kafkajs';
+import type { Clock } from '../../../runtime/clock.ts';
+import { type Cluster, clusterOf, type Protocol } from './kafkajs-cluster.ts';
+
+const METADATA = 3;
+const VERSION = 10;
+/** Questions within so long share an answer. */
+const FRESH_MS = 2000;
+const NO_ID = Buffer.alloc(16).toString('base64url');
+
+type Ids = ReadonlyMap<string, string>;
+
+/** kafkajs's own, besides what the other requests need. */
+type IdCluster = Omit<Cluster, 'findBroker'> & {
+  getNodeIds(): readonly string[];
+  findBroker(node: { readonly nodeId: string }): Promise<{
+    readonly versions?: Readonly<Record<number, { readonly maxVersion: number }>>;
+    readonly connectionPool: { send<Answer>(protocol: Protocol<Answer>): Promise<Answer> };
+  }>;
+};
+
+export class TopicIds {
+  readonly #kafka: Kafka;
+  readonly #clock: Clock;
+  readonly #topics: readonly string[];
+  #cluster: Promise<IdCluster> | null = null;
+  #asked: { readonly at: number; readonly ids: Promise<Ids> } | null = null;
+  #isClosed = false;
+
+  constructor(kafka: Kafka, clock: Clock, topics: readonly string[]) {
+    this.#kafka = kafka;
+    this.#clock = clock;
+    this.#topics = topics;
+  }
+
+  /** The id as it is now, or was 2 s ago; null = the brokers have none (older than 2.8), or the topic is not there. */
+  async idOf(topic: string): Promise<string | null> {
+    const now = this.#clock.now();
+    if (!this.#asked || now - this.#asked.at > FRESH_MS) this.#asked = { at: now, ids: this.#ask() };
+    const asked = this.#asked;
+    try {
+      return (await asked.ids).get(topic) ?? null;
+    } catch (error) {
+      if (this.#asked === asked) this.#asked = null;
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#letGo();
+  }
+
+  async #ask(): Promise<Ids> {
+    if (this.#isClosed) throw new Error('the broker is closed');
+    this.#cluster ??= this.#connect();
+    try {
+      const cluster = await this.#cluster;
+      const broker = await anyBroker(cluster);
+      if ((broker.versions?.[METADATA]?.maxVersion ?? 0) < VERSION) return new Map();
+      return await broker.connectionPool.send(protocolOf(this.#topics));
+    } catch (error) {
+      void this.#letGo();
+      throw error;
+    }
+  }
+
+  async #connect(): Promise<IdCluster> {
+    const cluster = clusterOf(this.#kafka) as unknown as IdCluster;
+    await cluster.connect();
+    await cluster.addMultipleTargetTopics(this.#topics);
+    return cluster;
+  }
+
+  async #letGo(): Promise<void> {
+    const cluster = this.#cluster;
+    this.#cluster = null;
+    await cluster?.then((one) => one.disconnect()).catch(() => {});
+  }
+}
+
+/** One that can be reached. */
+async function anyBroker(cluster: IdCluster): ReturnType<IdCluster['findBroker']> {
+  let failure: unknown = new Error('the cluster names no broker');
+  for (const nodeId of cluster.getNodeIds()) {
+    try {
+      return await cluster.findBroker({ nodeId });
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+function protocolOf(topics: readonly string[]): Protocol<Ids> {
+  return {
+    request: {
+      apiKey: METADATA,
+      apiVersion: VERSION,
+      apiName: 'Metadata',
+      expectResponse: () => true,
+      encode: () => {
+        const buf = encodeRequest(topics);
+        return Promise.resolve({ buf, buffer: buf });
+      },
+    },
+    response: {
+      decode: (bytes) => Promise.resolve(decodeResponse(bytes)),
+      parse: (decoded) => Promise.resolve(decoded as Ids),
+    },
+  };
+}
+
+const NO_TAGS = Buffer.from([0]);
+
+/** Metadata Request (Version: 10) => [topic_id name TAGS] may_create cluster_operations topic_operations TAGS */
+function encodeRequest(topics: readonly string[]): Buffer {
+  const named = topics.flatMap((topic) => {
+    const name = Buffer.from(topic);
+    return [Buffer.alloc(16), varint(name.length + 1), name, NO_TAGS];
+  });
+  // The first tags belong to the header that kafkajs writes, which has none in the versions it knows.
+  return Buffer.concat([NO_TAGS, varint(topics.length + 1), ...named, Buffer.from([0, 0, 0]), NO_TAGS]);
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  for (let left = value; ; left >>>= 7) {
+    if (left < 128) return Buffer.from([...bytes, left]);
+    bytes.push((left & 127) | 128);
+  }
+}
+
+/** Metadata Response (Version: 10). A topic that has an error is left out. */
+function decodeResponse(bytes: Buffer): Ids {
+  let at = 0;
+  const skip = (count: number) => {
+    at += count;
+  };
+  const number = () => {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = bytes.readUInt8(at);
+      at += 1;
+      value += (byte & 127) * 2 ** shift;
+      if (byte < 128) return value;
+    }
+  };
+  const text = () => {
+    const length = Math.max(0, number() - 1);
+    at += length;
+    return bytes.toString('utf8', at - length, at);
+  };
+  const each = (item: () => void) => {
+    for (let left = number() - 1; left > 0; left -= 1) item();
+  };
+  const tags = () => {
+    for (let left = number(); left > 0; left -= 1) {
+      number();
+      skip(number());
+    }
+  };
+  tags();
+  skip(4);
+  each(() => {
+    skip(4);
+    text();
+    skip(4);
+    text();
+    tags();
+  });
+  text();
+  skip(4);
+  const ids = new Map<string, string>();
+  each(() => {
+    const error = bytes.readInt16BE(at);
+    skip(2);
+    const name = text();
+    const id = bytes.toString('base64url', at, at + 16);
+    skip(16 + 1);
+    each(() => {
+      skip(2 + 4 + 4 + 4);
+      for (let list = 0; list < 3; list += 1) each(() => skip(4));
+      tags();
+    });
+    skip(4);
+    tags();
+    if (error === 0 && id !== NO_ID) ids.set(name, id);
+  });
+  return ids;
+}

@@ -1,0 +1,121 @@
+import type { EachBatchPayload } from 'kafkajs';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { rootOf } from '../client/client.ts';
+import { errorLine } from '../client/error-line.ts';
+import type { Partition } from './partition.ts';
+
+/** What is done is committed this often; milliseconds. */
+export const COMMIT_MS = 500;
+
+/** Rebalances and brokers that restart are over sooner. */
+const FAILING_MS = 15_000;
+
+export interface CommitsOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly topic: string;
+  readonly groupId: string;
+  /** Those that are ours now. */
+  readonly partitions: () => Iterable<Partition>;
+  /** Everything before `offset` is committed. */
+  readonly committed?: (partition: number, offset: number) => void;
+  readonly commitFailed?: () => void;
+}
+
+/** Commits what is done of one topic: now and then, before a rebalance, and at the end. */
+export class Commits {
+  readonly #options: CommitsOptions;
+  /** How to, in the generation that was read last; null = nothing was read. */
+  #send: EachBatchPayload['commitOffsetsIfNecessary'] | null = null;
+  #underWay: Promise<void> | null = null;
+  #cancel: () => void = () => {};
+  #isEnded = false;
+  /** The first of the failures since the last success; null = the last one succeeded. */
+  #failingSince: number | null = null;
+  #isTold = false;
+
+  constructor(options: CommitsOptions) {
+    this.#options = options;
+  }
+
+  /** Goes on by itself until the end. */
+  start(): void {
+    const { clock } = this.#options;
+    this.#cancel = clock.at(clock.now() + COMMIT_MS, () => {
+      void this.commit().finally(() => {
+        if (!this.#isEnded) this.start();
+      });
+    });
+  }
+
+  /** Null when the client that could is gone. */
+  sendBy(send: EachBatchPayload['commitOffsetsIfNecessary'] | null): void {
+    this.#send = send;
+  }
+
+  /** One at a time, of one generation: the request names the generation of this moment, and is made once. */
+  commit(): Promise<void> {
+    this.#underWay ??= this.#commitOnce().finally(() => {
+      this.#underWay = null;
+    });
+    return this.#underWay;
+  }
+
+  /** Everything that is done by now; what is under way may not have it. */
+  async commitLast(): Promise<void> {
+    await this.#underWay;
+    await this.commit();
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    this.#cancel();
+  }
+
+  async #commitOnce(): Promise<void> {
+    const { committed, partitions: ours, topic } = this.#options;
+    const send = this.#send;
+    const commits = [...ours()].flatMap((partition) => {
+      const commit = partition.toCommit();
+      return commit ? [{ partition, commit }] : [];
+    });
+    if (!send || commits.length === 0 || this.#isEnded) return;
+    const partitions = commits.map(({ partition, commit }) => ({ partition: partition.id, ...commit }));
+    try {
+      await send({ topics: [{ topic, partitions }] });
+      for (const { partition, commit } of commits) {
+        partition.committed(commit);
+        committed?.(partition.id, Number(commit.offset));
+      }
+      this.#succeeded();
+    } catch (error) {
+      this.#options.commitFailed?.();
+      this.#failed(error);
+    }
+  }
+
+  #succeeded(): void {
+    const { groupId, log, topic } = this.#options;
+    if (this.#isTold) log.info({ topic, groupId }, 'positions are committed again');
+    this.#failingSince = null;
+    this.#isTold = false;
+  }
+
+  /** Told once: a rebalance or a broker that is gone passes, and the next commit says the same and more. */
+  #failed(error: unknown): void {
+    const { clock, groupId, log, topic } = this.#options;
+    log.debug({ topic, detail: errorLine(error) }, 'positions not committed');
+    this.#failingSince ??= clock.now();
+    const isRefused = rootOf(error).type?.endsWith('_AUTHORIZATION_FAILED') ?? false;
+    if (this.#isTold || (!isRefused && clock.now() - this.#failingSince < FAILING_MS)) return;
+    this.#isTold = true;
+    log.warn(
+      { topic, groupId, detail: errorLine(error) },
+      'positions cannot be committed: after a restart everything since would be done again; ' +
+        (isRefused
+          ? 'our user needs READ on the group and on the topic, `npm run operator -- topics` prints the ACLs'
+          : 'the brokers must take 4096 bytes of metadata with an offset (offset.metadata.max.bytes)'),
+    );
+  }
+}

@@ -1,0 +1,298 @@
+import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
+import { PartitionSilent } from '../client/admins.ts';
+import { errorLine } from '../client/error-line.ts';
+import { fetchedOffset, isOutOfRange, unreadableBatch } from '../fetch/fetch-answers.ts';
+import { deletedBefore } from '../losses/lost-range.ts';
+import { Commits } from './commits.ts';
+import { GroupMember } from './group-member.ts';
+import { Partition, type ReadRecord, readRecord } from './partition.ts';
+import { startPosition, tellLost } from './start-position.ts';
+import type { TopicConsumerOptions } from './topic-consumer-options.ts';
+
+/** Between two tries to learn something from the brokers. */
+const AGAIN_MS = 1000;
+/** How often it is verified that the topic is still the same one. */
+const VERIFY_MS = 10_000;
+
+/**
+ * One topic, read by one member of its own consumer group (a rebalance of one topic must not stop another). Batches are
+ * handed off at once: kafkajs fetches nothing while a handler runs.
+ */
+export class TopicConsumer {
+  readonly #options: TopicConsumerOptions;
+  readonly #member: GroupMember;
+  #partitions = new Map<number, Partition>();
+  #hasRead = false;
+  /** How often each node was asked since all positions are known. */
+  readonly #asked = new Map<number, number>();
+  readonly #commits: Commits;
+  #cancelWatch: () => void = () => {};
+
+  constructor(options: TopicConsumerOptions) {
+    this.#options = options;
+    this.#commits = new Commits({ ...options, partitions: () => this.#partitions.values() });
+    this.#member = new GroupMember({
+      ...options,
+      bytesPerPartition: options.heldBytesMax,
+      joined: (partitions, isSame) => this.#joined(partitions, isSame),
+      rebalancing: () => void this.#commits.commit(),
+      fetching: (node) => this.#fetching(node),
+      read: (payload) => this.#read(payload),
+      passed: (partition, first, last) => this.#passed(partition, first, last),
+      crashed: () => this.#commits.sendBy(null),
+      revived: () => options.changed?.(),
+    });
+  }
+
+  #watch(): void {
+    const { clock } = this.#options;
+    this.#cancelWatch = clock.at(clock.now() + VERIFY_MS, () => {
+      void this.#verify();
+      if (!this.#member.isEnded) this.#watch();
+    });
+  }
+
+  get topic(): string {
+    return this.#options.topic;
+  }
+
+  get partitions(): Iterable<Partition> {
+    return this.#partitions.values();
+  }
+
+  /** Joins the group. Resolves when it has begun to, so that several join at a time. */
+  async start(): Promise<void> {
+    this.#commits.start();
+    this.#watch();
+    await this.#member.start();
+  }
+
+  /** Our partitions have been read from once: what there is to do at the start is at hand. */
+  get isReady(): boolean {
+    return this.#hasRead;
+  }
+
+  /** Whether the group counts us among its members, with partitions or without. */
+  get isMember(): boolean {
+    return this.#member.isMember;
+  }
+
+  get isEnded(): boolean {
+    return this.#member.isEnded;
+  }
+
+  /**
+   * False while another member may have our partitions, or what comes of work could not be written down: nothing new may
+   * be begun then.
+   */
+  get isTrusted(): boolean {
+    return this.#member.isTrusted && (this.#options.mayBegin?.() ?? true);
+  }
+
+  /** A record is done: it may be committed, if its partition is still ours. */
+  done(record: ReadRecord): void {
+    const { partition, offset, bytes, isDone } = record;
+    if (isDone) partition.release(bytes);
+    else {
+      partition.done(offset, bytes);
+      this.#options.settled?.(record);
+    }
+    if (partition.isPaused && partition.isAlive) this.#resumeWhenLow(partition);
+  }
+
+  /** Commits what is done, leaves the group and lets go of the connections. Takes no longer than `deadlineMs`. */
+  async stop(deadlineMs: number): Promise<void> {
+    const { clock } = this.#options;
+    const limit = new AbortController();
+    await Promise.race([this.#commits.commitLast(), clock.sleep(deadlineMs, limit.signal)]);
+    limit.abort();
+    await this.abandon();
+  }
+
+  /** Lets go without a commit. */
+  async abandon(): Promise<void> {
+    this.#cancelWatch();
+    this.#commits.end();
+    const ending = this.#member.end();
+    for (const partition of this.#partitions.values()) partition.isAlive = false;
+    this.#partitions.clear();
+    await ending;
+  }
+
+  /** A node is asked again once all that it answered was handed in. */
+  #fetching(node: number): void {
+    if (this.#hasRead) return;
+    if ([...this.#partitions.values()].some(({ next, isSilent }) => next === null && !isSilent)) return;
+    this.#asked.set(node, (this.#asked.get(node) ?? 0) + 1);
+    if ([...this.#asked.values()].some((times) => times < 2)) return;
+    this.#hasRead = true;
+    this.#asked.clear();
+    this.#options.changed?.();
+  }
+
+  /** Runs before anything is fetched in the new generation. */
+  #joined(assigned: readonly number[], isSame: boolean): void {
+    const before = this.#partitions;
+    this.#partitions = new Map();
+    let isKept = false;
+    for (const id of assigned) {
+      const kept = isSame ? before.get(id) : undefined;
+      if (kept) before.delete(id);
+      const partition = kept ?? new Partition(this.topic, id);
+      this.#partitions.set(id, partition);
+      if (kept && kept.next !== null) {
+        this.#fetchFrom(kept);
+        isKept = true;
+        continue;
+      }
+      this.#member.pause(id);
+      // A kept one whose position is still being asked for goes on by itself.
+      if (!kept) void this.#find(partition, before.get(id));
+    }
+    for (const gone of before.values()) gone.isAlive = false;
+    if (isKept) void this.#verify();
+    this.#options.changed?.();
+  }
+
+  /** Pause flags of an earlier generation are still there. */
+  #fetchFrom(partition: Partition): void {
+    if (partition.next !== null) this.#member.seek(partition.id, partition.next);
+    if (partition.isPaused) this.#member.pause(partition.id);
+    else this.#member.resume(partition.id);
+  }
+
+  /** Finds where a partition that is new to us starts, trying until it is known or not ours any more. */
+  async #find(partition: Partition, earlier: Partition | undefined): Promise<void> {
+    const { clock, log, topic } = this.#options;
+    while (partition.isAlive && !this.#member.isEnded) {
+      try {
+        const { note, first, end, topicId, acknowledged } = await startPosition(this.#options, partition.id);
+        if (!partition.isAlive || this.#member.isEnded) return;
+        partition.topicId = topicId;
+        partition.start(note, first, acknowledged);
+        const lost = deletedBefore(first, note, acknowledged);
+        if (lost) tellLost(this.#options, partition.id, lost);
+        if (earlier && earlier.next !== null) partition.takeOver(earlier, end);
+        this.#options.assigned?.(partition);
+        this.#fetchFrom(partition);
+        this.#options.changed?.();
+        return;
+      } catch (error) {
+        partition.isSilent = error instanceof PartitionSilent;
+        // Which partitions are silent is told once, where they are asked.
+        if (!partition.isSilent)
+          log.warn(
+            { topic, partition: partition.id, detail: errorLine(error) },
+            'a position could not be read',
+          );
+        await clock.sleep(AGAIN_MS);
+      }
+    }
+  }
+
+  #read({ batch, commitOffsetsIfNecessary }: EachBatchPayload): void {
+    this.#commits.sendBy(commitOffsetsIfNecessary);
+    const partition = this.#partitions.get(batch.partition);
+    if (!partition || partition.next === null) return;
+    const fetchedFrom = fetchedOffset(batch);
+    const isOutside = batch.messages.some(isOutOfRange);
+    if (isOutside) this.#options.outOfRange?.(partition.id);
+    if (isOutside || fetchedFrom > partition.next) {
+      this.#member.pause(partition.id);
+      void this.#missing(partition, isOutside ? null : fetchedFrom);
+      return;
+    }
+    for (const message of batch.messages) this.#readMessage(partition, message);
+    partition.skipTo(Number(batch.lastOffset()) + 1);
+    this.#pauseWhenFull(partition);
+  }
+
+  /** Transactions leave markers behind, and aborted records: offsets that have nothing to hand over. */
+  #passed(id: number, first: number, last: number): void {
+    const partition = this.#partitions.get(id);
+    if (partition?.next != null && first <= partition.next) partition.skipTo(last + 1);
+  }
+
+  #readMessage(partition: Partition, message: KafkaMessage): void {
+    const offset = Number(message.offset);
+    if (partition.next === null || offset < partition.next) return;
+    const isDone = !partition.isNew(offset);
+    const record = readRecord(partition, message, isDone);
+    const unreadable = unreadableBatch(message);
+    const isCopy = !unreadable && (this.#options.isCopy?.(record) ?? false);
+    if (isDone && (unreadable || !this.#options.takesDone)) return;
+    partition.hold(record.bytes);
+    if (isCopy) partition.done(offset, record.bytes);
+    else if (!unreadable) this.#options.take(record);
+    else {
+      const { lastOffset, cause } = unreadable;
+      const range = offset < lastOffset ? `offsets ${offset} to ${lastOffset}` : `offset ${offset}`;
+      this.#options.unreadable(record, `${range}: ${cause}`);
+    }
+  }
+
+  #pauseWhenFull(partition: Partition): void {
+    const { heldMax, heldBytesMax } = this.#options;
+    if (partition.isPaused || (partition.held < heldMax && partition.heldBytes < heldBytesMax)) return;
+    partition.isPaused = true;
+    this.#member.pause(partition.id);
+  }
+
+  /**
+   * The log has nothing at our place, or the client reads beyond it: the oldest records were deleted, the log is another
+   * one, or the client has lost its place.
+   */
+  async #missing(partition: Partition, got: number | null): Promise<void> {
+    const { admins, clock, log, topic, topicId } = this.#options;
+    const expected = partition.next ?? 0;
+    while (partition.isAlive && !this.#member.isEnded && partition.next === expected) {
+      try {
+        const id = await topicId();
+        const { low, high } = await admins.boundsOf(topic, partition.id);
+        if (!partition.isAlive || partition.next !== expected) return;
+        if (id !== partition.topicId || high < expected) return this.#startAnew(partition);
+        const lost = partition.lose(low);
+        if (lost > 0) tellLost(this.#options, partition.id, { from: expected, to: low, count: lost });
+        else log.warn({ topic, partition: partition.id, expected, got }, 'offset gap, refetching');
+        this.#fetchFrom(partition);
+        return;
+      } catch (error) {
+        if (!(error instanceof PartitionSilent))
+          log.warn({ topic, detail: errorLine(error) }, 'the oldest offset could not be read');
+        await clock.sleep(AGAIN_MS);
+      }
+    }
+  }
+
+  /** Of a log that is another one, nothing is known. */
+  #startAnew(old: Partition): void {
+    const { log, topic } = this.#options;
+    log.error(
+      { topic, partition: old.id, position: old.next },
+      'the topic was deleted and created again, or its end was lost, while it was read: reading it from its beginning',
+    );
+    old.isAlive = false;
+    const partition = new Partition(topic, old.id);
+    this.#partitions.set(old.id, partition);
+    this.#member.pause(old.id);
+    this.#options.changed?.();
+    void this.#find(partition, undefined);
+  }
+
+  /** Whether the topic is still the one whose offsets are known: its log may have grown past them. */
+  async #verify(): Promise<void> {
+    const id = await this.#options.topicId().catch(() => null);
+    if (id === null || this.#member.isEnded) return;
+    for (const partition of this.#partitions.values()) {
+      if (partition.next !== null && partition.topicId !== null && partition.topicId !== id)
+        this.#startAnew(partition);
+    }
+  }
+
+  #resumeWhenLow(partition: Partition): void {
+    const { heldMax, heldBytesMax } = this.#options;
+    if (partition.held * 2 > heldMax || partition.heldBytes * 2 > heldBytesMax) return;
+    partition.isPaused = false;
+    this.#member.resume(partition.id);
+  }
+}

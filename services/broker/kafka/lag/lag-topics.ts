@@ -1,0 +1,19 @@
+import { TIERS } from '../../../domain/retry.ts';
+import type { TopicNames } from '../topics/topics.ts';
+import type { LagTopic } from './lag.ts';
+
+/** The topics whose backlog is told, by stream. */
+export function lagTopics(
+  topics: TopicNames,
+  groupOf: (topic: string) => string,
+  retryScale: number,
+): LagTopic[] {
+  const of = (stream: LagTopic['stream'], names: readonly string[], delayMs = 0) =>
+    names.map((topic) => ({ topic, groupId: groupOf(topic), stream, delayMs }));
+  return [
+    ...of('events', [topics.events]),
+    ...of('tasks', [topics.deliver, topics.test, topics.replay]),
+    ...TIERS.flatMap((tier) => of('delayed', [topics.retry[tier]], (tier * 1000) / retryScale)),
+    ...of('journal', [topics.journal]),
+  ];
+}

@@ -1,0 +1,141 @@
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { errorLine } from '../client/error-line.ts';
+import type { Brokers } from '../client/kafkajs-brokers.ts';
+import type { PartitionQueue } from './producer-backlog.ts';
+
+/** Between two questions for leaders. */
+const LEADERS_MS = 500;
+/** A request that has been under way for so long may stay so: a broker may be gone. */
+export const PROMPT_MS_MAX = 1000;
+
+/** The leader of each partition, and the brokers that answer. */
+export class ProducerNodes {
+  readonly #cluster: Brokers;
+  readonly #topics: readonly string[];
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  #leaders: ReadonlyMap<string, number> = new Map();
+  /** By broker: since when a request has been under way. */
+  readonly #busy = new Map<number, { readonly since: number; readonly queues: readonly PartitionQueue[] }>();
+  /** Brokers whose last request failed as a whole. */
+  readonly #failing = new Set<number>();
+  /** Leaders are to be asked for; and whether the last question had no answer. */
+  #mustAsk = false;
+  #isAsking = false;
+  #isLost = false;
+  #nextAskAt = 0;
+
+  constructor(
+    cluster: Brokers,
+    {
+      clock,
+      log,
+      partitions,
+    }: { clock: Clock; log: Logger; readonly partitions: ReadonlyMap<string, number> },
+  ) {
+    this.#cluster = cluster;
+    this.#clock = clock;
+    this.#log = log;
+    this.#topics = [...partitions.keys()];
+  }
+
+  /** Rejects when no broker answers. */
+  async open(): Promise<void> {
+    this.#leaders = await this.#cluster.leadersOf(this.#topics);
+  }
+
+  leaderOf(name: string): number | undefined {
+    return this.#leaders.get(name);
+  }
+
+  isBusy(node: number): boolean {
+    return this.#busy.has(node);
+  }
+
+  began(node: number, queues: readonly PartitionQueue[]): void {
+    this.#busy.set(node, { since: this.#clock.now(), queues });
+  }
+
+  answered(node: number): void {
+    this.#busy.delete(node);
+    this.#failing.delete(node);
+  }
+
+  failed(node: number): void {
+    this.#busy.delete(node);
+    this.#failing.add(node);
+    this.#cluster.drop(node);
+    this.askSoon();
+  }
+
+  /** Some partition may have another leader now. */
+  askSoon(): void {
+    this.#mustAsk = true;
+  }
+
+  get mustAsk(): boolean {
+    return this.#mustAsk;
+  }
+
+  /** Brokers answer, and some of those that lead a partition take records, as far as is known. */
+  get isReachable(): boolean {
+    return !this.#isLost && this.#some((node) => !this.#failing.has(node));
+  }
+
+  /** Some of those that lead a partition have answered every request within a moment. */
+  get isPrompt(): boolean {
+    return !this.#isLost && this.#some((node) => this.#isPromptNode(node));
+  }
+
+  isPromptFor(name: string): boolean {
+    const leader = this.#leaders.get(name);
+    return leader !== undefined && !this.#isLost && this.#isPromptNode(leader);
+  }
+
+  /**
+   * Asks who leads, when that is due. Gives up requests to brokers that lead no more and do not answer. `isIdle`: nothing
+   * waits that could tell whether brokers take records again. Never rejects; true when there is an answer.
+   */
+  async ask(isIdle: () => boolean): Promise<boolean> {
+    const now = this.#clock.now();
+    const isSlow = [...this.#busy.values()].some(({ since }) => now - since > PROMPT_MS_MAX);
+    if (this.#isAsking || now < this.#nextAskAt || !(this.#mustAsk || isSlow)) return false;
+    this.#isAsking = true;
+    this.#mustAsk = false;
+    try {
+      this.#leaders = await this.#cluster.leadersOf(this.#topics);
+      this.#isLost = false;
+      this.#learnt(isIdle());
+      return true;
+    } catch (error) {
+      if (!this.#isLost) this.#log.warn({ detail: errorLine(error) }, 'no broker answers; asking again');
+      this.#isLost = true;
+      this.#mustAsk = true;
+      return false;
+    } finally {
+      this.#isAsking = false;
+      this.#nextAskAt = this.#clock.now() + LEADERS_MS;
+    }
+  }
+
+  #learnt(isIdle: boolean): void {
+    const leading = new Set(this.#leaders.values());
+    for (const node of this.#failing) if (isIdle || !leading.has(node)) this.#failing.delete(node);
+    for (const [node, { queues, since }] of this.#busy) {
+      const isLate = this.#clock.now() - since > PROMPT_MS_MAX;
+      if (isLate && queues.some(({ name }) => this.#leaders.get(name) !== node)) this.#cluster.drop(node);
+    }
+  }
+
+  #isPromptNode(node: number): boolean {
+    const since = this.#busy.get(node)?.since ?? Number.POSITIVE_INFINITY;
+    return !this.#failing.has(node) && this.#clock.now() - since < PROMPT_MS_MAX;
+  }
+
+  #some(test: (node: number) => boolean): boolean {
+    if (this.#failing.size === 0 && this.#busy.size === 0) return true;
+    for (const node of new Set(this.#leaders.values())) if (test(node)) return true;
+    return false;
+  }
+}

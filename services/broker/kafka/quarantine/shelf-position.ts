@@ -1,0 +1,69 @@
+import type { TopicRecord } from '../client/topic-reader.ts';
+
+/** Where a record lies on a shelf. */
+export type ShelfPosition = Pick<TopicRecord, 'timestamp' | 'partition' | 'offset'>;
+
+export type OnShelf = TopicRecord & { readonly value: Buffer };
+
+/** Oldest first; records of one moment by partition and offset, so that every record has one place. */
+export function compareOnShelf(one: ShelfPosition, other: ShelfPosition): number {
+  return one.timestamp - other.timestamp || one.partition - other.partition || one.offset - other.offset;
+}
+
+export function positionText({ timestamp, partition, offset }: ShelfPosition): string {
+  return `${timestamp}-${partition}-${offset}`;
+}
+
+const NUMBER = '(0|[1-9]\\d{0,14})';
+const POSITION = new RegExp(`^${NUMBER}-${NUMBER}-${NUMBER}$`);
+
+/** Undefined when the text is none that `positionText` makes. */
+export function readPosition(text: string): ShelfPosition | undefined {
+  const match = POSITION.exec(text);
+  if (!match) return undefined;
+  const [timestamp = 0, partition = 0, offset = 0] = match.slice(1).map(Number);
+  return { timestamp, partition, offset };
+}
+
+/**
+ * The oldest records of many, of each key the last. Records of a key come in their order. Keeps more than are asked for:
+ * some may turn out to be taken off.
+ */
+export class OldestOnShelf {
+  readonly #keptMax: number;
+  #kept = new Map<string, OnShelf>();
+  /** The oldest one that is not kept. */
+  #dropped: OnShelf | null = null;
+
+  constructor(limit: number) {
+    this.#keptMax = limit * 2;
+  }
+
+  /** There were more than are kept. */
+  get hasDropped(): boolean {
+    return this.#dropped !== null;
+  }
+
+  /** True when it takes the place of an earlier record of its key. */
+  add(key: string, record: OnShelf): boolean {
+    const hadEarlier = this.#kept.has(key);
+    this.#kept.set(key, record);
+    // Room for as many again, so that it is not sorted at every record.
+    if (this.#kept.size >= this.#keptMax * 2) this.#drop();
+    return hadEarlier;
+  }
+
+  /** Those of which it is sure that none that was dropped is older. */
+  sorted(): OnShelf[] {
+    this.#drop();
+    const dropped = this.#dropped;
+    return [...this.#kept.values()].filter((one) => !dropped || compareOnShelf(one, dropped) < 0);
+  }
+
+  #drop(): void {
+    const sorted = [...this.#kept].sort(([, one], [, other]) => compareOnShelf(one, other));
+    const dropped = sorted[this.#keptMax]?.[1];
+    if (dropped && (!this.#dropped || compareOnShelf(dropped, this.#dropped) < 0)) this.#dropped = dropped;
+    this.#kept = new Map(sorted.slice(0, this.#keptMax));
+  }
+}

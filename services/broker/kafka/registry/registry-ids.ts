@@ -1,0 +1,100 @@
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { isCredentials, RegistryError, type SchemaRegistry } from './registry.ts';
+
+export interface OwnSchema {
+  /** The record's full name (record-name strategy). */
+  readonly subject: string;
+  readonly text: string;
+}
+
+export interface ResolveOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** False: only looks up, for clusters whose applications may not register. */
+  readonly mayRegister: boolean;
+  /** How long to wait for a registry that cannot be reached, milliseconds. */
+  readonly giveUpMs: number;
+}
+
+const PAUSE_MS_MIN = 100;
+const PAUSE_MS_MAX = 5_000;
+const VARIABLE = 'HOOKRAIL_SCHEMA_REGISTRY_URL';
+
+/**
+ * The registry's ids of our schemas, by subject. Waits for a registry that is still starting; rejects with one line that
+ * says what to do when it does not come, when it is none, and when it will not have a schema or lacks it.
+ */
+export async function resolveSchemaIds(
+  registry: SchemaRegistry,
+  schemas: readonly OwnSchema[],
+  options: ResolveOptions,
+): Promise<ReadonlyMap<string, number>> {
+  const ask = patientAsker(registry, options);
+  await ask(
+    () => registry.probe(),
+    (said) =>
+      `${registry.url} cannot be used as schema registry: ${said}; ${VARIABLE} must be the address of a ` +
+      'Confluent-compatible API, such as http://registry:8080/apis/ccompat/v7',
+  );
+  const ids = new Map<string, number>();
+  const missing: string[] = [];
+  for (const { subject, text } of schemas) {
+    const id = await ask<number | undefined>(
+      () => (options.mayRegister ? registry.register(subject, text) : registry.find(subject, text)),
+      (said, status) =>
+        `the schema registry at ${registry.url} refuses this version's schema of ${subject}: ${said}; ${remedyOf(status, subject)}`,
+    );
+    if (id === undefined) missing.push(subject);
+    else ids.set(subject, id);
+  }
+  if (missing.length === 0) return ids;
+  throw new Error(
+    `the schema registry at ${registry.url} lacks this version's schemas of ${missing.join(', ')}, and this ` +
+      'process may not register them (HOOKRAIL_SCHEMA_REGISTRY_REGISTER): `npm run operator -- schemas` prints the ' +
+      'commands that do',
+  );
+}
+
+function remedyOf(status: number | undefined, subject: string): string {
+  if (status !== undefined && isCredentials(status)) {
+    return (
+      `check HOOKRAIL_SCHEMA_REGISTRY_USERNAME, and let that user read and write the subject ${subject}; or register it ` +
+      'with the commands of `npm run operator -- schemas`, and set HOOKRAIL_SCHEMA_REGISTRY_REGISTER=false'
+    );
+  }
+  return `look at the versions and the compatibility that the registry has for the subject ${subject}`;
+}
+
+type Ask = <T>(question: () => Promise<T>, refusal: (said: string, status?: number) => string) => Promise<T>;
+
+/** Repeats a question until the registry answers it; all questions share one limit of time. */
+function patientAsker(registry: SchemaRegistry, { clock, log, giveUpMs }: ResolveOptions): Ask {
+  const giveUpAt = clock.now() + giveUpMs;
+  let isWaiting = false;
+  return async (question, refusal) => {
+    for (let pauseMs = PAUSE_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
+      try {
+        return await question();
+      } catch (error) {
+        if (!(error instanceof RegistryError)) throw error;
+        if (error.kind === 'refused') throw new Error(refusal(error.message, error.status));
+        const leftMs = giveUpAt - clock.now();
+        if (leftMs <= 0) throw silence(registry, giveUpMs, error);
+        const fields = { registry: registry.url, reason: error.message };
+        if (!isWaiting) log.warn(fields, 'the schema registry does not answer yet: waiting for it');
+        isWaiting = true;
+        await clock.sleep(Math.min(pauseMs, leftMs));
+      }
+    }
+  };
+}
+
+function silence(registry: SchemaRegistry, giveUpMs: number, error: RegistryError): Error {
+  return new Error(
+    `the schema registry at ${registry.url} gave no answer within ${giveUpMs / 1000} s (${error.message}): ` +
+      (/certificate/i.test(error.message)
+        ? 'HOOKRAIL_SCHEMA_REGISTRY_CA_FILE says whose certificates are trusted'
+        : `start it, or correct ${VARIABLE}`),
+  );
+}

@@ -1,0 +1,141 @@
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import type { SchemaRegistry } from './registry.ts';
+
+/** How long a registry's "there is none" holds: a producer may register late, a registry may be restored. */
+const ABSENCE_MS = 30_000;
+/** Ids remembered as absent: records can name four billion. */
+const ABSENCES_MAX = 1_000;
+const PAUSE_MS_MIN = 100;
+const PAUSE_MS_MAX = 5_000;
+/** A schema that the registry does not tell is named again after so long. */
+const TELL_AGAIN_MS = 60_000;
+
+/**
+ * Schemas by the registry's id. A schema never changes under its id, so what was learnt once needs no registry again:
+ * while it is down, records with known ids go on and only those with new ids wait.
+ */
+export class KnownSchemas {
+  readonly #registry: SchemaRegistry;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #texts = new Map<number, string>();
+  /** When the registry said that it has none with this id; oldest first. */
+  readonly #absentSince = new Map<number, number>();
+  /** Requests on their way: partitions that wait for the same schema ask once. */
+  readonly #asking = new Map<number, Promise<boolean>>();
+  /** When the registry first failed to answer; undefined while it answers. */
+  #silentSince: number | undefined;
+  /** Schema ids that records wait for, asked for without an answer: since when, and when that was told last. */
+  readonly #waiting = new Map<number, { readonly since: number; toldAt: number }>();
+
+  constructor(registry: SchemaRegistry, clock: Clock, log: Logger) {
+    this.#registry = registry;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  add(id: number, text: string): void {
+    this.#texts.set(id, text);
+  }
+
+  /** The schema's text; undefined when it is absent or was not learnt. */
+  textOf(id: number): string | undefined {
+    return this.#texts.get(id);
+  }
+
+  /** Whether the registry need not be asked: the schema is here, or was absent a moment ago. */
+  isKnown(id: number): boolean {
+    if (this.#texts.has(id)) return true;
+    const since = this.#absentSince.get(id);
+    return since !== undefined && this.#clock.now() - since < ABSENCE_MS;
+  }
+
+  /** Schemas that records wait for because the registry has not answered. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Asks until the registry has answered or the signal fires. Never rejects. */
+  async learn(id: number, signal: AbortSignal): Promise<void> {
+    for (let pauseMs = PAUSE_MS_MIN; !signal.aborted && !this.isKnown(id); pauseMs *= 2) {
+      if (await unlessAborted(this.#ask(id), signal)) return;
+      await this.#clock.sleep(Math.min(pauseMs, PAUSE_MS_MAX), signal);
+    }
+    this.#waiting.delete(id);
+  }
+
+  #ask(id: number): Promise<boolean> {
+    const asked = this.#asking.get(id) ?? this.#answer(id).finally(() => this.#asking.delete(id));
+    this.#asking.set(id, asked);
+    return asked;
+  }
+
+  async #answer(id: number): Promise<boolean> {
+    try {
+      const text = await this.#registry.schemaOf(id);
+      this.#absentSince.delete(id);
+      this.#waiting.delete(id);
+      if (text === undefined) this.#absent(id);
+      else this.#texts.set(id, text);
+    } catch (error) {
+      this.#silent(id, error);
+      return false;
+    }
+    this.#answered();
+    return true;
+  }
+
+  #absent(id: number): void {
+    this.#absentSince.set(id, this.#clock.now());
+    for (const oldest of this.#absentSince.keys()) {
+      if (this.#absentSince.size <= ABSENCES_MAX) break;
+      this.#absentSince.delete(oldest);
+    }
+  }
+
+  #silent(id: number, error: unknown): void {
+    this.#tellAgain(id, error);
+    if (this.#silentSince !== undefined) return;
+    this.#silentSince = this.#clock.now();
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#log.warn(
+      { registry: this.#registry.url, schemaId: id, reason },
+      'the schema registry does not answer: records with schemas not seen before wait, others go on',
+    );
+  }
+
+  /** Also while the registry answers others: the records with this id hold up their partitions. */
+  #tellAgain(id: number, error: unknown): void {
+    const now = this.#clock.now();
+    const waiting = this.#waiting.get(id) ?? { since: now, toldAt: now };
+    this.#waiting.set(id, waiting);
+    if (now - waiting.toldAt < TELL_AGAIN_MS) return;
+    waiting.toldAt = now;
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#log.warn(
+      { registry: this.#registry.url, schemaId: id, waitingMs: Math.round(now - waiting.since), reason },
+      'the schema registry does not tell a schema: its records, and those behind them in their partitions, wait',
+    );
+  }
+
+  #answered(): void {
+    if (this.#silentSince === undefined) return;
+    const silentMs = Math.round(this.#clock.now() - this.#silentSince);
+    this.#silentSince = undefined;
+    this.#log.info({ registry: this.#registry.url, silentMs }, 'the schema registry answers again');
+  }
+}
+
+/** False as soon as the signal fires: a stop does not wait for an answer. */
+function unlessAborted(answer: Promise<boolean>, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const done = (answered: boolean) => {
+      signal.removeEventListener('abort', aborted);
+      resolve(answered);
+    };
+    const aborted = () => done(false);
+    signal.addEventListener('abort', aborted, { once: true });
+    answer.then(done);
+  });
+}

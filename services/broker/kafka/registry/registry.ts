@@ -1,0 +1,281 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import {
+  COMPATIBILITY,
+  SchemaRegistry as RegistryClient,
+  SchemaType,
+} from '@kafkajs/confluent-schema-registry';
+import { Agent, request } from 'undici';
+import type { Clock } from '../../../runtime/clock.ts';
+
+export interface SchemaRegistryOptions {
+  /** Of a registry's Confluent-compatible API: `http://registry:8080/apis/ccompat/v7`. */
+  readonly url: string;
+  /** HTTP basic authentication. */
+  readonly auth: { readonly username: string; readonly password: string } | null;
+  /** Certificate authorities to trust for https, PEM, instead of the system's. */
+  readonly ca: string | null;
+  readonly clock: Clock;
+}
+
+/**
+ * `unreachable`: it was not asked, or could not answer; the same request may succeed later. `refused`: it answered, and
+ * will answer the same again. The message is one line without secrets.
+ */
+export class RegistryError extends Error {
+  override readonly name = 'RegistryError';
+  readonly kind: 'unreachable' | 'refused';
+  /** Of the answer, if there was one. */
+  readonly status: number | undefined;
+
+  constructor(kind: 'unreachable' | 'refused', message: string, status?: number) {
+    super(oneLine(message));
+    this.kind = kind;
+    this.status = status;
+  }
+}
+
+/** One request; a registry that is slower than this is as good as gone. */
+const ANSWER_MS_MAX = 5_000;
+/** A schema is some kilobytes; what is longer is no registry's answer. */
+const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
+const MESSAGE_CHARACTERS_MAX = 400;
+const CLIENT_ID = 'hookrail';
+export const CONTENT_TYPE = 'application/vnd.schemaregistry.v1+json';
+
+/** Each version of a schema reads what any other wrote: rolling deployments mix them, and tasks outlive one. */
+export const LEVEL = COMPATIBILITY.FULL_TRANSITIVE;
+
+/**
+ * A Confluent-compatible schema registry (Apicurio, Confluent, Karapace). Every method rejects with RegistryError, within
+ * seconds: whether and how long to try again is the caller's to decide.
+ *
+ * Versions are looked up and registered by the ecosystem's client. It has no way to set a level before the first version,
+ * and hands a schema out parsed, which loses logical types and fails for what avsc cannot parse: for these, and for asking
+ * whether a registry is there at all, there are plain requests.
+ */
+export class SchemaRegistry {
+  /** Without credentials: for messages. */
+  readonly url: string;
+  readonly #base: string;
+  readonly #clock: Clock;
+  readonly #client: RegistryClient;
+  readonly #clientAgent: HttpAgent;
+  readonly #dispatcher: Agent;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor({ url, auth, ca, clock }: SchemaRegistryOptions) {
+    const { protocol, origin, pathname } = new URL(url);
+    this.#base = `${origin}${pathname}`.replace(/\/+$/, '');
+    this.url = this.#base;
+    this.#clock = clock;
+    this.#clientAgent = protocol === 'https:' ? new HttpsAgent(ca === null ? {} : { ca }) : new HttpAgent();
+    this.#client = new RegistryClient({
+      host: this.#base,
+      clientId: CLIENT_ID,
+      agent: this.#clientAgent,
+      // Callers try again by themselves, and know when to stop.
+      retry: { retries: 0 },
+      ...(auth === null ? {} : { auth }),
+    });
+    this.#dispatcher = new Agent({
+      maxResponseSize: ANSWER_BYTES_MAX,
+      connect: { timeout: ANSWER_MS_MAX, ...(ca === null ? {} : { ca }) },
+    });
+    const basic = auth && Buffer.from(`${auth.username}:${auth.password}`).toString('base64');
+    this.#headers = { accept: CONTENT_TYPE, ...(basic === null ? {} : { authorization: `Basic ${basic}` }) };
+  }
+
+  /** Rejects with `refused` when what stands behind the URL is not a schema registry. */
+  async probe(): Promise<void> {
+    const { status, json } = await this.#request('GET', '/schemas/types');
+    if (status === 200 && Array.isArray(json)) return;
+    if (isLater(status) || isCredentials(status)) throw failure(status, json);
+    throw new RegistryError('refused', `its answer is not a schema registry's (status ${status})`);
+  }
+
+  /** The schema's text as it was registered; undefined when the registry says that it has none with this id. */
+  async schemaOf(id: number): Promise<string | undefined> {
+    const { status, json } = await this.#request('GET', `/schemas/ids/${id}`);
+    const { schema } = fieldsOf(json);
+    if (status === 200 && typeof schema === 'string') return schema;
+    // A 404 of something in between (a proxy, a path that moved) is no answer: events must not be refused for it.
+    if (status === 404 && codeOf(json).startsWith('404')) return undefined;
+    throw failure(status, json);
+  }
+
+  /** The id of this schema under the subject; undefined when the subject is not there or has no such version. */
+  async find(subject: string, schemaText: string): Promise<number | undefined> {
+    const compact = compactOf(schemaText);
+    // Apicurio compares texts, and an operator registers a file as it stands.
+    return (
+      (await this.#idOf(subject, compact)) ??
+      (compact === schemaText ? undefined : await this.#idOf(subject, schemaText))
+    );
+  }
+
+  /**
+   * The id of this schema under the subject, registered if it is not there. A level of compatibility that somebody chose
+   * stays; where there is none, FULL_TRANSITIVE is set first. `refused` when the schema is incompatible.
+   */
+  async register(subject: string, schemaText: string): Promise<number> {
+    const found = await this.find(subject, schemaText);
+    if (found !== undefined) return found;
+    const level = await this.#levelFor(subject);
+    const schema = { type: SchemaType.AVRO as const, schema: compactOf(schemaText) };
+    try {
+      return await this.#call(async () => {
+        const { id } = await this.#client.register(schema, { subject, compatibility: level });
+        return id;
+      });
+    } catch (error) {
+      // Another process may have registered the same just now, which some registries answer as a conflict.
+      const registered = isRefused(error) ? await this.find(subject, schemaText) : undefined;
+      if (registered !== undefined) return registered;
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#clientAgent.destroy();
+    await this.#dispatcher.destroy();
+  }
+
+  async #idOf(subject: string, schema: string): Promise<number | undefined> {
+    try {
+      return await this.#call(() =>
+        this.#client.getRegistryIdBySchema(subject, { type: SchemaType.AVRO, schema }),
+      );
+    } catch (error) {
+      if (error instanceof NoVersion) return undefined;
+      throw error;
+    }
+  }
+
+  /** The subject's level, set if it has none. */
+  async #levelFor(subject: string): Promise<COMPATIBILITY> {
+    const path = `/config/${encodeURIComponent(subject)}`;
+    const { status, json } = await this.#request('GET', path);
+    if (status !== 200 && status !== 404) throw failure(status, json);
+    const level = fieldsOf(json).compatibilityLevel;
+    // "NONE" is what Apicurio answers for a subject without a rule.
+    if (status === 200 && typeof level === 'string' && level !== COMPATIBILITY.NONE) {
+      return level as COMPATIBILITY;
+    }
+    const set = await this.#request('PUT', path, { compatibility: LEVEL });
+    // 404: some registries know no subject before its first version; the client then sets the level right after it.
+    // 409: another process set it in between (Apicurio).
+    if (![200, 404, 409].includes(set.status)) throw failure(set.status, set.json);
+    return LEVEL;
+  }
+
+  /** A request of the client, which never ends when the connection breaks in the middle of an answer. */
+  async #call(ask: () => Promise<number>): Promise<number> {
+    return this.#withinTime(async () => {
+      const id = await ask().catch((error: unknown) => {
+        throw ofClient(error);
+      });
+      if (!Number.isSafeInteger(id)) throw new RegistryError('unreachable', 'its answer has no schema id');
+      return id;
+    });
+  }
+
+  async #request(method: 'GET' | 'PUT', path: string, body?: object): Promise<Answer> {
+    return this.#withinTime(async (signal) => {
+      try {
+        const response = await request(`${this.#base}${path}`, {
+          method,
+          dispatcher: this.#dispatcher,
+          signal,
+          headers: body === undefined ? this.#headers : { ...this.#headers, 'content-type': CONTENT_TYPE },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        });
+        return { status: response.statusCode, json: parsed(await response.body.text()) };
+      } catch (error) {
+        throw new RegistryError('unreachable', faultOf(error));
+      }
+    });
+  }
+
+  async #withinTime<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const abort = new AbortController();
+    let cancel = () => {};
+    const late = new Promise<never>((_resolve, reject) => {
+      cancel = this.#clock.at(this.#clock.now() + ANSWER_MS_MAX, () => {
+        reject(new RegistryError('unreachable', `no answer within ${ANSWER_MS_MAX / 1000} s`));
+        abort.abort();
+      });
+    });
+    try {
+      return await Promise.race([ask(abort.signal), late]);
+    } finally {
+      cancel();
+    }
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  /** Undefined when the answer is not JSON. */
+  readonly json: unknown;
+}
+
+/** The client's 404 to a look-up, whose status it drops. */
+class NoVersion extends Error {}
+
+/** What the client throws. Its status 400 is also what it makes of a refused connection, so it says nothing. */
+function ofClient(error: unknown): Error {
+  const { name, message, status } = error as { name?: string; message?: string; status?: number };
+  if (name === 'ConfluentSchemaRegistryError') return new NoVersion();
+  const said = (message ?? String(error)).replace(`${CLIENT_ID} - `, '');
+  const refused = name === 'ResponseError' && status !== undefined && status !== 400 && !isLater(status);
+  return new RegistryError(refused ? 'refused' : 'unreachable', said, status);
+}
+
+function isRefused(error: unknown): boolean {
+  return error instanceof RegistryError && error.kind === 'refused';
+}
+
+function failure(status: number, json: unknown): RegistryError {
+  const { message } = fieldsOf(json);
+  const said = typeof message === 'string' ? `: ${message}` : '';
+  const what = isCredentials(status) ? 'it refuses our user name and password, ' : '';
+  return new RegistryError(
+    isLater(status) ? 'unreachable' : 'refused',
+    `${what}status ${status}${said}`,
+    status,
+  );
+}
+
+export const isCredentials = (status: number) => status === 401 || status === 403;
+const isLater = (status: number) => status >= 500 || status === 408 || status === 429;
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function fieldsOf(json: unknown): Readonly<Record<string, unknown>> {
+  return typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : {};
+}
+
+/** The registry's own code: 40403 = no such schema. */
+function codeOf(json: unknown): string {
+  return String(fieldsOf(json).error_code ?? '');
+}
+
+/** Two addresses refused are an AggregateError without a message of its own. */
+function faultOf(error: unknown): string {
+  const { message, code } = error as { readonly message?: string; readonly code?: string };
+  return message || code || String(error);
+}
+
+export const compactOf = (schemaText: string) => JSON.stringify(JSON.parse(schemaText));
+
+function oneLine(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > MESSAGE_CHARACTERS_MAX ? `${line.slice(0, MESSAGE_CHARACTERS_MAX)}…` : line;
+}

@@ -1,0 +1,124 @@
+import type { DeliveryTask } from '../../../domain/task.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { DueHeap, type DueKey } from '../../due-heap.ts';
+import type { Feed } from '../../work.ts';
+import type { ReadRecord } from '../consumer/partition.ts';
+import type { KafkaRecords } from '../registry/records.ts';
+import type { BrokerTime } from '../time/broker-time.ts';
+import { type DueWindow, dueTime } from '../time/due-time.ts';
+import { AGAIN_MS, type RecordReader, TopicItem } from './stream-feed.ts';
+
+/** Its `due` is of the brokers' time. */
+interface Entry extends DueKey {
+  readonly record: ReadRecord;
+  readonly tier: RecordReader;
+  readonly window: DueWindow;
+}
+
+interface Options {
+  readonly records: KafkaRecords;
+  readonly clock: Clock;
+  readonly time: Pick<BrokerTime, 'isKnown' | 'now' | 'toClock'>;
+  /** Undefined = the record was dealt with otherwise. */
+  readonly decode: (record: ReadRecord, tier: RecordReader) => DeliveryTask | undefined;
+  readonly closing: AbortSignal;
+}
+
+/**
+ * The delayed tasks of one class over all tiers: handed over when they are due by the brokers' time, never before, soonest
+ * first. Their `dueAt` is of this process's clock then.
+ */
+export class DelayedFeed implements Feed<TopicItem<DeliveryTask>> {
+  readonly #options: Options;
+  /** Of each tier by itself: one whose consumer is out of its group must not hold up the others. */
+  readonly #tiers = new Map<RecordReader, DueHeap<Entry>>();
+  #count = 0;
+  #timer: { readonly at: number; readonly cancel: () => void } | null = null;
+  onAvailable: () => void = () => {};
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** `due`: by the brokers' time, as far as is known before the record is decoded. */
+  add(record: ReadRecord, due: number, window: DueWindow, tier: RecordReader): void {
+    let heap = this.#tiers.get(tier);
+    if (!heap) {
+      heap = new DueHeap<Entry>();
+      this.#tiers.set(tier, heap);
+    }
+    heap.push({ due, id: this.#count++, record, tier, window });
+    this.#armAt(this.#options.time.toClock(due));
+  }
+
+  take(): TopicItem<DeliveryTask> | undefined {
+    const { clock, records, decode, closing, time } = this.#options;
+    const now = time.now();
+    for (let heap = this.#soonest(now); heap; heap = this.#soonest(now)) {
+      const { record, tier, window } = heap.pop() as Entry;
+      if (!record.partition.isAlive) continue;
+      if (!records.isKnown(record.value)) {
+        const learnt = records.learn(record.value ?? Buffer.alloc(0), closing);
+        void learnt.then(() => this.add(record, now, window, tier));
+        continue;
+      }
+      const task = decode(record, tier);
+      if (!task) continue;
+      const due = dueTime(task, window);
+      if (due > now) {
+        this.add(record, due, window, tier);
+        continue;
+      }
+      // No later than what the clock shows: the conversion rounds.
+      const dueAt = Math.min(time.toClock(Math.min(task.dueAt, due)), clock.now());
+      return new TopicItem({ ...task, dueAt }, record, tier);
+    }
+    this.#armAfter(now);
+    return undefined;
+  }
+
+  /** The tier whose first task has been due for longest, of those that may be begun or are not ours any more. */
+  #soonest(now: number): DueHeap<Entry> | undefined {
+    let soonest: DueHeap<Entry> | undefined;
+    for (const [tier, heap] of this.#tiers) {
+      const first = heap.top;
+      if (!first || first.due > now || (first.record.partition.isAlive && !tier.isTrusted)) continue;
+      if (first.due < (soonest?.top?.due ?? Number.POSITIVE_INFINITY)) soonest = heap;
+    }
+    return soonest;
+  }
+
+  /** When the soonest that waits is due, by the brokers' time. */
+  get nextDue(): number | undefined {
+    let soonest: number | undefined;
+    for (const { top } of this.#tiers.values()) {
+      if (top && (soonest === undefined || top.due < soonest)) soonest = top.due;
+    }
+    return soonest;
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+    this.#timer = null;
+  }
+
+  /** What is due and could not be begun is looked at again soon. */
+  #armAfter(now: number): void {
+    const { clock, time } = this.#options;
+    for (const { top } of this.#tiers.values()) {
+      if (top) this.#armAt(top.due > now ? time.toClock(top.due) : clock.now() + AGAIN_MS);
+    }
+  }
+
+  #armAt(at: number): void {
+    // Until the brokers' time is known nothing is due: `onAvailable` is called then.
+    if (!this.#options.time.isKnown || this.#options.closing.aborted || (this.#timer && this.#timer.at <= at))
+      return;
+    this.#timer?.cancel();
+    const cancel = this.#options.clock.at(at, () => {
+      this.#timer = null;
+      this.onAvailable();
+    });
+    this.#timer = { at, cancel };
+  }
+}

@@ -1,0 +1,107 @@
+import type { DomainEvent } from '../../../domain/event.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { readTraceparent, TRACEPARENT } from '../../../runtime/trace-context.ts';
+import type { ReceivedEvent } from '../../broker.ts';
+import type { ReadRecord } from '../consumer/partition.ts';
+import type { TopicConsumer } from '../consumer/topic-consumer.ts';
+import { originOf } from '../quarantine/origin.ts';
+import type { KafkaRecords } from '../registry/records.ts';
+import { requeuedAs } from '../seen/requeued.ts';
+import { SeenEvents, type SeenEventsOptions } from '../seen/seen-events.ts';
+import { StreamFeed } from './stream-feed.ts';
+import type { OpenTopic } from './task-streams.ts';
+
+const WAIT_MS = 100;
+const HELD_MAX = 2000;
+const HELD_BYTES_MAX = 1024 * 1024;
+
+interface Deps {
+  readonly records: KafkaRecords;
+  readonly clock: Clock;
+  readonly topic: string;
+  readonly open: OpenTopic;
+  readonly seen: SeenEventsOptions;
+  readonly closing: AbortSignal;
+}
+
+/** The platform's events as a feed. What cannot be decoded is an input too: the router quarantines it. */
+export class EventStream {
+  readonly feed: StreamFeed<ReceivedEvent>;
+  readonly #deps: Deps;
+  readonly #seen: SeenEvents;
+  #consumer: TopicConsumer | null = null;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    this.#seen = new SeenEvents(deps.seen);
+    this.feed = new StreamFeed<ReceivedEvent>({
+      ...deps,
+      reader: () => this.#consumer,
+      decode: (record) => this.#received(record),
+    });
+  }
+
+  async start(): Promise<void> {
+    const consumer = this.#deps.open(this.#deps.topic, {
+      maxWaitMs: WAIT_MS,
+      heldMax: HELD_MAX,
+      heldBytesMax: HELD_BYTES_MAX,
+      take: (record) => this.feed.add(record),
+      takesDone: true,
+      assigned: (partition) => this.#seen.assigned(partition),
+      changed: () => {
+        this.#seen.prune();
+        this.feed.prune();
+      },
+    });
+    this.#consumer = consumer;
+    await consumer.start();
+  }
+
+  async stop(deadlineMs: number): Promise<void> {
+    const consumer = this.#consumer;
+    await consumer?.stop(deadlineMs);
+    this.#seen.prune();
+    if (this.#consumer === consumer) this.#consumer = null;
+  }
+
+  async abandon(): Promise<void> {
+    await this.#consumer?.abandon();
+    this.#seen.prune();
+  }
+
+  /** Undefined for a record that is only read to know its event id again. */
+  #received(record: ReadRecord): ReceivedEvent | undefined {
+    const { value, timestamp, headers } = record;
+    const bytes = value ?? Buffer.alloc(0);
+    // A producer's clock may be ahead of ours; nothing was accepted in the future.
+    const acceptedAt = Math.min(timestamp, this.#deps.clock.wall());
+    const decoded = this.#deps.records.decodeEvent(bytes);
+    const verdict = decoded.ok ? this.#check(record, acceptedAt, decoded.event) : 'first';
+    if (record.isDone) {
+      this.#consumer?.done(record);
+      return undefined;
+    }
+    const traceparent = readTraceparent(headers[TRACEPARENT]);
+    return {
+      bytes,
+      acceptedAt,
+      decoded: verdict === 'conflict' && decoded.ok ? conflicting(decoded.event) : decoded,
+      ...(verdict === 'repeat' ? { isRepeat: true } : {}),
+      // Asked for by the few that go to quarantine.
+      get origin() {
+        return originOf(record);
+      },
+      ...(traceparent === undefined ? {} : { traceparent }),
+    };
+  }
+
+  #check({ partition, offset, headers }: ReadRecord, at: number, event: DomainEvent) {
+    return this.#seen.check(partition, offset, at, event, requeuedAs(headers));
+  }
+}
+
+function conflicting({ eventId, merchantId }: DomainEvent): ReceivedEvent['decoded'] {
+  const detail = 'an event with this id and other content came before; that one was taken, this one was not';
+  return { ok: false, reason: 'event_id_conflict', detail, eventId, merchantId };
+}

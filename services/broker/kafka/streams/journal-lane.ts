@@ -1,0 +1,33 @@
+import type { JournalEntry } from '../../../domain/journal.ts';
+import type { JournalBatch } from '../../broker.ts';
+import type { Partition, ReadRecord } from '../consumer/partition.ts';
+
+/** A decoded record. Its first `taken` entries are in earlier batches. */
+export interface Opened {
+  readonly record: ReadRecord;
+  readonly entries: readonly JournalEntry[];
+  taken: number;
+}
+
+/** The records of one partition that are not in the store yet. */
+export interface Lane {
+  readonly partition: Partition;
+  readonly waiting: ReadRecord[];
+  /** The first waiting record, when an earlier batch holds its first entries. */
+  opened: Opened | null;
+  /** The batch that the handler has not accepted yet, with the records that end in it. It is handed over again unchanged. */
+  held: { readonly batch: JournalBatch; readonly records: readonly ReadRecord[] } | null;
+  working: Promise<void> | null;
+  failures: number;
+  failingSince: number;
+}
+
+export const newLane = (partition: Partition): Lane => ({
+  partition,
+  waiting: [],
+  opened: null,
+  held: null,
+  working: null,
+  failures: 0,
+  failingSince: 0,
+});

@@ -1,0 +1,60 @@
+import type { DomainEvent } from '../../../domain/event.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { TRACEPARENT } from '../../../runtime/trace-context.ts';
+import type { PublishedEvent, PublishedTask } from '../../broker.ts';
+import type { OutgoingRecord, RecordSender } from '../producer/record-sender.ts';
+import type { KafkaRecords } from '../registry/records.ts';
+import type { Outgoing } from './settle.ts';
+
+/** A publisher is told after so long that the outcome is unknown. */
+const PUBLISH_MS_MAX = 30_000;
+const EVENTS_PER_CALL_MAX = 500;
+
+export interface PublisherDeps {
+  readonly sender: RecordSender;
+  readonly outgoing: Outgoing;
+  readonly records: KafkaRecords;
+  readonly clock: Clock;
+  readonly eventsTopic: string;
+}
+
+/** Puts on the streams what does not come from a station's handler. */
+export class Publisher {
+  readonly #deps: PublisherDeps;
+
+  constructor(deps: PublisherDeps) {
+    this.#deps = deps;
+  }
+
+  /** Says `accepted` also of an event that came before: only the router knows, and drops it. */
+  async publishEvents(events: readonly DomainEvent[], traceparent?: string): Promise<PublishedEvent[]> {
+    if (events.length > EVENTS_PER_CALL_MAX) {
+      throw new RangeError(`${events.length} events in one call: at most ${EVENTS_PER_CALL_MAX} are taken`);
+    }
+    const { records, sender, eventsTopic: topic } = this.#deps;
+    const outgoing = events.map((event) => ({
+      topic,
+      partition: sender.partitionOf(topic, event.entityId),
+      key: Buffer.from(event.entityId),
+      value: records.encodeEvent(event),
+      ...(traceparent === undefined ? {} : { headers: { [TRACEPARENT]: traceparent } }),
+    }));
+    await this.#sendAll(outgoing);
+    return events.map(() => 'accepted');
+  }
+
+  async publishTasks(tasks: readonly PublishedTask[]): Promise<void> {
+    const { clock, outgoing } = this.#deps;
+    const now = clock.now();
+    await this.#sendAll(
+      tasks.flatMap(({ task, journal }) => [
+        ...journal.map((entry) => outgoing.journal(entry, task.traceparent)),
+        outgoing.task(task, now),
+      ]),
+    );
+  }
+
+  async #sendAll(records: readonly OutgoingRecord[]): Promise<void> {
+    await Promise.all(records.map((record) => this.#deps.sender.send(record, PUBLISH_MS_MAX)));
+  }
+}

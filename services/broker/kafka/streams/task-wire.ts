@@ -1,0 +1,53 @@
+import type { IHeaders } from 'kafkajs';
+import { type DeliveryTask, TASK_CLASSES, type TaskClass, taskClass } from '../../../domain/task.ts';
+import { TRACEPARENT } from '../../../runtime/trace-context.ts';
+import type { ReadRecord } from '../consumer/partition.ts';
+import type { KafkaRecords } from '../registry/records.ts';
+
+/**
+ * What is looked at before a task is decoded: identity, class and due time by the brokers' clocks, with a space between; also legible to whoever
+ * reads the topic with a console consumer. One header, because each costs as much as some fields of the task.
+ */
+const MARK = 'hookrail-task';
+
+export function taskHeaders(task: DeliveryTask): Record<string, string> {
+  const headers = { [MARK]: `${identityOf(task)} ${taskClass(task)} ${task.dueAt}` };
+  return task.traceparent === undefined ? headers : { ...headers, [TRACEPARENT]: task.traceparent };
+}
+
+export interface TaskMark {
+  /** (delivery, attempt, hop): two records with the same one are copies. */
+  readonly identity: string;
+  readonly taskClass: TaskClass;
+  readonly attempt: number;
+  readonly hop: number;
+  /** By the brokers' time, milliseconds since the epoch; 0 = at once. */
+  readonly dueAt: number;
+}
+
+/** What a task's record says of it; undefined when it says nothing that can be understood. */
+export function taskMark(record: ReadRecord, records: KafkaRecords): TaskMark | undefined {
+  const [identity = '', className, due = ''] = text(record.headers, MARK)?.split(' ') ?? [];
+  const named = TASK_CLASSES.find((one) => one === className);
+  if (identity !== '' && named !== undefined && due !== '' && Number.isFinite(Number(due))) {
+    const [attempt, hop] = identity.split('/').slice(-2).map(Number);
+    return { identity, taskClass: named, attempt: attempt ?? 0, hop: hop ?? 0, dueAt: Number(due) };
+  }
+  // Another program has put it there, or has lost the headers on the way.
+  try {
+    const task = records.decode('task', record.value ?? Buffer.alloc(0));
+    const { attempt, hop, dueAt } = task;
+    return { identity: identityOf(task), taskClass: taskClass(task), attempt, hop, dueAt };
+  } catch {
+    return undefined;
+  }
+}
+
+function identityOf({ deliveryId, attempt, hop }: DeliveryTask): string {
+  return `${deliveryId}/${attempt}/${hop}`;
+}
+
+function text(headers: IHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return (Array.isArray(value) ? value[0] : value)?.toString();
+}

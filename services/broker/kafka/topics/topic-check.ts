@@ -1,0 +1,267 @@
+import kafkajs, { type Admin } from 'kafkajs';
+import type { Logger } from '../../../runtime/logger.ts';
+import { rootOf } from '../client/client.ts';
+import type { PrepareOptions, TopicSpec } from './topics.ts';
+
+// A default import: these two are no named exports to Node's reading of the package.
+const { ConfigResourceTypes } = kafkajs;
+
+/** Something about the cluster that is not as it must be. */
+export interface Finding {
+  /** Whether the process must not start with it; otherwise it is a warning. */
+  readonly refuses: boolean;
+  /** What is wrong, where, what to do. */
+  readonly says: string;
+}
+
+/** A topic as it is. */
+export interface FoundTopic {
+  readonly partitions: number;
+  /** Of the partition that has the fewest. */
+  readonly replicas: number;
+  /** By their Kafka names; null = we may not read them. */
+  readonly settings: ReadonlyMap<string, string> | null;
+}
+
+type CheckOptions = Pick<PrepareOptions, 'environment' | 'brokers' | 'replicationFactor'>;
+
+const SETTINGS_READ = [
+  'cleanup.policy',
+  'delete.retention.ms',
+  'max.message.bytes',
+  'message.timestamp.type',
+  'min.insync.replicas',
+  'retention.bytes',
+  'retention.ms',
+  'segment.ms',
+  'unclean.leader.election.enable',
+];
+
+/** Partitions, copies and settings of every topic. Rejects when one is not known to the broker that was asked. */
+export async function readTopics(
+  admin: Admin,
+  specs: readonly TopicSpec[],
+  log: Logger,
+): Promise<ReadonlyMap<string, FoundTopic>> {
+  const names = specs.map(({ topic }) => topic);
+  const { topics } = await admin.fetchTopicMetadata({ topics: names });
+  const settings = await readSettings(admin, specs, log);
+  return new Map(
+    topics.map(({ name, partitions }) => [
+      name,
+      {
+        partitions: partitions.length,
+        replicas: Math.min(...partitions.map(({ replicas }) => replicas.length)),
+        settings: settings?.get(name) ?? null,
+      },
+    ]),
+  );
+}
+
+async function readSettings(
+  admin: Admin,
+  specs: readonly TopicSpec[],
+  log: Logger,
+): Promise<Map<string, Map<string, string>> | null> {
+  const own = specs.filter(({ isPlatform }) => !isPlatform);
+  try {
+    const { resources } = await admin.describeConfigs({
+      includeSynonyms: false,
+      resources: own.map(({ topic }) => ({
+        type: ConfigResourceTypes.TOPIC,
+        name: topic,
+        configNames: SETTINGS_READ,
+      })),
+    });
+    return new Map(
+      resources.map(({ resourceName, configEntries }) => [
+        resourceName,
+        new Map(configEntries.map(({ configName, configValue }) => [configName, configValue])),
+      ]),
+    );
+  } catch (error) {
+    if (!rootOf(error).type?.endsWith('_AUTHORIZATION_FAILED')) throw error;
+    log.warn(
+      'the settings of our topics cannot be verified: our user may not DESCRIBE_CONFIGS them; ' +
+        '`npm run operator -- topics` prints the ACLs',
+    );
+    return null;
+  }
+}
+
+/** How long groups keep their place while nobody runs, milliseconds: the shortest of all brokers; null = not told. */
+export async function readOffsetsRetentionMs(
+  admin: Admin,
+  nodes: readonly number[],
+  log: Logger,
+): Promise<number | null> {
+  const name = 'offsets.retention.minutes';
+  try {
+    const { resources } = await admin.describeConfigs({
+      includeSynonyms: false,
+      resources: nodes.map((node) => ({
+        type: ConfigResourceTypes.BROKER,
+        name: String(node),
+        configNames: [name],
+      })),
+    });
+    const minutes = resources.flatMap(({ configEntries }) =>
+      configEntries
+        .filter(({ configName }) => configName === name)
+        .map(({ configValue }) => Number(configValue)),
+    );
+    if (minutes.length > 0 && minutes.every(Number.isFinite)) return Math.min(...minutes) * 60_000;
+    log.warn(`the brokers do not tell ${name}: make sure that it exceeds the retention of every topic`);
+  } catch (error) {
+    log.warn(
+      { error: rootOf(error).message },
+      `${name} of the brokers cannot be read: make sure that it exceeds the retention of every topic`,
+    );
+  }
+  return null;
+}
+
+/** Everything about one topic that is not as specified. Pure. */
+export function checkTopic(spec: TopicSpec, found: FoundTopic | undefined, options: CheckOptions): Finding[] {
+  // Whoever owns the events topic decides on it; that it is there has been seen, and events-topic-check.ts warns.
+  if (found === undefined || spec.isPlatform) return [];
+  return [
+    ...checkPartitions(spec, found),
+    ...checkReplicas(spec, found, options),
+    ...(found.settings === null ? [] : checkSettings(spec, found.settings, options)),
+  ];
+}
+
+function checkPartitions({ topic, shortName, partitions }: TopicSpec, found: FoundTopic): Finding[] {
+  if (found.partitions === partitions) return [];
+  const says = `${topic} has ${found.partitions} partitions, not ${partitions}`;
+  const repair =
+    shortName === 'directory'
+      ? 'its table is in one order only in one partition: stop every process, delete it and start again'
+      : 'keys would move to other partitions and lose their order: if it was created so, say ' +
+        `HOOKRAIL_KAFKA_PARTITIONS=${shortName}=${found.partitions} everywhere; if the count was changed, let every process drain it first`;
+  return [{ refuses: true, says: `${says}: ${repair}` }];
+}
+
+function checkReplicas(
+  { topic, replicationFactor }: TopicSpec,
+  found: FoundTopic,
+  { replicationFactor: asked }: CheckOptions,
+): Finding[] {
+  // Not asked for (sandbox): a cluster that has grown since is no reason to stop.
+  if (asked === null || found.replicas >= replicationFactor) return [];
+  const says =
+    `${topic} has ${found.replicas} ${found.replicas === 1 ? 'copy' : 'copies'}, not ${replicationFactor}: ` +
+    'raise it with kafka-reassign-partitions.sh, or lower HOOKRAIL_KAFKA_REPLICATION_FACTOR';
+  return [{ refuses: true, says }];
+}
+
+interface Rule {
+  readonly isGood: (found: string, spec: TopicSpec) => boolean;
+  readonly refuses: (found: string, spec: TopicSpec) => boolean;
+  readonly because: string;
+}
+
+const always = () => true;
+const never = () => false;
+/** Kafka's −1 is "no limit". */
+const amount = (text: string): number => (text === '-1' ? Number.POSITIVE_INFINITY : Number(text));
+const wanted = (spec: TopicSpec, name: string): string => spec.settings[name] ?? '';
+
+/** By setting; only those that a topic's specification names are looked at. */
+const RULES: Readonly<Record<string, Rule>> = {
+  'cleanup.policy': {
+    isGood: (found, spec) => found === wanted(spec, 'cleanup.policy'),
+    refuses: always,
+    because: 'records would vanish, or pile up for ever',
+  },
+  'message.timestamp.type': {
+    isGood: (found, spec) => found === wanted(spec, 'message.timestamp.type'),
+    refuses: always,
+    because: 'delays are counted from the time of append',
+  },
+  'max.message.bytes': {
+    isGood: (found, spec) => Number(found) >= Number(wanted(spec, 'max.message.bytes')),
+    refuses: always,
+    because: 'a record that does not fit would stop its partition',
+  },
+  'retention.ms': {
+    isGood: (found, spec) => amount(found) >= Number(wanted(spec, 'retention.ms')),
+    refuses: (found, spec) => amount(found) <= spec.delayMs,
+    because: 'what waits longer than that is deleted before it is sent',
+  },
+  'delete.retention.ms': {
+    isGood: (found, spec) => Number(found) >= Number(wanted(spec, 'delete.retention.ms')),
+    refuses: never,
+    because: 'a process that was away longer would not hear of what was deleted',
+  },
+  'segment.ms': {
+    isGood: (found, spec) => Number(found) <= Number(wanted(spec, 'segment.ms')),
+    refuses: never,
+    because: 'old records stay on disk and are read again',
+  },
+};
+
+/** Rules of production: with a single broker there is nothing to be in sync with. */
+const RULES_OF_PRODUCTION: Readonly<Record<string, Rule>> = {
+  'min.insync.replicas': {
+    isGood: (found, spec) => Number(found) >= Number(wanted(spec, 'min.insync.replicas')),
+    refuses: always,
+    because: 'what was acknowledged could be lost with one broker',
+  },
+  'unclean.leader.election.enable': {
+    isGood: (found) => found === 'false',
+    refuses: always,
+    because: 'what was acknowledged could be lost in an election',
+  },
+};
+
+function checkSettings(
+  spec: TopicSpec,
+  settings: ReadonlyMap<string, string>,
+  { environment, brokers }: CheckOptions,
+): Finding[] {
+  const rules = environment === 'production' ? { ...RULES, ...RULES_OF_PRODUCTION } : RULES;
+  const findings = Object.entries(rules).flatMap(([name, { isGood, refuses, because }]) => {
+    const found = settings.get(name);
+    const value = spec.settings[name];
+    if (found === undefined || value === undefined || isGood(found, spec)) return [];
+    const says =
+      `${spec.topic} has ${name}=${found}, not ${value}: ${because}; set it with kafka-configs.sh ` +
+      `--bootstrap-server ${brokers.join(',')} --alter --topic ${spec.topic} --add-config ${name}=${value}`;
+    return [{ refuses: refuses(found, spec), says }];
+  });
+  const bytes = settings.get('retention.bytes');
+  if (bytes === undefined || bytes === '-1' || spec.settings['cleanup.policy'] === 'compact') return findings;
+  const says = `${spec.topic} has retention.bytes=${bytes}: a busy day deletes records before they are sent; unset it`;
+  return [...findings, { refuses: false, says }];
+}
+
+/**
+ * A group that nobody ran for longer than its offsets are kept starts again from the beginning: whatever the topic still
+ * holds would be sent a second time. A warning in the sandbox, where Kafka's own default (7 days) is met.
+ */
+export function checkOffsetsRetention(
+  specs: readonly TopicSpec[],
+  found: ReadonlyMap<string, FoundTopic>,
+  offsetsMs: number | null,
+  { environment }: CheckOptions,
+): Finding[] {
+  if (offsetsMs === null) return [];
+  const kept = specs
+    .filter(({ hasGroup, isPlatform }) => hasGroup && !isPlatform)
+    .map((spec) => {
+      const retention = found.get(spec.topic)?.settings?.get('retention.ms') ?? wanted(spec, 'retention.ms');
+      return { topic: spec.topic, ms: amount(retention) };
+    });
+  const longest = kept.reduce((a, b) => (b.ms > a.ms ? b : a));
+  if (offsetsMs > longest.ms) return [];
+  const repair = Number.isFinite(longest.ms)
+    ? `set it to more than ${Math.ceil(longest.ms / 60_000)} on every broker`
+    : `limit the retention of ${longest.topic}`;
+  const says =
+    `offsets.retention.minutes of the brokers is ${offsetsMs / 60_000}, and ${longest.topic} keeps records ` +
+    `${Number.isFinite(longest.ms) ? `for ${Math.ceil(longest.ms / 60_000)} minutes` : 'for ever'}: ` +
+    `after a long stop old webhooks would be sent again; ${repair}`;
+  return [{ refuses: environment === 'production', says }];
+}

@@ -1,0 +1,232 @@
+import type { Admin } from 'kafkajs';
+import { TIERS, type Tier } from '../../../domain/retry.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { ConfigError } from '../../../runtime/config.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { explainKafkaError, KafkaUnusable, rootOf } from '../client/client.ts';
+import type { Right } from '../rights/missing-rights.ts';
+import { checkEventsTopic, readEventsSettings } from './events-topic-check.ts';
+import {
+  checkOffsetsRetention,
+  checkTopic,
+  type Finding,
+  readOffsetsRetentionMs,
+  readTopics,
+} from './topic-check.ts';
+import { createMissingTopics, LOOK_AGAIN_MS, SEEN_WITHIN_MS } from './topic-creation.ts';
+
+/** Full names. */
+export interface TopicNames {
+  readonly events: string;
+  readonly deliver: string;
+  readonly retry: Readonly<Record<Tier, string>>;
+  readonly test: string;
+  readonly replay: string;
+  readonly journal: string;
+  readonly dead: string;
+  readonly quarantine: string;
+  readonly directory: string;
+}
+
+/** One topic as it must be. */
+export interface TopicSpec {
+  readonly topic: string;
+  /** As HOOKRAIL_KAFKA_PARTITIONS names it: without the prefix. */
+  readonly shortName: string;
+  readonly partitions: number;
+  readonly replicationFactor: number;
+  /** Settings given at creation, by their Kafka names. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** How long a record waits before it is due, milliseconds: it must not be deleted earlier. */
+  readonly delayMs: number;
+  /** Whether a consumer group keeps its place in it. */
+  readonly hasGroup: boolean;
+  /** The platform's: made by us in the sandbox only, and never verified. */
+  readonly isPlatform: boolean;
+}
+
+export interface TopicOptions {
+  readonly topicPrefix: string;
+  readonly eventsTopic: string;
+  /** Counts other than ours, by short name. */
+  readonly partitions: Readonly<Record<string, number>>;
+}
+
+export interface PrepareOptions extends TopicOptions {
+  /** Named in messages. */
+  readonly brokers: readonly string[];
+  readonly environment: 'sandbox' | 'production';
+  /** Null = as many as the cluster has brokers, at most 3. */
+  readonly replicationFactor: number | null;
+  /** Whether missing topics may be created. */
+  readonly createTopics: boolean;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The command that grants our user a right. */
+  readonly grant?: (right: Right) => string;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const REPLICATION_FACTOR_MAX = 3;
+export function topicNames(prefix: string, eventsTopic: string): TopicNames {
+  const own = (name: string) => `${prefix}${name}`;
+  const retry = Object.fromEntries(TIERS.map((tier) => [tier, own(`retry.${tier}s`)]));
+  return {
+    events: eventsTopic,
+    deliver: own('deliver'),
+    retry: retry as Record<Tier, string>,
+    test: own('test'),
+    replay: own('replay'),
+    journal: own('journal'),
+    dead: own('dead'),
+    quarantine: own('quarantine'),
+    directory: own('directory'),
+  };
+}
+
+/** All of them. */
+export function topicList(names: TopicNames): string[] {
+  const { retry, ...rest } = names;
+  return [...Object.values<string>(rest), ...Object.values<string>(retry)];
+}
+
+/** The short tiers are the busy ones: most deliveries that fail at all fail once or twice. */
+const retryPartitions = (tier: Tier): number => (tier <= 66 ? 24 : 12);
+
+/** Append time, so that a record is due and expires by the broker's clock and not by that of whoever produced it. */
+const APPENDED = { 'message.timestamp.type': 'LogAppendTime' };
+const ROLLED_HOURLY = { 'segment.ms': String(HOUR_MS) };
+const kept = (ms: number) => ({ 'cleanup.policy': 'delete', 'retention.ms': String(ms) });
+/** Kafka's own default, said all the same: a cluster may have another. */
+const BATCH_BYTES_MAX = 1_048_588;
+const RECORD_BYTES = { 'max.message.bytes': String(BATCH_BYTES_MAX) };
+/** Key and value of a record of ours: what is left of a batch when its own fields and the headers are written. */
+export const RECORD_BYTES_MAX = BATCH_BYTES_MAX - 4 * 1024;
+/** A bad record is shelved whole, with the reason, however large the platform's topic let it be. */
+const WHOLE_RECORD_BYTES = { 'max.message.bytes': String(4 * 1024 * 1024) };
+
+/** Every topic as it must be. Throws ConfigError for a count of an unknown topic, and for two topics of one name. */
+export function topicSpecs(options: TopicOptions, replicationFactor: number): TopicSpec[] {
+  const names = topicNames(options.topicPrefix, options.eventsTopic);
+  const safe = {
+    'min.insync.replicas': String(Math.max(1, replicationFactor - 1)),
+    'unclean.leader.election.enable': 'false',
+  };
+  type Rest = Partial<Pick<TopicSpec, 'topic' | 'delayMs' | 'hasGroup' | 'isPlatform'>>;
+  const spec = (
+    shortName: string,
+    partitions: number,
+    settings: TopicSpec['settings'],
+    rest: Rest = {},
+  ): TopicSpec => ({
+    topic: `${options.topicPrefix}${shortName}`,
+    shortName,
+    partitions: options.partitions[shortName] ?? partitions,
+    replicationFactor,
+    settings: { ...RECORD_BYTES, ...settings, ...safe },
+    delayMs: 0,
+    hasGroup: true,
+    isPlatform: false,
+    ...rest,
+  });
+  const week = { ...kept(7 * DAY_MS), ...APPENDED };
+  const shelf = { ...kept(30 * DAY_MS), ...APPENDED };
+  const specs = [
+    spec('events', 12, week, { topic: names.events, isPlatform: true }),
+    spec('deliver', 24, week),
+    ...TIERS.map((tier) => {
+      const delayMs = tier * 1000;
+      const settings = { ...kept(7 * DAY_MS + delayMs), ...APPENDED, ...ROLLED_HOURLY };
+      return spec(`retry.${tier}s`, retryPartitions(tier), settings, { delayMs });
+    }),
+    spec('test', 6, week),
+    spec('replay', 12, week),
+    spec('journal', 12, week),
+    spec('dead', 6, shelf, { hasGroup: false }),
+    // Deleted by age although records are taken off by a null of their key: a shelf forgets after a month in any case.
+    spec('quarantine', 6, { ...shelf, ...WHOLE_RECORD_BYTES }, { hasGroup: false }),
+    spec('directory', 1, directorySettings(), { hasGroup: false }),
+  ];
+  refuseMisnamed(specs, options);
+  return specs;
+}
+
+function directorySettings(): TopicSpec['settings'] {
+  return { 'cleanup.policy': 'compact', 'delete.retention.ms': String(7 * DAY_MS), ...ROLLED_HOURLY };
+}
+
+function refuseMisnamed(specs: readonly TopicSpec[], options: TopicOptions): void {
+  // One partition: the table is followed in one order.
+  const known = specs.map(({ shortName }) => shortName).filter((name) => name !== 'directory');
+  for (const name of Object.keys(options.partitions)) {
+    if (known.includes(name)) continue;
+    throw new ConfigError(
+      `HOOKRAIL_KAFKA_PARTITIONS names ${name}, whose count cannot be set: it takes ${known.join(', ')}`,
+    );
+  }
+  if (specs.filter(({ topic }) => topic === options.eventsTopic).length > 1) {
+    throw new ConfigError(`HOOKRAIL_EVENTS_TOPIC="${options.eventsTopic}" is also a topic of our own`);
+  }
+}
+
+/**
+ * Creates the topics that are missing, where that is allowed, and verifies all of them; never changes one that is there.
+ * Answers the partition count of every topic, the platform's included. Rejects with one clear line; what is only
+ * unwise is logged as a warning. Several processes may do this at once.
+ */
+export async function prepareTopics(
+  admin: Admin,
+  options: PrepareOptions,
+): Promise<ReadonlyMap<string, number>> {
+  try {
+    return await prepare(admin, options);
+  } catch (error) {
+    if (error instanceof KafkaUnusable || error instanceof ConfigError) throw error;
+    throw new KafkaUnusable(explainKafkaError(error, options.brokers), { cause: error });
+  }
+}
+
+async function prepare(admin: Admin, options: PrepareOptions): Promise<ReadonlyMap<string, number>> {
+  const { clock, log } = options;
+  const nodes = (await admin.describeCluster()).brokers.map(({ nodeId }) => nodeId);
+  const replicationFactor = options.replicationFactor ?? Math.min(REPLICATION_FACTOR_MAX, nodes.length);
+  const specs = topicSpecs(options, replicationFactor);
+  const deadline = clock.now() + SEEN_WITHIN_MS;
+  await createMissingTopics(admin, specs, nodes.length, deadline, options);
+  const found = await onceSeen(() => readTopics(admin, specs, log), deadline, clock);
+  const offsetsMs = await readOffsetsRetentionMs(admin, nodes, log);
+  const eventsSettings = await readEventsSettings(admin, options.eventsTopic);
+  const findings = [
+    ...specs.filter(({ isPlatform }) => isPlatform).flatMap((spec) => checkEventsTopic(spec, eventsSettings)),
+    ...specs.flatMap((spec) => checkTopic(spec, found.get(spec.topic), options)),
+    ...checkOffsetsRetention(specs, found, offsetsMs, options),
+  ];
+  report(findings, log);
+  return new Map(specs.map(({ topic }) => [topic, found.get(topic)?.partitions ?? 0]));
+}
+
+/** As many as one line bears; the others are told by the next start. */
+const TOLD_AT_ONCE_MAX = 5;
+
+function report(findings: readonly Finding[], log: Logger): void {
+  for (const { says } of findings.filter(({ refuses }) => !refuses)) log.warn(says);
+  const refused = findings.filter(({ refuses }) => refuses).map(({ says }) => says);
+  if (refused.length === 0) return;
+  const more = refused.length - TOLD_AT_ONCE_MAX;
+  const end = more > 0 ? `; and ${more} more` : '';
+  throw new KafkaUnusable(`${refused.slice(0, TOLD_AT_ONCE_MAX).join('; ')}${end}`);
+}
+
+const NOT_SEEN_YET = ['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'];
+
+async function onceSeen<Found>(read: () => Promise<Found>, deadline: number, clock: Clock): Promise<Found> {
+  for (;;) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!NOT_SEEN_YET.includes(rootOf(error).type ?? '') || clock.now() > deadline) throw error;
+      await clock.sleep(LOOK_AGAIN_MS);
+    }
+  }
+}

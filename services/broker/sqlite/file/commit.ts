@@ -1,0 +1,281 @@
+import type Database from 'better-sqlite3';
+import { FRESH, SeenEvents } from '../seen-events.ts';
+import { PAGE_BYTES } from './schema.ts';
+import {
+  type CommitReply,
+  EVENTS,
+  kindOf,
+  OPERATION,
+  type PartMessage,
+  RECORD_KINDS,
+  type RecordKind,
+  type Request,
+  ROW_FIELDS,
+  STREAMS,
+} from './wire.ts';
+
+/** A commit writes whole pages: those of the rows' tables, of positions and of recent events, however little is in it. */
+const PAGES_PER_COMMIT = 6;
+
+type Commit = Extract<Request, { kind: 'commit' }>;
+
+/**
+ * Writes commits: both parts of one in a single transaction. Runs in the thread that owns the file.
+ * Positions and ids are given out here, in the transaction: a commit that fails leaves no hole.
+ */
+export class Committer {
+  readonly #db: Database.Database;
+  readonly #schema: (kind: RecordKind) => number;
+  readonly #append: readonly Database.Statement[];
+  readonly #rowDelete: readonly Database.Statement[];
+  readonly #rowsDelete: readonly Database.Statement[];
+  readonly #statements: ReturnType<typeof prepare>;
+  readonly #seen: SeenEvents;
+  /** The next position per stream and the next id of a delayed task, as of the last commit. */
+  #next: number[];
+  #delayedNext: number;
+  /** As the file has it: see `moveDueTimes`. */
+  #setBy = 0;
+  /** Bytes written since the last checkpoint, about. */
+  bytesInWal = 0;
+
+  constructor(db: Database.Database, schemaIds: readonly number[]) {
+    this.#db = db;
+    this.#schema = (kind) => schemaIds[RECORD_KINDS.indexOf(kind)] ?? 0;
+    this.#append = STREAMS.map((stream) => db.prepare(`INSERT INTO log_${stream} VALUES (?, ?, ?, ?, ?)`));
+    this.#rowDelete = STREAMS.map((stream) => db.prepare(`DELETE FROM log_${stream} WHERE first = ?`));
+    this.#rowsDelete = STREAMS.map((stream) =>
+      db.prepare(`DELETE FROM log_${stream} WHERE first <= ? AND first + count - 1 <= ?`),
+    );
+    this.#statements = prepare(db);
+    this.#seen = new SeenEvents(db);
+    const next = db.prepare<[number], number>('SELECT next FROM position WHERE stream = ?').pluck();
+    this.#next = STREAMS.map((_, stream) => next.get(stream) ?? 0);
+    this.#delayedNext = next.get(STREAMS.length) ?? 0;
+  }
+
+  /** Applies a commit. Throws SqliteError when it could not; nothing of it is kept then. */
+  commit(request: Commit): Omit<CommitReply, 'spare'> {
+    const work = new Work(this.#next.slice(), this.#delayedNext, request.at);
+    this.#statements.begin.run();
+    try {
+      this.#apply(request.kept, work);
+      this.#apply(request.offered, work);
+      this.#savePositions(work);
+      if (request.setBy !== this.#setBy) this.#statements.setBySave.run(String(request.setBy));
+      this.#seen.save(work.at);
+      this.#statements.commit.run();
+    } catch (error) {
+      // Some errors roll back by themselves.
+      if (this.#db.inTransaction) this.#statements.rollback.run();
+      if (work.eventsChecked > 0) this.#seen.rolledBack();
+      throw error;
+    }
+    this.bytesInWal += PAGES_PER_COMMIT * PAGE_BYTES;
+    this.#setBy = request.setBy;
+    const delayedFirst = this.#delayedNext;
+    this.#next = work.next;
+    this.#delayedNext = work.delayedNext;
+    const { firsts, repeats, stale } = work;
+    return { kind: 'committed', firsts: Float64Array.from(firsts), delayedFirst, repeats, stale };
+  }
+
+  #apply(part: PartMessage, work: Work): void {
+    for (let at = 0; at < part.rows.length; at += ROW_FIELDS) {
+      const [stream, offset, length, count, checked] = part.rows.subarray(at, at + ROW_FIELDS) as unknown as [
+        number,
+        number,
+        number,
+        number,
+        number,
+      ];
+      const buffer = part.streams[stream];
+      if (!buffer) throw new Error(`a batch row of ${STREAMS[stream]} came without its bytes`);
+      const fresh = checked ? this.#recordSeen(part, buffer, offset, count, work) : count;
+      work.firsts.push(fresh === 0 ? -1 : (work.next[stream] ?? 0));
+      if (fresh === 0) continue;
+      const schema = this.#schema(kindOf(stream));
+      this.#append[stream]?.run(
+        work.next[stream],
+        count,
+        work.at,
+        schema,
+        Buffer.from(buffer, offset, length),
+      );
+      work.next[stream] = (work.next[stream] ?? 0) + count;
+      this.bytesInWal += length;
+    }
+    this.#operations(part, work);
+  }
+
+  /** Recognises events that came before. Answers how many did not. The known ones stay in the row, marked as done. */
+  #recordSeen(part: PartMessage, buffer: ArrayBuffer, offset: number, count: number, work: Work): number {
+    const bytes = Buffer.from(buffer);
+    const known: number[] = [];
+    let start = offset;
+    for (let index = 0; index < count; index += 1) {
+      const end = part.eventEnds[work.eventsChecked + index] ?? start;
+      const record = bytes.subarray(start, end);
+      start = end;
+      const seen = this.#seen.check(record);
+      if (seen === FRESH) continue;
+      known.push(index);
+      work.repeats.push(work.eventsChecked + index, seen);
+    }
+    work.eventsChecked += count;
+    if (known.length > 0 && known.length < count) {
+      const bits = new Uint8Array(Math.ceil(count / 8));
+      for (const index of known) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7));
+      this.#statements.rowDone.run(EVENTS, work.next[EVENTS], bits);
+    }
+    return count - known.length;
+  }
+
+  #operations(part: PartMessage, work: Work): void {
+    const { operationsBytes } = part;
+    const reader = new OperationReader(part.operations);
+    const on = this.#statements;
+    while (reader.position < operationsBytes) {
+      const kind = reader.u8();
+      switch (kind) {
+        case OPERATION.rowDelete: {
+          const stream = reader.f64();
+          const first = reader.f64();
+          this.#rowDelete[stream]?.run(first);
+          on.doneDelete.run(stream, first);
+          break;
+        }
+        case OPERATION.rowDone:
+          on.rowDone.run(reader.f64(), reader.f64(), reader.bytes());
+          break;
+        case OPERATION.rowsDeleteUpTo: {
+          const stream = reader.f64();
+          const last = reader.f64();
+          this.#rowsDelete[stream]?.run(last, last);
+          break;
+        }
+        case OPERATION.delayedInsert:
+          on.delayedInsert.run(
+            work.delayedNext++,
+            reader.f64(),
+            reader.f64(),
+            this.#schema('task'),
+            reader.bytes(),
+          );
+          break;
+        case OPERATION.delayedDelete:
+          on.delayedDelete.run(reader.f64());
+          break;
+        case OPERATION.directoryPut: {
+          const version = reader.f64();
+          const key = reader.bytes().toString();
+          const put = on.directoryPut.run(key, version, this.#schema('directory'), reader.bytes());
+          if (put.changes === 0) work.stale.push(work.directoryChanges);
+          work.directoryChanges += 1;
+          break;
+        }
+        case OPERATION.deadLetterInsert:
+          on.deadLetterInsert.run(this.#schema('deadLetter'), reader.bytes());
+          break;
+        case OPERATION.quarantineInsert:
+          on.quarantineInsert.run(this.#schema('quarantined'), reader.bytes());
+          break;
+        case OPERATION.quarantineDelete:
+          on.quarantineDelete.run(reader.f64());
+          break;
+        case OPERATION.deadLetterDelete:
+          on.deadLetterDelete.run(reader.f64());
+          break;
+        case OPERATION.probe:
+          on.probe.run(String(reader.f64()));
+          break;
+        default:
+          throw new Error(`unknown operation ${kind}`);
+      }
+    }
+    this.bytesInWal += operationsBytes;
+  }
+
+  #savePositions(work: Work): void {
+    const { positionSave } = this.#statements;
+    for (const [stream, next] of work.next.entries()) {
+      if (next !== this.#next[stream]) positionSave.run(stream, next);
+    }
+    if (work.delayedNext !== this.#delayedNext) positionSave.run(STREAMS.length, work.delayedNext);
+  }
+}
+
+/** What one commit gives out and finds. */
+class Work {
+  readonly next: number[];
+  delayedNext: number;
+  readonly at: number;
+  readonly firsts: number[] = [];
+  readonly repeats: number[] = [];
+  readonly stale: number[] = [];
+  eventsChecked = 0;
+  directoryChanges = 0;
+
+  constructor(next: number[], delayedNext: number, at: number) {
+    this.next = next;
+    this.delayedNext = delayedNext;
+    this.at = at;
+  }
+}
+
+class OperationReader {
+  readonly #bytes: Buffer;
+  position = 0;
+
+  constructor(buffer: ArrayBuffer) {
+    this.#bytes = Buffer.from(buffer);
+  }
+
+  u8(): number {
+    return this.#bytes[this.position++] ?? 0;
+  }
+
+  f64(): number {
+    const value = this.#bytes.readDoubleLE(this.position);
+    this.position += 8;
+    return value;
+  }
+
+  bytes(): Buffer {
+    const start = this.position + 4;
+    this.position = start + this.#bytes.readUInt32LE(this.position);
+    return this.#bytes.subarray(start, this.position);
+  }
+}
+
+function prepare(db: Database.Database) {
+  return {
+    begin: db.prepare('BEGIN IMMEDIATE'),
+    commit: db.prepare('COMMIT'),
+    rollback: db.prepare('ROLLBACK'),
+    positionSave: db.prepare(
+      'INSERT INTO position VALUES (?, ?) ON CONFLICT DO UPDATE SET next = excluded.next',
+    ),
+    rowDone: db.prepare(
+      'INSERT INTO log_done VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET bits = excluded.bits',
+    ),
+    doneDelete: db.prepare('DELETE FROM log_done WHERE stream = ? AND first = ?'),
+    setBySave: db.prepare(
+      "INSERT INTO meta VALUES ('set_by', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+    ),
+    delayedInsert: db.prepare('INSERT INTO delayed VALUES (?, ?, ?, ?, ?)'),
+    delayedDelete: db.prepare('DELETE FROM delayed WHERE id = ?'),
+    directoryPut: db.prepare(
+      `INSERT INTO directory VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE
+       SET version = excluded.version, schema = excluded.schema, blob = excluded.blob
+       WHERE excluded.version > version`,
+    ),
+    deadLetterInsert: db.prepare('INSERT INTO dead_letter(schema, blob) VALUES (?, ?)'),
+    quarantineInsert: db.prepare('INSERT INTO quarantine(schema, blob) VALUES (?, ?)'),
+    quarantineDelete: db.prepare('DELETE FROM quarantine WHERE id = ?'),
+    deadLetterDelete: db.prepare('DELETE FROM dead_letter WHERE id = ?'),
+    probe: db.prepare(
+      "INSERT INTO meta VALUES ('probe', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+    ),
+  };
+}

@@ -1,0 +1,189 @@
+/**
+ * What travels between the main thread and the thread that owns the file: few messages, each with a few big buffers
+ * that change hands instead of being copied. Nothing is an object per record.
+ */
+import { TASK_CLASSES, type TaskClass } from '../../../domain/task.ts';
+
+/** The append-only streams. The index is their number on the wire. */
+export const STREAMS = ['events', ...TASK_CLASSES, 'journal'] as const;
+export const EVENTS = 0;
+export const JOURNAL = STREAMS.length - 1;
+
+/** The number of a class of tasks: as a stream of first attempts, and in the table of delayed tasks. */
+export function streamOf(taskClass: TaskClass): number {
+  return STREAMS.indexOf(taskClass);
+}
+
+/** Record kinds whose writer schemas are kept in the file. */
+export const RECORD_KINDS = ['event', 'task', 'journal', 'directory', 'quarantined', 'deadLetter'] as const;
+export type RecordKind = (typeof RECORD_KINDS)[number];
+
+/** What every stream holds. */
+export function kindOf(stream: number): RecordKind {
+  if (stream === EVENTS) return 'event';
+  return stream === JOURNAL ? 'journal' : 'task';
+}
+
+/** Numbers per batch row in `PartMessage.rows`. */
+export const ROW_FIELDS = 5;
+
+/** One half of a commit. */
+export interface PartMessage {
+  /** Per batch row: stream, byte offset, byte length, record count, 1 if event ids are to be checked. */
+  readonly rows: Float64Array;
+  /** The rows' bytes by stream. */
+  readonly streams: readonly (ArrayBuffer | null)[];
+  /** Where each event of the checked rows ends, counted from the start of the stream's buffer. */
+  readonly eventEnds: Uint32Array;
+  /** Everything else, as operations one after the other (see OPERATION). */
+  readonly operations: ArrayBuffer;
+  readonly operationsBytes: number;
+}
+
+/** Operations: one byte of kind, then the fields named here (f64 little-endian; `bytes` = u32 length + bytes). */
+export const OPERATION = {
+  /** stream f64, first f64: every record of the batch row is done. */
+  rowDelete: 1,
+  /** stream f64, first f64, bytes: bit i = record i of the batch row is done. */
+  rowDone: 2,
+  /** stream f64, last f64: every batch row that ends at or before `last` is done. */
+  rowsDeleteUpTo: 3,
+  /** class f64, due f64, bytes: the task. */
+  delayedInsert: 4,
+  /** id f64. */
+  delayedDelete: 5,
+  /** version f64, bytes: the key, bytes: the change. */
+  directoryPut: 6,
+  /** bytes. */
+  deadLetterInsert: 7,
+  /** bytes. */
+  quarantineInsert: 8,
+  /** id f64. */
+  quarantineDelete: 9,
+  /** at f64: writes something small, to learn whether the disk takes writes again. */
+  probe: 10,
+  /** id f64. */
+  deadLetterDelete: 11,
+} as const;
+
+export type Request =
+  | {
+      readonly kind: 'commit';
+      /** The system's time. */
+      readonly at: number;
+      /** By how much the system's time is ahead of the clock that due times are written by, milliseconds. */
+      readonly setBy: number;
+      /** Settlements: tried until they are durable. */
+      readonly kept: PartMessage;
+      /** What was published: rejected when the commit fails. */
+      readonly offered: PartMessage;
+    }
+  | { readonly kind: 'readRows'; readonly stream: number; readonly from: number; readonly bytesMax: number }
+  | {
+      readonly kind: 'readDelayed';
+      readonly taskClass: number;
+      readonly due: number;
+      readonly id: number;
+      readonly limit: number;
+      readonly bytesMax: number;
+    }
+  | { readonly kind: 'readDelayedIds'; readonly taskClass: number; readonly ids: readonly number[] }
+  | { readonly kind: 'readDirectory'; readonly after: string; readonly limit: number }
+  | { readonly kind: 'readShelf'; readonly shelf: ShelfTable; readonly after: number; readonly limit: number }
+  | { readonly kind: 'readQuarantined'; readonly ids: readonly number[] }
+  | { readonly kind: 'forgetEvents'; readonly before: number; readonly limit: number }
+  | { readonly kind: 'close' };
+
+export type ShelfTable = 'quarantine' | 'dead_letter';
+
+export interface CommitReply {
+  readonly kind: 'committed';
+  /** Per batch row, kept rows first: the position of its first record, or −1 when all were known already. */
+  readonly firsts: Float64Array;
+  /** The id of the first delayed task inserted; the others follow by one, kept first. */
+  readonly delayedFirst: number;
+  /** Pairs: index among the checked events, 1 = known with the same content, 2 = with another. */
+  readonly repeats: readonly number[];
+  /** Which directory changes (by order) were not newer than what is known. */
+  readonly stale: readonly number[];
+  /** Buffers to write into again. */
+  readonly spare: readonly ArrayBuffer[];
+}
+
+export interface FailReply {
+  readonly kind: 'failed';
+  readonly code: string;
+  readonly message: string;
+  /** Trying again may help: the disk was full, say. */
+  readonly passing: boolean;
+  /** Given back for the next try. */
+  readonly kept: PartMessage;
+}
+
+/** Records as they were stored, to be decoded with the schema they were written with. */
+export interface StoredRow {
+  readonly first: number;
+  readonly count: number;
+  readonly at: number;
+  readonly schema: number;
+  readonly blob: Uint8Array;
+  /** Bit i = record i is done. */
+  readonly done: Uint8Array | null;
+}
+
+export interface StoredDelayed {
+  readonly id: number;
+  readonly due: number;
+  readonly schema: number;
+  readonly blob: Uint8Array;
+}
+
+export interface StoredRecord {
+  /** Its key or id. */
+  readonly key: string;
+  readonly schema: number;
+  readonly blob: Uint8Array;
+}
+
+/** How the file was found. */
+export interface Opened {
+  readonly kind: 'opened';
+  readonly instance: string;
+  /** Undone records per stream, and where each goes on. */
+  readonly pending: readonly number[];
+  readonly oldest: readonly number[];
+  readonly delayed: readonly number[];
+  /** Every schema records in the file were written with. */
+  readonly schemas: readonly { readonly id: number; readonly record: string; readonly schema: string }[];
+}
+
+export type Reply =
+  | Opened
+  | CommitReply
+  | FailReply
+  | { readonly kind: 'refused'; readonly message: string }
+  | {
+      readonly kind: 'rows';
+      readonly stream: number;
+      readonly rows: readonly StoredRow[];
+      readonly more: boolean;
+    }
+  | {
+      readonly kind: 'delayed';
+      readonly taskClass: number;
+      readonly rows: readonly StoredDelayed[];
+      readonly more: boolean;
+    }
+  | { readonly kind: 'records'; readonly records: readonly StoredRecord[]; readonly more: boolean }
+  | { readonly kind: 'forgotten'; readonly more: boolean }
+  /** A read failed; the thread goes on. */
+  | { readonly kind: 'unreadable'; readonly message: string; readonly fatal: boolean }
+  | { readonly kind: 'closed' };
+
+/** What the thread is started with. */
+export interface EngineThreadData {
+  readonly file: string;
+  readonly instance: string;
+  /** Today's writer schemas by record kind. */
+  readonly schemas: readonly { readonly record: RecordKind; readonly schema: string }[];
+}

@@ -1,0 +1,119 @@
+/** The thread that owns the data file. It answers every request, in order; commits and reads never overlap. */
+import { parentPort, workerData } from 'node:worker_threads';
+import Database from 'better-sqlite3';
+import { type ExclusiveLock, lockExclusively } from '../../../runtime/exclusive-lock.ts';
+import { Committer } from './commit.ts';
+import { Reader } from './reads.ts';
+import { instanceOf, isDamage, moveDueTimes, openDatabase, writerSchemas } from './schema.ts';
+import type { EngineThreadData, PartMessage, Reply, Request } from './wire.ts';
+
+/** After about this much written, the WAL is copied into the file: small enough to hold a commit up only shortly. */
+const CHECKPOINT_BYTES = 32 * 1024 * 1024;
+
+const port = parentPort;
+if (!port) throw new Error('services/broker/sqlite/file/worker.ts runs as a worker thread');
+const { file, instance, schemas } = workerData as EngineThreadData;
+
+interface Engine {
+  readonly lock: ExclusiveLock;
+  readonly db: Database.Database;
+  readonly committer: Committer;
+  readonly reader: Reader;
+}
+
+function open(): Engine | null {
+  let lock: ExclusiveLock | undefined;
+  let db: Database.Database | undefined;
+  try {
+    lock = lockExclusively(file);
+    db = openDatabase(file);
+    moveDueTimes(db);
+    const { ids, all } = writerSchemas(db, schemas);
+    const reader = new Reader(db);
+    const engine = { lock, db, committer: new Committer(db, ids), reader };
+    send({ kind: 'opened', instance: instanceOf(db, instance), ...reader.waiting(), schemas: all });
+    return engine;
+  } catch (error) {
+    db?.close();
+    lock?.release();
+    send({ kind: 'refused', message: error instanceof Error ? error.message : String(error) });
+    return null;
+  }
+}
+
+function send(reply: Reply, transfer: ArrayBuffer[] = []): void {
+  port?.postMessage(reply, transfer);
+}
+
+function commit(engine: Engine, request: Extract<Request, { kind: 'commit' }>): void {
+  try {
+    const committed = engine.committer.commit(request);
+    const spare = [...buffersOf(request.kept), ...buffersOf(request.offered)];
+    send({ ...committed, spare }, spare);
+  } catch (error) {
+    const code = error instanceof Database.SqliteError ? error.code : 'ERROR';
+    const message = error instanceof Error ? error.message : String(error);
+    const { kept } = request;
+    send({ kind: 'failed', code, message, passing: mayPass(code), kept }, buffersOf(kept));
+    return;
+  }
+  if (engine.committer.bytesInWal < CHECKPOINT_BYTES) return;
+  engine.committer.bytesInWal = 0;
+  try {
+    // The answer is out; the main thread gathers the next commit meanwhile.
+    engine.db.pragma('wal_checkpoint(PASSIVE)');
+  } catch {
+    // The commits stand in the WAL. What ails the disk shows at the next commit.
+  }
+}
+
+/**
+ * Whether the same commit may succeed later. Not after a failed fsync: the system may have dropped the pages and say
+ * "synced" next time; only a new process reads what the disk really has.
+ */
+function mayPass(code: string): boolean {
+  if (code === 'SQLITE_IOERR_FSYNC' || code === 'SQLITE_IOERR_DIR_FSYNC') return false;
+  return ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_BUSY'].some((passing) => code.startsWith(passing));
+}
+
+function buffersOf(part: PartMessage): ArrayBuffer[] {
+  return [...part.streams.filter((stream) => stream !== null), part.operations];
+}
+
+function read(engine: Engine, request: Exclude<Request, { kind: 'commit' | 'close' }>): Reply {
+  const { reader } = engine;
+  try {
+    switch (request.kind) {
+      case 'readRows':
+        return reader.rows(request);
+      case 'readDelayed':
+        return reader.delayed(request);
+      case 'readDelayedIds':
+        return reader.delayedIds(request);
+      case 'readDirectory':
+        return reader.directory(request);
+      case 'readShelf':
+        return reader.shelf(request);
+      case 'readQuarantined':
+        return reader.quarantined(request);
+      case 'forgetEvents':
+        return reader.forgetEvents(request);
+    }
+  } catch (error) {
+    const code = error instanceof Database.SqliteError ? error.code : 'ERROR';
+    return { kind: 'unreadable', message: `${code}: ${error}`, fatal: isDamage(code) };
+  }
+}
+
+const engine = open();
+if (engine) {
+  port.on('message', (request: Request) => {
+    if (request.kind === 'commit') commit(engine, request);
+    else if (request.kind === 'close') {
+      engine.db.close();
+      engine.lock.release();
+      send({ kind: 'closed' });
+      port.close();
+    } else send(read(engine, request));
+  });
+}

@@ -1,0 +1,76 @@
+import type { FailureCode } from '../../domain/attempt.ts';
+
+/**
+ * What an attempt has shown of the network between us and the receivers.
+ * `reached`: a receiver's address answered, with whatever. `silent`: nothing came back that a receiver must have sent.
+ * `no_such_name`: the resolver says that the name does not exist. `unknown`: it shows nothing.
+ */
+export type NetworkSign = 'reached' | 'silent' | 'no_such_name' | 'unknown';
+
+/**
+ * Why an attempt could not be made by our own fault. `machine_limit`: no file descriptor or memory is left.
+ * `egress_proxy`: the egress proxy cannot be used. `origin_connections`: all connections to the origin were in use.
+ */
+const OWN_FAULTS = ['machine_limit', 'egress_proxy', 'origin_connections'] as const;
+export type OwnFault = (typeof OWN_FAULTS)[number];
+
+export interface ConnectFailureFacts {
+  /** The rule by which the address guard refused. */
+  readonly blockedBy?: string;
+  /** `reached` unless given. */
+  readonly sign?: NetworkSign;
+  /** The attempt could not be made: not the receiver's failure. */
+  readonly ours?: OwnFault;
+}
+
+/** A connection did not come about. Its message is shown to merchants and holds no secret. */
+export class ConnectFailure extends Error {
+  override readonly name = 'ConnectFailure';
+  readonly failureCode: FailureCode;
+  readonly facts: ConnectFailureFacts;
+
+  constructor(failureCode: FailureCode, detail: string, facts: ConnectFailureFacts = {}) {
+    super(detail);
+    this.failureCode = failureCode;
+    this.facts = facts;
+  }
+}
+
+/** The machine's limits. They say nothing about the receiver, so the attempt is not counted. */
+const OURS: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
+/** There is no way to the address: a router or our own kernel says so, or nothing answers. */
+const UNREACHABLE: ReadonlySet<string> = new Set([
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+  'ENETDOWN',
+  'EHOSTDOWN',
+  'EADDRNOTAVAIL',
+  'EACCES',
+  'EPERM',
+]);
+
+/** Names the failure of a socket before TLS was established. */
+export function connectFailureOf(error: Error & { code?: string }): ConnectFailure {
+  if (error instanceof ConnectFailure) return error;
+  const code = error.code ?? '';
+  if (OURS.has(code)) {
+    return new ConnectFailure('connect_refused', code, { ours: 'machine_limit', sign: 'unknown' });
+  }
+  if (code === 'ECONNREFUSED') return new ConnectFailure('connect_refused', 'the connection was refused');
+  if (UNREACHABLE.has(code)) {
+    return new ConnectFailure('connect_refused', `the address cannot be reached: ${code}`, {
+      sign: 'silent',
+    });
+  }
+  if (code === 'ETIMEDOUT') {
+    return new ConnectFailure('connect_timeout', 'the connection timed out', { sign: 'silent' });
+  }
+  if (code === 'ECONNRESET' || code === 'EPIPE') {
+    return new ConnectFailure('connection_reset', 'the connection was closed during the TLS handshake');
+  }
+  // What is left is TLS: certificate, name, version, or bytes that are not TLS at all.
+  return new ConnectFailure(
+    'tls_error',
+    `TLS failed: ${code || 'handshake'}: ${error.message.slice(0, 200)}`,
+  );
+}

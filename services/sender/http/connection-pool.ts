@@ -1,0 +1,245 @@
+import type { Clock } from '../../runtime/clock.ts';
+import { Deadlines } from '../../runtime/deadlines.ts';
+import { Connection, type ConnectionLimits } from './connection.ts';
+import type { Connector } from './connector.ts';
+import type { HttpExchange } from './http-exchange.ts';
+import { type Origin, type OriginLimits, Origins, type Route, type Share } from './origins.ts';
+
+export interface PoolLimits extends ConnectionLimits, OriginLimits {
+  /** From so many milliseconds on, an exchange is slow. */
+  readonly slowAfterMs: number;
+  /** Idle connections kept open over all origins. */
+  readonly idleMax: number;
+  /** Idle connections kept open to one origin, over all merchants. */
+  readonly idlePerOriginMax: number;
+  /** A connection carries no further request after this many milliseconds. */
+  readonly ageMsMax: number;
+}
+
+/** This many reused connections, opened one after the other, were closed under a request before all are used once only. */
+const CLOSINGS_MAX = 3;
+const CLOSINGS_WINDOW_MS = 60_000;
+const SINGLE_USE_MS = 5 * 60_000;
+/** Ages are spread over this part of the limit, so that connections opened together do not end together. */
+const AGE_SPREAD = 0.25;
+/** The golden ratio's fraction: its multiples are spread evenly over 0 to 1. */
+const SPREAD_STEP = 0.618_034;
+
+/** Keep-alive connections per merchant and origin. */
+export class ConnectionPool {
+  readonly #clock: Clock;
+  readonly #connector: Connector;
+  readonly #limits: PoolLimits;
+  readonly #isTimely: (exchange: HttpExchange) => boolean;
+  readonly #origins: Origins;
+  readonly #slownesses: Deadlines<HttpExchange>;
+  /** Origins for which something waits, or came free, in this turn of the event loop. */
+  readonly #sendable = new Set<Origin>();
+  #idle = 0;
+  #spread = 0;
+
+  /** `isTimely`: what has waited for a connection still has time enough to be sent. */
+  constructor(
+    clock: Clock,
+    connector: Connector,
+    limits: PoolLimits,
+    isTimely: (exchange: HttpExchange) => boolean,
+  ) {
+    this.#clock = clock;
+    const slowness = { aheadMs: limits.slowAfterMs, extendsWhenHeldUp: true };
+    this.#slownesses = new Deadlines(clock, slowness, (exchange) => this.#outlasted(exchange));
+    this.#connector = connector;
+    this.#limits = limits;
+    this.#origins = new Origins(limits);
+    this.#isTimely = isTimely;
+  }
+
+  /** Sends on a free connection, on a new one, or, when exchanges of its kind have their most, as soon as one is over. */
+  send(exchange: HttpExchange): void {
+    const { origin: url, merchantId } = exchange.request;
+    const route = this.#origins.routeTo(url, merchantId);
+    const { origin } = route;
+    const queue = exchange.isSlow ? route.slow : route.quick;
+    queue.exchanges.push(exchange);
+    exchange.route = route;
+    shareOf(origin, exchange).waiting.append(queue);
+    this.#sendSoon(origin);
+  }
+
+  /** The exchange has ended. `isReusable`: its connection can carry another. */
+  done(exchange: HttpExchange, isReusable: boolean): void {
+    const { connection } = exchange;
+    if (!connection) return;
+    exchange.connection = null;
+    if (exchange.slowness) this.#slownesses.remove(exchange.slowness);
+    const { origin } = connection.route;
+    shareOf(origin, exchange).busy -= 1;
+    if (isReusable) this.#rest(connection);
+    else this.#drop(connection);
+    this.#sendSoon(origin);
+  }
+
+  /** The reused connection of this exchange ended unanswered: it goes on, on a fresh one. */
+  goOn(exchange: HttpExchange): void {
+    const { connection } = exchange;
+    if (!connection) return;
+    const { route } = connection;
+    this.#noteClosing(connection);
+    const fresh = this.#open(route);
+    this.#drop(connection);
+    this.#carry(fresh, exchange);
+  }
+
+  /** Connections that were opened before the last closing may have been closed together: they count as one. */
+  #noteClosing({ route, openedAt }: Connection): void {
+    if (openedAt < route.closedAt) return;
+    const now = this.#clock.now();
+    route.closings = this.#hadClosing(route) ? route.closings + 1 : 1;
+    route.closedAt = now;
+    if (route.closings < CLOSINGS_MAX) return;
+    route.closings = 0;
+    route.singleUseUntil = now + SINGLE_USE_MS;
+  }
+
+  /** The exchange takes long: it counts among the slow ones from now on. */
+  #outlasted(exchange: HttpExchange): void {
+    if (exchange.isSlow || !exchange.connection) return;
+    exchange.isSlow = true;
+    const { origin } = exchange.connection.route;
+    origin.quick.busy -= 1;
+    origin.slow.busy += 1;
+    this.#sendSoon(origin);
+  }
+
+  /**
+   * Not before what has come in this turn of the event loop is read: a receiver that closes right after its response, or
+   * says more than it was asked, has made its connection useless, and a request must not be lost on it.
+   */
+  #sendSoon(origin: Origin): void {
+    if (this.#sendable.size === 0) setImmediate(() => this.#sendAll());
+    this.#sendable.add(origin);
+  }
+
+  #sendAll(): void {
+    const origins = [...this.#sendable];
+    this.#sendable.clear();
+    for (const origin of origins) {
+      this.#sendWaiting(origin.quick);
+      this.#sendWaiting(origin.slow);
+      this.#dropSurplus(origin);
+    }
+  }
+
+  #sendWaiting(share: Share): void {
+    while (share.busy < share.most) {
+      const queue = share.waiting.first;
+      if (!queue) return;
+      share.waiting.remove(queue);
+      const next = queue.exchanges.shift();
+      if (queue.exchanges.length > 0) share.waiting.append(queue);
+      if (!next) continue;
+      if (next.isOver || !this.#isTimely(next)) next.timeOut();
+      else if (next.route) {
+        share.busy += 1;
+        if (!next.isSlow) next.slowness = this.#slownesses.add(next, this.#clock.now());
+        this.#carry(this.#takeFree(next.route) ?? this.#open(next.route), next);
+      }
+    }
+  }
+
+  /** Connections open or being opened, idle ones included. */
+  get open(): number {
+    let open = 0;
+    for (const origin of this.#origins.all()) open += origin.open;
+    return open;
+  }
+
+  /** Closes every idle connection. Requests must have ended. */
+  close(): void {
+    for (const { idle } of this.#origins.all()) {
+      for (const connection of idle.nodes()) this.#forget(connection);
+    }
+    this.#slownesses.clear();
+    this.#origins.clear();
+  }
+
+  #carry(connection: Connection, exchange: HttpExchange): void {
+    exchange.connection = connection;
+    connection.carry(exchange, this.#isSingleUse(connection.route));
+  }
+
+  #isSingleUse({ singleUseUntil }: Route): boolean {
+    return singleUseUntil > 0 && singleUseUntil > this.#clock.now();
+  }
+
+  #hadClosing({ closedAt }: Route): boolean {
+    return closedAt > 0 && this.#clock.now() - closedAt < CLOSINGS_WINDOW_MS;
+  }
+
+  #open(route: Route): Connection {
+    const { origin } = route;
+    const from = this.#clock.now();
+    this.#spread = (this.#spread + SPREAD_STEP) % 1;
+    const life = { from, until: from + this.#limits.ageMsMax * (1 - AGE_SPREAD * this.#spread) };
+    origin.open += 1;
+    route.open += 1;
+    const open = () => this.#connector.connect(origin.target);
+    return new Connection(route, this.#limits, life, open, (closed) => this.#forget(closed));
+  }
+
+  #rest(connection: Connection): void {
+    const { route } = connection;
+    if (this.#isSingleUse(route)) {
+      this.#drop(connection);
+      return;
+    }
+    connection.rest();
+    route.free.push(connection);
+    route.origin.idle.append(connection);
+    this.#idle += 1;
+  }
+
+  #takeFree(route: Route): Connection | undefined {
+    if (this.#isSingleUse(route)) return undefined;
+    for (;;) {
+      const free = route.free.pop();
+      if (!free) return undefined;
+      route.origin.idle.remove(free);
+      this.#idle -= 1;
+      if (free.isUsable(this.#clock)) return free;
+      this.#drop(free);
+    }
+  }
+
+  #dropSurplus({ idle }: Origin): void {
+    const { idleMax, idlePerOriginMax } = this.#limits;
+    while (this.#idle > idleMax || idle.size > idlePerOriginMax) {
+      if (!idle.first) return;
+      this.#forget(idle.first);
+    }
+  }
+
+  /** An idle connection was closed, by the receiver or by age, or is one too many. */
+  #forget(connection: Connection): void {
+    const { free, origin } = connection.route;
+    const place = free.indexOf(connection);
+    if (place < 0) return;
+    free.splice(place, 1);
+    origin.idle.remove(connection);
+    this.#idle -= 1;
+    this.#drop(connection);
+  }
+
+  #drop(connection: Connection): void {
+    const { route } = connection;
+    route.origin.open -= 1;
+    route.open -= 1;
+    connection.close();
+    if (route.open === 0 && !this.#isSingleUse(route) && !this.#hadClosing(route))
+      this.#origins.forget(route);
+  }
+}
+
+function shareOf(origin: Origin, { isSlow }: HttpExchange): Share {
+  return isSlow ? origin.slow : origin.quick;
+}

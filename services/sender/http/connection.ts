@@ -1,0 +1,136 @@
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { Client } from 'undici';
+import type { Clock } from '../../runtime/clock.ts';
+import { Link } from '../../runtime/linked-list.ts';
+import type { Established } from './connector.ts';
+import type { HttpExchange } from './http-exchange.ts';
+import type { Route } from './origins.ts';
+
+export interface ConnectionLimits {
+  /** Header names and values of one response, bytes. */
+  readonly responseHeaderBytesMax: number;
+  /** An idle connection is closed after this many milliseconds. */
+  readonly idleMs: number;
+}
+
+/** We stop using an idle connection this long before the receiver's announced time-out: a request is on its way that long. */
+const KEEP_ALIVE_MARGIN_MS = 1000;
+
+/**
+ * One TLS connection of one merchant to one origin, with undici's HTTP/1.1 client on it. Carries one exchange at a time.
+ * The list that it is linked into is the origin's list of idle connections.
+ */
+export class Connection extends Link<Connection> {
+  readonly route: Route;
+  /** When it began to open, milliseconds since the epoch. */
+  readonly openedAt: number;
+  readonly #client: Client;
+  #socket: TLSSocket | null = null;
+  #hasConnected = false;
+  /** The end of its age, by the clock that runs evenly. */
+  readonly #until: number;
+  #certificateUntil = Number.NEGATIVE_INFINITY;
+  #exchange: HttpExchange | null = null;
+  /** Requests given to it so far. */
+  #requests = 0;
+  /** Bytes that had come before the current exchange. */
+  #bytesBefore = 0;
+  /** Times that bytes came during the current exchange. */
+  #pieces = 0;
+
+  /** `open` is called once, for the first request. `onClosed` is called when the established connection has closed. */
+  constructor(
+    route: Route,
+    limits: ConnectionLimits,
+    life: { readonly from: number; readonly until: number },
+    open: () => Promise<Established>,
+    onClosed: (connection: Connection) => void,
+  ) {
+    super();
+    this.route = route;
+    this.openedAt = life.from;
+    this.#until = life.until;
+    this.#client = new Client(route.origin.url, {
+      pipelining: 1,
+      allowH2: false,
+      // The transport's own deadline ends everything: these two would not end a response that drips.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: limits.idleMs,
+      keepAliveMaxTimeout: limits.idleMs,
+      keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
+      maxHeaderSize: limits.responseHeaderBytesMax,
+      connect: (_, callback) => this.#connect(open, callback),
+    });
+    this.#client.on('disconnect', () => onClosed(this));
+  }
+
+  /** Sends the request as soon as the connection is established. `isLast`: says that the connection ends with it. */
+  carry(exchange: HttpExchange, isLast: boolean): void {
+    this.#exchange = exchange;
+    this.#requests += 1;
+    this.#pieces = 0;
+    this.#bytesBefore = this.#socket?.bytesRead ?? 0;
+    const { path, headers, body } = exchange.request;
+    this.#client.dispatch({ path, method: 'POST', headers, body, reset: isLast }, exchange);
+  }
+
+  /** Its exchange is over. */
+  rest(): void {
+    this.#exchange = null;
+  }
+
+  /** Whether it can carry another request: it is open, and neither it nor its certificate is too old. */
+  isUsable(clock: Clock): boolean {
+    if (this.#socket === null || this.#socket.destroyed) return false;
+    return clock.now() < this.#until && clock.wall() < this.#certificateUntil;
+  }
+
+  /** Whether it had carried an earlier exchange and ended before the first byte of an answer to this one. */
+  get endedUnanswered(): boolean {
+    return this.#requests > 1 && (this.#socket?.bytesRead ?? 0) === this.#bytesBefore;
+  }
+
+  /** Closes at once. An exchange that is still on it hears an error. */
+  close(): void {
+    this.#client.destroy(null, () => {});
+  }
+
+  /** undici asks again when a connection has ended before a request was written: that request belongs on another one. */
+  #connect(
+    open: () => Promise<Established>,
+    callback: (...result: [null, Socket] | [Error, null]) => void,
+  ): void {
+    if (this.#hasConnected) {
+      callback(new ClosedBeforeSending(), null);
+      return;
+    }
+    this.#hasConnected = true;
+    open().then(
+      ({ socket, certificateUntil }) => {
+        this.#socket = socket;
+        this.#certificateUntil = certificateUntil;
+        callback(null, socket);
+        // After undici's own listener: a piece is counted once it was parsed.
+        socket.on('readable', () => this.#counted(socket));
+      },
+      (error: Error) => callback(error, null),
+    );
+  }
+
+  #counted(socket: TLSSocket): void {
+    this.#pieces += 1;
+    this.#exchange?.received(this.#pieces, socket.bytesRead - this.#bytesBefore);
+  }
+}
+
+/** The connection was closed by the receiver, and nothing of the request was written to it. */
+class ClosedBeforeSending extends Error {
+  override readonly name = 'ClosedBeforeSending';
+  readonly code = 'ECONNRESET';
+
+  constructor() {
+    super('the receiver closed the connection before the request was sent');
+  }
+}

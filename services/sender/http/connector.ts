@@ -1,0 +1,236 @@
+import { constants } from 'node:crypto';
+import { isIP, type Socket } from 'node:net';
+import tls from 'node:tls';
+import type { Clock } from '../../runtime/clock.ts';
+import { Deadlines } from '../../runtime/deadlines.ts';
+import type { EgressProxy } from '../../runtime/egress-proxy.ts';
+import type { AddressGuard } from './address-guard.ts';
+import { type Dial, raceAddresses } from './address-race.ts';
+import { ConnectFailure, connectFailureOf } from './connect-failure.ts';
+import { openTunnel } from './egress-proxy.ts';
+import { certificateEnd, type KeptSession, keepSession, mayBeResumed } from './tls-session.ts';
+
+export interface ConnectorDeps {
+  readonly clock: Clock;
+  readonly guard: AddressGuard;
+  readonly secureContext: tls.SecureContext;
+  /** DNS, TCP and TLS together, milliseconds. */
+  readonly connectTimeoutMs: number;
+  /** Connects for us, except to what is exempt from the guard; null: we connect ourselves. */
+  readonly proxy: EgressProxy | null;
+}
+
+/** Where to connect, and the TLS session of an earlier connection there: its certificate was verified then. */
+export interface ConnectTarget {
+  /** Lower-case name, or an address without brackets. */
+  readonly host: string;
+  readonly port: number;
+  session: KeptSession | undefined;
+}
+
+/** A connection whose TLS is established and verified. */
+export interface Established {
+  readonly socket: tls.TLSSocket;
+  /** It carries no further request after this time: the end of its certificate, by the system's time. */
+  readonly certificateUntil: number;
+}
+
+/** Addresses tried for one connection. */
+const ADDRESSES_TRIED_MAX = 2;
+/** The second address is tried when the first has been silent for so long (RFC 8305, section 5). */
+const STAGGER_MS = 300;
+
+/** One context for every connection: parsing the authorities again costs 26 ms of the event loop each time. */
+export function secureContext(extraCa: string | null): tls.SecureContext {
+  const options = {
+    minVersion: 'TLSv1.2',
+    maxVersion: 'TLSv1.3',
+    // A receiver that renegotiates again and again would use up our CPU. TLSSocket.disableRenegotiation is for servers only.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+  } as const;
+  if (extraCa === null) return tls.createSecureContext(options);
+  return tls.createSecureContext({ ...options, ca: [...tls.rootCertificates, extraCa] });
+}
+
+/** Opens verified TLS connections to checked addresses, and to nothing else. */
+export class Connector {
+  readonly #deps: ConnectorDeps;
+  readonly #opening = new Set<Connecting>();
+  readonly #deadlines: Deadlines<Connecting>;
+
+  constructor(deps: ConnectorDeps) {
+    this.#deps = deps;
+    const deadline = { aheadMs: deps.connectTimeoutMs, extendsWhenHeldUp: true };
+    this.#deadlines = new Deadlines(deps.clock, deadline, (connecting) =>
+      connecting.end(timedOut(connecting)),
+    );
+  }
+
+  /** Resolves once TLS is established and verified; rejects with a ConnectFailure within the time-out. */
+  connect(target: ConnectTarget): Promise<Established> {
+    return new Promise((resolve, reject) => {
+      const connecting: Connecting = {
+        host: target.host,
+        stage: 'resolving',
+        isReached: false,
+        giveUp: () => {},
+        isOver: false,
+        end: () => {},
+      };
+      const deadline = this.#deadlines.add(connecting, this.#deps.clock.now());
+      connecting.end = (result) => {
+        if (connecting.isOver) return;
+        connecting.isOver = true;
+        this.#deadlines.remove(deadline);
+        this.#opening.delete(connecting);
+        if (result instanceof ConnectFailure) {
+          connecting.giveUp();
+          reject(result);
+        } else resolve(result);
+      };
+      this.#opening.add(connecting);
+      this.#open(target, connecting).then(connecting.end, (error: Error) =>
+        connecting.end(connectFailureOf(error)),
+      );
+    });
+  }
+
+  /** Gives up what is being opened. */
+  close(): void {
+    for (const connecting of [...this.#opening])
+      connecting.end(new ConnectFailure('connection_reset', 'closed'));
+    this.#deadlines.clear();
+  }
+
+  async #open(target: ConnectTarget, connecting: Connecting): Promise<Established> {
+    const { clock, guard } = this.#deps;
+    const addresses = await guard.addressesOf(target.host, target.port);
+    if (connecting.isOver) throw new ConnectFailure('connection_reset', 'closed');
+    connecting.stage = 'connecting';
+    const race = raceAddresses(
+      addresses.slice(0, ADDRESSES_TRIED_MAX),
+      (address, onConnected) => this.#dial(target, address, connecting, onConnected),
+      { clock, staggerMs: STAGGER_MS, mayGoOn: (error) => mayTryAnother(connecting, error) },
+    );
+    connecting.giveUp = () => race.cancel();
+    return race.result;
+  }
+
+  /** Connects to one address, through the egress proxy if there is one. */
+  #dial(
+    target: ConnectTarget,
+    address: string,
+    connecting: Connecting,
+    onConnected: () => void,
+  ): Dial<Established> {
+    const { guard, proxy } = this.#deps;
+    const connected = () => {
+      connecting.stage = 'handshaking';
+      onConnected();
+    };
+    if (proxy === null || guard.isExempt(target.host)) {
+      const handshake = this.#handshake(target, { host: address, port: target.port }, connected);
+      return { result: handshake.established, cancel: () => void handshake.socket.destroy() };
+    }
+    const tunnel = openTunnel(proxy, address, target.port);
+    let cancel = () => tunnel.cancel();
+    const result = tunnel.opened.then((socket) => {
+      cancel = () => void socket.destroy();
+      connected();
+      if (connecting.isOver) socket.destroy();
+      return this.#handshake(target, { socket }, () => {}).established;
+    });
+    return { result, cancel: () => cancel() };
+  }
+
+  #handshake(
+    target: ConnectTarget,
+    to: { readonly socket: Socket } | { readonly host: string; readonly port: number },
+    onConnected: () => void,
+  ): { readonly socket: tls.TLSSocket; readonly established: Promise<Established> } {
+    const { clock } = this.#deps;
+    const offered = target.session && mayBeResumed(target.session, clock) ? target.session : undefined;
+    const socket = tls.connect({
+      // An address, never a name: nothing is resolved after the check.
+      ...to,
+      // Server name indication is for names only (RFC 6066); literals are checked against the certificate's addresses.
+      servername: isIP(target.host) ? '' : target.host,
+      secureContext: this.#deps.secureContext,
+      session: offered?.bytes,
+      ALPNProtocols: ['http/1.1'],
+      // Said out loud, because an environment variable could switch it off otherwise.
+      rejectUnauthorized: true,
+      checkServerIdentity: (_, certificate) => tls.checkServerIdentity(target.host, certificate),
+    });
+    socket.setNoDelay(true);
+    // Through a proxy, the peer is the proxy, which was told the address.
+    if (!('socket' in to)) {
+      socket.once('connect', () => {
+        this.#checkPeer(target, socket);
+        onConnected();
+      });
+    }
+    keepSession(socket, offered, clock, (session) => {
+      target.session = session;
+    });
+    const established = new Promise<Established>((resolve, reject) => {
+      const closed = () => reject(new ConnectFailure('connection_reset', 'closed during the TLS handshake'));
+      socket.on('error', reject).on('close', closed);
+      socket.once('secureConnect', () => {
+        // What came in the same turn is read first: an answer that precedes the request must not be taken for its answer.
+        setImmediate(() => {
+          if (socket.readableLength > 0) socket.destroy(new ConnectFailure('protocol_error', SPOKE_FIRST));
+          if (socket.destroyed) return;
+          socket.off('error', reject).off('close', closed);
+          resolve({ socket, certificateUntil: certificateEnd(socket, offered) });
+        });
+      });
+    });
+    return { socket, established };
+  }
+
+  /** What the kernel connected to is what counts, whatever was asked for. */
+  #checkPeer({ host }: ConnectTarget, socket: tls.TLSSocket): void {
+    const { remoteAddress } = socket;
+    // Undefined: the connection is gone again already, and nothing can be sent on it.
+    if (remoteAddress === undefined || this.#deps.guard.permits(host, remoteAddress)) return;
+    const detail = `${host} led to an address that is not public`;
+    socket.destroy(
+      new ConnectFailure('blocked_address', detail, { blockedBy: 'remote_address', sign: 'unknown' }),
+    );
+  }
+}
+
+const SPOKE_FIRST = 'the receiver spoke before it was asked';
+
+/** Another address of the name may be up; one that answered in TLS speaks for all of them. */
+function mayTryAnother(connecting: Connecting, error: Error): boolean {
+  const { failureCode, facts } = connectFailureOf(error);
+  if (failureCode !== 'connect_refused') return false;
+  if ((facts.sign ?? 'reached') === 'reached') connecting.isReached = true;
+  return true;
+}
+
+/** A connection on its way. `stage` says where a time-out caught it. */
+interface Connecting {
+  readonly host: string;
+  stage: 'resolving' | 'connecting' | 'handshaking';
+  /** One of the addresses has refused: the network is there. */
+  isReached: boolean;
+  /** Ends what is open for it so far. */
+  giveUp(): void;
+  isOver: boolean;
+  end(result: Established | ConnectFailure): void;
+}
+
+function timedOut({ host, stage, isReached }: Connecting): ConnectFailure {
+  const sign = isReached ? 'reached' : 'silent';
+  switch (stage) {
+    case 'resolving':
+      return new ConnectFailure('dns_error', `${host} was not resolved in time`, { sign });
+    case 'connecting':
+      return new ConnectFailure('connect_timeout', 'the connection was not established in time', { sign });
+    case 'handshaking':
+      return new ConnectFailure('connect_timeout', 'the TLS handshake did not end in time');
+  }
+}

@@ -1,0 +1,272 @@
+import type { Dispatcher } from 'undici';
+import {
+  type Exchange,
+  type FailureCode,
+  RESPONSE_BODY_KEPT_BYTES,
+  type ResponseKept,
+} from '../../domain/attempt.ts';
+import type { Deadline } from '../../runtime/deadlines.ts';
+import {
+  ConnectFailure,
+  type ConnectFailureFacts,
+  type NetworkSign,
+  type OwnFault,
+} from './connect-failure.ts';
+import type { Connection } from './connection.ts';
+import { brokenExchange, failureCodeOf, isBroken } from './failure-names.ts';
+import type { Route } from './origins.ts';
+import { MASKED_BYTES_MAX, type SecretMask } from './secret-mask.ts';
+
+/** A body is read up to here so that the connection can be used again; a longer one ends the connection. */
+const BODY_READ_BYTES_MAX = 64 * 1024;
+/** The secret is looked for in this much of a body: beyond what is kept, so that one across the cut is found whole. */
+const BODY_MASKED_BYTES = RESPONSE_BODY_KEPT_BYTES + MASKED_BYTES_MAX;
+/** At most this much of the response's headers is kept for the log. */
+const HEADERS_KEPT_BYTES_MAX = 8 * 1024;
+/** More header lines than this are an attack, whatever their size. Names and values in turn: two entries each. */
+const HEADER_LINES_MAX = 256;
+/** Interim answers (1xx) before the real one. Endless ones would otherwise use the time-out up. */
+const INTERIM_MAX = 16;
+/**
+ * A response may come in so many pieces (TLS records), and a body in so many chunks: each costs some ten microseconds of
+ * the only event loop, however small it is.
+ */
+const PIECES_MAX = 1024;
+/** Bytes before the head is complete: also those that no header limit counts, such as spaces and interim heads. */
+const HEAD_WIRE_BYTES_MAX = 64 * 1024;
+/** Bytes of a whole response, framing included. */
+const WIRE_BYTES_MAX = 512 * 1024;
+
+/** A webhook request, ready to be sent. */
+export interface WebhookRequest {
+  /** Connections are never shared by two merchants. */
+  readonly merchantId: string;
+  /** `https://host[:port]`. */
+  readonly origin: string;
+  /** Path and query. */
+  readonly path: string;
+  /** Names and values in turn. */
+  readonly headers: string[];
+  readonly body: Uint8Array;
+  /** Removes the endpoint's secret from the response; null: there is none to remove. */
+  readonly mask: SecretMask | null;
+}
+
+/** How a request ended. */
+export interface Posted {
+  readonly exchange: Exchange;
+  /** Retry-After in seconds, when the receiver sent one as a number. */
+  readonly retryAfterSeconds: number | null;
+  /** Which rule of the address guard refused, or null. */
+  readonly blockedBy: string | null;
+  /** The attempt's evidence about our own network. */
+  readonly sign: NetworkSign;
+  /** The attempt could not be made by our own fault, and by which; null: it was made. */
+  readonly ours: OwnFault | null;
+  /** Milliseconds since the epoch. */
+  readonly endedAt: number;
+}
+
+/** Who is told that an exchange is over, before its promise is resolved. */
+export interface ExchangeOwner {
+  now(): number;
+  /** `isReusable`: the response came whole, so the connection may carry the next request. */
+  ended(exchange: HttpExchange, isReusable: boolean): void;
+  /** Its connection, used before, ended before the first byte of an answer: it is to be sent once more, on a fresh one. */
+  goOn(exchange: HttpExchange): void;
+}
+
+/**
+ * One request and its response, as undici's handler: no streams, no promise and no AbortSignal per request. Ends exactly
+ * once. The final status line and headers decide; a body that is cut off, too long or slow changes nothing.
+ */
+export class HttpExchange implements Dispatcher.DispatchHandler {
+  readonly request: WebhookRequest;
+  /** Where it is to go. The pool writes it. */
+  route: Route | null = null;
+  /** The connection that carries it, while there is one. The pool writes it. */
+  connection: Connection | null = null;
+  /** It takes long, or its endpoint did of late. The pool writes it. */
+  isSlow: boolean;
+  /** When its total time is over. The transport writes it. */
+  deadline: Deadline<HttpExchange> | null = null;
+  /** When it takes long, from when it has a connection. The pool writes it. */
+  slowness: Deadline<HttpExchange> | null = null;
+  readonly #owner: ExchangeOwner;
+  readonly #resolve: (posted: Posted) => void;
+  #status = 0;
+  #headers: [string, string][] = [];
+  #retryAfterSeconds: number | null = null;
+  #chunks: Buffer[] | null = null;
+  #bodyBytes = 0;
+  #bodyPieces = 0;
+  #interim = 0;
+  #isSent = false;
+  #isOver = false;
+
+  constructor(
+    request: WebhookRequest,
+    isSlow: boolean,
+    owner: ExchangeOwner,
+    resolve: (posted: Posted) => void,
+  ) {
+    this.request = request;
+    this.isSlow = isSlow;
+    this.#owner = owner;
+    this.#resolve = resolve;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** The total time is over: whatever has not come counts as missing. */
+  timeOut(): void {
+    if (!this.connection) this.#finish(NEVER_SENT, false, ORIGIN_BUSY);
+    else if (this.#interim > 0) this.#end('http_1xx', 'only interim responses came in time');
+    else if (this.#isSent) this.#end('response_timeout', 'no complete response in time');
+    else this.#end('connect_timeout', 'no connection in time');
+  }
+
+  /** Our own shutdown. A response whose headers came is a result all the same. */
+  interrupt(): void {
+    if (this.#status >= 200) this.#endByStatus(false);
+    else this.#finish({ kind: 'interrupted' }, false);
+  }
+
+  /** Its connection is established, and the request on its way. */
+  onRequestStart(): void {
+    this.#isSent = true;
+  }
+
+  onResponseStart({ rawHeaders }: Dispatcher.DispatchController, status: number): void {
+    if (this.#isOver) return;
+    const raw = Array.isArray(rawHeaders) ? rawHeaders : [];
+    if (raw.length > 2 * HEADER_LINES_MAX) {
+      this.#end('headers_too_large', `more than ${HEADER_LINES_MAX} header lines`);
+    } else if (status < 200) {
+      this.#interim += 1;
+      if (this.#interim > INTERIM_MAX) this.#end('http_1xx', `more than ${INTERIM_MAX} interim responses`);
+    } else {
+      this.#status = status;
+      this.#keepHeaders(raw);
+    }
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, bytes: Buffer): void {
+    if (this.#isOver) return;
+    const room = BODY_MASKED_BYTES - this.#bodyBytes;
+    this.#bodyBytes += bytes.length;
+    this.#bodyPieces += 1;
+    if (room > 0) {
+      // A copy: the bytes are a window into the socket's buffer, which must not be kept alive by the log.
+      const kept = Buffer.from(bytes.subarray(0, room));
+      if (this.#chunks) this.#chunks.push(kept);
+      else this.#chunks = [kept];
+    }
+    if (this.#bodyBytes > BODY_READ_BYTES_MAX || this.#bodyPieces > PIECES_MAX) this.#endByStatus(false);
+  }
+
+  onResponseEnd(): void {
+    this.#endByStatus(true);
+  }
+
+  /** Ends the exchange when its response has cost too much: pieces and bytes that have come so far. */
+  received(pieces: number, bytes: number): void {
+    if (this.#isOver) return;
+    if (pieces > PIECES_MAX)
+      this.#end('protocol_error', `the response head came in more than ${PIECES_MAX} pieces`);
+    else if (this.#status < 200 && bytes > HEAD_WIRE_BYTES_MAX)
+      this.#end('headers_too_large', 'the response head is too large');
+    else if (bytes > WIRE_BYTES_MAX) this.#endByStatus(false);
+  }
+
+  /** Its connection could not be established, or broke. */
+  onResponseError(_: unknown, error: Error & { code?: string }): void {
+    if (this.#isOver) return;
+    if (error instanceof ConnectFailure && this.#status < 200) {
+      const { failureCode, message, facts } = error;
+      this.#finish({ kind: 'failed', failureCode, detail: message, response: null }, false, facts);
+    } else if (this.connection?.endedUnanswered && isBroken(error)) {
+      // Once only: the fresh connection has carried nothing before.
+      this.#isSent = false;
+      this.#owner.goOn(this);
+    } else {
+      const { failureCode, detail } = brokenExchange(error, this.#interim > 0);
+      this.#end(failureCode, detail);
+    }
+  }
+
+  /** The exchange broke off: a failure, unless the final status had come. */
+  #end(failureCode: FailureCode, detail: string): void {
+    if (this.#status >= 200) this.#endByStatus(false);
+    else this.#finish({ kind: 'failed', failureCode, detail, response: null }, false);
+  }
+
+  #endByStatus(isReusable: boolean): void {
+    if (this.#isOver) return;
+    const response = this.#response();
+    const failureCode = failureCodeOf(this.#status);
+    const detail = `HTTP ${this.#status}`;
+    const exchange: Exchange =
+      failureCode === null
+        ? { kind: 'acknowledged', response }
+        : { kind: 'failed', failureCode, detail, response };
+    this.#finish(exchange, isReusable);
+  }
+
+  #finish(exchange: Exchange, isReusable: boolean, facts: ConnectFailureFacts = NO_FACTS): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#owner.ended(this, isReusable);
+    this.#resolve({
+      exchange,
+      retryAfterSeconds: this.#retryAfterSeconds,
+      blockedBy: facts.blockedBy ?? null,
+      sign: facts.sign ?? 'reached',
+      ours: facts.ours ?? null,
+      endedAt: this.#owner.now(),
+    });
+  }
+
+  #keepHeaders(raw: readonly (Buffer | string)[]): void {
+    const { mask } = this.request;
+    let room = HEADERS_KEPT_BYTES_MAX;
+    for (let i = 0; i + 1 < raw.length; i += 2) {
+      const name = textOf(raw[i]).toLowerCase();
+      const value = textOf(raw[i + 1]);
+      if (name === 'retry-after' && /^\d{1,9}$/.test(value)) this.#retryAfterSeconds = Number(value);
+      room -= name.length + value.length;
+      if (room < 0) return;
+      this.#headers.push(mask ? [mask.inText(name), mask.inText(value)] : [name, value]);
+    }
+  }
+
+  #response(): ResponseKept {
+    const chunks = this.#chunks;
+    let read: Buffer = NO_BYTES;
+    if (chunks) read = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+    const masked = this.request.mask?.inBody(read) ?? read;
+    return {
+      status: this.#status,
+      headers: this.#headers,
+      body: masked.subarray(0, RESPONSE_BODY_KEPT_BYTES),
+      bodyTruncated: this.#bodyBytes > read.length || masked.length > RESPONSE_BODY_KEPT_BYTES,
+    };
+  }
+}
+
+/** It waited for a connection until it was too late: others to its origin had all that there may be. */
+const NEVER_SENT: Exchange = {
+  kind: 'failed',
+  failureCode: 'connect_timeout',
+  detail: 'no connection to the origin became free in time',
+  response: null,
+};
+const NO_BYTES = Buffer.alloc(0);
+const NO_FACTS: ConnectFailureFacts = {};
+const ORIGIN_BUSY: ConnectFailureFacts = { ours: 'origin_connections', sign: 'unknown' };
+
+function textOf(raw: Buffer | string | undefined): string {
+  return typeof raw === 'string' ? raw : (raw?.toString('latin1') ?? '');
+}

@@ -1,0 +1,139 @@
+import type { Clock } from '../../runtime/clock.ts';
+import { Deadlines } from '../../runtime/deadlines.ts';
+import type { EgressProxy } from '../../runtime/egress-proxy.ts';
+import { LANE_OPTIONS } from '../lanes/lane-options.ts';
+import {
+  AddressGuard,
+  dnsResolver,
+  type EgressPolicy,
+  hostsResolver,
+  type Resolve,
+} from './address-guard.ts';
+import { ConnectionPool, type PoolLimits } from './connection-pool.ts';
+import { Connector, secureContext } from './connector.ts';
+import { type ExchangeOwner, HttpExchange, type Posted, type WebhookRequest } from './http-exchange.ts';
+
+export type { Posted, WebhookRequest };
+
+/** Sends webhooks. Never throws and never rejects for a fault of the network or the receiver. */
+export interface Transport {
+  /** Makes one exchange; ends within the total time-out. `isSlow`: others to its endpoint take long. */
+  post(request: WebhookRequest, isSlow?: boolean): Promise<Posted>;
+  /** Ends every exchange in flight as interrupted, because we stop. */
+  interrupt(): void;
+  /** Interrupts, and closes every connection. May be called twice. */
+  close(): Promise<void>;
+}
+
+export interface TransportOptions {
+  readonly clock: Clock;
+  /** Everything from the call to the end of the response, milliseconds. */
+  readonly totalTimeoutMs: number;
+  /** DNS, TCP and TLS together, milliseconds. */
+  readonly connectTimeoutMs: number;
+  /** Where requests may go; the same policy as at create and update. */
+  readonly egress: EgressPolicy;
+  /** Connects for us; see Connector. */
+  readonly proxy?: EgressProxy | null;
+  /** PEM of authorities trusted besides the system's, or null. */
+  readonly extraCa: string | null;
+  readonly limits?: Partial<TransportLimits>;
+  /** Resolves merchants' names; the DNS unless given. */
+  readonly resolve?: Resolve;
+}
+
+const TRANSPORT_LIMITS = {
+  /** Many merchants share a gateway, so this is well above one endpoint's window. */
+  connectionsPerOriginMax: 256,
+  /** Behind one gateway some merchants' systems may hang: they do not take the others' connections. */
+  connectionsPerOriginSlowMax: 768,
+  /** As long as the lanes wait before an attempt is slow to them. */
+  slowAfterMs: LANE_OPTIONS.demoteAfterMs,
+  idleMax: 4096,
+  idlePerOriginMax: 512,
+  originsMax: 10_000,
+  /** Shorter than the 5 s after which common servers close: a request must not meet a closing connection. */
+  idleMs: 4000,
+  /** A name that was moved to another address, and a certificate that was renewed, are noticed after so long. */
+  ageMsMax: 5 * 60_000,
+  responseHeaderBytesMax: 16 * 1024,
+} as const satisfies TransportLimits;
+
+export type TransportLimits = PoolLimits;
+
+/** The transport over HTTPS/1.1, on undici. Throws when the extra authority cannot be parsed. */
+export function openTransport(options: TransportOptions): HttpTransport {
+  return new HttpTransport(options);
+}
+
+export class HttpTransport implements Transport, ExchangeOwner {
+  readonly #clock: Clock;
+  readonly #connector: Connector;
+  readonly #pool: ConnectionPool;
+  readonly #deadlines: Deadlines<HttpExchange>;
+  #isClosed = false;
+
+  constructor(options: TransportOptions) {
+    const { clock, totalTimeoutMs, connectTimeoutMs } = options;
+    const dnsTimeoutMs = Math.ceil(connectTimeoutMs / 2);
+    const guard = new AddressGuard(options.egress, {
+      resolve: options.resolve ?? dnsResolver(dnsTimeoutMs),
+      resolveExempt: hostsResolver,
+    });
+    this.#clock = clock;
+    this.#connector = new Connector({
+      clock,
+      guard,
+      secureContext: secureContext(options.extraCa),
+      connectTimeoutMs: Math.min(connectTimeoutMs, totalTimeoutMs),
+      proxy: options.proxy ?? null,
+    });
+    const limits = { ...TRANSPORT_LIMITS, ...options.limits };
+    // With less than half of its time left, the receiver would be blamed for what it had no time for.
+    const isTimely = ({ deadline }: HttpExchange) =>
+      deadline !== null && deadline.dueAt - clock.now() > totalTimeoutMs / 2;
+    this.#pool = new ConnectionPool(clock, this.#connector, limits, isTimely);
+    const deadline = { aheadMs: totalTimeoutMs, extendsWhenHeldUp: true };
+    this.#deadlines = new Deadlines(clock, deadline, (exchange) => exchange.timeOut());
+  }
+
+  post(request: WebhookRequest, isSlow = false): Promise<Posted> {
+    return new Promise((resolve) => {
+      const exchange = new HttpExchange(request, isSlow, this, resolve);
+      exchange.deadline = this.#deadlines.add(exchange, this.#clock.now());
+      if (this.#isClosed) exchange.interrupt();
+      else this.#pool.send(exchange);
+    });
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  /** An exchange is over: its connection is free for another, or closed. */
+  ended(exchange: HttpExchange, isReusable: boolean): void {
+    if (exchange.deadline) this.#deadlines.remove(exchange.deadline);
+    this.#pool.done(exchange, isReusable);
+  }
+
+  goOn(exchange: HttpExchange): void {
+    this.#pool.goOn(exchange);
+  }
+
+  interrupt(): void {
+    for (const exchange of this.#deadlines.items()) exchange.interrupt();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.interrupt();
+    this.#connector.close();
+    this.#pool.close();
+    this.#deadlines.clear();
+  }
+
+  /** Connections open or being opened: shown in metrics, and bounded. */
+  get openConnections(): number {
+    return this.#pool.open;
+  }
+}

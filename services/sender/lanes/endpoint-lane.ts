@@ -1,0 +1,206 @@
+import type { Deadline } from '../../runtime/deadlines.ts';
+import { Link } from '../../runtime/linked-list.ts';
+import { Allowance } from './allowance.ts';
+import { type LaneOptions, slowMost } from './lane-options.ts';
+import type { Passage, PassageResult } from './lanes.ts';
+import { TaskQueue } from './task-queue.ts';
+
+/** How much one attempt's duration moves the mean. */
+const MEAN_WEIGHT = 0.2;
+const MEAN_MS_START = 50;
+/** A response this young speaks for an endpoint, whatever is still on its way. */
+const ANSWERING_MS = 1000;
+/** At its pace, an endpoint that takes this long drains a burst in its own time, not in ours. */
+const QUICK_MS = 40;
+
+/** An endpoint's place among those that wait for something. */
+export class Turn extends Link<Turn> {
+  readonly lane: EndpointLane;
+
+  constructor(lane: EndpointLane) {
+    super();
+    this.lane = lane;
+  }
+}
+
+/** The state of one endpoint: its window, the tasks that wait for it, how long its attempts take. */
+export class EndpointLane {
+  readonly id: string;
+  readonly queue = new TaskQueue();
+  /** Its place among those that could start an attempt but for a free slot. */
+  readonly ready = new Turn(this);
+  /** Its place among those that have something waiting. */
+  readonly busy = new Turn(this);
+  /** When it is looked at again although nothing of it has ended. */
+  look: Deadline<EndpointLane> | null = null;
+  /** Of what waits, how much waits for us alone; the lanes keep it. */
+  waitingForUs = 0;
+  /** The last period in which a task came for it. */
+  seenIn = -1;
+  /** Tasks parked and not seen again, as far as this process knows. */
+  parked = 0;
+  /** Time at which a task was last parked. */
+  parkedAt = Number.NEGATIVE_INFINITY;
+  isWaking = false;
+  /** Tasks parked for the shortest time lately. */
+  readonly soon: Allowance;
+  inFlight = 0;
+  probes = 0;
+  /** Attempts in the slow lane. */
+  readonly slow = new Set<Passage>();
+  /** Its last word was that it is slow: further attempts start in the slow lane. */
+  isSlow = false;
+  readonly #options: LaneOptions;
+  #window: number;
+  #meanMs = MEAN_MS_START;
+  #hasFailed = false;
+  #startedAt = Number.NEGATIVE_INFINITY;
+  #heardAt = Number.NEGATIVE_INFINITY;
+  #succeededAt = Number.NEGATIVE_INFINITY;
+  #succeededSlowlyAt = Number.NEGATIVE_INFINITY;
+  /** Attempts begun before this were under way when the endpoint came back: they say nothing about it now. */
+  #hungBefore = Number.NEGATIVE_INFINITY;
+  #hung = 0;
+  #narrowUntil = 0;
+
+  constructor(id: string, options: LaneOptions) {
+    this.id = id;
+    this.#options = options;
+    this.#window = options.windowStart;
+    this.soon = new Allowance(options.parkedSoonMs);
+  }
+
+  get isIdle(): boolean {
+    return this.inFlight === 0 && this.queue.size === 0 && this.parked === 0;
+  }
+
+  /** Returns true when another attempt may start. `slow`: slow attempts in flight over all endpoints. */
+  hasRoom(now: number, slow: number): boolean {
+    const options = this.#options;
+    const isAnswering = this.isAnswering(now);
+    if (this.#slowOnes >= slowMost(options, slow, isAnswering)) return false;
+    if (!this.isSilent(now)) return this.inFlight - this.#hung < this.#windowAt(now);
+    if (this.inFlight === 0) return true;
+    return this.probes < options.probesMax && now - this.#startedAt >= options.probeEveryMs;
+  }
+
+  /** An attempt starts. */
+  started(passage: Passage, now: number): void {
+    passage.isProbe = this.isSilent(now);
+    if (passage.isProbe) this.probes += 1;
+    // Nothing was asked of it before: its silence begins now.
+    if (this.inFlight === 0) this.#heardAt = Math.max(this.#heardAt, now);
+    this.inFlight += 1;
+    this.#startedAt = now;
+  }
+
+  /** An attempt has ended: adjusts the window and the mean duration to how it went. */
+  ended(passage: Passage, result: PassageResult, now: number): void {
+    this.inFlight -= 1;
+    if (passage.isProbe) this.probes -= 1;
+    const wasHung = passage.startedAt < this.#hungBefore;
+    if (wasHung && this.#hung > 0) this.#hung -= 1;
+    if (result === 'uncounted' || (wasHung && result === 'failure')) return;
+    this.#learn(result, passage.startedAt, now);
+  }
+
+  #learn(result: Exclude<PassageResult, 'uncounted'>, startedAt: number, now: number): void {
+    const durationMs = now - startedAt;
+    const isQuick = durationMs < this.#options.demoteAfterMs;
+    const isBack = result === 'success' && this.isSilent(now);
+    this.#meanMs += MEAN_WEIGHT * (durationMs - this.#meanMs);
+    this.#hasFailed = result !== 'success';
+    if (result !== 'failure' || isQuick) this.#heardAt = now;
+    if (result === 'success') {
+      this.#succeededAt = now;
+      if (!isQuick) this.#succeededSlowlyAt = now;
+    }
+    this.#window = this.#windowAfter(result);
+    if (isBack) this.#comeBack(startedAt);
+    if (isQuick && this.isSlow) {
+      this.isSlow = false;
+      this.#meanMs = durationMs;
+    }
+  }
+
+  /** The endpoint responds again: what hangs since before neither fills its window nor narrows it. */
+  #comeBack(startedAt: number): void {
+    this.#hungBefore = startedAt;
+    this.#hung = 0;
+    for (const each of this.slow) if (each.startedAt < startedAt) this.#hung += 1;
+    this.#window = Math.max(this.#window, this.#options.windowStart);
+  }
+
+  /** An endpoint that rejects half of what it gets, quickly, keeps its pace: all of it would be late otherwise. */
+  #windowAfter(result: Exclude<PassageResult, 'uncounted'>): number {
+    const { windowStart } = this.#options;
+    switch (result) {
+      case 'success': {
+        const most = this.#windowMax;
+        return this.#window < most ? this.#window + 1 : Math.max(most, this.#window - 1);
+      }
+      case 'rejected':
+        return Math.max(Math.min(windowStart, this.#window), this.#window - 1);
+      case 'failure':
+        return Math.max(1, this.#window >> 1);
+    }
+  }
+
+  /**
+   * As wide as there is use for: to one that answers within milliseconds, more in flight at once goes no faster, and is
+   * more connections at both ends.
+   */
+  get #windowMax(): number {
+    const { windowMax, windowQuick, demoteAfterMs } = this.#options;
+    const wanted = Math.ceil(windowMax * (this.#meanMs / (demoteAfterMs / 2)));
+    return Math.min(windowMax, Math.max(windowQuick, wanted));
+  }
+
+  turnSlow(): void {
+    this.isSlow = true;
+    this.#meanMs = Math.max(this.#meanMs, this.#options.demoteAfterMs);
+  }
+
+  /** The receiver asked for time (429, Retry-After): one attempt at a time until then. */
+  narrow(until: number): void {
+    this.#narrowUntil = Math.max(this.#narrowUntil, until);
+  }
+
+  /** Nothing speaks against it: what waits for it waits for us. */
+  isHealthy(now: number): boolean {
+    return !this.isSlow && !this.#hasFailed && now >= this.#narrowUntil && !this.#isAtItsPace;
+  }
+
+  /** Its window cannot grow, and it answers in its own time: a burst for it would hold up everybody behind it. */
+  get #isAtItsPace(): boolean {
+    return this.#meanMs > QUICK_MS && this.#window >= this.#windowMax;
+  }
+
+  /**
+   * It succeeded a moment ago: the window says what it can take. Once it is slow only slow successes count: quick ones
+   * are from before.
+   */
+  isAnswering(now: number): boolean {
+    const succeededAt = this.isSlow ? this.#succeededSlowlyAt : this.#succeededAt;
+    return !this.#hasFailed && now - succeededAt < ANSWERING_MS && now >= this.#narrowUntil;
+  }
+
+  /** Its attempts hang: nothing has come back for a while. It is tried now and then, so that its return is noticed. */
+  isSilent(now: number): boolean {
+    return this.#slowOnes > 0 && now - this.#heardAt >= ANSWERING_MS;
+  }
+
+  /** Returns how many tasks it takes in `ms` at its present pace. The window of a healthy one grows as it is used. */
+  drainable(ms: number, now: number): number {
+    const window = this.isHealthy(now) ? this.#windowMax : this.#windowAt(now);
+    return Math.floor((ms * window) / Math.max(this.#meanMs, 1));
+  }
+
+  get #slowOnes(): number {
+    return this.slow.size - this.#hung;
+  }
+
+  #windowAt(now: number): number {
+    return now < this.#narrowUntil ? 1 : this.#window;
+  }
+}

@@ -1,0 +1,92 @@
+import type { Database } from 'better-sqlite3';
+import type { ErasureOrder } from '../../keeping.ts';
+import { unpackId } from '../codes.ts';
+
+/** Rows looked at in one step of a walk by age. */
+const SCAN_ROWS = 2000;
+/** Rows looked at in one step of an erasure, which looks at all. */
+const ERASURE_SCAN_ROWS = 10_000;
+
+/** A part of a table that was walked. */
+export interface Walked {
+  readonly seqs: readonly number[];
+  /** The last row that was looked at, or where the walk began. */
+  readonly reached: number;
+  readonly isDone: boolean;
+}
+
+interface ErasureRow {
+  readonly erasureId: number;
+  readonly entityId: Uint8Array | string;
+  readonly merchant: number | null;
+  readonly acceptedBefore: number;
+}
+
+/** Finds rows whose bodies are to go: by age, or of one entity. */
+export class BodyReads {
+  readonly #aged;
+  readonly #erasure;
+  readonly #unfinished;
+  readonly #erased;
+  readonly #last;
+
+  constructor(db: Database) {
+    const aged = (table: 'event' | 'delivery') =>
+      db.prepare(
+        `SELECT seq, created_at AS createdAt FROM ${table} WHERE seq >
+         (SELECT value FROM meta WHERE name = '${table}_bodies_removed_to') ORDER BY seq LIMIT ?`,
+      );
+    this.#aged = { event: aged('event'), delivery: aged('delivery') };
+    this.#erasure = db.prepare(
+      `SELECT erasure_id AS erasureId, entity_id AS entityId, merchant, accepted_before AS acceptedBefore
+       FROM erasure WHERE erasure_id = ?`,
+    );
+    this.#unfinished = db.prepare(
+      `SELECT erasure.erasure_id AS erasureId, erasure.entity_id AS entityId, m.merchant_id AS merchantId
+       FROM erasure LEFT JOIN log_merchant m ON m.seq = erasure.merchant WHERE erasure.done_at IS NULL
+       ORDER BY erasure.erasure_id`,
+    );
+    const isOf = 'ev.entity_id = ? AND (? IS NULL OR ev.merchant = ?) AND ev.created_at < ?';
+    this.#erased = {
+      event: db.prepare(`SELECT ev.seq FROM event ev WHERE ev.seq > ? AND ev.seq <= ? AND ${isOf}`).pluck(),
+      // In the order of deliveries: their events lie in nearly the same.
+      delivery: db
+        .prepare(
+          `SELECT d.seq FROM delivery d CROSS JOIN event ev ON ev.seq = d.event
+           WHERE d.seq > ? AND d.seq <= ? AND ${isOf}`,
+        )
+        .pluck(),
+    };
+    this.#last = {
+      event: db.prepare('SELECT coalesce(max(seq), 0) FROM event').pluck(),
+      delivery: db.prepare('SELECT coalesce(max(seq), 0) FROM delivery').pluck(),
+    };
+  }
+
+  /** Rows older than `before` that the walk has not come by, in the order they were recorded: nearly that of age. */
+  aged(table: 'event' | 'delivery', before: number, limit: number): Walked {
+    const seqs: number[] = [];
+    const rows = this.#aged[table].iterate(Math.min(limit, SCAN_ROWS));
+    for (const row of rows as IterableIterator<{ seq: number; createdAt: number }>) {
+      if (row.createdAt >= before) break;
+      seqs.push(row.seq);
+    }
+    return { seqs, reached: seqs.at(-1) ?? 0, isDone: seqs.length === 0 };
+  }
+
+  unfinished(): ErasureOrder[] {
+    const rows = this.#unfinished.all() as (ErasureOrder & { readonly entityId: Uint8Array | string })[];
+    return rows.map((row) => ({ ...row, entityId: unpackId(row.entityId) }));
+  }
+
+  /** Rows of an order's entity among the next ones after `from`. */
+  ofErasure(erasureId: number, table: 'event' | 'delivery', from: number): Walked & { readonly at: number } {
+    const order = this.#erasure.get(erasureId) as ErasureRow | undefined;
+    if (order === undefined) throw new Error(`there is no erasure ${erasureId}`);
+    const { entityId, merchant, acceptedBefore } = order;
+    const to = from + ERASURE_SCAN_ROWS;
+    const seqs = this.#erased[table].all(from, to, entityId, merchant, merchant, acceptedBefore) as number[];
+    const isDone = to >= (this.#last[table].get() as number);
+    return { seqs, reached: to, isDone, at: acceptedBefore };
+  }
+}

@@ -1,0 +1,141 @@
+import type { Database } from 'better-sqlite3';
+import {
+  disableReason,
+  type Health,
+  type HealthPolicy,
+  type Observation,
+  observe,
+} from '../../../domain/health.ts';
+import { type EndpointRow, SELECT_ENDPOINT, toEndpoint, toLastFailure } from '../management/endpoint-rows.ts';
+import type { OutboxWrites } from '../management/outbox-writes.ts';
+
+/** Endpoints kept in memory; beyond, they are read again. */
+const ENTRIES_MAX = 50_000;
+
+interface Entry {
+  readonly row: EndpointRow;
+  health: Health;
+  /** Lower ones are stale. Grows when the endpoint is switched off here. */
+  version: number;
+  status: string;
+  isChanged: boolean;
+}
+
+/**
+ * The endpoints' health as the journal tells it. Folded in memory, written once per endpoint and batch, in
+ * the batch's transaction. Whoever changes an endpoint otherwise says so with `forget`.
+ */
+export class EndpointHealth {
+  readonly #entries = new Map<string, Entry | null>();
+  readonly #changed: Entry[] = [];
+  readonly #policy: HealthPolicy;
+  readonly #outbox: OutboxWrites;
+  readonly #select;
+  readonly #write;
+  readonly #disable;
+
+  constructor(db: Database, outbox: OutboxWrites, policy: HealthPolicy) {
+    this.#policy = policy;
+    this.#outbox = outbox;
+    this.#select = db.prepare(`${SELECT_ENDPOINT} AND e.uuid = ?`);
+    this.#write = db.prepare(
+      `INSERT INTO endpoint_health VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (endpoint) DO UPDATE SET
+       failure_count = excluded.failure_count, exhausted_count = excluded.exhausted_count,
+       last_success_at = excluded.last_success_at, last_failure_at = excluded.last_failure_at,
+       last_failure_code = excluded.last_failure_code, last_failure_status = excluded.last_failure_status`,
+    );
+    this.#disable = db.prepare(
+      `UPDATE endpoint SET status = 'auto_disabled', disabled_at = :at, disabled_reason = :reason, updated_at
+       = :at,
+       version = version + 1 WHERE seq = :seq AND version = :version AND status = 'active' AND deleted_at IS
+        NULL`,
+    );
+  }
+
+  /**
+   * One attempt made under `version` of the endpoint. An older version says nothing about the present one.
+   */
+  observe(endpointId: string, version: number, seen: Observation): void {
+    const entry = this.#entry(endpointId);
+    if (!entry || version < entry.version) return;
+    if (!entry.isChanged) {
+      entry.isChanged = true;
+      this.#changed.push(entry);
+    }
+    entry.health = observe(entry.health, seen);
+    if (entry.status !== 'active') return;
+    const reason = disableReason(entry.health, seen, entry.row.activated_at, this.#policy);
+    if (reason !== null) this.#switchOff(entry, Math.floor(seen.endedAt), reason);
+  }
+
+  /** Writes what the batch changed. */
+  flush(): void {
+    for (const entry of this.#changed) {
+      const { failureCount, exhaustedCount, lastSuccessAt, lastFailureAt, lastFailure } = entry.health;
+      const code = lastFailure?.code ?? null;
+      const status = lastFailure?.responseStatus ?? null;
+      this.#write.run(
+        entry.row.seq,
+        failureCount,
+        exhaustedCount,
+        lastSuccessAt,
+        lastFailureAt,
+        code,
+        status,
+      );
+      entry.isChanged = false;
+    }
+    this.#changed.length = 0;
+    if (this.#entries.size > ENTRIES_MAX) this.#entries.clear();
+  }
+
+  /** The endpoint was changed elsewhere. */
+  forget(endpointId: string): void {
+    this.#entries.delete(endpointId);
+  }
+
+  /** The transaction was rolled back: what is in memory is not in the file. */
+  forgetAll(): void {
+    this.#entries.clear();
+    this.#changed.length = 0;
+  }
+
+  #switchOff(entry: Entry, at: number, reason: 'gone' | 'consecutive_failures'): void {
+    // Compare and set: whatever else changed the endpoint would have raised its version.
+    const { seq, uuid, merchant_id: merchantId } = entry.row;
+    if (this.#disable.run({ at, reason, seq, version: entry.version }).changes === 0) return;
+    entry.version += 1;
+    entry.status = 'auto_disabled';
+    const value = { ...toEndpoint(entry.row), status: 'auto_disabled', version: entry.version } as const;
+    this.#outbox.add({ kind: 'endpoint', id: uuid, version: entry.version, value });
+    this.#outbox.audit({
+      at,
+      actor: { kind: 'system' },
+      merchantId,
+      endpointId: uuid,
+      action: 'endpoint.auto_disable',
+      details: { reason, failureCount: entry.health.failureCount },
+    });
+  }
+
+  #entry(endpointId: string): Entry | null {
+    const known = this.#entries.get(endpointId);
+    if (known !== undefined) return known;
+    const row = this.#select.get(endpointId) as EndpointRow | undefined;
+    const entry = row
+      ? { row, health: toHealth(row), version: row.version, status: row.status, isChanged: false }
+      : null;
+    this.#entries.set(endpointId, entry);
+    return entry;
+  }
+}
+
+function toHealth(row: EndpointRow): Health {
+  return {
+    failureCount: row.failure_count,
+    exhaustedCount: row.exhausted_count,
+    lastSuccessAt: row.last_success_at,
+    lastFailureAt: row.last_failure_at,
+    lastFailure: toLastFailure(row),
+  };
+}

@@ -1,0 +1,218 @@
+import type { Database } from 'better-sqlite3';
+import { packId } from '../codes.ts';
+import { ErasureRows } from '../maintenance/erasure-rows.ts';
+import { isPassedOver, type MissedRows } from '../replays/missed-rows.ts';
+import { IdIndex } from './id-index.ts';
+import type { Head, RoutedEvent } from './journal-reader.ts';
+import { BODY_HEADER_BYTES } from './journal-wire.ts';
+
+/**
+ * Endpoint (its number), 0 or the code of a skip reason, and for a delivery its id and API version; 1 at the end when a
+ * replay made it.
+ */
+export type TraceLine =
+  | readonly [endpoint: number, skipped: number]
+  | readonly [endpoint: number, delivered: 0, deliveryId: string, apiVersion: number, byReplay?: 1];
+
+/** Writes the events of the log: the event, its bodies and its routing trace, once per event. */
+export class EventRows {
+  readonly index: IdIndex;
+  readonly erasures: ErasureRows;
+  #nextSeq: number;
+  readonly #insert;
+  readonly #complete;
+  readonly #stored;
+  readonly #bump;
+  readonly #bodies;
+  readonly #trace;
+  readonly #setTrace;
+  readonly #missed: MissedRows;
+  readonly #isRemoved;
+
+  constructor(db: Database, missed: MissedRows) {
+    this.#missed = missed;
+    this.index = new IdIndex(db, 'event');
+    this.erasures = new ErasureRows(db);
+    this.#nextSeq = nextSeq(db, 'event');
+    this.#insert = db.prepare(`INSERT INTO event VALUES (${Array(16).fill('?').join(', ')})`);
+    this.#complete = db.prepare(
+      `UPDATE event SET entity_kind = ?, simulated = ?, routed_at = ?, trace = ?, data = ?, bodies = ? WHERE
+       seq = ?`,
+    );
+    this.#stored = db.prepare(
+      `SELECT routed_at AS routedAt, created_at AS createdAt, trace, bodies,
+       bodies_removed_at IS NOT NULL AS isRemoved FROM event WHERE seq = ?`,
+    );
+    this.#bump = db.prepare('UPDATE event SET last_at = ? WHERE seq = ? AND last_at < ?');
+    this.#bodies = db.prepare('SELECT bodies FROM event WHERE seq = ?').pluck();
+    this.#trace = db.prepare('SELECT trace FROM event WHERE seq = ?').pluck();
+    this.#setTrace = db.prepare('UPDATE event SET trace = ? WHERE seq = ?');
+    this.#isRemoved = db.prepare('SELECT bodies_removed_at IS NOT NULL FROM event WHERE seq = ?').pluck();
+  }
+
+  find(eventId: string, merchant: number): number | undefined {
+    return this.index.find(merchant, eventId);
+  }
+
+  /** An event whose entity was erased after it was accepted is kept without its bodies. */
+  insert(event: Routing, merchant: number, lines: readonly TraceLine[]): { seq: number; isRemoved: boolean } {
+    const { at, acceptedAt, eventId, entityId, entityKind, type, subType, occurredAt } = event;
+    const trace = JSON.stringify(lines);
+    const createdAt = Math.floor(acceptedAt);
+    const seq = this.#nextSeq++;
+    const id = packId(eventId);
+    const entity = packId(entityId);
+    const isRemoved = this.erasures.covers(entityId, merchant, createdAt);
+    this.#insert.run(
+      seq,
+      id,
+      merchant,
+      entity,
+      entityKind,
+      type,
+      subType,
+      occurredAt,
+      event.simulated,
+      createdAt,
+      createdAt,
+      at,
+      trace,
+      isRemoved ? null : event.data,
+      isRemoved ? null : event.bodies,
+      isRemoved ? Math.floor(at) : null,
+    );
+    this.index.add(merchant, eventId, seq);
+    for (const line of lines) if (isPassedOver(line[1])) this.#missed.passOver(line[0], createdAt, seq);
+    return { seq, isRemoved };
+  }
+
+  /**
+   * The row of a delivery's event; made of the delivery when its routing was not recorded (yet, or it has
+   * none).
+   */
+  ofDelivery(head: Head, merchant: number, createdAt: number): number {
+    const known = this.index.find(merchant, head.eventId);
+    if (known !== undefined) {
+      this.touch(known, createdAt);
+      return known;
+    }
+    const seq = this.#nextSeq++;
+    const simulated = 0;
+    this.#insert.run(
+      seq,
+      packId(head.eventId),
+      merchant,
+      packId(head.entityId),
+      null,
+      head.type,
+      head.subType,
+      head.occurredAt,
+      simulated,
+      createdAt,
+      createdAt,
+      null,
+      null,
+      null,
+      null,
+      this.erasures.covers(head.entityId, merchant, createdAt) ? createdAt : null,
+    );
+    this.index.add(merchant, head.eventId, seq);
+    return seq;
+  }
+
+  /**
+   * The event has a row. Its first routing completes it; a repeated one (after a crash, perhaps with other
+   * endpoints) adds what the first did not have, and an endpoint once delivered to stays so.
+   */
+  complete(seq: number, event: Routing, lines: readonly TraceLine[]): void {
+    const stored = this.#stored.get(seq) as StoredRouting;
+    const trace = stored.trace === null ? lines : mergedTrace(JSON.parse(stored.trace), lines);
+    const merged = stored.bodies === null ? event.bodies : mergedBodies(stored.bodies, event.bodies);
+    // What was removed does not come back with a repeat.
+    const [data, bodies] = stored.isRemoved === 1 ? [null, null] : [event.data, merged];
+    const at = stored.routedAt ?? event.at;
+    const { entityKind, simulated } = event;
+    this.#complete.run(entityKind, simulated, at, JSON.stringify(trace), data, bodies, seq);
+    for (const line of trace) {
+      if (isPassedOver(line[1])) this.#missed.passOver(line[0], stored.createdAt, seq);
+      else if (line[1] === 0) this.#missed.removePassed(seq, line[0]);
+    }
+  }
+
+  /** A replay sends the event to an endpoint that it had passed over: from now on the trace says so. */
+  replayed(seq: number, endpoint: number, deliveryId: string, apiVersion: number): void {
+    const trace = this.#trace.get(seq) as string | null;
+    const lines = JSON.parse(trace ?? '[]') as TraceLine[];
+    const at = lines.findIndex((line) => line[0] === endpoint && line[1] !== 0);
+    if (at < 0) return;
+    lines[at] = [endpoint, 0, deliveryId, apiVersion, 1];
+    this.#setTrace.run(JSON.stringify(lines), seq);
+  }
+
+  /** A delivery of it was made then: the event must be kept as long as that. */
+  touch(seq: number, at: number): void {
+    this.#bump.run(at, seq, at);
+  }
+
+  /** Its bodies were removed: none is kept of its deliveries either. */
+  isRemoved(seq: number): boolean {
+    return this.#isRemoved.get(seq) === 1;
+  }
+
+  /** The event's body in an API version, if it has one. */
+  body(seq: number, apiVersion: number): Buffer | undefined {
+    const bodies = this.#bodies.get(seq) as Buffer | null;
+    return bodies === null ? undefined : bodyOf(bodies, apiVersion);
+  }
+}
+
+type Routing = Omit<RoutedEvent, 'lines'>;
+
+interface StoredRouting {
+  readonly routedAt: number | null;
+  readonly createdAt: number;
+  readonly trace: string | null;
+  readonly bodies: Buffer | null;
+  readonly isRemoved: number;
+}
+
+/** One body out of an event's bodies column. */
+export function bodyOf(bodies: Buffer, apiVersion: number): Buffer | undefined {
+  for (let at = 0; at < bodies.length; ) {
+    const start = at + BODY_HEADER_BYTES;
+    const end = start + bodies.readUInt32LE(at + 1);
+    if (bodies[at] === apiVersion) return bodies.subarray(start, end);
+    at = end;
+  }
+  return undefined;
+}
+
+function mergedBodies(first: Buffer, second: Buffer): Buffer {
+  const parts = [first];
+  for (let at = 0; at < second.length; ) {
+    const end = at + BODY_HEADER_BYTES + second.readUInt32LE(at + 1);
+    if (bodyOf(first, second[at] ?? 0) === undefined) parts.push(second.subarray(at, end));
+    at = end;
+  }
+  return Buffer.concat(parts);
+}
+
+function mergedTrace(first: readonly TraceLine[], second: readonly TraceLine[]): TraceLine[] {
+  const lines = new Map(first.map((line) => [line[0], line]));
+  for (const line of second) {
+    const before = lines.get(line[0]);
+    if (before === undefined || (before[1] !== 0 && line[1] === 0)) lines.set(line[0], line);
+  }
+  return [...lines.values()];
+}
+
+/** The number after the highest that ever may have been used: the index remembers deleted rows' numbers. */
+export function nextSeq(db: Database, table: 'event' | 'delivery'): number {
+  return db
+    .prepare(
+      `SELECT 1 + max(value, coalesce((SELECT max(seq) FROM ${table}), 0)) FROM meta WHERE name =
+       '${table}_indexed_to'`,
+    )
+    .pluck()
+    .get() as number;
+}

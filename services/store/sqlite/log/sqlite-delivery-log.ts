@@ -1,0 +1,129 @@
+import type { JournalEntry } from '../../../domain/journal.ts';
+import type { DeliveryLog, JournalPosition } from '../../store.ts';
+import type { ReaderOps } from '../reader.ts';
+import type { ThreadCalls } from '../thread-calls.ts';
+import type { WriterOps } from '../writer.ts';
+import { encodeJournal } from './journal-wire.ts';
+
+type Answer<Operation extends (...args: never[]) => unknown> = Awaited<ReturnType<Operation>>;
+
+/**
+ * The delivery log as the main thread has it: encodes batches, asks the threads, wakes who waits for an
+ * attempt.
+ */
+export class SqliteDeliveryLog implements DeliveryLog {
+  readonly #reader: ThreadCalls<ReaderOps>;
+  readonly #writer: ThreadCalls<WriterOps>;
+  readonly #watched: <T>(written: Promise<T>) => Promise<T>;
+  /** Who waits for an attempt, by delivery. */
+  readonly #waiting = new Map<string, Set<(isTried: boolean) => void>>();
+
+  constructor(
+    reader: ThreadCalls<ReaderOps>,
+    writer: ThreadCalls<WriterOps>,
+    watched: <T>(written: Promise<T>) => Promise<T>,
+  ) {
+    this.#reader = reader;
+    this.#writer = writer;
+    this.#watched = watched;
+  }
+
+  async applyJournal(position: JournalPosition, entries: readonly JournalEntry[]): Promise<void> {
+    const wire = encodeJournal(position, entries);
+    await this.#watched(this.#writer.call('applyJournal', [wire], [wire.numbers.buffer, wire.bytes.buffer]));
+    if (this.#waiting.size > 0) this.#wake(entries);
+  }
+
+  positionOf(partition: string): Promise<number | undefined> {
+    return this.#reader.call('positionOf', [partition]);
+  }
+
+  deliveries(...args: Parameters<DeliveryLog['deliveries']>): Promise<Answer<DeliveryLog['deliveries']>> {
+    return this.#reader.call('deliveries', args);
+  }
+
+  async delivery(...args: Parameters<DeliveryLog['delivery']>): Promise<Answer<DeliveryLog['delivery']>> {
+    const seq = await this.#writer.call('findDelivery', [args[2]]);
+    return this.#reader.call('delivery', [...args, seq]);
+  }
+
+  async event(...args: Parameters<DeliveryLog['event']>): Promise<Answer<DeliveryLog['event']>> {
+    const seq = await this.#writer.call('findEvent', args);
+    return this.#reader.call('event', [...args, seq]);
+  }
+
+  async waitForAttempt(deliveryId: string, signal: AbortSignal): Promise<boolean> {
+    // Listening starts before the look into the file: an attempt recorded between the two is heard.
+    let done = (_isTried: boolean) => {};
+    const heard = new Promise<boolean>((resolve) => {
+      done = resolve;
+    });
+    const stop = () => done(false);
+    const waiting = this.#waiting.get(deliveryId) ?? new Set();
+    this.#waiting.set(deliveryId, waiting.add(done));
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      if (signal.aborted) return false;
+      const isTried = async () => {
+        const seq = await this.#writer.call('findDelivery', [deliveryId]);
+        if (await this.#reader.call('isTried', [deliveryId, seq])) done(true);
+      };
+      const looked = isTried();
+      // A failing look ends the wait; a successful one that found nothing does not.
+      return await Promise.race([heard, looked.then(() => heard)]);
+    } finally {
+      signal.removeEventListener('abort', stop);
+      waiting.delete(done);
+      if (waiting.size === 0 && this.#waiting.get(deliveryId) === waiting) this.#waiting.delete(deliveryId);
+    }
+  }
+
+  async retain(before: number, limit: number): Promise<number> {
+    const olderThan = Math.floor(before);
+    let deleted = 0;
+    // Deliveries first: while one is left, its event must be there.
+    for (let isDone = false; !isDone && deleted < limit; ) {
+      const old = await this.#reader.call('oldDeliveries', [olderThan, limit - deleted]);
+      if (old.seqs.length > 0) deleted += await this.#delete('deleteDeliveries', old.seqs, olderThan);
+      isDone = old.isDone;
+    }
+    for (let isDone = deleted >= limit; !isDone && deleted < limit; ) {
+      const old = await this.#reader.call('oldEvents', [olderThan, limit - deleted]);
+      if (old.seqs.length > 0) deleted += await this.#delete('deleteEvents', old.seqs, olderThan);
+      isDone = old.isDone;
+    }
+    if (deleted === 0) await this.#watched(this.#writer.call('forgetErasures', [olderThan]));
+    return deleted;
+  }
+
+  async removeBodies(before: number, limit: number): Promise<number> {
+    const olderThan = Math.floor(before);
+    let walked = 0;
+    // Events first: an attempt that is recorded from then on knows that its body is not kept.
+    for (const table of ['event', 'delivery'] as const) {
+      if (walked >= limit) break;
+      const { seqs, reached } = await this.#reader.call('agedBodies', [table, olderThan, limit - walked]);
+      if (seqs.length === 0) continue;
+      await this.#watched(this.#writer.call('removeBodies', [table, seqs, olderThan, reached]));
+      walked += seqs.length;
+    }
+    return walked;
+  }
+
+  /** Nobody is left waiting. */
+  close(): void {
+    for (const waiting of this.#waiting.values()) for (const done of waiting) done(false);
+  }
+
+  #delete(op: 'deleteDeliveries' | 'deleteEvents', seqs: readonly number[], before: number): Promise<number> {
+    return this.#watched(this.#writer.call(op, [seqs, before]));
+  }
+
+  #wake(entries: readonly JournalEntry[]): void {
+    for (const entry of entries) {
+      if (entry.kind !== 'attempted' && entry.kind !== 'cancelled') continue;
+      const waiting = this.#waiting.get(entry.delivery.deliveryId);
+      if (waiting) for (const done of waiting) done(true);
+    }
+  }
+}

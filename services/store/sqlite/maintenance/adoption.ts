@@ -1,0 +1,123 @@
+import type { Database } from 'better-sqlite3';
+import type { DirectoryChange } from '../../../domain/directory.ts';
+import type { Endpoint } from '../../../domain/endpoint.ts';
+import { isMadeOfParts } from '../../../domain/ids.ts';
+import type { Merchant } from '../../../domain/merchant.ts';
+import type { OutboxWrites } from '../management/outbox-writes.ts';
+
+/** The hint of a secret that only senders can open. */
+const HINT_UNKNOWN = '…';
+
+/** Writes what the DIRECTORY stream knows better than this file, in the caller's transaction. Nothing of it is published. */
+export class Adoption {
+  readonly #outbox: OutboxWrites;
+  readonly #onChanged: (uuid: string) => void;
+  readonly #versionOf;
+  readonly #letGo;
+  readonly #delete;
+  readonly #tombstone;
+  readonly #write;
+  readonly #writeMerchant;
+
+  constructor(db: Database, outbox: OutboxWrites, onChanged: (uuid: string) => void) {
+    this.#outbox = outbox;
+    this.#onChanged = onChanged;
+    this.#versionOf = db.prepare('SELECT version FROM endpoint WHERE uuid = ?').pluck();
+    this.#delete = db.prepare(
+      `UPDATE endpoint SET deleted_at = :at, updated_at = :at, secret_ciphertext = '', secret_hint = '',
+       version = :version WHERE uuid = :uuid`,
+    );
+    // Whose it was, the stream does not say: nobody reads it, and its version is all that counts.
+    this.#tombstone = db.prepare(
+      `INSERT INTO endpoint (uuid, merchant_id, url, description, status, api_version, secret_key_id,
+       secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at, deleted_at)
+       VALUES (:uuid, '', '', '', 'disabled', '2.2.8', '', '', '', 1, :version, :at, :at, :at, :at)`,
+    );
+    this.#letGo = db.prepare('UPDATE endpoint SET deleted_at = ? WHERE uuid = ?');
+    this.#write = db.prepare(
+      `INSERT INTO endpoint (uuid, merchant_id, url, description, subscribed_events, status, api_version,
+       secret_key_id, secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at,
+       disabled_at)
+       VALUES (:uuid, :merchantId, :url, '', :subscribed, :status, :apiVersion, :keyId, :ciphertext, :hint,
+       :legacy, :version, :at, :at, :at, :disabledAt)
+       ON CONFLICT (uuid) DO UPDATE SET url = excluded.url, subscribed_events = excluded.subscribed_events,
+       status = excluded.status, activated_at = excluded.activated_at, disabled_at = excluded.disabled_at,
+       disabled_reason = NULL, secret_key_id = excluded.secret_key_id,
+       secret_hint = iif(secret_ciphertext = excluded.secret_ciphertext, secret_hint, excluded.secret_hint),
+       secret_ciphertext = excluded.secret_ciphertext, version = excluded.version,
+       updated_at = excluded.updated_at, deleted_at = NULL`,
+    );
+    this.#writeMerchant = db.prepare(
+      `INSERT INTO merchant (merchant_id, name, state, sender_account_details, version)
+       VALUES (:merchantId, :name, :state, :senderAccountDetails, :version)
+       ON CONFLICT (merchant_id) DO UPDATE SET name = excluded.name, state = excluded.state,
+       sender_account_details = excluded.sender_account_details, version = excluded.version
+       WHERE version < excluded.version`,
+    );
+  }
+
+  adopt(changes: readonly DirectoryChange[], at: number): void {
+    const whole = Math.floor(at);
+    // Endpoints may have exchanged URLs since: first all let go of theirs, then each takes its own.
+    const newer = changes.filter((change) => change.kind === 'endpoint' && this.#isNewer(change));
+    for (const { id } of newer) this.#letGo.run(whole, id);
+    for (const { kind, id, version, value } of newer) {
+      if (kind === 'endpoint' && value) this.#writeEndpoint(value, whole);
+      else if (this.#delete.run({ uuid: id, version, at: whole }).changes === 0) {
+        this.#tombstone.run({ uuid: id, version, at: whole });
+      }
+    }
+    for (const change of newer) {
+      this.#onChanged(change.id);
+      this.#note('endpoint.adopt', change, whole);
+    }
+    for (const change of changes) {
+      // Merchants are never deleted.
+      if (change.kind === 'merchant' && change.value && this.#takeMerchant(change.value)) {
+        this.#note('merchant.adopt', change, whole);
+      }
+    }
+  }
+
+  #isNewer({ id, version, value }: DirectoryChange): boolean {
+    const known = this.#versionOf.get(id) as number | undefined;
+    if (known !== undefined) return known < version;
+    // One that was made and deleted after the backup is worth no row, unless it may be made again: then its versions go on.
+    return value !== null || isMadeOfParts(id);
+  }
+
+  #writeEndpoint(endpoint: Endpoint, at: number): void {
+    const { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, legacy, version } = endpoint;
+    this.#write.run({
+      uuid,
+      merchantId,
+      url,
+      subscribed: subscribedEvents && JSON.stringify(subscribedEvents),
+      status,
+      apiVersion,
+      keyId: secret.keyId,
+      ciphertext: secret.ciphertext,
+      hint: HINT_UNKNOWN,
+      legacy: legacy ? 1 : 0,
+      version,
+      at,
+      disabledAt: status === 'active' ? null : at,
+    });
+  }
+
+  #takeMerchant({ merchantId, name, state, senderAccountDetails, version }: Merchant): boolean {
+    const row = { merchantId, name, state, senderAccountDetails: senderAccountDetails ? 1 : 0, version };
+    return this.#writeMerchant.run(row).changes > 0;
+  }
+
+  #note(action: string, change: DirectoryChange, at: number): void {
+    const { kind, id, version, value } = change;
+    const details = { version, deleted: value === null };
+    const actor = { kind: 'system' } as const;
+    if (kind === 'merchant') this.#outbox.audit({ at, actor, merchantId: id, action, details });
+    else {
+      const merchantId = value?.merchantId ?? null;
+      this.#outbox.audit({ at, actor, merchantId, endpointId: id, action, details });
+    }
+  }
+}

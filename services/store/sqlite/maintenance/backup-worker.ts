@@ -1,0 +1,50 @@
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { workerData } from 'node:worker_threads';
+import { openConnection } from '../connection.ts';
+import { mainThread } from '../thread-serve.ts';
+
+/** A thread for one copy: readers and the writer go on beside it (write-ahead log, one snapshot). */
+export interface BackupData {
+  readonly file: string;
+  readonly to: string;
+}
+
+export type BackupDone =
+  | { readonly ok: true; readonly bytes: number }
+  | { readonly ok: false; readonly reason: string };
+
+/** Under its own name only when all of it is on the disk: half a copy is never taken for one. */
+function copy({ file, to }: BackupData): number {
+  const partial = `${to}.partial`;
+  rmSync(partial, { force: true });
+  // Of its owner alone: it holds names and account numbers, as the store does. An empty file may be filled.
+  closeSync(openSync(partial, 'wx', 0o600));
+  const db = openConnection(file, 'read');
+  try {
+    db.prepare('VACUUM INTO ?').run(partial);
+  } finally {
+    db.close();
+  }
+  sync(partial);
+  renameSync(partial, to);
+  sync(dirname(to));
+  return statSync(to).size;
+}
+
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}
+
+function run(data: BackupData): BackupDone {
+  try {
+    return { ok: true, bytes: copy(data) };
+  } catch (error) {
+    rmSync(`${data.to}.partial`, { force: true });
+    return { ok: false, reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+mainThread().postMessage(run(workerData as BackupData));

@@ -1,0 +1,67 @@
+import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { lockExclusively } from '../../../runtime/exclusive-lock.ts';
+import { createPrivately } from '../../../runtime/private-files.ts';
+import { damaged, isDamage } from '../connection.ts';
+import { MIGRATIONS } from '../migrations/migrate.ts';
+
+/** Files that belong to a store's database by its name. */
+const SIDE_FILES = ['-wal', '-shm'] as const;
+
+/**
+ * Puts a backup in the place of the store at `file`; what was there is kept beside it. Nobody may have the store open.
+ * Answers where the old one lies, null when there was none. Throws, changing nothing, when the backup is not a sound
+ * store of a layout that this build knows, or the store is in use.
+ */
+export function restoreSqliteStore(file: string, from: string): { readonly keptAs: string | null } {
+  verify(from);
+  const lock = lockExclusively(file);
+  try {
+    const incoming = `${file}.incoming`;
+    createPrivately(incoming);
+    copyFileSync(from, incoming);
+    // The copy has the backup's mode on some file systems.
+    chmodSync(incoming, 0o600);
+    const keptAs = existsSync(file) ? freeName(`${file}.before-restore`) : null;
+    if (keptAs !== null) {
+      // Its side files first: the database without them would be an older one.
+      for (const end of SIDE_FILES) if (existsSync(file + end)) renameSync(file + end, keptAs + end);
+      renameSync(file, keptAs);
+    }
+    for (const end of SIDE_FILES) rmSync(file + end, { force: true });
+    renameSync(incoming, file);
+    return { keptAs };
+  } finally {
+    lock.release();
+  }
+}
+
+function verify(backup: string): void {
+  if (!existsSync(backup)) throw new Error(`${backup} does not exist`);
+  let db: Database.Database | undefined;
+  try {
+    db = new Database(backup, { readonly: true });
+    const layout = Number(db.pragma('user_version', { simple: true }));
+    const tables = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name IN ('merchant', 'endpoint')");
+    if (layout < 1 || tables.pluck().get() !== 2) throw new Error(`${backup} is not a store of hookrail`);
+    if (layout > MIGRATIONS.length) {
+      throw new Error(
+        `${backup} has layout ${layout}, this build knows up to ${MIGRATIONS.length}: use the newer build`,
+      );
+    }
+    const [verdict] = db.pragma('integrity_check(1)') as { readonly integrity_check: string }[];
+    if (verdict?.integrity_check !== 'ok') {
+      throw new Error(`${backup} is damaged (${verdict?.integrity_check}): use another backup`);
+    }
+  } catch (error) {
+    throw isDamage(error) ? new Error(damaged(backup, error)) : error;
+  } finally {
+    db?.close();
+  }
+}
+
+function freeName(name: string): string {
+  let candidate = name;
+  for (let count = 2; existsSync(candidate); count += 1) candidate = `${name}-${count}`;
+  return candidate;
+}

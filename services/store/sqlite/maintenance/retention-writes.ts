@@ -1,0 +1,63 @@
+import type { Database } from 'better-sqlite3';
+import { unpackId } from '../codes.ts';
+import type { DeliveryRows } from '../log/delivery-rows.ts';
+import { ATTEMPTS_PER_DELIVERY } from '../log/delivery-rows.ts';
+import type { IdIndex } from '../log/id-index.ts';
+import type { MissedRows } from '../replays/missed-rows.ts';
+
+/** Deletes rows that the reader found to be too old, a few at a time so that no commit waits long. */
+export class RetentionWrites {
+  readonly #events: IdIndex;
+  readonly #deliveries: DeliveryRows;
+  readonly #missed: MissedRows;
+  readonly #deleteAttempts;
+  readonly #deleteBody;
+  readonly #deleteDelivery;
+  readonly #deleteEvent;
+
+  constructor(db: Database, events: IdIndex, deliveries: DeliveryRows, missed: MissedRows) {
+    this.#missed = missed;
+    this.#events = events;
+    this.#deliveries = deliveries;
+    this.#deleteAttempts = db.prepare('DELETE FROM attempt WHERE attempt_id BETWEEN ? AND ?');
+    this.#deleteBody = db.prepare('DELETE FROM delivery_body WHERE delivery = ?');
+    this.#deleteDelivery = db.prepare(
+      'DELETE FROM delivery WHERE seq = ? AND created_at < ? RETURNING delivery_id AS id',
+    );
+    // Looked at again: a delivery of it may have been made since the reader looked.
+    this.#deleteEvent = db.prepare(
+      'DELETE FROM event WHERE seq = ? AND last_at < ? RETURNING event_id AS id, merchant',
+    );
+  }
+
+  /** Answers how many went. */
+  deleteDeliveries(seqs: readonly number[], before: number): number {
+    let deleted = 0;
+    this.#deliveries.forgetPending();
+    for (const seq of seqs) {
+      const row = this.#deleteDelivery.get(seq, before) as { id: Uint8Array | string } | undefined;
+      if (!row) continue;
+      const first = seq * ATTEMPTS_PER_DELIVERY;
+      this.#deleteAttempts.run(first, first + ATTEMPTS_PER_DELIVERY - 1);
+      this.#deleteBody.run(seq);
+      this.#deliveries.index.remove(0, unpackId(row.id));
+      deleted += 1;
+    }
+    return deleted;
+  }
+
+  /** Answers how many went. */
+  deleteEvents(seqs: readonly number[], before: number): number {
+    let deleted = 0;
+    for (const seq of seqs) {
+      const row = this.#deleteEvent.get(seq, before) as
+        | { id: Uint8Array | string; merchant: number }
+        | undefined;
+      if (!row) continue;
+      this.#events.remove(row.merchant, unpackId(row.id));
+      this.#missed.removeEvent(seq);
+      deleted += 1;
+    }
+    return deleted;
+  }
+}

@@ -1,0 +1,83 @@
+import type { Database } from 'better-sqlite3';
+import type { SealedSecret } from '../../../domain/endpoint.ts';
+import type { SealedThing, Sealings } from '../../keeping.ts';
+import { CursorInvalid } from '../../store.ts';
+
+type SealCount = Awaited<ReturnType<Sealings['counts']>>[number];
+type NotSealedOptions = Parameters<Sealings['notSealedWith']>[1];
+
+const PAGE_MAX = 1000;
+
+/** What the key ring sealed, by key. Endpoints are walked by row number, answers by scope. */
+export class SealingReads {
+  readonly #endpointCounts;
+  readonly #answerCounts;
+  readonly #endpoints;
+  readonly #answers;
+
+  constructor(db: Database) {
+    this.#endpointCounts = db.prepare(
+      `SELECT secret_key_id AS keyId, count(*) AS count FROM endpoint WHERE deleted_at IS NULL
+       GROUP BY secret_key_id`,
+    );
+    this.#answerCounts = db.prepare(
+      `SELECT sealed ->> '$.keyId' AS keyId, count(*) AS count FROM answer
+       WHERE expires_at > ? AND json_valid(sealed) GROUP BY 1`,
+    );
+    this.#endpoints = db.prepare(
+      `SELECT seq, uuid, secret_key_id AS keyId, secret_ciphertext AS ciphertext FROM endpoint
+       WHERE seq > ? AND secret_key_id <> ? AND deleted_at IS NULL ORDER BY seq LIMIT ?`,
+    );
+    this.#answers = db.prepare(
+      `SELECT scope, sealed FROM answer WHERE scope > ? AND expires_at > ? AND json_valid(sealed)
+       AND sealed ->> '$.keyId' <> ? ORDER BY scope LIMIT ?`,
+    );
+  }
+
+  counts(now: number): SealCount[] {
+    const counts = new Map<string, SealCount>();
+    const count = (rows: unknown[], kind: 'endpoints' | 'answers') => {
+      for (const row of rows as { keyId: string; count: number }[]) {
+        const known = counts.get(row.keyId) ?? { keyId: row.keyId, endpoints: 0, answers: 0 };
+        counts.set(row.keyId, { ...known, [kind]: row.count });
+      }
+    };
+    count(this.#endpointCounts.all(), 'endpoints');
+    count(this.#answerCounts.all(Math.floor(now)), 'answers');
+    return [...counts.values()];
+  }
+
+  notSealedWith(keyId: string, options: NotSealedOptions): (SealedThing & { readonly cursor: string })[] {
+    const { endpoint, scope } = parseCursor(options.after);
+    const limit = Math.min(options.limit, PAGE_MAX);
+    const endpoints =
+      endpoint === null ? [] : (this.#endpoints.all(endpoint, keyId, limit) as EndpointSealed[]);
+    const found: (SealedThing & { readonly cursor: string })[] = endpoints.map((row) => ({
+      kind: 'endpoint',
+      id: row.uuid,
+      sealed: { keyId: row.keyId, ciphertext: row.ciphertext },
+      cursor: `endpoint:${row.seq}`,
+    }));
+    if (found.length === limit) return found;
+    const answers = this.#answers.all(scope, Math.floor(options.now), keyId, limit - found.length);
+    for (const row of answers as { scope: string; sealed: string }[]) {
+      const sealed = JSON.parse(row.sealed) as SealedSecret;
+      found.push({ kind: 'answer', id: row.scope, sealed, cursor: `answer:${row.scope}` });
+    }
+    return found;
+  }
+}
+
+interface EndpointSealed extends SealedSecret {
+  readonly seq: number;
+  readonly uuid: string;
+}
+
+/** Endpoints come first: null = they are all behind. */
+function parseCursor(cursor: string | undefined): { endpoint: number | null; scope: string } {
+  if (cursor === undefined) return { endpoint: 0, scope: '' };
+  const endpoint = /^endpoint:(\d{1,15})$/.exec(cursor)?.[1];
+  if (endpoint !== undefined) return { endpoint: Number(endpoint), scope: '' };
+  if (cursor.startsWith('answer:')) return { endpoint: null, scope: cursor.slice('answer:'.length) };
+  throw new CursorInvalid('the cursor is not one of this list');
+}

@@ -1,0 +1,52 @@
+import type { ErasureOrder, ErasureStep, Erasures } from '../../keeping.ts';
+import { CursorInvalid } from '../../store.ts';
+import type { ReaderOps } from '../reader.ts';
+import type { ThreadCalls } from '../thread-calls.ts';
+import type { WriterOps } from '../writer.ts';
+
+/** Rows changed in one transaction: no commit waits long for it. */
+const REMOVED_AT_ONCE = 200;
+
+/** Walks the events, then the deliveries: the reader finds an entity's, the writer removes their bodies. */
+export class SqliteErasures implements Erasures {
+  readonly #reader: ThreadCalls<ReaderOps>;
+  readonly #writer: ThreadCalls<WriterOps>;
+  readonly #watched: <T>(written: Promise<T>) => Promise<T>;
+
+  constructor(
+    reader: ThreadCalls<ReaderOps>,
+    writer: ThreadCalls<WriterOps>,
+    watched: <T>(written: Promise<T>) => Promise<T>,
+  ) {
+    this.#reader = reader;
+    this.#writer = writer;
+    this.#watched = watched;
+  }
+
+  order(...args: Parameters<Erasures['order']>): Promise<number> {
+    return this.#watched(this.#writer.call('orderErasure', args));
+  }
+
+  finish(...args: Parameters<Erasures['finish']>): Promise<void> {
+    return this.#watched(this.#writer.call('finishErasure', args));
+  }
+
+  unfinished(): Promise<readonly ErasureOrder[]> {
+    return this.#reader.call('unfinishedErasures', []);
+  }
+
+  async step(erasureId: number, after = 'event:0'): Promise<ErasureStep> {
+    const [, table, from] = /^(event|delivery):(\d{1,15})$/.exec(after) ?? [];
+    if (table !== 'event' && table !== 'delivery')
+      throw new CursorInvalid('the cursor is not one of an erasure');
+    const found = await this.#reader.call('erasedBodies', [erasureId, table, Number(from)]);
+    let removed = 0;
+    for (let first = 0; first < found.seqs.length; first += REMOVED_AT_ONCE) {
+      const seqs = found.seqs.slice(first, first + REMOVED_AT_ONCE);
+      removed += await this.#watched(this.#writer.call('removeBodies', [table, seqs, found.at, null]));
+    }
+    const counts = { events: 0, deliveries: 0, [table === 'event' ? 'events' : 'deliveries']: removed };
+    if (!found.isDone) return { ...counts, next: `${table}:${found.reached}` };
+    return { ...counts, next: table === 'event' ? 'delivery:0' : null };
+  }
+}

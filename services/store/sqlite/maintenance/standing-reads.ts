@@ -1,0 +1,53 @@
+import type { Database } from 'better-sqlite3';
+import type { DirectoryChange } from '../../../domain/directory.ts';
+import type { StandingCursor, StandingPage } from '../../outbox.ts';
+import { type EndpointRow, SELECT_ENDPOINT_OR_TOMBSTONE, toEndpoint } from '../management/endpoint-rows.ts';
+import { MERCHANT_COLUMNS, type MerchantRow, toMerchant } from '../management/merchant-rows.ts';
+
+const PAGE_MAX = 1000;
+
+/** The directory as this store has it: merchants first, then endpoints, deleted ones too. */
+export class StandingReads {
+  readonly #merchants;
+  readonly #endpoints;
+
+  constructor(db: Database) {
+    this.#merchants = db.prepare(
+      `SELECT seq, ${MERCHANT_COLUMNS} FROM merchant WHERE seq > ? ORDER BY seq LIMIT ?`,
+    );
+    this.#endpoints = db.prepare(`${SELECT_ENDPOINT_OR_TOMBSTONE} WHERE e.seq > ? ORDER BY e.seq LIMIT ?`);
+  }
+
+  standing(after: StandingCursor | null, limit: number): StandingPage {
+    const { kind, row } = after ?? { kind: 'merchant', row: 0 };
+    const most = Math.min(limit, PAGE_MAX);
+    const rows = this.#rows(kind, row, most);
+    const last = rows.at(-1)?.row ?? row;
+    const end = kind === 'merchant' ? { kind: 'endpoint' as const, row: 0 } : null;
+    return {
+      changes: rows.map(({ change }) => change),
+      next: rows.length === most ? { kind, row: last } : end,
+    };
+  }
+
+  #rows(
+    kind: StandingCursor['kind'],
+    after: number,
+    limit: number,
+  ): { row: number; change: DirectoryChange }[] {
+    if (kind === 'merchant') {
+      const rows = this.#merchants.all(after, limit) as (MerchantRow & { readonly seq: number })[];
+      return rows.map((row) => {
+        const value = toMerchant(row);
+        return { row: row.seq, change: { kind, id: value.merchantId, version: value.version, value } };
+      });
+    }
+    const rows = this.#endpoints.all(after, limit) as (EndpointRow & {
+      readonly deleted_at: number | null;
+    })[];
+    return rows.map((row) => {
+      const value = row.deleted_at === null ? toEndpoint(row) : null;
+      return { row: row.seq, change: { kind, id: row.uuid, version: row.version, value } };
+    });
+  }
+}

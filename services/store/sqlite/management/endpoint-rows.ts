@@ -1,0 +1,80 @@
+import type { FailureCode } from '../../../domain/attempt.ts';
+import type { ApiVersion, Endpoint, EndpointStatus } from '../../../domain/endpoint.ts';
+import type { EventType } from '../../../domain/event.ts';
+import type { EndpointRecord } from '../../store.ts';
+
+/** An endpoint with its health, as the queries of this folder select it. */
+export interface EndpointRow {
+  readonly seq: number;
+  readonly uuid: string;
+  readonly merchant_id: string;
+  readonly url: string;
+  readonly description: string;
+  readonly subscribed_events: string | null;
+  readonly status: string;
+  readonly api_version: string;
+  readonly secret_key_id: string;
+  readonly secret_ciphertext: string;
+  readonly secret_hint: string;
+  readonly secret_rotated_at: number | null;
+  readonly legacy: number;
+  readonly version: number;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly activated_at: number;
+  readonly disabled_at: number | null;
+  readonly disabled_reason: string | null;
+  readonly failure_count: number;
+  readonly exhausted_count: number;
+  readonly last_success_at: number | null;
+  readonly last_failure_at: number | null;
+  readonly last_failure_code: string | null;
+  readonly last_failure_status: number | null;
+}
+
+/** Every endpoint that there was, with its health; a WHERE clause may follow. */
+export const SELECT_ENDPOINT_OR_TOMBSTONE = `SELECT e.*, coalesce(h.failure_count, 0) AS failure_count,
+  coalesce(h.exhausted_count, 0) AS exhausted_count, h.last_success_at, h.last_failure_at,
+  h.last_failure_code, h.last_failure_status
+  FROM endpoint e LEFT JOIN endpoint_health h ON h.endpoint = e.seq`;
+
+/** Endpoints that were not deleted; a WHERE clause follows after AND. */
+export const SELECT_ENDPOINT = `${SELECT_ENDPOINT_OR_TOMBSTONE} WHERE e.deleted_at IS NULL`;
+
+/** What routers and senders must know: the value of the endpoint's directory change. */
+export function toEndpoint(row: EndpointRow): Endpoint {
+  return {
+    uuid: row.uuid,
+    merchantId: row.merchant_id,
+    url: row.url,
+    subscribedEvents:
+      row.subscribed_events === null ? null : (JSON.parse(row.subscribed_events) as EventType[]),
+    status: row.status as EndpointStatus,
+    apiVersion: row.api_version as ApiVersion,
+    secret: { keyId: row.secret_key_id, ciphertext: row.secret_ciphertext },
+    legacy: row.legacy === 1,
+    version: row.version,
+  };
+}
+
+export function toEndpointRecord(row: EndpointRow): EndpointRecord {
+  return {
+    ...toEndpoint(row),
+    description: row.description,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    secretHint: row.secret_hint,
+    secretRotatedAt: row.secret_rotated_at,
+    disabledAt: row.disabled_at,
+    disabledReason: row.disabled_reason as EndpointRecord['disabledReason'],
+    failureCount: row.failure_count,
+    lastSuccessAt: row.last_success_at,
+    lastFailureAt: row.last_failure_at,
+    lastFailure: toLastFailure(row),
+  };
+}
+
+export function toLastFailure(row: EndpointRow): EndpointRecord['lastFailure'] {
+  if (row.last_failure_code === null) return null;
+  return { code: row.last_failure_code as FailureCode, responseStatus: row.last_failure_status };
+}

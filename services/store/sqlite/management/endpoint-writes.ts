@@ -1,0 +1,244 @@
+import type { Database } from 'better-sqlite3';
+import type {
+  Actor,
+  AnswerToStore,
+  Changed,
+  EndpointChange,
+  EndpointRecord,
+  LegacyChange,
+  NewEndpoint,
+  NotFound,
+  UrlTaken,
+} from '../../store.ts';
+import type { AnswerWrites } from './answer-writes.ts';
+import { type EndpointRow, SELECT_ENDPOINT, toEndpoint, toEndpointRecord } from './endpoint-rows.ts';
+import type { OutboxWrites } from './outbox-writes.ts';
+
+interface ChangeOptions {
+  readonly at: number;
+  readonly actor: Actor;
+  readonly answer?: AnswerToStore;
+}
+
+/**
+ * Changes of endpoints, each with its outbox row, audit entry and stored answer, in the caller's transaction.
+ */
+export class EndpointWrites {
+  readonly #outbox: OutboxWrites;
+  readonly #answers: AnswerWrites;
+  readonly #onChanged: (uuid: string) => void;
+  readonly #find;
+  readonly #findUrl;
+  readonly #count;
+  readonly #tombstone;
+  readonly #insert;
+  readonly #revive;
+  readonly #update;
+  readonly #rotate;
+  readonly #remove;
+  readonly #resetHealth;
+  readonly #removeHealth;
+
+  constructor(db: Database, outbox: OutboxWrites, answers: AnswerWrites, onChanged: (uuid: string) => void) {
+    this.#outbox = outbox;
+    this.#answers = answers;
+    this.#onChanged = onChanged;
+    this.#find = db.prepare(`${SELECT_ENDPOINT} AND e.uuid = ? AND e.merchant_id = ?`);
+    this.#findUrl = db
+      .prepare(
+        'SELECT uuid FROM endpoint WHERE merchant_id = ? AND url = ? AND deleted_at IS NULL AND legacy = 0',
+      )
+      .pluck();
+    this.#count = db
+      .prepare('SELECT count(*) FROM endpoint WHERE merchant_id = ? AND deleted_at IS NULL AND legacy = 0')
+      .pluck();
+    this.#tombstone = db.prepare('SELECT merchant_id, legacy, deleted_at FROM endpoint WHERE uuid = ?');
+    this.#insert = db.prepare(
+      `INSERT INTO endpoint (uuid, merchant_id, url, description, subscribed_events, status, api_version,
+       secret_key_id,
+       secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at)
+       VALUES (:uuid, :merchantId, :url, :description, :subscribed, 'active', :apiVersion, :keyId, :ciphertext, :hint,
+       :legacy, 1, :at, :at, :at)`,
+    );
+    this.#revive = db.prepare(
+      `UPDATE endpoint SET merchant_id = :merchantId, url = :url, description = :description,
+       subscribed_events = :subscribed, status = 'active',
+       api_version = :apiVersion, secret_key_id = :keyId, secret_ciphertext = :ciphertext, secret_hint =
+        :hint,
+       secret_rotated_at = NULL, version = version + 1, created_at = :at, updated_at = :at, activated_at =
+        :at,
+       disabled_at = NULL, disabled_reason = NULL, deleted_at = NULL
+       WHERE uuid = :uuid AND legacy = :legacy`,
+    );
+    this.#update = db.prepare(
+      `UPDATE endpoint SET url = :url, description = :description, subscribed_events = :subscribed, status =
+       :status,
+       activated_at = :activatedAt, disabled_at = :disabledAt, disabled_reason = :disabledReason,
+       secret_key_id = :keyId, secret_ciphertext = :ciphertext, secret_hint = :hint, secret_rotated_at =
+       :rotatedAt,
+       updated_at = :at, version = version + 1 WHERE seq = :seq`,
+    );
+    this.#rotate = db.prepare(
+      `UPDATE endpoint SET secret_key_id = :keyId, secret_ciphertext = :ciphertext, secret_hint = :hint,
+       secret_rotated_at = :at, updated_at = :at, version = version + 1 WHERE seq = :seq`,
+    );
+    this.#remove = db.prepare(
+      `UPDATE endpoint SET deleted_at = :at, updated_at = :at, secret_ciphertext = '', secret_hint = '',
+       version = version + 1 WHERE seq = :seq`,
+    );
+    this.#resetHealth = db.prepare(
+      'UPDATE endpoint_health SET failure_count = 0, exhausted_count = 0 WHERE endpoint = ?',
+    );
+    this.#removeHealth = db.prepare('DELETE FROM endpoint_health WHERE endpoint = ?');
+  }
+
+  create(
+    endpoint: NewEndpoint,
+    options: ChangeOptions & { readonly quota: number },
+  ): Changed<EndpointRecord> | UrlTaken | { readonly kind: 'quota_exceeded' } {
+    const { uuid, merchantId, url, description, apiVersion, secret, legacy } = endpoint;
+    if (!legacy) {
+      const taken = this.#urlTaken(merchantId, url, uuid);
+      if (taken) return taken;
+      if ((this.#count.get(merchantId) as number) >= options.quota) return { kind: 'quota_exceeded' };
+    }
+    const subscribed = endpoint.subscribedEvents && JSON.stringify(endpoint.subscribedEvents);
+    const { keyId, ciphertext } = secret;
+    const at = Math.floor(options.at);
+    const row = {
+      uuid,
+      merchantId,
+      url,
+      description,
+      subscribed,
+      apiVersion,
+      keyId,
+      ciphertext,
+      hint: endpoint.secretHint,
+      legacy: legacy ? 1 : 0,
+      at,
+    };
+    if (this.#mayRevive(endpoint)) this.#revive.run(row);
+    else this.#insert.run(row);
+    return this.#changed(merchantId, uuid, 'endpoint.create', { url, apiVersion, legacy }, options);
+  }
+
+  update(
+    merchantId: string,
+    uuid: string,
+    { secret, ...change }: EndpointChange & Pick<LegacyChange, 'secret'>,
+    options: ChangeOptions,
+  ): Changed<EndpointRecord> | UrlTaken | NotFound {
+    const row = this.#row(merchantId, uuid);
+    if (!row) return { kind: 'not_found' };
+    if (change.url !== undefined && row.legacy === 0) {
+      const taken = this.#urlTaken(merchantId, change.url, uuid);
+      if (taken) return taken;
+    }
+    const at = Math.floor(options.at);
+    const isActivated = change.status === 'active' && row.status !== 'active';
+    // From auto_disabled to disabled is the merchant's own decision: the reason becomes theirs.
+    const isDisabled = change.status === 'disabled' && row.status !== 'disabled';
+    const isActive = change.status === 'active';
+    const isMoved = change.url !== undefined && change.url !== row.url;
+    this.#update.run({
+      seq: row.seq,
+      url: change.url ?? row.url,
+      description: change.description ?? row.description,
+      subscribed:
+        change.subscribedEvents === undefined
+          ? row.subscribed_events
+          : change.subscribedEvents && JSON.stringify(change.subscribedEvents),
+      status: change.status ?? row.status,
+      activatedAt: isActivated || isMoved ? at : row.activated_at,
+      disabledAt: isDisabled ? at : isActive ? null : row.disabled_at,
+      disabledReason: isDisabled ? 'manual' : isActive ? null : row.disabled_reason,
+      keyId: secret?.sealed.keyId ?? row.secret_key_id,
+      ciphertext: secret?.sealed.ciphertext ?? row.secret_ciphertext,
+      hint: secret?.hint ?? row.secret_hint,
+      rotatedAt: secret ? at : row.secret_rotated_at,
+      at,
+    });
+    // What failed at another URL says nothing about this one.
+    if (isActive || isMoved) this.#resetHealth.run(row.seq);
+    const details = { ...change, ...(secret ? { sealedWith: secret.sealed.keyId } : {}) };
+    return this.#changed(merchantId, uuid, 'endpoint.update', details, options);
+  }
+
+  rotate(
+    merchantId: string,
+    uuid: string,
+    secret: {
+      readonly sealed: { readonly keyId: string; readonly ciphertext: string };
+      readonly hint: string;
+    },
+    options: ChangeOptions,
+  ): Changed<EndpointRecord> | NotFound {
+    const row = this.#row(merchantId, uuid);
+    if (!row) return { kind: 'not_found' };
+    const { keyId, ciphertext } = secret.sealed;
+    this.#rotate.run({ seq: row.seq, keyId, ciphertext, hint: secret.hint, at: Math.floor(options.at) });
+    return this.#changed(merchantId, uuid, 'endpoint.rotate', { sealedWith: keyId }, options);
+  }
+
+  remove(
+    merchantId: string,
+    uuid: string,
+    options: ChangeOptions,
+  ): { readonly kind: 'ok'; readonly outboxId: number } | NotFound {
+    const row = this.#row(merchantId, uuid);
+    if (!row) return { kind: 'not_found' };
+    this.#remove.run({ seq: row.seq, at: Math.floor(options.at) });
+    this.#removeHealth.run(row.seq);
+    this.#onChanged(uuid);
+    const outboxId = this.#outbox.add({ kind: 'endpoint', id: uuid, version: row.version + 1, value: null });
+    const { at, actor } = options;
+    const details = { url: row.url };
+    this.#outbox.audit({ at, actor, merchantId, endpointId: uuid, action: 'endpoint.delete', details });
+    return { kind: 'ok', outboxId };
+  }
+
+  #row(merchantId: string, uuid: string): EndpointRow | undefined {
+    return this.#find.get(uuid, merchantId) as EndpointRow | undefined;
+  }
+
+  #urlTaken(merchantId: string, url: string, byOtherThan: string): UrlTaken | undefined {
+    const existingUuid = this.#findUrl.get(merchantId, url) as string | undefined;
+    if (existingUuid === undefined || existingUuid === byOtherThan) return undefined;
+    return { kind: 'url_taken', existingUuid };
+  }
+
+  /**
+   * The legacy operation has one fixed uuid per merchant, which comes again after a delete: its version goes
+   * on, so that followers take the new one. Any other uuid is used once.
+   */
+  #mayRevive({ uuid, merchantId, legacy }: NewEndpoint): boolean {
+    const known = this.#tombstone.get(uuid) as
+      | { merchant_id: string; legacy: number; deleted_at: number | null }
+      | undefined;
+    if (!known) return false;
+    // Without a merchant: deleted after the backup that this store was restored from (adoption.ts).
+    const isOwn = known.merchant_id === merchantId || known.merchant_id === '';
+    const isOwnLegacy = legacy && known.legacy === 1 && isOwn;
+    if (isOwnLegacy && known.deleted_at !== null) return true;
+    throw new Error(`endpoint ${uuid} exists or existed before: a new endpoint needs a new uuid`);
+  }
+
+  #changed(
+    merchantId: string,
+    uuid: string,
+    action: string,
+    details: Readonly<Record<string, unknown>>,
+    options: ChangeOptions,
+  ): Changed<EndpointRecord> {
+    this.#onChanged(uuid);
+    const row = this.#row(merchantId, uuid);
+    if (!row) throw new Error(`endpoint ${uuid} is gone within its own change`);
+    const value = toEndpoint(row);
+    const outboxId = this.#outbox.add({ kind: 'endpoint', id: uuid, version: row.version, value });
+    const { at, actor, answer } = options;
+    this.#outbox.audit({ at, actor, merchantId, endpointId: uuid, action, details });
+    if (answer) this.#answers.store(answer, outboxId, at);
+    return { kind: 'ok', record: toEndpointRecord(row), outboxId };
+  }
+}

@@ -1,0 +1,54 @@
+import type { Actor, Changed, EndpointRecord, LegacyChange } from '../../store.ts';
+import type { EndpointWrites } from './endpoint-writes.ts';
+
+/** Shown where other endpoints show what their merchant wrote. */
+const DESCRIPTION = 'The single webhook URL of API 2.2.8';
+
+/** The endpoint behind the single-URL operation (docs/decisions.md, "API versions"), in the caller's transaction. */
+export class LegacyEndpointWrites {
+  readonly #endpoints: EndpointWrites;
+
+  constructor(endpoints: EndpointWrites) {
+    this.#endpoints = endpoints;
+  }
+
+  set(
+    merchantId: string,
+    uuid: string,
+    change: LegacyChange | null,
+    options: { readonly at: number; readonly actor: Actor },
+  ): Changed<EndpointRecord | null> | { readonly kind: 'incomplete' } {
+    if (change === null) return this.#remove(merchantId, uuid, options);
+    const { url, secret } = change;
+    const on = url === undefined ? {} : ({ status: 'active' } as const);
+    const changed = this.#endpoints.update(merchantId, uuid, { ...change, ...on }, options);
+    if (changed.kind === 'ok') return changed;
+    if (url === undefined || secret === undefined) return { kind: 'incomplete' };
+    const created = this.#endpoints.create(
+      {
+        uuid,
+        merchantId,
+        url,
+        description: DESCRIPTION,
+        subscribedEvents: null,
+        apiVersion: '2.2.8',
+        secret: secret.sealed,
+        secretHint: secret.hint,
+        legacy: true,
+      },
+      { ...options, quota: 0 },
+    );
+    if (created.kind !== 'ok') throw new Error(`the legacy endpoint of ${merchantId}: ${created.kind}`);
+    return created;
+  }
+
+  /** Removing what is not there is done already: there is nothing to publish, so nothing to wait for. */
+  #remove(
+    merchantId: string,
+    uuid: string,
+    options: { readonly at: number; readonly actor: Actor },
+  ): Changed<null> {
+    const removed = this.#endpoints.remove(merchantId, uuid, options);
+    return { kind: 'ok', record: null, outboxId: removed.kind === 'ok' ? removed.outboxId : 0 };
+  }
+}

@@ -1,0 +1,48 @@
+import type { Merchant } from '../../../domain/merchant.ts';
+import type { ApiKey } from '../../store.ts';
+
+export const MERCHANT_COLUMNS = 'merchant_id, name, state, sender_account_details, version';
+
+export interface MerchantRow {
+  readonly merchant_id: string;
+  readonly name: string;
+  readonly state: string;
+  readonly sender_account_details: number;
+  readonly version: number;
+}
+
+export function toMerchant(row: MerchantRow): Merchant {
+  return {
+    merchantId: row.merchant_id,
+    name: row.name,
+    state: row.state as Merchant['state'],
+    senderAccountDetails: row.sender_account_details === 1,
+    version: row.version,
+  };
+}
+
+export interface ApiKeyRow {
+  readonly key_id: string;
+  readonly kind: string;
+  readonly merchant_id: string | null;
+  readonly hash: Uint8Array;
+  readonly hint: string;
+  readonly name: string | null;
+  readonly created_at: number;
+  readonly revoked_at: number | null;
+  readonly last_used_at: number | null;
+}
+
+export function toApiKey(row: ApiKeyRow): ApiKey {
+  return {
+    keyId: row.key_id,
+    kind: row.kind as ApiKey['kind'],
+    merchantId: row.merchant_id,
+    hash: row.hash,
+    hint: row.hint,
+    name: row.name,
+    createdAt: row.created_at,
+    revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
+  };
+}

@@ -1,0 +1,69 @@
+import type { Database } from 'better-sqlite3';
+import type { DirectoryChange } from '../../../domain/directory.ts';
+import type { Actor } from '../../store.ts';
+
+/**
+ * What goes with every change of an endpoint or merchant, in its transaction: the outbox row and the audit
+ * entry.
+ */
+export class OutboxWrites {
+  /** Rows were added since this was last set to false. */
+  hasAdded = false;
+  readonly #add;
+  readonly #audit;
+  readonly #forget;
+  readonly #setPublished;
+  readonly #publishedUpTo;
+
+  constructor(db: Database) {
+    this.#add = db.prepare('INSERT INTO outbox (change) VALUES (?)');
+    this.#audit = db.prepare(
+      'INSERT INTO audit (at, actor, merchant_id, endpoint_uuid, action, details) VALUES (?, ?, ?, ?, ?, ?)',
+    );
+    this.#forget = db.prepare('DELETE FROM outbox WHERE outbox_id <= ?');
+    this.#setPublished = db.prepare("UPDATE meta SET value = ? WHERE name = 'published_up_to' AND value < ?");
+    this.#publishedUpTo = db.prepare("SELECT value FROM meta WHERE name = 'published_up_to'").pluck();
+  }
+
+  /** Answers the outbox id. */
+  add(change: DirectoryChange): number {
+    this.hasAdded = true;
+    return Number(this.#add.run(JSON.stringify(change)).lastInsertRowid);
+  }
+
+  addAll(changes: readonly DirectoryChange[]): void {
+    for (const change of changes) this.add(change);
+  }
+
+  /** `details` must not hold a secret. */
+  audit(entry: {
+    readonly at: number;
+    readonly actor: Actor;
+    readonly merchantId: string | null;
+    readonly endpointId?: string;
+    readonly action: string;
+    readonly details: Readonly<Record<string, unknown>>;
+  }): void {
+    const actor = entry.actor.kind === 'api_key' ? `api_key:${entry.actor.keyId}` : entry.actor.kind;
+    const details = JSON.stringify(entry.details);
+    this.#audit.run(
+      Math.floor(entry.at),
+      actor,
+      entry.merchantId,
+      entry.endpointId ?? null,
+      entry.action,
+      details,
+    );
+  }
+
+  /** The changes up to this one are on the DIRECTORY stream. Answers how far it has come. */
+  published(upTo: number): number {
+    this.#setPublished.run(upTo, upTo);
+    this.#forget.run(upTo);
+    return this.publishedUpTo();
+  }
+
+  publishedUpTo(): number {
+    return this.#publishedUpTo.get() as number;
+  }
+}

@@ -1,0 +1,187 @@
+import type { Database } from 'better-sqlite3';
+import type { MissedBecause } from '../../../domain/replay.ts';
+import { replays } from '../../../domain/replay.ts';
+import type { MissedEvent, ReplayRecord, ReplayScope, Replays } from '../../replays.ts';
+import { CursorInvalid } from '../../store.ts';
+import { EVENT_TYPE, STATUS, unpackId } from '../codes.ts';
+import { type ReplayRow, toReplay } from './replay-rows.ts';
+
+const PAGE_MAX = 1000;
+/** Endpoints looked at in one page, most of which have missed nothing. */
+const ENDPOINTS_MAX = 500;
+const RUNNING_MAX = 1000;
+
+/** Where a page begins: an endpoint's row, and after which of its missed events. */
+interface Place {
+  readonly endpoint: number;
+  readonly createdAt: number;
+  readonly event: number;
+}
+
+/** An endpoint and its number in the log; null when the log does not know it. */
+interface ScopeEndpoint {
+  readonly seq: number;
+  readonly endpointId: string;
+  readonly merchantId: string;
+  readonly logged: number | null;
+}
+
+interface MissedRow {
+  readonly createdAt: number;
+  readonly event: number;
+  readonly delivery: number | null;
+  readonly eventId: Uint8Array | string;
+  readonly type: number;
+  readonly subType: string;
+  readonly deliveryId: Uint8Array | string | null;
+  readonly status: number | null;
+}
+
+/** Reads replays, and what there is for them to send. */
+export class ReplayReads {
+  readonly #replay;
+  readonly #running;
+  readonly #newest;
+  readonly #newestOf;
+  readonly #endpoint;
+  readonly #endpoints;
+  readonly #endpointsOf;
+  readonly #missed;
+
+  constructor(db: Database) {
+    this.#replay = db.prepare('SELECT * FROM replay WHERE replay_id = ?');
+    this.#running = db.prepare(
+      `SELECT * FROM replay WHERE status = 'running' ORDER BY seq LIMIT ${RUNNING_MAX}`,
+    );
+    this.#newest = db.prepare('SELECT * FROM replay WHERE seq < ? ORDER BY seq DESC LIMIT ?');
+    this.#newestOf = db.prepare(
+      'SELECT * FROM replay WHERE seq < ? AND endpoint_id = ? ORDER BY seq DESC LIMIT ?',
+    );
+    this.#endpoint = db.prepare(ReplayReads.endpointsSql('e.uuid = ?'));
+    this.#endpoints = db.prepare(ReplayReads.endpointsSql("e.status = 'active' AND e.seq >= ?"));
+    this.#endpointsOf = db.prepare(
+      ReplayReads.endpointsSql("e.status = 'active' AND e.seq >= ? AND e.merchant_id = ?"),
+    );
+    this.#missed = db.prepare(ReplayReads.missedSql);
+  }
+
+  /** Endpoints that were not deleted, in the order they were made; exposed, like the next, for its query plan. */
+  static endpointsSql(condition: string): string {
+    return `SELECT e.seq, e.uuid AS endpointId, e.merchant_id AS merchantId, n.seq AS logged
+      FROM endpoint e LEFT JOIN log_endpoint n ON n.endpoint_id = e.uuid
+      WHERE e.deleted_at IS NULL AND ${condition} ORDER BY e.seq LIMIT ${ENDPOINTS_MAX}`;
+  }
+
+  static readonly missedSql =
+    `SELECT m.created_at AS createdAt, m.event, m.delivery, ev.event_id AS eventId, ev.type,
+    ev.sub_type AS subType, d.delivery_id AS deliveryId, d.status
+    FROM missed m CROSS JOIN event ev ON ev.seq = m.event LEFT JOIN delivery d ON d.seq = m.delivery
+    WHERE m.endpoint = :endpoint AND (m.created_at, m.event) > (:createdAt, :event) AND m.created_at < :until
+    ORDER BY m.created_at, m.event LIMIT :limit`;
+
+  replay(replayId: string): ReplayRecord | undefined {
+    const row = this.#replay.get(replayId) as ReplayRow | undefined;
+    return row && toReplay(row);
+  }
+
+  running(): ReplayRecord[] {
+    return (this.#running.all() as ReplayRow[]).map(toReplay);
+  }
+
+  list({ endpointId, limit, after }: Parameters<Replays['list']>[0]) {
+    const before = after === undefined ? Number.MAX_SAFE_INTEGER : parseCursor(after);
+    const most = Math.min(limit, PAGE_MAX);
+    const rows =
+      endpointId === undefined
+        ? this.#newest.all(before, most)
+        : this.#newestOf.all(before, endpointId, most);
+    return (rows as ReplayRow[]).map((row) => ({ ...toReplay(row), cursor: formatCursor(row.seq) }));
+  }
+
+  missed(scope: ReplayScope, place: string | null, limit: number): Awaited<ReturnType<Replays['missed']>> {
+    const beginning = { endpoint: 0, createdAt: scope.since, event: -1 };
+    const from = place === null ? beginning : parsePlace(place);
+    const most = Math.min(limit, PAGE_MAX);
+    const endpoints = this.#endpointsFrom(scope, from.endpoint);
+    const events: MissedEvent[] = [];
+    let next: Place = from;
+    let left = most;
+    for (const endpoint of endpoints) {
+      const start = endpoint.seq === from.endpoint ? from : { ...beginning, endpoint: endpoint.seq };
+      const rows = this.#missedBy(endpoint, start, scope.until, left);
+      for (const row of rows) {
+        const event = toMissed(row, endpoint);
+        if (event && isWanted(event, scope)) events.push(event);
+      }
+      next = { ...start, endpoint: endpoint.seq, ...placeAfter(rows) };
+      left -= rows.length;
+      if (left === 0) return { events, next: formatPlace(next), isLast: false };
+    }
+    const isLast = scope.endpointId !== null || endpoints.length < ENDPOINTS_MAX;
+    return { events, next: formatPlace(next), isLast };
+  }
+
+  #endpointsFrom({ endpointId, merchantId }: ReplayScope, from: number): ScopeEndpoint[] {
+    if (endpointId !== null) return this.#endpoint.all(endpointId) as ScopeEndpoint[];
+    if (merchantId === null) return this.#endpoints.all(from) as ScopeEndpoint[];
+    return this.#endpointsOf.all(from, merchantId) as ScopeEndpoint[];
+  }
+
+  #missedBy({ logged }: ScopeEndpoint, start: Place, until: number, limit: number): MissedRow[] {
+    if (logged === null) return [];
+    const { createdAt, event } = start;
+    return this.#missed.all({ endpoint: logged, createdAt, event, until, limit }) as MissedRow[];
+  }
+}
+
+function placeAfter(rows: readonly MissedRow[]): Partial<Place> {
+  const last = rows.at(-1);
+  return last ? { createdAt: last.createdAt, event: last.event } : {};
+}
+
+/** Null when the delivery is under way, or no longer kept. */
+function toMissed(row: MissedRow, { endpointId, merchantId }: ScopeEndpoint): MissedEvent | null {
+  const because = becauseOf(row);
+  if (because === null) return null;
+  return {
+    eventId: unpackId(row.eventId),
+    merchantId,
+    endpointId,
+    type: EVENT_TYPE.word(row.type),
+    subType: row.subType,
+    because,
+    deliveryId: row.deliveryId === null ? null : unpackId(row.deliveryId),
+  };
+}
+
+function becauseOf({ delivery, status }: MissedRow): MissedBecause | null {
+  if (delivery === null) return 'skipped';
+  if (status === STATUS.of.exhausted) return 'exhausted';
+  return status === STATUS.of.cancelled ? 'cancelled' : null;
+}
+
+function isWanted({ because, type }: MissedEvent, { only, types }: ReplayScope): boolean {
+  return replays(only, because) && (types === null || types.includes(type));
+}
+
+function formatPlace({ endpoint, createdAt, event }: Place): string {
+  return `${endpoint}.${createdAt}.${event}`;
+}
+
+function parsePlace(place: string): Place {
+  const [endpoint = Number.NaN, createdAt = Number.NaN, event = Number.NaN] = place.split('.').map(Number);
+  if (![endpoint, createdAt, event].every(Number.isInteger)) {
+    throw new Error(`a replay's place is not one of this store: ${place}`);
+  }
+  return { endpoint, createdAt, event };
+}
+
+function formatCursor(seq: number): string {
+  return Buffer.from(`${seq}`).toString('base64url');
+}
+
+function parseCursor(cursor: string): number {
+  const text = Buffer.from(cursor, 'base64url').toString();
+  if (!/^\d{1,15}$/.test(text)) throw new CursorInvalid('the cursor is not one of this list');
+  return Number(text);
+}
