@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { errorCodesTable } from '../services/api/error-codes.ts';
-import { VARIABLES } from '../services/runtime/config.ts';
+import { VARIABLES } from '../services/config/config.ts';
 import { keepGenerated } from './keep-generated.ts';
 import { rulesTable } from './producers/rules-table.ts';
 

@@ -14,7 +14,9 @@ import {
 import { operatorTokenFile } from './api/operator/routes.ts';
 import type { Broker } from './broker/broker.ts';
 import { openBroker } from './broker/open.ts';
+import { ConfigError, readConfig } from './config/config.ts';
 import { visibleLines } from './domain/text/visible-text.ts';
+import { KeyRing } from './keys/keyring.ts';
 import { storeCommands } from './operator/backup-commands.ts';
 import type { Execute, GlobalOptions } from './operator/execute.ts';
 import { auditCommands, entityCommands } from './operator/keeping-commands.ts';
@@ -26,12 +28,10 @@ import { type ShelfSummary, serviceStatus, statusText } from './operator/status-
 import { keyCommands, merchantCommands } from './operator/store-commands.ts';
 import { streamCommands } from './operator/stream-commands.ts';
 import { clusterCommandLine } from './operator/topic-commands.ts';
-import { systemClock } from './runtime/clock.ts';
-import { ConfigError, readConfig } from './runtime/config.ts';
-import { KeyRing } from './runtime/keyring.ts';
-import { createLogger } from './runtime/logger.ts';
-import { systemRandom } from './runtime/random.ts';
+import { systemClock } from './process/clock.ts';
+import { systemRandom } from './process/random.ts';
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
+import { createLogger } from './telemetry/logger.ts';
 
 /**
  * The operator's tool. A running service has the store locked, so it is asked over its operations port; without one

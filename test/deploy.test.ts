@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { topicSpecs } from '../services/broker/kafka/topics/topics.ts';
-import { readConfig } from '../services/runtime/config.ts';
+import { readConfig } from '../services/config/config.ts';
 
 interface Service {
   readonly image: string;

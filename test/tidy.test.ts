@@ -36,7 +36,7 @@ const LANDMARKS = [
   'services/broker/sqlite/sqlite-broker.ts',
   'services/store/store.ts',
   'services/store/sqlite/sqlite-store.ts',
-  'services/runtime/clock.ts',
+  'services/process/clock.ts',
   'simulator/cli.ts',
   'scripts/bench/bench.ts',
 ];

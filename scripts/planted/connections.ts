@@ -227,7 +227,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   {
     id: 'stood-still-times-out',
     bug: 'time in which this process stood still times out receivers',
-    file: 'services/runtime/deadlines.ts',
+    file: 'services/process/deadlines.ts',
     text: 'if (isHeldUp && this.#options.extendsWhenHeldUp) {',
     replacement: 'if (isHeldUp && this.#waiting.size < 0) {',
     test: 'test/sender/deadlines.test.ts',

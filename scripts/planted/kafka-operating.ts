@@ -5,9 +5,9 @@ const PLACE = 'services/broker/kafka/lag/lag-place.ts';
 const METRICS = 'services/observability/broker-metrics.ts';
 const TIME = 'services/broker/kafka/time/broker-time.ts';
 
-const SEEN_TEST = 'test/broker/kafka-seen.test.ts';
+const SEEN_TEST = 'test/broker/kafka/seen.test.ts';
 const REPEATS = 'test/guarantees/kafka-repeats.test.ts';
-const LAG = 'test/broker/kafka-lag.test.ts';
+const LAG = 'test/broker/kafka/lag.test.ts';
 const TIME_TEST = 'test/broker/kafka/broker-time.test.ts';
 
 /** Repeated events, the brokers' clock, and what people on call see. */
@@ -180,7 +180,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
     file: 'services/broker/sqlite/commit-queue.ts',
     text: '{ ...running, offered: empty, publishers: [] }',
     replacement: '{ ...running, settled: [], offered: empty, publishers: [] }',
-    test: 'test/broker/sqlite-file.test.ts',
+    test: 'test/broker/sqlite/file.test.ts',
     title: 'keeps settlements until they are durable',
   },
 ];

@@ -7,7 +7,7 @@ const NOTE = 'services/broker/kafka/consumer/commit-note.ts';
 const JOURNAL = 'services/broker/kafka/streams/journal-source.ts';
 const MEMBER = 'services/broker/kafka/consumer/group-member.ts';
 
-const PARTITION_TEST = 'test/broker/kafka-partition.test.ts';
+const PARTITION_TEST = 'test/broker/kafka/partition.test.ts';
 const FOREIGN = 'test/broker/kafka/foreign-producers.test.ts';
 const POSITION = 'test/broker/kafka/start-position.test.ts';
 const LOST = 'test/broker/kafka/lost-positions.test.ts';

@@ -7,10 +7,10 @@ const SHELF = 'services/broker/kafka/quarantine/quarantine-shelf.ts';
 const PUT_BACK = 'services/broker/kafka/quarantine/put-back.ts';
 
 const PARTITIONS = 'test/broker/kafka/producer-partitions.test.ts';
-const REFUSED = 'test/broker/kafka-refused.test.ts';
+const REFUSED = 'test/broker/kafka/refused.test.ts';
 const INPUTS = 'test/broker/kafka/refused-inputs.test.ts';
 const SIZES = 'test/guarantees/kafka-sizes.test.ts';
-const QUARANTINE = 'test/broker/kafka-quarantine.test.ts';
+const QUARANTINE = 'test/broker/kafka/quarantine.test.ts';
 
 /** What is written: partitions that cannot be, records that are refused, and what the quarantine keeps. */
 export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
@@ -199,7 +199,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     file: SHELF,
     text: 'if (waiting.length < REQUEUE_AT_ONCE && bytes < REQUEUE_BYTES_AT_ONCE) return;',
     replacement: 'if (waiting.length < 1 && bytes < 0) return;',
-    test: 'test/broker/kafka-shelf-speed.test.ts',
+    test: 'test/broker/kafka/shelf-speed.test.ts',
     isSlow: true,
   },
 ];

@@ -1,9 +1,9 @@
 import type { PlantedBug } from './planted-bug.ts';
 
-const CLOCK = 'services/runtime/clock.ts';
-const OUTPUT = 'services/runtime/log-output.ts';
-const FILES = 'services/runtime/private-files.ts';
-const CONNECTIONS = 'services/runtime/connections.ts';
+const CLOCK = 'services/process/clock.ts';
+const OUTPUT = 'services/telemetry/log-output.ts';
+const FILES = 'services/process/private-files.ts';
+const CONNECTIONS = 'services/process/connections.ts';
 const URLS = 'services/domain/endpoint-url.ts';
 const TARGET = 'services/api/request-target.ts';
 
@@ -18,7 +18,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
     file: CLOCK,
     text: 'if (Math.abs(difference - setBy) > SET_MS_MIN) setBy = difference;',
     replacement: 'if (Math.abs(difference - setBy) < 0) setBy = difference;',
-    test: 'test/runtime/runtime.test.ts',
+    test: 'test/process/runtime.test.ts',
     title: 'runs on evenly when the system’s time is set by',
   },
   {
@@ -27,7 +27,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
     file: CLOCK,
     text: 'const now = () => anchor + performance.now();',
     replacement: 'const now = () => (anchor > 0 ? Date.now() : anchor);',
-    test: 'test/runtime/runtime.test.ts',
+    test: 'test/process/runtime.test.ts',
     title: 'runs on evenly when the system’s time is set by',
   },
   {
@@ -116,7 +116,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
     file: CONNECTIONS,
     text: 'return crowded.some((each) => this.#closeOne(each, 0))',
     replacement: 'return crowded.some((each) => this.#closeOne(each, 3_600_000))',
-    test: 'test/runtime/connections.test.ts',
+    test: 'test/process/connections.test.ts',
     title: 'an address that has more connections makes room',
   },
   {
@@ -125,7 +125,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
     file: CONNECTIONS,
     text: 'if (this.#requests.get(socket)?.complete) continue;',
     replacement: 'if (!this.#requests.get(socket)?.complete) continue;',
-    test: 'test/runtime/connections.test.ts',
+    test: 'test/process/connections.test.ts',
     title: 'the connection that is idle for longest makes room',
   },
   {
@@ -134,13 +134,13 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
     file: CONNECTIONS,
     text: "server.on('error', () => {});",
     replacement: "server.once('error', () => {});",
-    test: 'test/runtime/connections.test.ts',
+    test: 'test/process/connections.test.ts',
     title: 'errors of accepting do not end the process',
   },
   {
     id: 'used-up-descriptors-unseen',
     bug: 'a process without file descriptors reports that it is ready',
-    file: 'services/runtime/descriptors.ts',
+    file: 'services/process/descriptors.ts',
     text: 'const isShort = !this.#hasReserve();',
     replacement: 'const isShort = !this.#hasReserve() && this.#limit < 0;',
     test: 'test/guarantees/connections.test.ts',

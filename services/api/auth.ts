@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { RequestHandler, Response } from 'express';
 import { parseApiKey } from '../domain/api-key.ts';
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock } from '../process/clock.ts';
 import type { ApiKey, Store } from '../store/store.ts';
 import { ApiError } from './problem.ts';
 

@@ -1,8 +1,8 @@
 import type { Broker } from '../broker/broker.ts';
 import type { EndpointUrlPolicy } from '../domain/endpoint-url.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { KeyRing } from '../runtime/keyring.ts';
-import type { Random } from '../runtime/random.ts';
+import type { KeyRing } from '../keys/keyring.ts';
+import type { Clock } from '../process/clock.ts';
+import type { Random } from '../process/random.ts';
 import type { Store } from '../store/store.ts';
 import type { Environment } from './auth.ts';
 import { ApiError, BrokerUnavailable } from './problem.ts';

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express';
-import type { Logger } from '../runtime/logger.ts';
 import { StoreUnavailable } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 
 /** One entry of errors[]: where (JSON pointer into the body, or /query/…, /headers/…, /params/…) and what. */

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import { type ClientRateLimitInfo, rateLimit, type Store } from 'express-rate-limit';
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock } from '../process/clock.ts';
 import { ApiError } from './problem.ts';
 
 const WINDOW_MS = 60_000;

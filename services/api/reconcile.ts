@@ -1,9 +1,9 @@
 import type { Directory, DirectoryChange } from '../domain/directory.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Logger } from '../runtime/logger.ts';
-import { lookUntil } from '../runtime/look-until.ts';
+import type { Clock } from '../process/clock.ts';
+import { lookUntil } from '../process/look-until.ts';
 import type { StandingCursor, StandingPage } from '../store/outbox.ts';
 import type { Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
 
 const PAGE = 1000;
 const TOLD_MS_MAX = 30_000;

@@ -1,7 +1,7 @@
 import type { Broker } from '../broker/broker.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Logger } from '../runtime/logger.ts';
+import type { Clock } from '../process/clock.ts';
 import type { Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
 
 const BATCH = 200;
 /** Pauses after one failure, two, …, milliseconds; a success starts over. */

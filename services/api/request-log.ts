@@ -1,8 +1,8 @@
 import type { RequestHandler } from 'express';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { Clock } from '../runtime/clock.ts';
-import type { Logger } from '../runtime/logger.ts';
-import type { Random } from '../runtime/random.ts';
+import type { Clock } from '../process/clock.ts';
+import type { Random } from '../process/random.ts';
+import type { Logger } from '../telemetry/logger.ts';
 
 /** What of a response's locals the API's parts share. */
 declare global {

@@ -1,6 +1,6 @@
 import type { PublishedTask } from '../broker/broker.ts';
 import type { DeliveryTask, Trigger } from '../domain/task.ts';
-import { lookUntil } from '../runtime/look-until.ts';
+import { lookUntil } from '../process/look-until.ts';
 import { type ApiContext, published, wholeNow } from './context.ts';
 
 const LOOK_MS = 10;

@@ -1,10 +1,10 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock } from '../runtime/clock.ts';
-import { Connections } from '../runtime/connections.ts';
-import { acceptedMax } from '../runtime/descriptors.ts';
-import { closeServer } from '../runtime/operations.ts';
-import type { Random } from '../runtime/random.ts';
+import type { Clock } from '../process/clock.ts';
+import { Connections } from '../process/connections.ts';
+import { acceptedMax } from '../process/descriptors.ts';
+import type { Random } from '../process/random.ts';
+import { closeServer } from '../telemetry/operations.ts';
 import type { ApiLimits } from './context.ts';
 import { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 import { ApiError, problemDocument } from './problem.ts';

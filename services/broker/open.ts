@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import type { Clock } from '../runtime/clock.ts';
-import type { Config } from '../runtime/config.ts';
-import type { Logger } from '../runtime/logger.ts';
-import { systemRandom } from '../runtime/random.ts';
+import type { Config } from '../config/config.ts';
+import type { Clock } from '../process/clock.ts';
+import { systemRandom } from '../process/random.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import type { Broker } from './broker.ts';
 import { openKafkaBroker } from './kafka/open-kafka.ts';
 import { type SchemaCommands, schemaCommands } from './kafka/registry/schema-commands.ts';

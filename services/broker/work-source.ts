@@ -1,6 +1,6 @@
-import type { Clock } from '../runtime/clock.ts';
-import { LinkedList } from '../runtime/linked-list.ts';
-import type { Logger } from '../runtime/logger.ts';
+import type { Clock } from '../process/clock.ts';
+import { LinkedList } from '../process/linked-list.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import type { Consumer, Source, Standing } from './broker.ts';
 import type { Feed, Item } from './work.ts';
 

@@ -1,4 +1,4 @@
-import { Link } from '../runtime/linked-list.ts';
+import { Link } from '../process/linked-list.ts';
 import type { Standing } from './broker.ts';
 
 /** What engines share: pieces of work that are handed over to a station and settled by it. */

@@ -2,10 +2,10 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Broker, Follower } from '../broker/broker.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { LostRange } from '../domain/losses.ts';
-import type { Descriptors } from '../runtime/descriptors.ts';
-import type { KeyRing } from '../runtime/keyring.ts';
-import type { Readiness } from '../runtime/operations.ts';
+import type { KeyRing } from '../keys/keyring.ts';
+import type { Descriptors } from '../process/descriptors.ts';
 import type { Store } from '../store/store.ts';
+import type { Readiness } from '../telemetry/operations.ts';
 
 /** A directory that has not been proved fresh for this long stops the sender (design: the directory). */
 const STALENESS_MS_MAX = 5000;

@@ -1,6 +1,6 @@
 import type { Argv } from 'yargs';
 import { OperatorError } from '../api/operator/arguments.ts';
-import { addKey, createRing, fingerprint, readRing, removeKey } from '../runtime/keyring-file.ts';
+import { addKey, createRing, fingerprint, readRing, removeKey } from '../keys/keyring-file.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
 
 /** How much each key seals, as the store says. */

@@ -1,9 +1,9 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Broker } from '../broker/broker.ts';
 import type { JournalEntry } from '../domain/journal.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Logger } from '../runtime/logger.ts';
+import type { Clock } from '../process/clock.ts';
 import type { Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
 
 /** Entries applied in one store transaction. */
 const BATCH_MAX = 1000;

@@ -1,7 +1,7 @@
 import type { Broker, Shelf } from '../broker/broker.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Logger } from '../runtime/logger.ts';
+import type { Clock } from '../process/clock.ts';
 import type { Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
 
 const PAUSE_MS = 60_000;
 /** Rows of one step: small, so that a step never holds up recording. */

@@ -1,6 +1,6 @@
 import { type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api';
 import type { ReceivedEvent, RouterResult } from '../broker/broker.ts';
-import { parentContextOf, spanTime, traceparentOf } from '../runtime/trace-context.ts';
+import { parentContextOf, spanTime, traceparentOf } from '../telemetry/trace-context.ts';
 
 /** A repeat has no span: its event's routing has one. */
 type Decided = Exclude<RouterResult, { kind: 'repeated' }>;

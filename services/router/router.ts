@@ -3,8 +3,8 @@ import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
 import type { Broker } from '../broker/broker.ts';
 import type { Directory } from '../domain/directory.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Logger } from '../runtime/logger.ts';
+import type { Clock } from '../process/clock.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import { fanOut } from './fan-out.ts';
 import { traceRoute } from './route-span.ts';
 

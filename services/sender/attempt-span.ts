@@ -1,7 +1,7 @@
 import { SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api';
 import type { Settlement } from '../broker/broker.ts';
 import type { DeliveryTask } from '../domain/task.ts';
-import { parentContextOf, spanContextOf, spanTime, traceparentOf } from '../runtime/trace-context.ts';
+import { parentContextOf, spanContextOf, spanTime, traceparentOf } from '../telemetry/trace-context.ts';
 import type { Delivery } from './deliver.ts';
 
 type Made = Extract<Delivery, { kind: 'attempted' }>;

@@ -7,7 +7,7 @@ import { type CancelReason, decide, refusalOf } from '../domain/outcome.ts';
 import { type ParkedReason, parkTask } from '../domain/parking.ts';
 import { ATTEMPTS_MAX, type Tier, tierLasting } from '../domain/retry.ts';
 import type { DeliveryTask } from '../domain/task.ts';
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock } from '../process/clock.ts';
 import type { Posted, Transport } from './http/transport.ts';
 import type { NetworkWatch } from './network-watch.ts';
 import type { OwnFaults } from './own-faults.ts';

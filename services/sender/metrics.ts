@@ -3,7 +3,7 @@ import { FAILURE_CODES } from '../domain/attempt.ts';
 import type { ParkedReason } from '../domain/parking.ts';
 import { ATTEMPTS_MAX, type Tier } from '../domain/retry.ts';
 import type { DeliveryTask } from '../domain/task.ts';
-import { PlainHistogram } from '../runtime/plain-histogram.ts';
+import { PlainHistogram } from '../telemetry/plain-histogram.ts';
 import type { Delivery } from './deliver.ts';
 
 const DELIVERY_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600, 3600, 86_400];

@@ -1,5 +1,5 @@
-import type { Clock } from '../runtime/clock.ts';
-import type { Logger } from '../runtime/logger.ts';
+import type { Clock } from '../process/clock.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import type { OwnFault } from './http/connect-failure.ts';
 
 /** A fault of ours that keeps attempts from being made or counted. */

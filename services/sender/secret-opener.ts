@@ -1,6 +1,6 @@
 import type { Endpoint } from '../domain/endpoint.ts';
-import type { KeyRing } from '../runtime/keyring.ts';
-import type { Logger } from '../runtime/logger.ts';
+import type { KeyRing } from '../keys/keyring.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import { type OpenedEndpoint, openEndpoint } from './request.ts';
 
 /** Opens endpoints' secrets, once per version of the endpoint: the directory makes a new object for each. */

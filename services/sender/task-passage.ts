@@ -1,7 +1,7 @@
 import type { Settlement, Standing } from '../broker/broker.ts';
 import type { Tier } from '../domain/retry.ts';
 import type { DeliveryTask } from '../domain/task.ts';
-import type { Deadline } from '../runtime/deadlines.ts';
+import type { Deadline } from '../process/deadlines.ts';
 import type { EndpointLane } from './lanes/endpoint-lane.ts';
 import type { Lanes, Passage } from './lanes/lanes.ts';
 

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newApiKey } from '../../services/domain/api-key.ts';
-import { systemRandom } from '../../services/runtime/random.ts';
+import { systemRandom } from '../../services/process/random.ts';
 import { exampleBody, keySchemeOf, operations } from '../support/openapi-check.ts';
 import {
   ID_CLASSES,

@@ -4,7 +4,7 @@ import { runOperatorCommand } from '../../services/api/operator/commands.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { deliveryId } from '../../services/domain/ids.ts';
 import { renderBody } from '../../services/domain/versions/render.ts';
-import { systemRandom } from '../../services/runtime/random.ts';
+import { systemRandom } from '../../services/process/random.ts';
 import { eventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { cancelled, delivered, failed, head, journalOf, routed } from '../support/journal-entries.ts';

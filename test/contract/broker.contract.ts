@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, describe } from 'vitest';
 import type { Broker, Consumer } from '../../services/broker/broker.ts';
-import type { Clock } from '../../services/runtime/clock.ts';
+import type { Clock } from '../../services/process/clock.ts';
 import { eventually } from '../support/eventually.ts';
 import { eventGuarantees } from './broker.events.ts';
 import { journalGuarantees } from './broker.journal.ts';

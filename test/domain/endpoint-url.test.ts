@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkEndpointUrl, ENDPOINT_URL_RULES } from '../../services/domain/endpoint-url.ts';
-import { NOTHING_EXEMPT, parseEgressAllow } from '../../services/runtime/egress.ts';
+import { NOTHING_EXEMPT, parseEgressAllow } from '../../services/egress/egress.ts';
 import inputs from '../support/ssrf-inputs.json' with { type: 'json' };
 
 const production = { ports: [443, 8443], allow: NOTHING_EXEMPT };

@@ -9,7 +9,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ownSchemas } from '../../services/broker/kafka/registry/records.ts';
 import { topicSpecs } from '../../services/broker/kafka/topics/topics.ts';
-import { readConfig } from '../../services/runtime/config.ts';
+import { readConfig } from '../../services/config/config.ts';
 import { jsonEventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWithOwnKafka, freshPrefix } from '../support/kafka.ts';

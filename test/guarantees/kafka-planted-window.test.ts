@@ -6,7 +6,7 @@
 import { type Admin, ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Broker } from '../../services/broker/broker.ts';
-import { type Clock, systemClock } from '../../services/runtime/clock.ts';
+import { type Clock, systemClock } from '../../services/process/clock.ts';
 import { aTask } from '../support/broker-records.ts';
 import { type Exchange, judge, type Verdict } from '../support/delivery-checker.ts';
 import { eventually } from '../support/eventually.ts';

@@ -10,7 +10,7 @@ import { type Admin, Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type LocalKafka, startLocalKafka } from '../../scripts/local-kafka/cluster.ts';
 import { topicSpecs } from '../../services/broker/kafka/topics/topics.ts';
-import { readConfig } from '../../services/runtime/config.ts';
+import { readConfig } from '../../services/config/config.ts';
 import { createAuthority, issueCertificate } from '../../simulator/certificate-authority.ts';
 import { jsonEventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openSqliteBroker } from '../../services/broker/sqlite/sqlite-broker.ts';
 import { deliveryId } from '../../services/domain/ids.ts';
 import type { DeadLetter } from '../../services/domain/journal.ts';
-import { systemClock } from '../../services/runtime/clock.ts';
+import { systemClock } from '../../services/process/clock.ts';
 import { jsonEventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Arrival, type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';

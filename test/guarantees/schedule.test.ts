@@ -14,10 +14,10 @@ import { openSqliteBroker } from '../../services/broker/sqlite/sqlite-broker.ts'
 import type { Exchange } from '../../services/domain/attempt.ts';
 import { Directory } from '../../services/domain/directory.ts';
 import { deliveryId, uuidV5 } from '../../services/domain/ids.ts';
+import { KeyRing } from '../../services/keys/keyring.ts';
+import { Lifecycle } from '../../services/process/lifecycle.ts';
 import { startRecorder } from '../../services/recorder/recorder.ts';
 import { startRouter } from '../../services/router/router.ts';
-import { KeyRing } from '../../services/runtime/keyring.ts';
-import { Lifecycle } from '../../services/runtime/lifecycle.ts';
 import type { Transport } from '../../services/sender/http/transport.ts';
 import { startSender } from '../../services/sender/sender.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { systemClock } from '../../services/runtime/clock.ts';
+import { systemClock } from '../../services/process/clock.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import { createEndpoint, eventNumber, failed, head, journalOf, routed } from '../support/journal-entries.ts';
 import { runTool, toolAnswer } from '../support/operator-tool.ts';

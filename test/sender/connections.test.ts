@@ -3,8 +3,8 @@
  * sends is never taken for the answer to another merchant; no connection outlives its age or its certificate.
  */
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Clock, systemClock } from '../../services/runtime/clock.ts';
-import { parseEgressAllow } from '../../services/runtime/egress.ts';
+import { parseEgressAllow } from '../../services/egress/egress.ts';
+import { type Clock, systemClock } from '../../services/process/clock.ts';
 import {
   type HttpTransport,
   openTransport,

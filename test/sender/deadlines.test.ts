@@ -1,6 +1,6 @@
 /** Guarantee: a receiver is not blamed for time in which this process stood still. */
 import { describe, expect, it } from 'vitest';
-import { type Deadline, Deadlines } from '../../services/runtime/deadlines.ts';
+import { type Deadline, Deadlines } from '../../services/process/deadlines.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 
 const AHEAD_MS = 1000;

@@ -5,12 +5,12 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../services/runtime/clock.ts';
-import { NOTHING_EXEMPT, parseEgressAllow } from '../../services/runtime/egress.ts';
-import { parseEgressProxy } from '../../services/runtime/egress-proxy.ts';
-import { createLogger } from '../../services/runtime/logger.ts';
+import { NOTHING_EXEMPT, parseEgressAllow } from '../../services/egress/egress.ts';
+import { parseEgressProxy } from '../../services/egress/egress-proxy.ts';
+import { systemClock } from '../../services/process/clock.ts';
 import { openTransport } from '../../services/sender/http/transport.ts';
 import { OwnFaults } from '../../services/sender/own-faults.ts';
+import { createLogger } from '../../services/telemetry/logger.ts';
 import { type Authority, createAuthority, issueCertificate } from '../../simulator/certificate-authority.ts';
 import { type RawReceiver, startRawReceiver } from '../support/misbehaving-receivers.ts';
 

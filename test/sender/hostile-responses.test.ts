@@ -4,8 +4,8 @@
  */
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../services/runtime/clock.ts';
-import { parseEgressAllow } from '../../services/runtime/egress.ts';
+import { parseEgressAllow } from '../../services/egress/egress.ts';
+import { systemClock } from '../../services/process/clock.ts';
 import { type HttpTransport, openTransport } from '../../services/sender/http/transport.ts';
 import {
   type Answer,

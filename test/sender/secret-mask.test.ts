@@ -4,8 +4,8 @@
  */
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { newSecret } from '../../services/domain/secret.ts';
-import { systemClock } from '../../services/runtime/clock.ts';
-import { parseEgressAllow } from '../../services/runtime/egress.ts';
+import { parseEgressAllow } from '../../services/egress/egress.ts';
+import { systemClock } from '../../services/process/clock.ts';
 import { SecretMask } from '../../services/sender/http/secret-mask.ts';
 import { openTransport } from '../../services/sender/http/transport.ts';
 import { receiverCertificates, startRawReceiver } from '../support/misbehaving-receivers.ts';

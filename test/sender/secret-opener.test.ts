@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { Endpoint } from '../../services/domain/endpoint.ts';
 import { newSecret } from '../../services/domain/secret.ts';
-import { KeyRing } from '../../services/runtime/keyring.ts';
-import { addKey } from '../../services/runtime/keyring-file.ts';
-import { createLogger } from '../../services/runtime/logger.ts';
+import { KeyRing } from '../../services/keys/keyring.ts';
+import { addKey } from '../../services/keys/keyring-file.ts';
 import { SecretOpener } from '../../services/sender/secret-opener.ts';
+import { createLogger } from '../../services/telemetry/logger.ts';
 
 const SECRET = newSecret(new Uint8Array(32).fill(9));
 let file: string;

@@ -13,10 +13,10 @@ import { openSqliteBroker } from '../../services/broker/sqlite/sqlite-broker.ts'
 import { Directory } from '../../services/domain/directory.ts';
 import type { JournalEntry } from '../../services/domain/journal.ts';
 import type { DeliveryTask, Trigger } from '../../services/domain/task.ts';
-import { systemClock } from '../../services/runtime/clock.ts';
-import { KeyRing } from '../../services/runtime/keyring.ts';
-import { createLogger } from '../../services/runtime/logger.ts';
+import { KeyRing } from '../../services/keys/keyring.ts';
+import { systemClock } from '../../services/process/clock.ts';
 import { type Sender, type SenderDeps, startSender } from '../../services/sender/sender.ts';
+import { createLogger } from '../../services/telemetry/logger.ts';
 import { eventually } from '../support/eventually.ts';
 import { loopbackTransport } from '../support/loopback-transport.ts';
 import { type Answer, receiverCertificates, startRawReceiver } from '../support/misbehaving-receivers.ts';

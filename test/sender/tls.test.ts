@@ -2,8 +2,8 @@
  * Guarantee: a receiver whose certificate is not in order, or that speaks old TLS, gets no byte of HTTP.
  */
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../services/runtime/clock.ts';
-import { parseEgressAllow } from '../../services/runtime/egress.ts';
+import { parseEgressAllow } from '../../services/egress/egress.ts';
+import { systemClock } from '../../services/process/clock.ts';
 import { openTransport } from '../../services/sender/http/transport.ts';
 import { type Authority, createAuthority, issueCertificate } from '../../simulator/certificate-authority.ts';
 import { startRawReceiver } from '../support/misbehaving-receivers.ts';

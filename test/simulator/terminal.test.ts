@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { visible, visibleLines } from '../../services/domain/text/visible-text.ts';
-import { KeyRing } from '../../services/runtime/keyring.ts';
+import { KeyRing } from '../../services/keys/keyring.ts';
 import { arrivalLine } from '../../simulator/commands/receiver.ts';
 import { Output } from '../../simulator/output.ts';
 import type { Arrival } from '../../simulator/receiver.ts';

@@ -11,9 +11,9 @@ import {
   topicNames,
   topicSpecs,
 } from '../../services/broker/kafka/topics/topics.ts';
-import { type Clock, systemClock } from '../../services/runtime/clock.ts';
-import type { Logger } from '../../services/runtime/logger.ts';
-import { systemRandom } from '../../services/runtime/random.ts';
+import { type Clock, systemClock } from '../../services/process/clock.ts';
+import { systemRandom } from '../../services/process/random.ts';
+import type { Logger } from '../../services/telemetry/logger.ts';
 import type { Installation } from '../contract/broker.contract.ts';
 import type { BreakableLine } from './breakable-line.ts';
 import { freshPrefix, type KafkaForTests } from './kafka.ts';

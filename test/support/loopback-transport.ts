@@ -1,5 +1,5 @@
-import type { Clock } from '../../services/runtime/clock.ts';
-import { parseEgressAllow } from '../../services/runtime/egress.ts';
+import { parseEgressAllow } from '../../services/egress/egress.ts';
+import type { Clock } from '../../services/process/clock.ts';
 import { openTransport, type Transport } from '../../services/sender/http/transport.ts';
 
 /** A transport that reaches receivers on this machine whose certificates `ca` (PEM) has signed. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../services/runtime/clock.ts';
+import type { Clock } from '../../services/process/clock.ts';
 
 /** A clock that stands still until it is told to go on. Timers fire in due order, each at its own due time. */
 export class SimulatedClock implements Clock {

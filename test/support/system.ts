@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { hashApiKey, newApiKey } from '../../services/domain/api-key.ts';
 import { uuidV5 } from '../../services/domain/ids.ts';
-import { systemClock } from '../../services/runtime/clock.ts';
-import { KeyRing } from '../../services/runtime/keyring.ts';
-import { systemRandom } from '../../services/runtime/random.ts';
+import { KeyRing } from '../../services/keys/keyring.ts';
+import { systemClock } from '../../services/process/clock.ts';
+import { systemRandom } from '../../services/process/random.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import { createAuthority, issueCertificate } from '../../simulator/certificate-authority.ts';
 

@@ -1,5 +1,5 @@
 import type { Tier } from '../../services/domain/retry.ts';
-import type { Deadline } from '../../services/runtime/deadlines.ts';
+import type { Deadline } from '../../services/process/deadlines.ts';
 import type { EndpointLane } from '../../services/sender/lanes/endpoint-lane.ts';
 import type { Passage } from '../../services/sender/lanes/lanes.ts';
 

@@ -1,8 +1,8 @@
 import { openKafkaBroker } from '../../services/broker/kafka/open-kafka.ts';
-import { systemClock } from '../../services/runtime/clock.ts';
-import { readConfig } from '../../services/runtime/config.ts';
-import { createLogger } from '../../services/runtime/logger.ts';
-import { systemRandom } from '../../services/runtime/random.ts';
+import { readConfig } from '../../services/config/config.ts';
+import { systemClock } from '../../services/process/clock.ts';
+import { systemRandom } from '../../services/process/random.ts';
+import { createLogger } from '../../services/telemetry/logger.ts';
 
 const PAGE = 10_000;
 

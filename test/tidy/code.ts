@@ -84,9 +84,9 @@ interface Banned {
   readonly instead: string;
 }
 
-const CLOCK = 'Time is injected: take a Clock (services/runtime/clock.ts) in the deps.';
-const TIMER = 'Time is injected: use clock.sleep or clock.at (services/runtime/clock.ts).';
-const CHANCE = 'Chance is injected: take a Random (services/runtime/random.ts) in the deps.';
+const CLOCK = 'Time is injected: take a Clock (services/process/clock.ts) in the deps.';
+const TIMER = 'Time is injected: use clock.sleep or clock.at (services/process/clock.ts).';
+const CHANCE = 'Chance is injected: take a Random (services/process/random.ts) in the deps.';
 
 /** What reads a clock, rolls dice or looks at the process, as it is written in code. */
 const AMBIENT: readonly Banned[] = [
@@ -95,12 +95,14 @@ const AMBIENT: readonly Banned[] = [
   { word: /^(globalThis\.)?(setTimeout|setInterval)$/, instead: TIMER },
 ];
 
-/** Only the entry points read the environment, once, and pass it to services/runtime/config.ts. */
+/** Only the entry points read the environment, once, and pass it to services/config/config.ts. */
 const MAY_READ_ENVIRONMENT = new Set(['services/main.ts', 'services/operator.ts']);
 
-/** Time, chance and environment come from services/runtime; everything else in services has them passed in. */
+const FOUNDATION = /^services\/(process|config|keys|egress|telemetry)\//;
+
+/** Time, chance and environment come from the foundation; everything else in services has them passed in. */
 export function ambientProblems(module: Module): Problem[] {
-  if (!module.path.startsWith('services/') || module.path.startsWith('services/runtime/')) return [];
+  if (!module.path.startsWith('services/') || FOUNDATION.test(module.path)) return [];
   const problems: Problem[] = [];
   const say = (node: ts.Node, instead: string) =>
     problems.push(`${at(module, node)}: ${node.getText(module.tree).slice(0, 60)}. ${instead}`);

@@ -17,12 +17,12 @@ interface Part {
 }
 
 const DOMAIN = ['domain', 'the samples'];
-const STATION_MAY = [...DOMAIN, 'runtime', 'codec', 'the broker port', 'the store port'];
+const STATION_MAY = [...DOMAIN, 'foundation', 'codec', 'the broker port', 'the store port'];
 const STATION_INSTEAD =
-  'A station knows the domain, the runtime, the codecs and the two ports: pass what it needs in from ' +
+  'A station knows the domain, the foundation, the codecs and the two ports: pass what it needs in from ' +
   'services/main.ts, or let it travel on a stream.';
 const ENGINE_INSTEAD =
-  'An engine knows the domain, the runtime, the codecs and its own port, so that another engine can take its place.';
+  'An engine knows the domain, the foundation, the codecs and its own port, so that another engine can take its place.';
 
 const station = (name: string): Part => ({
   name: `the ${name} station`,
@@ -50,11 +50,13 @@ const PARTS: readonly Part[] = [
       'The domain is pure: no I/O, no clock, no process, no engine. Move the code out or pass the value in.',
   },
   {
-    name: 'runtime',
-    files: /^services\/runtime\//,
+    // How a process runs: clock, lifecycle, settings, keys, egress rules, logs and traces.
+    name: 'foundation',
+    files: /^services\/(process|config|keys|egress|telemetry)\//,
     parts: [],
     instead:
-      'The runtime knows nothing of webhooks: pass the value in, or move the code to the station that needs it.',
+      'Process, config, keys, egress and telemetry know nothing of webhooks: pass the value in, or move the code to the ' +
+      'station that needs it.',
   },
   {
     name: 'codec',
@@ -79,33 +81,33 @@ const PARTS: readonly Part[] = [
   {
     name: 'what broker engines share',
     files: /^services\/broker\/(work|work-source|due-heap)\.ts$/,
-    parts: ['runtime', 'the broker port'],
+    parts: ['foundation', 'the broker port'],
     packages: [],
     instead: 'What engines share knows no engine: pass in what it needs.',
   },
   {
     name: 'the broker chooser',
     files: /^services\/broker\/open\.ts$/,
-    parts: ['domain', 'runtime', 'codec', 'the broker port', 'a broker engine'],
+    parts: ['domain', 'foundation', 'codec', 'the broker port', 'a broker engine'],
     instead: 'It chooses an engine and does nothing else.',
   },
   {
     name: 'a broker engine',
     files: /^services\/broker\/[^/]+\//,
-    parts: ['domain', 'runtime', 'codec', 'schemas', 'the broker port', 'what broker engines share'],
+    parts: ['domain', 'foundation', 'codec', 'schemas', 'the broker port', 'what broker engines share'],
     instead: ENGINE_INSTEAD,
   },
   {
     name: 'a store engine',
     files: /^services\/store\/[^/]+\//,
-    parts: ['domain', 'runtime', 'codec', 'the store port'],
+    parts: ['domain', 'foundation', 'codec', 'the store port'],
     instead: ENGINE_INSTEAD,
   },
   ...STATIONS.map(station),
   {
     name: 'observability',
     files: /^services\/observability\//,
-    parts: [...DOMAIN, 'runtime', 'the broker port', 'the store port'],
+    parts: [...DOMAIN, 'foundation', 'the broker port', 'the store port'],
     instead: 'It reads what the ports say of themselves: pass in what it needs.',
   },
   {
@@ -198,7 +200,7 @@ function relativeProblem(module: Module, target: string): string | undefined {
   const toPath = posix.normalize(posix.join(posix.dirname(module.path), target));
   if (from === undefined && OUTSIDE.test(module.path)) return undefined;
   if (from === undefined) {
-    return `${module.path} belongs to no part of the layout. Put it into a station, an engine or the runtime.`;
+    return `${module.path} belongs to no part of the layout. Put it into a station, an engine or the foundation.`;
   }
   const to = partOf(toPath);
   if (to === undefined)

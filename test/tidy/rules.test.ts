@@ -36,18 +36,22 @@ describe('imports', () => {
   prove(
     importProblems,
     [
+      ['services/domain/a.ts', "import { a } from 'node:fs';", /domain must not import "node:fs".*pure/],
+      ['services/domain/a.ts', "import { hmac } from '@noble/hashes/hmac.js';", /only node:crypto/],
       [
         'services/domain/a.ts',
-        "import { readFileSync } from 'node:fs';",
-        /domain must not import "node:fs".*pure/,
+        "import type { Clock } from '../process/clock.ts';",
+        /domain.*foundation.*pure/,
       ],
-      ['services/domain/a.ts', "import { hmac } from '@noble/hashes/hmac.js';", /only node:crypto/],
-      ['services/domain/a.ts', "import type { Clock } from '../runtime/clock.ts';", /domain.*runtime.*pure/],
       ['services/domain/a.ts', "import { b } from './samples/b.ts';", /domain must not import/],
-      ['services/runtime/a.ts', "import type { A } from '../domain/event.ts';", /runtime must not import/],
+      [
+        'services/telemetry/a.ts',
+        "import type { A } from '../domain/event.ts';",
+        /foundation must not import/,
+      ],
       [
         'services/broker/broker.ts',
-        "import type { A } from '../runtime/clock.ts';",
+        "import type { A } from '../process/clock.ts';",
         /port speaks of the domain only/,
       ],
       ['services/broker/sqlite/a.ts', "import { b } from '../kafka/b.ts';", /a broker engine must not/],
@@ -86,7 +90,7 @@ describe('imports', () => {
       ],
       [
         'services/sender/a.ts',
-        "import type { A } from '../broker/broker.ts'; import { b } from '../runtime/b.ts';",
+        "import type { A } from '../broker/broker.ts'; import { b } from '../process/b.ts';",
       ],
       ['services/broker/open.ts', "import { a } from './sqlite/a.ts'; import { b } from './kafka/b.ts';"],
       ['services/api/a.ts', "import { b } from '../domain/samples/b.ts';"],
@@ -143,7 +147,7 @@ describe('time, chance, environment', () => {
     [
       ['services/sender/a.ts', '// Date.now() is banned\nconst a = "setTimeout(";'],
       ['services/sender/a.ts', 'const a = new Date(clock.now()).toISOString(); socket.setTimeout(5);'],
-      ['services/runtime/clock.ts', 'const a = Date.now(); setTimeout(a, 5);'],
+      ['services/process/clock.ts', 'const a = Date.now(); setTimeout(a, 5);'],
       ['services/main.ts', 'run(process.env);'],
       ['test/a.test.ts', 'setTimeout(a, Date.now());'],
     ],

@@ -1,8 +1,8 @@
 import type { Broker, Shelf } from '../../broker/broker.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Clock } from '../../process/clock.ts';
 import type { ErasureOrder } from '../../store/keeping.ts';
 import type { Actor, Store } from '../../store/store.ts';
+import type { Logger } from '../../telemetry/logger.ts';
 
 /** Between two steps, so that whoever records and reads comes first. */
 const PAUSE_MS = 5;

@@ -1,5 +1,5 @@
 import { isUuid } from '../../domain/ids.ts';
-import type { KeyRing } from '../../runtime/keyring.ts';
+import type { KeyRing } from '../../keys/keyring.ts';
 import type { AuditEntry } from '../../store/keeping.ts';
 import { CursorInvalid, type Store } from '../../store/store.ts';
 import { timestamp } from '../endpoint-json.ts';

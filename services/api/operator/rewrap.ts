@@ -1,6 +1,6 @@
-import type { Clock } from '../../runtime/clock.ts';
-import type { KeyRing } from '../../runtime/keyring.ts';
-import { lookUntil } from '../../runtime/look-until.ts';
+import type { KeyRing } from '../../keys/keyring.ts';
+import type { Clock } from '../../process/clock.ts';
+import { lookUntil } from '../../process/look-until.ts';
 import type { Resealed, SealedThing } from '../../store/keeping.ts';
 import type { Store } from '../../store/store.ts';
 

@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import express, { type Router } from 'express';
 import type { Broker } from '../../broker/broker.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Logger } from '../../telemetry/logger.ts';
 import { isBrokerCommand, runBrokerCommand } from './broker-commands.ts';
 import { type OperatorDeps, OperatorError, runOperatorCommand } from './commands.ts';
 import type { Shelves } from './erase-entity.ts';

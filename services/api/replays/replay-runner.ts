@@ -3,11 +3,11 @@ import { Counter, type Registry } from 'prom-client';
 import type { Broker } from '../../broker/broker.ts';
 import { refusalOf } from '../../domain/outcome.ts';
 import type { ReplayCancelReason } from '../../domain/replay.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import { lookUntil } from '../../runtime/look-until.ts';
+import type { Clock } from '../../process/clock.ts';
+import { lookUntil } from '../../process/look-until.ts';
 import type { ReplayRecord } from '../../store/replays.ts';
 import type { Store } from '../../store/store.ts';
+import type { Logger } from '../../telemetry/logger.ts';
 import { missedPage } from './missed-page.ts';
 import { REPLAY_PACE, type ReplayPace, Turns } from './turns.ts';
 

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import type { PublishedEvent } from '../../broker/broker.ts';
 import { decodeEventJson } from '../../codec/events.ts';
 import type { DomainEvent } from '../../domain/event.ts';
-import { readTraceparent, TRACEPARENT } from '../../runtime/trace-context.ts';
+import { readTraceparent, TRACEPARENT } from '../../telemetry/trace-context.ts';
 import { type ApiContext, published } from '../context.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError, type FieldError } from '../problem.ts';

@@ -1,7 +1,7 @@
 import type { Kafka } from 'kafkajs';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import type { Random } from '../../runtime/random.ts';
+import type { Clock } from '../../process/clock.ts';
+import type { Random } from '../../process/random.ts';
+import type { Logger } from '../../telemetry/logger.ts';
 import type { KafkaRecords } from './registry/records.ts';
 import type { Right } from './rights/missing-rights.ts';
 import type { RepeatWindow } from './seen/windows.ts';

@@ -1,8 +1,8 @@
-import type { Clock } from '../../runtime/clock.ts';
-import type { KafkaConfig } from '../../runtime/kafka-config.ts';
-import { readRegistryCa, readTlsFiles } from '../../runtime/kafka-config.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import type { Random } from '../../runtime/random.ts';
+import type { KafkaConfig } from '../../config/kafka-config.ts';
+import { readRegistryCa, readTlsFiles } from '../../config/kafka-config.ts';
+import type { Clock } from '../../process/clock.ts';
+import type { Random } from '../../process/random.ts';
+import type { Logger } from '../../telemetry/logger.ts';
 import { explainKafkaError, kafkaClient } from './client/client.ts';
 import { type KafkaBroker, startKafkaBroker } from './kafka-broker.ts';
 import { KafkaRecords } from './registry/records.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Clock } from '../../process/clock.ts';
+import type { Logger } from '../../telemetry/logger.ts';
 import type { EngineThread } from './file/engine-thread.ts';
 import type { CommitReply, FailReply, PartMessage, Reply } from './file/wire.ts';
 import { Part, SpareBuffers } from './part.ts';

@@ -1,6 +1,6 @@
 import type { RecordDecoder } from '../../codec/record-codec.ts';
 import type { DeliveryTask } from '../../domain/task.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../process/clock.ts';
 import { DueHeap, type DueKey, isBefore } from '../due-heap.ts';
 import type { EngineThread } from './file/engine-thread.ts';
 import type { StoredDelayed } from './file/wire.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../process/clock.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { EngineThread } from './file/engine-thread.ts';
 

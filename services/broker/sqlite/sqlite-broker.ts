@@ -12,8 +12,8 @@ import type { DomainEvent } from '../../domain/event.ts';
 import type { JournalEntry } from '../../domain/journal.ts';
 import type { QuarantineReason } from '../../domain/quarantine.ts';
 import type { DeliveryTask, TaskClass } from '../../domain/task.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Clock } from '../../process/clock.ts';
+import type { Logger } from '../../telemetry/logger.ts';
 import type {
   Broker,
   BrokerCapabilities,

@@ -1,6 +1,6 @@
 import { promises as dns } from 'node:dns';
 import { isIP, isIPv4 } from 'node:net';
-import { type EgressAllow, isPublicAddress } from '../../runtime/egress.ts';
+import { type EgressAllow, isPublicAddress } from '../../egress/egress.ts';
 import { ConnectFailure } from './connect-failure.ts';
 
 /** All addresses of a name, or a rejection with the resolver's error code. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../process/clock.ts';
 
 /** A connection to one address that is being opened. */
 export interface Dial<Result> {

@@ -1,5 +1,5 @@
-import type { Clock } from '../../runtime/clock.ts';
-import { Deadlines } from '../../runtime/deadlines.ts';
+import type { Clock } from '../../process/clock.ts';
+import { Deadlines } from '../../process/deadlines.ts';
 import { Connection, type ConnectionLimits } from './connection.ts';
 import type { Connector } from './connector.ts';
 import type { HttpExchange } from './http-exchange.ts';

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { Client } from 'undici';
-import type { Clock } from '../../runtime/clock.ts';
-import { Link } from '../../runtime/linked-list.ts';
+import type { Clock } from '../../process/clock.ts';
+import { Link } from '../../process/linked-list.ts';
 import type { Established } from './connector.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import type { Route } from './origins.ts';

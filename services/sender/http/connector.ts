@@ -1,9 +1,9 @@
 import { constants } from 'node:crypto';
 import { isIP, type Socket } from 'node:net';
 import tls from 'node:tls';
-import type { Clock } from '../../runtime/clock.ts';
-import { Deadlines } from '../../runtime/deadlines.ts';
-import type { EgressProxy } from '../../runtime/egress-proxy.ts';
+import type { EgressProxy } from '../../egress/egress-proxy.ts';
+import type { Clock } from '../../process/clock.ts';
+import { Deadlines } from '../../process/deadlines.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { type Dial, raceAddresses } from './address-race.ts';
 import { ConnectFailure, connectFailureOf } from './connect-failure.ts';

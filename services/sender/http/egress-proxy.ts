@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { isIPv6, type Socket } from 'node:net';
-import type { EgressProxy } from '../../runtime/egress-proxy.ts';
+import type { EgressProxy } from '../../egress/egress-proxy.ts';
 import { ConnectFailure } from './connect-failure.ts';
 
 /** A tunnel that is asked for: `cancel` gives it up, and `opened` rejects. */

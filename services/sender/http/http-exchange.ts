@@ -5,7 +5,7 @@ import {
   RESPONSE_BODY_KEPT_BYTES,
   type ResponseKept,
 } from '../../domain/attempt.ts';
-import type { Deadline } from '../../runtime/deadlines.ts';
+import type { Deadline } from '../../process/deadlines.ts';
 import {
   ConnectFailure,
   type ConnectFailureFacts,

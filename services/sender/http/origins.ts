@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { Link, LinkedList } from '../../runtime/linked-list.ts';
+import { Link, LinkedList } from '../../process/linked-list.ts';
 import type { Connection } from './connection.ts';
 import type { ConnectTarget } from './connector.ts';
 import type { HttpExchange } from './http-exchange.ts';

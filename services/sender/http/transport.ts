@@ -1,6 +1,6 @@
-import type { Clock } from '../../runtime/clock.ts';
-import { Deadlines } from '../../runtime/deadlines.ts';
-import type { EgressProxy } from '../../runtime/egress-proxy.ts';
+import type { EgressProxy } from '../../egress/egress-proxy.ts';
+import type { Clock } from '../../process/clock.ts';
+import { Deadlines } from '../../process/deadlines.ts';
 import { LANE_OPTIONS } from '../lanes/lane-options.ts';
 import {
   AddressGuard,

@@ -1,5 +1,5 @@
-import type { Deadline } from '../../runtime/deadlines.ts';
-import { Link } from '../../runtime/linked-list.ts';
+import type { Deadline } from '../../process/deadlines.ts';
+import { Link } from '../../process/linked-list.ts';
 import { Allowance } from './allowance.ts';
 import { type LaneOptions, slowMost } from './lane-options.ts';
 import type { Passage, PassageResult } from './lanes.ts';

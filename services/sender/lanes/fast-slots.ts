@@ -1,4 +1,4 @@
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../process/clock.ts';
 
 /** While somebody waits for a slot, it is looked so often whether there may be more. */
 const LOOK_MS = 5;

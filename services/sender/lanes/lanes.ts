@@ -1,7 +1,7 @@
 import { type Tier, tierLasting } from '../../domain/retry.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { type Deadline, Deadlines } from '../../runtime/deadlines.ts';
-import { LinkedList } from '../../runtime/linked-list.ts';
+import type { Clock } from '../../process/clock.ts';
+import { type Deadline, Deadlines } from '../../process/deadlines.ts';
+import { LinkedList } from '../../process/linked-list.ts';
 import { Backlog } from './backlog.ts';
 import { EndpointLane, type Turn } from './endpoint-lane.ts';
 import { FastSlots } from './fast-slots.ts';

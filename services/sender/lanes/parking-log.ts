@@ -2,8 +2,8 @@ import type { ParkedReason } from '../../domain/parking.ts';
 import type { Tier } from '../../domain/retry.ts';
 import type { DeliveryTask } from '../../domain/task.ts';
 import { isoTime } from '../../domain/text/iso-time.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Clock } from '../../process/clock.ts';
+import type { Logger } from '../../telemetry/logger.ts';
 
 /** While tasks of an endpoint are parked, a line says so as often as this. */
 const LINE_MS = 60_000;

@@ -1,4 +1,4 @@
-import { LinkedList } from '../../runtime/linked-list.ts';
+import { LinkedList } from '../../process/linked-list.ts';
 import type { EndpointLane, Turn } from './endpoint-lane.ts';
 import { EndpointsInUse } from './in-use.ts';
 import type { LaneOptions } from './lane-options.ts';

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { createPrivately } from '../../runtime/private-files.ts';
+import { createPrivately } from '../../process/private-files.ts';
 
 /** PRAGMA synchronous answers a number: 2 = FULL. */
 const SYNCHRONOUS_FULL = 2;

@@ -1,7 +1,7 @@
 import type { HealthPolicy } from '../../domain/health.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import { spawnWorker } from '../../runtime/worker-thread.ts';
+import type { Clock } from '../../process/clock.ts';
+import { spawnWorker } from '../../process/worker-thread.ts';
+import type { Logger } from '../../telemetry/logger.ts';
 import type { Audit, Erasures, Sealings } from '../keeping.ts';
 import type { Outbox } from '../outbox.ts';
 import type { Replays } from '../replays.ts';

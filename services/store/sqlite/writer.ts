@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import type { HealthPolicy } from '../../domain/health.ts';
-import { lockExclusively } from '../../runtime/exclusive-lock.ts';
+import { lockExclusively } from '../../process/exclusive-lock.ts';
 import { isDamage, openConnection } from './connection.ts';
 import { BodyWrites } from './log/body-writes.ts';
 import { EndpointHealth } from './log/endpoint-health.ts';

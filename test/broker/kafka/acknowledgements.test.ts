@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Admins } from '../../../services/broker/kafka/client/admins.ts';
 import { kafkaClient } from '../../../services/broker/kafka/client/client.ts';
 import { Acknowledgements } from '../../../services/broker/kafka/losses/acknowledgements.ts';
-import { createLogger } from '../../../services/runtime/logger.ts';
+import { createLogger } from '../../../services/telemetry/logger.ts';
 import { anEvent } from '../../support/broker-records.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeWithKafka } from '../../support/kafka.ts';

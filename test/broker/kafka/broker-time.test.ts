@@ -9,7 +9,7 @@ import { DelayedFeed } from '../../../services/broker/kafka/streams/delayed-feed
 import { BrokerTime } from '../../../services/broker/kafka/time/broker-time.ts';
 import { dueTime, dueWindow } from '../../../services/broker/kafka/time/due-time.ts';
 import type { DeliveryTask } from '../../../services/domain/task.ts';
-import { createLogger } from '../../../services/runtime/logger.ts';
+import { createLogger } from '../../../services/telemetry/logger.ts';
 import { aTask } from '../../support/broker-records.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
 

@@ -7,8 +7,8 @@ import type { KafkaRecords } from '../../../services/broker/kafka/registry/recor
 import { SchemaRegistry } from '../../../services/broker/kafka/registry/registry.ts';
 import { KnownSchemas } from '../../../services/broker/kafka/registry/registry-schemas.ts';
 import { DelayedFeed } from '../../../services/broker/kafka/streams/delayed-feed.ts';
-import { systemClock } from '../../../services/runtime/clock.ts';
-import { createLogger } from '../../../services/runtime/logger.ts';
+import { systemClock } from '../../../services/process/clock.ts';
+import { createLogger } from '../../../services/telemetry/logger.ts';
 import { anEvent, aTask, routed } from '../../support/broker-records.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startFakeRegistry } from '../../support/fake-registry.ts';

@@ -8,8 +8,8 @@ import { Partition, type ReadRecord } from '../../../services/broker/kafka/consu
 import type { TopicConsumer } from '../../../services/broker/kafka/consumer/topic-consumer.ts';
 import type { KafkaRecords } from '../../../services/broker/kafka/registry/records.ts';
 import { KafkaJournal } from '../../../services/broker/kafka/streams/journal-source.ts';
-import { systemClock } from '../../../services/runtime/clock.ts';
-import { createLogger } from '../../../services/runtime/logger.ts';
+import { systemClock } from '../../../services/process/clock.ts';
+import { createLogger } from '../../../services/telemetry/logger.ts';
 import { anEvent, routed } from '../../support/broker-records.ts';
 import { eventually } from '../../support/eventually.ts';
 

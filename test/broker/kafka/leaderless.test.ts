@@ -10,7 +10,7 @@ import { partitionOfKey } from '../../../services/broker/kafka/producer/murmur2.
 import type { TopicSpec } from '../../../services/broker/kafka/topics/topics.ts';
 import type { DomainEvent } from '../../../services/domain/event.ts';
 import { deliveryId } from '../../../services/domain/ids.ts';
-import { createLogger } from '../../../services/runtime/logger.ts';
+import { createLogger } from '../../../services/telemetry/logger.ts';
 import { anEvent, aTask, attempted, routed } from '../../support/broker-records.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeWithOwnKafka } from '../../support/kafka.ts';

@@ -7,8 +7,8 @@ import { TopicIds } from '../../../services/broker/kafka/client/topic-ids.ts';
 import type { ReadRecord } from '../../../services/broker/kafka/consumer/partition.ts';
 import { TopicConsumer } from '../../../services/broker/kafka/consumer/topic-consumer.ts';
 import type { TopicConsumerOptions } from '../../../services/broker/kafka/consumer/topic-consumer-options.ts';
-import { systemClock } from '../../../services/runtime/clock.ts';
-import { createLogger } from '../../../services/runtime/logger.ts';
+import { systemClock } from '../../../services/process/clock.ts';
+import { createLogger } from '../../../services/telemetry/logger.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeWithKafka, freshPrefix } from '../../support/kafka.ts';
 

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { MissingRights } from '../../../services/broker/kafka/rights/missing-rights.ts';
 import { Restarts } from '../../../services/broker/kafka/rights/restarts.ts';
-import { createLogger } from '../../../services/runtime/logger.ts';
+import { createLogger } from '../../../services/telemetry/logger.ts';
 
 function aReader() {
   const lines: string[] = [];

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Brokers } from '../../../services/broker/kafka/client/kafkajs-brokers.ts';
 import { KafkaProducer } from '../../../services/broker/kafka/producer/producer.ts';
 import { RecordRefused } from '../../../services/broker/kafka/producer/record-sender.ts';
-import { createLogger } from '../../../services/runtime/logger.ts';
+import { createLogger } from '../../../services/telemetry/logger.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
 
 const TOPIC_AUTHORIZATION_FAILED = 29;

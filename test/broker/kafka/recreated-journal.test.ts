@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { topicSpecs } from '../../../services/broker/kafka/topics/topics.ts';
-import { readConfig } from '../../../services/runtime/config.ts';
+import { readConfig } from '../../../services/config/config.ts';
 import { eventOf } from '../../support/events.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ForeignProducer } from '../../support/foreign-producer.ts';

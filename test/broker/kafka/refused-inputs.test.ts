@@ -6,7 +6,7 @@ import kafkajs, { Kafka, logLevel } from 'kafkajs';
 import { expect, it, onTestFinished } from 'vitest';
 import type { ReceivedEvent } from '../../../services/broker/broker.ts';
 import type { KafkaBroker } from '../../../services/broker/kafka/kafka-broker.ts';
-import { type Clock, systemClock } from '../../../services/runtime/clock.ts';
+import { type Clock, systemClock } from '../../../services/process/clock.ts';
 import { anEvent, routed, taskOf } from '../../support/broker-records.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeWithKafka, type KafkaForTests } from '../../support/kafka.ts';

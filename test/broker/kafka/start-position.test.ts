@@ -6,7 +6,7 @@ import { startPosition } from '../../../services/broker/kafka/consumer/start-pos
 import type { Incarnation } from '../../../services/broker/kafka/consumer/topic-consumer-options.ts';
 import { JOURNAL_RECORD_MAX } from '../../../services/broker/kafka/registry/records.ts';
 import { type JournalDeps, KafkaJournal } from '../../../services/broker/kafka/streams/journal-source.ts';
-import { createLogger } from '../../../services/runtime/logger.ts';
+import { createLogger } from '../../../services/telemetry/logger.ts';
 
 const LOST = { from: 2, to: 5, count: 3 };
 

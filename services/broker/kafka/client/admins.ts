@@ -1,6 +1,6 @@
 import type { Admin, Kafka } from 'kafkajs';
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Logger } from '../../../runtime/logger.ts';
+import type { Clock } from '../../../process/clock.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
 import { type Cluster, clusterOf, type OffsetCommit } from './kafkajs-cluster.ts';
 import {
   askLeaders,

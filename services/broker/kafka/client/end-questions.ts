@@ -1,5 +1,5 @@
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Logger } from '../../../runtime/logger.ts';
+import type { Clock } from '../../../process/clock.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
 import type { Admins } from './admins.ts';
 import { errorLine } from './error-line.ts';
 import type { Offsets } from './leader-questions.ts';

@@ -6,7 +6,7 @@
  */
 import { createRequire } from 'node:module';
 import type { Kafka } from 'kafkajs';
-import type { Clock } from '../../../runtime/clock.ts';
+import type { Clock } from '../../../process/clock.ts';
 import { internalsOf, type Protocol } from './kafkajs-cluster.ts';
 
 /** The brokers of a cluster. */

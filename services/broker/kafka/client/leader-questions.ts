@@ -1,6 +1,6 @@
 /** Questions for offsets, which only the leader of each partition answers. */
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Logger } from '../../../runtime/logger.ts';
+import type { Clock } from '../../../process/clock.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
 import { NO_LEADER } from '../fetch/metadata-answers.ts';
 import { errorLine } from './error-line.ts';
 import type { Cluster } from './kafkajs-cluster.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../runtime/clock.ts';
+import type { Clock } from '../../../process/clock.ts';
 
 const TRIES = 4;
 const AGAIN_MS = 150;

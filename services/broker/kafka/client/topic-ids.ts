@@ -3,7 +3,7 @@
  * like. kafkajs speaks versions of the metadata request that do not have them, so the request is made here.
  */
 import type { Kafka } from 'kafkajs';
-import type { Clock } from '../../../runtime/clock.ts';
+import type { Clock } from '../../../process/clock.ts';
 import { type Cluster, clusterOf, type Protocol } from './kafkajs-cluster.ts';
 
 const METADATA = 3;

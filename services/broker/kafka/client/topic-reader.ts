@@ -1,5 +1,5 @@
 import type { Kafka } from 'kafkajs';
-import type { Clock } from '../../../runtime/clock.ts';
+import type { Clock } from '../../../process/clock.ts';
 import { isOutOfRange } from '../fetch/fetch-answers.ts';
 import type { Admins, Bounds } from './admins.ts';
 import { errorLine } from './error-line.ts';

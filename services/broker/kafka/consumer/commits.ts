@@ -1,6 +1,6 @@
 import type { EachBatchPayload } from 'kafkajs';
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Logger } from '../../../runtime/logger.ts';
+import type { Clock } from '../../../process/clock.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
 import { rootOf } from '../client/client.ts';
 import { errorLine } from '../client/error-line.ts';
 import type { Partition } from './partition.ts';

@@ -1,5 +1,5 @@
 import type { ConsumerRunConfig, Consumer as KafkaConsumer } from 'kafkajs';
-import type { Clock } from '../../../runtime/clock.ts';
+import type { Clock } from '../../../process/clock.ts';
 import type { FetchPatience } from './fetch-patience.ts';
 
 /** A broker that is away must not hold up our end. */

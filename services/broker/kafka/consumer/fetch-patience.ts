@@ -1,4 +1,4 @@
-import type { Clock } from '../../../runtime/clock.ts';
+import type { Clock } from '../../../process/clock.ts';
 
 /**
  * An idle consumer's fetch waits so long for a record, which ends the wait at once; milliseconds. kafkajs sends heartbeats

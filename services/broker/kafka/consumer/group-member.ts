@@ -1,6 +1,6 @@
 import type { EachBatchPayload, Kafka, Consumer as KafkaConsumer } from 'kafkajs';
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Logger } from '../../../runtime/logger.ts';
+import type { Clock } from '../../../process/clock.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
 import type { MissingRights } from '../rights/missing-rights.ts';
 import { Restarts } from '../rights/restarts.ts';
 import { ConsumerClient } from './consumer-client.ts';

@@ -1,5 +1,5 @@
 import type { Kafka } from 'kafkajs';
-import type { Clock } from '../../../runtime/clock.ts';
+import type { Clock } from '../../../process/clock.ts';
 import { ConsumerClient } from './consumer-client.ts';
 import { FetchPatience } from './fetch-patience.ts';
 import { METADATA_MS_MAX } from './group-member.ts';

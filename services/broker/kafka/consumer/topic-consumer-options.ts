@@ -1,6 +1,6 @@
 import type { Kafka } from 'kafkajs';
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Logger } from '../../../runtime/logger.ts';
+import type { Clock } from '../../../process/clock.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
 import type { Admins } from '../client/admins.ts';
 import type { MissingRights } from '../rights/missing-rights.ts';
 import type { Partition, ReadRecord } from './partition.ts';

@@ -1,7 +1,7 @@
 import type { EachBatchPayload, Kafka, Consumer as KafkaConsumer } from 'kafkajs';
 import type { DirectoryChange } from '../../../domain/directory.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Logger } from '../../../runtime/logger.ts';
+import type { Clock } from '../../../process/clock.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
 import type { Admins } from '../client/admins.ts';
 import { EndQuestions, type LogBounds } from '../client/end-questions.ts';
 import { errorLine } from '../client/error-line.ts';

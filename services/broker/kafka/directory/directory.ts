@@ -1,8 +1,8 @@
 import type { Kafka } from 'kafkajs';
 import { type DirectoryChange, directoryKey } from '../../../domain/directory.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Logger } from '../../../runtime/logger.ts';
-import type { Random } from '../../../runtime/random.ts';
+import type { Clock } from '../../../process/clock.ts';
+import type { Random } from '../../../process/random.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
 import type { Follower } from '../../broker.ts';
 import type { Admins } from '../client/admins.ts';
 import type { RecordSender } from '../producer/record-sender.ts';

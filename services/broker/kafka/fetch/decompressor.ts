@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import { spawnWorker } from '../../../runtime/worker-thread.ts';
+import { spawnWorker } from '../../../process/worker-thread.ts';
 import { decompressNow, TooLarge } from './decompress.ts';
 import type { Answer, Request } from './decompress-thread.ts';
 

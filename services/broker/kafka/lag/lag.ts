@@ -1,4 +1,4 @@
-import type { Clock } from '../../../runtime/clock.ts';
+import type { Clock } from '../../../process/clock.ts';
 import type { PartitionStatus, StreamName } from '../../broker.ts';
 import type { Admins } from '../client/admins.ts';
 import type { Partition, ReadRecord } from '../consumer/partition.ts';

@@ -1,5 +1,5 @@
 import type { Loss, LostRange, TopicLosses } from '../../../domain/losses.ts';
-import type { Clock } from '../../../runtime/clock.ts';
+import type { Clock } from '../../../process/clock.ts';
 import type { Losses } from '../../broker.ts';
 import { errorLine } from '../client/error-line.ts';
 import { type CommitNote, readNote } from '../consumer/commit-note.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Logger } from '../../../runtime/logger.ts';
+import type { Clock } from '../../../process/clock.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
 import { errorLine } from '../client/error-line.ts';
 import type { Brokers } from '../client/kafkajs-brokers.ts';
 import { partitionOfKey } from './murmur2.ts';

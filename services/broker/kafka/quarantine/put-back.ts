@@ -1,5 +1,5 @@
 import type { Quarantined, RecordHeader } from '../../../domain/quarantine.ts';
-import type { Clock } from '../../../runtime/clock.ts';
+import type { Clock } from '../../../process/clock.ts';
 import { errorLine } from '../client/error-line.ts';
 import type { HeaderValue, OutgoingRecord } from '../producer/record-sender.ts';
 import type { KafkaRecords } from '../registry/records.ts';

@@ -1,5 +1,5 @@
 import type { Quarantined, QuarantineReason } from '../../../domain/quarantine.ts';
-import type { Random } from '../../../runtime/random.ts';
+import type { Random } from '../../../process/random.ts';
 import type { Broker, Requeued, Shelf } from '../../broker.ts';
 import { errorLine } from '../client/error-line.ts';
 import { type OutgoingRecord, RecordRefused, type RecordSender } from '../producer/record-sender.ts';

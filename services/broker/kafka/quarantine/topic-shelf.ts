@@ -1,6 +1,6 @@
 import type { DeadLetter } from '../../../domain/journal.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Logger } from '../../../runtime/logger.ts';
+import type { Clock } from '../../../process/clock.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
 import type { ListOptions, Shelf } from '../../broker.ts';
 import { errorLine } from '../client/error-line.ts';
 import type { Starts, TopicReader, TopicRecord } from '../client/topic-reader.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Logger } from '../../../runtime/logger.ts';
+import type { Clock } from '../../../process/clock.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
 import { isCredentials, RegistryError, type SchemaRegistry } from './registry.ts';
 
 export interface OwnSchema {

@@ -1,5 +1,5 @@
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Logger } from '../../../runtime/logger.ts';
+import type { Clock } from '../../../process/clock.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
 import type { SchemaRegistry } from './registry.ts';
 
 /** How long a registry's "there is none" holds: a producer may register late, a registry may be restored. */

@@ -6,7 +6,7 @@ import {
   SchemaType,
 } from '@kafkajs/confluent-schema-registry';
 import { Agent, request } from 'undici';
-import type { Clock } from '../../../runtime/clock.ts';
+import type { Clock } from '../../../process/clock.ts';
 
 export interface SchemaRegistryOptions {
   /** Of a registry's Confluent-compatible API: `http://registry:8080/apis/ccompat/v7`. */

@@ -1,4 +1,4 @@
-import type { KafkaConfig } from '../../../runtime/kafka-config.ts';
+import type { KafkaConfig } from '../../../config/kafka-config.ts';
 import { ownSchemas } from './records.ts';
 import { CONTENT_TYPE, compactOf, LEVEL } from './registry.ts';
 

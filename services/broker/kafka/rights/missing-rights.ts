@@ -1,4 +1,4 @@
-import type { Logger } from '../../../runtime/logger.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
 import { rootOf } from '../client/client.ts';
 
 /** One operation that Kafka's authorizer must allow our user. */

@@ -1,4 +1,4 @@
-import type { Logger } from '../../../runtime/logger.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
 import { errorLine } from '../client/error-line.ts';
 import type { MissingRights, Reader } from './missing-rights.ts';
 

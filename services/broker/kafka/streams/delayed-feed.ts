@@ -1,5 +1,5 @@
 import type { DeliveryTask } from '../../../domain/task.ts';
-import type { Clock } from '../../../runtime/clock.ts';
+import type { Clock } from '../../../process/clock.ts';
 import { DueHeap, type DueKey } from '../../due-heap.ts';
 import type { Feed } from '../../work.ts';
 import type { ReadRecord } from '../consumer/partition.ts';

@@ -1,6 +1,6 @@
 import type { DomainEvent } from '../../../domain/event.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import { readTraceparent, TRACEPARENT } from '../../../runtime/trace-context.ts';
+import type { Clock } from '../../../process/clock.ts';
+import { readTraceparent, TRACEPARENT } from '../../../telemetry/trace-context.ts';
 import type { ReceivedEvent } from '../../broker.ts';
 import type { ReadRecord } from '../consumer/partition.ts';
 import type { TopicConsumer } from '../consumer/topic-consumer.ts';

@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../../../domain/journal.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Logger } from '../../../runtime/logger.ts';
+import type { Clock } from '../../../process/clock.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
 import type { Consumer, JournalBatch, JournalSource } from '../../broker.ts';
 import type { Partition, ReadRecord } from '../consumer/partition.ts';
 import type { TopicConsumer } from '../consumer/topic-consumer.ts';

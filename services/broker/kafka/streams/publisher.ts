@@ -1,6 +1,6 @@
 import type { DomainEvent } from '../../../domain/event.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import { TRACEPARENT } from '../../../runtime/trace-context.ts';
+import type { Clock } from '../../../process/clock.ts';
+import { TRACEPARENT } from '../../../telemetry/trace-context.ts';
 import type { PublishedEvent, PublishedTask } from '../../broker.ts';
 import type { OutgoingRecord, RecordSender } from '../producer/record-sender.ts';
 import type { KafkaRecords } from '../registry/records.ts';

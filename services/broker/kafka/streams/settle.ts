@@ -1,7 +1,7 @@
 import type { JournalEntry } from '../../../domain/journal.ts';
 import { TIERS, type Tier, tierOfAttempt } from '../../../domain/retry.ts';
 import { type DeliveryTask, taskClass } from '../../../domain/task.ts';
-import { TRACEPARENT } from '../../../runtime/trace-context.ts';
+import { TRACEPARENT } from '../../../telemetry/trace-context.ts';
 import type { ReceivedEvent, RouterResult, Settlement } from '../../broker.ts';
 import {
   type Joining,

@@ -1,7 +1,7 @@
 import type { Quarantined } from '../../../domain/quarantine.ts';
 import { type DeliveryTask, TASK_CLASSES, type TaskClass } from '../../../domain/task.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Logger } from '../../../runtime/logger.ts';
+import type { Clock } from '../../../process/clock.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
 import type { ReceivedEvent, RouterResult, Settlement, Source } from '../../broker.ts';
 import { WorkSource } from '../../work-source.ts';
 import { errorLine } from '../client/error-line.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../runtime/clock.ts';
+import type { Clock } from '../../../process/clock.ts';
 import type { Consumer, Source } from '../../broker.ts';
 
 /** What must be reading before work can be handed over. */

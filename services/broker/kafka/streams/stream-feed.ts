@@ -1,4 +1,4 @@
-import type { Clock } from '../../../runtime/clock.ts';
+import type { Clock } from '../../../process/clock.ts';
 import type { Standing } from '../../broker.ts';
 import { type Feed, Item } from '../../work.ts';
 import type { Partition, ReadRecord } from '../consumer/partition.ts';

@@ -1,6 +1,6 @@
 import { TIERS, type Tier } from '../../../domain/retry.ts';
 import { type DeliveryTask, TASK_CLASSES, type TaskClass } from '../../../domain/task.ts';
-import type { Clock } from '../../../runtime/clock.ts';
+import type { Clock } from '../../../process/clock.ts';
 import type { Partition, ReadRecord } from '../consumer/partition.ts';
 import type { TopicConsumer } from '../consumer/topic-consumer.ts';
 import type { TopicConsumerOptions } from '../consumer/topic-consumer-options.ts';

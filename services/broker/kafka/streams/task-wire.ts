@@ -1,6 +1,6 @@
 import type { IHeaders } from 'kafkajs';
 import { type DeliveryTask, TASK_CLASSES, type TaskClass, taskClass } from '../../../domain/task.ts';
-import { TRACEPARENT } from '../../../runtime/trace-context.ts';
+import { TRACEPARENT } from '../../../telemetry/trace-context.ts';
 import type { ReadRecord } from '../consumer/partition.ts';
 import type { KafkaRecords } from '../registry/records.ts';
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../../runtime/random.ts';
+import type { Random } from '../../../process/random.ts';
 import type { RecordSender } from '../producer/record-sender.ts';
 
 const KEY = Buffer.from('hookrail.broker-time');

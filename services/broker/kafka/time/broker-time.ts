@@ -1,5 +1,5 @@
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Logger } from '../../../runtime/logger.ts';
+import type { Clock } from '../../../process/clock.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
 
 /** Two clocks gain or lose at most this much on each other, milliseconds per millisecond. */
 const DRIFT = 0.000_2;

@@ -1,6 +1,6 @@
 import kafkajs from 'kafkajs';
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Logger } from '../../../runtime/logger.ts';
+import type { Clock } from '../../../process/clock.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
 import type { Admins } from '../client/admins.ts';
 import { errorLine } from '../client/error-line.ts';
 

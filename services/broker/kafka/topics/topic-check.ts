@@ -1,5 +1,5 @@
 import kafkajs, { type Admin } from 'kafkajs';
-import type { Logger } from '../../../runtime/logger.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
 import { rootOf } from '../client/client.ts';
 import type { PrepareOptions, TopicSpec } from './topics.ts';
 

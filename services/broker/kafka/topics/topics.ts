@@ -1,8 +1,8 @@
 import type { Admin } from 'kafkajs';
+import { ConfigError } from '../../../config/config.ts';
 import { TIERS, type Tier } from '../../../domain/retry.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import { ConfigError } from '../../../runtime/config.ts';
-import type { Logger } from '../../../runtime/logger.ts';
+import type { Clock } from '../../../process/clock.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
 import { explainKafkaError, KafkaUnusable, rootOf } from '../client/client.ts';
 import type { Right } from '../rights/missing-rights.ts';
 import { checkEventsTopic, readEventsSettings } from './events-topic-check.ts';

@@ -9,7 +9,7 @@ import {
   quarantinedCodec,
   taskCodec,
 } from '../../../codec/records.ts';
-import { spawnWorker } from '../../../runtime/worker-thread.ts';
+import { spawnWorker } from '../../../process/worker-thread.ts';
 import type { EngineThreadData, Opened, RecordKind, Reply, Request } from './wire.ts';
 
 export const CODECS: Readonly<Record<RecordKind, RecordCodec<unknown>>> = {

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { createPrivately } from '../../../runtime/private-files.ts';
+import { createPrivately } from '../../../process/private-files.ts';
 import { RECORD_KINDS, STREAMS } from './wire.ts';
 
 /** Grows when the tables change; a newer file is refused, not guessed at. */

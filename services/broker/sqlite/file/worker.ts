@@ -1,7 +1,7 @@
 /** The thread that owns the data file. It answers every request, in order; commits and reads never overlap. */
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { type ExclusiveLock, lockExclusively } from '../../../runtime/exclusive-lock.ts';
+import { type ExclusiveLock, lockExclusively } from '../../../process/exclusive-lock.ts';
 import { Committer } from './commit.ts';
 import { Reader } from './reads.ts';
 import { instanceOf, isDamage, moveDueTimes, openDatabase, writerSchemas } from './schema.ts';

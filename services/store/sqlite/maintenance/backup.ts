@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { spawnWorker } from '../../../runtime/worker-thread.ts';
+import { spawnWorker } from '../../../process/worker-thread.ts';
 import type { BackupData, BackupDone } from './backup-worker.ts';
 
 /**

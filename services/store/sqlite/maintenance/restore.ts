@@ -1,7 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { lockExclusively } from '../../../runtime/exclusive-lock.ts';
-import { createPrivately } from '../../../runtime/private-files.ts';
+import { lockExclusively } from '../../../process/exclusive-lock.ts';
+import { createPrivately } from '../../../process/private-files.ts';
 import { damaged, isDamage } from '../connection.ts';
 import { MIGRATIONS } from '../migrations/migrate.ts';
 

@@ -1,0 +1,215 @@
+import { join } from 'node:path';
+import { parseEgressProxy } from '../egress/egress-proxy.ts';
+import { KAFKA_VARIABLES, kafkaConfig } from './kafka-config.ts';
+import { tracingConfig } from './tracing-config.ts';
+import { as, ConfigError, readVariables, variable } from './variables.ts';
+
+export { ConfigError } from './variables.ts';
+
+const ROLES = ['api', 'router', 'sender', 'recorder'] as const;
+
+type Role = (typeof ROLES)[number];
+
+const port = as.integer(0, 65_535);
+const DAY_MS = 86_400_000;
+
+/** Every variable of the service: name, parser, default, meaning. docs/configuration.md is generated from it. */
+export const VARIABLES = {
+  HOOKRAIL_ENVIRONMENT: variable(
+    as.oneOf(['sandbox', 'production']),
+    'sandbox',
+    'One deployment is one environment. Production has no test operation and refuses simulated events.',
+  ),
+  HOOKRAIL_ENGINE: variable(
+    as.oneOf(['sqlite', 'kafka']),
+    'sqlite',
+    'The broker engine. `sqlite` is one process and one file; `kafka` takes any number of processes.',
+  ),
+  HOOKRAIL_ROLES: variable(
+    as.list(as.oneOf(ROLES)),
+    ROLES,
+    'The stations this process runs. The `sqlite` engine runs all of them; with `kafka`, `api` and `recorder` ' +
+      'are one process, `router` and `sender` as many as wanted.',
+  ),
+  HOOKRAIL_DATA_DIR: variable(as.text, './data', 'Where the files are.'),
+  HOOKRAIL_KEYRING: variable(
+    as.text,
+    '',
+    'File of the key ring that seals signing secrets. Empty: `keyring.json` in the data directory.',
+  ),
+  HOOKRAIL_API_HOST: variable(as.text, '127.0.0.1', 'Address the REST API listens on.'),
+  HOOKRAIL_API_PORT: variable(port, 8080, 'Port of the REST API; 0 = any free one.'),
+  HOOKRAIL_OPS_HOST: variable(as.text, '127.0.0.1', 'Address of `/livez`, `/readyz`, `/metrics`.'),
+  HOOKRAIL_OPS_PORT: variable(port, 8081, 'Port of the operations server; 0 = any free one.'),
+  HOOKRAIL_RETRY_SCALE: variable(
+    as.number(1, 1_000_000),
+    1,
+    'Divides every retry delay (sandbox only): 1000 turns 12 h 57 m into 47 s.',
+  ),
+  HOOKRAIL_ATTEMPT_TIMEOUT_SECONDS: variable(as.number(1, 30), 10, 'Total time of one attempt.'),
+  HOOKRAIL_CONNECT_TIMEOUT_SECONDS: variable(as.number(0.1, 30), 3, 'Time to connect, TLS included.'),
+  HOOKRAIL_EGRESS_ALLOW: variable(
+    as.text,
+    '',
+    'CIDRs and host names exempt from the address guard, any port, comma separated (sandbox only). ' +
+      '`npm start` sets `127.0.0.0/8,::1/128,localhost` unless the variable is given, even empty.',
+  ),
+  HOOKRAIL_EGRESS_PORTS: variable(
+    as.list(as.integer(1, 65_535)),
+    [443, 8443],
+    'Ports an endpoint URL may name.',
+  ),
+  HOOKRAIL_EGRESS_PROXY: variable(
+    as.text,
+    '',
+    'A proxy that connects to receivers for the senders, so that requests come from its addresses: ' +
+      '`http://[user:password@]host[:port]`. It is asked (CONNECT) for addresses that the guard has checked, never for ' +
+      'names, and sees TLS only. What `HOOKRAIL_EGRESS_ALLOW` exempts is connected to directly.',
+  ),
+  HOOKRAIL_EXTRA_CA_FILE: variable(
+    as.text,
+    '',
+    'PEM file of certificate authorities trusted besides the system’s (sandbox only).',
+  ),
+  HOOKRAIL_SENDER_IN_FLIGHT: variable(
+    as.integer(1, 100_000),
+    4096,
+    'Live tasks a sender holds at a time, waiting ones included.',
+  ),
+  HOOKRAIL_RATE_LIMIT_PER_MINUTE: variable(as.integer(1, 1_000_000), 100, 'API requests per key and minute.'),
+  HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE: variable(
+    as.integer(1, 1_000_000),
+    10,
+    'Test webhooks per key and minute.',
+  ),
+  HOOKRAIL_ENDPOINT_QUOTA: variable(as.integer(1, 1_000_000), 100, 'Endpoints a merchant may have.'),
+  HOOKRAIL_REPLAY_PER_SECOND: variable(
+    as.integer(1, 100_000),
+    500,
+    'Deliveries a second that replays make at most, so that live ones are not delayed.',
+  ),
+  HOOKRAIL_RETENTION_DAYS: variable(as.integer(1, 3650), 30, 'Days that events and deliveries are kept.'),
+  HOOKRAIL_BODY_RETENTION_DAYS: variable(
+    as.integer(0, 3650),
+    0,
+    'Days that bodies are kept (event data, requests, responses: they hold names and account numbers); 0 = as ' +
+      '`HOOKRAIL_RETENTION_DAYS`, which it cannot exceed.',
+  ),
+  HOOKRAIL_AUTO_DISABLE_HOURS: variable(
+    as.number(0, 8760),
+    0,
+    'Hours without a success before an endpoint is auto-disabled; 0 = 72, in the sandbox 24.',
+  ),
+  HOOKRAIL_AUTO_DISABLE_ATTEMPTS: variable(
+    as.integer(0, 1_000_000),
+    0,
+    'Consecutive failed attempts that also must have been; 0 = 100, in the sandbox 20.',
+  ),
+  HOOKRAIL_LOG_LEVEL: variable(
+    as.oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+    'info',
+    'JSON lines on standard output, one per attempt at `info`.',
+  ),
+  ...KAFKA_VARIABLES,
+} as const;
+
+/** Variables that are read elsewhere: by the simulator's commands and by the tests. */
+const VARIABLES_OF_TOOLS = [
+  'HOOKRAIL_BASE_URL',
+  'HOOKRAIL_API_KEY',
+  'HOOKRAIL_PRODUCER_KEY',
+  'HOOKRAIL_MERCHANT_ID',
+  'HOOKRAIL_TEST_KAFKA_BROKERS',
+  'HOOKRAIL_TEST_SCHEMA_REGISTRY_URL',
+  'HOOKRAIL_REQUIRE_KAFKA',
+] as const;
+
+export type Config = ReturnType<typeof readConfig>;
+
+/** Reads and checks the configuration. Throws ConfigError with one clear line. */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>) {
+  const values = readVariables(VARIABLES, VARIABLES_OF_TOOLS, environment);
+  if (values.HOOKRAIL_ENVIRONMENT === 'production') refuseSandboxOnly(values, environment);
+  const isSandbox = values.HOOKRAIL_ENVIRONMENT === 'sandbox';
+  checkRoles(values.HOOKRAIL_ENGINE, values.HOOKRAIL_ROLES);
+  return {
+    environment: values.HOOKRAIL_ENVIRONMENT,
+    engine: values.HOOKRAIL_ENGINE,
+    /** Null with another engine. */
+    kafka: values.HOOKRAIL_ENGINE === 'kafka' ? kafkaConfig(values, isSandbox) : null,
+    roles: values.HOOKRAIL_ROLES,
+    dataDir: values.HOOKRAIL_DATA_DIR,
+    keyRingFile: values.HOOKRAIL_KEYRING || join(values.HOOKRAIL_DATA_DIR, 'keyring.json'),
+    api: {
+      host: values.HOOKRAIL_API_HOST,
+      port: values.HOOKRAIL_API_PORT,
+      rateLimitPerMinute: values.HOOKRAIL_RATE_LIMIT_PER_MINUTE,
+      testRateLimitPerMinute: values.HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE,
+      endpointQuota: values.HOOKRAIL_ENDPOINT_QUOTA,
+      replayPerSecond: values.HOOKRAIL_REPLAY_PER_SECOND,
+    },
+    operations: { host: values.HOOKRAIL_OPS_HOST, port: values.HOOKRAIL_OPS_PORT },
+    sender: {
+      retryScale: values.HOOKRAIL_RETRY_SCALE,
+      totalTimeoutMs: values.HOOKRAIL_ATTEMPT_TIMEOUT_SECONDS * 1000,
+      connectTimeoutMs: values.HOOKRAIL_CONNECT_TIMEOUT_SECONDS * 1000,
+      inFlightMax: values.HOOKRAIL_SENDER_IN_FLIGHT,
+    },
+    egress: {
+      allow: values.HOOKRAIL_EGRESS_ALLOW,
+      ports: values.HOOKRAIL_EGRESS_PORTS,
+      proxy: parseEgressProxy(values.HOOKRAIL_EGRESS_PROXY),
+      extraCaFile: values.HOOKRAIL_EXTRA_CA_FILE,
+    },
+    retentionMs: values.HOOKRAIL_RETENTION_DAYS * DAY_MS,
+    bodyRetentionMs: bodyRetentionDays(values) * DAY_MS,
+    autoDisable: {
+      withoutSuccessMs: (values.HOOKRAIL_AUTO_DISABLE_HOURS || (isSandbox ? 24 : 72)) * 3_600_000,
+      failedAttempts: values.HOOKRAIL_AUTO_DISABLE_ATTEMPTS || (isSandbox ? 20 : 100),
+    },
+    logLevel: values.HOOKRAIL_LOG_LEVEL,
+    tracing: tracingConfig(environment),
+  } as const;
+}
+
+function bodyRetentionDays(values: {
+  readonly HOOKRAIL_RETENTION_DAYS: number;
+  readonly HOOKRAIL_BODY_RETENTION_DAYS: number;
+}): number {
+  const { HOOKRAIL_RETENTION_DAYS: all, HOOKRAIL_BODY_RETENTION_DAYS: bodies } = values;
+  if (bodies <= all) return bodies === 0 ? all : bodies;
+  throw new ConfigError(
+    `HOOKRAIL_BODY_RETENTION_DAYS="${bodies}" exceeds HOOKRAIL_RETENTION_DAYS (${all}): bodies go with their rows at the latest`,
+  );
+}
+
+function checkRoles(engine: 'sqlite' | 'kafka', roles: readonly Role[]): void {
+  const missing = ROLES.filter((role) => !roles.includes(role));
+  if (engine === 'sqlite' && missing.length > 0) {
+    throw new ConfigError(
+      `HOOKRAIL_ROLES leaves out ${missing.join(', ')}: the sqlite engine is one process of all roles`,
+    );
+  }
+  if (roles.length === 0) {
+    throw new ConfigError(`HOOKRAIL_ROLES is empty: name at least one of ${ROLES.join(', ')}`);
+  }
+  // Both write the store, and the store is one file of one process.
+  if (roles.includes('api') !== roles.includes('recorder')) {
+    const [has, lacks] = roles.includes('api') ? ['api', 'recorder'] : ['recorder', 'api'];
+    throw new ConfigError(
+      `HOOKRAIL_ROLES has ${has} without ${lacks}: the two share the store, so one process runs both or neither`,
+    );
+  }
+}
+
+/** What would weaken production is refused there, not ignored. */
+function refuseSandboxOnly(
+  values: { HOOKRAIL_RETRY_SCALE: number },
+  environment: Readonly<Record<string, string | undefined>>,
+): void {
+  if (values.HOOKRAIL_RETRY_SCALE !== 1)
+    throw new ConfigError('HOOKRAIL_RETRY_SCALE is for the sandbox only: unset it');
+  for (const name of ['HOOKRAIL_EGRESS_ALLOW', 'HOOKRAIL_EXTRA_CA_FILE']) {
+    if (environment[name]) throw new ConfigError(`${name} is for the sandbox only: unset it in production`);
+  }
+}

@@ -1,0 +1,42 @@
+import { LogOutput } from '../telemetry/log-output.ts';
+
+/** A standard error that cannot be written does not keep the process from ending. */
+const TOLD_MS_MAX = 1000;
+
+/** A running service. */
+interface Running {
+  /** Resolves with the reason when it cannot go on. */
+  readonly failed: Promise<Error>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs a service until SIGINT, SIGTERM or its failure, then stops it and ends the process: exit code 0 after a signal, 1
+ * otherwise. A second signal ends the process at once. A start that fails is told in one line on standard error.
+ */
+export function runProcess(name: string, start: () => Promise<Running>): void {
+  const errors = new LogOutput(2);
+  const fail = (what: string, error: unknown) => {
+    errors.write(`${name} ${what}: ${error instanceof Error ? error.message : error}\n`);
+    return new Promise<never>(() => {
+      setTimeout(() => process.exit(1), TOLD_MS_MAX);
+      errors.flush(() => process.exit(1));
+    });
+  };
+  const run = async () => {
+    const running = await start();
+    const signalled = new Promise<null>((resolve) => {
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+        process.once(signal, () => {
+          process.once(signal, () => process.exit(1));
+          resolve(null);
+        });
+      }
+    });
+    const failure = await Promise.race([running.failed, signalled]);
+    if (failure) errors.write(`${name} cannot go on: ${failure.message}\n`);
+    await running.stop().catch((error: unknown) => fail('did not stop', error));
+    process.exit(failure ? 1 : 0);
+  };
+  run().catch((error: unknown) => fail('did not start', error));
+}

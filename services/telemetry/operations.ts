@@ -1,0 +1,83 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express, { type Router } from 'express';
+import type { Registry } from 'prom-client';
+import { ConfigError } from '../config/config.ts';
+import { Connections } from '../process/connections.ts';
+import { acceptedMax } from '../process/descriptors.ts';
+
+/** Probes, scrapes and operators need few. */
+const CONNECTIONS_MAX = 256;
+const REQUEST_MS_MAX = 10_000;
+
+export interface Readiness {
+  readonly ready: boolean;
+  /** What is missing, one line each; empty when ready. */
+  readonly reasons: readonly string[];
+  /** Work that waits, one line each; it does not make the process unready. */
+  readonly waiting: readonly string[];
+}
+
+export interface Operations {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Serves /livez (the event loop turns), /readyz (work can be done now) and /metrics (Prometheus text), and mounts
+ * what else the operator needs. Rejects with ConfigError when the port is taken.
+ */
+export async function startOperations(options: {
+  readonly host: string;
+  readonly port: number;
+  readonly registry: Registry;
+  readonly readiness: () => Readiness;
+  readonly operatorRoutes?: Router;
+  /** File descriptors are scarce: connections are not kept. */
+  readonly isShort: () => boolean;
+}): Promise<Operations> {
+  const app = express().disable('x-powered-by');
+  app.get('/livez', (_request, response) => void response.type('text/plain').send('ok\n'));
+  app.get('/readyz', (_request, response) => {
+    const readiness = options.readiness();
+    response.status(readiness.ready ? 200 : 503).json(readiness);
+  });
+  app.get('/metrics', async (_request, response) => {
+    response.type(options.registry.contentType).send(await options.registry.metrics());
+  });
+  if (options.operatorRoutes) app.use('/operator', options.operatorRoutes);
+  const server = createServer({ headersTimeout: REQUEST_MS_MAX, requestTimeout: REQUEST_MS_MAX });
+  new Connections(server, app, {
+    connectionsMax: acceptedMax(CONNECTIONS_MAX),
+    isShort: options.isShort,
+    refuse: (response) => response.writeHead(503).end('too many connections\n'),
+  });
+  await listen(server, options.host, options.port, 'HOOKRAIL_OPS_PORT');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${options.host}:${port}`,
+    stop: () => closeServer(server),
+  };
+}
+
+/** Listens, or rejects with ConfigError naming the variable to change. */
+export function listen(server: Server, host: string, port: number, variable: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why =
+        error.code === 'EADDRINUSE' ? 'is in use' : `cannot be listened on (${error.code ?? error.message})`;
+      reject(
+        new ConfigError(`${host}:${port} ${why}: stop what uses it or set ${variable} (0 = any free port)`),
+      );
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+/** Stops listening and ends idle connections; resolves when the running requests have been answered. */
+export function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+}

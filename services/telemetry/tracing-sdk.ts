@@ -1,0 +1,58 @@
+import { DiagLogLevel, diag } from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
+import { BasicTracerProvider, BatchSpanProcessor, ConsoleSpanExporter } from '@opentelemetry/sdk-trace-base';
+import type { SpanExporterName } from '../config/tracing-config.ts';
+import type { Clock } from '../process/clock.ts';
+import type { Logger } from './logger.ts';
+import { SCOPE, type Tracing } from './tracing.ts';
+
+/** A collector that does not answer does not keep the process from ending. */
+const FLUSH_MS_MAX = 3000;
+/** The SDK reports a failed export with everything it knows of it. */
+const LINE_LENGTH_MAX = 300;
+
+const EXPORTER = {
+  otlp: () => new OTLPTraceExporter(),
+  console: () => new ConsoleSpanExporter(),
+} as const;
+
+/** The OpenTelemetry SDK, loaded and started. It reads the other OTEL_* variables from the environment itself. */
+export function openTracingSdk(
+  exporters: readonly SpanExporterName[],
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+): Tracing {
+  const say = (text: string) => log.warn(`tracing: ${text.slice(0, LINE_LENGTH_MAX)}`);
+  const silent = () => {};
+  diag.setLogger(
+    { error: say, warn: say, info: silent, debug: silent, verbose: silent },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
+  const provider = new BasicTracerProvider({
+    // Whoever sets OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES has the last word.
+    resource: defaultResource()
+      .merge(resourceFromAttributes({ 'service.name': 'hookrail' }))
+      .merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: exporters.map((name) => new BatchSpanProcessor(EXPORTER[name]())),
+  });
+  const flush = async () => {
+    const ended = new AbortController();
+    const shutdown = provider.shutdown().catch((error: unknown) => say(String(error)));
+    await Promise.race([shutdown, clock.sleep(FLUSH_MS_MAX, ended.signal)]);
+    ended.abort();
+    diag.disable();
+  };
+  let stopping: Promise<void> | null = null;
+  return {
+    tracer: provider.getTracer(SCOPE),
+    stop() {
+      stopping ??= flush();
+      return stopping;
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import { ProxyTracerProvider, type Tracer, trace } from '@opentelemetry/api';
+import type { TracingConfig } from '../config/tracing-config.ts';
+import type { Clock } from '../process/clock.ts';
+import type { Logger } from './logger.ts';
+
+export interface Tracing {
+  /** Null = off: whoever would make spans asks this and does nothing else. */
+  readonly tracer: Tracer | null;
+  /** Sends what is left, within seconds. May be called twice. */
+  stop(): Promise<void>;
+}
+
+/** The instrumentation scope of our spans. */
+export const SCOPE = 'hookrail';
+
+const OFF: Tracing = { tracer: null, stop: () => Promise.resolve() };
+
+/**
+ * Starts tracing where it is asked for; the SDK is loaded only then. An SDK that is registered already, by a preload or
+ * by the process that hosts us, is used as it is, and is its owner's to flush.
+ */
+export async function startTracing(
+  config: TracingConfig,
+  deps: { readonly clock: Clock; readonly log: Logger },
+): Promise<Tracing> {
+  const registered = registeredTracer();
+  if (registered) return { ...OFF, tracer: registered };
+  for (const line of config.ignored) deps.log.warn(line);
+  if (config.exporters.length === 0) return OFF;
+  const { openTracingSdk } = await import('./tracing-sdk.ts');
+  return openTracingSdk(config.exporters, deps);
+}
+
+function registeredTracer(): Tracer | undefined {
+  const provider = trace.getTracerProvider();
+  if (!(provider instanceof ProxyTracerProvider)) return provider.getTracer(SCOPE);
+  return provider.getDelegateTracer(SCOPE);
+}

@@ -1,0 +1,7 @@
+import { brokerContract } from '../../contract/broker.contract.ts';
+import { describeWithKafka } from '../../support/kafka.ts';
+import { kafkaInstallation } from '../../support/kafka-installation.ts';
+
+await describeWithKafka('on a Kafka of three brokers', (kafka) => {
+  brokerContract('kafka', () => kafkaInstallation(kafka));
+});

@@ -1,0 +1,156 @@
+/**
+ * What the quarantine keeps of a Kafka record (place, key, headers) and where a record is put back: into the topic that it
+ * came from, or nowhere, with a reason.
+ */
+import { randomUUID } from 'node:crypto';
+import type { IHeaders } from 'kafkajs';
+import { describe, expect, it } from 'vitest';
+import { Partition } from '../../../services/broker/kafka/consumer/partition.ts';
+import { originOf } from '../../../services/broker/kafka/quarantine/origin.ts';
+import type { Quarantined } from '../../../services/domain/quarantine.ts';
+import { aTask, routed } from '../../support/broker-records.ts';
+import { eventOf } from '../../support/events.ts';
+import { eventually } from '../../support/eventually.ts';
+import { describeWithKafka } from '../../support/kafka.ts';
+import { openTables, type Tables } from '../../support/kafka-tables.ts';
+
+interface Given {
+  readonly topic: string;
+  readonly value: Buffer | null;
+  readonly key?: Buffer | null;
+  readonly headers?: IHeaders;
+}
+
+/** A record as it goes on the shelf, read from partition 2 at offset 7. */
+function shelvedOf({ topic, value, key = null, headers = {} }: Given): Quarantined {
+  const partition = new Partition(topic, 2);
+  const record = { partition, offset: 7, timestamp: 1_700_000_000_000, key, value, headers };
+  return {
+    ...{ reason: 'undecodable', detail: 'why', at: 1, eventId: null, merchantId: null },
+    bytes: value ?? Buffer.alloc(0),
+    origin: originOf(record),
+  };
+}
+
+describe('the origin of a record', () => {
+  it('has at most 4 KiB of its key and 16 KiB of its headers, and says when that is not all', () => {
+    const key = Buffer.alloc(5000, 'k');
+    const headers = { a: Buffer.alloc(10_000, 'a'), b: Buffer.alloc(10_000, 'b') };
+    const { origin } = shelvedOf({ topic: 't', value: Buffer.from('v'), key, headers });
+    expect(origin?.key).toHaveLength(4096);
+    expect(origin?.headers.map(({ name }) => name)).toEqual(['a']);
+    expect(origin?.isWhole).toBe(false);
+  });
+});
+
+await describeWithKafka('the quarantine on Kafka', ({ brokers }) => {
+  /** Shelves one record, puts it back, and returns the answer. */
+  async function putAndRequeue(tables: Tables, record: Quarantined) {
+    const shelf = tables.quarantineOn(tables.reader);
+    await shelf.put(record);
+    const [{ position } = { position: '' }] = await shelf.list({ limit: 1 });
+    const answer = await shelf.requeue([position]);
+    return { shelf, position, answer };
+  }
+
+  it('puts an event back into its partition, with its key and every header', async () => {
+    const tables = await openTables(brokers);
+    const { events } = tables.topics;
+    const value = tables.records.encodeEvent(eventOf('merchant-1', 'back'));
+    const headers = { traceparent: Buffer.from('00-1-2-01'), twice: [Buffer.from([0xff]), Buffer.from('b')] };
+    const record = shelvedOf({ topic: events, value, key: Buffer.from('a key'), headers });
+    const { answer, shelf } = await putAndRequeue(tables, record);
+    expect(answer).toEqual({ requeued: 1, refused: [] });
+    expect(await shelf.list({ limit: 1 })).toEqual([]);
+    const found = await read(tables, events);
+    expect(found).toMatchObject({ partition: 2, key: Buffer.from('a key'), value });
+    // The header that says where an event was put back from.
+    expect(found.headers).toEqual({ ...headers, 'hookrail-requeued': expect.any(Buffer) });
+  });
+
+  it('keeps a tombstone apart from an empty record, and puts it back as one', async () => {
+    const tables = await openTables(brokers);
+    const { events } = tables.topics;
+    const record = shelvedOf({ topic: events, value: null, key: Buffer.from('entity') });
+    const { answer } = await putAndRequeue(tables, record);
+    expect(answer.requeued).toBe(1);
+    expect(await read(tables, events)).toMatchObject({ key: Buffer.from('entity'), value: null });
+  });
+
+  it('puts a task back on the stream of its class with a new mark, never on the events topic', async () => {
+    const tables = await openTables(brokers);
+    const task = aTask();
+    const value = tables.records.encode('task', task);
+    const record = shelvedOf({ topic: tables.topics.deliver, value, key: Buffer.from(task.endpointId) });
+    const { answer } = await putAndRequeue(tables, record);
+    expect(answer).toEqual({ requeued: 1, refused: [] });
+    const found = await read(tables, tables.topics.deliver);
+    expect(tables.records.decode('task', found.value)).toEqual({ ...task, hop: task.hop + 1 });
+    expect(await tables.contentOf(tables.topics.events)).toEqual([]);
+  });
+
+  it('puts a journal record back, also one that an earlier version shelved with its place in the detail', async () => {
+    const tables = await openTables(brokers);
+    const { journal } = tables.topics;
+    const value = tables.records.encode('journal', [routed(eventOf('merchant-1', 'journal'))]);
+    const { origin: _, ...earlier } = shelvedOf({ topic: journal, value });
+    const { answer } = await putAndRequeue(tables, { ...earlier, detail: `${journal}/2@7: why` });
+    expect(answer).toEqual({ requeued: 1, refused: [] });
+    expect(await read(tables, journal)).toMatchObject({ partition: 2, value });
+    expect(await tables.contentOf(tables.topics.events)).toEqual([]);
+  });
+
+  it('refuses with the reason, and keeps, what cannot be put back', async () => {
+    const tables = await openTables(brokers);
+    const { deliver, events } = tables.topics;
+    const other = `other.${randomUUID()}`;
+    for (const [record, reason] of [
+      [shelvedOf({ topic: deliver, value: Buffer.from('no task') }), 'it still cannot be read'],
+      [shelvedOf({ topic: other, value: Buffer.from('x') }), `it came from topic ${other}`],
+      [shelvedOf({ topic: events, value: Buffer.alloc(3_500_000, 1) }), '65536 of 3500000 bytes'],
+    ] as const) {
+      const { answer, shelf, position } = await putAndRequeue(tables, record);
+      expect(answer).toEqual({
+        requeued: 0,
+        refused: [{ position, detail: expect.stringContaining(reason) }],
+      });
+      const kept = await shelf.read(position);
+      expect(kept?.origin).toEqual({ ...record.origin, isWhole: record.bytes.length < 3_000_000 });
+      await tables.admins.ask(async (admin) => {
+        // The client deletes from leaders that it has heard of only.
+        await admin.fetchTopicOffsets(tables.topics.quarantine);
+        await admin.deleteTopicRecords({
+          topic: tables.topics.quarantine,
+          partitions: [{ partition: tables.sender.partitionOf(tables.topics.quarantine, ''), offset: '-1' }],
+        });
+      });
+    }
+  });
+
+  it('keeps the first 64 KiB of a record that is too large, and says how large it was', async () => {
+    const tables = await openTables(brokers);
+    const shelf = tables.quarantineOn(tables.reader);
+    await shelf.put(shelvedOf({ topic: tables.topics.events, value: Buffer.alloc(3_500_000, 1) }));
+    const [{ record } = { record: undefined }] = await shelf.list({ limit: 1 });
+    expect(record?.bytes).toHaveLength(65_536);
+    expect(record?.origin?.valueBytes).toBe(3_500_000);
+    expect(record?.detail).toBe('why (the record has 3500000 bytes; the first 65536 are kept)');
+  });
+
+  /** The one record of a topic, with its headers. */
+  async function read({ kafka }: Tables, topic: string) {
+    const consumer = kafka.consumer({ groupId: `test.${randomUUID()}` });
+    const found: { partition: number; key: Buffer | null; value: Buffer | null; headers: IHeaders }[] = [];
+    await consumer.connect();
+    await consumer.subscribe({ topic, fromBeginning: true });
+    await consumer.run({
+      eachMessage: async ({ partition, message: { key, value, headers = {} } }) => {
+        found.push({ partition, key, value, headers });
+      },
+    });
+    await eventually('the record', () => found.length > 0, 20_000);
+    await consumer.disconnect();
+    expect(found).toHaveLength(1);
+    return found[0] as (typeof found)[number];
+  }
+});

@@ -1,0 +1,300 @@
+/**
+ * Guarantee: the embedded engine keeps what it acknowledged in its one file, whatever happens to the file or the disk,
+ * and says in one line what is wrong with it.
+ */
+import { execFileSync } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Broker } from '../../../services/broker/broker.ts';
+import { Reader } from '../../../services/broker/sqlite/file/reads.ts';
+import { openDatabase } from '../../../services/broker/sqlite/file/schema.ts';
+import { FRESH, OTHER, SAME, SeenEvents } from '../../../services/broker/sqlite/seen-events.ts';
+import { openSqliteBroker } from '../../../services/broker/sqlite/sqlite-broker.ts';
+import { eventCodec, taskCodec } from '../../../services/codec/records.ts';
+import type { DomainEvent } from '../../../services/domain/event.ts';
+import type { DeliveryTask } from '../../../services/domain/task.ts';
+import { systemClock } from '../../../services/process/clock.ts';
+import { anEvent, aTask, requested, routed } from '../../support/broker-records.ts';
+import { eventually } from '../../support/eventually.ts';
+
+const clock = systemClock();
+let folder: string;
+let file: string;
+const opened: Broker[] = [];
+
+async function open(over: { readonly file?: string } = {}) {
+  const broker = await openSqliteBroker({ file, clock, retryScale: 1_000, ...over });
+  opened.push(broker);
+  return broker;
+}
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'hookrail-broker-'));
+  file = join(folder, 'broker.db');
+});
+
+afterEach(async () => {
+  for (const broker of opened.splice(0)) await broker.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function tasksOf(broker: Broker, count: number): Promise<DeliveryTask[]> {
+  const seen: DeliveryTask[] = [];
+  const consumer = await broker.tasks.live.consume(
+    (task) => {
+      seen.push(task);
+      return { kind: 'settled', journal: [] };
+    },
+    { inFlightMax: 10 },
+  );
+  await eventually('the tasks', () => seen.length >= count);
+  await consumer.stop(10_000);
+  return seen;
+}
+
+describe('opening', () => {
+  it('refuses a file that is in use, naming it', async () => {
+    await open();
+    await expect(open()).rejects.toThrow(new RegExp(`${file}.*in use`));
+  });
+
+  it('says in one line that a file is damaged', async () => {
+    writeFileSync(file, 'this is not a database, and long enough to be looked at as one'.repeat(100));
+    const error = await open().catch((reason: Error) => reason);
+    expect(error).toBeInstanceOf(Error);
+    expect((error as Error).message).toMatch(/broker\.db is damaged.*restore it from a backup/);
+    expect((error as Error).message).not.toContain('\n');
+  });
+
+  it('refuses a file of a newer version', async () => {
+    const db = new Database(file);
+    db.pragma('user_version = 99');
+    db.close();
+    await expect(open()).rejects.toThrow(/broker\.db.*newer version.*99/);
+  });
+
+  it('runs with synchronous=FULL on a WAL, also when it opens a file again', () => {
+    for (let times = 0; times < 2; times += 1) {
+      const db = openDatabase(file);
+      expect(db.pragma('synchronous', { simple: true })).toBe(2);
+      expect(db.pragma('journal_mode', { simple: true })).toBe('wal');
+      db.close();
+    }
+  });
+
+  it('names the journal after the file, for good', async () => {
+    const partitionOf = async (broker: Broker) => {
+      let partition = '';
+      await broker.journal.consume(
+        async () => {},
+        async (name) => {
+          partition = name;
+          return undefined;
+        },
+        { batchMax: 1 },
+      );
+      await broker.close();
+      return partition;
+    };
+    const first = await partitionOf(await open());
+    expect(first).toMatch(/^sqlite:[0-9a-f-]{36}$/);
+    expect(await partitionOf(await open())).toBe(first);
+    file = join(folder, 'another.db');
+    expect(await partitionOf(await open())).not.toBe(first);
+  });
+});
+
+describe('records of an earlier version', () => {
+  it('reads tasks that were written with an older schema', async () => {
+    const [first, second] = [aTask(), aTask({ dueAt: clock.now() + 60_000 })];
+    const tasks = [first, second];
+    const broker = await open();
+    await broker.publishTasks(tasks.map((task) => ({ task, journal: [] })));
+    await broker.close();
+    // The same rows as a version before `linkedSpan` would have written them: without its last byte, the null.
+    const older = JSON.parse(taskCodec.schema);
+    older.fields = older.fields.filter((field: { name: string }) => field.name !== 'linkedSpan');
+    const db = new Database(file);
+    const add = db.prepare("INSERT INTO writer_schema(id, record, schema) VALUES (77, 'task', ?)");
+    add.run(JSON.stringify(older));
+    const cut = (table: string) =>
+      db.exec(`UPDATE ${table} SET schema = 77, blob = substr(blob, 1, length(blob) - 1)`);
+    cut('log_live');
+    cut('delayed');
+    db.exec('UPDATE delayed SET due = 1');
+    db.close();
+    const seen = await tasksOf(await open(), 2);
+    // The row's due time is the one that counts: it is moved when the system's time was set.
+    expect(seen).toEqual(expect.arrayContaining([first, { ...second, dueAt: 1 }]));
+  });
+});
+
+describe('a disk that takes no writes', () => {
+  /** Another connection that holds the write lock makes every commit fail as a full disk would: nothing is written. */
+  function blocked(): () => void {
+    const db = new Database(file);
+    db.exec('BEGIN IMMEDIATE');
+    return () => db.close();
+  }
+
+  it('rejects publishers, keeps settlements until they are durable, and recovers by itself', async () => {
+    const broker = await open();
+    const [first, second] = [aTask(), aTask()];
+    await broker.publishTasks([{ task: first, journal: [] }]);
+    let release = () => {};
+    const entered: string[] = [];
+    const consumer = await broker.tasks.live.consume(
+      async (task) => {
+        entered.push(task.deliveryId);
+        if (task.deliveryId === first.deliveryId) {
+          await new Promise<void>((resolve) => {
+            release = resolve;
+          });
+        }
+        return { kind: 'settled', journal: [requested(task)] };
+      },
+      { inFlightMax: 1 },
+    );
+    await eventually('the first task', () => entered.length === 1);
+    const unblock = blocked();
+    release();
+    await eventually('it shows', () => !broker.status().reachable);
+    await expect(broker.publishTasks([{ task: second, journal: [] }])).rejects.toThrow(/could not write/);
+    // Not acknowledged before it is durable: it still counts.
+    expect(broker.status().backlog.tasks).toBe(1);
+    unblock();
+    await eventually('it writes again', () => broker.status().reachable);
+    expect(broker.status().backlog.tasks).toBe(0);
+    await broker.publishTasks([{ task: second, journal: [] }]);
+    await eventually('the second task', () => entered.length === 2);
+    expect(await consumer.stop(10_000)).toBe('drained');
+    const recorded: string[] = [];
+    await broker.journal.consume(
+      async ({ entries }) => {
+        for (const entry of entries) if (entry.kind === 'requested') recorded.push(entry.delivery.deliveryId);
+      },
+      async () => undefined,
+      { batchMax: 10 },
+    );
+    await eventually('both recorded', () => recorded.length === 2);
+    expect(recorded).toEqual([first.deliveryId, second.deliveryId]);
+  });
+
+  it('comes out of a full disk with everything that was acknowledged', async (context) => {
+    const mount = join(folder, 'small-disk');
+    try {
+      execFileSync('mkdir', [mount]);
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', mount], { stdio: 'ignore' });
+    } catch {
+      // Only root may mount a disk of its own.
+      return context.skip();
+    }
+    try {
+      const broker = await open({ file: join(mount, 'broker.db') });
+      const acknowledged: DomainEvent[] = [];
+      let refused = 0;
+      for (let batch = 0; batch < 60 && refused < 3; batch += 1) {
+        const events = Array.from({ length: 50 }, () => anEvent({ data: { text: 'x'.repeat(4_000) } }));
+        await broker.publishEvents(events).then(
+          () => acknowledged.push(...events),
+          (error: Error) => {
+            expect(error.message).toMatch(/SQLITE_FULL|SQLITE_IOERR/);
+            refused += 1;
+          },
+        );
+      }
+      expect(refused).toBeGreaterThan(0);
+      expect(acknowledged.length).toBeGreaterThan(0);
+      execFileSync('mount', ['-o', 'remount,size=60m', mount]);
+      await eventually('it writes again', () => broker.status().reachable);
+      const seen = new Set<string>();
+      await broker.events.consume(
+        ({ decoded }) => {
+          const event = decoded.ok ? decoded.event : anEvent();
+          seen.add(event.eventId);
+          return { kind: 'routed', tasks: [], journal: routed(event) };
+        },
+        { inFlightMax: 20 },
+      );
+      await eventually('all that was acknowledged', () =>
+        acknowledged.every((event) => seen.has(event.eventId)),
+      );
+      await broker.close();
+    } finally {
+      execFileSync('umount', ['-l', mount]);
+    }
+  });
+});
+
+describe('recent events', () => {
+  /** The records of events, as the stream has them: ids of both common kinds, and one that is no UUID. */
+  const recordOf = (eventId: string, subType = 'KYC_APPROVED') =>
+    eventCodec.toBuffer(anEvent({ eventId, subType }));
+  const timed = (index: number) =>
+    `01890a5d-ac96-7${String(index % 1000).padStart(3, '0')}-8${randomUUID().slice(20)}`;
+
+  it('are recognised after they moved to the table, and after the file was opened again', () => {
+    const event = anEvent();
+    const record = (eventId: string, subType = 'KYC_APPROVED') =>
+      eventCodec.toBuffer({ ...event, eventId, subType });
+    const ids = Array.from({ length: 120_000 }, (_, index) => (index % 2 ? timed(index) : randomUUID()));
+    ids.push('not-a-uuid', `${randomUUID()}-longer`, randomUUID().toUpperCase());
+    let db = openDatabase(file);
+    const write = db.transaction((seen: SeenEvents, some: readonly string[]) => {
+      expect(some.filter((id) => seen.check(record(id)) !== FRESH)).toEqual([]);
+      seen.save(clock.now());
+    });
+    const first = new SeenEvents(db);
+    for (let at = 0; at < ids.length; at += 500) write(first, ids.slice(at, at + 500));
+    const inTable = Number(db.prepare('SELECT count(*) FROM seen_event').pluck().get());
+    expect(inTable).toBeGreaterThan(20_000);
+    const known = (seen: SeenEvents) => {
+      expect(ids.filter((id) => seen.check(record(id)) !== SAME)).toEqual([]);
+      expect(seen.check(record(ids[0] ?? '', 'OTHER'))).toBe(OTHER);
+      expect(seen.check(record(ids.at(-3) ?? '', 'OTHER'))).toBe(OTHER);
+    };
+    known(first);
+    db.close();
+    db = openDatabase(file);
+    known(new SeenEvents(db));
+    // What moved to the table does not stay beside it for ever.
+    const beside = db.prepare('SELECT sum(length(ids)) / 24 FROM seen_recent').pluck().get();
+    expect(Number(beside)).toBeLessThan(ids.length);
+    db.close();
+  });
+
+  it('of a commit that failed are not taken for known', () => {
+    const db = openDatabase(file);
+    const seen = new SeenEvents(db);
+    const id = randomUUID();
+    const record = recordOf(id);
+    expect(seen.check(record)).toBe(FRESH);
+    seen.rolledBack();
+    expect(seen.check(record)).toBe(FRESH);
+    expect(seen.check(record)).toBe(SAME);
+    db.close();
+  });
+
+  it('are forgotten after their retention', () => {
+    const day = 24 * 60 * 60 * 1000;
+    const db = openDatabase(file);
+    const add = db.prepare('INSERT INTO seen_event VALUES (?, 1, ?)');
+    for (let index = 0; index < 25; index += 1) {
+      const days = index % 5 === 0 ? 1 : 3;
+      add.run(randomBytes(16), clock.now() - days * day);
+    }
+    const reader = new Reader(db);
+    const forget = () =>
+      reader.forgetEvents({ kind: 'forgetEvents', before: clock.now() - 2 * day, limit: 10 });
+    // Ten at a time; the fourth step finds the end.
+    expect(
+      [forget(), forget(), forget(), forget()].map((reply) => reply.kind === 'forgotten' && reply.more),
+    ).toEqual([true, true, true, false]);
+    expect(db.prepare('SELECT count(*) FROM seen_event').pluck().get()).toBe(5);
+    db.close();
+  });
+});

@@ -1,0 +1,61 @@
+/** A wrong configuration is one clear line that names the variable and what to do. */
+import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../services/config/config.ts';
+
+describe('the configuration', () => {
+  it('has a default for everything', () => {
+    const config = readConfig({});
+    expect(config).toMatchObject({
+      environment: 'sandbox',
+      engine: 'sqlite',
+      dataDir: './data',
+      keyRingFile: 'data/keyring.json',
+      api: { port: 8080, rateLimitPerMinute: 100, testRateLimitPerMinute: 10, endpointQuota: 100 },
+      operations: { port: 8081 },
+      sender: { retryScale: 1, totalTimeoutMs: 10_000, connectTimeoutMs: 3000 },
+      egress: { ports: [443, 8443] },
+      autoDisable: { withoutSuccessMs: 24 * 3_600_000, failedAttempts: 20 },
+    });
+  });
+
+  it('production waits longer before it disables an endpoint', () => {
+    const { autoDisable } = readConfig({ HOOKRAIL_ENVIRONMENT: 'production' });
+    expect(autoDisable).toEqual({ withoutSuccessMs: 72 * 3_600_000, failedAttempts: 100 });
+  });
+
+  it.each([
+    [
+      'HOOKRAIL_API_PROT',
+      '1',
+      'HOOKRAIL_API_PROT is not a variable of hookrail; did you mean HOOKRAIL_API_PORT?',
+    ],
+    ['HOOKRAIL_API_PORT', '80a', 'HOOKRAIL_API_PORT="80a" must be a number from 0 to 65535'],
+    ['HOOKRAIL_API_PORT', '', 'HOOKRAIL_API_PORT="" must be a number from 0 to 65535'],
+    ['HOOKRAIL_API_PORT', '1.5', 'HOOKRAIL_API_PORT="1.5" must be a whole number'],
+    ['HOOKRAIL_ENVIRONMENT', 'prod', 'HOOKRAIL_ENVIRONMENT="prod" must be one of sandbox, production'],
+    ['HOOKRAIL_RETRY_SCALE', '0.5', 'HOOKRAIL_RETRY_SCALE="0.5" must be a number from 1 to 1000000'],
+    ['HOOKRAIL_EGRESS_PORTS', '443,x', 'HOOKRAIL_EGRESS_PORTS="443,x" must be a number from 1 to 65535'],
+  ])('%s=%s is refused', (name, value, message) => {
+    expect(() => readConfig({ [name]: value })).toThrow(message);
+  });
+
+  it('bodies are kept as long as their rows unless less is asked for, and never longer', () => {
+    const days = (all: string, bodies?: string) =>
+      readConfig({
+        HOOKRAIL_RETENTION_DAYS: all,
+        ...(bodies === undefined ? {} : { HOOKRAIL_BODY_RETENTION_DAYS: bodies }),
+      }).bodyRetentionMs / 86_400_000;
+    expect([days('20'), days('20', '0'), days('20', '7'), days('20', '20')]).toEqual([20, 20, 7, 20]);
+    expect(() => days('20', '21')).toThrow(
+      'HOOKRAIL_BODY_RETENTION_DAYS="21" exceeds HOOKRAIL_RETENTION_DAYS (20)',
+    );
+  });
+
+  it.each(['HOOKRAIL_RETRY_SCALE', 'HOOKRAIL_EGRESS_ALLOW', 'HOOKRAIL_EXTRA_CA_FILE'])(
+    '%s is refused in production',
+    (name) => {
+      const environment = { HOOKRAIL_ENVIRONMENT: 'production', [name]: '10' };
+      expect(() => readConfig(environment)).toThrow(`${name} is for the sandbox only`);
+    },
+  );
+});

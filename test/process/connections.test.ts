@@ -1,0 +1,77 @@
+/** Guarantee: a server survives connections that cannot be accepted, and makes room for those that have waited least. */
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { Connections } from '../../services/process/connections.ts';
+import { eventually } from '../support/eventually.ts';
+
+let server: Server;
+let sockets: Socket[] = [];
+
+afterEach(() => {
+  for (const socket of sockets) socket.destroy();
+  sockets = [];
+  server.closeAllConnections();
+  server.close();
+});
+
+async function start(connectionsMax: number): Promise<number> {
+  server = createServer();
+  new Connections(server, (_request, response) => void response.end('served'), {
+    connectionsMax,
+    isShort: () => false,
+    refuse: (response) => void response.writeHead(503).end('no room'),
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+/** Opens a connection; `heard` gives what came back. */
+function open(port: number, localAddress: string): Promise<{ socket: Socket; heard: () => string }> {
+  return new Promise((resolve) => {
+    let text = '';
+    const socket = connect({ port, host: '127.0.0.1', localAddress }, () =>
+      resolve({ socket, heard: () => text }),
+    );
+    socket.setEncoding('utf8').on('data', (data) => {
+      text += data;
+    });
+    socket.on('error', () => {});
+    sockets.push(socket);
+  });
+}
+
+const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+
+it('errors of accepting do not end the process', async () => {
+  await start(4);
+  server.emit('error', new Error('accept EMFILE'));
+  server.emit('error', new Error('accept EMFILE'));
+});
+
+it('the connection that is idle for longest makes room; fresh ones of the same address do not', async () => {
+  const port = await start(2);
+  const first = await open(port, '127.0.0.2');
+  const second = await open(port, '127.0.0.2');
+  const refused = await open(port, '127.0.0.2');
+  refused.socket.write(REQUEST);
+  await eventually('an answer', () => refused.heard().startsWith('HTTP/1.1 503') && refused.socket.closed);
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  first.socket.write(REQUEST);
+  await eventually('served', () => first.heard().includes('served'));
+  const third = await open(port, '127.0.0.2');
+  third.socket.write(REQUEST);
+  await eventually('served', () => third.heard().includes('served'));
+  await eventually('the idle one is closed', () => second.socket.closed);
+  expect(first.socket.closed).toBe(false);
+});
+
+it('an address that has more connections makes room for another one at once', async () => {
+  const port = await start(2);
+  const one = await open(port, '127.0.0.2');
+  await open(port, '127.0.0.2');
+  const other = await open(port, '127.0.0.3');
+  other.socket.write(REQUEST);
+  await eventually('served', () => other.heard().includes('served'));
+  await eventually('the first of the crowded address is closed', () => one.socket.closed);
+});

@@ -1,0 +1,197 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../services/process/clock.ts';
+import { openConnection } from '../../../services/store/sqlite/connection.ts';
+import { AuditReads } from '../../../services/store/sqlite/management/audit-reads.ts';
+import { MIGRATIONS, migrate } from '../../../services/store/sqlite/migrations/migrate.ts';
+import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
+import { type Store, StoreUnavailable } from '../../../services/store/store.ts';
+import { TEST_POLICY } from '../../contract/store.contract.ts';
+import { createEndpoint, eventNumber, journalOf, routed } from '../../support/journal-entries.ts';
+
+/**
+ * What the SQLite store promises beyond the contract: its file is one process's, durable, checked, and may be
+ * full.
+ */
+
+const MERCHANT = 'a-merchant';
+let directory: string;
+let file: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'hookrail-store-'));
+  file = join(directory, 'store.db');
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const open = (pagesMax = 0): Promise<Store> =>
+  openSqliteStore({ file, clock: systemClock(), healthPolicy: TEST_POLICY, pagesMax });
+
+describe('the file', () => {
+  it('belongs to one store at a time; a second one is told so and may come later', async () => {
+    const store = await open();
+    await expect(open()).rejects.toThrow(`${file} is in use by another process`);
+    await store.close();
+    await store.close();
+    await (await open()).close();
+  });
+
+  it.each([
+    ['text', Buffer.from('this is not a database, it only pretends to be one'.repeat(100))],
+    ['a cut-off header', Buffer.from('SQLite format 3\0'.padEnd(100, 'x'))],
+  ])('is refused in one line that names it when it is %s', async (_what, bytes) => {
+    await writeFile(file, bytes);
+    const refused = await open().catch((error: Error) => error.message);
+    expect(refused).toMatch(/is damaged or not a SQLite database .*: restore it from a backup/);
+    expect(refused).toContain(file);
+    expect(refused).not.toContain('\n');
+  });
+
+  it('is refused when a newer build wrote it', async () => {
+    const db = new Database(file);
+    db.pragma(`user_version = ${MIGRATIONS.length + 1}`);
+    db.close();
+    await expect(open()).rejects.toThrow(`${file} has layout ${MIGRATIONS.length + 1}`);
+  });
+
+  it('is brought up to date from every older layout, with what is in it', async () => {
+    for (let layout = 1; layout < MIGRATIONS.length; layout += 1) {
+      file = join(directory, `layout-${layout}.db`);
+      const db = openConnection(file, 'write');
+      migrate(db, file, MIGRATIONS.slice(0, layout));
+      db.exec("INSERT INTO merchant VALUES (1, 'a-merchant', 'Shop', 'active', 0, 7)");
+      db.close();
+      const store = await open();
+      expect(await store.merchants.get(MERCHANT)).toMatchObject({ name: 'Shop', version: 7 });
+      const endpointId = randomUUID();
+      await journalOf(store)(routed(eventNumber(MERCHANT, 1), [endpointId]));
+      expect((await store.log.deliveries(MERCHANT, endpointId, { limit: 10 })).records).toHaveLength(1);
+      await store.close();
+    }
+  });
+
+  it('is written with every commit durable, on every connection, new or opened again', () => {
+    for (const access of ['write', 'write', 'read'] as const) {
+      const db = openConnection(file, access);
+      expect(db.pragma('synchronous', { simple: true })).toBe(2);
+      expect(db.pragma('journal_mode', { simple: true })).toBe('wal');
+      db.close();
+    }
+  });
+
+  it('leaves nothing but the database and its lock behind when it is closed', async () => {
+    await (await open()).close();
+    expect((await readdir(directory)).sort()).toEqual(['store.db', 'store.db.lock']);
+  });
+});
+
+describe('the audit', () => {
+  it('names who did what to which endpoint, and no secret', async () => {
+    const uuid = randomUUID();
+    const store = await open();
+    await createEndpoint(store, MERCHANT, uuid);
+    const options = { at: 5.5, actor: { kind: 'api_key', keyId: 'key-1' } } as const;
+    const sealed = { keyId: 'k1', ciphertext: 'sealed-anew' };
+    await store.endpoints.rotate(MERCHANT, uuid, { sealed, hint: '…hint' }, options);
+    await store.endpoints.remove(MERCHANT, uuid, options);
+    await store.close();
+    const db = new Database(file, { readonly: true });
+    const rows = db.prepare('SELECT at, actor, merchant_id, endpoint_uuid, action, details FROM audit').all();
+    db.close();
+    const by = { at: 5, actor: 'api_key:key-1', merchant_id: MERCHANT, endpoint_uuid: uuid };
+    expect(rows).toMatchObject([
+      { actor: 'operator', action: 'endpoint.create' },
+      { ...by, action: 'endpoint.rotate' },
+      { ...by, action: 'endpoint.delete' },
+    ]);
+    expect(JSON.stringify(rows)).not.toMatch(/sealed-|…/);
+  });
+});
+
+describe('reading', () => {
+  it('uses an index for every set of filters of the audit, without sorting', () => {
+    const db = openConnection(file, 'write');
+    migrate(db, file);
+    const filters = [
+      [{}, 'audit_newest'],
+      [{ since: 1 }, 'audit_newest'],
+      [{ merchantId: 'm' }, 'audit_merchant'],
+      [{ merchantId: 'm', since: 1 }, 'audit_merchant'],
+      [{ endpointId: 'e', since: 1 }, 'audit_endpoint'],
+      [{ endpointId: 'e', merchantId: 'm' }, 'audit_endpoint'],
+    ] as const;
+    for (const [options, index] of filters) {
+      for (const isContinued of [false, true]) {
+        const sql = AuditReads.listSql(options, isContinued).replaceAll(/:\w+/g, '1');
+        const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[];
+        const lines = plan.map(({ detail }) => detail);
+        expect(lines[0]).toContain(`USING INDEX ${index}`);
+        expect(lines.join()).not.toContain('TEMP B-TREE');
+      }
+    }
+    db.close();
+  });
+});
+describe('a full disk', () => {
+  it('refuses with StoreUnavailable, loses nothing acknowledged, goes on when there is room', async () => {
+    const endpointId = randomUUID();
+    let store = await open(100);
+    const created = await createEndpoint(store, MERCHANT, endpointId);
+    const apply = journalOf(store);
+    let acknowledged = 0;
+    let refused: unknown;
+    while (refused === undefined && acknowledged < 10_000) {
+      await apply(routed(eventNumber(MERCHANT, acknowledged), [endpointId])).then(
+        () => {
+          acknowledged += 1;
+        },
+        (error: unknown) => {
+          refused = error;
+        },
+      );
+    }
+    expect(refused).toBeInstanceOf(StoreUnavailable);
+    expect((refused as Error).message).toContain(file);
+    expect(store.status()).toEqual({ reachable: false });
+    expect(await store.endpoints.get(MERCHANT, endpointId)).toEqual(created.record);
+    await store.close();
+    store = await open();
+    expect(await store.log.positionOf('journal-0')).toBe(acknowledged);
+    const again = { partition: 'journal-0', first: acknowledged + 1, last: acknowledged + 1 };
+    await store.log.applyJournal(again, [routed(eventNumber(MERCHANT, acknowledged), [endpointId])]);
+    expect(store.status()).toEqual({ reachable: true });
+    const found = (await store.log.deliveries(MERCHANT, endpointId, { limit: 1000 })).records;
+    expect(found).toHaveLength(Math.min(1000, acknowledged + 1));
+    await store.close();
+  });
+});
+
+describe('a killed process', () => {
+  it('has everything it acknowledged, and its lock is free', async () => {
+    const endpointId = randomUUID();
+    const script = fileURLToPath(new URL('./writer-process.ts', import.meta.url));
+    const child = spawn(process.execPath, ['--import', 'tsx', script, file, endpointId], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exited = once(child, 'exit');
+    let acknowledged = 0;
+    for await (const line of createInterface({ input: child.stdout })) {
+      acknowledged = Number(line);
+      if (acknowledged === 50) child.kill('SIGKILL');
+    }
+    expect(await exited).toEqual([null, 'SIGKILL']);
+    expect(acknowledged).toBeGreaterThanOrEqual(50);
+    const store = await open();
+    expect(await store.log.positionOf('journal-0')).toBeGreaterThanOrEqual(acknowledged);
+    const found = (await store.log.deliveries(MERCHANT, endpointId, { limit: 1000 })).records;
+    expect(found.length).toBeGreaterThanOrEqual(acknowledged);
+    await store.close();
+  });
+});

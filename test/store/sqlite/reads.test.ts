@@ -1,0 +1,194 @@
+/** Guarantee: no read of the SQLite store looks through what grows; what no index has is looked for a bounded way. */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../services/process/clock.ts';
+import { openConnection } from '../../../services/store/sqlite/connection.ts';
+import { BodyReads } from '../../../services/store/sqlite/log/body-reads.ts';
+import { BodyWrites } from '../../../services/store/sqlite/log/body-writes.ts';
+import { EndpointHealth } from '../../../services/store/sqlite/log/endpoint-health.ts';
+import { JournalWriter } from '../../../services/store/sqlite/log/journal-writer.ts';
+import { LogReads } from '../../../services/store/sqlite/log/log-reads.ts';
+import { Adoption } from '../../../services/store/sqlite/maintenance/adoption.ts';
+import { RetentionReads } from '../../../services/store/sqlite/maintenance/retention-reads.ts';
+import { RetentionWrites } from '../../../services/store/sqlite/maintenance/retention-writes.ts';
+import { SealingWrites } from '../../../services/store/sqlite/maintenance/sealing-writes.ts';
+import { StandingReads } from '../../../services/store/sqlite/maintenance/standing-reads.ts';
+import { AnswerWrites } from '../../../services/store/sqlite/management/answer-writes.ts';
+import { EndpointWrites } from '../../../services/store/sqlite/management/endpoint-writes.ts';
+import { ManagementReads } from '../../../services/store/sqlite/management/management-reads.ts';
+import { MerchantWrites } from '../../../services/store/sqlite/management/merchant-writes.ts';
+import { OutboxWrites } from '../../../services/store/sqlite/management/outbox-writes.ts';
+import { migrate } from '../../../services/store/sqlite/migrations/migrate.ts';
+import { Names } from '../../../services/store/sqlite/names.ts';
+import { ReplayReads } from '../../../services/store/sqlite/replays/replay-reads.ts';
+import { ReplayWrites } from '../../../services/store/sqlite/replays/replay-writes.ts';
+import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
+import type { Store } from '../../../services/store/store.ts';
+import { TEST_POLICY } from '../../contract/store.contract.ts';
+import { eventNumber, journalOf, routed } from '../../support/journal-entries.ts';
+
+const MERCHANT = 'a-merchant';
+let directory: string;
+let file: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'hookrail-store-'));
+  file = join(directory, 'store.db');
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const open = (): Promise<Store> => openSqliteStore({ file, clock: systemClock(), healthPolicy: TEST_POLICY });
+
+/** The lines of a statement's query plan. What it is asked for does not change it. */
+function planOf(db: ReturnType<typeof openConnection>, sql: string): string[] {
+  const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql.replaceAll(/:\w+|\?/g, '1')}`).all();
+  return (plan as { detail: string }[]).map(({ detail }) => detail);
+}
+
+describe('reading', () => {
+  it('uses an index of the endpoint for every set of filters, without sorting', () => {
+    const db = openConnection(file, 'write');
+    migrate(db, file);
+    const filters = [
+      {},
+      { status: 'delivered' },
+      { status: 'failed' },
+      { type: 'KYC' },
+      { since: 1 },
+      { until: 9 },
+    ] as const;
+    const combined = { status: 'exhausted', type: 'KYC', since: 1, until: 9 } as const;
+    for (const options of [...filters, combined]) {
+      for (const isContinued of [false, true]) {
+        for (const isBounded of [false, true]) {
+          const lines = planOf(db, LogReads.listSql(options, { isContinued, isBounded }));
+          expect(lines[0]).toMatch(/^SEARCH d USING INDEX delivery_(newest|failing) \(endpoint=\?/);
+          expect(lines.join()).not.toMatch(/SCAN|TEMP B-TREE/);
+        }
+        const [line, ...more] = planOf(db, LogReads.lastLookedAtSql(options, isContinued));
+        expect(line).toMatch(/^SEARCH d USING COVERING INDEX delivery_(newest|failing) \(endpoint=\?/);
+        expect(more).toEqual([]);
+      }
+    }
+    for (const isOfStatus of [false, true]) {
+      const lines = planOf(db, ManagementReads.listSql(isOfStatus));
+      expect(lines[0]).toContain(
+        `USING INDEX ${isOfStatus ? 'endpoint_of_status' : 'endpoint_newest'} (merchant_id=?`,
+      );
+      expect(lines.join()).not.toMatch(/SCAN|TEMP B-TREE/);
+    }
+    db.close();
+  });
+
+  it('and every other statement of the store: none looks through a table that grows', () => {
+    const db = openConnection(file, 'write');
+    migrate(db, file);
+    const statements: string[] = [];
+    const listening = new Proxy(db, {
+      get(target, name) {
+        if (name !== 'prepare') return Reflect.get(target, name);
+        return (sql: string) => {
+          statements.push(sql);
+          return target.prepare(sql);
+        };
+      },
+    });
+    const outbox = new OutboxWrites(listening);
+    const names = new Names(listening);
+    const health = new EndpointHealth(listening, outbox, TEST_POLICY);
+    const journal = new JournalWriter(listening, names, health);
+    for (const make of [
+      () => new ManagementReads(listening),
+      () => new LogReads(listening),
+      () => new RetentionReads(listening),
+      () => new EndpointWrites(listening, outbox, new AnswerWrites(listening), () => undefined),
+      () => new MerchantWrites(listening, outbox),
+      () => new RetentionWrites(listening, journal.events.index, journal.deliveries, journal.missed),
+      () => new ReplayReads(listening),
+      () => new ReplayWrites(listening, outbox, new AnswerWrites(listening)),
+      () => new StandingReads(listening),
+      () => new Adoption(listening, outbox, () => undefined),
+      () => new BodyReads(listening),
+      () => new BodyWrites(listening, journal.deliveries),
+      () => new SealingWrites(listening, outbox, () => undefined),
+    ])
+      make();
+    expect(statements.length).toBeGreaterThan(60);
+    // One row per merchant, key, partition, replay or order to erase: read whole at a start, or by an operator.
+    const small =
+      /^SCAN (merchant|api_key|journal_position|log_merchant|log_endpoint|CONSTANT ROW|replay|erasure)\b/;
+    for (const sql of statements) {
+      const scans = planOf(db, sql).filter((line) => line.includes('SCAN') && !small.test(line));
+      expect([sql, scans]).toEqual([sql, []]);
+    }
+    db.close();
+  });
+
+  it('looks at a bounded number of deliveries for a page, and goes on where it stopped', async () => {
+    const endpointId = randomUUID();
+    const store = await open();
+    const apply = journalOf(store);
+    const many = 25_000;
+    const rare = (n: number) => n === 100 || n === many - 1;
+    for (let at = 0; at < many; at += 2500) {
+      const events = Array.from({ length: 2500 }, (_, n) =>
+        eventNumber(MERCHANT, at + n, rare(at + n) ? { type: 'KYC', subType: 'KYC_PENDING' } : {}),
+      );
+      await apply(...events.map((event) => routed(event, [endpointId])));
+    }
+    const found: number[] = [];
+    let after: string | undefined;
+    let pages = 0;
+    do {
+      const page = await store.log.deliveries(MERCHANT, endpointId, {
+        type: 'KYC',
+        limit: 50,
+        ...(after === undefined ? {} : { after }),
+      });
+      pages += 1;
+      found.push(page.records.length);
+      after = page.next ?? undefined;
+    } while (after !== undefined);
+    expect(found).toEqual([1, 0, 1]);
+    expect(pages).toBe(3);
+    // A filter that an index has needs no such bound: one page has it all.
+    const pending = await store.log.deliveries(MERCHANT, endpointId, { status: 'exhausted', limit: 50 });
+    expect(pending).toEqual({ records: [], next: null });
+    await store.close();
+  });
+
+  it('finds deliveries and events by id before and after their ids went into the index', async () => {
+    const endpointId = randomUUID();
+    let store = await open();
+    const apply = journalOf(store);
+    // More than one generation of ids, so that some are indexed and some are not.
+    const count = 34_000;
+    const sample = eventNumber(MERCHANT, 0);
+    const events = Array.from({ length: count }, () => ({ ...sample, eventId: randomUUID() }));
+    for (let at = 0; at < count; at += 2000) {
+      await apply(...events.slice(at, at + 2000).map((event) => routed(event, [endpointId])));
+    }
+    const probes = [0, 1, 17_000, count - 2, count - 1].flatMap((index) => events[index] ?? []);
+    const findAll = async () => {
+      for (const event of probes) {
+        const [line] = routed(event, [endpointId]).trace;
+        const id = line?.verdict === 'delivered_to' ? line.deliveryId : '';
+        expect(await store.log.delivery(MERCHANT, endpointId, id)).toMatchObject({ eventId: event.eventId });
+        expect((await store.log.event(MERCHANT, event.eventId))?.event.eventId).toBe(event.eventId);
+      }
+    };
+    await findAll();
+    await store.close();
+    store = await open();
+    await findAll();
+    // Routed once more: every delivery is recognised, wherever its id is.
+    await store.log.applyJournal(
+      { partition: 'again', first: 1, last: probes.length },
+      probes.map((event) => routed(event, [endpointId])),
+    );
+    expect(await store.log.retain(Number.MAX_SAFE_INTEGER, 2 * count + 1)).toBe(2 * count);
+    await store.close();
+  });
+});
