@@ -1,6 +1,6 @@
 import { type Field, optional, required } from './field.ts';
 
-/** What accounts and profiles call their one subType (specification 6). */
+/** The one subType of accounts and profiles (specification 6). */
 export const STATUS_UPDATE = ['statusUpdate'] as const;
 
 const LEDGER_STATUSES = ['ACTIVE', 'WAITING_CREATION', 'FAILED_CREATION', 'DISABLED'] as const;

@@ -68,7 +68,7 @@ export const AML_SUB_TYPES = [
   'AML_CHECKS_FAILED',
 ] as const;
 
-/** Decisions §4: nothing more than this, because a reason would tip the customer off. */
+/** Decisions §4: no further fields, because a reason would tip the customer off. */
 export const AML_FIELDS: readonly Field[] = [
   statusOf(AML_SUB_TYPES, 'The subType.'),
   required('screeningUuid', 'uuid', 'Identifier of the screening.'),

@@ -16,7 +16,7 @@ export const FIAT_TO_CRYPTO_SUB_TYPES = [
 const CRYPTO_SENT = ['CRYPTO_TRANSFER_ISSUED', 'SUCCESS'] as const;
 
 /**
- * Specification 2.3. Required: what it says is "always" there or on the subTypes it names, and what identifies the
+ * Specification 2.3. Required fields: those it calls present "always" or on named subTypes, and those that identify the
  * transaction. A field without stated presence is optional, so that its absence never holds an event back.
  */
 export const FIAT_TO_CRYPTO_FIELDS: readonly Field[] = [
