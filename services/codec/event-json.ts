@@ -1,5 +1,5 @@
 /**
- * The JSON form of an event, as POST /producer/events takes it and the simulator posts it. It mirrors the Avro records
+ * The JSON form of an event, as POST /producer/events accepts it and the simulator sends it. It mirrors the Avro records
  * of schemas/events: amounts are decimal strings, times RFC 3339 text or milliseconds, null is the same as absent.
  *
  * ```json
@@ -30,7 +30,7 @@ export type DecodedJson =
   | { readonly ok: true; readonly event: DomainEvent }
   | { readonly ok: false; readonly errors: readonly EventProblem[] };
 
-/** What `eventToJson` answers. `simulated` is always said. */
+/** The result of `eventToJson`. `simulated` is always present. */
 export interface EventJson {
   readonly type: EventType;
   readonly header: {
@@ -57,7 +57,7 @@ const HEADER_FIELDS = [
 ];
 const MERCHANT_ID_CHARACTERS_MAX = 128;
 
-/** The event in its JSON form; decodeEventJson gives the same event back. */
+/** Converts an event to its JSON form; decodeEventJson restores the same event. */
 export function eventToJson(event: DomainEvent): EventJson {
   return {
     type: event.type,
@@ -74,7 +74,7 @@ export function eventToJson(event: DomainEvent): EventJson {
   };
 }
 
-/** Checks and decodes the JSON form of one event (already parsed). Answers every problem it finds; never throws. */
+/** Checks and decodes the JSON form of one event (already parsed). Returns every problem it finds; never throws. */
 export function decodeEventJson(value: unknown): DecodedJson {
   const problems: EventProblem[] = [];
   if (!isObject(value)) {
@@ -87,9 +87,8 @@ export function decodeEventJson(value: unknown): DecodedJson {
 }
 
 /**
- * The part that JSON and Avro share: header and data, checked against the catalog. Undefined when anything was
- * reported. Data is looked at only when type and subType say what it should be. `mayBeLarge`: whether its size has to be
- * measured.
+ * The checks that JSON and Avro share: header and data, against the catalog. Returns undefined when a problem was
+ * reported. Data is checked only when type and subType are known. `mayBeLarge`: whether its size must be measured.
  */
 export function checkEvent(
   type: EventType | undefined,
@@ -109,7 +108,7 @@ export function checkEvent(
       ? report(problems, '/data', 'required', 'is required and missing')
       : checkData(type, header.subType, dataGiven, problems);
   if (problems.length > 0 || data === undefined) return undefined;
-  // Nothing was reported, so every part of the header is there.
+  // No problem was reported, so the header is complete.
   const event = withData(header as Omit<DomainEvent, 'data'>, data);
   if (mayBeLarge) {
     const bytes = Buffer.byteLength(dataText(event));
@@ -159,7 +158,7 @@ function need<T>(
   return present === undefined ? undefined : check(present, pointer, problems);
 }
 
-/** The value if there is one; absent and null are the same. */
+/** Returns the value, or undefined when it is absent or null. */
 function given(value: unknown, pointer: string, problems: EventProblem[]): unknown {
   if (value !== undefined && value !== null) return value;
   return report(problems, pointer, 'required', 'is required and missing');
