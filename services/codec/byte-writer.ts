@@ -2,7 +2,7 @@ import type { Type } from 'avsc';
 
 const INITIAL_BYTES = 64 * 1024;
 
-/** A growing buffer that records are written into one after the other, so that a batch costs no buffer per record. */
+/** A growing buffer for a sequence of records, so that a batch needs no buffer per record. */
 export class ByteWriter {
   #bytes: Buffer;
   #length = 0;
@@ -22,16 +22,16 @@ export class ByteWriter {
     return this.#bytes.buffer as ArrayBuffer;
   }
 
-  /** What was written; a view, valid until the next write. */
+  /** The bytes written so far: a view, valid until the next write. */
   get written(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Appends an Avro value. Throws when the value does not fit the type; nothing is appended then. */
+  /** Appends an Avro value. Throws when the value does not fit the type; then nothing is appended. */
   avro(type: Type, value: unknown): void {
     let end = type.encode(value, this.#bytes, this.#length);
     if (end < 0) {
-      // A negative answer is the number of bytes that were missing.
+      // A negative result is the number of bytes that were missing.
       this.#reserve(-end + this.#bytes.length - this.#length);
       end = type.encode(value, this.#bytes, this.#length);
     }
@@ -64,7 +64,7 @@ export class ByteWriter {
     this.#bytes.writeUInt32LE(value, at);
   }
 
-  /** Takes back what was written after `length`. */
+  /** Drops everything written after `length`. */
   truncate(length: number): void {
     this.#length = length;
   }

@@ -1,6 +1,6 @@
 /**
- * Checks an event's `data` against the catalog and brings it into its one canonical form, whichever door it came
- * through (JSON or Avro). Checks are compiled once per type and subType: this is the hot path of ingestion.
+ * Checks an event's `data` against the catalog and converts it into its one canonical form, whether it came as JSON or
+ * Avro. Checks are compiled once per type and subType: this is the hot path of ingestion.
  */
 import { fieldsOf, isShown, SUB_TYPES } from '../domain/catalog/catalog.ts';
 import type { Field } from '../domain/catalog/field.ts';
@@ -23,7 +23,7 @@ interface CheckedField {
   readonly pointer: string;
   readonly required: boolean;
   readonly check: CheckScalar<EventValue>;
-  /** Checked when present, and not kept: the renderer knows it. */
+  /** Checked when present, but not kept: the renderer fills in the constant. */
   readonly dropped: boolean;
 }
 
@@ -57,7 +57,7 @@ function compileData(type: EventType, subType: string): CheckScalar<EventData> {
   return compileObject(fields);
 }
 
-/** `pointer` is where the parent stands: from the root, or within an array's item from the item. */
+/** `pointer` is the parent's location: from the root, or, within an array's item, from the item. */
 function compileField(field: Field, parent: string, subType: string, isShownHere: boolean): CheckedField {
   const isNull = field.nullOn?.includes(subType) ?? false;
   return {

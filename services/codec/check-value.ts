@@ -8,17 +8,17 @@ export const ARRAY_ITEMS_MAX = 100;
 const DECIMAL_INTEGER_DIGITS_MAX = 20;
 const DECIMAL_FRACTION_DIGITS_MAX = 18;
 
-/** Later than this, JavaScript's Date has no answer (ECMA-262, time values). */
+/** The latest time that JavaScript's Date can represent (ECMA-262, time values). */
 const TIME_MS_MAX = 8.64e15;
 
-/** Any surrogate; then whether one is half of a pair only: it has no UTF-8, so bytes and text would differ. */
+/** Any surrogate. A second check tells lone ones: they have no UTF-8, so bytes and text would differ. */
 const SURROGATE = /[\ud800-\udfff]/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** RFC 3339: date, time, fraction, offset. */
 const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 
-/** Answers the value in its one canonical form, or undefined after reporting what is wrong. */
+/** Returns the value in its canonical form, or undefined after reporting what is wrong. */
 export type CheckScalar<T> = (value: unknown, pointer: string, problems: EventProblem[]) => T | undefined;
 
 export const checkString: CheckScalar<string> = (value, pointer, problems) => {
@@ -39,7 +39,7 @@ export const checkString: CheckScalar<string> = (value, pointer, problems) => {
   return value;
 };
 
-/** Ids are compared as text: lower case is their one form. */
+/** Ids are compared as text, so they are kept in lower case. */
 export const checkUuid: CheckScalar<string> = (value, pointer, problems) => {
   if (typeof value !== 'string') return report(problems, pointer, 'invalid_type', 'must be a string, a UUID');
   if (!isUuid(value)) return report(problems, pointer, 'invalid_value', 'must be a UUID');
@@ -51,7 +51,7 @@ export const checkDecimal: CheckScalar<string> = (value, pointer, problems) => {
     const detail = 'must be an amount as a string, for example "250.5": a JSON number would be rounded';
     return report(problems, pointer, 'invalid_type', detail);
   }
-  // Zeros beyond these digits say nothing; this only bounds the work.
+  // Zeros beyond these digits do not change the value; this only bounds the work.
   const decimal = value.length <= 100 ? canonicalDecimal(value) : undefined;
   if (decimal === undefined) {
     const detail = 'must be a plain decimal such as "250.5": digits, no exponent, no plus sign';
@@ -114,7 +114,7 @@ function parseTime(text: string): number | undefined {
   if (match === null) return undefined;
   const at = Date.parse(text);
   if (Number.isNaN(at) || at < 0) return undefined;
-  // Date.parse takes the 30th of February for the 1st or 2nd of March.
+  // Date.parse reads 30 February as 1 or 2 March.
   const day = Number(match[3]);
   if (day <= 28) return at;
   const daysInMonth = new Date(Date.UTC(Number(match[1]), Number(match[2]), 0)).getUTCDate();

@@ -1,16 +1,16 @@
 import { type DomainEvent, type EventData, withData } from '../domain/event.ts';
 
-/** A class that extends this one puts its private fields on the event it is made with, not on an object of its own. */
+/** A subclass puts its private fields on the event passed to the constructor, not on an object of its own. */
 class OnEvent {
   constructor(event: DomainEvent) {
-    // biome-ignore lint/correctness/noConstructorReturn: so `this` is the event when the fields are made.
+    // biome-ignore lint/correctness/noConstructorReturn: makes `this` the event when the fields are created.
     return event;
   }
 }
 
 /**
- * A text known for as long as its event is, and hidden from spreading, comparing and JSON. What a WeakMap would do, at a
- * tenth of its cost: the garbage collector looks at each of a WeakMap's entries.
+ * A text attached to its event, invisible to spreading, comparison and JSON. It does what a WeakMap would do at a
+ * tenth of the cost: the garbage collector visits every entry of a WeakMap.
  */
 class Text extends OnEvent {
   readonly #text: string;
@@ -35,9 +35,9 @@ export function dataText(event: DomainEvent): string {
 }
 
 /**
- * The same event, remembering the text of its data: it is written three times within moments, on the event's own stream,
- * in the journal and in the delivery log. An object of its own, of the shape that all have: what was made by spreading
- * takes on nothing more without being made over.
+ * Returns a copy of the event that remembers the text of its data. The text is written three times within moments: to
+ * the event's own stream, the journal and the delivery log. The copy is a new object of the shape that all events
+ * share: adding a field to an object made by spreading forces V8 to rebuild it.
  */
 export function withText(event: DomainEvent): DomainEvent {
   const own = withData(event, event.data);
@@ -46,8 +46,8 @@ export function withText(event: DomainEvent): DomainEvent {
 }
 
 /**
- * The event whose data such a text stands for. The text is parsed when somebody looks at the data, which throws when it
- * is not JSON: who only passes an event on does not.
+ * Returns an event whose data is parsed from `text` on first access. Invalid JSON throws then, so code that only
+ * passes the event on never fails.
  */
 export function eventOfText(head: Omit<DomainEvent, 'data'>, text: string): DomainEvent {
   let data: EventData | undefined;

@@ -14,10 +14,13 @@ import { avroType, NotRepresentable } from './logical-types.ts';
 
 const MAGIC = 0;
 const PREFIX_BYTES = 5;
-/** A record up to this length cannot be too large as JSON: there a character takes six bytes, a field its name besides. */
+/**
+ * A record up to this length cannot exceed the limit as JSON, where a character takes at most six bytes, plus the
+ * field names.
+ */
 const SMALL_BYTES = 16 * 1024;
 
-/** Our version of each record, read from disk when it is first needed: the embedded engine never does. */
+/** Our version of each record, read from disk on first use: the embedded engine never needs it. */
 const OWN_TYPES = new Map<EventType, avro.Type>();
 
 function ownTypeOf(type: EventType): avro.Type {
@@ -29,8 +32,8 @@ function ownTypeOf(type: EventType): avro.Type {
 }
 
 /**
- * The event as a record of the events topic, under the registry's id of our schema. The event must be one that
- * decodeEventJson or sampleEvent made: for what does not fit the schema it throws.
+ * Encodes the event as a record of the events topic, with the registry's id of our schema. Throws for an event that
+ * does not fit the schema; events from decodeEventJson and sampleEvent always fit.
  */
 export function encodeEvent(event: DomainEvent, schemaId: number): Buffer {
   const record = {
@@ -63,13 +66,13 @@ export type DecodedEvent =
   | { readonly ok: true; readonly event: DomainEvent }
   | ({ readonly ok: false; readonly reason: QuarantineReason; readonly detail: string } & HeaderIds);
 
-/** The event's and the merchant's id in a record's header, where they can be read. */
+/** The ids of the event and the merchant in a record's header, where they can be read. */
 interface HeaderIds {
   readonly eventId?: string;
   readonly merchantId?: string;
 }
 
-/** What is known of one schema id: how to read its records, or why none can be read. */
+/** The reader for the records of one schema id, or the reason why they cannot be read. */
 type Writer =
   | {
       readonly type: EventType;
@@ -80,9 +83,9 @@ type Writer =
   | { readonly header?: HeaderReader; readonly reason: QuarantineReason; readonly detail: string };
 
 /**
- * Decodes records of the events topic. `schemaOf` answers the writer's schema (JSON, parsed or as text) of an id, or
- * undefined when the registry has none; it is asked once per id that it knows. Fetch schemas before decoding:
- * `schemaIdOf` says which one a record needs.
+ * Decodes records of the events topic. `schemaOf` returns the writer's schema (JSON, parsed or as text) of an id, or
+ * undefined when the registry has none; it is called once per id that it knows. Fetch schemas before decoding:
+ * `schemaIdOf` returns the id that a record needs.
  */
 export class EventDecoder {
   readonly #schemaOf: (schemaId: number) => unknown;
@@ -92,7 +95,7 @@ export class EventDecoder {
     this.#schemaOf = schemaOf;
   }
 
-  /** The event, or the reason why the record goes to quarantine. Never throws: poison is an input. */
+  /** Returns the event, or the reason why the record goes to quarantine. Never throws: poison records are input. */
   decode(bytes: Uint8Array): DecodedEvent {
     const schemaId = schemaIdOf(bytes);
     if (schemaId === undefined) {
@@ -159,7 +162,7 @@ function headerReader(written: avro.Type, own: avro.Type): HeaderReader {
   const nothing = () => ({});
   const first = (written as avro.types.RecordType).fields?.[0];
   const ownHeader = (own as avro.types.RecordType).field('header')?.type;
-  // Fields have no names in Avro's bytes: only what comes first can be read without reading what comes before.
+  // Avro's bytes carry no field names: only the first field can be read without reading those before it.
   if (first?.name !== 'header' || ownHeader === undefined) return nothing;
   try {
     const resolver = ownHeader.createResolver(first.type);
@@ -193,7 +196,7 @@ function idsOf({
   };
 }
 
-/** avsc repeats whole schemas in its messages: their beginning says enough. */
+/** Returns the beginning of avsc's message, which may repeat a whole schema. */
 function messageOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;

@@ -1,13 +1,11 @@
 /**
- * The JSON form of an event, as POST /producer/events takes it and the simulator posts it. It mirrors the Avro records
- * of schemas/events: amounts are decimal strings, times RFC 3339 text or milliseconds, null is the same as absent.
+ * The JSON form of an event, as POST /producer/events accepts it and the simulator sends it. It mirrors the Avro
+ * records of schemas/events: amounts are decimal strings, times RFC 3339 text or milliseconds, null is the same as
+ * absent.
  *
- * ```json
- * { "type": "fiatToCrypto",
- *   "header": { "eventId": "<uuid>", "merchantId": "…", "entityId": "<uuid>", "entityKind": "USER",
- *               "subType": "PENDING", "occurredAt": "2030-01-31T12:00:00.000Z", "simulated": true },
- *   "data": { "status": "PENDING", "transactionUuid": "<uuid>", "amountFiat": "250", "currencyFiat": "EUR" } }
- * ```
+ * ```json { "type": "fiatToCrypto", "header": { "eventId": "<uuid>", "merchantId": "…", "entityId": "<uuid>",
+ * "entityKind": "USER", "subType": "PENDING", "occurredAt": "2030-01-31T12:00:00.000Z", "simulated": true }, "data": {
+ * "status": "PENDING", "transactionUuid": "<uuid>", "amountFiat": "250", "currencyFiat": "EUR" } } ```
  */
 import { entityKindsOf, SUB_TYPES } from '../domain/catalog/catalog.ts';
 import {
@@ -30,7 +28,7 @@ export type DecodedJson =
   | { readonly ok: true; readonly event: DomainEvent }
   | { readonly ok: false; readonly errors: readonly EventProblem[] };
 
-/** What `eventToJson` answers. `simulated` is always said. */
+/** The result of `eventToJson`. `simulated` is always present. */
 export interface EventJson {
   readonly type: EventType;
   readonly header: {
@@ -57,7 +55,7 @@ const HEADER_FIELDS = [
 ];
 const MERCHANT_ID_CHARACTERS_MAX = 128;
 
-/** The event in its JSON form; decodeEventJson gives the same event back. */
+/** Converts an event to its JSON form; decodeEventJson restores the same event. */
 export function eventToJson(event: DomainEvent): EventJson {
   return {
     type: event.type,
@@ -74,7 +72,7 @@ export function eventToJson(event: DomainEvent): EventJson {
   };
 }
 
-/** Checks and decodes the JSON form of one event (already parsed). Answers every problem it finds; never throws. */
+/** Checks and decodes the JSON form of one event (already parsed). Returns every problem it finds; never throws. */
 export function decodeEventJson(value: unknown): DecodedJson {
   const problems: EventProblem[] = [];
   if (!isObject(value)) {
@@ -87,9 +85,8 @@ export function decodeEventJson(value: unknown): DecodedJson {
 }
 
 /**
- * The part that JSON and Avro share: header and data, checked against the catalog. Undefined when anything was
- * reported. Data is looked at only when type and subType say what it should be. `mayBeLarge`: whether its size has to be
- * measured.
+ * The checks that JSON and Avro share: header and data, against the catalog. Returns undefined when a problem was
+ * reported. Data is checked only when type and subType are known. `mayBeLarge`: whether its size must be measured.
  */
 export function checkEvent(
   type: EventType | undefined,
@@ -109,7 +106,7 @@ export function checkEvent(
       ? report(problems, '/data', 'required', 'is required and missing')
       : checkData(type, header.subType, dataGiven, problems);
   if (problems.length > 0 || data === undefined) return undefined;
-  // Nothing was reported, so every part of the header is there.
+  // No problem was reported, so the header is complete.
   const event = withData(header as Omit<DomainEvent, 'data'>, data);
   if (mayBeLarge) {
     const bytes = Buffer.byteLength(dataText(event));
@@ -159,7 +156,7 @@ function need<T>(
   return present === undefined ? undefined : check(present, pointer, problems);
 }
 
-/** The value if there is one; absent and null are the same. */
+/** Returns the value, or undefined when it is absent or null. */
 function given(value: unknown, pointer: string, problems: EventProblem[]): unknown {
   if (value !== undefined && value !== null) return value;
   return report(problems, pointer, 'required', 'is required and missing');

@@ -17,10 +17,10 @@ export interface EventProblem {
   readonly detail: string;
 }
 
-/** Findings of one event; a limit, so that a hostile event cannot make a huge answer. */
+/** The most problems reported of one event, so that a hostile event cannot cause a huge response. */
 const EVENT_PROBLEMS_MAX = 20;
 
-/** Notes a problem, unless there are enough. */
+/** Adds a problem, unless the limit is reached. */
 export function report(
   problems: EventProblem[],
   pointer: string,
@@ -31,14 +31,14 @@ export function report(
   return undefined;
 }
 
-/** Text of the sender's that goes into a detail: quoted and cut. */
+/** Quotes and shortens text from the sender for use in a detail. */
 export function shown(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 }
 
-/** "did you mean …?" with up to three known names, the nearest first; nothing when none is near. */
+/** Returns "did you mean …?" with up to three known names, the nearest first; empty when none is near. */
 export function didYouMean(name: string, known: readonly string[]): string {
-  // Distances of long names cost quadratic time and say nothing.
+  // Distances of long names cost quadratic time and are of no use.
   if (name.length > 60) return '';
   const near = known
     .map((candidate) => ({ candidate, edits: distance(name.toLowerCase(), candidate.toLowerCase()) }))
@@ -48,7 +48,7 @@ export function didYouMean(name: string, known: readonly string[]): string {
   return near.length === 0 ? '' : `; did you mean ${near.map(({ candidate }) => candidate).join(', ')}?`;
 }
 
-/** Escapes a member name for a JSON pointer, and cuts what no field of ours could be called. */
+/** Escapes a member name for a JSON pointer, and cuts it beyond the length of any known field. */
 export function pointerPart(name: string): string {
   return name.slice(0, 60).replaceAll('~', '~0').replaceAll('/', '~1');
 }

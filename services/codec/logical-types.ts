@@ -1,10 +1,10 @@
 /**
- * What Avro's logical types are to us: `decimal` ↔ a plain decimal string, `timestamp-millis` ↔ milliseconds (RFC 3339
- * text is taken too when writing). `uuid` is a string whose form the catalog's checks verify, so Avro need not.
+ * Mappings of Avro's logical types: `decimal` ↔ a plain decimal string, `timestamp-millis` ↔ milliseconds (RFC 3339
+ * text is accepted too when writing). `uuid` is a string whose form the catalog's checks verify, so Avro need not.
  *
- * Reading with another writer's schema is where money is lost: avsc resolves a decimal of scale 2 as one of scale 18
- * without complaint. Here the writer's own type makes the text, so the value is exact at any scale; what is not a
- * decimal, or has another unit of time, is refused when the resolver is made.
+ * avsc resolves a decimal of scale 2 as one of scale 18 without complaint, which would change amounts. Here the
+ * writer's own type produces the text, so the value is exact at any scale. A writer's field that is not a decimal,
+ * or has another unit of time, is refused when the resolver is created.
  */
 import avro from 'avsc';
 import { canonicalDecimal } from '../domain/text/decimal.ts';
@@ -15,7 +15,7 @@ const DECIMAL_BYTES_MAX = 64;
 /** Items of one array, nested reads included; more is a broken or hostile record. */
 const ARRAY_ITEMS_MAX = 10_000;
 
-/** The bytes could be read and hold what our schema cannot: the producer's fault, not the wire's. */
+/** The bytes are well-formed but hold a value that our schema cannot: the producer's fault, not the transport's. */
 export class NotRepresentable extends Error {
   override readonly name = 'NotRepresentable';
 }
@@ -33,7 +33,7 @@ class Decimal extends avro.types.LogicalType {
   }
 
   protected override _fromValue(bytes: Buffer | undefined): string {
-    // Undefined: the record was cut off here, which the reader reports by itself afterwards.
+    // Undefined: the record was cut off here, which the reader reports afterwards.
     if (bytes === undefined) return '0';
     if (bytes.length > DECIMAL_BYTES_MAX) {
       throw new NotRepresentable(
@@ -102,7 +102,7 @@ class TimestampMillis extends avro.types.LogicalType {
   }
 }
 
-/** Only recognised, so that microseconds are never read as milliseconds. */
+/** Recognised only so that microseconds are never read as milliseconds. */
 class TimestampMicros extends avro.types.LogicalType {
   protected override _fromValue(value: number): number {
     return value;
@@ -130,8 +130,8 @@ interface ItemReader {
 }
 
 /**
- * An array that believes no count. avsc loops as often as a record says, past its end: six bytes could ask for 2^40
- * items and end the process.
+ * An array that does not trust the record's count. avsc loops as often as the count says, past the record's end: six
+ * bytes could ask for 2^40 items and exhaust the process.
  */
 class BoundedArray extends avro.types.ArrayType {
   _read(tap: Tap): unknown[] {
@@ -163,12 +163,12 @@ function boundItems(count: number): void {
 }
 
 /**
- * A type for an event schema, ours or a writer's. Throws for what is no schema, and for maps: no event has one, and
- * avsc trusts their counts.
+ * Returns the type of an event schema, ours or a writer's. Throws for an invalid schema and for maps: no event has
+ * one, and avsc trusts their counts.
  */
 export function avroType(schema: unknown): avro.Type {
   return avro.Type.forSchema(schema as avro.Schema, {
-    // The values of a union are themselves, not wrapped in an object that names the branch.
+    // Values of a union are plain, not wrapped in an object that names the branch.
     wrapUnions: 'never',
     omitRecordMethods: true,
     logicalTypes: {

@@ -1,14 +1,14 @@
 import avro from 'avsc';
 
-/** Where avsc writes. Not among its published types. */
+/** avsc's write position. Not among its published types. */
 interface Tap {
   readonly buf: Buffer;
   pos: number;
 }
 
-/** Up to here a string is written sooner character by character than by a call out of JavaScript. */
+/** Up to this length, writing character by character is faster than a call out of JavaScript. */
 const BY_CHARACTER_MAX = 63;
-/** Up to here the length takes two bytes. */
+/** Up to this value the length takes two bytes. */
 const TWO_BYTES_MAX = 0x1fff;
 /** A UTF-16 unit takes three bytes of UTF-8 at most. */
 const BYTES_PER_UNIT_MAX = 3;
@@ -20,9 +20,9 @@ const writeAny = Reflect.get(avro.types.StringType.prototype, '_write') as (
 ) => void;
 
 /**
- * Avro's string (Avro 1.11, "Primitive Types": its length in bytes, then UTF-8), the same bytes as avsc's own. That one
- * asks for the length before it writes, which costs as much again. Nearly every string is ASCII, whose length is known;
- * what is not ASCII, or may not fit, is left to avsc.
+ * Avro's string (Avro 1.11, "Primitive Types": its length in bytes, then UTF-8), byte for byte as avsc writes it. avsc
+ * asks for the length before it writes, which doubles the cost. Nearly every string is ASCII, whose length is known;
+ * other strings, and those that may not fit, are left to avsc.
  */
 export class OnePassString extends avro.types.StringType {
   /** Called by avsc for every string. */
@@ -56,7 +56,7 @@ function writeShort(tap: Tap, text: string): boolean {
 function writeLong(tap: Tap, text: string): boolean {
   const { buf, pos } = tap;
   const { length } = text;
-  // Room for whatever it may be: then what is written is all of it.
+  // Reserves room for the worst case, so that the string is always written whole.
   if (pos + 2 + length * BYTES_PER_UNIT_MAX > buf.length) return false;
   if (buf.write(text, pos + 2, 'utf8') !== length) return false;
   buf[pos] = ((length * 2) & 0x7f) | 0x80;

@@ -3,28 +3,31 @@ import avro, { type Type } from 'avsc';
 import { ByteWriter } from './byte-writer.ts';
 import { OnePassString } from './one-pass-string.ts';
 
-/** Writes records of one kind with today's schema, and reads what was written with this or an earlier one. */
+/** Writes records of one kind with the current schema, and reads those written with this or an earlier one. */
 export interface RecordCodec<T> {
   /** The Avro record's full name. */
   readonly name: string;
-  /** Today's schema as JSON, complete in itself: keep it beside what was written with it. */
+  /** The current schema as JSON, complete in itself: store it beside the records written with it. */
   readonly schema: string;
-  /** Appends a record. Throws, with the field, when it does not fit the schema; nothing is appended then. */
+  /** Appends a record. Throws, naming the field, when it does not fit the schema; then nothing is appended. */
   encode(value: T, into: ByteWriter): void;
   toBuffer(value: T): Buffer;
-  /** A reader of what was written with `writerSchema` (default: today's). Throws when it cannot be read as today's. */
+  /**
+   * Returns a reader for records written with `writerSchema` (default: the current one). Throws when the schemas are
+   * incompatible.
+   */
   decoder(writerSchema?: string): RecordDecoder<T>;
 }
 
 export interface RecordDecoder<T> {
-  /** Reads the record at `position`; `end` is then where the next one starts. Throws on bytes that are not one. */
+  /** Reads the record at `position`; `end` is then the position of the next. Throws on malformed bytes. */
   decode(bytes: Buffer, position: number): T;
   readonly end: number;
 }
 
 /**
- * Makes a codec from files in schemas/internal, the last being the record itself and the others what it refers to.
- * `toAvro` and `fromAvro` turn the domain's shape into the schema's and back.
+ * Makes a codec from files in schemas/internal: the last is the record itself, the others are the schemas it refers
+ * to. `toAvro` and `fromAvro` convert between the domain's shape and the schema's.
  */
 export function recordCodec<T>(
   files: readonly string[],
@@ -87,10 +90,10 @@ function typeHook(schema: unknown): Type | undefined {
   return schema === 'string' ? new OnePassString() : undefined;
 }
 
-/** Beside `services`, in the checkout as in what `npm run build` made. */
+/** Beside `services`, both in the checkout and in the output of `npm run build`. */
 const SCHEMAS = new URL('../../schemas/internal/', import.meta.url);
 
-/** Avro writes only Buffers as bytes; a view costs no copy. */
+/** Returns a Buffer over the same memory: Avro writes only Buffers as bytes. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -1,6 +1,6 @@
 /**
  * The records that hookrail's own streams carry. Both engines use these codecs.
- * The schemas may grow by fields with defaults: what an older version wrote stays readable.
+ * The schemas may gain fields with defaults only, so that records of older versions stay readable.
  */
 import type { ResponseKept } from '../domain/attempt.ts';
 import type { DirectoryChange } from '../domain/directory.ts';
@@ -58,7 +58,7 @@ function originToAvro(origin: RecordOrigin): object {
   return { ...origin, key: origin.key && asBuffer(origin.key), headers };
 }
 
-/** Plain objects: Avro's records carry a prototype of their own. */
+/** Copies into a plain object: Avro's records have a prototype of their own. */
 function originFromAvro(origin: RecordOrigin): RecordOrigin {
   return { ...origin, headers: origin.headers.map((header) => ({ ...header })) };
 }
@@ -75,7 +75,7 @@ export const journalCodec = recordCodec<JournalEntry>(
   journalFromAvro,
 );
 
-/** Several entries in one record; two records are joined without decoding them (`joinEntries`). */
+/** Several entries in one record; `joinEntries` joins two records without decoding them. */
 export const journalEntriesCodec = recordCodec<readonly JournalEntry[]>(
   ['DomainEvent.avsc', 'JournalEntry.avsc', 'JournalEntries.avsc'],
   (entries) => ({ entries: entries.map(journalToAvro) }),
@@ -83,8 +83,8 @@ export const journalEntriesCodec = recordCodec<readonly JournalEntry[]>(
 );
 
 /**
- * Adds `more` to the parts of a record: an Avro array is any number of blocks and then a zero byte (Avro specification,
- * "Arrays"), so the blocks of `more`, which begin at `start`, take the place of that byte.
+ * Appends `more` to the parts of a record. An Avro array is any number of blocks followed by a zero byte (Avro
+ * specification, "Arrays"), so the blocks of `more`, which begin at `start`, replace that byte.
  */
 export function joinEntries(parts: Buffer[], more: Buffer, start: number): void {
   const last = parts.pop();
@@ -92,7 +92,7 @@ export function joinEntries(parts: Buffer[], more: Buffer, start: number): void 
   parts.push(more.subarray(start));
 }
 
-/** Writes the task as it is, but for a body that is not a Buffer: the usual case allocates nothing. */
+/** Returns the task itself unless its body is not a Buffer: the usual case allocates nothing. */
 function taskToAvro(task: DeliveryTask): DeliveryTask {
   return Buffer.isBuffer(task.body) ? task : { ...task, body: asBuffer(task.body) };
 }
@@ -148,7 +148,7 @@ interface CancelledInAvro extends Omit<Cancelled, 'kind'> {
   readonly parked?: Pick<Parked, 'reason' | 'until'> & Pick<DeliveryHead, 'attempt'>;
 }
 
-/** Exactly one is given; what is absent is written as null. */
+/** Exactly one field is set; the others are null. */
 interface JournalInAvro {
   readonly routed?: RoutedInAvro | null;
   readonly requested?: Omit<Requested, 'kind'> | null;
@@ -208,8 +208,8 @@ function journalFromAvro(value: JournalInAvro): JournalEntry {
 }
 
 /**
- * A build that does not know parked entries reads the cancellation of attempt 0, which no delivery has: it changes nothing
- * there. An entry of a kind that it does not know would be put aside as unreadable.
+ * Encodes a parked entry as the cancellation of attempt 0, which no delivery has, so that builds that do not know
+ * parked entries ignore it. They would quarantine an entry of an unknown kind as unreadable.
  */
 function parkedToAvro({ at, delivery, reason, until }: Parked): CancelledInAvro {
   const { attempt } = delivery;
@@ -228,7 +228,7 @@ function cancelledFromAvro({ parked, ...rest }: CancelledInAvro): Cancelled | Pa
   return { kind: 'parked', at: rest.at, delivery: { ...delivery, attempt }, reason, until };
 }
 
-/** A plain object: Avro's records carry a prototype of their own. */
+/** Copies into a plain object: Avro's records have a prototype of their own. */
 function head(of: { readonly delivery: DeliveryHead }): DeliveryHead {
   return { ...of.delivery };
 }

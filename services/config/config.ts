@@ -13,7 +13,7 @@ type Role = (typeof ROLES)[number];
 const port = as.integer(0, 65_535);
 const DAY_MS = 86_400_000;
 
-/** Every variable of the service: name, parser, default, meaning. docs/configuration.md is generated from it. */
+/** Every variable of the service: name, parser, default, meaning. A test compares README's table with it. */
 export const VARIABLES = {
   HOOKRAIL_ENVIRONMENT: variable(
     as.oneOf(['sandbox', 'production']),
@@ -113,7 +113,7 @@ export const VARIABLES = {
   ...KAFKA_VARIABLES,
 } as const;
 
-/** Variables that are read elsewhere: by the simulator's commands and by the tests. */
+/** Variables read elsewhere: by the simulator's commands and by the tests. */
 const VARIABLES_OF_TOOLS = [
   'HOOKRAIL_BASE_URL',
   'HOOKRAIL_API_KEY',
@@ -193,7 +193,7 @@ function checkRoles(engine: 'sqlite' | 'kafka', roles: readonly Role[]): void {
   if (roles.length === 0) {
     throw new ConfigError(`HOOKRAIL_ROLES is empty: name at least one of ${ROLES.join(', ')}`);
   }
-  // Both write the store, and the store is one file of one process.
+  // Both write the store, which is one file of one process.
   if (roles.includes('api') !== roles.includes('recorder')) {
     const [has, lacks] = roles.includes('api') ? ['api', 'recorder'] : ['recorder', 'api'];
     throw new ConfigError(
@@ -202,7 +202,7 @@ function checkRoles(engine: 'sqlite' | 'kafka', roles: readonly Role[]): void {
   }
 }
 
-/** What would weaken production is refused there, not ignored. */
+/** Refuses settings in production that would weaken it. */
 function refuseSandboxOnly(
   values: { HOOKRAIL_RETRY_SCALE: number },
   environment: Readonly<Record<string, string | undefined>>,

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { as, ConfigError, Malformed, type Values, variable } from './variables.ts';
 
-/** What every Kafka topic name is made of. */
+/** The characters of a Kafka topic name. */
 const NAME = /^[A-Za-z0-9._-]*$/;
-/** Longer than any topic's own name, so that prefix and name stay within Kafka's 249 characters. */
+/** A limit that leaves room for any topic's own name within Kafka's 249 characters. */
 const NAME_LENGTH_MAX = 200;
 const PARTITIONS_MAX = 10_000;
 
-/** Instead of a file's name. */
+/** Given instead of a file's name. */
 const PUBLIC_AUTHORITIES = 'public';
 
 const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
@@ -23,7 +23,7 @@ function asBroker(text: string): string {
   return text;
 }
 
-/** The part of a URL that makes requests; '' stays ''. Credentials in it would end in logs: they have their own variables. */
+/** Checks a URL and drops trailing slashes. Refuses credentials, which would end up in logs: they have variables. */
 function asRegistryUrl(text: string): string {
   if (text === '') return text;
   if (text.includes('@')) {
@@ -54,7 +54,7 @@ function asPartitions(text: string): readonly [topic: string, count: number] {
   return [topic, Number(count)];
 }
 
-/** The variables of the `kafka` engine. Ignored with another one, so that one file of variables serves both. */
+/** The variables of the `kafka` engine. Ignored with another engine, so that one file of variables serves both. */
 export const KAFKA_VARIABLES = {
   HOOKRAIL_KAFKA_BROKERS: variable(
     as.list(asBroker),
@@ -133,7 +133,7 @@ export const KAFKA_VARIABLES = {
 export type KafkaConfig = ReturnType<typeof kafkaConfig>;
 export type SaslOptions = NonNullable<KafkaConfig['sasl']>;
 
-/** What TLS with the brokers needs, as PEM text. Null = left to the system, or not used. */
+/** PEM texts for TLS with the brokers. Null = the system's default, or not used. */
 export interface TlsOptions {
   readonly ca: string | null;
   readonly cert: string | null;
@@ -149,14 +149,14 @@ export function kafkaConfig(values: Values<typeof KAFKA_VARIABLES>, isSandbox: b
   const username = values.HOOKRAIL_SCHEMA_REGISTRY_USERNAME;
   return {
     brokers: values.HOOKRAIL_KAFKA_BROKERS,
-    /** Paths of PEM files, '' = none; null = no TLS. `readTlsFiles` makes them what a client needs. */
+    /** Paths of PEM files, '' = none; null = no TLS. `readTlsFiles` reads them. */
     tls: tlsFiles(values),
     sasl: saslOptions(values),
     registry: {
       url: values.HOOKRAIL_SCHEMA_REGISTRY_URL,
       credentials: username === '' ? null : { username, password: values.HOOKRAIL_SCHEMA_REGISTRY_PASSWORD },
       caFile: registryCaFile(values),
-      /** Schemas that are missing; those that are there are looked up in any case. */
+      /** Whether missing schemas may be registered; existing ones are looked up in any case. */
       mayRegister:
         values.HOOKRAIL_SCHEMA_REGISTRY_REGISTER === ''
           ? values.HOOKRAIL_KAFKA_CREATE_TOPICS
@@ -169,7 +169,7 @@ export function kafkaConfig(values: Values<typeof KAFKA_VARIABLES>, isSandbox: b
     partitions: partitionCounts(values.HOOKRAIL_KAFKA_PARTITIONS),
     /** Null = as many as the cluster has brokers, at most 3. */
     replicationFactor: values.HOOKRAIL_KAFKA_REPLICATION_FACTOR || (isSandbox ? null : 3),
-    /** How a router recognises an event that is sent again. */
+    /** Limits for recognising an event that is sent again. */
     repeats: {
       windowMs: values.HOOKRAIL_REPEAT_WINDOW_SECONDS * 1000,
       idsMax: values.HOOKRAIL_REPEAT_WINDOW_IDS,
@@ -208,7 +208,7 @@ function tlsFiles(values: Values<typeof KAFKA_VARIABLES>) {
   togetherOrNot(values, 'HOOKRAIL_KAFKA_TLS_CERT_FILE', 'HOOKRAIL_KAFKA_TLS_KEY_FILE');
   const names = ['HOOKRAIL_KAFKA_TLS_CA_FILE', 'HOOKRAIL_KAFKA_TLS_CERT_FILE'] as const;
   const given = names.find((name) => values[name] !== '');
-  // Whoever names a certificate believes that the connection is protected.
+  // A configured certificate shows that the connection is meant to be protected.
   if (given !== undefined && !values.HOOKRAIL_KAFKA_TLS) {
     throw new ConfigError(`${given} is set, but HOOKRAIL_KAFKA_TLS is not true: set it, or unset the file`);
   }
@@ -241,7 +241,7 @@ function partitionCounts(pairs: readonly (readonly [string, number])[]): Readonl
   return counts;
 }
 
-/** Reads the PEM files. Throws ConfigError that names the variable of a file that cannot be read or is no PEM. */
+/** Reads the PEM files. Throws ConfigError, naming the variable, for a file that cannot be read or is not PEM. */
 export function readTlsFiles(files: KafkaConfig['tls']): TlsOptions | null {
   if (files === null) return null;
   const ca = readPem('HOOKRAIL_KAFKA_TLS_CA_FILE', files.caFile, certificate);
@@ -252,7 +252,7 @@ export function readTlsFiles(files: KafkaConfig['tls']): TlsOptions | null {
   return { ca, cert, key };
 }
 
-/** Reads the PEM file of the registry's authorities. Throws ConfigError when it cannot be read or is no PEM. */
+/** Reads the PEM file of the registry's authorities. Throws ConfigError when it cannot be read or is not PEM. */
 export function readRegistryCa({ caFile }: Pick<KafkaConfig['registry'], 'caFile'>): string | null {
   return readPem('HOOKRAIL_SCHEMA_REGISTRY_CA_FILE', caFile ?? '', certificate);
 }

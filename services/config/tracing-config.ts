@@ -3,18 +3,18 @@ const EXPORTERS = ['otlp', 'console'] as const;
 export type SpanExporterName = (typeof EXPORTERS)[number];
 
 export interface TracingConfig {
-  /** Where spans go; empty = tracing is off. */
+  /** Destinations of spans; empty = tracing is off. */
   readonly exporters: readonly SpanExporterName[];
-  /** What was asked for and cannot be had, a line each. */
+  /** Requested settings that are not supported, a line each. */
   readonly ignored: readonly string[];
 }
 
 const OFF: TracingConfig = { exporters: [], ignored: [] };
 
 /**
- * Whether OpenTelemetry's own variables ask for tracing; everything else about it (endpoints, headers, sampler, batches,
- * resource) the SDK reads from them itself. They are often set for a whole platform, so what is not known here is said
- * and ignored, as their specification wants it, and keeps no service from starting.
+ * Reads whether OpenTelemetry's own variables ask for tracing; the SDK reads everything else (endpoints, headers,
+ * sampler, batches, resource) from them itself. They are often set for a whole platform, so unknown values are
+ * reported and ignored, as their specification requires, and never keep the service from starting.
  */
 export function tracingConfig(environment: Readonly<Record<string, string | undefined>>): TracingConfig {
   const given = (name: string) => environment[name]?.trim() ?? '';

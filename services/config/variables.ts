@@ -1,11 +1,11 @@
 import { closest } from 'fastest-levenshtein';
 
-/** A wrong configuration: one clear line, exit code 1. */
+/** An invalid configuration: one clear line, exit code 1. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** One environment variable: how it reads, what it is without a value, and what docs/configuration.md says of it. */
+/** One environment variable: its parser, its default, and its meaning in README. */
 export interface Variable<Value> {
   readonly parse: (text: string) => Value;
   /** Used when the variable is not set. Shown in docs/configuration.md as written here. */
@@ -23,7 +23,7 @@ export const variable = <Value>(
   meaning,
 });
 
-/** Parsers throw this with what is wrong; readVariables adds the variable's name and value. */
+/** Thrown by parsers with what is wrong; readVariables adds the variable's name and value. */
 export class Malformed extends Error {}
 
 const asText = (text: string): string => text;
@@ -77,7 +77,7 @@ export const as = {
   list: asList,
 };
 
-/** What a table of variables reads as. */
+/** The values read from a table of variables. */
 export type Values<Table> = {
   readonly [Name in keyof Table]: Table[Name] extends Variable<infer Value> ? Value : never;
 };

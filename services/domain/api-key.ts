@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 
 /**
  * API keys (docs/decisions.md, "API keys"): prefix, 32 random bytes in base62, a checksum of six characters.
- * The prefix tells the environment, so a key used in the wrong place gets an answer that says so; the checksum
- * tells a mistyped key from an unknown one, without asking the store.
+ * The prefix names the environment, so a key used in the wrong one gets an error that says so. The checksum
+ * distinguishes a mistyped key from an unknown one without reading the store.
  */
 const PREFIXES = { sandbox: 'sk_sandbox_', production: 'sk_live_', producer: 'pk_' } as const;
-/** What a key's prefix says: the environment of a merchant's key, or that it is a producer's. */
+/** The kind of a key, from its prefix: a merchant's key of one environment, or a producer's. */
 export type KeyPrefix = keyof typeof PREFIXES;
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -18,12 +18,12 @@ const REST = new RegExp(`^[0-9A-Za-z]{${RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}
 
 export type ParsedApiKey =
   | { readonly ok: true; readonly prefix: KeyPrefix; readonly hash: Uint8Array }
-  /** For people: what is wrong with its form. Never holds the key. */
+  /** A description of what is wrong with its form. Never contains the key. */
   | { readonly ok: false; readonly detail: string };
 
 /**
- * Makes a key from 32 random bytes; a producer's is the same in every environment.
- * Throws RangeError for any other number of bytes.
+ * Makes a key from 32 random bytes; a producer's key has the same prefix in every environment. Throws RangeError for
+ * any other number of bytes.
  */
 export function newApiKey(
   kind: 'merchant' | 'producer',
@@ -38,9 +38,9 @@ export function newApiKey(
   return key + checksum(key);
 }
 
-/** Checks a key's form and checksum. Whether such a key exists is the store's to say, by its hash. */
+/** Checks a key's form and checksum. The store decides, by its hash, whether the key exists. */
 export function parseApiKey(text: string): ParsedApiKey {
-  // At most one fits: none is the beginning of another.
+  // At most one matches: no prefix begins with another.
   const prefix = (Object.keys(PREFIXES) as KeyPrefix[]).find((name) => text.startsWith(PREFIXES[name]));
   if (prefix === undefined) {
     return { ok: false, detail: `a key begins with ${Object.values(PREFIXES).join(', ')}` };
@@ -56,12 +56,17 @@ export function parseApiKey(text: string): ParsedApiKey {
   return { ok: true, prefix, hash: hashApiKey(text) };
 }
 
-/** What is stored of a key: its SHA-256. The key has 256 random bits, so a slow hash would add nothing. */
+/**
+ * Returns the form in which a key is stored: its SHA-256. The key has 256 random bits, so a slow hash would add
+ * nothing.
+ */
 export function hashApiKey(key: string): Uint8Array {
   return createHash('sha256').update(key).digest();
 }
 
-/** Enough to recognise a key in a list, far too little to guess it: prefix, four characters, the last four. */
+/**
+ * Returns enough to recognise a key in a list, but far too little to guess it: prefix, four characters, the last four.
+ */
 export function apiKeyHint(key: string): string {
   const prefix = Object.values(PREFIXES).find((candidate) => key.startsWith(candidate)) ?? '';
   return `${key.slice(0, prefix.length + 4)}…${key.slice(-4)}`;

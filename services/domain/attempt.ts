@@ -1,4 +1,4 @@
-/** Why an attempt failed (docs/decisions.md, "Delivery log and recovery"). Every failure has exactly one. */
+/** Why an attempt failed (docs/decisions.md, "Delivery log and recovery"). Every failed attempt has exactly one. */
 export const FAILURE_CODES = [
   'dns_error',
   'blocked_address',
@@ -17,10 +17,10 @@ export const FAILURE_CODES = [
 ] as const;
 export type FailureCode = (typeof FAILURE_CODES)[number];
 
-/** At most this much of a response body is kept for the delivery log. */
+/** Bytes of a response body that the delivery log keeps. */
 export const RESPONSE_BODY_KEPT_BYTES = 16 * 1024;
 
-/** What came back over HTTP, as far as it is kept. */
+/** The part of an HTTP response that is kept. */
 export interface ResponseKept {
   readonly status: number;
   /** Names in lower case, in the order received; at most 8 KiB in all. */
@@ -30,15 +30,15 @@ export interface ResponseKept {
   readonly bodyTruncated: boolean;
 }
 
-/** The result of one HTTP exchange: acknowledged by a 2xx, or failed with a code. A response may have come in both. */
+/** The result of one HTTP exchange: acknowledged by a 2xx, or failed with a code. Either may have a response. */
 export type Exchange =
   | { readonly kind: 'acknowledged'; readonly response: ResponseKept }
   | {
       readonly kind: 'failed';
       readonly failureCode: FailureCode;
-      /** For people: what happened, without secrets. */
+      /** A description of what happened, without secrets. */
       readonly detail: string;
       readonly response: ResponseKept | null;
     }
-  /** Cut off by our own shutdown: not counted. */
+  /** Cut off by hookrail's own shutdown: not counted. */
   | { readonly kind: 'interrupted' };

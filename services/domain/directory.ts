@@ -2,8 +2,8 @@ import type { Endpoint } from './endpoint.ts';
 import type { Merchant } from './merchant.ts';
 
 /**
- * One change of the directory. `version` grows with every change of the same key; whoever follows
- * ignores a version that is not higher than the one it has, so a late or repeated change resurrects nothing.
+ * One change of the directory. `version` grows with every change of the same key; followers
+ * ignore a version that is not higher than the one they have, so a late or repeated change resurrects nothing.
  * A delete is a change of its own (`value: null`) and stays as a tombstone.
  */
 export type DirectoryChange =
@@ -20,24 +20,24 @@ export type DirectoryChange =
       readonly value: Endpoint | null;
     };
 
-/** The key of a change on the DIRECTORY stream: `merchant:<id>` or `endpoint:<id>`. */
+/** Returns the key of a change on the DIRECTORY stream: `merchant:<id>` or `endpoint:<id>`. */
 export function directoryKey(change: Pick<DirectoryChange, 'kind' | 'id'>): string {
   return `${change.kind}:${change.id}`;
 }
 
 const NO_ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map();
 
-/** The table of merchants and endpoints that routers and senders hold in memory. Apply changes; look things up. */
+/** The table of merchants and endpoints that routers and senders hold in memory, kept current by applying changes. */
 export class Directory {
   readonly #merchants = new Map<string, Merchant>();
   readonly #endpoints = new Map<string, Endpoint>();
   readonly #endpointsByMerchant = new Map<string, Map<string, Endpoint>>();
   /** The change with the highest version per key, deletes included. */
   readonly #newest = new Map<string, DirectoryChange>();
-  /** How many endpoints' secrets each key of the key ring seals. */
+  /** The number of endpoints whose secret each key of the key ring seals. */
   readonly #sealedWith = new Map<string, number>();
 
-  /** Applies a change; returns false when it is not newer than what is known. */
+  /** Applies a change; returns false when it is not newer than the last of its key. */
   apply(change: DirectoryChange): boolean {
     const key = directoryKey(change);
     const known = this.#newest.get(key);
@@ -48,12 +48,12 @@ export class Directory {
     return true;
   }
 
-  /** What is known of a key, its delete included. */
+  /** Returns the last change of a key, a delete included. */
   newest(change: Pick<DirectoryChange, 'kind' | 'id'>): DirectoryChange | undefined {
     return this.#newest.get(directoryKey(change));
   }
 
-  /** What is known of every key, deletes included. */
+  /** Returns the last change of every key, deletes included. */
   all(): Iterable<DirectoryChange> {
     return this.#newest.values();
   }
@@ -74,7 +74,7 @@ export class Directory {
     return this.#endpoints.size;
   }
 
-  /** Keys of the key ring that endpoints need here, and how many endpoints each. */
+  /** Ids of the key ring's keys that endpoints need, with the number of endpoints of each. */
   get sealedWith(): ReadonlyMap<string, number> {
     return this.#sealedWith;
   }

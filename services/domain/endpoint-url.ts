@@ -1,8 +1,8 @@
-/** What is exempt from the address rules: a sandbox's receivers on the developer's machine. Empty in production. */
+/** Exemptions from the address rules: a sandbox's receivers on the developer's machine. Empty in production. */
 export interface EgressExemptions {
-  /** Whether this host name (lower case, ASCII) is exempt, whatever it resolves to. */
+  /** Returns whether this host name (lower case, ASCII) is exempt, whatever it resolves to. */
   name(host: string): boolean;
-  /** Whether this address (no brackets) is exempt. */
+  /** Returns whether this address (no brackets) is exempt. */
   address(ip: string): boolean;
 }
 
@@ -12,7 +12,7 @@ export interface EndpointUrlPolicy {
   readonly allow: EgressExemptions;
 }
 
-/** The rules by which a URL is refused: stable names, shown to merchants. */
+/** The rules that can refuse a URL: stable names, shown to merchants. */
 export const ENDPOINT_URL_RULES = [
   'https_only',
   'length',
@@ -41,16 +41,18 @@ const URL_CHARACTERS_MAX = 2048;
 const HOST_CHARACTERS_MAX = 253;
 const HTTPS_PORT = 443;
 
-/** Control, space, format and other invisible characters, and the backslash: URL parsers drop or fold some silently. */
+/**
+ * Control, space, format and other invisible characters, and the backslash: URL parsers drop or fold some silently.
+ */
 const FORBIDDEN = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\\]/u;
 
-/** A label of a host name. The underscore is no host name's by the letter, but names with it exist. */
+/** A label of a host name. Underscores are not allowed by the standard, but names with them exist. */
 const LABEL = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/;
 
 /**
- * Suffixes of names that are never a merchant's public host: special use (RFC 6761, 6762, 7686, 8375, 9476), reverse
- * lookup, undelegated ones that private networks, clusters, container hosts and alternative roots use, and the names
- * under which clouds serve metadata or number their virtual machines. No delegated top-level domain is among them.
+ * Suffixes of names that are never a merchant's public host: special use (RFC 6761, 6762, 7686, 8375, 9476); reverse
+ * lookup; undelegated ones used by private networks, clusters, container hosts and alternative roots; and names under
+ * which clouds serve metadata or number their virtual machines. None is a delegated top-level domain.
  */
 const RESERVED_SUFFIXES: ReadonlySet<string> = new Set([
   'alt',
@@ -99,8 +101,8 @@ const RESERVED_SUFFIXES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The syntax gate at create and update (docs/decisions.md, "URL rules"), on the raw string as the merchant sent it.
- * What a name resolves to is checked at every connection, by the sender.
+ * Checks a URL's syntax at create and update (docs/decisions.md, "URL rules"), on the raw string as the merchant sent
+ * it. The sender checks at every connection what the name resolves to.
  */
 export function checkEndpointUrl(raw: string, policy: EndpointUrlPolicy): EndpointUrlVerdict {
   if (raw.length > URL_CHARACTERS_MAX) {
@@ -119,7 +121,7 @@ export function checkEndpointUrl(raw: string, policy: EndpointUrlPolicy): Endpoi
   }
   if (authority === '') return refused('malformed', 'the URL has no host after "https://"');
   if (authority.includes('@')) return refused('userinfo', 'the URL must not have a user name or password');
-  // A parser decodes these in a host, so what is read is not what is called.
+  // Parsers decode these in a host, so the host read would not be the host called.
   if (authority.includes('%')) return refused('malformed', 'the host must not be percent-encoded');
   if (raw.includes('#')) return refused('fragment', 'the URL must not have a fragment ("#")');
   if (!URL.canParse(raw)) return refused('malformed', 'the URL cannot be parsed: look at its host and port');
@@ -142,13 +144,13 @@ function checkParsed(url: URL, policy: EndpointUrlPolicy): EndpointUrlVerdict {
   return { ok: true, url: url.href };
 }
 
-/** A literal counts by its address, a name by itself; the parser has folded both to one form already. */
+/** Matches a literal by its address and a name by itself; the URL parser has normalised both. */
 function isExempt(hostname: string, allow: EgressExemptions): boolean {
   const literal = literalOf(hostname);
   return literal === null ? allow.name(hostname) : allow.address(literal);
 }
 
-/** The address when the host is one (the URL parser writes every IPv4 spelling as four numbers), or null. */
+/** Returns the address when the host is one (the URL parser writes every IPv4 spelling as four numbers), or null. */
 function literalOf(hostname: string): string | null {
   if (hostname.startsWith('[')) return hostname.slice(1, -1);
   return /^\d+\.\d+\.\d+\.\d+$/.test(hostname) ? hostname : null;

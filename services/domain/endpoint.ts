@@ -7,14 +7,14 @@ export const API_VERSION_DEFAULT: ApiVersion = '2.3.8';
 export const ENDPOINT_STATUSES = ['active', 'disabled', 'auto_disabled'] as const;
 export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
 
-/** A secret as it is stored and travels: sealed by the key ring, never plain. `keyId` says which key opens it. */
+/** A secret as it is stored and sent: sealed by the key ring, never plain. `keyId` names the key that opens it. */
 export interface SealedSecret {
   readonly keyId: string;
   /** base64: 12-byte nonce, ciphertext, 16-byte tag (AES-256-GCM, the endpoint's uuid as associated data). */
   readonly ciphertext: string;
 }
 
-/** What routers and senders must know of an endpoint. The store's record has more (description, health). */
+/** The fields of an endpoint that routers and senders need. The store's record has more (description, health). */
 export interface Endpoint {
   readonly uuid: string;
   readonly merchantId: string;
@@ -24,13 +24,15 @@ export interface Endpoint {
   readonly status: EndpointStatus;
   readonly apiVersion: ApiVersion;
   readonly secret: SealedSecret;
-  /** The single-URL operation of API 2.2.8 made it (docs/decisions.md, "API versions"). */
+  /** Created by the single-URL operation of API 2.2.8 (docs/decisions.md, "API versions"). */
   readonly legacy: boolean;
-  /** Grows by one with every change. An attempt says under which version it was made. */
+  /** Grows by one with every change. Each attempt records the version it used. */
   readonly version: number;
 }
 
-/** True when the filter lets the type through (docs/specification.md, "Event types": no filter means all types). */
+/**
+ * Returns whether the filter lets the type through (docs/specification.md, "Event types": no filter means all types).
+ */
 export function subscribes(endpoint: Pick<Endpoint, 'subscribedEvents'>, type: EventType): boolean {
   return endpoint.subscribedEvents === null || endpoint.subscribedEvents.includes(type);
 }

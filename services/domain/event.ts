@@ -1,6 +1,6 @@
 /**
- * An event of the platform: something happened to a user or a corporate, or to something of theirs.
- * The event id is the producer's; every id that hookrail derives from it is deterministic (ids.ts).
+ * An event of the platform: something happened to a user or corporate, or to something of theirs. The producer chooses
+ * the event id; every id that hookrail derives from it is deterministic (ids.ts).
  */
 
 /**
@@ -34,8 +34,8 @@ export type EventValue = string | number | boolean | null | EventValue[] | { [fi
 export type EventData = { [field: string]: EventValue };
 
 /**
- * Bytes of an event's `data` as JSON. The journal holds an event and its body in each API version, in one record of a
- * topic that takes 1 MiB: three times this, and a quarter of it is left for what surrounds them and for some 2,500
+ * The most bytes of an event's `data` as JSON. A journal record holds an event and its body in each API version, on a
+ * topic that allows 1 MiB: three times this, which leaves a quarter for headers and the verdicts on some 2,500
  * endpoints.
  */
 export const EVENT_DATA_BYTES_MAX = 256 * 1024;
@@ -50,7 +50,7 @@ export interface DomainEvent {
   readonly subType: string;
   /** When it happened, milliseconds since the epoch. */
   readonly occurredAt: number;
-  /** Made by the simulator. Production refuses these into quarantine. */
+  /** Made by the simulator. Production quarantines these. */
   readonly simulated: boolean;
   readonly data: EventData;
 }
@@ -60,8 +60,8 @@ export function isEventType(value: string): value is EventType {
 }
 
 /**
- * An event of this head, with its data or what stands for it. One shape for every event, made in one place; field by
- * field, because this runs for every event and spreading costs several times as much.
+ * Returns an event with this head and this data, or another form of the data. All events are made here, field by field,
+ * so that they share one shape: this runs for every event, and spreading costs several times as much.
  */
 export function withData<Data>(
   head: Omit<DomainEvent, 'data'>,

@@ -1,22 +1,20 @@
 import type { FailureCode } from './attempt.ts';
 
 /**
- * When an endpoint that only fails is switched off (docs/decisions.md, "Auto-disable"). All limits must be
+ * When a failing endpoint is disabled automatically (docs/decisions.md, "Auto-disable"). All limits must be
  * reached.
  */
 export interface HealthPolicy {
-  /**
-   * Milliseconds without a success. Must exceed the 18.7 h of a schedule, or one bad event kills an endpoint.
-   */
+  /** Milliseconds without a success. Must exceed the 18.7 h of a schedule, or one bad event disables an endpoint. */
   readonly withoutSuccessMs: number;
   /** Failed attempts without a success between them. */
   readonly failedAttempts: number;
 }
 
-/** At least one delivery must have ended without success since the last success. */
+/** Deliveries that must have ended without success since the last success. */
 const EXHAUSTED_DELIVERIES = 1;
 
-/** What is known of an endpoint's recent attempts. A value: `observe` makes the next one. */
+/** The results of an endpoint's recent attempts. Immutable: `observe` returns the next value. */
 export interface Health {
   /** Failed attempts since the last success, the creation or the last activation. */
   readonly failureCount: number;
@@ -35,7 +33,7 @@ export const HEALTHY: Health = {
   lastFailure: null,
 };
 
-/** One attempt that counts: made under the endpoint's current version, for a live or replayed event. */
+/** One counted attempt: made under the endpoint's current version, for a live or replayed event. */
 export type Observation =
   | { readonly kind: 'success'; readonly endedAt: number }
   | {
@@ -43,12 +41,12 @@ export type Observation =
       readonly endedAt: number;
       readonly code: FailureCode;
       readonly responseStatus: number | null;
-      /** The delivery is over: its last attempt failed, or a 410 ended it. */
+      /** The delivery has ended: its last attempt failed, or a 410 ended it. */
       readonly isLast: boolean;
     };
 
 /**
- * The health after one more attempt. Times in milliseconds since the epoch; attempts may come out of order.
+ * Returns the health after one more attempt. Times in milliseconds since the epoch; attempts may arrive out of order.
  */
 export function observe(health: Health, seen: Observation): Health {
   if (seen.kind === 'success') {
@@ -61,7 +59,7 @@ export function observe(health: Health, seen: Observation): Health {
   const lastFailure = isNewest
     ? { code: seen.code, responseStatus: seen.responseStatus }
     : health.lastFailure;
-  // A failure older than the last success says nothing about the endpoint as it is now.
+  // A failure older than the last success does not describe the endpoint as it is now.
   if (health.lastSuccessAt !== null && seen.endedAt < health.lastSuccessAt) {
     return { ...health, lastFailureAt, lastFailure };
   }
@@ -75,9 +73,9 @@ export function observe(health: Health, seen: Observation): Health {
 }
 
 /**
- * Why the endpoint must be switched off after this attempt, or null. A 410 does it at once; otherwise no
- * success for `withoutSuccessMs` and enough failures and an exhausted delivery. `activeSince`: the later of
- * its creation and its last activation, milliseconds since the epoch.
+ * Returns the reason to disable the endpoint after this attempt, or null. A 410 disables it at once; otherwise all of
+ * these must hold: no success for `withoutSuccessMs`, enough failures and an exhausted delivery. `activeSince`: the
+ * later of its creation and its last activation, milliseconds since the epoch.
  */
 export function disableReason(
   health: Health,

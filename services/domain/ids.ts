@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** hookrail's own namespace for UUIDv5 (RFC 9562 §5.5). Fixed for ever: changing it would change every delivery id. */
+/** hookrail's own namespace for UUIDv5 (RFC 9562 §5.5). Never change it: every delivery id would change. */
 const NAMESPACE = Buffer.from('6f0d8f5e3c0b4d0e9a3d5b8c7e1f2a64', 'hex');
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -10,13 +10,14 @@ export function isUuid(value: string): boolean {
 }
 
 /**
- * What is hashed: the namespace, then the name. One buffer for all names that fit; an id is made for every delivery.
+ * The input of the hash: the namespace, then the name. All names that fit share the buffer; every delivery needs an
+ * id.
  */
 const named = Buffer.concat([NAMESPACE, Buffer.alloc(1024)]);
 /** A UTF-16 unit takes three bytes of UTF-8 at most. */
 const NAME_LENGTH_MAX = 1024 / 3;
 
-/** UUIDv5 of the parts joined by "/" in hookrail's namespace: same parts, same id, on every machine, for ever. */
+/** Returns the UUIDv5 of the parts, joined by "/", in hookrail's namespace. The same parts always give the same id. */
 export function uuidV5(...parts: readonly string[]): string {
   const name = parts.join('/');
   const bytes =
@@ -29,25 +30,25 @@ export function uuidV5(...parts: readonly string[]): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** The delivery of one event to one endpoint: the same however often the event is routed. */
+/** Returns the id of the delivery of one event to one endpoint: the same however often the event is routed. */
 export function deliveryId(eventId: string, endpointId: string): string {
   return uuidV5(eventId, endpointId);
 }
 
 /**
- * The endpoint of the single-URL operation (docs/decisions.md, "API versions"): one per environment and merchant, with
- * a uuid for ever.
+ * Returns the id of the endpoint of the single-URL operation (docs/decisions.md, "API versions"): one per environment
+ * and merchant, permanent.
  */
 export function legacyEndpointId(environment: string, merchantId: string): string {
   return uuidV5('legacy-endpoint', environment, merchantId);
 }
 
-/** Whether an id comes again: it was made of parts, not by chance (RFC 9562 §4.2, the version's digit). */
+/** Returns whether an id is derived from parts rather than random (RFC 9562 §4.2, the version's digit). */
 export function isMadeOfParts(uuid: string): boolean {
   return uuid[14] === '5';
 }
 
-/** A delivery that someone asked for (test, resend, replay): `request` is the id of the request that asked. */
+/** Returns the id of a requested delivery (test, resend, replay); `request` is the id of the request. */
 export function requestedDeliveryId(request: string, eventId: string, endpointId: string): string {
   return uuidV5(request, eventId, endpointId);
 }

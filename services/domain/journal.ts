@@ -15,7 +15,7 @@ export const SKIP_REASONS = [
 ] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
-/** One line of the routing trace: what became of an event at one endpoint. */
+/** One line of the routing trace: the result of routing an event to one endpoint. */
 export type RoutingVerdict =
   | {
       readonly endpointId: string;
@@ -25,7 +25,7 @@ export type RoutingVerdict =
     }
   | { readonly endpointId: string; readonly verdict: SkipReason };
 
-/** An event was routed: the event itself, the bodies made of it, and the trace. */
+/** An event was routed: the event itself, its bodies, and the trace. */
 export interface Routed {
   readonly kind: 'routed';
   /** Milliseconds since the epoch. */
@@ -37,7 +37,7 @@ export interface Routed {
   readonly trace: readonly RoutingVerdict[];
 }
 
-/** The task's fields that the delivery log needs: everything but the body's journey. */
+/** The task's fields that the delivery log needs. */
 export type DeliveryHead = Pick<
   DeliveryTask,
   | 'deliveryId'
@@ -55,7 +55,7 @@ export type DeliveryHead = Pick<
   | 'acceptedAt'
 >;
 
-/** A delivery that did not come from routing was put on the stream: a test, a resend, a replay. */
+/** A delivery that did not come from routing was published: a test, a resend, a replay. */
 export interface Requested {
   readonly kind: 'requested';
   readonly at: number;
@@ -63,7 +63,7 @@ export interface Requested {
   readonly body: Uint8Array;
 }
 
-/** One HTTP exchange was made and the decision after it. */
+/** One HTTP exchange, and the decision after it. */
 export interface Attempted {
   readonly kind: 'attempted';
   readonly delivery: DeliveryHead;
@@ -76,11 +76,11 @@ export interface Attempted {
   readonly failureCode: FailureCode | null;
   readonly failureDetail: string | null;
   readonly response: ResponseKept | null;
-  /** The webhook-signature sent; with the delivery and the start it gives back every header but Authorization. */
+  /** The webhook-signature sent. With the delivery and the start it reproduces every header but Authorization. */
   readonly signature: string;
 }
 
-/** A delivery was given up before an attempt. */
+/** A delivery was cancelled before an attempt. */
 export interface Cancelled {
   readonly kind: 'cancelled';
   readonly at: number;
@@ -88,7 +88,7 @@ export interface Cancelled {
   readonly reason: CancelReason;
 }
 
-/** What happened, in the order it became durable per stream partition. The recorder is its only reader. */
+/** A record of what happened, in the order it became durable per stream partition. The recorder is its only reader. */
 export type JournalEntry = Routed | Requested | Attempted | Cancelled | Parked;
 
 /** A delivery that ended without success after its last attempt (or a 410): kept for operators. */

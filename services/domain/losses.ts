@@ -1,9 +1,9 @@
-/** Records that were deleted before they were done. Several such ranges become one. */
+/** Records that retention deleted before they were processed. Several such ranges become one. */
 export interface LostRange {
   readonly from: number;
   /** The offset after the last. */
   readonly to: number;
-  /** How many were not done: at most, since offsets may have had no record. */
+  /** The number of unprocessed records: an upper bound, since some offsets may have had no record. */
   readonly count: number;
 }
 
@@ -13,7 +13,7 @@ export interface Loss extends LostRange {
   readonly isAcknowledged: boolean;
 }
 
-/** A topic that is read, and what was deleted of it before it was done. */
+/** A topic that is read, and the records lost from it. */
 export interface TopicLosses {
   readonly stream: string;
   readonly topic: string;

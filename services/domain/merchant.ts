@@ -1,4 +1,4 @@
-/** What routers must know of a merchant. */
+/** The fields of a merchant that routers need. */
 export interface Merchant {
   readonly merchantId: string;
   readonly name: string;

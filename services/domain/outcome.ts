@@ -3,11 +3,11 @@ import type { Endpoint } from './endpoint.ts';
 import { retryDueAt } from './retry.ts';
 import type { DeliveryTask } from './task.ts';
 
-/** Why a delivery was given up without (further) attempts. */
+/** Why a delivery was cancelled without (further) attempts. */
 export const CANCEL_REASONS = ['endpoint_deleted', 'endpoint_disabled', 'endpoint_auto_disabled'] as const;
 export type CancelReason = (typeof CANCEL_REASONS)[number];
 
-/** Why nothing is sent to an endpoint as it is, or null when it is active. */
+/** Returns why nothing may be sent to an endpoint in its present state, or null when it is active. */
 export function refusalOf(endpoint: Pick<Endpoint, 'status'> | undefined): CancelReason | null {
   switch (endpoint?.status) {
     case undefined:
@@ -26,10 +26,10 @@ export type Outcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'retry'; readonly dueAt: number }
   | { readonly kind: 'exhausted' }
-  /** 410: the receiver says it will never want this again. */
+  /** 410: the receiver never wants this again. */
   | { readonly kind: 'refused' }
   | { readonly kind: 'cancelled'; readonly reason: CancelReason }
-  /** Our own shutdown cut the attempt off: it is not counted and will be made again. */
+  /** hookrail's own shutdown cut the attempt off: it is not counted and will be repeated. */
   | { readonly kind: 'interrupted' };
 
 /**
@@ -54,7 +54,7 @@ export function decide(
   }
 }
 
-/** 410 Gone is the only answer that ends a delivery at once; every other failure is retried. */
+/** 410 Gone is the only response that ends a delivery at once; every other failure is retried. */
 function isFinal(code: FailureCode): boolean {
   return code === 'endpoint_gone';
 }

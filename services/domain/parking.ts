@@ -14,7 +14,7 @@ export const PARKED_REASONS = [
 ] as const;
 export type ParkedReason = (typeof PARKED_REASONS)[number];
 
-/** A task was put back. Written now and then only: see `isTold`. */
+/** A task was put back. Written only now and then: see `isTold`. */
 export interface Parked {
   readonly kind: 'parked';
   readonly at: number;
@@ -25,15 +25,19 @@ export interface Parked {
 }
 
 /**
- * Returns true when the delivery log is told that a task is parked: always for a long while, else the second, fourth,
- * eighth … time. A task that comes up every few seconds for hours makes a few entries, one that is parked for a moment none.
+ * Returns whether the delivery log records that a task is parked: always on a long tier, else the second, fourth,
+ * eighth … time. A task that comes up every few seconds for hours makes a few entries; one that is parked for a moment
+ * makes none.
  */
 function isTold(tier: Tier, hop: number): boolean {
   const times = hop + 1;
   return tier > TIERS[0] || (times > 1 && (times & (times - 1)) === 0);
 }
 
-/** Returns the settlement of a task that is parked from `now` on, by the system's time. `retryScale` divides the tier's delay. */
+/**
+ * Returns the settlement of a task that is parked at `now`, by the system's time. `retryScale` divides the tier's
+ * delay.
+ */
 export function parkTask(
   task: DeliveryTask,
   tier: Tier,

@@ -14,19 +14,19 @@ export type QuarantineReason = (typeof QUARANTINE_REASONS)[number];
 
 export interface Quarantined {
   readonly reason: QuarantineReason;
-  /** For people: what is wrong and where, without personal data. */
+  /** A description of what is wrong and where, without personal data. */
   readonly detail: string;
   readonly at: number;
   /** If it could be read that far. */
   readonly eventId: string | null;
   readonly merchantId: string | null;
-  /** The record's value exactly as it arrived; its beginning when `origin.isWhole` is false. */
+  /** The record's value as it arrived; only its beginning when `origin.isWhole` is false. */
   readonly bytes: Uint8Array;
-  /** The Kafka record it was. Absent on the embedded engine, and on records of earlier versions. */
+  /** The Kafka record it came from. Absent on the embedded engine, and on records of earlier versions. */
   readonly origin?: RecordOrigin;
 }
 
-/** A Kafka record's place and everything beside its value. */
+/** A Kafka record's position and everything beside its value. */
 export interface RecordOrigin {
   readonly topic: string;
   readonly partition: number;
@@ -38,7 +38,7 @@ export interface RecordOrigin {
   readonly headers: readonly RecordHeader[];
   /** Length of the value as it arrived; null = the record had no value (a tombstone). */
   readonly valueBytes: number | null;
-  /** Whether key, headers and value are all kept in full. Only then can the record be put back. */
+  /** Whether key, headers and value are kept in full. Only then can the record be put back. */
   readonly isWhole: boolean;
 }
 

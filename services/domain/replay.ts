@@ -3,27 +3,30 @@ import { type Endpoint, subscribes } from './endpoint.ts';
 import type { EventType } from './event.ts';
 import type { CancelReason } from './outcome.ts';
 
-/** What a replay sends again: deliveries that failed for good, or all that the endpoint should have and has not. */
+/**
+ * What a replay sends again: `failed` = deliveries that failed for good; `missing` = everything the endpoint should
+ * have received but has not.
+ */
 export const REPLAY_KINDS = ['failed', 'missing'] as const;
 export type ReplayKind = (typeof REPLAY_KINDS)[number];
 
 /**
- * Why an endpoint has not got an event: it was disabled when the event came, the delivery failed for good (a 410
- * included), or the delivery was cancelled.
+ * Why an endpoint has not received an event: it was disabled when the event was routed, the delivery failed for good
+ * (a 410 included), or the delivery was cancelled.
  */
 export type MissedBecause = 'skipped' | 'exhausted' | 'cancelled';
 
-/** Why a replay ended before its last event: its endpoint is no longer active, or an operator said so. */
+/** Why a replay ended before its last event: its endpoint is no longer active, or an operator cancelled it. */
 export type ReplayCancelReason = CancelReason | 'operator';
 
-/** Whether a replay of this kind sends again what was missed for this reason. */
+/** Returns whether a replay of this kind sends again what was missed for this reason. */
 export function replays(kind: ReplayKind, because: MissedBecause): boolean {
   return kind === 'missing' || because === 'exhausted';
 }
 
 /**
- * Whether the endpoint, as it is now, would receive such an event: its filter lets the type through and its API version
- * has type and subType.
+ * Returns whether the endpoint in its present state would receive such an event: its filter lets the type through and
+ * its API version has type and subType.
  */
 export function wouldReceive(
   endpoint: Pick<Endpoint, 'subscribedEvents' | 'apiVersion'>,

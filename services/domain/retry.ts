@@ -3,7 +3,7 @@
  */
 export const ATTEMPTS_MAX = 7;
 
-/** Delay in seconds before retry n (1 … 6), measured from the end of the failed attempt n. */
+/** Returns the delay in seconds before retry n (1 … 6), measured from the end of the failed attempt n. */
 export function retryDelaySeconds(retry: number): number {
   if (!Number.isInteger(retry) || retry < 1 || retry >= ATTEMPTS_MAX) {
     throw new RangeError(`there is no retry ${retry}: a webhook is retried 1 to ${ATTEMPTS_MAX - 1} times`);
@@ -17,7 +17,7 @@ export type Tier = (typeof TIERS)[number];
 const LONGEST = TIERS[5];
 
 /**
- * When the attempt after failed attempt n is due: milliseconds since the epoch, rounded up, never early.
+ * Returns when the attempt after failed attempt n is due: milliseconds since the epoch, rounded up, never early.
  * `scale` divides the delay (sandbox only; 1 = the specified schedule).
  */
 export function retryDueAt(failedAttempt: number, endedAt: number, scale = 1): number {
@@ -25,14 +25,14 @@ export function retryDueAt(failedAttempt: number, endedAt: number, scale = 1): n
 }
 
 /**
- * The shortest tier that lasts so many seconds, or the longest: for what waits for a receiver or a network, which takes
- * as long at every scale.
+ * Returns the shortest tier that lasts at least so many seconds, or the longest tier. Used for tasks that wait for a
+ * receiver or a network, whose recovery takes as long at every scale.
  */
 export function tierLasting(seconds: number, scale: number): Tier {
   return TIERS.find((tier) => tier / scale >= seconds) ?? LONGEST;
 }
 
-/** The tier that attempt n (2 … 7) waits on. */
+/** Returns the tier that attempt n (2 … 7) waits on. */
 export function tierOfAttempt(attempt: number): Tier {
   const tier = TIERS[attempt - 2];
   if (tier === undefined) throw new RangeError(`attempt ${attempt} does not wait on a tier`);

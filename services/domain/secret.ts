@@ -2,12 +2,12 @@
 const BYTES_MIN = 24;
 const BYTES_MAX = 64;
 const MARK = 'whsec_';
-/** Of a secret that a merchant chose: what an HTTP header carries unchanged. */
+/** Limits of a secret chosen by a merchant: characters that an HTTP header carries unchanged. */
 const CHARACTERS_MIN = 16;
 const CHARACTERS_MAX = 128;
 const CHOSEN = new RegExp(`^[!-~]{${CHARACTERS_MIN},${CHARACTERS_MAX}}$`);
 
-/** A new signing secret of random bytes (24 to 64, 32 is usual): `whsec_` and their base64. */
+/** Returns a new signing secret from random bytes (24 to 64, usually 32): `whsec_` and their base64. */
 export function newSecret(random: Uint8Array): string {
   if (random.length < BYTES_MIN || random.length > BYTES_MAX) {
     throw new RangeError(
@@ -18,8 +18,8 @@ export function newSecret(random: Uint8Array): string {
 }
 
 /**
- * Why a secret that a merchant chose (docs/decisions.md, "API versions") cannot be one, or null. One that begins like
- * ours is decoded like ours by every library of Standard Webhooks: it must hold as many bytes, or its signatures could
+ * Returns why a secret chosen by a merchant (docs/decisions.md, "API versions") is invalid, or null. Every library of
+ * Standard Webhooks decodes a secret with our prefix like ours, so it must hold as many bytes, or its signatures could
  * be forged.
  */
 export function chosenSecretFault(secret: string): string | null {
@@ -34,8 +34,11 @@ export function chosenSecretFault(secret: string): string | null {
   return `one that begins with ${MARK} must go on with the base64 of ${BYTES_MIN} to ${BYTES_MAX} bytes`;
 }
 
-/** What may be shown of a secret: its last four characters, so that a merchant can tell which one is in force. */
+/**
+ * Returns the part of a secret that may be shown: its last four characters, so that a merchant can tell which one is
+ * in use.
+ */
 export function secretHint(secret: string): string {
-  // Padding tells nothing, so it does not take a place among the four.
+  // Padding is the same in every secret, so it does not count among the four.
   return `…${secret.replace(/=+$/, '').slice(-4)}`;
 }

@@ -12,7 +12,7 @@ export interface SigningKey {
 }
 
 /**
- * The key a secret stands for (Standard Webhooks): the decoded base64 after `whsec_`, or the secret's own bytes when a
+ * Returns a secret's key (Standard Webhooks): the decoded base64 after `whsec_`, or the secret's own bytes when a
  * merchant chose it (the single-URL operation of 2.2.8, docs/decisions.md, "API versions"). Decode once per endpoint
  * version.
  */
@@ -29,16 +29,15 @@ export function signingKey(secret: string): SigningKey {
   return { inner: padded(0x36, 0), outer: padded(0x5c, DIGEST_BYTES) };
 }
 
-/** What is hashed: one buffer for all messages that fit, because one is signed for every attempt. */
+/** The input of the hash. All messages that fit share this buffer, because every attempt signs one. */
 let message = Buffer.alloc(16 * 1024);
 /** A UTF-16 unit takes three bytes of UTF-8 at most. */
 const BYTES_PER_UNIT_MAX = 3;
 
 /**
- * The `webhook-signature` of one attempt: `v1,` and the base64 HMAC-SHA256 of `<id>.<timestamp>.<body>`.
- *
- * By two hashes rather than `createHmac`: that makes an object outside the heap for every signature, whose making and
- * collecting costs as much as the hashing.
+ * Returns the `webhook-signature` of one attempt: `v1,` and the base64 HMAC-SHA256 of `<id>.<timestamp>.<body>`.
+ * Computed from two hashes rather than with `createHmac`, which allocates an object outside the heap for every
+ * signature; creating and collecting it costs as much as the hashing.
  */
 export function signWith(
   key: SigningKey,
@@ -58,7 +57,7 @@ export function signWith(
   return `v1,${hash('sha256', key.outer, 'base64')}`;
 }
 
-/** `signWith` for callers that sign once: decodes the secret each time. */
+/** Like `signWith`, for callers that sign once: decodes the secret each time. */
 export function sign(
   secret: string,
   webhookId: string,

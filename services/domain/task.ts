@@ -1,12 +1,12 @@
 import type { ApiVersion } from './endpoint.ts';
 import type { EventType } from './event.ts';
 
-/** Why a delivery exists. `live`: an event was routed. The others were asked for by a merchant or operator. */
+/** Why a delivery exists. `live`: an event was routed. The others were requested by a merchant or operator. */
 export const TRIGGERS = ['live', 'test', 'manual', 'replay'] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 
 /**
- * "Make attempt n of delivery d": what travels on DELIVER and RETRY.
+ * "Make attempt n of delivery d": the record on DELIVER and RETRY.
  *
  * Identity: (deliveryId, attempt, hop). The delivery id is deterministic, so a task that a crash produced
  * twice is recognised; `hop` tells a parked task that comes back from such a copy.
@@ -24,21 +24,21 @@ export interface DeliveryTask {
   readonly trigger: Trigger;
   /** 1 … attemptsMax. */
   readonly attempt: number;
-  /** 7 for live deliveries (docs/specification.md, "Delivery and retry"), 1 for what was asked for by hand. */
+  /** 7 for live deliveries (docs/specification.md, "Delivery and retry"), 1 for those requested by hand. */
   readonly attemptsMax: number;
   /** Milliseconds since the epoch; 0 = now. The attempt starts no earlier. */
   readonly dueAt: number;
-  /** How often it was parked: put back without an attempt being counted. */
+  /** The number of times it was parked: put back without an attempt being counted. */
   readonly hop: number;
   /** When the event happened, milliseconds: the webhook-event-time header. */
   readonly occurredAt: number;
-  /** When hookrail had the event durable, milliseconds: where delivery latency starts. */
+  /** When the event became durable in hookrail, milliseconds: the start of delivery latency. */
   readonly acceptedAt: number;
   /** The webhook's body, rendered once: every attempt sends these bytes. */
   readonly body: Uint8Array;
-  /** W3C traceparent of what the attempts continue: the event's routing, or where it is not traced, the event. */
+  /** W3C traceparent that the attempts continue: the event's routing or, when that is not traced, the event. */
   readonly traceparent?: string;
-  /** W3C traceparent of the attempt before, if it was traced: the next one's span links to it. */
+  /** W3C traceparent of the previous attempt, if it was traced: the next one's span links to it. */
   readonly linkedSpan?: string;
 }
 
@@ -46,7 +46,10 @@ export interface DeliveryTask {
 export const TASK_CLASSES = ['live', 'test', 'replay'] as const;
 export type TaskClass = (typeof TASK_CLASSES)[number];
 
-/** Tests and manual resends are served first, by their own budget; replays never take the live budget. */
+/**
+ * Returns a task's class. Tests and manual resends are served first, by their own budget; replays never take the live
+ * budget.
+ */
 export function taskClass(task: Pick<DeliveryTask, 'trigger'>): TaskClass {
   switch (task.trigger) {
     case 'live':

@@ -4,10 +4,10 @@ import { isoTime } from './text/iso-time.ts';
 /** hookrail's name and major version; receivers may filter on it, so a minor release does not change it. */
 export const USER_AGENT = 'hookrail/0';
 
-/** Stands in the delivery log where the secret was. */
+/** Replaces the secret in the delivery log. */
 const REDACTED = 'API-Key [redacted]';
 
-/** What the headers are made of besides the delivery. */
+/** The input of the headers besides the delivery. */
 export interface WebhookAttempt {
   readonly delivery: Pick<
     DeliveryHead,
@@ -19,22 +19,22 @@ export interface WebhookAttempt {
   readonly signature: string;
 }
 
-/** The seconds that are sent and signed as `webhook-timestamp`. */
+/** Returns the seconds that are sent and signed as `webhook-timestamp`. */
 export function webhookTimestamp(startedAt: number): number {
   return Math.floor(startedAt / 1000);
 }
 
 /**
- * The value of Authorization (docs/specification.md, "Webhook requests"): the secret of the endpoint that the webhook
- * is sent to.
+ * Returns the value of Authorization (docs/specification.md, "Webhook requests"), with the secret of the endpoint that
+ * receives the webhook.
  */
 export function authorizationOf(secret: string): string {
   return `API-Key ${secret}`;
 }
 
 /**
- * Every header of a webhook request (docs/decisions.md, "Webhook requests"), names and values in turn.
- * Flat, because this is made for every attempt and an HTTP client takes it as it is.
+ * Returns every header of a webhook request (docs/decisions.md, "Webhook requests"), names and values in turn: a flat
+ * array, because every attempt needs one and an HTTP client takes it as it is.
  */
 export function webhookHeaders(
   { delivery, startedAt, signature }: WebhookAttempt,
@@ -70,7 +70,7 @@ export function webhookHeaders(
   return headers;
 }
 
-/** The headers as the delivery log shows them: made again from an attempt's record, without the secret. */
+/** Returns the headers as the delivery log shows them: rebuilt from an attempt's record, without the secret. */
 export function redactedHeaders(attempt: WebhookAttempt): Record<string, string> {
   const flat = webhookHeaders(attempt, REDACTED);
   const shown: Record<string, string> = {};

@@ -11,7 +11,7 @@ export interface EgressProxy {
 const PORT_DEFAULT = 80;
 
 /**
- * Reads `http://[user:password@]host[:port]`; empty = none. Throws ConfigError, which does not repeat the value: it may
+ * Parses `http://[user:password@]host[:port]`; empty = none. Throws ConfigError without repeating the value, which may
  * hold a password.
  */
 export function parseEgressProxy(text: string): EgressProxy | null {

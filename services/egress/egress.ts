@@ -1,8 +1,8 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 
 /**
- * Which addresses are public, and what a sandbox exempts from that (docs/design.md, "Address guard").
- * An own table, because what a library calls private changes with its releases; other libraries are oracles in tests.
+ * Which addresses are public, and which a sandbox exempts (docs/design.md, "Address guard"). This is our own table,
+ * because what a library calls private changes with its releases; tests compare it with libraries.
  */
 
 /** IPv4 that is not public: IANA's special-purpose registry, multicast, reserved, and a cloud's host address. */
@@ -25,7 +25,7 @@ const NOT_PUBLIC_IPV4 = [
   '240.0.0.0/4',
 ] as const;
 
-/** The only IPv6 that is assigned for public use. IPv4-mapped, -compatible and NAT64 forms lie outside it. */
+/** The only IPv6 range assigned for public use. IPv4-mapped, -compatible and NAT64 forms lie outside it. */
 const GLOBAL_IPV6 = ['2000::/3'] as const;
 
 /** Inside 2000::/3 and still not public: protocol assignments with Teredo, documentation, 6to4, AS112, 6bone. */
@@ -42,20 +42,22 @@ const notPublicIPv4 = listOf(NOT_PUBLIC_IPV4);
 const globalIPv6 = listOf(GLOBAL_IPV6);
 const notPublicIPv6 = listOf(NOT_PUBLIC_IPV6);
 
-/** True for an address that webhooks may be sent to. Anything that is not a plain address (zone ids too) is not. */
+/**
+ * Returns whether webhooks may be sent to an address. Anything that is not a plain address (zone ids too) is refused.
+ */
 export function isPublicAddress(ip: string): boolean {
   if (isIPv4(ip)) return !notPublicIPv4.check(ip, 'ipv4');
   if (!isIPv6(ip) || ip.includes('%')) return false;
   return globalIPv6.check(ip, 'ipv6') && !notPublicIPv6.check(ip, 'ipv6');
 }
 
-/** What is exempt from the address guard: host names, whatever they resolve to, and addresses. */
+/** Exemptions from the address guard: host names, whatever they resolve to, and addresses. */
 export interface EgressAllow {
   name(host: string): boolean;
   address(ip: string): boolean;
 }
 
-/** Nothing is exempt: production. */
+/** No exemptions: production. */
 export const NOTHING_EXEMPT: EgressAllow = { name: () => false, address: () => false };
 
 const HOST_NAME = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/;

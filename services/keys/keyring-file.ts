@@ -15,13 +15,13 @@ import {
 import { dirname } from 'node:path';
 
 /**
- * The key ring's file: `{"active": "k1", "keys": {"k1": "<base64 of 32 bytes>"}}`. It is replaced whole, never edited in
- * place: whoever reads it meanwhile reads the old one or the new one.
+ * The key ring's file: `{"active": "k1", "keys": {"k1": "<base64 of 32 bytes>"}}`. It is replaced as a whole, never
+ * edited in place: a concurrent reader gets the old one or the new one.
  */
 
 const KEY_BYTES = 32;
 const MODE = 0o600;
-/** Characters of a fingerprint that go into a new key's id, so that rings changed apart do not give one id twice. */
+/** Characters of a fingerprint in a new key's id, so that rings changed separately do not give two keys one id. */
 const ID_FINGERPRINT_CHARACTERS = 6;
 const FINGERPRINT_CHARACTERS = 16;
 
@@ -30,7 +30,7 @@ export interface RingKeys {
   readonly keys: ReadonlyMap<string, Buffer>;
 }
 
-/** The key ring cannot be used, or not so; the message names the file or the key and says what to do. */
+/** The key ring cannot be used, or not in this way; the message names the file or the key and says what to do. */
 export class KeyRingError extends Error {
   override readonly name = 'KeyRingError';
 }
@@ -78,7 +78,7 @@ export function createRing(file: string): void {
   writeFileSync(file, textOf({ active: 'k1', keys }), { mode: MODE, flag: 'wx' });
 }
 
-/** Adds a key, which seals from now on; every other goes on opening. Answers its id. */
+/** Adds a key, which seals from now on; all others still open. Returns its id. */
 export function addKey(file: string): string {
   const { keys } = readRing(file);
   const key = randomBytes(KEY_BYTES);
@@ -87,7 +87,7 @@ export function addKey(file: string): string {
   return id;
 }
 
-/** Takes a key out. Throws KeyRingError when it is the one that seals, or not there. */
+/** Removes a key. Throws KeyRingError when it is the active one, or unknown. */
 export function removeKey(file: string, id: string): void {
   const { active, keys } = readRing(file);
   if (!keys.has(id)) {
@@ -101,14 +101,17 @@ export function removeKey(file: string, id: string): void {
   replaceRing(file, { active, keys: new Map([...keys].filter(([other]) => other !== id)) });
 }
 
-/** Tells two keys apart, and whether two files have the same one, without telling the key. */
+/**
+ * Returns a short hash that tells two keys apart, and whether two files have the same one, without revealing the key.
+ */
 export function fingerprint(key: Uint8Array): string {
   return createHash('sha256').update(key).digest('hex').slice(0, FINGERPRINT_CHARACTERS);
 }
 
 /**
- * Written beside, made durable, renamed over: with the owner it had, so that the service can still read it when root
- * changed it. The file beside is also the lock: two changes at once would lose one of the keys.
+ * Writes a file beside it, makes it durable and renames it over the old one, keeping its owner, so that the service
+ * can still read it after root changed it. The file beside is also the lock: two changes at once would lose one of the
+ * keys.
  */
 function replaceRing(path: string, ring: RingKeys): void {
   const file = realpathSync(path);
@@ -141,7 +144,7 @@ function keepOwner(file: string, fresh: string): void {
   if (before.uid !== uid || before.gid !== gid) chownSync(fresh, before.uid, before.gid);
 }
 
-/** A new name is durable when its directory is. */
+/** A new name is durable once its directory is. */
 function syncDirectory(directory: string): void {
   const handle = openSync(directory, 'r');
   try {

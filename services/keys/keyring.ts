@@ -3,7 +3,7 @@ import { createRing, KeyRingError, parseRing, type RingKeys, readRing } from './
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** An unknown key makes the file be read again, at most this often: it is read on the way of a delivery. */
+/** The shortest time between two reads of the file for an unknown key: it is read while a delivery waits. */
 const REREAD_MS = 1000;
 
 export interface Sealed {
@@ -12,9 +12,9 @@ export interface Sealed {
 }
 
 /**
- * Seals secrets at rest and in streams with AES-256-GCM, with the keys of a ring file (keyring-file.ts): the active one
- * seals, every key opens. A key that is asked for and not known is looked for in the file, so a file that was replaced
- * needs no restart. A key once read is kept for as long as the process runs.
+ * Seals secrets, stored and on streams, with AES-256-GCM and the keys of a ring file (keyring-file.ts): the active key
+ * seals, every key opens. An unknown key is looked up in the file again, so a replaced file needs no restart. A key
+ * once read is kept for as long as the process runs.
  */
 export class KeyRing {
   readonly #file: string;
@@ -31,7 +31,7 @@ export class KeyRing {
     return new KeyRing(file, readRing(file));
   }
 
-  /** Parses the ring's text; `file` names it in errors, and is where it is read again. */
+  /** Parses the ring's text; `file` names it in errors, and is read again for unknown keys. */
   static parse(text: string, file: string): KeyRing {
     return new KeyRing(file, parseRing(text, file));
   }
@@ -41,7 +41,7 @@ export class KeyRing {
     createRing(file);
   }
 
-  /** The file that it was read from, to be named in messages. */
+  /** The file it was read from, for messages. */
   get file(): string {
     return this.#file;
   }
@@ -51,7 +51,7 @@ export class KeyRing {
     return this.#ring.active;
   }
 
-  /** Whether the key is there; looks into the file when it is not known. */
+  /** Returns whether the key is there; reads the file again when it is unknown. */
   has(keyId: string): boolean {
     if (this.#ring.keys.has(keyId)) return true;
     const now = performance.now();
@@ -60,12 +60,12 @@ export class KeyRing {
     try {
       this.reread();
     } catch {
-      // Missing or half-written now: what was read before goes on opening.
+      // Missing or half-written now: the keys read before still open.
     }
     return this.#ring.keys.has(keyId);
   }
 
-  /** One line per key that endpoints need (its id, and how many do) and that is not there. */
+  /** Returns one line per missing key that endpoints need (its id, and the number of endpoints). */
   lacks(needed: Iterable<readonly [keyId: string, endpoints: number]>): string[] {
     return [...needed]
       .filter(([keyId]) => !this.has(keyId))
@@ -75,7 +75,7 @@ export class KeyRing {
       });
   }
 
-  /** Takes over what the file says now. Throws KeyRingError, and changes nothing, when it cannot be used. */
+  /** Reads the file again. Throws KeyRingError, and changes nothing, when it cannot be used. */
   reread(): void {
     const { active, keys } = readRing(this.#file);
     for (const [id, key] of keys) {
@@ -89,7 +89,7 @@ export class KeyRing {
     this.#ring = { active, keys: new Map([...this.#ring.keys, ...keys]) };
   }
 
-  /** Seals text for one owner: `context` must be the same when it is opened. */
+  /** Seals text for one owner: opening it requires the same `context`. */
   seal(plain: string, context: string): Sealed {
     const { active, keys } = this.#ring;
     const key = keys.get(active);
@@ -100,7 +100,7 @@ export class KeyRing {
     return { keyId: active, ciphertext: text.toString('base64') };
   }
 
-  /** Opens what `seal` made. Throws KeyRingError naming the key when it is missing, or the text was tampered with. */
+  /** Opens sealed text. Throws KeyRingError, naming the key, when it is missing or the text was tampered with. */
   open(sealed: Sealed, context: string): string {
     const key = this.has(sealed.keyId) ? this.#ring.keys.get(sealed.keyId) : undefined;
     if (!key) {

@@ -3,35 +3,41 @@ import { performance } from 'node:perf_hooks';
 /**
  * Time is injected: nothing outside runtime reads a clock or sets a timer.
  *
- * `now()` runs evenly and ignores changes of the system's time: use it for due times, time-outs, pauses, intervals and
- * ages within this process. `wall()` follows the system's time: use it for what is told to others or kept as history
- * (webhook-timestamp, the journal, created_at, expiries), and compare that with `wall()` only. The two agree from the
- * start of the process until the system's time is set. So setting it neither fires nor delays what is scheduled here.
+ * `now()` is monotonic and ignores changes of the system's time: use it for due times, time-outs, pauses, intervals and
+ * ages within this process. `wall()` follows the system's time: use it for times that are published or stored
+ * (webhook-timestamp, the journal, created_at, expiries), and compare those with `wall()` only. The two agree from the
+ * start of the process until the system's time is set, so setting it neither fires nor delays scheduled work.
  */
 export interface Clock {
-  /** Milliseconds since the epoch as of the start of the process, plus what has passed since; with fractions, monotonic. */
+  /**
+   * Milliseconds since the epoch as of the start of the process, plus the time passed since; with fractions,
+   * monotonic.
+   */
   now(): number;
-  /** The system's time, milliseconds since the epoch, of a moment of `now()`'s; the present one unless given. */
+  /** The system's time, milliseconds since the epoch, at a moment of `now()`; the present one by default. */
   wall(at?: number): number;
-  /** Milliseconds that this thread has had nothing to do, in all. */
+  /** Milliseconds that this thread has been idle, in all. */
   idleMs(): number;
   /** Resolves after at least `ms`, or as soon as the signal fires (it does not reject). */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Calls back once, at or after `at` (milliseconds since the epoch, never earlier). Answers a cancel. */
+  /**
+   * Calls back once, at or after `at` (milliseconds since the epoch, never earlier). Returns a function that cancels
+   * it.
+   */
   at(at: number, callback: () => void): () => void;
 }
 
 /** setTimeout takes at most 2^31 − 1 ms. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** A smaller difference is no change of the system's time: `Date.now` has whole milliseconds only. */
+/** The smallest difference that counts as a change of the system's time: `Date.now` has whole milliseconds only. */
 const SET_MS_MIN = 100;
 
 /** The system's clock. */
 export function systemClock(): Clock {
   const anchor = Date.now() - performance.now();
   const now = () => anchor + performance.now();
-  /** By how much the system's time was set since the start, in all; a suspended machine counts as one that was set. */
+  /** How far the system's time was set since the start, in all; a suspended machine counts as one that was set. */
   let setBy = 0;
   const wall = (at?: number) => {
     const present = now();
@@ -46,7 +52,7 @@ export function systemClock(): Clock {
       if (wait <= 0) timer = setTimeout(callback, 0);
       else timer = setTimeout(fire, Math.min(Math.ceil(wait), TIMER_MS_MAX));
     };
-    // Node may fire a timer a fraction of a millisecond early: look again before calling back.
+    // Node may fire a timer a fraction of a millisecond early: check again before calling back.
     const fire = () => (now() >= due ? callback() : arm());
     arm();
     return () => clearTimeout(timer);

@@ -1,12 +1,12 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** A single address may have this share of all connections, and this number at least. */
+/** The share of all connections that a single address may have. */
 const SHARE_OF_AN_ADDRESS = 1 / 4;
 const OF_AN_ADDRESS_MIN = 16;
-/** A connection has this long to send its first request before it is closed for another one of its address. */
+/** The time a connection has to send its first request before it may be closed for another one of its address. */
 const GRACE_MS = 500;
-/** A connection that is to be refused has this long to send its request. */
+/** The time a connection that will be refused has to send its request. */
 const REFUSED_MS_MAX = 2000;
 
 export interface ConnectionsOptions {
@@ -19,16 +19,16 @@ export interface ConnectionsOptions {
 }
 
 /**
- * Serves the requests of an HTTP server and bounds its connections, per address and in all, so that nobody can keep others
- * out by holding connections open. When there is no room for a new one, a connection that no response is being made for
- * (it is idle, or its request has not come in completely) is closed: the one that has been so for longest, of the address
- * that has most. When there is none, the new one is refused.
+ * Serves the requests of an HTTP server and limits its connections, per address and in all, so that nobody can shut
+ * others out by holding connections open. When there is no room for a new connection, one that is not being served (it
+ * is idle, or its request is incomplete) is closed: the one idle for longest, of the address with the most
+ * connections. When there is none, the new one is refused.
  */
 export class Connections {
   readonly #server: Server;
   readonly #options: ConnectionsOptions;
   readonly #perAddressMax: number;
-  /** The connections of each address with the time since when they are idle, the longest first. */
+  /** The connections of each address with the time since they are idle, the longest first. */
   readonly #ofAddress = new Map<string, Map<Socket, number>>();
   readonly #requests = new WeakMap<Socket, IncomingMessage>();
   readonly #refused = new Set<Socket>();
@@ -100,7 +100,9 @@ export class Connections {
     return crowded.some((each) => this.#closeOne(each, 0)) || this.#closeOne(address, GRACE_MS);
   }
 
-  /** Closes the connection of an address that has been idle for longest; false when none has been for so long. */
+  /**
+   * Closes the connection of an address that has been idle for longest; returns false when none has been for so long.
+   */
   #closeOne(address: string, forMs: number): boolean {
     const before = performance.now() - forMs;
     for (const [socket, since] of this.#ofAddress.get(address) ?? []) {

@@ -4,12 +4,12 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Clock } from './clock.ts';
 
 const LOOK_MS = 500;
-/** Held back, and given up when no descriptor is left, so that requests and log files can still be opened. */
+/** Descriptors held back, and released when no other is left, so that requests and log files can still be opened. */
 const RESERVE = 16;
 /** Descriptors kept for databases, threads and libraries. */
 const OTHER_USES = 64;
 
-/** How many files and connections this process may have open; infinite where the system does not tell. */
+/** Returns how many files and connections this process may have open; infinite where the system does not tell. */
 function openFilesMax(): number {
   try {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
@@ -19,14 +19,16 @@ function openFilesMax(): number {
   }
 }
 
-/** How many connections a server may accept: at most `wanted`, and a third of what the process may have open. */
+/**
+ * Returns how many connections a server may accept: at most `wanted`, and a third of the files the process may open.
+ */
 export function acceptedMax(wanted: number): number {
   return Math.min(wanted, Math.max(RESERVE, Math.floor((openFilesMax() - OTHER_USES) / 3)));
 }
 
 /**
- * Notices when this process has no file descriptor left, and when it has some again: in the log, in a metric and for
- * readiness. Meanwhile connections are held back where they can be: see `isShort`.
+ * Notices when this process runs out of file descriptors, and when it has some again, and reports both in the log, in
+ * a metric and to readiness. Meanwhile connections are held back where possible: see `isShort`.
  */
 export class Descriptors {
   readonly #clock: Clock;
@@ -78,7 +80,7 @@ export class Descriptors {
     this.#cancel = this.#clock.at(this.#clock.now() + LOOK_MS, () => this.#look());
   }
 
-  /** Whether the reserve is held, and one descriptor more can be had. */
+  /** Returns whether the reserve is held and one more descriptor can be opened. */
   #hasReserve(): boolean {
     try {
       while (this.#reserve.length < RESERVE) this.#reserve.push(openSync('/dev/null', 'r'));

@@ -7,14 +7,14 @@ export interface ExclusiveLock {
 
 /**
  * Claims a data file for this process by holding a lock on `<file>.lock` for as long as it lives. The operating system
- * lets go of it when the process dies, however it dies, so a stale lock cannot be left behind.
- * Throws at once, naming the file and what to do, when another holder has it.
+ * releases it when the process dies, however it dies, so no stale lock can be left behind.
+ * Throws at once, naming the file and what to do, when another process holds it.
  */
 export function lockExclusively(file: string): ExclusiveLock {
   createPrivately(`${file}.lock`);
   const lock = new Database(`${file}.lock`, { timeout: 0 });
   try {
-    // No file but the lock file itself may be needed to hold it: a journal on disk would outlive a crash.
+    // Only the lock file itself may be needed to hold it: a journal on disk would outlive a crash.
     lock.pragma('journal_mode = MEMORY');
     lock.exec('BEGIN EXCLUSIVE');
   } catch (error) {

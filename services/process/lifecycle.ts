@@ -1,6 +1,6 @@
 /** Something that was started and can be stopped. */
 export interface Stoppable {
-  /** Complete when it resolves; tolerates a second call. */
+  /** Complete when it resolves; a second call is harmless. */
   stop(): Promise<void>;
 }
 
@@ -9,7 +9,7 @@ export class Lifecycle implements Stoppable {
   readonly #started: { readonly name: string; readonly stop: () => Promise<unknown> }[] = [];
   #stopping: Promise<void> | null = null;
 
-  /** Remembers how to stop something; the last started is stopped first. */
+  /** Registers how to stop something; the last started is stopped first. */
   onStop(name: string, stop: () => Promise<unknown>): void {
     this.#started.push({ name, stop });
   }

@@ -1,15 +1,15 @@
-/** A place in at most one list: extended by what is to be in it. */
+/** A node of at most one list: extended by the classes whose objects are listed. */
 export class Link<Self> {
-  /** Only the list writes these. */
+  /** Written by the list only. */
   before: Self | null = null;
   after: Self | null = null;
   list: { remove(node: Self): void } | null = null;
 }
 
 /**
- * What comes and goes thousands of times a second, in the order it came. Not a Set: each table of a Set points to the one
- * that replaced it, so once one of them has grown old for the garbage collector, whatever comes into the Set from then on
- * outlives the young collections (V8, OrderedHashTable::Rehash).
+ * A queue for objects that come and go thousands of times a second. Not a Set: each table of a Set points to the one
+ * that replaced it, so once one of them has become old for the garbage collector, everything added to the Set from
+ * then on outlives the young collections (V8, OrderedHashTable::Rehash).
  */
 export class LinkedList<Node extends Link<Node>> {
   #first: Node | null = null;
@@ -24,7 +24,7 @@ export class LinkedList<Node extends Link<Node>> {
     return this.#first;
   }
 
-  /** Puts it at the end, and out of another list. One that is in this list already stays where it is. */
+  /** Appends a node, after removing it from any other list. A node of this list keeps its place. */
   append(node: Node): void {
     if (node.list === this) return;
     node.list?.remove(node);
@@ -36,7 +36,7 @@ export class LinkedList<Node extends Link<Node>> {
     this.#size += 1;
   }
 
-  /** One that is not in the list is left alone. */
+  /** Removes a node; ignores one that is not in the list. */
   remove(node: Node): void {
     if (node.list !== this) return;
     const { before, after } = node;
@@ -50,7 +50,7 @@ export class LinkedList<Node extends Link<Node>> {
     this.#size -= 1;
   }
 
-  /** All of them as they are now, the first first. */
+  /** Returns all nodes at present, the first first. */
   nodes(): Node[] {
     const nodes: Node[] = [];
     for (let node = this.#first; node; node = node.after) nodes.push(node);

@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
 
 /**
- * Looks again and again until it is so: resolves true then, and false when `atMostMs` have passed or the signal fires
- * first. For what cannot be listened to. Milliseconds.
+ * Polls until `isSo()` holds: resolves true then, and false when `atMostMs` have passed or the signal fires first. For
+ * conditions that emit no event. Milliseconds.
  */
 export async function lookUntil(
   clock: Clock,

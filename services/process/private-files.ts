@@ -3,22 +3,24 @@ import { join } from 'node:path';
 
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
-/** Databases, what SQLite keeps beside them, lock files and copies. */
+/** Databases, SQLite's files beside them, lock files and copies. */
 const DATABASE = /\.db(\b|$)/;
 
-/** Makes a file that its owner alone can read, unless it exists: SQLite gives its side files the mode of the database. */
+/**
+ * Creates a file that only its owner can read, unless it exists: SQLite gives its side files the mode of the database.
+ */
 export function createPrivately(file: string): void {
   closeSync(openSync(file, 'a', FILE_MODE));
 }
 
 export interface PrivateFolder {
-  /** Paths from which the rights of others were taken. */
+  /** Paths from which the rights of others were removed. */
   readonly tightened: readonly string[];
   /** Paths that others can still open: they belong to another user. */
   readonly open: readonly string[];
 }
 
-/** Makes a folder, or takes over an existing one, so that its owner alone can enter it and read the databases in it. */
+/** Makes a folder, or takes over an existing one, so that only its owner can enter it and read the databases in it. */
 export function openPrivateFolder(path: string): PrivateFolder {
   mkdirSync(path, { recursive: true, mode: FOLDER_MODE });
   const tightened: string[] = [];

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 
-/** Chance is injected, like time. */
+/** Randomness is injected, like time. */
 export interface Random {
   uuid(): string;
   bytes(count: number): Uint8Array;

@@ -1,18 +1,18 @@
 import { LogOutput } from '../telemetry/log-output.ts';
 
-/** A standard error that cannot be written does not keep the process from ending. */
+/** The longest wait for standard error: one that cannot be written must not keep the process from ending. */
 const TOLD_MS_MAX = 1000;
 
 /** A running service. */
 interface Running {
-  /** Resolves with the reason when it cannot go on. */
+  /** Resolves with the reason when the service cannot go on. */
   readonly failed: Promise<Error>;
   stop(): Promise<void>;
 }
 
 /**
- * Runs a service until SIGINT, SIGTERM or its failure, then stops it and ends the process: exit code 0 after a signal, 1
- * otherwise. A second signal ends the process at once. A start that fails is told in one line on standard error.
+ * Runs a service until SIGINT, SIGTERM or its failure, then stops it and ends the process: exit code 0 after a signal,
+ * 1 otherwise. A second signal ends the process at once. A failed start prints one line on standard error.
  */
 export function runProcess(name: string, start: () => Promise<Running>): void {
   const errors = new LogOutput(2);

@@ -4,18 +4,18 @@ import type { DestinationStream } from 'pino';
 /** Lines are written together: a system call for each would cost more than making the line. */
 const WRITTEN_TOGETHER_LENGTH = 16 * 1024;
 const WRITTEN_AT_LATEST_MS = 100;
-/** Lines beyond this length are dropped until the ones before are written. As much again may be on its way. */
+/** Lines beyond this length are dropped until earlier ones are written. As much again may be in the current write. */
 const HELD_LENGTH_MAX = 4 * 1024 * 1024;
-/** A write that failed is tried again after this pause, which doubles up to the limit. */
+/** A failed write is retried after this pause, which doubles up to the limit. */
 const PAUSE_MS_MIN = 10;
 const PAUSE_MS_MAX = 1000;
 
-/** Writes a piece; `written`: how many of its bytes were taken. Never blocks the event loop. */
+/** Writes a piece; `written`: how many of its bytes were accepted. Never blocks the event loop. */
 type WritePiece = (piece: Buffer, done: (error: Error | null, written: number) => void) => void;
 
 /**
- * Writes lines to standard output (1) or standard error (2) without ever blocking, throwing or growing: whether it is a
- * pipe that nobody reads, a full disk or a closed terminal. Lines that do not fit into a bounded buffer are dropped and
+ * Writes lines to standard output (1) or standard error (2) without ever blocking, throwing or growing, even on a pipe
+ * that nobody reads, a full disk or a closed terminal. Lines that do not fit into a bounded buffer are dropped and
  * counted; `onDropped` is called with their number as soon as the lines before them have been written.
  */
 export class LogOutput implements DestinationStream {
@@ -48,7 +48,7 @@ export class LogOutput implements DestinationStream {
     if (!this.#isBusy) this.#passSoon();
   }
 
-  /** Calls back when every line so far is written, or when a write failed: it may then take for ever. */
+  /** Calls back when every line so far is written, or when a write failed and the rest may never be. */
   flush(done: () => void): void {
     this.#flushing.push(done);
     if ((!this.#isBusy && this.#lines === '') || this.#isFailing) this.#flushed();
@@ -60,7 +60,7 @@ export class LogOutput implements DestinationStream {
   }
 
   #open(): WritePiece {
-    // The last lines say why the process ended.
+    // The last lines name the reason why the process ended.
     process.prependListener('exit', () => this.#writeOut());
     return openPieces(this.#fd);
   }
@@ -101,7 +101,7 @@ export class LogOutput implements DestinationStream {
     else this.#passSoon();
   }
 
-  /** Keeps the piece: a disk may get room, a pipe a new reader. */
+  /** Keeps the piece for a retry: a disk may get room, a pipe a new reader. */
   #failed(error: NodeJS.ErrnoException): void {
     if (error.code !== 'EAGAIN') {
       this.#isFailing = true;
@@ -120,7 +120,7 @@ export class LogOutput implements DestinationStream {
     this.#timer = null;
   }
 
-  /** Writes what is gathered at once, as far as that is possible without waiting. */
+  /** Writes the buffered lines at once, as far as possible without waiting. */
   #writeOut(): void {
     if (this.#isFailing) return;
     const waiting = this.#isWriting ? null : this.#piece;
@@ -128,7 +128,7 @@ export class LogOutput implements DestinationStream {
     try {
       while (rest.length > 0) rest = rest.subarray(writeSync(this.#fd, rest));
     } catch {
-      // It cannot be written now, and there is no later.
+      // It cannot be written now, and the process is ending.
     }
   }
 }
@@ -136,7 +136,7 @@ export class LogOutput implements DestinationStream {
 function openPieces(fd: 1 | 2): WritePiece {
   const kind = kindOf(fd);
   if (kind?.isFIFO() || kind?.isSocket()) {
-    // Node's stream of a pipe or socket does not block, and is never closed by an error.
+    // Node's stream of a pipe or socket does not block, and no error closes it.
     const stream = fd === 1 ? process.stdout : process.stderr;
     stream.on('error', () => {});
     return (piece, done) => void stream.write(piece, (error) => done(error ?? null, piece.length));

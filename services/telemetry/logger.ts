@@ -5,7 +5,7 @@ import { LogOutput } from './log-output.ts';
 
 export type { Logger };
 
-/** A net only: callers log named, allow-listed fields and never a whole request, record or error with a payload. */
+/** A safety net: callers log named, allow-listed fields and never a whole request, record or error with a payload. */
 const REDACTED = [
   'secret',
   'signing_secret',
@@ -46,9 +46,9 @@ export function countDroppedLines(output: LogOutput, registry: Registry): void {
 }
 
 /**
- * Writes one kind of line, at level info, that is made for every delivery: several times as fast as pino, which looks at
- * each field by itself. `members`: what stands between an object's braces, as JSON; nothing in it is redacted. Whether
- * the level is enabled is the caller's to ask.
+ * Returns a writer for one kind of line, at level info, that every delivery makes: several times as fast as pino,
+ * which examines each field by itself. `members`: the content between an object's braces, as JSON; nothing in it is
+ * redacted. The caller checks whether the level is enabled.
  */
 export function lineWriter(log: Logger, message: string): (members: string) => void {
   const output: DestinationStream = Reflect.get(log, pino.symbols.streamSym);
@@ -66,7 +66,7 @@ export function lineWriter(log: Logger, message: string): (members: string) => v
   };
 }
 
-/** Resolves when every line so far is written, when they cannot be written, or after `withinMs`. */
+/** Resolves when every line so far is written, when lines cannot be written, or after `withinMs`. */
 export function written(log: Logger, clock: Clock, withinMs: number): Promise<void> {
   return new Promise((resolve) => {
     const cancel = clock.at(clock.now() + withinMs, resolve);

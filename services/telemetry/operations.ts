@@ -6,7 +6,7 @@ import { ConfigError } from '../config/config.ts';
 import { Connections } from '../process/connections.ts';
 import { acceptedMax } from '../process/descriptors.ts';
 
-/** Probes, scrapes and operators need few. */
+/** Enough for probes, scrapes and operators. */
 const CONNECTIONS_MAX = 256;
 const REQUEST_MS_MAX = 10_000;
 
@@ -14,7 +14,7 @@ export interface Readiness {
   readonly ready: boolean;
   /** What is missing, one line each; empty when ready. */
   readonly reasons: readonly string[];
-  /** Work that waits, one line each; it does not make the process unready. */
+  /** Waiting work, one line each; it does not make the process unready. */
   readonly waiting: readonly string[];
 }
 
@@ -24,8 +24,8 @@ export interface Operations {
 }
 
 /**
- * Serves /livez (the event loop turns), /readyz (work can be done now) and /metrics (Prometheus text), and mounts
- * what else the operator needs. Rejects with ConfigError when the port is taken.
+ * Serves /livez (the event loop turns), /readyz (work can be done now) and /metrics (Prometheus text), and mounts the
+ * operator's commands. Rejects with ConfigError when the port is taken.
  */
 export async function startOperations(options: {
   readonly host: string;
@@ -33,7 +33,7 @@ export async function startOperations(options: {
   readonly registry: Registry;
   readonly readiness: () => Readiness;
   readonly operatorRoutes?: Router;
-  /** File descriptors are scarce: connections are not kept. */
+  /** File descriptors are scarce: connections are not kept alive. */
   readonly isShort: () => boolean;
 }): Promise<Operations> {
   const app = express().disable('x-powered-by');

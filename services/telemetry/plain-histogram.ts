@@ -1,8 +1,8 @@
 import type { Metric, Registry } from 'prom-client';
 
 /**
- * A histogram without labels whose observations are an addition each. prom-client's own looks its labels and bounds up by
- * name every time, which is dear where it is done for every delivery.
+ * A histogram without labels whose observations cost one addition each. prom-client's own looks up labels and bounds
+ * by name every time, which is expensive for every delivery.
  */
 export class PlainHistogram {
   readonly #bounds: readonly number[];
@@ -15,7 +15,7 @@ export class PlainHistogram {
     this.#bounds = bounds;
     this.#counts = [...bounds, Number.POSITIVE_INFINITY].map(() => 0);
     const metric = { name, get: async () => ({ name, help, type: 'histogram', values: this.#values(name) }) };
-    // The registry asks a metric for no more than this; its type names prom-client's own classes only.
+    // The registry needs no more of a metric than this; its type names prom-client's own classes only.
     registry.registerMetric(metric as unknown as Metric);
   }
 
@@ -26,7 +26,7 @@ export class PlainHistogram {
     this.#sum += value;
   }
 
-  /** As Prometheus has them: each bucket counts those below it too. */
+  /** Returns the samples in Prometheus' form: each bucket includes those below it. */
   #values(name: string) {
     let count = 0;
     const buckets = this.#counts.map((of, bucket) => {

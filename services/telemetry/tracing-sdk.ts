@@ -12,9 +12,9 @@ import type { Clock } from '../process/clock.ts';
 import type { Logger } from './logger.ts';
 import { SCOPE, type Tracing } from './tracing.ts';
 
-/** A collector that does not answer does not keep the process from ending. */
+/** The longest wait for the collector when the process ends. */
 const FLUSH_MS_MAX = 3000;
-/** The SDK reports a failed export with everything it knows of it. */
+/** The SDK reports a failed export with everything it knows about it. */
 const LINE_LENGTH_MAX = 300;
 
 const EXPORTER = {
@@ -22,7 +22,7 @@ const EXPORTER = {
   console: () => new ConsoleSpanExporter(),
 } as const;
 
-/** The OpenTelemetry SDK, loaded and started. It reads the other OTEL_* variables from the environment itself. */
+/** Loads and starts the OpenTelemetry SDK, which reads the other OTEL_* variables from the environment itself. */
 export function openTracingSdk(
   exporters: readonly SpanExporterName[],
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
@@ -34,7 +34,7 @@ export function openTracingSdk(
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
   const provider = new BasicTracerProvider({
-    // Whoever sets OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES has the last word.
+    // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence.
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': 'hookrail' }))
       .merge(detectResources({ detectors: [envDetector] })),

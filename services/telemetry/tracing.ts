@@ -4,9 +4,9 @@ import type { Clock } from '../process/clock.ts';
 import type { Logger } from './logger.ts';
 
 export interface Tracing {
-  /** Null = off: whoever would make spans asks this and does nothing else. */
+  /** Null = off: check this before making a span. */
   readonly tracer: Tracer | null;
-  /** Sends what is left, within seconds. May be called twice. */
+  /** Sends the remaining spans, within seconds. May be called twice. */
   stop(): Promise<void>;
 }
 
@@ -16,8 +16,8 @@ export const SCOPE = 'hookrail';
 const OFF: Tracing = { tracer: null, stop: () => Promise.resolve() };
 
 /**
- * Starts tracing where it is asked for; the SDK is loaded only then. An SDK that is registered already, by a preload or
- * by the process that hosts us, is used as it is, and is its owner's to flush.
+ * Starts tracing where it is configured; the SDK is loaded only then. An SDK that is already registered, by a preload
+ * or by the hosting process, is used as it is, and its owner flushes it.
  */
 export async function startTracing(
   config: TracingConfig,

@@ -22,8 +22,8 @@ interface ReplayBody {
 }
 
 /**
- * POST /merchant/webhook-endpoints/{id}/replay: what the endpoint has not got, once more (docs/decisions.md, "Delivery
- * log and recovery").
+ * POST /merchant/webhook-endpoints/{id}/replay: sends missed events again (docs/decisions.md, "Delivery log and
+ * recovery").
  */
 export function startReplay(context: ApiContext, running: RunningKeys): RequestHandler {
   return async (request, response) => {
@@ -67,7 +67,7 @@ async function create(
   return answer;
 }
 
-/** What comes from now on is not a replay's. */
+/** Returns the scope. It ends now: later events are not part of the replay. */
 function scopeOf(context: ApiContext, endpoint: EndpointRecord, body: ReplayBody): ReplayScope {
   const now = wholeNow(context.clock);
   const since = timeOf('/since', body.since) ?? now;
@@ -100,7 +100,7 @@ export function listReplays(context: ApiContext): RequestHandler {
   };
 }
 
-/** GET /merchant/webhook-endpoints/{id}/replays/{replay_id}: how far it has come. */
+/** GET /merchant/webhook-endpoints/{id}/replays/{replay_id}: the replay's progress. */
 export function getReplay(context: ApiContext): RequestHandler {
   return async (request: Request, response) => {
     const { uuid } = await findEndpoint(context, request, response);

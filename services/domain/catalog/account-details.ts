@@ -16,14 +16,14 @@ const ACCOUNT_LAYOUTS = {
   other: [['accountNumber', 'bankCode', 'bankName']],
 } as const satisfies Record<string, readonly (readonly string[])[]>;
 
-/** The layouts that a currency's details may have. */
+/** Returns the layouts that a currency's details may have. */
 export function accountLayoutsOf(currency: string): readonly (readonly string[])[] {
   return Object.hasOwn(ACCOUNT_LAYOUTS, currency)
     ? ACCOUNT_LAYOUTS[currency as keyof typeof ACCOUNT_LAYOUTS]
     : ACCOUNT_LAYOUTS.other;
 }
 
-/** The union of all layouts, in an order that keeps each layout's own. */
+/** The union of all layouts, in an order consistent with each of them. */
 export const ACCOUNT_DETAILS: readonly Field[] = [
   required(
     'currency',

@@ -1,6 +1,6 @@
 import { type Field, optional, required } from './field.ts';
 
-/** What accounts and profiles call their one subType (docs/specification.md, "Event types"). */
+/** The one subType of accounts and profiles (docs/specification.md, "Event types"). */
 export const STATUS_UPDATE = ['statusUpdate'] as const;
 
 const LEDGER_STATUSES = ['ACTIVE', 'WAITING_CREATION', 'FAILED_CREATION', 'DISABLED'] as const;

@@ -1,7 +1,7 @@
 /**
  * THE presence table: every event type with its subTypes, its fields, and the API versions that have them
- * (docs/specification.md; docs/decisions.md, "Event data"). Renderer, codecs, openapi schemas and tests take it from
- * here, so a field is added in one place.
+ * (docs/specification.md; docs/decisions.md, "Event data"). Renderer, codecs, openapi schemas and tests derive from
+ * it, so a field is added in one place.
  */
 import { API_VERSIONS, type ApiVersion } from '../endpoint.ts';
 import { ENTITY_KINDS, type EntityKind, EVENT_TYPES, type EventType } from '../event.ts';
@@ -20,7 +20,7 @@ import * as transactions from './transactions.ts';
 interface CatalogEntry {
   readonly subTypes: readonly string[];
   readonly fields: readonly Field[];
-  /** Who the envelope's uuid may be. */
+  /** The kinds of entity that the envelope's uuid may name. */
   readonly entityKinds: readonly EntityKind[];
   readonly versions: readonly ApiVersion[];
   /** SubTypes that a version does not have. */
@@ -32,7 +32,7 @@ const ONLY_USERS: readonly EntityKind[] = ['USER'];
 const ONLY_CORPORATES: readonly EntityKind[] = ['CORPORATE'];
 
 /**
- * Corporates are possible wherever the specification says "user or corporate" or nothing. For cryptoToFiat it says
+ * Corporates are allowed wherever the specification says "user or corporate" or nothing. For cryptoToFiat it says
  * "user", but corporates convert too: docs/decisions.md, "Event data", accepts both.
  */
 const CATALOG: Readonly<Record<EventType, CatalogEntry>> = {
@@ -124,12 +124,12 @@ export const SUB_TYPES = Object.fromEntries(
   EVENT_TYPES.map((type) => [type, CATALOG[type].subTypes]),
 ) as unknown as Readonly<Record<EventType, readonly string[]>>;
 
-/** The types that an API version has, in the order of EVENT_TYPES. */
+/** Returns the types of an API version, in the order of EVENT_TYPES. */
 export function typesOf(version: ApiVersion): readonly EventType[] {
   return EVENT_TYPES.filter((type) => CATALOG[type].versions.includes(version));
 }
 
-/** The subTypes of a type in an API version; empty when the version does not have the type. */
+/** Returns the subTypes of a type in an API version; empty when the version does not have the type. */
 export function subTypesOf(type: EventType, version: ApiVersion): readonly string[] {
   const { subTypes, subTypesMissing, versions } = CATALOG[type];
   if (!versions.includes(version)) return [];
@@ -137,17 +137,17 @@ export function subTypesOf(type: EventType, version: ApiVersion): readonly strin
   return subTypes.filter((subType) => !missing.includes(subType));
 }
 
-/** Whether an event of the type may concern users, corporates, or both. */
+/** Returns whether an event of the type may concern users, corporates, or both. */
 export function entityKindsOf(type: EventType): readonly EntityKind[] {
   return CATALOG[type].entityKinds;
 }
 
-/** The rows of a type's `data`, in the order in which bodies have them. */
+/** Returns the fields of a type's `data`, in the order in which bodies have them. */
 export function fieldsOf(type: EventType): readonly Field[] {
   return CATALOG[type].fields;
 }
 
-/** Whether a field of `data` is shown on a subType in an API version. */
+/** Returns whether a field of `data` is shown on a subType in an API version. */
 export function isShown(field: Field, subType: string, version: ApiVersion): boolean {
   return field.versions.includes(version) && (field.on === 'all' || field.on.includes(subType));
 }

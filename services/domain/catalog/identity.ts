@@ -68,7 +68,7 @@ export const AML_SUB_TYPES = [
   'AML_CHECKS_FAILED',
 ] as const;
 
-/** docs/decisions.md, "Data of the open types": nothing more than this, because a reason would tip the customer off. */
+/** docs/decisions.md, "Data of the open types": no further fields, because a reason would tip the customer off. */
 export const AML_FIELDS: readonly Field[] = [
   statusOf(AML_SUB_TYPES, 'The subType.'),
   required('screeningUuid', 'uuid', 'Identifier of the screening.'),

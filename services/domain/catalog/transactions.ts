@@ -16,9 +16,9 @@ export const FIAT_TO_CRYPTO_SUB_TYPES = [
 const CRYPTO_SENT = ['CRYPTO_TRANSFER_ISSUED', 'SUCCESS'] as const;
 
 /**
- * docs/specification.md, "Data of fiatToCrypto". Required: what it says is "always" there or on the subTypes it names,
- * and what identifies the transaction. A field without stated presence is optional, so that its absence never holds an
- * event back.
+ * docs/specification.md, "Data of fiatToCrypto". Required fields: those it calls present "always" or on named subTypes,
+ * and those that identify the transaction. A field without stated presence is optional, so that its absence never holds
+ * an event back.
  */
 export const FIAT_TO_CRYPTO_FIELDS: readonly Field[] = [
   statusOf(FIAT_TO_CRYPTO_SUB_TYPES, 'Process status: the subType, or on ON_HOLD the reason of the hold.', {

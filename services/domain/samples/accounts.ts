@@ -5,7 +5,7 @@ import { Chance } from './chance.ts';
 import type { SampleThing } from './sample.ts';
 import { walletAddressOf } from './transaction.ts';
 
-/** A ledger: its account is shown once it exists, in the fields of its currency. */
+/** Returns a ledger's data: its account is shown once it exists, in the fields of its currency. */
 export function serviceBankAccountData(thing: SampleThing): EventData {
   const { choices } = thing;
   const chance = new Chance('ledger', thing.entityId, thing.subject);
@@ -34,7 +34,7 @@ function ledgerAccount(currency: string, country: string, chance: Chance): Event
   if (details.sortCode !== undefined) fields.sort_code = details.sortCode;
   const bankCode = details.bankCode ?? details.routingNumber;
   if (bankCode !== undefined) fields.bank_code = bankCode;
-  // A ledger is an account at a bank, so where payouts may be mobile money it still has a number.
+  // A ledger is a bank account, so it has a number even where payouts may be mobile money.
   if (details.phoneNumber !== undefined) fields.account_number = chance.digits(12);
   if (currency !== 'GBP') fields.swift_code = bic;
   return fields;

@@ -3,8 +3,8 @@ import { makeAba, makeIban, makeNuban } from './check-digits.ts';
 import { SampleChoiceError } from './choice-error.ts';
 
 /**
- * A bank account with the fields of its currency's layout (docs/decisions.md, "Data of the open types"), and what a
- * ledger says besides.
+ * A bank account with the fields of its currency's layout (docs/decisions.md, "Data of the open types"), and the
+ * further fields of a ledger.
  */
 export interface SampleAccount {
   readonly details: { readonly [field: string]: string };
@@ -14,7 +14,7 @@ export interface SampleAccount {
   readonly bankName: string;
 }
 
-/** Banks that do not exist. */
+/** Invented banks. */
 const BANK_NAMES = [
   'Harbour Bank',
   'Meridian Bank',
@@ -23,7 +23,7 @@ const BANK_NAMES = [
   'Bluewater Bank',
 ] as const;
 
-/** Countries whose accounts have an IBAN in euro: how each builds its own account number. */
+/** Generators of the national account number of each country whose euro accounts have an IBAN. */
 const BBANS: Readonly<Record<string, (chance: Chance) => string>> = {
   DE: (chance) => `${chance.between(1, 8)}${chance.digits(17)}`,
   AT: (chance) => chance.digits(16),
@@ -35,7 +35,7 @@ const BBANS: Readonly<Record<string, (chance: Chance) => string>> = {
   NL: (chance) => `${chance.letters(4)}${chance.digits(10)}`,
 };
 
-/** The country of a currency's accounts. */
+/** The countries whose accounts each currency has. */
 const COUNTRIES: Readonly<Record<string, readonly string[]>> = {
   EUR: Object.keys(BBANS),
   GBP: ['GB'],
@@ -49,17 +49,17 @@ const COUNTRIES: Readonly<Record<string, readonly string[]>> = {
   MXN: ['MX'],
 };
 
-/** Every fiat currency that samples know. */
+/** Every fiat currency that samples support. */
 export const FIAT_CURRENCIES: readonly string[] = Object.keys(COUNTRIES);
 
-/** The countries whose accounts a currency has. */
+/** Returns the countries whose accounts a currency has. */
 export function countriesOf(currency: string): readonly string[] {
   const countries = COUNTRIES[currency];
   if (countries !== undefined) return countries;
   throw new SampleChoiceError(`currency "${currency}" is not one of: ${FIAT_CURRENCIES.join(', ')}`);
 }
 
-/** The currency of a country's accounts. */
+/** Returns the currency of a country's accounts. */
 export function currencyOf(country: string): string {
   const found = Object.entries(COUNTRIES).find(([, countries]) => countries.includes(country));
   if (found !== undefined) return found[0];
@@ -67,7 +67,7 @@ export function currencyOf(country: string): string {
   throw new SampleChoiceError(`country "${country}" is not one of: ${known.join(', ')}`);
 }
 
-/** An account in a currency; the check digits are right, the bank does not exist. */
+/** Returns an account in a currency, with valid check digits at an invented bank. */
 export function sampleAccount(currency: string, country: string, chance: Chance): SampleAccount {
   const countries = countriesOf(currency);
   if (!countries.includes(country)) {

@@ -5,19 +5,22 @@ import type { Chance } from './chance.ts';
 import { mustBeOneOf } from './choice-error.ts';
 
 /**
- * Addresses and hashes have the shape of their chain and pass its checks. They come from a seed: nobody holds their
- * keys, so nothing must ever be sent to one.
+ * Addresses and hashes have the form of their chain and pass its checks. They are derived from a seed: nobody holds
+ * their keys, so never send anything to one.
  */
 
 interface Chain {
   readonly family: 'evm' | 'tron' | 'solana' | 'bitcoin';
   /** Digits after the point, per token. */
   readonly tokens: Readonly<Record<string, number>>;
-  /** The least amount of a token that is converted; less is LIMIT_BREACHED. */
+  /** The least amount of a token that is converted; a smaller one is LIMIT_BREACHED. */
   readonly minimum: string;
 }
 
-/** Stablecoins have six decimals, on BSC eighteen. Minimums: 1, but where transfers are dear (TRON 5, Ethereum 20). */
+/**
+ * Stablecoins have six decimals, on BSC eighteen. The minimum is 1, or more where transfers cost more (TRON 5,
+ * Ethereum 20).
+ */
 const CHAINS: Readonly<Record<string, Chain>> = {
   ethereum: { family: 'evm', tokens: { USDC: 6, USDT: 6 }, minimum: '20' },
   polygon: { family: 'evm', tokens: { USDC: 6, USDT: 6 }, minimum: '1' },
@@ -29,38 +32,41 @@ const CHAINS: Readonly<Record<string, Chain>> = {
   bitcoin: { family: 'bitcoin', tokens: { BTC: 8 }, minimum: '0.0001' },
 };
 
-/** Every chain that samples know. */
+/** Every chain that samples support. */
 export const CHAIN_NAMES: readonly string[] = Object.keys(CHAINS);
 
-/** The chain's entry. Throws SampleChoiceError, naming the known ones, for any other. */
+/** Returns the chain's entry. Throws SampleChoiceError, naming the known chains, for any other. */
 function chainOf(name: string): Chain {
   mustBeOneOf('chain', name, CHAIN_NAMES);
   return CHAINS[name] as Chain;
 }
 
-/** The tokens of a chain. */
+/** Returns the tokens of a chain. */
 export function tokensOf(chain: string): readonly string[] {
   return Object.keys(chainOf(chain).tokens);
 }
 
-/** Digits after the point of a token on a chain. */
+/** Returns the digits after the point of a token on a chain. */
 export function tokenDecimals(chain: string, token: string): number {
   const { tokens } = chainOf(chain);
   mustBeOneOf(`token on ${chain}`, token, Object.keys(tokens));
   return tokens[token] as number;
 }
 
-/** The least amount that is converted, as a plain decimal (the `limit` of LIMIT_BREACHED). */
+/** Returns the least amount that is converted, as a plain decimal (the `limit` of LIMIT_BREACHED). */
 export function minimumOf(chain: string): string {
   return chainOf(chain).minimum;
 }
 
 const base58check = createBase58check(sha256);
 
-/** TRON's version byte: what makes its addresses begin with T. */
+/** TRON's version byte, which makes its addresses begin with T. */
 const TRON_VERSION = 0x41;
 
-/** Upper and lower case carry a checksum: a letter is upper where the hash's digit is 8 or more (EIP-55). */
+/**
+ * Writes an address with its checksum in upper and lower case: a letter is upper where the hash's digit is 8 or more
+ * (EIP-55).
+ */
 export function eip55(address: string): string {
   const digits = address.replace(/^0x/i, '').toLowerCase();
   const hash = hex.encode(keccak_256(new TextEncoder().encode(digits)));
@@ -93,13 +99,13 @@ export function validSolanaAddress(address: string): boolean {
   }
 }
 
-/** A native segwit address, version 0 (BIP 173). */
+/** Returns whether this is a native segwit address, version 0 (BIP 173). */
 export function validBitcoinAddress(address: string): boolean {
   const decoded = bech32.decodeUnsafe(address);
   return decoded !== undefined && decoded.prefix === 'bc' && decoded.words[0] === 0;
 }
 
-/** Whether an address passes the checks of its chain. */
+/** Returns whether an address passes the checks of its chain. */
 export function validAddress(chain: string, address: string): boolean {
   const checks = {
     evm: validEip55,
@@ -110,7 +116,7 @@ export function validAddress(chain: string, address: string): boolean {
   return checks[chainOf(chain).family](address);
 }
 
-/** An address in the chain's shape. Never send funds to it: nobody has its key. */
+/** Returns an address in the chain's form. Never send funds to it: nobody has its key. */
 export function sampleAddress(chain: string, chance: Chance): string {
   switch (chainOf(chain).family) {
     case 'evm':
@@ -124,7 +130,7 @@ export function sampleAddress(chain: string, chance: Chance): string {
   }
 }
 
-/** A transaction's hash in the chain's shape: 0x and 64 digits, 64 digits, or a base58 signature on Solana. */
+/** Returns a transaction hash in the chain's form: 0x and 64 digits, 64 digits, or a base58 signature on Solana. */
 export function sampleTransactionHash(chain: string, chance: Chance): string {
   switch (chainOf(chain).family) {
     case 'evm':

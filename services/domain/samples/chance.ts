@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Chance that is no chance: the same parts give the same draws, on every machine, for ever. A generator per purpose
- * (named by its parts), so that one more draw for one thing does not change all the others.
+ * A deterministic generator: the same parts give the same draws on every machine. Each purpose has a generator of its
+ * own (named by its parts), so that an added draw does not change the others.
  */
 export class Chance {
   readonly #state: Uint32Array;
@@ -17,12 +17,12 @@ export class Chance {
     );
   }
 
-  /** An integer from 0 to bound − 1; the bound is at most 2^32. */
+  /** Returns an integer from 0 to bound − 1; the bound is at most 2^32. */
   below(bound: number): number {
     return Math.floor((this.#next() / 2 ** 32) * bound);
   }
 
-  /** An integer from `low` to `high`, both included. */
+  /** Returns an integer from `low` to `high`, both included. */
   between(low: number, high: number): number {
     return low + this.below(high - low + 1);
   }
@@ -58,7 +58,7 @@ export class Chance {
   /** sfc32 (Chris Doty-Humphrey's Small Fast Chaotic generator): 32 bits. */
   #next(): number {
     const s = this.#state;
-    // Read one by one: destructuring would walk an iterator for every draw.
+    // Read one by one: destructuring would use an iterator for every draw.
     const a = s[0] ?? 0;
     const b = s[1] ?? 0;
     const c = s[2] ?? 0;

@@ -1,4 +1,4 @@
-/** The check digits that receivers verify: IBAN (ISO 13616), Nigerian NUBAN, American ABA routing numbers. */
+/** Check digits that receivers verify: IBAN (ISO 13616), Nigerian NUBAN, American ABA routing numbers. */
 
 /** Lengths of the IBANs of the countries that samples use, and their neighbours. */
 const IBAN_LENGTHS: Readonly<Record<string, number>> = {
@@ -22,7 +22,7 @@ const IBAN_LENGTHS: Readonly<Record<string, number>> = {
   SE: 24,
 };
 
-/** The remainder modulo 97 of an IBAN's text, letters counting from A = 10 (ISO 7064). */
+/** Returns an IBAN's remainder modulo 97, letters counting from A = 10 (ISO 7064). */
 function mod97(text: string): number {
   let remainder = 0;
   for (const character of text) {
@@ -32,13 +32,13 @@ function mod97(text: string): number {
   return remainder;
 }
 
-/** The IBAN of a country's own account number (BBAN): two check digits between them. */
+/** Returns the IBAN of a country's own account number (BBAN): country, two check digits, BBAN. */
 export function makeIban(country: string, bban: string): string {
   const check = 98 - mod97(`${bban}${country}00`);
   return `${country}${String(check).padStart(2, '0')}${bban}`;
 }
 
-/** Whether the check digits and, where known, the country's length are right. Takes no spaces. */
+/** Returns whether the check digits and, where known, the country's length are right. Accepts no spaces. */
 export function validIban(iban: string): boolean {
   if (!/^[A-Z]{2}[0-9]{2}[A-Z0-9]{10,30}$/.test(iban)) return false;
   const length = IBAN_LENGTHS[iban.slice(0, 2)];
@@ -52,7 +52,7 @@ function weighted(digits: string, weights: readonly number[]): number {
   return sum;
 }
 
-/** A NUBAN: nine digits of serial and the check digit over bank code and serial, weights 3, 7, 3. */
+/** Returns a NUBAN: nine digits of serial and the check digit over bank code and serial, weights 3, 7, 3. */
 export function makeNuban(bankCode: string, serial: string): string {
   return `${serial}${(10 - (weighted(bankCode + serial, [3, 7, 3]) % 10)) % 10}`;
 }
@@ -62,7 +62,9 @@ export function validNuban(bankCode: string, accountNumber: string): boolean {
   return makeNuban(bankCode, accountNumber.slice(0, 9)) === accountNumber;
 }
 
-/** A routing number: eight digits and the one that brings the sum with weights 3, 7, 1 to a multiple of ten. */
+/**
+ * Returns a routing number: eight digits and the one that brings the sum with weights 3, 7, 1 to a multiple of ten.
+ */
 export function makeAba(eightDigits: string): string {
   return `${eightDigits}${(10 - (weighted(eightDigits, [3, 7, 1]) % 10)) % 10}`;
 }

@@ -1,4 +1,4 @@
-/** A choice for a sample that cannot be: the message names the choice and the possible ones. */
+/** An invalid choice for a sample: the message names the choice and the valid ones. */
 export class SampleChoiceError extends Error {
   override readonly name = 'SampleChoiceError';
 }

@@ -3,7 +3,7 @@ import { Chance } from './chance.ts';
 import { corporateName, emailAddress } from './names.ts';
 import type { SampleThing } from './sample.ts';
 
-/** A user who can be asked for documents again, or has not yet been asked. */
+/** Statuses of a user who can be asked for documents again, or has not yet been asked. */
 const CAN_RETRY = ['KYC_NEEDED', 'PENDING_KYC_DATA', 'SOFT_KYC_FAILED'];
 
 export function kycData(thing: SampleThing): EventData {

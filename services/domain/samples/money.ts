@@ -10,7 +10,7 @@ export function fiatDecimals(currency: string): number {
   return FIAT_DECIMALS[currency] ?? 2;
 }
 
-/** The smallest units of a plain decimal. Throws SampleChoiceError when it is none, or finer than a unit. */
+/** Converts a plain decimal to smallest units. Throws SampleChoiceError when it is malformed, or finer than a unit. */
 export function toUnits(text: string, decimals: number): bigint {
   const decimal = canonicalDecimal(text);
   if (decimal === undefined)
@@ -22,7 +22,7 @@ export function toUnits(text: string, decimals: number): bigint {
   return BigInt(whole + fraction.padEnd(decimals, '0'));
 }
 
-/** The plain decimal of smallest units; never negative here. */
+/** Converts smallest units to a plain decimal; never negative here. */
 export function fromUnits(units: bigint, decimals: number): string {
   const digits = units.toString().padStart(decimals + 1, '0');
   const point = digits.length - decimals;
@@ -36,12 +36,12 @@ const RATE_ONE = 10n ** BigInt(RATE_DECIMALS);
 
 const tenTo = (decimals: number) => 10n ** BigInt(decimals);
 
-/** floor((amountFiat − fees) / rate), to the token's decimals. All in smallest units. */
+/** Returns floor((amountFiat − fees) / rate), to the token's decimals. All in smallest units. */
 export function fiatToToken(net: bigint, fiatPlaces: number, rate: bigint, tokenPlaces: number): bigint {
   return (net * RATE_ONE * tenTo(tokenPlaces)) / (rate * tenTo(fiatPlaces));
 }
 
-/** floor((amountCrypto − fees) × rate), to the currency's decimals. All in smallest units. */
+/** Returns floor((amountCrypto − fees) × rate), to the currency's decimals. All in smallest units. */
 export function tokenToFiat(net: bigint, tokenPlaces: number, rate: bigint, fiatPlaces: number): bigint {
   return (net * rate * tenTo(fiatPlaces)) / (RATE_ONE * tenTo(tokenPlaces));
 }

@@ -1,7 +1,7 @@
 import { Chance } from './chance.ts';
 import { mustBeOneOf } from './choice-error.ts';
 
-/** First and last names that are common where they are used, so that nobody is meant. `ascii` is the default. */
+/** First and last names that are common in their locale, so that they identify nobody. `ascii` is the default. */
 const NAMES = {
   ascii: {
     first: ['Anna', 'Daniel', 'Grace', 'Leo', 'Maria', 'Oliver', 'Sofia', 'Thomas', 'Amara', 'Victor'],
@@ -49,21 +49,21 @@ const CORPORATE_FORMS: Readonly<Record<string, string>> = {
   US: 'Inc',
 };
 
-/** A person's name: the same person (`who`) always has the same. */
+/** Returns a person's name: the same person (`who`) always has the same. */
 export function personName(who: string, locale: SampleLocale): string {
   mustBeOneOf('locale', locale, SAMPLE_LOCALES);
   const chance = new Chance('person', who, locale);
   return `${chance.pick(NAMES[locale].first)} ${chance.pick(NAMES[locale].last)}`;
 }
 
-/** A corporate's registered name: the same corporate (`who`) in a country always has the same. */
+/** Returns a corporate's registered name: the same corporate (`who`) in a country always has the same. */
 export function corporateName(who: string, country: string): string {
   const chance = new Chance('corporate', who);
   const form = CORPORATE_FORMS[country] ?? 'Ltd';
   return `${chance.pick(CORPORATE_WORDS)} ${chance.pick(CORPORATE_TRADES)} ${form}`;
 }
 
-/** An address at a domain that is reserved for examples (RFC 2606), so that no mail ever reaches anyone. */
+/** Returns an address at a domain that is reserved for examples (RFC 2606), so that no mail reaches anyone. */
 export function emailAddress(who: string): string {
   const name = personName(who, 'ascii').toLowerCase().replace(' ', '.');
   return `${name}.${new Chance('email', who).digits(3)}@example.com`;

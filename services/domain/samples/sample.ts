@@ -1,6 +1,6 @@
 /**
- * Realistic events, the same for the same options on every machine: the API's test operation and the simulator use
- * them. No clock, no chance: everything comes from the seed, the subject and the entity.
+ * Realistic events, the same for the same options on every machine, used by the API's test operation and the
+ * simulator. They need no clock and no randomness: everything is derived from the seed, the subject and the entity.
  *
  * A *subject* is what an event is about: one transaction, one ledger, one screening. Events with the same entity,
  * subject and choices share ids, amounts, accounts and hashes, so a transaction keeps them through its subTypes.
@@ -15,22 +15,22 @@ import * as identity from './identity.ts';
 import type { SampleLocale } from './names.ts';
 import * as transactions from './transaction.ts';
 
-/** What may be chosen. What is not, is drawn or has a plain default (EUR, polygon, USDC, ACTIVE, ON_HOLD_KYC). */
+/** The choices of a sample. The others are drawn or have a plain default (EUR, polygon, USDC, ACTIVE, ON_HOLD_KYC). */
 export interface SampleChoices {
   readonly currencyFiat?: string;
   readonly chain?: string;
   readonly token?: string;
-  /** What is received, a plain decimal: fiat for fiatToCrypto and senderNameMismatch, crypto for cryptoToFiat. */
+  /** The amount received, a plain decimal: fiat for fiatToCrypto and senderNameMismatch, crypto for cryptoToFiat. */
   readonly amount?: string;
-  /** Of the bank, or of the corporate: ISO 3166-1 alpha-2. */
+  /** The country of the bank, or of the corporate: ISO 3166-1 alpha-2. */
   readonly country?: string;
-  /** `data.status`, where the subType leaves a choice. */
+  /** `data.status`, where the subType allows several. */
   readonly status?: string;
   /** Makes a fiatToCrypto an ACH pull from this linked account. */
   readonly linkedBankAccountUuid?: string;
-  /** What AML looks at; `TRANSACTION` names the subject's transaction. */
+  /** The subject of AML screening; `TRANSACTION` names the subject's transaction. */
   readonly screens?: 'ENTITY' | 'TRANSACTION';
-  /** Of persons' names; `ascii` unless chosen. */
+  /** The locale of persons' names; `ascii` by default. */
   readonly locale?: SampleLocale;
 }
 
@@ -39,21 +39,21 @@ export interface SampleOptions {
   readonly subType: string;
   readonly merchantId: string;
   readonly entityId: string;
-  /** The first kind that the type allows, unless given. */
+  /** The first kind that the type allows, by default. */
   readonly entityKind?: EntityKind;
   readonly seed: string;
   /** Milliseconds since the epoch. */
   readonly occurredAt: number;
-  /** Derived from the seed and what makes this event another than its neighbours, unless given. */
+  /** By default derived from the seed and from everything that distinguishes this event from its neighbours. */
   readonly eventId?: string;
-  /** False unless given. */
+  /** False by default. */
   readonly simulated?: boolean;
-  /** The seed, unless given. */
+  /** The seed by default. */
   readonly subject?: string;
   readonly choices?: SampleChoices;
 }
 
-/** What the samples of each type are made of. */
+/** The input from which the samples of each type are made. */
 export interface SampleThing {
   readonly subType: string;
   readonly entityId: string;
@@ -62,9 +62,9 @@ export interface SampleThing {
   readonly choices: SampleChoices;
   /** When it happened, RFC 3339. */
   readonly time: string;
-  /** The id of something that belongs to the subject. */
+  /** Returns the id of something that belongs to the subject. */
   id(what: SampleIdName): string;
-  /** The id of something that belongs to the entity, whatever the subject. */
+  /** Returns the id of something that belongs to the entity, whatever the subject. */
   entityPart(what: string): string;
 }
 
@@ -80,7 +80,10 @@ export const SAMPLE_ID_NAMES = [
 ] as const;
 export type SampleIdName = (typeof SAMPLE_ID_NAMES)[number];
 
-/** The id that samples give something of a subject, so that other events can name it (an ACH pull its account). */
+/**
+ * Returns the id that samples give something of a subject, so that other events can refer to it (an ACH pull to its
+ * account).
+ */
 export function sampleId(entityId: string, subject: string, what: SampleIdName): string {
   return uuidV5('sample', entityId, subject, what);
 }
@@ -101,10 +104,7 @@ const DATA_OF: Readonly<Record<EventType, (thing: SampleThing) => EventData>> = 
   otpNotification: identity.otpNotificationData,
 };
 
-/**
- * Makes one event. Throws SampleChoiceError, naming what is possible, for a subType, entity kind or choice that cannot
- * be.
- */
+/** Makes one event. Throws SampleChoiceError, naming the valid ones, for an invalid subType, entity kind or choice. */
 export function sampleEvent(options: SampleOptions): DomainEvent {
   const { type, subType, merchantId, entityId, seed, occurredAt, choices = {} } = options;
   mustBeOneOf(`subType of ${type}`, subType, SUB_TYPES[type]);
@@ -151,7 +151,7 @@ export function sampleEvent(options: SampleOptions): DomainEvent {
   };
 }
 
-/** The status that the catalog and the choice give the event; undefined where its data has none of its own. */
+/** Returns the event's status from the catalog and the choice; undefined when its data has no status of its own. */
 function statusOf(type: EventType, subType: string, chosen: string | undefined): string | undefined {
   const field = fieldsOf(type).find(({ name }) => name === 'status');
   const possible = field?.valuesOn?.[subType] ?? field?.values ?? [];
@@ -160,7 +160,7 @@ function statusOf(type: EventType, subType: string, chosen: string | undefined):
   return chosen;
 }
 
-/** The fields that the subType shows, in the catalog's order. */
+/** Returns the fields that the subType shows, in the catalog's order. */
 function onlyShown(type: EventType, subType: string, drawn: EventData): EventData {
   const data: EventData = {};
   for (const field of fieldsOf(type)) {
@@ -168,7 +168,7 @@ function onlyShown(type: EventType, subType: string, drawn: EventData): EventDat
     if (value === undefined || field.nullOn?.includes(subType)) continue;
     if (isShown(field, subType, API_VERSION_DEFAULT)) data[field.name] = value;
   }
-  // Details of the sender come with the money, and the hot wallet's address with the crypto.
+  // The sender's details arrive with the money, and the hot wallet's address with the crypto.
   if (subType === 'PENDING') delete data.senderDetails;
   if (data.transactionHash === undefined) delete data.sendingWalletAddress;
   return data;

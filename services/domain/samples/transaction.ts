@@ -7,7 +7,7 @@ import { fiatDecimals, fiatToToken, fromUnits, tokenToFiat, toUnits } from './mo
 import { corporateName, personName } from './names.ts';
 import type { SampleThing } from './sample.ts';
 
-/** What one fiat currency's unit buys: units of fiat for a US dollar, times 10^8 (a rate's digits). */
+/** Units of fiat per US dollar, times 10^8 (a rate's digits). */
 const FIAT_PER_DOLLAR: Readonly<Record<string, bigint>> = {
   EUR: 92_000_000n,
   GBP: 79_000_000n,
@@ -21,10 +21,10 @@ const FIAT_PER_DOLLAR: Readonly<Record<string, bigint>> = {
   MXN: 1_870_000_000n,
 };
 
-/** Whole dollars that a token is worth. */
+/** The price of a token in whole dollars. */
 const DOLLARS: Readonly<Record<string, bigint>> = { USDC: 1n, USDT: 1n, BTC: 64_000n };
 
-/** What the choices make of a conversion: the same for every event of one transaction. */
+/** A conversion's amounts and rate, from the choices: the same for every event of one transaction. */
 interface Conversion {
   readonly chain: string;
   readonly token: string;
@@ -46,13 +46,13 @@ function conversionOf(thing: SampleThing): Conversion {
   const chain = choices.chain ?? 'polygon';
   const token = choices.token ?? tokensOf(chain)[0] ?? 'USDC';
   const tokenPlaces = tokenDecimals(chain, token);
-  // A spread of up to one percent, in hundredths of a percent: no two transactions have quite the same rate.
+  // A spread of up to one percent, in hundredths of a percent, so that rates differ between transactions.
   const spread = 10_000n + BigInt(chance.between(0, 100));
   const rate = ((FIAT_PER_DOLLAR[currency] ?? 100_000_000n) * (DOLLARS[token] ?? 1n) * spread) / 10_000n;
   return { chain, token, tokenPlaces, currency, fiatPlaces: fiatDecimals(currency), country, rate };
 }
 
-/** Addresses made lately: their checksums are most of the work of a sample, and entities come again. */
+/** Addresses made lately: their checksums are most of a sample's cost, and entities recur. */
 const ADDRESSES = new Map<string, string>();
 const ADDRESSES_MAX = 10_000;
 
@@ -66,12 +66,12 @@ function addressOf(chain: string, ...owner: readonly string[]): string {
   return address;
 }
 
-/** The wallet of a user or corporate on a chain: the same in every event that shows it. */
+/** Returns the wallet of a user or corporate on a chain: the same in every event that shows it. */
 export function walletAddressOf(entityId: string, chain: string): string {
   return addressOf(chain, 'wallet', entityId);
 }
 
-/** The service's own wallet, from which crypto is sent. */
+/** Returns the service's own wallet, from which crypto is sent. */
 function treasuryAddressOf(chain: string): string {
   return addressOf(chain, 'treasury');
 }
@@ -82,7 +82,7 @@ function holderOf(thing: SampleThing, country: string): string {
     : personName(thing.entityId, thing.choices.locale ?? 'ascii');
 }
 
-/** One and a half percent, rounded up to a unit of `step`. */
+/** Returns one and a half percent, rounded up to a unit of `step`. */
 function feeOf(amount: bigint, step: bigint): bigint {
   const fee = (amount * 15n) / 1_000n;
   return ((fee + step - 1n) / step) * step;
@@ -96,7 +96,7 @@ function received(thing: SampleThing, decimals: number, drawn: bigint): bigint {
   return units;
 }
 
-/** Everything an on-ramp's events may show; the catalog says which event shows what. */
+/** Returns every field that an on-ramp's events may show; the catalog decides which event shows which. */
 export function fiatToCryptoData(thing: SampleThing): EventData {
   const conversion = conversionOf(thing);
   const { chain, token, tokenPlaces, currency, fiatPlaces, country, rate } = conversion;
@@ -132,7 +132,9 @@ export function fiatToCryptoData(thing: SampleThing): EventData {
   };
 }
 
-/** Everything an off-ramp's events may show. On LIMIT_BREACHED the amount is below the chain's minimum. */
+/**
+ * Returns every field that an off-ramp's events may show. On LIMIT_BREACHED the amount is below the chain's minimum.
+ */
 export function cryptoToFiatData(thing: SampleThing): EventData {
   const { chain, token, tokenPlaces, currency, fiatPlaces, country, rate } = conversionOf(thing);
   const chance = new Chance('cryptoToFiat', thing.entityId, thing.subject);
@@ -166,7 +168,7 @@ export function cryptoToFiatData(thing: SampleThing): EventData {
   };
 }
 
-/** Where the fiat goes; with no transaction there is none. */
+/** Returns the destination of the fiat. A breached limit has none, because there is no transaction. */
 function destination(thing: SampleThing, currency: string, country: string, chance: Chance): EventData {
   return {
     remoteBankAccountUuid: thing.id('remote-bank-account'),
@@ -177,7 +179,7 @@ function destination(thing: SampleThing, currency: string, country: string, chan
   };
 }
 
-/** The on-ramp of the same subject, whose money came from somebody else. */
+/** Returns the data of the on-ramp of the same subject, whose money came from somebody else. */
 export function senderNameMismatchData(thing: SampleThing): EventData {
   const { transactionUuid, currencyFiat, amountFiat } = fiatToCryptoData(thing);
   const { country } = conversionOf(thing);

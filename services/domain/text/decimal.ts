@@ -1,10 +1,10 @@
-/** Amounts are plain decimal strings everywhere but on the wire: doubles would round money. */
+/** Amounts are plain decimal strings everywhere but in bodies: doubles would round money. */
 
 const PLAIN_DECIMAL = /^-?[0-9]+(?:\.[0-9]+)?$/;
 
 /**
- * The one way to write a value: "0.30" → "0.3", "007" → "7", "-0.0" → "0". Undefined when the text is no plain decimal
- * (an exponent, a bare point, a sign but the minus). What it answers is also the digits of a JSON number.
+ * Returns a value's canonical form: "0.30" → "0.3", "007" → "7", "-0.0" → "0". Returns undefined when the text is not
+ * a plain decimal (it has an exponent, a bare point, or a plus sign). The result is also a valid JSON number.
  */
 export function canonicalDecimal(text: string): string | undefined {
   if (!PLAIN_DECIMAL.test(text)) return undefined;
@@ -13,7 +13,7 @@ export function canonicalDecimal(text: string): string | undefined {
   let end = text.length;
   let point = text.indexOf('.', start);
   if (point === -1) point = end;
-  // Leading zeros go, all but the one before the point; trailing ones go with a point that they leave alone.
+  // Drops leading zeros except the one before the point, trailing zeros, and the point when no fraction is left.
   while (start < point - 1 && text.charCodeAt(start) === 48) start += 1;
   if (point < end) {
     while (text.charCodeAt(end - 1) === 48) end -= 1;

@@ -8,8 +8,8 @@ let day = Number.NaN;
 let dayText = '';
 
 /**
- * A time as `Date.toISOString` writes it, from milliseconds since the epoch; throws RangeError where that does. Times that
- * come one after another are mostly of one day: only the time of day is worked out anew, at a fifth of the cost.
+ * Formats milliseconds since the epoch like `Date.toISOString`, and throws RangeError where that does. Consecutive
+ * times are mostly of the same day, so only the time of day is computed anew, at a fifth of the cost.
  */
 export function isoTime(milliseconds: number): string {
   const whole = Math.trunc(milliseconds);

@@ -2,7 +2,7 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must be escaped.
 const NEEDS_ESCAPE = /["\\\u0000-\u001f\ud800-\udfff]/;
 
-/** A string as JSON (RFC 8259 §7). `JSON.stringify` looks at every value as if it could be anything. */
+/** Returns a string as JSON (RFC 8259 §7). Faster than `JSON.stringify`, which first examines the kind of value. */
 export function jsonText(text: string): string {
   return NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`;
 }

@@ -1,7 +1,7 @@
 /**
- * Renders an event into the webhook's body as an API version has it: `{type, subType, uuid, data}` and nothing else
+ * Renders an event into the webhook's body for an API version: `{type, subType, uuid, data}` and nothing else
  * (docs/specification.md, "Webhook envelope"), the fields of `data` by the presence table and in its order. The bytes
- * are frozen at the first render and sent on every attempt, so the same event always gives the same bytes.
+ * of the first render are kept and sent on every attempt, so the same event always gives the same bytes.
  *
  * Routers call this for every event: a writer per (type, subType, version, entitlement) is compiled once, at load.
  */
@@ -24,7 +24,7 @@ interface Writer {
   readonly fields: readonly WriteField[];
 }
 
-/** What is compiled for one type and subType, by version: the plain writer and the one for entitled merchants. */
+/** The compiled writers of one type and subType, by version: the plain one and the one for entitled merchants. */
 type Compiled = Readonly<
   Record<ApiVersion, Rendered | { readonly plain: Writer; readonly entitled: Writer }>
 >;
@@ -65,7 +65,7 @@ function compileWriter(type: EventType, subType: string, version: ApiVersion, en
 
 /**
  * Renders one event for one API version. `merchant.senderAccountDetails`: whether the merchant is entitled to the
- * sender's bank details (docs/decisions.md, "Event data"). Never throws for what an event holds.
+ * sender's bank details (docs/decisions.md, "Event data"). Never throws because of an event's content.
  */
 export function renderBody(
   event: DomainEvent,
@@ -81,7 +81,7 @@ export function renderBody(
     };
   }
   if ('kind' in compiled) return compiled;
-  // It is written as it is: anything else could break out of the JSON string.
+  // Written unescaped: anything but a UUID could break out of the JSON string.
   if (!isUuid(event.entityId)) {
     return { kind: 'invalid', pointer: '/header/entityId', detail: 'is not a UUID' };
   }

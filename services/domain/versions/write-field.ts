@@ -5,17 +5,17 @@ import { isUuid } from '../ids.ts';
 import { canonicalDecimal } from '../text/decimal.ts';
 import { jsonText } from '../text/json-text.ts';
 
-/** Where a writer leaves what is wrong; the first finding stays. */
+/** Receives what is wrong; the first fault is kept. */
 export interface Fault {
   /** RFC 6901, from the event's root. Empty: nothing is wrong. */
   pointer: string;
   detail: string;
 }
 
-/** Answers the value's JSON; after a fault anything, as the text is thrown away. */
+/** Returns the value's JSON; after a fault the text is discarded, so it may be anything. */
 type WriteValue = (value: EventValue, fault: Fault) => string;
 
-/** Answers `"name":value`, with a comma before it but for an object's first field; or nothing. */
+/** Returns `"name":value`, with a comma before it except for an object's first field, or nothing. */
 export type WriteField = (data: { readonly [field: string]: EventValue }, fault: Fault) => string;
 
 function blame(fault: Fault, pointer: string, detail: string): string {
@@ -120,8 +120,8 @@ function compileArray(field: Field, pointer: string, version: ApiVersion, entitl
 }
 
 /**
- * Compiles the writers of an object's fields, in the table's order; `subType` is of the event's `data`, undefined for
- * what is nested in it. `entitled`: the merchant may see what needs an entitlement.
+ * Compiles the writers of an object's fields, in the table's order. `subType` is that of the event's `data`; undefined
+ * for nested objects. `entitled`: the merchant may see fields that need an entitlement.
  */
 export function compileFields(
   fields: readonly Field[],
@@ -131,7 +131,7 @@ export function compileFields(
   subType?: string,
 ): readonly WriteField[] {
   const shown = fields.filter((field) => field.entitlement === undefined || entitled);
-  // Commas can stand before all fields but the first only because the first is always there.
+  // All fields but the first begin with a comma, which is right only because the first is always present.
   if (!shown[0]?.required) throw new Error(`the first field of ${parent} in the catalog must be required`);
   return shown.map((field, index) => {
     if (subType !== undefined && field.nullOn?.includes(subType)) {
