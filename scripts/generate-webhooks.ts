@@ -10,8 +10,8 @@ import { API_VERSION_DEFAULT, type ApiVersion } from '../services/domain/endpoin
 import { EVENT_TYPES, type EventType } from '../services/domain/event.ts';
 import { uuidV5 } from '../services/domain/ids.ts';
 import { ATTEMPTS_MAX, TIERS } from '../services/domain/retry.ts';
-import { sampleEvent } from '../services/domain/samples/sample.ts';
 import { renderBody } from '../services/domain/versions/render.ts';
+import { sampleEvent } from '../services/samples/sample.ts';
 import { keepGenerated } from './keep-generated.ts';
 import {
   anyBodySchema,

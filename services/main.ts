@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { startApi } from './api/api.ts';
-import { operatorRoutes } from './api/operator/routes.ts';
 import type { Broker, Follower } from './broker/broker.ts';
 import { openBroker } from './broker/open.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
@@ -12,6 +10,8 @@ import { parseEgressAllow } from './egress/egress.ts';
 import { KeyRing } from './keys/keyring.ts';
 import { observeBroker } from './observability/broker-metrics.ts';
 import { isFresh, observeReadiness, type Phase, readinessOf } from './observability/readiness.ts';
+import { finishErasures } from './operator/commands/erase-entity.ts';
+import { operatorRoutes } from './operator/commands/routes.ts';
 import { type Clock, systemClock } from './process/clock.ts';
 import { Descriptors } from './process/descriptors.ts';
 import { Lifecycle } from './process/lifecycle.ts';
@@ -23,7 +23,7 @@ import { runRetention } from './recorder/retention.ts';
 import { startRouter } from './router/router.ts';
 import { openTransport } from './sender/http/transport.ts';
 import { startSender } from './sender/sender.ts';
-import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
+import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 import { LogOutput } from './telemetry/log-output.ts';
 import { countDroppedLines, createLogger, type Logger, written } from './telemetry/logger.ts';
@@ -57,13 +57,13 @@ export interface Hookrail extends HookrailProcess {
 }
 
 /** The dependencies of this process's stations. */
-interface House extends Parts {
+interface ProcessDeps extends StationDeps {
   /** Present with the api and recorder roles; null in a process with routers and senders only. */
   readonly store: Store | null;
 }
 
 /** The dependencies of every station, without the store. */
-interface Parts {
+interface StationDeps {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
@@ -85,7 +85,7 @@ export async function startHookrail(environment: Environment): Promise<Hookrail>
   const { apiUrl, store } = started;
   if (apiUrl !== null && store !== null) return { ...started, apiUrl, store };
   await started.stop();
-  throw new ConfigError('HOOKRAIL_ROLES must have api here');
+  throw new ConfigError('HOOKRAIL_ROLES must include `api`');
 }
 
 /**
@@ -103,31 +103,31 @@ export async function startProcess(environment: Environment): Promise<HookrailPr
 }
 
 async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProcess> {
-  const house = await openHouse(config, lifecycle);
-  const { broker, store } = house;
+  const deps = await openDeps(config, lifecycle);
+  const { broker, store } = deps;
   let phase: Phase = 'starting';
   // Only senders open secrets.
-  const parts = { ...house, keyRing: has(config, 'sender') ? house.keyRing : null };
+  const parts = { ...deps, keyRing: has(config, 'sender') ? deps.keyRing : null };
   const readiness = () => readinessOf(parts, phase);
-  observeReadiness(house.registry, readiness);
-  observeBroker(house.registry, broker, house.follower);
+  observeReadiness(deps.registry, readiness);
+  observeBroker(deps.registry, broker, deps.follower);
   const operations = await startOperations({
     ...config.operations,
-    registry: house.registry,
+    registry: deps.registry,
     readiness,
-    isShort: () => house.descriptors.isShort,
-    ...(store && has(config, 'api') ? { operatorRoutes: operatorRoutesOf({ ...house, store }) } : {}),
+    isShort: () => deps.descriptors.isShort,
+    ...(store && has(config, 'api') ? { operatorRoutes: operatorRoutesOf({ ...deps, store }) } : {}),
   });
   lifecycle.onStop('operations', () => operations.stop());
   // Consumers start before producers, so that a start has no backlog of its own.
-  if (store && has(config, 'recorder')) await startRecording({ ...house, store });
-  if (has(config, 'sender')) await startSending(house);
+  if (store && has(config, 'recorder')) await startRecording({ ...deps, store });
+  if (has(config, 'sender')) await startSending(deps);
   // The api starts before the router: a stream created anew must have the merchants before events are routed.
-  const api = store && has(config, 'api') ? await startServing({ ...house, store }) : null;
-  if (has(config, 'router')) await startRouting(house);
+  const api = store && has(config, 'api') ? await startServing({ ...deps, store }) : null;
+  if (has(config, 'router')) await startRouting(deps);
   phase = 'running';
   const { engine, roles } = config;
-  house.log.info({ api: api?.url, operations: operations.url, engine, roles }, 'hookrail is running');
+  deps.log.info({ api: api?.url, operations: operations.url, engine, roles }, 'hookrail is running');
   return {
     apiUrl: api?.url ?? null,
     operationsUrl: operations.url,
@@ -145,10 +145,10 @@ function has(config: Config, role: Config['roles'][number]): boolean {
   return config.roles.includes(role);
 }
 
-function operatorRoutesOf(house: Parts & { readonly store: Store }) {
-  const { environment, dataDir } = house.config;
-  const keyRing = () => house.keyRing;
-  return operatorRoutes({ ...house, keyRing, isRelayed: true, random: systemRandom, environment, dataDir });
+function operatorRoutesOf(deps: StationDeps & { readonly store: Store }) {
+  const { environment, dataDir } = deps.config;
+  const keyRing = () => deps.keyRing;
+  return operatorRoutes({ ...deps, keyRing, isRelayed: true, random: systemRandom, environment, dataDir });
 }
 
 /**
@@ -163,7 +163,7 @@ async function refuseMissingKeys(store: Store, keyRing: KeyRing, clock: Clock): 
   if (lacks.length > 0) throw new ConfigError(`${lacks.join('; ')}: put it back (HOOKRAIL_KEYRING)`);
 }
 
-async function openHouse(config: Config, lifecycle: Lifecycle): Promise<House> {
+async function openDeps(config: Config, lifecycle: Lifecycle): Promise<ProcessDeps> {
   const clock = systemClock();
   const output = new LogOutput(1);
   const log = createLogger(config.logLevel, output);
@@ -197,7 +197,7 @@ async function openHouse(config: Config, lifecycle: Lifecycle): Promise<House> {
 function openDataDir(dataDir: string, log: Logger): void {
   const { tightened, open } = openPrivateFolder(dataDir);
   if (tightened.length > 0)
-    log.warn({ tightened }, 'other users could read the data directory; not any more');
+    log.warn({ tightened }, 'other users could read the data directory: their access was removed');
   if (open.length > 0)
     log.warn(
       { open },
@@ -205,46 +205,47 @@ function openDataDir(dataDir: string, log: Logger): void {
     );
 }
 
-function openStore(config: Config, clock: Clock, log: Logger): Promise<Store> {
-  const file = join(config.dataDir, 'store.db');
-  return openSqliteStore({ file, clock, healthPolicy: config.autoDisable, log });
-}
-
-async function startServing(house: Parts & { readonly store: Store }) {
-  const { config, lifecycle } = house;
+async function startServing(deps: StationDeps & { readonly store: Store }) {
+  const { config, lifecycle } = deps;
   const api = await startApi({
-    ...house,
+    ...deps,
     random: systemRandom,
     environment: config.environment,
     options: { ...config.api, egress: egressOf(config) },
   });
   lifecycle.onStop('api', () => api.stop());
+  const stopErasing = new AbortController();
+  const erasing = finishErasures({ ...deps, shelves: deps.broker, signal: stopErasing.signal });
+  lifecycle.onStop('erasures', () => {
+    stopErasing.abort();
+    return erasing;
+  });
   return api;
 }
 
-async function startRouting(house: Parts): Promise<void> {
-  const acceptsSimulated = house.config.environment === 'sandbox';
-  const router = await startRouter({ ...house, acceptsSimulated });
-  house.lifecycle.onStop('router', () => router.stop(SETTLE_MS));
+async function startRouting(deps: StationDeps): Promise<void> {
+  const acceptsSimulated = deps.config.environment === 'sandbox';
+  const router = await startRouter({ ...deps, acceptsSimulated });
+  deps.lifecycle.onStop('router', () => router.stop(SETTLE_MS));
 }
 
-async function startRecording(house: Parts & { readonly store: Store }): Promise<void> {
-  const { config, lifecycle } = house;
-  const recorder = await startRecorder(house);
+async function startRecording(deps: StationDeps & { readonly store: Store }): Promise<void> {
+  const { config, lifecycle } = deps;
+  const recorder = await startRecorder(deps);
   lifecycle.onStop('recorder', () => recorder.stop(SETTLE_MS));
   const stopRetention = new AbortController();
   const { retentionMs, bodyRetentionMs } = config;
-  const retention = runRetention({ ...house, retentionMs, bodyRetentionMs, signal: stopRetention.signal });
+  const retention = runRetention({ ...deps, retentionMs, bodyRetentionMs, signal: stopRetention.signal });
   lifecycle.onStop('retention', () => {
     stopRetention.abort();
     return retention;
   });
 }
 
-async function startSending(house: Parts): Promise<void> {
-  const { config, lifecycle } = house;
+async function startSending(deps: StationDeps): Promise<void> {
+  const { config, lifecycle } = deps;
   const transport = openTransport({
-    clock: house.clock,
+    clock: deps.clock,
     totalTimeoutMs: config.sender.totalTimeoutMs,
     connectTimeoutMs: config.sender.connectTimeoutMs,
     egress: egressOf(config),
@@ -253,9 +254,9 @@ async function startSending(house: Parts): Promise<void> {
   });
   lifecycle.onStop('transport', () => transport.close());
   const sender = await startSender({
-    ...house,
+    ...deps,
     transport,
-    ready: () => isFresh(house),
+    ready: () => isFresh(deps),
     retryScale: config.sender.retryScale,
     options: { inFlightMax: config.sender.inFlightMax },
   });

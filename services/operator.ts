@@ -1,36 +1,39 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
-import { type BrokerCommand, isBrokerCommand, runBrokerCommand } from './api/operator/broker-commands.ts';
-import {
-  type Arguments,
-  type OperatorCommand,
-  OperatorError,
-  runOperatorCommand,
-} from './api/operator/commands.ts';
-import { operatorTokenFile } from './api/operator/routes.ts';
 import type { Broker } from './broker/broker.ts';
 import { openBroker } from './broker/open.ts';
 import { ConfigError, readConfig } from './config/config.ts';
 import { visibleLines } from './domain/text/visible-text.ts';
 import { KeyRing } from './keys/keyring.ts';
-import { storeCommands } from './operator/backup-commands.ts';
-import type { Execute, GlobalOptions } from './operator/execute.ts';
-import { auditCommands, entityCommands } from './operator/keeping-commands.ts';
-import { type KeyRingMeans, keyRingCommands } from './operator/keyring-commands.ts';
-import { replayCommands } from './operator/replay-commands.ts';
-import { deadLetterCommands, quarantineCommands } from './operator/shelf-commands.ts';
-import { shown } from './operator/shown.ts';
-import { type ShelfSummary, serviceStatus, statusText } from './operator/status-command.ts';
-import { keyCommands, merchantCommands } from './operator/store-commands.ts';
-import { streamCommands } from './operator/stream-commands.ts';
-import { clusterCommandLine } from './operator/topic-commands.ts';
+import { storeCommands } from './operator/cli/backup-commands.ts';
+import type { Execute, GlobalOptions } from './operator/cli/execute.ts';
+import { auditCommands, entityCommands } from './operator/cli/keeping-commands.ts';
+import { type KeyRingMeans, keyRingCommands } from './operator/cli/keyring-commands.ts';
+import { replayCommands } from './operator/cli/replay-commands.ts';
+import { deadLetterCommands, quarantineCommands } from './operator/cli/shelf-commands.ts';
+import { shown } from './operator/cli/shown.ts';
+import { type ShelfSummary, serviceStatus, statusText } from './operator/cli/status-command.ts';
+import { keyCommands, merchantCommands } from './operator/cli/store-commands.ts';
+import { streamCommands } from './operator/cli/stream-commands.ts';
+import { clusterCommandLine } from './operator/cli/topic-commands.ts';
+import {
+  type BrokerCommand,
+  isBrokerCommand,
+  runBrokerCommand,
+} from './operator/commands/broker-commands.ts';
+import {
+  type Arguments,
+  type OperatorCommand,
+  OperatorError,
+  runOperatorCommand,
+} from './operator/commands/commands.ts';
+import { operatorTokenFile } from './operator/commands/routes.ts';
 import { systemClock } from './process/clock.ts';
 import { systemRandom } from './process/random.ts';
-import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
+import { openStore, storeFile } from './store/open.ts';
 import { createLogger } from './telemetry/logger.ts';
 
 /**
@@ -172,10 +175,6 @@ async function shelfSummaries(config: ReturnType<typeof readConfig>) {
   return { quarantine: await of('quarantine-summary'), deadLetters: await of('dead-letters-summary') };
 }
 
-function storeFile({ dataDir }: Pick<ReturnType<typeof readConfig>, 'dataDir'>): string {
-  return join(dataDir, 'store.db');
-}
-
 /** Asks the running service, or opens the store when no service runs on this data directory. */
 async function ask(
   command: OperatorCommand | BrokerCommand,
@@ -192,12 +191,7 @@ async function ask(
   if (isBrokerCommand(command))
     return withBroker(config, (broker) => runBrokerCommand(broker, command, given, systemClock().now()));
   const clock = systemClock();
-  const store = await openSqliteStore({
-    file: storeFile(config),
-    clock,
-    healthPolicy: config.autoDisable,
-    log: createLogger('silent'),
-  }).catch((error: Error) => {
+  const store = await openStore(config, clock, createLogger('silent')).catch((error: Error) => {
     const where = `a service on ${config.dataDir} must be reached at ${host}:${port} (HOOKRAIL_OPS_PORT)`;
     throw new OperatorError(`${error.message}; ${where}`);
   });

@@ -1,8 +1,8 @@
 import { entityKindsOf } from '../services/domain/catalog/catalog.ts';
 import type { DomainEvent, EntityKind, EventType } from '../services/domain/event.ts';
 import { uuidV5 } from '../services/domain/ids.ts';
-import { SampleChoiceError } from '../services/domain/samples/choice-error.ts';
-import { type SampleChoices, sampleEvent } from '../services/domain/samples/sample.ts';
+import { SampleChoiceError } from '../services/samples/choice-error.ts';
+import { type SampleChoices, sampleEvent } from '../services/samples/sample.ts';
 import { withField, withoutField } from './event-paths.ts';
 import { usage } from './exit.ts';
 import { nearest } from './nearest.ts';

@@ -29,7 +29,7 @@ const LANDMARKS = [
   'services/recorder/recorder.ts',
   'services/domain/outcome.ts',
   'services/domain/retry.ts',
-  'services/domain/samples/sample.ts',
+  'services/samples/sample.ts',
   'services/codec/events.ts',
   'services/broker/broker.ts',
   'services/broker/open.ts',

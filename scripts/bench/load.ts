@@ -2,7 +2,7 @@ import { Pool } from 'undici';
 import { eventToJson } from '../../services/codec/events.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { uuidV5 } from '../../services/domain/ids.ts';
-import { sampleEvent } from '../../services/domain/samples/sample.ts';
+import { sampleEvent } from '../../services/samples/sample.ts';
 import { wallClock } from './measure.ts';
 
 /** A producer that sends what gathered in some milliseconds. POST /producer/events takes 500 at most. */

@@ -19,7 +19,6 @@ import { boundValues, readJson } from './body.ts';
 import { API_LIMITS, type ApiContext, type ApiOptions } from './context.ts';
 import { apiHeaders, mountDocs } from './docs.ts';
 import type { RunningKeys } from './idempotency.ts';
-import { finishErasures, type Shelves } from './operator/erase-entity.ts';
 import { ApiError, problemHandler } from './problem.ts';
 import { limitPerMinute, type RateLimit } from './rate-limit.ts';
 import { reconcile, told } from './reconcile.ts';
@@ -45,7 +44,7 @@ export interface ApiDeps {
   readonly store: Store;
   /** Caught up with the DIRECTORY stream. */
   readonly directory: Pick<Directory, 'newest' | 'all'>;
-  readonly broker: Pick<Broker, 'publishEvents' | 'publishTasks' | 'publishDirectory' | 'status'> & Shelves;
+  readonly broker: Pick<Broker, 'publishEvents' | 'publishTasks' | 'publishDirectory' | 'status'>;
   readonly keyRing: KeyRing;
   readonly clock: Clock;
   readonly random: Random;
@@ -87,7 +86,6 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
     await release();
     throw error;
   }
-  const erasing = finishErasures({ ...deps, shelves: deps.broker, signal: stopping.signal });
   const { port } = server.address() as AddressInfo;
   const host = deps.options.host.includes(':') ? `[${deps.options.host}]` : deps.options.host;
   let stopped: Promise<void> | undefined;
@@ -96,9 +94,7 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
     port,
     stop: () => {
       stopping.abort();
-      stopped ??= drainServer(server, limits.stopGraceMs, deps.clock)
-        .then(() => erasing)
-        .then(release);
+      stopped ??= drainServer(server, limits.stopGraceMs, deps.clock).then(release);
       return stopped;
     },
   };

@@ -4,7 +4,7 @@ import type { Argv, CommandModule } from 'yargs';
 import { eventToJson } from '../../services/codec/events.ts';
 import { entityKindsOf } from '../../services/domain/catalog/catalog.ts';
 import type { DomainEvent, EventData } from '../../services/domain/event.ts';
-import { sampleEvent } from '../../services/domain/samples/sample.ts';
+import { sampleEvent } from '../../services/samples/sample.ts';
 import { DeliveryWatch } from '../delivery-watch.ts';
 import { type EventName, parseEventName } from '../event-name.ts';
 import { withField, withoutField } from '../event-paths.ts';

@@ -1,9 +1,9 @@
 /** Replays: what an endpoint has not got is found, counted, sent once, and the progress told; or a clear reason why not. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { runOperatorCommand } from '../../services/api/operator/commands.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { deliveryId } from '../../services/domain/ids.ts';
 import { renderBody } from '../../services/domain/versions/render.ts';
+import { runOperatorCommand } from '../../services/operator/commands/commands.ts';
 import { systemRandom } from '../../services/process/random.ts';
 import { eventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';

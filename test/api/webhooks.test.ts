@@ -8,7 +8,7 @@ import { fieldsOf, isShown, SUB_TYPES, subTypesOf } from '../../services/domain/
 import { API_VERSIONS } from '../../services/domain/endpoint.ts';
 import { EVENT_TYPES } from '../../services/domain/event.ts';
 import { renderBody } from '../../services/domain/versions/render.ts';
-import { sampleEvents } from '../domain/sample-options.ts';
+import { sampleEvents } from '../samples/sample-options.ts';
 import { mismatch, openapi } from '../support/openapi-check.ts';
 
 const SORTS = EVENT_TYPES.flatMap((type) =>

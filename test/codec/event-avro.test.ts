@@ -16,9 +16,9 @@ import {
 import { avroType } from '../../services/codec/logical-types.ts';
 import { type DomainEvent, EVENT_TYPES } from '../../services/domain/event.ts';
 import { uuidV5 } from '../../services/domain/ids.ts';
-import { sampleEvent } from '../../services/domain/samples/sample.ts';
 import { renderBody } from '../../services/domain/versions/render.ts';
-import { sampleEvents } from '../domain/sample-options.ts';
+import { sampleEvent } from '../../services/samples/sample.ts';
+import { sampleEvents } from '../samples/sample-options.ts';
 
 const ID = 7;
 const EVENT = sampleEvent({

@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
 import { decodeEventJson, eventToJson } from '../../services/codec/events.ts';
 import type { EventData } from '../../services/domain/event.ts';
 import { uuidV5 } from '../../services/domain/ids.ts';
-import { sampleEvent } from '../../services/domain/samples/sample.ts';
-import { sampleEvents } from '../domain/sample-options.ts';
+import { sampleEvent } from '../../services/samples/sample.ts';
+import { sampleEvents } from '../samples/sample-options.ts';
 
 const EVENT = sampleEvent({
   type: 'fiatToCrypto',

@@ -8,9 +8,9 @@ import { fieldsOf, isShown, subTypesOf, typesOf } from '../../services/domain/ca
 import { API_VERSIONS, type ApiVersion } from '../../services/domain/endpoint.ts';
 import type { DomainEvent, EventData, EventType } from '../../services/domain/event.ts';
 import { uuidV5 } from '../../services/domain/ids.ts';
-import { sampleEvent } from '../../services/domain/samples/sample.ts';
 import { renderBody } from '../../services/domain/versions/render.ts';
-import { ALL_KINDS, sampleEvents } from './sample-options.ts';
+import { sampleEvent } from '../../services/samples/sample.ts';
+import { ALL_KINDS, sampleEvents } from '../samples/sample-options.ts';
 
 const ENTITY = uuidV5('entity');
 

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Chance } from '../../services/domain/samples/chance.ts';
+import { Chance } from '../../services/samples/chance.ts';
 import { judge } from '../support/delivery-checker.ts';
 import { describeWithOwnKafka } from '../support/kafka.ts';
 import { Trial } from '../support/kafka-trial.ts';

@@ -5,7 +5,7 @@
  * KILL_LOOP_* makes it longer: `npm run kill-loop`.
  */
 import { afterAll, it } from 'vitest';
-import { Chance } from '../../services/domain/samples/chance.ts';
+import { Chance } from '../../services/samples/chance.ts';
 import { faultsInAll, harass, type LoopOptions, report, startNemesis } from '../support/fault-loop.ts';
 import { describeWithOwnKafka } from '../support/kafka.ts';
 import { Trial } from '../support/kafka-trial.ts';

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
-import { Chance } from '../../services/domain/samples/chance.ts';
+import { Chance } from '../../services/samples/chance.ts';
 import { untilHealed, untilSettled } from '../support/cluster-state.ts';
 import { judge } from '../support/delivery-checker.ts';
 import { eventually } from '../support/eventually.ts';

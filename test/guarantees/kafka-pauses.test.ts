@@ -4,7 +4,7 @@
  * come from a transactional producer that is not hookrail's; some receivers fail, hang and refuse in phases. PAUSE_LOOP_* makes it longer: `npm run pause-loop`.
  */
 import { afterAll, it } from 'vitest';
-import { Chance } from '../../services/domain/samples/chance.ts';
+import { Chance } from '../../services/samples/chance.ts';
 import { faultsInAll, harass, type LoopOptions, report, startNemesis } from '../support/fault-loop.ts';
 import { describeWithOwnKafka } from '../support/kafka.ts';
 import { Trial } from '../support/kafka-trial.ts';

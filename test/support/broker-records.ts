@@ -4,8 +4,8 @@ import type { DomainEvent } from '../../services/domain/event.ts';
 import { deliveryId } from '../../services/domain/ids.ts';
 import type { Attempted, DeadLetter, Requested, Routed } from '../../services/domain/journal.ts';
 import type { Quarantined } from '../../services/domain/quarantine.ts';
-import { sampleEvent } from '../../services/domain/samples/sample.ts';
 import type { DeliveryTask } from '../../services/domain/task.ts';
+import { sampleEvent } from '../../services/samples/sample.ts';
 
 /** Records for tests of the broker: small, valid, each told apart by its ids. */
 

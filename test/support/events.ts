@@ -1,7 +1,7 @@
 import { eventToJson } from '../../services/codec/events.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { uuidV5 } from '../../services/domain/ids.ts';
-import { sampleEvent } from '../../services/domain/samples/sample.ts';
+import { sampleEvent } from '../../services/samples/sample.ts';
 
 /** A realistic event of a merchant, the same for the same seed. */
 export function eventOf(merchantId: string, seed: string, change: Partial<DomainEvent> = {}): DomainEvent {

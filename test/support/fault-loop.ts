@@ -1,7 +1,7 @@
 /** What the fault loops on Kafka share: faults strike while events are published, then the receivers' log is judged. */
 import { expect } from 'vitest';
 import type { LocalKafka } from '../../scripts/local-kafka/cluster.ts';
-import type { Chance } from '../../services/domain/samples/chance.ts';
+import type { Chance } from '../../services/samples/chance.ts';
 import { type Exchange, judge, repeatsBound } from './delivery-checker.ts';
 import { eventually } from './eventually.ts';
 import type { RecordedAttempt, Trial } from './kafka-trial.ts';

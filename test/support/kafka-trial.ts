@@ -9,7 +9,7 @@ import type { LocalKafka } from '../../scripts/local-kafka/cluster.ts';
 import { eventToJson } from '../../services/codec/events.ts';
 import type { DomainEvent, EventType } from '../../services/domain/event.ts';
 import { deliveryId } from '../../services/domain/ids.ts';
-import type { Chance } from '../../services/domain/samples/chance.ts';
+import type { Chance } from '../../services/samples/chance.ts';
 import type { Exchange } from './delivery-checker.ts';
 import { eventOf } from './events.ts';
 import { eventually } from './eventually.ts';

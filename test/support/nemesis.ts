@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalKafka } from '../../scripts/local-kafka/cluster.ts';
-import type { Chance } from '../../services/domain/samples/chance.ts';
+import type { Chance } from '../../services/samples/chance.ts';
 import { clusterState, untilHealed, untilSettled } from './cluster-state.ts';
 import type { Fleet, FleetRole } from './kafka-fleet.ts';
 

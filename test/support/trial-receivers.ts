@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Chance } from '../../services/domain/samples/chance.ts';
+import type { Chance } from '../../services/samples/chance.ts';
 import type { Exchange } from './delivery-checker.ts';
 import { type Arrival, CONNECTION_ENDED, NEVER_ANSWERED } from './logging-receiver.ts';
 

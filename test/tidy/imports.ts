@@ -36,7 +36,7 @@ const STATIONS = ['api', 'router', 'sender', 'recorder'] as const;
 const PARTS: readonly Part[] = [
   {
     name: 'the samples',
-    files: /^services\/domain\/samples(\/|\.ts$)/,
+    files: /^services\/samples\//,
     parts: ['domain'],
     packages: ['node:crypto', '@noble/hashes', '@scure/base'],
     instead: 'Samples are pure and deterministic: pass in what they need.',
@@ -70,6 +70,12 @@ const PARTS: readonly Part[] = [
     parts: ['domain'],
     packages: [],
     instead: 'A port speaks of the domain only, so that any engine can stand behind it.',
+  },
+  {
+    name: 'the store chooser',
+    files: /^services\/store\/open\.ts$/,
+    parts: ['foundation', 'the store port', 'a store engine'],
+    instead: 'It chooses an engine and does nothing else.',
   },
   {
     name: 'the store port',
@@ -117,17 +123,30 @@ const PARTS: readonly Part[] = [
       ...STATION_MAY,
       'observability',
       'the broker chooser',
-      'a store engine',
+      'the store chooser',
+      'the operator commands',
       ...STATIONS.map((name) => `the ${name} station`),
     ],
-    instead: 'Only services/broker/open.ts chooses a broker engine; main.ts asks it.',
+    instead: 'Only services/broker/open.ts and services/store/open.ts choose engines; main.ts asks them.',
+  },
+  {
+    name: 'the operator commands',
+    files: /^services\/operator\/commands\//,
+    parts: [...STATION_MAY, 'the api station'],
+    instead: 'Commands run in the service: they know what a station knows.',
   },
   {
     name: 'the operator',
     files: /^services\/operator(\.ts$|\/)/,
-    parts: [...STATION_MAY, 'the broker chooser', 'a store engine', 'the api station'],
+    parts: [
+      ...STATION_MAY,
+      'the broker chooser',
+      'the store chooser',
+      'the operator commands',
+      'the api station',
+    ],
     instead:
-      'Only services/broker/open.ts chooses a broker engine, and only services/main.ts wires stations.',
+      'services/broker/open.ts and services/store/open.ts choose engines, and only services/main.ts wires stations.',
   },
   {
     name: 'the sandbox command',

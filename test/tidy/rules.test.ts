@@ -43,7 +43,8 @@ describe('imports', () => {
         "import type { Clock } from '../process/clock.ts';",
         /domain.*foundation.*pure/,
       ],
-      ['services/domain/a.ts', "import { b } from './samples/b.ts';", /domain must not import/],
+      ['services/domain/a.ts', "import { b } from '../samples/b.ts';", /domain must not import/],
+      ['services/api/a.ts', "import { b } from '../operator/commands/b.ts';", /api station must not/],
       [
         'services/telemetry/a.ts',
         "import type { A } from '../domain/event.ts';",
@@ -66,7 +67,7 @@ describe('imports', () => {
       [
         'services/main.ts',
         "import { b } from './broker/sqlite/b.ts';",
-        /Only services\/broker\/open\.ts chooses/,
+        /services\/store\/open\.ts choose engines/,
       ],
       ['services/domain/a.ts', "import { b } from '../b.ts';", /Nothing imports tests/],
       ['simulator/cli.ts', "import { b } from '../scripts/b.ts';", /Nothing imports tests, scripts/],
@@ -80,8 +81,8 @@ describe('imports', () => {
     [
       ['services/domain/a.ts', "import { createHmac } from 'node:crypto'; import { b } from './b.ts';"],
       [
-        'services/domain/samples/a.ts',
-        "import { sha256 } from '@noble/hashes/sha2.js'; import '../event.ts';",
+        'services/samples/a.ts',
+        "import { sha256 } from '@noble/hashes/sha2.js'; import '../domain/event.ts';",
       ],
       ['services/codec/a.ts', "import avsc from 'avsc'; import type { A } from '../domain/event.ts';"],
       [

@@ -53,7 +53,8 @@ async function start(session: Session): Promise<Hookrail> {
   const { settings } = session;
   const { environment } = session.surroundings;
   const dataDir = resolve(settings.dataDir);
-  mkdirSync(dataDir, { recursive: true });
+  // It will hold databases and keys: for its owner only, as the service wants it.
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   await openAuthority(dataDir);
   const keyRing = environment.HOOKRAIL_KEYRING || join(dataDir, 'keyring.json');
   await ensureKeyRing(keyRing, environment);

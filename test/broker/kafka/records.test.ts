@@ -17,7 +17,7 @@ import { taskCodec } from '../../../services/codec/records.ts';
 import { EVENT_TYPES } from '../../../services/domain/event.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
-import { ALL_KINDS } from '../../domain/sample-options.ts';
+import { ALL_KINDS } from '../../samples/sample-options.ts';
 import * as records from '../../support/broker-records.ts';
 import { eventOf } from '../../support/events.ts';
 import { type FakeRegistry, startFakeRegistry } from '../../support/fake-registry.ts';

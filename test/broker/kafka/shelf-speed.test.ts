@@ -5,9 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type LocalKafka, startLocalKafka } from '../../../scripts/local-kafka/cluster.ts';
-import { runBrokerCommand } from '../../../services/api/operator/broker-commands.ts';
 import type { Shelf } from '../../../services/broker/broker.ts';
 import type { DeadLetter } from '../../../services/domain/journal.ts';
+import { runBrokerCommand } from '../../../services/operator/commands/broker-commands.ts';
 import { quarantined } from '../../support/broker-records.ts';
 import { eventOf } from '../../support/events.ts';
 import { describeWhereKafkaStarts } from '../../support/kafka.ts';

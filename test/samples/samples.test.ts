@@ -18,12 +18,12 @@ import {
   validEip55,
   validSolanaAddress,
   validTronAddress,
-} from '../../services/domain/samples/chains.ts';
-import { makeNuban, validAba, validIban, validNuban } from '../../services/domain/samples/check-digits.ts';
-import { SampleChoiceError } from '../../services/domain/samples/choice-error.ts';
-import { fiatDecimals, toUnits } from '../../services/domain/samples/money.ts';
-import { SAMPLE_LOCALES } from '../../services/domain/samples/names.ts';
-import { type SampleOptions, sampleEvent, sampleId } from '../../services/domain/samples/sample.ts';
+} from '../../services/samples/chains.ts';
+import { makeNuban, validAba, validIban, validNuban } from '../../services/samples/check-digits.ts';
+import { SampleChoiceError } from '../../services/samples/choice-error.ts';
+import { fiatDecimals, toUnits } from '../../services/samples/money.ts';
+import { SAMPLE_LOCALES } from '../../services/samples/names.ts';
+import { type SampleOptions, sampleEvent, sampleId } from '../../services/samples/sample.ts';
 import { sampleOptions } from './sample-options.ts';
 
 const OPTIONS: SampleOptions = {

@@ -1,7 +1,7 @@
 import type { Argv } from 'yargs';
-import { OperatorError } from '../api/operator/commands.ts';
-import { type ClusterCommands, clusterCommands } from '../broker/open.ts';
-import type { Config } from '../config/config.ts';
+import { type ClusterCommands, clusterCommands } from '../../broker/open.ts';
+import type { Config } from '../../config/config.ts';
+import { OperatorError } from '../commands/commands.ts';
 import type { GlobalOptions } from './execute.ts';
 
 /** The processes of a deployment, each with a user of its own. */

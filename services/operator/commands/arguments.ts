@@ -1,8 +1,8 @@
+import type { Environment } from '../../api/auth.ts';
 import type { KeyRing } from '../../keys/keyring.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Random } from '../../process/random.ts';
 import type { Store } from '../../store/store.ts';
-import type { Environment } from '../auth.ts';
 import type { Shelves } from './erase-entity.ts';
 
 /** An operator's command cannot be carried out; the message gives the reason and the remedy. */

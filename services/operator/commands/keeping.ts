@@ -1,8 +1,8 @@
+import { timestamp } from '../../api/endpoint-json.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { KeyRing } from '../../keys/keyring.ts';
 import type { AuditEntry } from '../../store/keeping.ts';
 import { CursorInvalid, type Store } from '../../store/store.ts';
-import { timestamp } from '../endpoint-json.ts';
 import {
   type Arguments,
   type Command,

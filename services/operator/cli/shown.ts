@@ -1,4 +1,4 @@
-import { visible, visibleLines } from '../domain/text/visible-text.ts';
+import { visible, visibleLines } from '../../domain/text/visible-text.ts';
 
 /** Returns a command's result as it is printed. */
 export function shown(result: unknown, output: 'text' | 'json'): string {

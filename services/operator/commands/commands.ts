@@ -1,7 +1,7 @@
+import { timestamp, timestampOrNull } from '../../api/endpoint-json.ts';
 import { apiKeyHint, hashApiKey, newApiKey } from '../../domain/api-key.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { ApiKey, Store } from '../../store/store.ts';
-import { timestamp, timestampOrNull } from '../endpoint-json.ts';
 import { type Arguments, type Command, flag, type OperatorDeps, OperatorError, text } from './arguments.ts';
 import { KEEPING_COMMANDS } from './keeping.ts';
 import { REPLAY_COMMANDS } from './replays.ts';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import type { Argv } from 'yargs';
-import { QUARANTINE_REASONS } from '../domain/quarantine.ts';
+import { QUARANTINE_REASONS } from '../../domain/quarantine.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
 
 const PAGE = {

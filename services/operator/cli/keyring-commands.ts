@@ -1,6 +1,6 @@
 import type { Argv } from 'yargs';
-import { OperatorError } from '../api/operator/arguments.ts';
-import { addKey, createRing, fingerprint, readRing, removeKey } from '../keys/keyring-file.ts';
+import { addKey, createRing, fingerprint, readRing, removeKey } from '../../keys/keyring-file.ts';
+import { OperatorError } from '../commands/arguments.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
 
 /** The number of endpoints and stored responses that each key seals, from the store. */

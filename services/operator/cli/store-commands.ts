@@ -1,5 +1,5 @@
 import type { Argv } from 'yargs';
-import type { Arguments } from '../api/operator/commands.ts';
+import type { Arguments } from '../commands/commands.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
 
 /** `merchants …` */

@@ -1,7 +1,7 @@
+import { timestamp } from '../../api/endpoint-json.ts';
 import type { Broker, Requeued, Shelf } from '../../broker/broker.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
 import { QUARANTINE_REASONS, type Quarantined, type QuarantineReason } from '../../domain/quarantine.ts';
-import { timestamp } from '../endpoint-json.ts';
 import { type Arguments, limitOf, OperatorError, timeOf } from './arguments.ts';
 
 /** Operator commands on the broker's shelves. */

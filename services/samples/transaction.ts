@@ -1,4 +1,4 @@
-import type { EventData } from '../event.ts';
+import type { EventData } from '../domain/event.ts';
 import { countriesOf, currencyOf, sampleAccount } from './bank-accounts.ts';
 import { minimumOf, sampleAddress, sampleTransactionHash, tokenDecimals, tokensOf } from './chains.ts';
 import { Chance } from './chance.ts';

@@ -1,5 +1,5 @@
-import type { BrokerCommand } from '../api/operator/broker-commands.ts';
-import type { Arguments, OperatorCommand } from '../api/operator/commands.ts';
+import type { BrokerCommand } from '../commands/broker-commands.ts';
+import type { Arguments, OperatorCommand } from '../commands/commands.ts';
 
 /** The options of every command, with yargs' own arguments. */
 export interface GlobalOptions {

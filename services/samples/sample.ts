@@ -5,10 +5,10 @@
  * A *subject* is what an event is about: one transaction, one ledger, one screening. Events with the same entity,
  * subject and choices share ids, amounts, accounts and hashes, so a transaction keeps them through its subTypes.
  */
-import { entityKindsOf, fieldsOf, isShown, SUB_TYPES } from '../catalog/catalog.ts';
-import { API_VERSION_DEFAULT } from '../endpoint.ts';
-import type { DomainEvent, EntityKind, EventData, EventType } from '../event.ts';
-import { uuidV5 } from '../ids.ts';
+import { entityKindsOf, fieldsOf, isShown, SUB_TYPES } from '../domain/catalog/catalog.ts';
+import { API_VERSION_DEFAULT } from '../domain/endpoint.ts';
+import type { DomainEvent, EntityKind, EventData, EventType } from '../domain/event.ts';
+import { uuidV5 } from '../domain/ids.ts';
 import * as accounts from './accounts.ts';
 import { mustBeOneOf } from './choice-error.ts';
 import * as identity from './identity.ts';

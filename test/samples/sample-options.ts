@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { entityKindsOf, SUB_TYPES } from '../../services/domain/catalog/catalog.ts';
 import { type DomainEvent, EVENT_TYPES } from '../../services/domain/event.ts';
 import { uuidV5 } from '../../services/domain/ids.ts';
-import { FIAT_CURRENCIES } from '../../services/domain/samples/bank-accounts.ts';
-import { CHAIN_NAMES, tokensOf } from '../../services/domain/samples/chains.ts';
-import { type SampleOptions, sampleEvent } from '../../services/domain/samples/sample.ts';
+import { FIAT_CURRENCIES } from '../../services/samples/bank-accounts.ts';
+import { CHAIN_NAMES, tokensOf } from '../../services/samples/chains.ts';
+import { type SampleOptions, sampleEvent } from '../../services/samples/sample.ts';
 
 /** Every type with every subType of it. */
 export const ALL_KINDS = EVENT_TYPES.flatMap((type) => SUB_TYPES[type].map((subType) => ({ type, subType })));

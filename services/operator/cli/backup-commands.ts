@@ -1,7 +1,7 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Argv } from 'yargs';
-import { OperatorError } from '../api/operator/commands.ts';
-import { restoreSqliteStore } from '../store/sqlite/maintenance/restore.ts';
+import { restoreStore } from '../../store/open.ts';
+import { OperatorError } from '../commands/commands.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
 
 /** The data directory of the store, and where to print a result. */
@@ -29,14 +29,14 @@ export function storeCommands(
       'Put a backup in the store’s place; the service must be stopped',
       (restore) =>
         restore.positional('from', { type: 'string', demandOption: true, describe: 'A backup of the store' }),
-      (argv) => print(restored(join(dataDir(argv), 'store.db'), argv.from)),
+      (argv) => print(restored(dataDir(argv), argv.from)),
     )
     .demandCommand(1, 'say what to do with the store: backup, restore');
 }
 
-function restored(file: string, from: string): string {
+function restored(dataDir: string, from: string): string {
   try {
-    const { keptAs } = restoreSqliteStore(file, from);
+    const { file, keptAs } = restoreStore({ dataDir }, from);
     const kept = keptAs === null ? '' : `; what was there is kept as ${keptAs}`;
     return `restored ${file} from ${from}${kept}\nAPI keys that were revoked after the backup are valid again: see keys list`;
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Argv } from 'yargs';
-import { EVENT_TYPES } from '../domain/event.ts';
-import { REPLAY_KINDS } from '../domain/replay.ts';
+import { EVENT_TYPES } from '../../domain/event.ts';
+import { REPLAY_KINDS } from '../../domain/replay.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
 
 /** `replay start|list|get|cancel`: sends missed events again, for all merchants or one. */

@@ -1,6 +1,6 @@
 import { request } from 'undici';
-import { OperatorError } from '../api/operator/commands.ts';
-import { STREAM_NAMES } from '../broker/broker.ts';
+import { STREAM_NAMES } from '../../broker/broker.ts';
+import { OperatorError } from '../commands/commands.ts';
 
 /** The requests that need no token: readiness and metrics. */
 

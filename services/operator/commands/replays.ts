@@ -1,8 +1,8 @@
+import { timestamp, timestampOrNull } from '../../api/endpoint-json.ts';
+import { countMissed } from '../../api/replays/missed-page.ts';
 import { EVENT_TYPES, type EventType } from '../../domain/event.ts';
 import { REPLAY_KINDS } from '../../domain/replay.ts';
 import type { ReplayRecord, ReplayScope } from '../../store/replays.ts';
-import { timestamp, timestampOrNull } from '../endpoint-json.ts';
-import { countMissed } from '../replays/missed-page.ts';
 import {
   type Arguments,
   type Command,

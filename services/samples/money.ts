@@ -1,4 +1,4 @@
-import { canonicalDecimal } from '../text/decimal.ts';
+import { canonicalDecimal } from '../domain/text/decimal.ts';
 import { SampleChoiceError } from './choice-error.ts';
 
 /** Exact arithmetic: amounts are integers of their smallest unit (`decimals` places). */

@@ -1,4 +1,4 @@
-import type { EventData } from '../event.ts';
+import type { EventData } from '../domain/event.ts';
 import { Chance } from './chance.ts';
 import { corporateName, emailAddress } from './names.ts';
 import type { SampleThing } from './sample.ts';
