@@ -20,6 +20,8 @@ import { systemRandom } from './process/random.ts';
 import { runProcess } from './process/run-process.ts';
 import { startRecorder } from './recorder/recorder.ts';
 import { runRetention } from './recorder/retention.ts';
+import { startRelay } from './relay/relay.ts';
+import { Replayer } from './replayer/replayer.ts';
 import { startRouter } from './router/router.ts';
 import { openTransport } from './sender/http/transport.ts';
 import { startSender } from './sender/sender.ts';
@@ -207,8 +209,13 @@ function openDataDir(dataDir: string, log: Logger): void {
 
 async function startServing(deps: StationDeps & { readonly store: Store }) {
   const { config, lifecycle } = deps;
+  const relay = await startRelay(deps);
+  lifecycle.onStop('relay', () => relay.stop());
+  const replayer = new Replayer({ ...deps, pace: { perSecondMax: config.replayPerSecond } });
+  lifecycle.onStop('replayer', () => replayer.stop());
   const api = await startApi({
     ...deps,
+    relay,
     random: systemRandom,
     environment: config.environment,
     options: { ...config.api, egress: egressOf(config) },

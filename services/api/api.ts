@@ -1,12 +1,11 @@
 /**
- * The api station: the merchants' REST API, event intake over HTTP for producers, the relay that publishes directory
- * changes from the store, and the runner of replays. openapi.yaml describes the API; requests are validated against it.
+ * The api station: the merchants' REST API, and event intake over HTTP for producers. openapi.yaml describes the API;
+ * requests are validated against it.
  */
 import type { AddressInfo } from 'node:net';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Registry } from 'prom-client';
 import type { Broker } from '../broker/broker.ts';
-import type { Directory } from '../domain/directory.ts';
 import type { KeyRing } from '../keys/keyring.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Descriptors } from '../process/descriptors.ts';
@@ -21,9 +20,6 @@ import { apiHeaders, mountDocs } from './docs.ts';
 import type { RunningKeys } from './idempotency.ts';
 import { ApiError, problemHandler } from './problem.ts';
 import { limitPerMinute, type RateLimit } from './rate-limit.ts';
-import { reconcile, told } from './reconcile.ts';
-import { Relay } from './relay.ts';
-import { ReplayRunner } from './replays/replay-runner.ts';
 import { requestLog } from './request-log.ts';
 import { readTargets, refuseMalformedTargets } from './request-target.ts';
 import { deleteEndpoint, rotateSecret, updateEndpoint } from './routes/change-endpoint.ts';
@@ -42,9 +38,8 @@ export type { ApiOptions } from './context.ts';
 
 export interface ApiDeps {
   readonly store: Store;
-  /** Caught up with the DIRECTORY stream. */
-  readonly directory: Pick<Directory, 'newest' | 'all'>;
-  readonly broker: Pick<Broker, 'publishEvents' | 'publishTasks' | 'publishDirectory' | 'status'>;
+  readonly relay: ApiContext['relay'];
+  readonly broker: Pick<Broker, 'publishEvents' | 'publishTasks'>;
   readonly keyRing: KeyRing;
   readonly clock: Clock;
   readonly random: Random;
@@ -58,32 +53,23 @@ export interface ApiDeps {
 export interface Api {
   readonly url: string;
   readonly port: number;
-  /** Stops listening, gives running requests some time to finish, then stops the relay. May be called twice. */
+  /** Stops listening, gives running requests some time to finish, and releases what the API holds. May be called twice. */
   stop(): Promise<void>;
 }
 
 /** Starts the station. Rejects with ConfigError when the port cannot be listened on. */
 export async function startApi(deps: ApiDeps): Promise<Api> {
-  const untold = await reconcile(deps);
   const limits = { ...API_LIMITS, ...deps.options.limits };
-  const relay = new Relay(deps);
   const stopping = new AbortController();
-  const { app, limiters } = createApp({ ...deps, limits, relay, stopping: stopping.signal }, deps);
+  const { app, limiters } = createApp({ ...deps, limits, stopping: stopping.signal }, deps);
   const server = createApiServer(readTargets(app), limits, {
     random: deps.random,
     isShort: () => deps.descriptors?.isShort ?? false,
   });
-  const pace = { perSecondMax: deps.options.replayPerSecond, afterChangeMs: limits.replayAfterChangeMs };
-  const replays = new ReplayRunner({ ...deps, pace });
-  const release = async () => {
-    for (const limiter of limiters) limiter.stop();
-    await Promise.all([relay.stop(), replays.stop()]);
-  };
   try {
-    await told(untold, deps);
     await listen(server, deps.options.host, deps.options.port, 'HOOKRAIL_API_PORT');
   } catch (error) {
-    await release();
+    for (const limiter of limiters) limiter.stop();
     throw error;
   }
   const { port } = server.address() as AddressInfo;
@@ -94,7 +80,9 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
     port,
     stop: () => {
       stopping.abort();
-      stopped ??= drainServer(server, limits.stopGraceMs, deps.clock).then(release);
+      stopped ??= drainServer(server, limits.stopGraceMs, deps.clock).then(() => {
+        for (const limiter of limiters) limiter.stop();
+      });
       return stopped;
     },
   };

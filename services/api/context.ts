@@ -6,7 +6,6 @@ import type { Random } from '../process/random.ts';
 import type { Store } from '../store/store.ts';
 import type { Environment } from './auth.ts';
 import { ApiError, BrokerUnavailable } from './problem.ts';
-import type { Relay } from './relay.ts';
 
 export interface ApiOptions {
   readonly host: string;
@@ -18,8 +17,6 @@ export interface ApiOptions {
   readonly testRateLimitPerMinute: number;
   /** The most endpoints of a merchant. */
   readonly endpointQuota: number;
-  /** The most deliveries per second that replays make. */
-  readonly replayPerSecond: number;
   readonly limits?: Partial<ApiLimits>;
 }
 
@@ -42,8 +39,6 @@ export interface ApiLimits {
   readonly testWaitSecondsMax: number;
   /** The time that running requests get after stop was called. */
   readonly stopGraceMs: number;
-  /** The pause between an endpoint's last change and a replay's start: every sender knows by then that it is active. */
-  readonly replayAfterChangeMs: number;
   /** The time that the response to an Idempotency-Key is kept. */
   readonly answersKeptMs: number;
 }
@@ -59,7 +54,6 @@ export const API_LIMITS: ApiLimits = {
   recordedWaitMs: 1000,
   testWaitSecondsMax: 30,
   stopGraceMs: 5000,
-  replayAfterChangeMs: 2000,
   answersKeptMs: 24 * 3600 * 1000,
 };
 
@@ -73,7 +67,8 @@ export interface ApiContext {
   readonly environment: Environment;
   readonly options: ApiOptions;
   readonly limits: ApiLimits;
-  readonly relay: Relay;
+  /** Publishes directory changes. `published` resolves true once a change is on the stream, false after `timeoutMs`. */
+  readonly relay: { published(outboxId: number, timeoutMs: number): Promise<boolean> };
   /** Fires when the station stops: waiting requests then respond with what they have. */
   readonly stopping: AbortSignal;
 }

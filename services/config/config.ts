@@ -146,8 +146,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       rateLimitPerMinute: values.HOOKRAIL_RATE_LIMIT_PER_MINUTE,
       testRateLimitPerMinute: values.HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE,
       endpointQuota: values.HOOKRAIL_ENDPOINT_QUOTA,
-      replayPerSecond: values.HOOKRAIL_REPLAY_PER_SECOND,
     },
+    replayPerSecond: values.HOOKRAIL_REPLAY_PER_SECOND,
     operations: { host: values.HOOKRAIL_OPS_HOST, port: values.HOOKRAIL_OPS_PORT },
     sender: {
       retryScale: values.HOOKRAIL_RETRY_SCALE,

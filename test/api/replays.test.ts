@@ -18,7 +18,7 @@ let events: DomainEvent[];
 const SINCE = new Date(Date.now() - 3_600_000).toISOString();
 
 beforeAll(async () => {
-  api = await startTestApi({ limits: { replayAfterChangeMs: 0 } });
+  api = await startTestApi({ replayPace: { afterChangeMs: 0 } });
   recorded = await startRecorded(api, ['replay']);
 });
 afterAll(async () => {

@@ -18,8 +18,8 @@ const WRITTEN_AFTER_MS = 5000;
 const COMMITTED_MS = 2000;
 const AGAIN_MS_MAX = 30_000;
 
-vi.mock('../../services/broker/kafka/producer.ts', async (importOriginal) => {
-  const original = await importOriginal<typeof import('../../services/broker/kafka/producer/producer.ts')>();
+vi.mock(import('../../services/broker/kafka/producer/producer.ts'), async (importOriginal) => {
+  const original = await importOriginal();
   class HastyProducer extends original.KafkaProducer {
     override async send(record: OutgoingRecord, giveUpMs?: number): Promise<Sent> {
       if (!planted.acknowledgesFirst) return super.send(record, giveUpMs);

@@ -22,8 +22,8 @@ const TURN_MS = 2000;
 
 const planted = vi.hoisted(() => ({ measuresByTheWallClock: false }));
 
-vi.mock('../../services/broker/kafka/seen-tasks.ts', async (importOriginal) => {
-  const original = await importOriginal<typeof import('../../services/broker/kafka/seen/seen-tasks.ts')>();
+vi.mock(import('../../services/broker/kafka/seen/seen-tasks.ts'), async (importOriginal) => {
+  const original = await importOriginal();
   class WallClockSeenTasks extends original.SeenTasks {
     readonly #milliseconds: number;
     readonly #appended = new Map<string, number>();

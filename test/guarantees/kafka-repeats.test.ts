@@ -25,8 +25,8 @@ const ENTITY = '22222222-2222-4222-8222-222222222222';
 
 const planted = vi.hoisted(() => ({ forgetsWindow: false, takesAll: false }));
 
-vi.mock('../../services/broker/kafka/seen/seen-events.ts', async (importOriginal) => {
-  const original = await importOriginal<typeof import('../../services/broker/kafka/seen/seen-events.ts')>();
+vi.mock(import('../../services/broker/kafka/seen/seen-events.ts'), async (importOriginal) => {
+  const original = await importOriginal();
   class BuggySeenEvents extends original.SeenEvents {
     override assigned(...given: Parameters<InstanceType<typeof original.SeenEvents>['assigned']>): void {
       super.assigned(...given);

@@ -6,8 +6,8 @@
  */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { REPLAY_PACE } from '../../services/api/replays/turns.ts';
 import { ATTEMPTS_MAX } from '../../services/domain/retry.ts';
+import { REPLAY_PACE } from '../../services/replayer/turns.ts';
 import { jsonEventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';

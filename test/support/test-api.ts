@@ -10,6 +10,9 @@ import { Directory } from '../../services/domain/directory.ts';
 import { KeyRing } from '../../services/keys/keyring.ts';
 import { type Clock, systemClock } from '../../services/process/clock.ts';
 import { systemRandom } from '../../services/process/random.ts';
+import { startRelay } from '../../services/relay/relay.ts';
+import { Replayer } from '../../services/replayer/replayer.ts';
+import type { ReplayPace } from '../../services/replayer/turns.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../services/store/store.ts';
 import { checkResponse } from './openapi-check.ts';
@@ -17,6 +20,7 @@ import { checkResponse } from './openapi-check.ts';
 /** The API on real engines, for tests of its answers. Nobody sends and nobody records unless a test does. */
 export interface TestApi {
   readonly api: Api;
+  readonly replayer: Replayer;
   readonly store: Store;
   readonly broker: SqliteBroker;
   readonly keyRing: KeyRing;
@@ -55,10 +59,12 @@ export const ENDPOINTS = '/merchant/webhook-endpoints';
 
 export interface TestApiOptions extends Partial<ApiOptions> {
   readonly environment?: 'sandbox' | 'production';
+  readonly replayPace?: Partial<ReplayPace>;
 }
 
 export async function startTestApi({
   environment = 'sandbox',
+  replayPace,
   ...options
 }: TestApiOptions = {}): Promise<TestApi> {
   const dataDir = await mkdtemp(join(tmpdir(), 'hookrail-api-'));
@@ -78,16 +84,15 @@ export async function startTestApi({
   const { merchantId, foreignMerchantId, keys, keyIds } = await makeKeys(store, clock, environment);
   const directory = new Directory();
   await broker.followDirectory((change) => void directory.apply(change));
+  const deps = { store, broker, directory, clock, log, registry };
+  const relay = await startRelay(deps);
+  const replayer = new Replayer({ ...deps, pace: { perSecondMax: 100_000, ...replayPace } });
   const api = await startApi({
-    store,
-    broker,
-    directory,
+    ...deps,
+    relay,
     keyRing,
-    clock,
     random: systemRandom,
     environment,
-    log,
-    registry,
     options: {
       host: '127.0.0.1',
       port: 0,
@@ -95,12 +100,12 @@ export async function startTestApi({
       rateLimitPerMinute: 100_000,
       testRateLimitPerMinute: 100_000,
       endpointQuota: 100,
-      replayPerSecond: 100_000,
       ...options,
       // Nobody records here.
       limits: { recordedWaitMs: 0, ...options.limits },
     },
   }).catch(async (error: unknown) => {
+    await Promise.all([relay.stop(), replayer.stop()]);
     await broker.close();
     await store.close();
     throw error;
@@ -109,12 +114,13 @@ export async function startTestApi({
     callApi(api.url, keys.own, method, path, callOptions);
   const close = async () => {
     await api.stop();
+    await Promise.all([relay.stop(), replayer.stop()]);
     await broker.close();
     await store.close();
     await rm(dataDir, { recursive: true, force: true });
   };
   const who = { merchantId, foreignMerchantId, keys, keyIds };
-  return { api, store, broker, keyRing, clock, registry, logged, ...who, call, close };
+  return { api, replayer, store, broker, keyRing, clock, registry, logged, ...who, call, close };
 }
 
 async function callApi(

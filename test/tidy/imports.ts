@@ -27,11 +27,11 @@ const ENGINE_INSTEAD =
 const station = (name: string): Part => ({
   name: `the ${name} station`,
   files: new RegExp(`^services/${name}/`),
-  parts: STATION_MAY,
+  parts: [...STATION_MAY, 'the count of a replay'],
   instead: STATION_INSTEAD,
 });
 
-const STATIONS = ['api', 'router', 'sender', 'recorder'] as const;
+const STATIONS = ['api', 'router', 'sender', 'recorder', 'relay', 'replayer'] as const;
 
 const PARTS: readonly Part[] = [
   {
@@ -109,6 +109,13 @@ const PARTS: readonly Part[] = [
     parts: ['domain', 'foundation', 'codec', 'the store port'],
     instead: ENGINE_INSTEAD,
   },
+  {
+    // Asked for by the api and the operator before a replay starts, and by the replayer.
+    name: 'the count of a replay',
+    files: /^services\/replayer\/count-missed\.ts$/,
+    parts: STATION_MAY,
+    instead: STATION_INSTEAD,
+  },
   ...STATIONS.map(station),
   {
     name: 'observability',
@@ -132,7 +139,7 @@ const PARTS: readonly Part[] = [
   {
     name: 'the operator commands',
     files: /^services\/operator\/commands\//,
-    parts: [...STATION_MAY, 'the api station'],
+    parts: [...STATION_MAY, 'the api station', 'the count of a replay'],
     instead: 'Commands run in the service: they know what a station knows.',
   },
   {

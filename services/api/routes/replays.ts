@@ -1,6 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import type { EventType } from '../../domain/event.ts';
 import type { ReplayKind } from '../../domain/replay.ts';
+import { countMissed } from '../../replayer/count-missed.ts';
 import type { ReplayRecord, ReplayScope } from '../../store/replays.ts';
 import { CursorInvalid, type EndpointRecord } from '../../store/store.ts';
 import { type ApiContext, wholeNow } from '../context.ts';
@@ -8,7 +9,6 @@ import { timestamp, timestampOrNull } from '../endpoint-json.ts';
 import { type Answer, idempotently, type Remember, type RunningKeys, sendJson } from '../idempotency.ts';
 import { cursorInvalid, page, queryOf } from '../pagination.ts';
 import { ApiError } from '../problem.ts';
-import { countMissed } from '../replays/missed-page.ts';
 import { timeOf } from './read-deliveries.ts';
 import { findEndpoint, PAGE_DEFAULT, pathId } from './read-endpoints.ts';
 import { requireActive } from './resend-delivery.ts';

@@ -4,7 +4,7 @@ import type { EndpointRecord } from '../../store/store.ts';
 import { type ApiContext, wholeNow } from '../context.ts';
 import { type Answer, idempotently, type RunningKeys } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
-import { publishRequested } from '../requested-task.ts';
+import { publishRequested } from '../publish-requested.ts';
 import { findEndpoint, pathId } from './read-endpoints.ts';
 
 /**

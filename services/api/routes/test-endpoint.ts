@@ -4,13 +4,14 @@ import { type ApiVersion, subscribes } from '../../domain/endpoint.ts';
 import type { DomainEvent, EntityKind, EventType } from '../../domain/event.ts';
 import { requestedDeliveryId } from '../../domain/ids.ts';
 import type { Merchant } from '../../domain/merchant.ts';
+import type { RequestedDelivery } from '../../domain/requested-task.ts';
 import { renderBody } from '../../domain/versions/render.ts';
 import { sampleEvent } from '../../samples/sample.ts';
 import type { EndpointRecord } from '../../store/store.ts';
 import { type ApiContext, wholeNow } from '../context.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
-import { publishRequested, type RequestedDelivery } from '../requested-task.ts';
+import { publishRequested } from '../publish-requested.ts';
 import { rounded } from './read-deliveries.ts';
 import { findEndpoint } from './read-endpoints.ts';
 

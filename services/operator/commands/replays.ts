@@ -1,7 +1,7 @@
 import { timestamp, timestampOrNull } from '../../api/endpoint-json.ts';
-import { countMissed } from '../../api/replays/missed-page.ts';
 import { EVENT_TYPES, type EventType } from '../../domain/event.ts';
 import { REPLAY_KINDS } from '../../domain/replay.ts';
+import { countMissed } from '../../replayer/count-missed.ts';
 import type { ReplayRecord, ReplayScope } from '../../store/replays.ts';
 import {
   type Arguments,

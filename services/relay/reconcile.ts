@@ -6,8 +6,8 @@ import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 const PAGE = 1000;
-const TOLD_MS_MAX = 30_000;
-const TOLD_LOOK_MS = 20;
+const PROPAGATED_MS_MAX = 30_000;
+const POLL_MS = 20;
 
 export interface ReconcileDeps {
   readonly store: Pick<Store, 'outbox'>;
@@ -17,16 +17,18 @@ export interface ReconcileDeps {
   readonly log: Logger;
 }
 
-/** Changes that the stream lacks. */
-export type Untold = readonly DirectoryChange[];
-
 /**
  * Makes store and DIRECTORY stream agree again, before the api serves. Normally they do; they differ when the stream is
  * another one (another engine, topics created anew) or the store is (restored from a backup). On both sides the higher
  * version of a key wins: changes that the stream lacks go to the outbox again, newer ones of the stream are copied to
  * the store, above all deletes. A store that never held anything copies nothing: it is new.
  */
-export async function reconcile({ store, directory, clock, log }: ReconcileDeps): Promise<Untold> {
+export async function reconcile({
+  store,
+  directory,
+  clock,
+  log,
+}: ReconcileDeps): Promise<readonly DirectoryChange[]> {
   const { lacking, ahead, known } = await compare(store, directory);
   const pending = await pendingIds(store);
   // Changes already in the outbox need no help.
@@ -35,16 +37,23 @@ export async function reconcile({ store, directory, clock, log }: ReconcileDeps)
     await store.outbox.addAgain(again.slice(from, from + PAGE));
   }
   if (again.length > 0) {
-    log.warn({ keys: again.length }, 'the directory stream lacks what the store has: publishing it again');
+    log.warn(
+      { keys: again.length },
+      'the directory stream lacks changes of the store: publishing them again',
+    );
   }
   for (const change of directory.all()) if (!known.has(change.id)) ahead.push(change);
   if (ahead.length > 0 && known.size === 0) {
-    const what =
-      'the directory stream has merchants and endpoints that this store, which is new, does not have';
-    log.warn({ keys: ahead.length }, `${what}: if the old store was lost, stop and restore a backup of it`);
+    log.warn(
+      { keys: ahead.length },
+      'the directory stream has merchants and endpoints that this new store lacks: if the previous store was lost, stop and restore a backup',
+    );
   } else if (ahead.length > 0) {
     await store.outbox.adopt(ahead, clock.wall());
-    log.warn({ keys: ahead.length }, 'the directory stream was ahead of the store: the store has it now');
+    log.warn(
+      { keys: ahead.length },
+      'the directory stream was ahead of the store: its changes were copied to the store',
+    );
   }
   return lacking;
 }
@@ -53,17 +62,20 @@ export async function reconcile({ store, directory, clock, log }: ReconcileDeps)
  * Resolves when the changes have come back on the stream, so that no event is routed without them; after 30 s in any
  * case.
  */
-export async function told(
-  untold: Untold,
+export async function untilPropagated(
+  lacking: readonly DirectoryChange[],
   { directory, clock, log }: Omit<ReconcileDeps, 'store'>,
 ): Promise<void> {
-  let waiting = untold;
-  const isTold = () => {
+  let waiting = lacking;
+  const isPropagated = () => {
     waiting = waiting.filter((change) => (directory.newest(change)?.version ?? -1) < change.version);
     return waiting.length === 0;
   };
-  if (await lookUntil(clock, isTold, { everyMs: TOLD_LOOK_MS, atMostMs: TOLD_MS_MAX })) return;
-  log.warn({ keys: waiting.length }, 'the directory stream has not told back what was published: going on');
+  if (await lookUntil(clock, isPropagated, { everyMs: POLL_MS, atMostMs: PROPAGATED_MS_MAX })) return;
+  log.warn(
+    { keys: waiting.length },
+    'published directory changes have not come back on the stream: continuing without them',
+  );
 }
 
 interface Difference {

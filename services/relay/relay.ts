@@ -2,6 +2,7 @@ import type { Broker } from '../broker/broker.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { type ReconcileDeps, reconcile, untilPropagated } from './reconcile.ts';
 
 const BATCH = 200;
 /** Pauses after one failure, two, …, milliseconds; a success resets them. */
@@ -115,4 +116,15 @@ export class Relay {
     });
     await this.#deps.clock.sleep(pause, this.#stopping.signal);
   }
+}
+
+/**
+ * Brings store and DIRECTORY stream into agreement, and starts the relay. Resolves when the stream has what it lacked, so
+ * that no event is routed without it.
+ */
+export async function startRelay(deps: RelayDeps & ReconcileDeps): Promise<Relay> {
+  const lacking = await reconcile(deps);
+  const relay = new Relay(deps);
+  await untilPropagated(lacking, deps);
+  return relay;
 }

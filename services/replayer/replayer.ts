@@ -1,13 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import { Counter, type Registry } from 'prom-client';
-import type { Broker } from '../../broker/broker.ts';
-import { refusalOf } from '../../domain/outcome.ts';
-import type { ReplayCancelReason } from '../../domain/replay.ts';
-import type { Clock } from '../../process/clock.ts';
-import { lookUntil } from '../../process/look-until.ts';
-import type { ReplayRecord } from '../../store/replays.ts';
-import type { Store } from '../../store/store.ts';
-import type { Logger } from '../../telemetry/logger.ts';
+import type { Broker } from '../broker/broker.ts';
+import { refusalOf } from '../domain/outcome.ts';
+import type { ReplayCancelReason } from '../domain/replay.ts';
+import type { Clock } from '../process/clock.ts';
+import { lookUntil } from '../process/look-until.ts';
+import type { ReplayRecord } from '../store/replays.ts';
+import type { Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import { missedPage } from './missed-page.ts';
 import { REPLAY_PACE, type ReplayPace, Turns } from './turns.ts';
 
@@ -18,7 +18,7 @@ const FAILED_PAUSE_MS = 2000;
 const RECORDED_MS_MAX = 10_000;
 const RECORDED_POLL_MS = 100;
 
-export interface ReplayRunnerDeps {
+export interface ReplayerDeps {
   readonly store: Pick<Store, 'replays' | 'endpoints' | 'merchants' | 'log'>;
   readonly broker: Pick<Broker, 'publishTasks' | 'status'>;
   readonly clock: Clock;
@@ -32,8 +32,8 @@ export interface ReplayRunnerDeps {
  * page is published, then the replay's place is stored; so a crash repeats one page, whose ids are the same. turns.ts
  * sets the pace: never faster than the deliveries are attempted.
  */
-export class ReplayRunner {
-  readonly #deps: ReplayRunnerDeps;
+export class Replayer {
+  readonly #deps: ReplayerDeps;
   readonly #pace: ReplayPace;
   readonly #turns: Turns;
   readonly #stopping = new AbortController();
@@ -43,7 +43,7 @@ export class ReplayRunner {
   #wake = () => {};
 
   /** Starts at once: replays that an earlier process left unfinished go on. */
-  constructor(deps: ReplayRunnerDeps) {
+  constructor(deps: ReplayerDeps) {
     this.#deps = deps;
     this.#pace = { ...REPLAY_PACE, ...deps.pace };
     this.#turns = new Turns(this.#pace);

@@ -1,4 +1,4 @@
-import type { ReplayRecord } from '../../store/replays.ts';
+import type { ReplayRecord } from '../store/replays.ts';
 
 /** The pace of replays. All limits are per process. */
 export interface ReplayPace {

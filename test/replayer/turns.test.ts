@@ -1,6 +1,6 @@
 /** Whose turn it is among replays: each in turn, none faster than its deliveries are attempted, all within the pace. */
 import { expect, test } from 'vitest';
-import { REPLAY_PACE, type ReplayPace, Turns } from '../../services/api/replays/turns.ts';
+import { REPLAY_PACE, type ReplayPace, Turns } from '../../services/replayer/turns.ts';
 import type { ReplayRecord } from '../../services/store/replays.ts';
 
 const PACE: ReplayPace = { ...REPLAY_PACE, perSecondMax: 1000, underWayMax: 10, pageEvents: 10 };

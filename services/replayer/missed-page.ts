@@ -1,18 +1,13 @@
-import type { PublishedTask } from '../../broker/broker.ts';
-import { deliveryId, requestedDeliveryId } from '../../domain/ids.ts';
-import { wouldReceive } from '../../domain/replay.ts';
-import { ATTEMPTS_MAX } from '../../domain/retry.ts';
-import { renderBody } from '../../domain/versions/render.ts';
-import type { MissedEvent, ReplayRecord, ReplayScope } from '../../store/replays.ts';
-import type { EndpointRecord, Store } from '../../store/store.ts';
-import { type RequestedDelivery, requestedTask } from '../requested-task.ts';
+import type { PublishedTask } from '../broker/broker.ts';
+import { deliveryId, requestedDeliveryId } from '../domain/ids.ts';
+import { type RequestedDelivery, requestedTask } from '../domain/requested-task.ts';
+import { ATTEMPTS_MAX } from '../domain/retry.ts';
+import { renderBody } from '../domain/versions/render.ts';
+import type { MissedEvent, ReplayRecord } from '../store/replays.ts';
+import type { EndpointRecord, Store } from '../store/store.ts';
+import { endpointLookup, takes } from './count-missed.ts';
 
 type Stored = Pick<Store, 'replays' | 'endpoints' | 'merchants' | 'log'>;
-
-/** Events examined in one step of counting. */
-const COUNT_STEP = 1000;
-/** Counting stops at this number. */
-const COUNT_MAX = 1_000_000;
 
 /** The deliveries of one page of missed events. */
 export interface MissedPage {
@@ -21,23 +16,6 @@ export interface MissedPage {
   readonly leftOut: number;
   readonly next: string;
   readonly isLast: boolean;
-}
-
-/** Returns how many events a replay would send now, COUNT_MAX at most. */
-export async function countMissed(store: Stored, scope: ReplayScope): Promise<number> {
-  const endpointOf = endpointLookup(store);
-  let count = 0;
-  for (let place: string | null = null; count < COUNT_MAX; ) {
-    const page: Awaited<ReturnType<Store['replays']['missed']>> = await store.replays.missed(
-      scope,
-      place,
-      COUNT_STEP,
-    );
-    for (const event of page.events) if (takes(await endpointOf(event), event)) count += 1;
-    if (page.isLast) break;
-    place = page.next;
-  }
-  return Math.min(count, COUNT_MAX);
 }
 
 /**
@@ -65,20 +43,6 @@ export async function missedPage(
     next,
     isLast,
   };
-}
-
-/** Reads each endpoint once: a page's events have few. */
-function endpointLookup({ endpoints }: Stored) {
-  const known = new Map<string, Promise<EndpointRecord | undefined>>();
-  return ({ merchantId, endpointId }: MissedEvent): Promise<EndpointRecord | undefined> => {
-    const found = known.get(endpointId) ?? endpoints.get(merchantId, endpointId);
-    known.set(endpointId, found);
-    return found;
-  };
-}
-
-function takes(endpoint: EndpointRecord | undefined, event: MissedEvent): endpoint is EndpointRecord {
-  return endpoint !== undefined && wouldReceive(endpoint, event);
 }
 
 /**

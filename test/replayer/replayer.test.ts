@@ -6,8 +6,8 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ReplayRunner, type ReplayRunnerDeps } from '../../services/api/replays/replay-runner.ts';
-import { REPLAY_PACE } from '../../services/api/replays/turns.ts';
+import { Replayer, type ReplayerDeps } from '../../services/replayer/replayer.ts';
+import { REPLAY_PACE } from '../../services/replayer/turns.ts';
 import { eventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import {
@@ -29,8 +29,8 @@ let recorded: RecordedApi;
 
 beforeAll(async () => {
   api = await startTestApi();
-  // With its own runner: the tests have theirs.
-  await api.api.stop();
+  // The tests have replayers of their own.
+  await api.replayer.stop();
   recorded = await startRecorded(api, ['replay']);
   // What is sent a second time fails again, so that it goes on being missed.
   recorded.settle = (task) => [task.attemptsMax === 1 ? failed(task) : delivered(task)];
@@ -74,8 +74,8 @@ async function aReplay(changedAt = START) {
   return { sent, ended, onceEach };
 }
 
-function runner(change: { store?: object; broker?: object }): ReplayRunner {
-  const deps: ReplayRunnerDeps = {
+function runner(change: { store?: object; broker?: object }): Replayer {
+  const deps: ReplayerDeps = {
     store: { ...api.store, log: api.store.log, replays: { ...api.store.replays, ...change.store } },
     broker: {
       publishTasks: (tasks) => api.broker.publishTasks(tasks),
@@ -87,7 +87,7 @@ function runner(change: { store?: object; broker?: object }): ReplayRunner {
     registry: new Registry(),
     pace: { pageEvents: 25, perSecondMax: 100_000 },
   };
-  return new ReplayRunner(deps);
+  return new Replayer(deps);
 }
 
 /** Fails the first so many calls, before or after it did as told. */

@@ -1,0 +1,17 @@
+import { type RequestedDelivery, requestedTask } from '../domain/requested-task.ts';
+import { lookUntil } from '../process/look-until.ts';
+import { type ApiContext, published, wholeNow } from './context.ts';
+
+const LOOK_MS = 10;
+
+/**
+ * Publishes it, and waits a moment until the delivery log has it, so that a caller can read the delivery at once. It is
+ * delivered in any case.
+ */
+export async function publishRequested(context: ApiContext, asked: RequestedDelivery): Promise<void> {
+  const { broker, clock, limits, stopping, store } = context;
+  await published(broker.publishTasks([requestedTask(asked, wholeNow(clock))]));
+  const { merchantId, endpointId, deliveryId } = asked;
+  const isRecorded = async () => (await store.log.delivery(merchantId, endpointId, deliveryId)) !== undefined;
+  await lookUntil(clock, isRecorded, { everyMs: LOOK_MS, atMostMs: limits.recordedWaitMs, signal: stopping });
+}
