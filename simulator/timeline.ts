@@ -6,8 +6,7 @@ import { columns, type Output } from './output.ts';
 
 /**
  * A delivery's attempts as a timeline: what was made, with the gap before each, its status and latency; when the next
- * is due (`now`: milliseconds since the epoch); and what would follow if it failed (docs/specification.md, "Delivery
- * and retry").
+ * is due (`now`: milliseconds since the epoch); and what would follow if it failed.
  */
 export function timeline(delivery: DeliveryDetailAnswer, output: Output, now: number): string {
   const rows = delivery.attempts.map((attempt, i) => attemptRow(attempt, delivery.attempts[i - 1], output));

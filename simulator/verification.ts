@@ -15,10 +15,7 @@ export interface Check {
 }
 
 export interface Verdict {
-  /**
-   * All checks passed: a correct receiver takes the webhook. Otherwise it must discard it (docs/specification.md,
-   * "Webhook requests").
-   */
+  /** All checks passed: a correct receiver takes the webhook. Otherwise it must discard it. */
   readonly authentic: boolean;
   readonly checks: readonly Check[];
 }
@@ -31,9 +28,8 @@ export interface CapturedRequest {
 }
 
 /**
- * Does what a receiver has to do: compares the Authorization header with the secret (docs/specification.md, "Webhook
- * requests") and checks the Standard Webhooks signature and its age (docs/decisions.md, "Webhook requests").
- * `nowSeconds`: unix time.
+ * Does what a receiver has to do (docs/specification.md, "Webhook requests"): compares the Authorization header with
+ * the secret, and checks the Standard Webhooks signature and its age. `nowSeconds`: unix time.
  */
 export function verifyRequest(
   request: CapturedRequest,

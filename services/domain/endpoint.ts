@@ -24,15 +24,13 @@ export interface Endpoint {
   readonly status: EndpointStatus;
   readonly apiVersion: ApiVersion;
   readonly secret: SealedSecret;
-  /** Created by the single-URL operation of API 2.2.8 (docs/decisions.md, "API versions"). */
+  /** Created by the single-URL operation of API 2.2.8. */
   readonly legacy: boolean;
   /** Grows by one with every change. Each attempt records the version it used. */
   readonly version: number;
 }
 
-/**
- * Returns whether the filter lets the type through (docs/specification.md, "Event types": no filter means all types).
- */
+/** Returns whether the filter lets the type through; no filter means all types. */
 export function subscribes(endpoint: Pick<Endpoint, 'subscribedEvents'>, type: EventType): boolean {
   return endpoint.subscribedEvents === null || endpoint.subscribedEvents.includes(type);
 }

@@ -3,10 +3,7 @@
  * the event id; every id that hookrail derives from it is deterministic (ids.ts).
  */
 
-/**
- * All event types a filter may name (docs/specification.md, "Webhook endpoint") and an envelope may carry
- * (docs/specification.md, "Event types").
- */
+/** All event types a filter may name and an envelope may carry (docs/decisions.md, "Event data"). */
 export const EVENT_TYPES = [
   'fiatToCrypto',
   'cryptoToFiat',

@@ -35,10 +35,7 @@ export function deliveryId(eventId: string, endpointId: string): string {
   return uuidV5(eventId, endpointId);
 }
 
-/**
- * Returns the id of the endpoint of the single-URL operation (docs/decisions.md, "API versions"): one per environment
- * and merchant, permanent.
- */
+/** Returns the id of the endpoint of the single-URL operation: one per environment and merchant, permanent. */
 export function legacyEndpointId(environment: string, merchantId: string): string {
   return uuidV5('legacy-endpoint', environment, merchantId);
 }

@@ -18,9 +18,9 @@ export function newSecret(random: Uint8Array): string {
 }
 
 /**
- * Returns why a secret chosen by a merchant (docs/decisions.md, "API versions") is invalid, or null. Every library of
- * Standard Webhooks decodes a secret with our prefix like ours, so it must hold as many bytes, or its signatures could
- * be forged.
+ * Returns why a secret chosen by a merchant is invalid, or null (docs/decisions.md, "The single webhook of 2.2.8").
+ * Every library of Standard Webhooks decodes a secret with our prefix like ours, so it must hold as many bytes, or its
+ * signatures could be forged.
  */
 export function chosenSecretFault(secret: string): string | null {
   if (!CHOSEN.test(secret)) {

@@ -13,8 +13,7 @@ export interface SigningKey {
 
 /**
  * Returns a secret's key (Standard Webhooks): the decoded base64 after `whsec_`, or the secret's own bytes when a
- * merchant chose it (the single-URL operation of 2.2.8, docs/decisions.md, "API versions"). Decode once per endpoint
- * version.
+ * merchant chose it (the single-URL operation of 2.2.8). Decode once per endpoint version.
  */
 export function signingKey(secret: string): SigningKey {
   const bytes = secret.startsWith(MARK)

@@ -24,7 +24,7 @@ export interface DeliveryTask {
   readonly trigger: Trigger;
   /** 1 … attemptsMax. */
   readonly attempt: number;
-  /** 7 for live deliveries (docs/specification.md, "Delivery and retry"), 1 for those requested by hand. */
+  /** 7 for live deliveries, 1 for those requested by hand. */
   readonly attemptsMax: number;
   /** Milliseconds since the epoch; 0 = now. The attempt starts no earlier. */
   readonly dueAt: number;

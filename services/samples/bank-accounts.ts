@@ -2,10 +2,7 @@ import type { Chance } from './chance.ts';
 import { makeAba, makeIban, makeNuban } from './check-digits.ts';
 import { SampleChoiceError } from './choice-error.ts';
 
-/**
- * A bank account with the fields of its currency's layout (docs/decisions.md, "Data of the open types"), and the
- * further fields of a ledger.
- */
+/** A bank account with the fields of its currency's layout, and the further fields of a ledger. */
 export interface SampleAccount {
   readonly details: { readonly [field: string]: string };
   /** ISO 3166-1 alpha-2. */

@@ -107,10 +107,7 @@ export async function deliver(task: DeliveryTask, deps: DeliverDeps, isSlow = fa
   return { kind: 'attempted', settlement, attempted, posted, lateMs, origin };
 }
 
-/**
- * Tests reach disabled endpoints too, so that a merchant can test before enabling (docs/decisions.md, "Endpoint
- * operations").
- */
+/** Tests reach disabled endpoints too, so that a merchant can test before enabling. */
 function whyCancelled(task: DeliveryTask, endpoint: Endpoint | undefined): CancelReason | null {
   if (!endpoint || endpoint.merchantId !== task.merchantId) return 'endpoint_deleted';
   return task.trigger === 'test' ? null : refusalOf(endpoint);

@@ -3,10 +3,7 @@ import type { ApiVersion, Endpoint, EndpointStatus, SealedSecret } from '../doma
 import type { EventType } from '../domain/event.ts';
 import type { Actor, AnswerToStore, Changed } from './store.ts';
 
-/**
- * The endpoint as merchants see it: the directory's part and the rest of the record (docs/decisions.md, "Endpoint
- * record").
- */
+/** The endpoint as merchants see it: the directory's part and the rest of the record. */
 export interface EndpointRecord extends Endpoint {
   readonly description: string;
   readonly createdAt: number;
@@ -43,7 +40,7 @@ export interface EndpointChange {
   readonly status?: 'active' | 'disabled';
 }
 
-/** The changes of the single-URL operation (docs/decisions.md, "API versions"). */
+/** The changes of the single-URL operation (docs/decisions.md, "The single webhook of 2.2.8"). */
 export interface LegacyChange {
   /** Enables the endpoint again, even when the URL is unchanged. */
   readonly url?: string;

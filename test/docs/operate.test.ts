@@ -12,7 +12,7 @@ import { kafkaEnvironment } from '../support/kafka-environment.ts';
 import { preparePremises, startService } from '../support/system.ts';
 
 const folder = fileURLToPath(new URL('../../docs/operate/', import.meta.url));
-const read = (file: string) => readFileSync(`${folder}${file}`, 'utf8');
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 interface Rule {
   readonly alert: string;
@@ -20,10 +20,12 @@ interface Rule {
   readonly labels: { readonly severity: string };
   readonly annotations: { readonly summary: string; readonly description: string; readonly runbook: string };
 }
-const rules: readonly Rule[] = parse(read('alerts.yml')).groups.flatMap(
+const rules: readonly Rule[] = parse(read('docs/operate/alerts.yml')).groups.flatMap(
   ({ rules: ofGroup }: { rules: Rule[] }) => ofGroup,
 );
-const documented = [...read('metrics.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name ?? '');
+const documented = [...read('docs/operate/metrics.md').matchAll(/^\| `(\w+)` \|/gm)].map(
+  ([, name]) => name ?? '',
+);
 
 /** Metric names in an expression: histograms by their own name. */
 function metricsIn(expression: string): string[] {
@@ -33,7 +35,7 @@ function metricsIn(expression: string): string[] {
 
 /** The expressions of every panel. */
 function dashboardExpressions(): string[] {
-  const { panels } = JSON.parse(read('dashboard.json')) as {
+  const { panels } = JSON.parse(read('docs/operate/dashboard.json')) as {
     panels: { targets?: { expr: string }[] }[];
   };
   return panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
@@ -73,7 +75,9 @@ await describeWithKafka('metrics on Kafka', (kafka) => {
 });
 
 test('every alert says how severe it is, what to do, and has a runbook', () => {
-  const headings = [...read('README.md').matchAll(/^### (\w+)$/gm)].map(([, name]) => name ?? '');
+  const headings = [...read('docs/operate/README.md').matchAll(/^### (\w+)$/gm)].map(
+    ([, name]) => name ?? '',
+  );
   expect(rules.map(({ alert }) => alert)).toEqual(headings);
   for (const { alert, labels, annotations } of rules) {
     expect(['warning', 'critical'], alert).toContain(labels.severity);
@@ -84,7 +88,7 @@ test('every alert says how severe it is, what to do, and has a runbook', () => {
 });
 
 test('every alert is tried by alerts.test.yml', () => {
-  const names = parse(read('alerts.test.yml')).tests.map(({ name }: { name: string }) => name);
+  const names = parse(read('docs/operate/alerts.test.yml')).tests.map(({ name }: { name: string }) => name);
   expect(names).toEqual([...rules.map(({ alert }) => `${alert} fires`), 'nothing fires where all is well']);
 });
 

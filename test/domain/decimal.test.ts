@@ -1,7 +1,4 @@
-/**
- * A decimal's text becomes the JSON number's digits: the same value, one form, never an exponent (docs/decisions.md,
- * "Event data").
- */
+/** A decimal's text becomes the JSON number's digits: the same value, one form, never an exponent. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalDecimal } from '../../services/domain/text/decimal.ts';

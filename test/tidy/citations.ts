@@ -1,26 +1,52 @@
 import { posix } from 'node:path';
 import type { Problem, ProjectFile } from './project.ts';
 
-/** A page's headings, as written and as the anchors of links to them. */
+/** A page's headings, as citations write them and as the anchors of links. */
 interface Page {
   readonly headings: ReadonlySet<string>;
   readonly anchors: ReadonlySet<string>;
 }
 
+/** A file's text with every line's indent and comment marker removed and the lines joined by spaces. */
+interface Joined {
+  readonly text: string;
+  lineAt(index: number): number;
+}
+
+/** A page by its path, then its anchor, or the headings that follow it in quotes. */
+const MENTION =
+  /(?<![\w./-])((?:\.\.?\/)*(?:[\w-]+\/)*[\w-]+\.md)\b(?:#([\w-]+)|((?:(?:, |,? and |,? or )"[^"]+")+))?/g;
+/** A section by its number. The sections of an RFC have numbers. */
+const SECTION =
+  /\b(?:decisions?|specification|design)(?:,? section)?,? §? ?\d+(?:\.\d+)*|(?<!\bRFC \d+.{0,40})§ ?\d+(?:\.\d+)*/gi;
+const LINK = /\[[^\]]*\]\(([^)\s]+)\)/g;
+const FENCED = /^```[\s\S]*?^```/gm;
+const INDENT_AND_MARKER = /^[ \t]*(?:\/?\*+|\/\/|#)?[ \t]*/;
+
+/** Takes the place of a text without moving what follows it to another line. */
+const blank = (text: string) => text.replace(/[^\n]/g, ' ');
+
+const withoutFences = (text: string) => text.replace(FENCED, blank);
+
+const lineOf = (text: string, index: number) => text.slice(0, index).split('\n').length;
+
+/** The text of a heading, without its markup. */
+const plain = (heading: string) => heading.replace(/`|\*\*/g, '').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1');
+
 /** The anchor that GitHub gives a heading. */
-function anchorOf(heading: string): string {
-  return heading
+const anchorOf = (heading: string) =>
+  heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
     .replace(/\s/g, '-');
-}
 
 function readPage(text: string): Page {
-  const prose = text.replace(/^```[\s\S]*?^```/gm, '');
-  const headings = [...prose.matchAll(/^#{1,6} (.+?)\s*$/gm)].map(([, heading = '']) => heading);
+  const headings = [...withoutFences(text).matchAll(/^#{1,6} (.+?)\s*$/gm)].map(([, heading = '']) =>
+    plain(heading),
+  );
   const counts = new Map<string, number>();
   const anchors = headings.map((heading) => {
-    const anchor = anchorOf(heading.replace(/`|\*\*/g, ''));
+    const anchor = anchorOf(heading);
     const count = counts.get(anchor) ?? 0;
     counts.set(anchor, count + 1);
     return count === 0 ? anchor : `${anchor}-${count}`;
@@ -28,53 +54,81 @@ function readPage(text: string): Page {
   return { headings: new Set(headings), anchors: new Set(anchors) };
 }
 
-const CITED = /(?<![\w./-])((?:[\w-]+\/)*[\w-]+\.md)(?:, "([^"]+)")?/g;
-const SECTION = /\b(?:decisions? §|specification(?: section)? )\d/i;
-const LINK = /\[[^\]]*\]\(([^)\s]+)\)/g;
+/** Joins lines, so that a citation across two of them is found. */
+function joined(text: string): Joined {
+  const lines = text.split('\n').map((line) => line.replace(INDENT_AND_MARKER, ''));
+  const ends: number[] = [];
+  let end = 0;
+  for (const line of lines) {
+    end += line.length + 1;
+    ends.push(end);
+  }
+  return { text: lines.join(' '), lineAt: (index) => ends.findIndex((each) => index < each) + 1 };
+}
 
-/** Lines of a comment joined, so that a citation across two lines is found. */
-const unwrapped = (text: string) => text.replace(/\n[ \t]*(?:\*|\/\/|#) ?/g, ' ');
+function sectionProblems(path: string, { text, lineAt }: Joined): Problem[] {
+  return [...text.matchAll(SECTION)].map(
+    ({ 0: section, index }) =>
+      `${path}:${lineAt(index)}: "${section}". Sections have no numbers: cite docs/decisions.md, "Heading".`,
+  );
+}
 
 /**
- * Returns a rule over the whole project: a page that is cited or linked exists, and so does its heading. Headings are
- * cited as `docs/page.md, "Heading"`, and linked as `page.md#anchor`.
+ * Returns a rule over the whole project: a page that is named or linked exists, and so does its heading. Code names a
+ * page by its path from the root, or from the file if it begins with a dot; a page may also name another one from its
+ * own folder. Headings are cited as `docs/page.md, "Heading"`, and linked as `page.md#anchor`.
  */
 export function citationProblems(files: readonly ProjectFile[]): (file: ProjectFile) => Problem[] {
+  const isPage = (path: string) => path.endsWith('.md');
   const paths = new Set(files.map(({ path }) => path));
   const pages = new Map(
-    files.filter(({ path }) => path.endsWith('.md')).map(({ path, text }) => [path, readPage(text)]),
+    files.filter(({ path }) => isPage(path)).map(({ path, text }) => [path, readPage(text)]),
   );
   const isThere = (path: string) =>
     path === '.' || paths.has(path) || files.some((file) => file.path.startsWith(`${path}/`));
+  const noAnchor = (path: string, anchor: string | undefined) =>
+    anchor !== undefined && pages.get(path)?.anchors.has(anchor) === false;
 
-  function linked(file: ProjectFile, target: string): Problem[] {
-    if (/^[a-z]+:/.test(target)) return [];
-    const [name = '', anchor] = target.split('#');
-    const path = name === '' ? file.path : posix.join(posix.dirname(file.path), name).replace(/\/$/, '');
-    if (!isThere(path)) return [`${file.path}: links to ${path}, which does not exist.`];
-    if (anchor === undefined || pages.get(path)?.anchors.has(anchor) !== false) return [];
-    return [`${file.path}: links to "#${anchor}", which is no heading of ${path}.`];
+  function linkProblems(file: ProjectFile): Problem[] {
+    const text = withoutFences(file.text);
+    return [...text.matchAll(LINK)].flatMap(({ 1: target = '', index }) => {
+      if (/^[a-z]+:/.test(target)) return [];
+      const [name = '', anchor] = target.split('#');
+      const path = name === '' ? file.path : posix.join(posix.dirname(file.path), name).replace(/\/$/, '');
+      const where = `${file.path}:${lineOf(text, index)}`;
+      if (!isThere(path)) return [`${where}: links to ${path}, which does not exist.`];
+      if (!noAnchor(path, anchor)) return [];
+      return [`${where}: links to "#${anchor}", which is no heading of ${path}.`];
+    });
   }
 
-  function cited(file: ProjectFile, path: string, heading: string | undefined): Problem[] {
-    const page = pages.get(path);
-    if (!page) return [`${file.path}: cites ${path}, which does not exist. Write its path from the root.`];
-    if (heading === undefined || page.headings.has(heading)) return [];
-    return [`${file.path}: cites "${heading}", which is no heading of ${path}.`];
+  function pathOf(file: ProjectFile, named: string): string {
+    const fromFile = posix.join(posix.dirname(file.path), named);
+    if (named.startsWith('.')) return fromFile;
+    return isPage(file.path) && pages.has(fromFile) ? fromFile : named;
+  }
+
+  function mentionProblems(file: ProjectFile, { text, lineAt }: Joined): Problem[] {
+    return [...text.matchAll(MENTION)].flatMap(({ 1: named = '', 2: anchor, 3: quoted = '', index }) => {
+      const path = pathOf(file, named);
+      const where = `${file.path}:${lineAt(index)}`;
+      const page = pages.get(path);
+      if (!page) return [`${where}: names ${named}, which does not exist. Write its path from the root.`];
+      if (noAnchor(path, anchor)) return [`${where}: "#${anchor}" is no heading of ${path}.`];
+      return [...quoted.matchAll(/"([^"]+)"/g)]
+        .filter(([, heading = '']) => !page.headings.has(heading))
+        .map(([heading]) => `${where}: ${heading} is no heading of ${path}. Cite one that it has.`);
+    });
   }
 
   return (file) => {
+    // The rules must name what they forbid.
     if (file.path.startsWith('test/tidy/')) return [];
-    const section = SECTION.exec(file.text);
-    const problems = section
-      ? [`${file.path}: cites "${section[0]}…". Cite a heading: docs/decisions.md, "Heading".`]
-      : [];
-    if (file.path.endsWith('.md')) {
-      const prose = file.text.replace(/^```[\s\S]*?^```/gm, '');
-      return [...problems, ...[...prose.matchAll(LINK)].flatMap(([, target = '']) => linked(file, target))];
+    if (!isPage(file.path)) {
+      const text = joined(file.text);
+      return [...sectionProblems(file.path, text), ...mentionProblems(file, text)];
     }
-    if (file.path.startsWith('test/docs/')) return problems;
-    const citations = [...unwrapped(file.text).matchAll(CITED)];
-    return [...problems, ...citations.flatMap(([, path = '', heading]) => cited(file, path, heading))];
+    const prose = joined(file.text.replace(LINK, blank));
+    return [...sectionProblems(file.path, prose), ...mentionProblems(file, prose), ...linkProblems(file)];
   };
 }

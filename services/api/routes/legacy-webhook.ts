@@ -15,7 +15,7 @@ interface LegacyBody {
   readonly webhook_secret?: string | null;
 }
 
-/** GET /merchant: the single webhook of API 2.2.8 (docs/decisions.md, "API versions"). */
+/** GET /merchant: the single webhook of API 2.2.8 (docs/decisions.md, "The single webhook of 2.2.8"). */
 export function getLegacyWebhook(context: ApiContext): RequestHandler {
   return async (_request, response) => {
     const { merchantId, uuid } = legacyOf(context, response);

@@ -21,10 +21,7 @@ interface ReplayBody {
   readonly dry_run?: boolean;
 }
 
-/**
- * POST /merchant/webhook-endpoints/{id}/replay: sends missed events again (docs/decisions.md, "Delivery log and
- * recovery").
- */
+/** POST /merchant/webhook-endpoints/{id}/replay: sends missed events again (docs/decisions.md, "Replays"). */
 export function startReplay(context: ApiContext, running: RunningKeys): RequestHandler {
   return async (request, response) => {
     const endpoint = await findEndpoint(context, request, response);

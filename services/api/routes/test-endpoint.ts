@@ -32,7 +32,7 @@ export function refuseInProduction(context: Pick<ApiContext, 'environment'>): Re
   };
 }
 
-/** POST /merchant/webhook-endpoints/{id}/test: one webhook, one attempt (docs/decisions.md, "Endpoint operations"). */
+/** POST /merchant/webhook-endpoints/{id}/test: one webhook, one attempt (docs/decisions.md, "Test webhooks"). */
 export function testEndpoint(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const endpoint = await findEndpoint(context, request, response);

@@ -1,7 +1,7 @@
 import { type Field, optional, required } from './field.ts';
 
 /**
- * Bank details by currency (docs/decisions.md, "Data of the open types"): the fields after `currency`, in their order.
+ * Bank details by currency (docs/decisions.md, "Bank details by currency"): the fields after `currency`, in their order.
  * KES comes as a bank account or as mobile money. A currency that is not listed has the layout of `other`.
  */
 const ACCOUNT_LAYOUTS = {

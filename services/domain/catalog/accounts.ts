@@ -5,9 +5,7 @@ export const STATUS_UPDATE = ['statusUpdate'] as const;
 
 const LEDGER_STATUSES = ['ACTIVE', 'WAITING_CREATION', 'FAILED_CREATION', 'DISABLED'] as const;
 
-/**
- * docs/specification.md, "Data of serviceBankAccount"; 2.2.8 has other names for two of the statuses ("API versions").
- */
+/** docs/specification.md, "Data of serviceBankAccount" and "API versions": 2.2.8 has other names for two statuses. */
 export const SERVICE_BANK_ACCOUNT_FIELDS: readonly Field[] = [
   required('uuid', 'string', 'Ledger identifier.'),
   required('currency', 'string', 'Ledger currency code.'),

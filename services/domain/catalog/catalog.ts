@@ -1,7 +1,7 @@
 /**
  * THE presence table: every event type with its subTypes, its fields, and the API versions that have them
- * (docs/specification.md; docs/decisions.md, "Event data"). Renderer, codecs, openapi schemas and tests derive from
- * it, so a field is added in one place.
+ * (docs/specification.md, "Resources" and "API versions"; docs/decisions.md, "Event data"). Renderer, codecs, openapi
+ * schemas and tests derive from it, so a field is added in one place.
  */
 import { API_VERSIONS, type ApiVersion } from '../endpoint.ts';
 import { ENTITY_KINDS, type EntityKind, EVENT_TYPES, type EventType } from '../event.ts';

@@ -4,7 +4,7 @@ import type { EndpointWrites } from './endpoint-writes.ts';
 /** Shown instead of a merchant's description. */
 const DESCRIPTION = 'The single webhook URL of API 2.2.8';
 
-/** The endpoint behind the single-URL operation (docs/decisions.md, "API versions"), in the caller's transaction. */
+/** The endpoint behind the single-URL operation, in the caller's transaction. */
 export class LegacyEndpointWrites {
   readonly #endpoints: EndpointWrites;
 
