@@ -21,8 +21,8 @@ export interface Recorder {
 }
 
 /**
- * The recorder's loop: journal batches → the delivery log and the endpoints' health. Effects and position commit in
- * one store transaction, so a batch that comes again changes nothing.
+ * Runs the recorder: journal batches → the delivery log and the endpoints' health. Effects and position commit in one
+ * store transaction, so a redelivered batch changes nothing.
  */
 export async function startRecorder(deps: RecorderDeps): Promise<Recorder> {
   const { broker, store, log, clock } = deps;
@@ -64,7 +64,7 @@ export async function startRecorder(deps: RecorderDeps): Promise<Recorder> {
   };
 }
 
-/** When what the entry tells was over, milliseconds since the epoch. */
+/** Returns when the entry's action ended, milliseconds since the epoch. */
 function endOf(entry: JournalEntry): number {
   return entry.kind === 'attempted' ? entry.startedAt + entry.durationMs : entry.at;
 }

@@ -4,30 +4,30 @@ import type { Logger } from '../runtime/logger.ts';
 import type { Store } from '../store/store.ts';
 
 const PAUSE_MS = 60_000;
-/** Rows of one step: small, so that a step never holds up recording. */
+/** Rows per step: few, so that a step never holds up recording. */
 const STEP_ROWS = 400;
 /**
- * A step is followed by a pause as long as it took, at least this. It waits its turn behind the journal's batches, so a
- * busy store slows it down by itself. Measured: some 8,000 rows/s went beside a journal at its limit.
+ * The shortest pause after a step; otherwise the pause lasts as long as the step. A step waits its turn behind the
+ * journal's batches, so a busy store slows it down. Measured: about 8,000 rows/s beside a journal at its limit.
  */
 const PAUSE_BETWEEN_STEPS_MS_MIN = 5;
-/** What waits on a shelf for an operator does so for a month at least, as on Kafka. */
+/** Records on a shelf wait for an operator for at least a month, as on Kafka. */
 const SHELF_MS_MIN = 30 * 86_400_000;
-/** Records of a shelf looked at together: each holds a body. */
+/** Records of a shelf read together: each holds a body. */
 const SHELF_STEP = 50;
 
 export interface RetentionDeps {
   readonly store: Pick<Store, 'log'>;
   readonly broker: Pick<Broker, 'deadLetters' | 'quarantine' | 'capabilities'>;
   readonly retentionMs: number;
-  /** At most as long: bodies go first. */
+  /** At most `retentionMs`: bodies are deleted first. */
   readonly bodyRetentionMs: number;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
 
-/** Deletes what is older than its retention, by age, in small steps, for as long as the signal has not fired. */
+/** Deletes what is older than its retention, by age, in small steps, until the signal fires. */
 export async function runRetention(deps: RetentionDeps): Promise<void> {
   const { clock, log, signal } = deps;
   while (!signal.aborted) {
@@ -47,12 +47,12 @@ export async function runRetention(deps: RetentionDeps): Promise<void> {
   }
 }
 
-/** Answers how many rows it has dealt with; 0 = nothing is too old. */
+/** Returns the number of rows processed; 0 = nothing is too old. */
 async function step(deps: RetentionDeps, now: number): Promise<number> {
   const { store, broker, retentionMs, bodyRetentionMs } = deps;
   const deleted = await store.log.retain(now - retentionMs, STEP_ROWS);
   if (deleted > 0) return deleted;
-  // Those of deleted rows went with them.
+  // Bodies of deleted rows are deleted with them.
   const hasShorter = bodyRetentionMs < retentionMs;
   const bodies = hasShorter ? await store.log.removeBodies(now - bodyRetentionMs, STEP_ROWS) : 0;
   if (bodies > 0 || broker.capabilities.shelvesForget) return bodies;
@@ -60,7 +60,7 @@ async function step(deps: RetentionDeps, now: number): Promise<number> {
   return (await forgetOld(broker.deadLetters, before)) + (await forgetOld(broker.quarantine, before));
 }
 
-/** A shelf is in the order of time: what is young ends the look. */
+/** Forgets old records. A shelf is in the order of time, so the first young record ends the search. */
 async function forgetOld(shelf: Shelf<{ readonly at: number }>, before: number): Promise<number> {
   const oldest = await shelf.list({ limit: SHELF_STEP });
   const old = oldest.filter(({ record }) => record.at < before).map(({ position }) => position);

@@ -19,8 +19,8 @@ export interface FanOutContext {
 }
 
 /**
- * Event × endpoints → tasks and the routing trace, or the reason it cannot be routed. Pure: the same event and
- * table give the same ids and bytes, so routing an event again after a crash makes nothing new.
+ * Event × endpoints → tasks and the routing trace, or the reason why the event cannot be routed. Pure: the same event
+ * and table give the same ids and bytes, so routing an event again after a crash creates nothing new.
  */
 export function fanOut(received: ReceivedEvent, context: FanOutContext): RouterResult {
   const { decoded } = received;
@@ -77,7 +77,7 @@ export function fanOut(received: ReceivedEvent, context: FanOutContext): RouterR
   };
 }
 
-/** Status and filter; what the version does not have is the renderer's to say. */
+/** Checks status and filter; the renderer checks whether the version has the event. */
 function whyNot(endpoint: Endpoint, event: DomainEvent): SkipReason | null {
   if (endpoint.status === 'disabled') return 'endpoint_disabled';
   if (endpoint.status === 'auto_disabled') return 'endpoint_auto_disabled';

@@ -2,12 +2,12 @@ import { type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry
 import type { ReceivedEvent, RouterResult } from '../broker/broker.ts';
 import { parentContextOf, spanTime, traceparentOf } from '../runtime/trace-context.ts';
 
-/** A repeat has no span: its event's routing has one. */
+/** A repeated event has no span: the first routing has one. */
 type Decided = Exclude<RouterResult, { kind: 'repeated' }>;
 
 /**
- * The span of an event's routing, which continues the producer's trace or begins one. Its tasks, and so their attempts,
- * continue it. Times are milliseconds since the epoch.
+ * Records the span of an event's routing, which continues the producer's trace or begins one. The tasks, and so their
+ * attempts, continue it. Times are milliseconds since the epoch.
  */
 export function traceRoute(
   tracer: Tracer,

@@ -27,7 +27,7 @@ export interface Router {
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** The router's loop: each event is fanned out; the engine makes the result durable, then acknowledges the event. */
+/** Runs the router: fans out each event; the engine makes the result durable, then acknowledges the event. */
 export async function startRouter(deps: RouterDeps): Promise<Router> {
   const { broker, directory, acceptsSimulated, clock, log, tracer } = deps;
   const events = new Counter({
