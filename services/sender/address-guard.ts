@@ -3,7 +3,7 @@ import { isIP, isIPv4 } from 'node:net';
 import { type EgressAllow, isPublicAddress } from '../runtime/egress.ts';
 import { ConnectFailure } from './connect-failure.ts';
 
-/** All addresses of a name, or a rejection with the resolver's error code. */
+/** Returns all addresses of a name, or rejects with the resolver's error code. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 export interface EgressPolicy {
@@ -11,18 +11,18 @@ export interface EgressPolicy {
   readonly allow: EgressAllow;
 }
 
-/** An answer with more addresses than this is cut, once all of them were checked. */
+/** Longer lists of addresses are cut, once all of them were checked. */
 const ADDRESSES_MAX = 32;
 
 /**
- * Decides, at every connection, which addresses may be connected to (reliability.md, "Address guard"). A name's
- * whole answer is refused when one address in it is bad: a mixed answer is an attempt to get past a check.
+ * Decides, at every connection, which addresses may be connected to (reliability.md, "Address guard"). One bad address
+ * refuses all of a name's: a mixed list is an attempt to get past a check.
  */
 export class AddressGuard {
   readonly #policy: EgressPolicy;
   readonly #resolve: Resolve;
   readonly #resolveExempt: Resolve;
-  /** Lookups that run: connections to one name that open together share one, later ones ask again. */
+  /** Lookups in progress: connections opened together to one name share one, later ones ask again. */
   readonly #running = new Map<string, Promise<readonly string[]>>();
 
   constructor(
@@ -35,8 +35,8 @@ export class AddressGuard {
   }
 
   /**
-   * The addresses that may be connected to, IPv4 first, at least one. Rejects with a ConnectFailure: `dns_error`,
-   * or `blocked_address` with the rule. `host` is a lower-case name or an address without brackets.
+   * Returns the addresses that may be connected to, IPv4 first, at least one. Rejects with a ConnectFailure:
+   * `dns_error`, or `blocked_address` with the rule. `host` is a lower-case name or an address without brackets.
    */
   async addressesOf(host: string, port: number): Promise<readonly string[]> {
     if (this.isExempt(host)) return isIP(host) ? [host] : this.#lookup(host, this.#resolveExempt);
@@ -51,12 +51,12 @@ export class AddressGuard {
     return addresses.slice(0, ADDRESSES_MAX);
   }
 
-  /** Whether the policy lets this host be, whatever it leads to. */
+  /** Returns whether the policy exempts this host, whatever it resolves to. */
   isExempt(host: string): boolean {
     return isIP(host) ? this.#policy.allow.address(host) : this.#policy.allow.name(host);
   }
 
-  /** Whether a connection for this host may lead to this address; asked again of the socket that was opened. */
+  /** Returns whether a connection for this host may lead to this address; checked again on the opened socket. */
   permits(host: string, address: string): boolean {
     return this.#policy.allow.name(host) || this.#policy.allow.address(address) || isPublicAddress(address);
   }
@@ -76,7 +76,8 @@ async function lookUp(host: string, resolve: Resolve): Promise<readonly string[]
     answer = await resolve(host);
   } catch (error) {
     const code = codeOf(error);
-    // A resolver that cannot ask says SERVFAIL or REFUSED, or nothing: no receiver has shown that our network is up.
+    // A resolver that cannot ask returns SERVFAIL or REFUSED, or times out: no receiver has shown that our network is
+    // up.
     const sign = NO_SUCH_NAME.has(code) ? 'no_such_name' : 'silent';
     throw new ConnectFailure('dns_error', `${host} cannot be resolved: ${code}`, { sign });
   }
@@ -100,8 +101,8 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * The resolver for merchants' names: asks the DNS servers directly, without the hosts file and search domains, and
- * without the thread pool that one slow name could fill. `servers`: the system's unless given.
+ * Returns the resolver for merchants' names: it asks the DNS servers directly, without the hosts file and search
+ * domains, and without the thread pool that one slow name could fill. `servers`: the system's by default.
  */
 export function dnsResolver(timeoutMs: number, servers?: readonly string[]): Resolve {
   const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 2 });
@@ -118,7 +119,7 @@ export function dnsResolver(timeoutMs: number, servers?: readonly string[]): Res
   };
 }
 
-/** The resolver for exempt names such as `localhost`, which are in the hosts file and in no DNS. */
+/** Resolves exempt names such as `localhost`, which are in the hosts file but in no DNS. */
 export const hostsResolver: Resolve = async (hostname) => {
   const answers = await dns.lookup(hostname, { all: true });
   return answers.map((answer) => answer.address);

@@ -4,8 +4,8 @@ import type { DeliveryTask } from '../domain/task.ts';
 import type { Delivery } from './deliver.ts';
 
 /**
- * The one line an attempt leaves in the log, as the members of its JSON object: every field that helps to understand it,
- * and no payload or secret. Written out, because this is made for every attempt.
+ * Returns the log line of an attempt, as the members of its JSON object: every field that helps to understand it, and
+ * no payload or secret. Built by hand, because every attempt needs one.
  */
 export function attemptLine(
   task: DeliveryTask,

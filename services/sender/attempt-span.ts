@@ -7,8 +7,9 @@ import type { Delivery } from './deliver.ts';
 type Made = Extract<Delivery, { kind: 'attempted' }>;
 
 /**
- * The span of an attempt that is over. All attempts of a delivery are children of its routing; each links to the one
- * before it, which may have been half a day ago. Answers what the attempt is settled with: the next one knows this span.
+ * Records the span of a finished attempt. All attempts of a delivery are children of its routing; each links to the
+ * one before it, which may have been half a day ago. Returns the settlement with this span, so that the next attempt
+ * can link to it.
  */
 export function traceAttempt(tracer: Tracer, task: DeliveryTask, made: Made): Settlement {
   const { attempted, settlement } = made;
@@ -34,7 +35,9 @@ export function traceAttempt(tracer: Tracer, task: DeliveryTask, made: Made): Se
   return { ...settlement, next: { ...settlement.next, traceparent, linkedSpan } };
 }
 
-/** Names of OpenTelemetry's semantic conventions. Of the URL no more than its host: a path may be a secret. */
+/**
+ * Returns attributes named by OpenTelemetry's semantic conventions. Of the URL only its host: a path may be a secret.
+ */
 function attributesOf(task: DeliveryTask, { attempted, origin }: Made) {
   const { hostname, port } = new URL(origin);
   const { response, failureCode, outcome } = attempted;

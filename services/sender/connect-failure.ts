@@ -1,29 +1,29 @@
 import type { FailureCode } from '../domain/attempt.ts';
 
 /**
- * What an attempt has shown of the network between us and the receivers.
- * `reached`: a receiver's address answered, with whatever. `silent`: nothing came back that a receiver must have sent.
- * `no_such_name`: the resolver says that the name does not exist. `unknown`: it shows nothing.
+ * Evidence of an attempt about the network between us and the receivers. `reached`: a receiver's address answered,
+ * with anything. `silent`: nothing arrived that a receiver must have sent. `no_such_name`: the resolver reports that
+ * the name does not exist. `unknown`: no evidence.
  */
 export type NetworkSign = 'reached' | 'silent' | 'no_such_name' | 'unknown';
 
 /**
- * Why an attempt could not be made by our own fault. `machine_limit`: no file descriptor or memory is left.
+ * Why an attempt could not be made through our own fault. `machine_limit`: no file descriptor or memory is left.
  * `egress_proxy`: the egress proxy cannot be used. `origin_connections`: all connections to the origin were in use.
  */
 const OWN_FAULTS = ['machine_limit', 'egress_proxy', 'origin_connections'] as const;
 export type OwnFault = (typeof OWN_FAULTS)[number];
 
 export interface ConnectFailureFacts {
-  /** The rule by which the address guard refused. */
+  /** The address guard's rule that refused. */
   readonly blockedBy?: string;
-  /** `reached` unless given. */
+  /** `reached` by default. */
   readonly sign?: NetworkSign;
-  /** The attempt could not be made: not the receiver's failure. */
+  /** Our own fault: the attempt could not be made and does not count as the receiver's failure. */
   readonly ours?: OwnFault;
 }
 
-/** A connection did not come about. Its message is shown to merchants and holds no secret. */
+/** A connection could not be opened. The message is shown to merchants and holds no secret. */
 export class ConnectFailure extends Error {
   override readonly name = 'ConnectFailure';
   readonly failureCode: FailureCode;
@@ -36,9 +36,9 @@ export class ConnectFailure extends Error {
   }
 }
 
-/** The machine's limits. They say nothing about the receiver, so the attempt is not counted. */
+/** The machine's limits. They are not the receiver's fault, so the attempt is not counted. */
 const OURS: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
-/** There is no way to the address: a router or our own kernel says so, or nothing answers. */
+/** There is no route to the address: a router or our own kernel reports it, or nothing answers. */
 const UNREACHABLE: ReadonlySet<string> = new Set([
   'ENETUNREACH',
   'EHOSTUNREACH',
@@ -49,7 +49,7 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
   'EPERM',
 ]);
 
-/** Names the failure of a socket before TLS was established. */
+/** Classifies the failure of a socket before TLS was established. */
 export function connectFailureOf(error: Error & { code?: string }): ConnectFailure {
   if (error instanceof ConnectFailure) return error;
   const code = error.code ?? '';
@@ -68,7 +68,7 @@ export function connectFailureOf(error: Error & { code?: string }): ConnectFailu
   if (code === 'ECONNRESET' || code === 'EPIPE') {
     return new ConnectFailure('connection_reset', 'the connection was closed during the TLS handshake');
   }
-  // What is left is TLS: certificate, name, version, or bytes that are not TLS at all.
+  // The remaining errors are TLS: certificate, name, version, or bytes that are not TLS at all.
   return new ConnectFailure(
     'tls_error',
     `TLS failed: ${code || 'handshake'}: ${error.message.slice(0, 200)}`,

@@ -6,7 +6,7 @@ import { type Origin, type OriginLimits, Origins, type Route, type Share } from 
 import type { HttpExchange } from './http-exchange.ts';
 
 export interface PoolLimits extends ConnectionLimits, OriginLimits {
-  /** From so many milliseconds on, an exchange is slow. */
+  /** An exchange is slow after this many milliseconds. */
   readonly slowAfterMs: number;
   /** Idle connections kept open over all origins. */
   readonly idleMax: number;
@@ -16,7 +16,9 @@ export interface PoolLimits extends ConnectionLimits, OriginLimits {
   readonly ageMsMax: number;
 }
 
-/** This many reused connections, opened one after the other, were closed under a request before all are used once only. */
+/**
+ * After this many reused connections, opened one after the other, were closed under a request, each is used only once.
+ */
 const CLOSINGS_MAX = 3;
 const CLOSINGS_WINDOW_MS = 60_000;
 const SINGLE_USE_MS = 5 * 60_000;
@@ -33,12 +35,12 @@ export class ConnectionPool {
   readonly #isTimely: (exchange: HttpExchange) => boolean;
   readonly #origins: Origins;
   readonly #slownesses: Deadlines<HttpExchange>;
-  /** Origins for which something waits, or came free, in this turn of the event loop. */
+  /** Origins with a waiting exchange, or with a freed connection, in this turn of the event loop. */
   readonly #sendable = new Set<Origin>();
   #idle = 0;
   #spread = 0;
 
-  /** `isTimely`: what has waited for a connection still has time enough to be sent. */
+  /** `isTimely`: whether an exchange that waited for a connection still has time to be sent. */
   constructor(
     clock: Clock,
     connector: Connector,
@@ -54,7 +56,10 @@ export class ConnectionPool {
     this.#isTimely = isTimely;
   }
 
-  /** Sends on a free connection, on a new one, or, when exchanges of its kind have their most, as soon as one is over. */
+  /**
+   * Sends on a free connection or a new one. When exchanges of its kind have reached their limit, it waits until one
+   * ends.
+   */
   send(exchange: HttpExchange): void {
     const { origin: url, merchantId } = exchange.request;
     const route = this.#origins.routeTo(url, merchantId);
@@ -79,7 +84,7 @@ export class ConnectionPool {
     this.#sendSoon(origin);
   }
 
-  /** The reused connection of this exchange ended unanswered: it goes on, on a fresh one. */
+  /** Sends the exchange again on a fresh connection, after its reused one closed without a response. */
   goOn(exchange: HttpExchange): void {
     const { connection } = exchange;
     if (!connection) return;
@@ -90,7 +95,7 @@ export class ConnectionPool {
     this.#carry(fresh, exchange);
   }
 
-  /** Connections that were opened before the last closing may have been closed together: they count as one. */
+  /** Counts a closing. Connections opened before the last closing may have been closed together: they count as one. */
   #noteClosing({ route, openedAt }: Connection): void {
     if (openedAt < route.closedAt) return;
     const now = this.#clock.now();
@@ -101,7 +106,7 @@ export class ConnectionPool {
     route.singleUseUntil = now + SINGLE_USE_MS;
   }
 
-  /** The exchange takes long: it counts among the slow ones from now on. */
+  /** The exchange takes long: counts it among the slow ones from now on. */
   #outlasted(exchange: HttpExchange): void {
     if (exchange.isSlow || !exchange.connection) return;
     exchange.isSlow = true;
@@ -112,8 +117,9 @@ export class ConnectionPool {
   }
 
   /**
-   * Not before what has come in this turn of the event loop is read: a receiver that closes right after its response, or
-   * says more than it was asked, has made its connection useless, and a request must not be lost on it.
+   * Waits until everything received in this turn of the event loop has been read: a receiver that closes right after
+   * its response, or sends more than was asked for, has made its connection useless, and no request must be lost on
+   * it.
    */
   #sendSoon(origin: Origin): void {
     if (this.#sendable.size === 0) setImmediate(() => this.#sendAll());
@@ -154,7 +160,7 @@ export class ConnectionPool {
     return open;
   }
 
-  /** Closes every idle connection. Requests must have ended. */
+  /** Closes every idle connection. All requests must have ended. */
   close(): void {
     for (const { idle } of this.#origins.all()) {
       for (const connection of idle.nodes()) this.#forget(connection);
@@ -219,7 +225,7 @@ export class ConnectionPool {
     }
   }
 
-  /** An idle connection was closed, by the receiver or by age, or is one too many. */
+  /** Removes an idle connection that was closed by the receiver or by age, or that is surplus. */
   #forget(connection: Connection): void {
     const { free, origin } = connection.route;
     const place = free.indexOf(connection);

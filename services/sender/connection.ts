@@ -14,29 +14,32 @@ export interface ConnectionLimits {
   readonly idleMs: number;
 }
 
-/** We stop using an idle connection this long before the receiver's announced time-out: a request is on its way that long. */
+/**
+ * Stops the use of an idle connection this long before the receiver's announced time-out: a request takes that long to
+ * arrive.
+ */
 const KEEP_ALIVE_MARGIN_MS = 1000;
 
 /**
- * One TLS connection of one merchant to one origin, with undici's HTTP/1.1 client on it. Carries one exchange at a time.
- * The list that it is linked into is the origin's list of idle connections.
+ * One TLS connection of one merchant to one origin, with undici's HTTP/1.1 client on it. Carries one exchange at a
+ * time. It is a node of the origin's list of idle connections.
  */
 export class Connection extends Link<Connection> {
   readonly route: Route;
-  /** When it began to open, milliseconds since the epoch. */
+  /** When opening began, milliseconds since the epoch. */
   readonly openedAt: number;
   readonly #client: Client;
   #socket: TLSSocket | null = null;
   #hasConnected = false;
-  /** The end of its age, by the clock that runs evenly. */
+  /** The end of its age, by the monotonic clock. */
   readonly #until: number;
   #certificateUntil = Number.NEGATIVE_INFINITY;
   #exchange: HttpExchange | null = null;
-  /** Requests given to it so far. */
+  /** Requests sent on it so far. */
   #requests = 0;
-  /** Bytes that had come before the current exchange. */
+  /** Bytes received before the current exchange. */
   #bytesBefore = 0;
-  /** Times that bytes came during the current exchange. */
+  /** Reads during the current exchange. */
   #pieces = 0;
 
   /** `open` is called once, for the first request. `onClosed` is called when the established connection has closed. */
@@ -54,7 +57,7 @@ export class Connection extends Link<Connection> {
     this.#client = new Client(route.origin.url, {
       pipelining: 1,
       allowH2: false,
-      // The transport's own deadline ends everything: these two would not end a response that drips.
+      // The transport's own deadline covers the whole exchange; these two would not stop a slowly dripping response.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: limits.idleMs,
@@ -66,7 +69,10 @@ export class Connection extends Link<Connection> {
     this.#client.on('disconnect', () => onClosed(this));
   }
 
-  /** Sends the request as soon as the connection is established. `isLast`: says that the connection ends with it. */
+  /**
+   * Sends the request as soon as the connection is established. `isLast`: asks the receiver to close the connection
+   * after it.
+   */
   carry(exchange: HttpExchange, isLast: boolean): void {
     this.#exchange = exchange;
     this.#requests += 1;
@@ -76,28 +82,31 @@ export class Connection extends Link<Connection> {
     this.#client.dispatch({ path, method: 'POST', headers, body, reset: isLast }, exchange);
   }
 
-  /** Its exchange is over. */
+  /** Its exchange has ended. */
   rest(): void {
     this.#exchange = null;
   }
 
-  /** Whether it can carry another request: it is open, and neither it nor its certificate is too old. */
+  /** Returns whether it can carry another request: it is open, and neither it nor its certificate is too old. */
   isUsable(clock: Clock): boolean {
     if (this.#socket === null || this.#socket.destroyed) return false;
     return clock.now() < this.#until && clock.wall() < this.#certificateUntil;
   }
 
-  /** Whether it had carried an earlier exchange and ended before the first byte of an answer to this one. */
+  /** Whether it had carried an earlier exchange and closed before the first byte of this one's response. */
   get endedUnanswered(): boolean {
     return this.#requests > 1 && (this.#socket?.bytesRead ?? 0) === this.#bytesBefore;
   }
 
-  /** Closes at once. An exchange that is still on it hears an error. */
+  /** Closes at once. A running exchange receives an error. */
   close(): void {
     this.#client.destroy(null, () => {});
   }
 
-  /** undici asks again when a connection has ended before a request was written: that request belongs on another one. */
+  /**
+   * undici reconnects when a connection closed before a request was written: refused, because the pool opens a new
+   * one.
+   */
   #connect(
     open: () => Promise<Established>,
     callback: (...result: [null, Socket] | [Error, null]) => void,
@@ -112,7 +121,7 @@ export class Connection extends Link<Connection> {
         this.#socket = socket;
         this.#certificateUntil = certificateUntil;
         callback(null, socket);
-        // After undici's own listener: a piece is counted once it was parsed.
+        // Registered after undici's own listener: a piece is counted once it is parsed.
         socket.on('readable', () => this.#counted(socket));
       },
       (error: Error) => callback(error, null),
@@ -125,7 +134,7 @@ export class Connection extends Link<Connection> {
   }
 }
 
-/** The connection was closed by the receiver, and nothing of the request was written to it. */
+/** The receiver closed the connection before any of the request was written to it. */
 class ClosedBeforeSending extends Error {
   override readonly name = 'ClosedBeforeSending';
   readonly code = 'ECONNRESET';

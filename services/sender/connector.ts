@@ -16,11 +16,11 @@ export interface ConnectorDeps {
   readonly secureContext: tls.SecureContext;
   /** DNS, TCP and TLS together, milliseconds. */
   readonly connectTimeoutMs: number;
-  /** Connects for us, except to what is exempt from the guard; null: we connect ourselves. */
+  /** Connects for us, except to hosts exempt from the guard; null: we connect ourselves. */
   readonly proxy: EgressProxy | null;
 }
 
-/** Where to connect, and the TLS session of an earlier connection there: its certificate was verified then. */
+/** Where to connect, with the TLS session of an earlier connection there, whose certificate was verified. */
 export interface ConnectTarget {
   /** Lower-case name, or an address without brackets. */
   readonly host: string;
@@ -31,21 +31,21 @@ export interface ConnectTarget {
 /** A connection whose TLS is established and verified. */
 export interface Established {
   readonly socket: tls.TLSSocket;
-  /** It carries no further request after this time: the end of its certificate, by the system's time. */
+  /** No further request is sent after this time: the end of its certificate, by the system's time. */
   readonly certificateUntil: number;
 }
 
 /** Addresses tried for one connection. */
 const ADDRESSES_TRIED_MAX = 2;
-/** The second address is tried when the first has been silent for so long (RFC 8305, section 5). */
+/** The second address is tried after the first has been silent for this long (RFC 8305, section 5). */
 const STAGGER_MS = 300;
 
-/** One context for every connection: parsing the authorities again costs 26 ms of the event loop each time. */
+/** Returns one context for all connections: parsing the authorities again takes 26 ms of the event loop each time. */
 export function secureContext(extraCa: string | null): tls.SecureContext {
   const options = {
     minVersion: 'TLSv1.2',
     maxVersion: 'TLSv1.3',
-    // A receiver that renegotiates again and again would use up our CPU. TLSSocket.disableRenegotiation is for servers only.
+    // A receiver that renegotiates endlessly would use up our CPU. TLSSocket.disableRenegotiation is for servers only.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   } as const;
   if (extraCa === null) return tls.createSecureContext(options);
@@ -95,7 +95,7 @@ export class Connector {
     });
   }
 
-  /** Gives up what is being opened. */
+  /** Gives up all connections being opened. */
   close(): void {
     for (const connecting of [...this.#opening])
       connecting.end(new ConnectFailure('connection_reset', 'closed'));
@@ -158,12 +158,12 @@ export class Connector {
       secureContext: this.#deps.secureContext,
       session: offered?.bytes,
       ALPNProtocols: ['http/1.1'],
-      // Said out loud, because an environment variable could switch it off otherwise.
+      // Set explicitly, because an environment variable could switch it off otherwise.
       rejectUnauthorized: true,
       checkServerIdentity: (_, certificate) => tls.checkServerIdentity(target.host, certificate),
     });
     socket.setNoDelay(true);
-    // Through a proxy, the peer is the proxy, which was told the address.
+    // Through a proxy, the peer is the proxy, which was given the address.
     if (!('socket' in to)) {
       socket.once('connect', () => {
         this.#checkPeer(target, socket);
@@ -177,7 +177,7 @@ export class Connector {
       const closed = () => reject(new ConnectFailure('connection_reset', 'closed during the TLS handshake'));
       socket.on('error', reject).on('close', closed);
       socket.once('secureConnect', () => {
-        // What came in the same turn is read first: an answer that precedes the request must not be taken for its answer.
+        // Data of the same turn is read first: a response sent before the request must not be taken for its response.
         setImmediate(() => {
           if (socket.readableLength > 0) socket.destroy(new ConnectFailure('protocol_error', SPOKE_FIRST));
           if (socket.destroyed) return;
@@ -189,10 +189,10 @@ export class Connector {
     return { socket, established };
   }
 
-  /** What the kernel connected to is what counts, whatever was asked for. */
+  /** Checks the address that the kernel connected to, whatever was requested. */
   #checkPeer({ host }: ConnectTarget, socket: tls.TLSSocket): void {
     const { remoteAddress } = socket;
-    // Undefined: the connection is gone again already, and nothing can be sent on it.
+    // Undefined: the connection has already closed, and nothing can be sent on it.
     if (remoteAddress === undefined || this.#deps.guard.permits(host, remoteAddress)) return;
     const detail = `${host} led to an address that is not public`;
     socket.destroy(
@@ -203,7 +203,7 @@ export class Connector {
 
 const SPOKE_FIRST = 'the receiver spoke before it was asked';
 
-/** Another address of the name may be up; one that answered in TLS speaks for all of them. */
+/** Returns whether another address of the name may work; one that answered in TLS counts for all of them. */
 function mayTryAnother(connecting: Connecting, error: Error): boolean {
   const { failureCode, facts } = connectFailureOf(error);
   if (failureCode !== 'connect_refused') return false;
@@ -211,13 +211,13 @@ function mayTryAnother(connecting: Connecting, error: Error): boolean {
   return true;
 }
 
-/** A connection on its way. `stage` says where a time-out caught it. */
+/** A connection being opened. `stage` names the step that a time-out interrupted. */
 interface Connecting {
   readonly host: string;
   stage: 'resolving' | 'connecting' | 'handshaking';
-  /** One of the addresses has refused: the network is there. */
+  /** One of the addresses refused: the network works. */
   isReached: boolean;
-  /** Ends what is open for it so far. */
+  /** Closes everything opened for it so far. */
   giveUp(): void;
   isOver: boolean;
   end(result: Established | ConnectFailure): void;

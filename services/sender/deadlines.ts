@@ -14,9 +14,9 @@ export class Deadline<Item> extends Link<Deadline<Item>> {
   }
 }
 
-/** Timers are armed no closer than this: what is due in between goes off together. */
+/** The shortest time between two timers: deadlines in between fire together. */
 const TIMER_MS_MIN = 5;
-/** Nor further ahead, where lost time is given back: it is noticed to within this. */
+/** The longest time between two timers where lost time is given back: a hold-up is measured to within this. */
 const TIMER_MS_MAX = 100;
 /** A timer that fires later than this was held up by this process or machine, not by a receiver. */
 const HELD_UP_MS = 30;
@@ -25,15 +25,16 @@ export interface DeadlinesOptions {
   /** How far ahead each deadline lies, milliseconds. */
   readonly aheadMs: number;
   /**
-   * Time in which this process stood still (stopped, suspended, or its event loop starved) does not count: every waiting
-   * deadline moves by it. For deadlines that judge a receiver, who had no chance to be heard meanwhile.
+   * Time in which this process was held up (stopped, suspended, or its event loop starved) does not count: every
+   * waiting deadline moves by it. For deadlines that judge a receiver, whose response could not be read meanwhile.
    */
   readonly extendsWhenHeldUp: boolean;
 }
 
 /**
- * Deadlines that all lie the same time ahead, so the order of adding is the order of falling due: a linked list and
- * one timer for its head. An AbortSignal.timeout or a timer per request would cost more than the request's bookkeeping.
+ * Deadlines that all lie the same time ahead, so they fall due in the order they were added: a linked list with one
+ * timer for its head. An AbortSignal.timeout or a timer per request would cost more than the rest of the request's
+ * bookkeeping.
  */
 export class Deadlines<Item> {
   readonly #clock: Clock;
@@ -51,7 +52,7 @@ export class Deadlines<Item> {
     this.#onDue = onDue;
   }
 
-  /** `now`: the clock's time, which the caller has read already. */
+  /** `now`: the clock's time, which the caller has already read. */
   add(item: Item, now: number): Deadline<Item> {
     const deadline = new Deadline(item, now + this.#options.aheadMs);
     this.#waiting.append(deadline);
@@ -59,18 +60,18 @@ export class Deadlines<Item> {
     return deadline;
   }
 
-  /** Removes a deadline; one that went off or was removed already is left alone. */
+  /** Removes a deadline; ignores one that has fired or was removed. */
   remove(deadline: Deadline<Item>): void {
     this.#waiting.remove(deadline);
-    // The timer stays: it looks at the head when it fires, which is cheaper than one cancel per removal.
+    // The timer stays: it checks the head when it fires, which is cheaper than cancelling a timer per removal.
   }
 
-  /** How many have not gone off. */
+  /** The number of deadlines that have not fired. */
   get size(): number {
     return this.#waiting.size;
   }
 
-  /** What has a deadline that has not gone off, the oldest first. */
+  /** Returns the items whose deadline has not fired, the oldest first. */
   items(): Item[] {
     return this.#waiting.nodes().map(({ item }) => item);
   }
@@ -101,7 +102,7 @@ export class Deadlines<Item> {
       for (const deadline of this.#waiting.nodes()) deadline.dueAt += lateMs;
     }
     if (isHeldUp && !this.#hasWaited) {
-      // What came while this process was held up is read first: it may remove what is due.
+      // Data that arrived while this process was held up is read first: it may remove deadlines that are due.
       this.#hasWaited = true;
       this.#arm(now + 1);
       return;

@@ -13,32 +13,32 @@ import type { OwnFaults } from './own-faults.ts';
 import { buildRequest, type OpenedEndpoint } from './request.ts';
 import type { Posted, Transport } from './transport.ts';
 
-/** What waits for an operator comes again so often, at a minute's distance; from then on at twelve minutes'. */
+/** Tasks waiting for an operator are retried this many times a minute apart, then every twelve minutes. */
 const HOPS_SOON = 10;
-/** What fails by our own fault is tried again after so long, at the least. */
+/** The shortest delay before a task that failed through our own fault is retried. */
 const AGAIN_SECONDS = 3;
 
 export interface DeliverDeps {
   readonly directory: Directory;
-  /** The endpoint with its secret opened, or null when that cannot be done (said loudly by whoever opens it). */
+  /** Returns the endpoint with its secret opened, or null when it cannot be opened (the opener logs the reason). */
   readonly open: (endpoint: Endpoint) => OpenedEndpoint | null;
   readonly transport: Transport;
   readonly network: NetworkWatch;
-  /** Logs why attempts wait by our own fault; absent: nothing is logged. */
+  /** Logs why attempts wait through our own fault; absent: nothing is logged. */
   readonly ownFaults?: OwnFaults;
   readonly clock: Clock;
   /** Divides the retry delays; 1 in production. */
   readonly retryScale: number;
 }
 
-/** What came of a task: what must become durable, and what the lanes, metrics and log want to know. */
+/** The result of a task: what must become durable, and what the lanes, metrics and log need. */
 export type Delivery =
   | {
       readonly kind: 'attempted';
       readonly settlement: Settlement;
       readonly attempted: Attempted;
       readonly posted: Posted;
-      /** How long after its due time it began; 0 for what was due at once. */
+      /** The delay between its due time and its start; 0 for a task due at once. */
       readonly lateMs: number;
       /** Scheme, host and port that it was sent to. */
       readonly origin: string;
@@ -53,13 +53,13 @@ export type Delivery =
   | { readonly kind: 'interrupted'; readonly settlement: Settlement };
 
 /**
- * THE PATH of one task: look up → open → build → send → classify → decide → settle. Never rejects. `isSlow`: its endpoint
- * is known to take long.
+ * THE PATH of one task: look up → open → build → send → classify → decide → settle. Never rejects. `isSlow`: its
+ * endpoint is known to be slow.
  */
 export async function deliver(task: DeliveryTask, deps: DeliverDeps, isSlow = false): Promise<Delivery> {
   const { clock, directory, transport } = deps;
 
-  // The endpoint as it is now: disabled, deleted, moved or rotated while the task waited.
+  // The endpoint as it is now: it may have been disabled, deleted, moved or rotated while the task waited.
   const endpoint = directory.endpoint(task.endpointId);
   const reason = whyCancelled(task, endpoint);
   if (!endpoint || reason) return cancelled(task, reason ?? 'endpoint_deleted', clock.wall());
@@ -114,8 +114,8 @@ function whyCancelled(task: DeliveryTask, endpoint: Endpoint | undefined): Cance
 }
 
 /**
- * What follows the attempt, for the broker: nothing, the next attempt, or the dead letter of a full schedule. `dueAt`: of
- * the next attempt, by this process's clock. `endedAt`: by the system's time.
+ * Returns the settlement for the broker: the end of the delivery, its next attempt, or the dead letter of a full
+ * schedule. `dueAt`: of the next attempt, by this process's clock. `endedAt`: by the system's time.
  */
 function settle(
   task: DeliveryTask,
@@ -133,7 +133,7 @@ function settle(
     }
     case 'exhausted':
     case 'refused':
-      // A single attempt that somebody asked for is reported in the delivery log, not left to operators.
+      // The delivery log reports a single requested attempt; operators do not handle it.
       if (task.attemptsMax < ATTEMPTS_MAX || failureCode === null) return { kind: 'settled', journal };
       return { kind: 'settled', journal, dead: deadLetter(task, outcome.kind, failureCode, endedAt) };
   }
@@ -163,12 +163,15 @@ function parked(
   return { kind: 'parked', settlement, why, tier };
 }
 
-/** A merchant may be on hold for days: what waits must not keep the streams busy for as long. */
+/**
+ * Returns the tier of a held task. A merchant may be on hold for days, which must not keep the streams busy for as
+ * long.
+ */
 function heldTier({ hop }: Pick<DeliveryTask, 'hop'>): Tier {
   return hop < HOPS_SOON ? 66 : 731;
 }
 
-/** Field by field: this runs for every attempt, and spreading costs several times as much. */
+/** Copies field by field: this runs for every attempt, and spreading costs several times as much. */
 function headOf(task: DeliveryTask): DeliveryHead {
   return {
     deliveryId: task.deliveryId,

@@ -3,16 +3,16 @@ import { isIPv6, type Socket } from 'node:net';
 import type { EgressProxy } from '../runtime/egress-proxy.ts';
 import { ConnectFailure } from './connect-failure.ts';
 
-/** A tunnel that is asked for: `cancel` gives it up, and `opened` rejects. */
+/** A tunnel being opened: `cancel` gives it up, and `opened` rejects. */
 export interface Tunnel {
   readonly opened: Promise<Socket>;
   cancel(): void;
 }
 
 /**
- * Has the proxy connect to an address (CONNECT, RFC 9110 §9.3.6). It is given an address that was checked here, never a
- * name: what the proxy would resolve could lead elsewhere. Rejects with a ConnectFailure: the proxy's own trouble is
- * ours and costs no attempt; a target that it cannot reach, or may not, is the receiver's.
+ * Asks the proxy to connect to an address (CONNECT, RFC 9110 §9.3.6). The proxy gets an address that was checked here,
+ * never a name: its own resolution could lead elsewhere. Rejects with a ConnectFailure: a failure of the proxy itself
+ * is our own fault and costs no attempt; a target that it cannot or may not reach is the receiver's.
  */
 export function openTunnel(proxy: EgressProxy, address: string, port: number): Tunnel {
   const target = `${isIPv6(address) ? `[${address}]` : address}:${port}`;
@@ -30,7 +30,7 @@ export function openTunnel(proxy: EgressProxy, address: string, port: number): T
   const opened = new Promise<Socket>((resolve, reject) => {
     asked.once('connect', ({ statusCode = 0 }, socket, head) => {
       const isOpen = statusCode >= 200 && statusCode < 300;
-      // A TLS server says nothing first: whatever comes with the answer is not from the receiver.
+      // A TLS server sends nothing first: bytes that come with the proxy's response are not from the receiver.
       if (isOpen && head.length === 0) return resolve(socket);
       socket.destroy();
       reject(isOpen ? oursBy('answered with more than an answer') : refusal(statusCode));
@@ -48,8 +48,8 @@ export function openTunnel(proxy: EgressProxy, address: string, port: number): T
 }
 
 /**
- * 502, 503, 504: it tried (RFC 9110 §15.6). 403 and other 4xx: it will not go there. 407: it does not know us.
- * None of them shows that a receiver was reached.
+ * Classifies a refusal. 502, 503, 504: the proxy tried (RFC 9110 §15.6). 403 and other 4xx: it refuses the target.
+ * 407: it refuses us. None of them shows that a receiver was reached.
  */
 function refusal(status: number): ConnectFailure {
   if (status === 504) {

@@ -5,15 +5,15 @@ import { Allowance } from './lanes/allowance.ts';
 import { TaskQueue } from './lanes/task-queue.ts';
 import type { Passage, PassageResult } from './lanes.ts';
 
-/** How much one attempt's duration moves the mean. */
+/** The weight of one attempt's duration in the mean. */
 const MEAN_WEIGHT = 0.2;
 const MEAN_MS_START = 50;
-/** A response this young speaks for an endpoint, whatever is still on its way. */
+/** A response younger than this shows that an endpoint answers, even while other attempts hang. */
 const ANSWERING_MS = 1000;
-/** At its pace, an endpoint that takes this long drains a burst in its own time, not in ours. */
+/** An endpoint that takes longer than this, with its window at its widest, limits the speed of a burst itself. */
 const QUICK_MS = 40;
 
-/** An endpoint's place among those that wait for something. */
+/** An endpoint's place in a list of waiting endpoints. */
 export class Turn extends Link<Turn> {
   readonly lane: EndpointLane;
 
@@ -27,28 +27,28 @@ export class Turn extends Link<Turn> {
 export class EndpointLane {
   readonly id: string;
   readonly queue = new TaskQueue();
-  /** Its place among those that could start an attempt but for a free slot. */
+  /** Its place among the endpoints that could start an attempt if a slot were free. */
   readonly ready = new Turn(this);
-  /** Its place among those that have something waiting. */
+  /** Its place among the endpoints with waiting tasks. */
   readonly busy = new Turn(this);
-  /** When it is looked at again although nothing of it has ended. */
+  /** When it is checked again although none of its attempts has ended. */
   look: Deadline<EndpointLane> | null = null;
-  /** Of what waits, how much waits for us alone; the lanes keep it. */
+  /** The number of its waiting tasks that wait for this process alone; kept by the lanes. */
   waitingForUs = 0;
-  /** The last period in which a task came for it. */
+  /** The last period in which a task arrived for it. */
   seenIn = -1;
-  /** Tasks parked and not seen again, as far as this process knows. */
+  /** Parked tasks that have not come back, as far as this process knows. */
   parked = 0;
   /** Time at which a task was last parked. */
   parkedAt = Number.NEGATIVE_INFINITY;
   isWaking = false;
-  /** Tasks parked for the shortest time lately. */
+  /** Counts the tasks parked for the shortest time lately. */
   readonly soon: Allowance;
   inFlight = 0;
   probes = 0;
   /** Attempts in the slow lane. */
   readonly slow = new Set<Passage>();
-  /** Its last word was that it is slow: further attempts start in the slow lane. */
+  /** Its last slow attempt has not been followed by a quick one: further attempts start in the slow lane. */
   isSlow = false;
   readonly #options: LaneOptions;
   #window: number;
@@ -58,7 +58,7 @@ export class EndpointLane {
   #heardAt = Number.NEGATIVE_INFINITY;
   #succeededAt = Number.NEGATIVE_INFINITY;
   #succeededSlowlyAt = Number.NEGATIVE_INFINITY;
-  /** Attempts begun before this were under way when the endpoint came back: they say nothing about it now. */
+  /** Attempts started before this were in flight when the endpoint recovered: their failures do not count. */
   #hungBefore = Number.NEGATIVE_INFINITY;
   #hung = 0;
   #narrowUntil = 0;
@@ -74,7 +74,7 @@ export class EndpointLane {
     return this.inFlight === 0 && this.queue.size === 0 && this.parked === 0;
   }
 
-  /** Returns true when another attempt may start. `slow`: slow attempts in flight over all endpoints. */
+  /** Returns whether another attempt may start. `slow`: slow attempts in flight over all endpoints. */
   hasRoom(now: number, slow: number): boolean {
     const options = this.#options;
     const isAnswering = this.isAnswering(now);
@@ -88,13 +88,13 @@ export class EndpointLane {
   started(passage: Passage, now: number): void {
     passage.isProbe = this.isSilent(now);
     if (passage.isProbe) this.probes += 1;
-    // Nothing was asked of it before: its silence begins now.
+    // Nothing was sent to it before: its silence begins now.
     if (this.inFlight === 0) this.#heardAt = Math.max(this.#heardAt, now);
     this.inFlight += 1;
     this.#startedAt = now;
   }
 
-  /** An attempt has ended: adjusts the window and the mean duration to how it went. */
+  /** An attempt has ended: adjusts the window and the mean duration to its result. */
   ended(passage: Passage, result: PassageResult, now: number): void {
     this.inFlight -= 1;
     if (passage.isProbe) this.probes -= 1;
@@ -123,7 +123,7 @@ export class EndpointLane {
     }
   }
 
-  /** The endpoint responds again: what hangs since before neither fills its window nor narrows it. */
+  /** The endpoint has recovered: attempts that still hang neither fill its window nor narrow it. */
   #comeBack(startedAt: number): void {
     this.#hungBefore = startedAt;
     this.#hung = 0;
@@ -131,7 +131,10 @@ export class EndpointLane {
     this.#window = Math.max(this.#window, this.#options.windowStart);
   }
 
-  /** An endpoint that rejects half of what it gets, quickly, keeps its pace: all of it would be late otherwise. */
+  /**
+   * Returns the new window. An endpoint that rejects half of its requests, quickly, keeps its pace; otherwise all
+   * would be late.
+   */
   #windowAfter(result: Exclude<PassageResult, 'uncounted'>): number {
     const { windowStart } = this.#options;
     switch (result) {
@@ -147,8 +150,8 @@ export class EndpointLane {
   }
 
   /**
-   * As wide as there is use for: to one that answers within milliseconds, more in flight at once goes no faster, and is
-   * more connections at both ends.
+   * The widest useful window: to an endpoint that answers within milliseconds, more requests in flight go no faster
+   * and need more connections at both ends.
    */
   get #windowMax(): number {
     const { windowMax, windowQuick, demoteAfterMs } = this.#options;
@@ -166,31 +169,31 @@ export class EndpointLane {
     this.#narrowUntil = Math.max(this.#narrowUntil, until);
   }
 
-  /** Nothing speaks against it: what waits for it waits for us. */
+  /** Returns whether it is neither slow nor failing nor saturated: its tasks wait for this process only. */
   isHealthy(now: number): boolean {
     return !this.isSlow && !this.#hasFailed && now >= this.#narrowUntil && !this.#isAtItsPace;
   }
 
-  /** Its window cannot grow, and it answers in its own time: a burst for it would hold up everybody behind it. */
+  /** Its window cannot grow, and its own speed is the limit: a burst for it would hold up all others. */
   get #isAtItsPace(): boolean {
     return this.#meanMs > QUICK_MS && this.#window >= this.#windowMax;
   }
 
   /**
-   * It succeeded a moment ago: the window says what it can take. Once it is slow only slow successes count: quick ones
-   * are from before.
+   * Returns whether it has just succeeded, so that the window reflects what it can take. Once it is slow only slow
+   * successes count: quick ones are from before.
    */
   isAnswering(now: number): boolean {
     const succeededAt = this.isSlow ? this.#succeededSlowlyAt : this.#succeededAt;
     return !this.#hasFailed && now - succeededAt < ANSWERING_MS && now >= this.#narrowUntil;
   }
 
-  /** Its attempts hang: nothing has come back for a while. It is tried now and then, so that its return is noticed. */
+  /** Returns whether its attempts hang: no response for a while. It is probed now and then to notice its recovery. */
   isSilent(now: number): boolean {
     return this.#slowOnes > 0 && now - this.#heardAt >= ANSWERING_MS;
   }
 
-  /** Returns how many tasks it takes in `ms` at its present pace. The window of a healthy one grows as it is used. */
+  /** Returns how many tasks it takes in `ms` at its present pace. A healthy endpoint's window grows as it is used. */
   drainable(ms: number, now: number): number {
     const window = this.isHealthy(now) ? this.#windowMax : this.#windowAt(now);
     return Math.floor((ms * window) / Math.max(this.#meanMs, 1));

@@ -1,19 +1,19 @@
 import type { Clock } from '../runtime/clock.ts';
 
-/** While somebody waits for a slot, it is looked so often whether there may be more. */
+/** The interval of checks for more slots while an attempt waits for one. */
 const LOOK_MS = 5;
-/** A thread that has nothing to do for less than this share of its time is near its limit. */
+/** A thread that is idle for less than this share of its time is near its limit. */
 const IDLE_SHARE_MIN = 0.25;
-/** How much one look moves the mean. */
+/** The weight of one check in the mean. */
 const MEAN_WEIGHT = 0.1;
-/** With so much of its time to spare, it waits for others, whatever it did before. */
+/** A thread with this much idle time waits for receivers, whatever the mean is. */
 const IDLE_SHARE_PLENTY = 0.75;
 
 /**
- * How many attempts may be in flight that are not slow: as many as this thread has time for. With more, each of them
- * takes longer and none goes sooner, and all that they hold is copied by every young collection meanwhile. While it has
- * time to spare they become more, and double every few milliseconds while it does hardly anything or none of them comes
- * back: then it is the receivers who are waited for.
+ * Limits the attempts in flight that are not slow to what this thread has time for. Beyond that each takes longer and
+ * none goes sooner, and every young collection copies their memory. The limit grows while the thread has idle time. It
+ * doubles every few milliseconds while the thread is almost idle or no attempt ends: then the receivers are the
+ * bottleneck.
  */
 export class FastSlots {
   readonly #clock: Clock;
@@ -21,14 +21,14 @@ export class FastSlots {
   readonly #least: number;
   readonly #onMore: () => void;
   #open: number;
-  /** Share of the time that the thread had nothing to do while somebody waited, lately. */
+  /** The recent mean share of time that the thread was idle while an attempt waited. */
   #idleShare = 0;
   #taken = 0;
-  /** Slots given back since it was last looked. */
+  /** Slots freed since the last check. */
   #freed = 0;
   #isWatched = false;
 
-  /** `onMore`: called when there are more slots, not while `take` or `free` runs. */
+  /** `onMore`: called when there are more slots, but not from within `take` or `free`. */
   constructor(
     clock: Clock,
     { least, most }: { readonly least: number; readonly most: number },
@@ -45,7 +45,7 @@ export class FastSlots {
     return this.#taken;
   }
 
-  /** Whether one is free. To be asked when somebody wants one: a no is what makes more of them. */
+  /** Returns whether a slot is free. Call it only when one is needed: a refusal makes the limit grow. */
   hasRoom(): boolean {
     if (this.#taken < this.#open) return true;
     if (!this.#isWatched && this.#least < this.#most) this.#watch();
@@ -75,7 +75,7 @@ export class FastSlots {
 
   #look(idleShare: number): void {
     this.#idleShare += MEAN_WEIGHT * (idleShare - this.#idleShare);
-    // Nothing came back although it was looked for: a thread that was held up all the time did not look.
+    // No attempt ended although the thread had time to notice: a thread that is never idle cannot tell.
     const isHeld = this.#freed === 0 && idleShare > 0;
     const step = this.#open >> 3;
     let open = this.#open - step;

@@ -17,22 +17,24 @@ import { brokenExchange, failureCodeOf, isBroken } from './http/failure-names.ts
 import type { Route } from './http/origins.ts';
 import { MASKED_BYTES_MAX, type SecretMask } from './http/secret-mask.ts';
 
-/** A body is read up to here so that the connection can be used again; a longer one ends the connection. */
+/** A body is read up to here so that the connection can be reused; a longer one ends the connection. */
 const BODY_READ_BYTES_MAX = 64 * 1024;
-/** The secret is looked for in this much of a body: beyond what is kept, so that one across the cut is found whole. */
+/** The secret is searched for in this much of a body: more than is kept, to find one that spans the cut. */
 const BODY_MASKED_BYTES = RESPONSE_BODY_KEPT_BYTES + MASKED_BYTES_MAX;
 /** At most this much of the response's headers is kept for the log. */
 const HEADERS_KEPT_BYTES_MAX = 8 * 1024;
 /** More header lines than this are an attack, whatever their size. Names and values in turn: two entries each. */
 const HEADER_LINES_MAX = 256;
-/** Interim answers (1xx) before the real one. Endless ones would otherwise use the time-out up. */
+/** Interim responses (1xx) before the final one. Endless ones would use up the time-out. */
 const INTERIM_MAX = 16;
 /**
- * A response may come in so many pieces (TLS records), and a body in so many chunks: each costs some ten microseconds of
- * the only event loop, however small it is.
+ * The most pieces (TLS records) of a response, and the most chunks of a body: each costs about ten microseconds of the
+ * only event loop, however small it is.
  */
 const PIECES_MAX = 1024;
-/** Bytes before the head is complete: also those that no header limit counts, such as spaces and interim heads. */
+/**
+ * Bytes before the head is complete, including those that no header limit counts, such as spaces and interim heads.
+ */
 const HEAD_WIRE_BYTES_MAX = 64 * 1024;
 /** Bytes of a whole response, framing included. */
 const WIRE_BYTES_MAX = 512 * 1024;
@@ -57,40 +59,40 @@ export interface Posted {
   readonly exchange: Exchange;
   /** Retry-After in seconds, when the receiver sent one as a number. */
   readonly retryAfterSeconds: number | null;
-  /** Which rule of the address guard refused, or null. */
+  /** The address guard's rule that refused, or null. */
   readonly blockedBy: string | null;
   /** The attempt's evidence about our own network. */
   readonly sign: NetworkSign;
-  /** The attempt could not be made by our own fault, and by which; null: it was made. */
+  /** The fault of our own that prevented the attempt; null: it was made. */
   readonly ours: OwnFault | null;
   /** Milliseconds since the epoch. */
   readonly endedAt: number;
 }
 
-/** Who is told that an exchange is over, before its promise is resolved. */
+/** Notified when an exchange is over, before its promise is resolved. */
 export interface ExchangeOwner {
   now(): number;
-  /** `isReusable`: the response came whole, so the connection may carry the next request. */
+  /** `isReusable`: the response was complete, so the connection may carry the next request. */
   ended(exchange: HttpExchange, isReusable: boolean): void;
-  /** Its connection, used before, ended before the first byte of an answer: it is to be sent once more, on a fresh one. */
+  /** Its connection, used before, closed before the first byte of a response: send it once more, on a fresh one. */
   goOn(exchange: HttpExchange): void;
 }
 
 /**
- * One request and its response, as undici's handler: no streams, no promise and no AbortSignal per request. Ends exactly
- * once. The final status line and headers decide; a body that is cut off, too long or slow changes nothing.
+ * One request and its response, as undici's handler: no streams, no promise and no AbortSignal per request. Ends
+ * exactly once. The final status line and headers decide; a body that is cut off, too long or slow changes nothing.
  */
 export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly request: WebhookRequest;
-  /** Where it is to go. The pool writes it. */
+  /** Its destination, set by the pool. */
   route: Route | null = null;
-  /** The connection that carries it, while there is one. The pool writes it. */
+  /** The connection that carries it, if any; set by the pool. */
   connection: Connection | null = null;
-  /** It takes long, or its endpoint did of late. The pool writes it. */
+  /** It takes long, or its endpoint has been slow lately; set by the pool. */
   isSlow: boolean;
-  /** When its total time is over. The transport writes it. */
+  /** When its total time ends; set by the transport. */
   deadline: Deadline<HttpExchange> | null = null;
-  /** When it takes long, from when it has a connection. The pool writes it. */
+  /** When it counts as slow, measured from when it has a connection; set by the pool. */
   slowness: Deadline<HttpExchange> | null = null;
   readonly #owner: ExchangeOwner;
   readonly #resolve: (posted: Posted) => void;
@@ -120,7 +122,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     return this.#isOver;
   }
 
-  /** The total time is over: whatever has not come counts as missing. */
+  /** The total time has ended: anything not received counts as missing. */
   timeOut(): void {
     if (!this.connection) this.#finish(NEVER_SENT, false, ORIGIN_BUSY);
     else if (this.#interim > 0) this.#end('http_1xx', 'only interim responses came in time');
@@ -128,13 +130,13 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     else this.#end('connect_timeout', 'no connection in time');
   }
 
-  /** Our own shutdown. A response whose headers came is a result all the same. */
+  /** Our own shutdown. A response whose headers were received still counts. */
   interrupt(): void {
     if (this.#status >= 200) this.#endByStatus(false);
     else this.#finish({ kind: 'interrupted' }, false);
   }
 
-  /** Its connection is established, and the request on its way. */
+  /** Its connection is established, and the request is being sent. */
   onRequestStart(): void {
     this.#isSent = true;
   }
@@ -159,7 +161,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#bodyBytes += bytes.length;
     this.#bodyPieces += 1;
     if (room > 0) {
-      // A copy: the bytes are a window into the socket's buffer, which must not be kept alive by the log.
+      // A copy: the bytes are a window into the socket's buffer, which the log must not keep alive.
       const kept = Buffer.from(bytes.subarray(0, room));
       if (this.#chunks) this.#chunks.push(kept);
       else this.#chunks = [kept];
@@ -171,7 +173,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#endByStatus(true);
   }
 
-  /** Ends the exchange when its response has cost too much: pieces and bytes that have come so far. */
+  /** Ends the exchange when its response has become too expensive. Takes the pieces and bytes received so far. */
   received(pieces: number, bytes: number): void {
     if (this.#isOver) return;
     if (pieces > PIECES_MAX)
@@ -188,7 +190,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       const { failureCode, message, facts } = error;
       this.#finish({ kind: 'failed', failureCode, detail: message, response: null }, false, facts);
     } else if (this.connection?.endedUnanswered && isBroken(error)) {
-      // Once only: the fresh connection has carried nothing before.
+      // Only once: the fresh connection has carried nothing before.
       this.#isSent = false;
       this.#owner.goOn(this);
     } else {
@@ -197,7 +199,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** The exchange broke off: a failure, unless the final status had come. */
+  /** The exchange broke off: a failure, unless the final status was received. */
   #end(failureCode: FailureCode, detail: string): void {
     if (this.#status >= 200) this.#endByStatus(false);
     else this.#finish({ kind: 'failed', failureCode, detail, response: null }, false);
@@ -256,7 +258,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** It waited for a connection until it was too late: others to its origin had all that there may be. */
+/** It waited for a connection until it was too late: all connections to its origin were in use. */
 const NEVER_SENT: Exchange = {
   kind: 'failed',
   failureCode: 'connect_timeout',

@@ -1,13 +1,13 @@
 import type { Consumer } from '../broker/broker.ts';
 import type { Lanes } from './lanes.ts';
 
-/** Above this many tasks that wait for us alone, nothing more is taken; below the other, taking goes on. */
+/** Above this many tasks waiting for this process alone, the intake pauses; below the other, it goes on. */
 const WAITING_HIGH = 128;
 const WAITING_LOW = 64;
 
 /**
- * Takes tasks from the broker no faster than they can be sent. More of them in memory would make nothing faster: it would
- * only be more to carry. What waits for a slow or dark endpoint does not count, so that none holds the intake up.
+ * Takes tasks from the broker no faster than they can be sent: more tasks in memory would not make sending faster.
+ * Tasks that wait for a slow or silent endpoint do not count, so no endpoint can hold up the intake.
  */
 export class Intake {
   readonly #lanes: Lanes;
@@ -19,7 +19,7 @@ export class Intake {
     this.#consumer = consumer;
   }
 
-  /** To be called whenever a task was admitted or has left. */
+  /** Call whenever a task was admitted or has left. */
   adjust(): void {
     const waiting = this.#lanes.waitingForUs;
     if (!this.#isPaused && waiting > WAITING_HIGH) {

@@ -1,25 +1,34 @@
 /** The limits that keep one endpoint from slowing another. All per sender process. */
 export interface LaneOptions {
-  /** Attempts in flight to one endpoint at first; one more per success, one less per rejection, half after a failure. */
+  /**
+   * The initial limit of attempts in flight to one endpoint: one more per success, one less per rejection, half after
+   * a failure.
+   */
   readonly windowStart: number;
   readonly windowMax: number;
-  /** As far as it grows for an endpoint that answers at once; to `windowMax` for one that takes half of `demoteAfterMs`. */
+  /**
+   * Its maximum for an endpoint that answers at once; it rises to `windowMax` for one that takes half of
+   * `demoteAfterMs`.
+   */
   readonly windowQuick: number;
-  /** An endpoint whose attempts hang gets a further one after so long, to notice when it is back. */
+  /** The interval of further attempts to an endpoint whose attempts hang, to notice its recovery. */
   readonly probeEveryMs: number;
-  /** The most of those in flight beside the window: as many as begin before the first ones time out. */
+  /** The most of those in flight beside the window: as many as start before the first ones time out. */
   readonly probesMax: number;
-  /** Once half of the slow lane is taken, an endpoint with this many slow attempts in flight starts no more: see slowMost. */
+  /**
+   * Once half of the slow lane is taken, an endpoint with this many slow attempts in flight starts no more: see
+   * slowMost.
+   */
   readonly slowPerEndpointMax: number;
-  /** Attempts in flight that are not slow (yet), at most: the rate aimed at × the time until demotion. */
+  /** The most attempts in flight that are not slow (yet): the intended rate × the time until demotion. */
   readonly fastSlots: number;
-  /** So many of them at first, and while this thread has no time for more. */
+  /** The initial number of them, kept while this thread has no time for more. */
   readonly fastSlotsLeast: number;
-  /** Slow attempts in flight, at most, when one starts. */
+  /** The most slow attempts in flight when one starts. */
   readonly slowSlots: number;
-  /** Slow attempts in flight, at most: those that turn slow while in flight may exceed `slowSlots` up to here. */
+  /** The most slow attempts in flight in all: those that turn slow in flight may exceed `slowSlots` up to here. */
   readonly slowSlotsMost: number;
-  /** An attempt that still waits for its response after this is slow. */
+  /** An attempt that has no response after this is slow. */
   readonly demoteAfterMs: number;
   /** Tasks waiting for their endpoint's window, over all endpoints. */
   readonly waitingMax: number;
@@ -27,15 +36,15 @@ export interface LaneOptions {
   readonly waitingFailingMax: number;
   /** Once half of `waitingMax` is taken, an endpoint gets a fair share of it, and no less than this. */
   readonly waitingPerEndpointMin: number;
-  /** No more may wait than the endpoint can take in this time. */
+  /** No more tasks may wait for an endpoint than it can take in this time. */
   readonly drainMs: number;
-  /** Parked tasks come up after the shortest tier, of which this is the length, or after the one beyond it. */
+  /** The length of the shortest tier: parked tasks come up after it, or after the next one. */
   readonly parkedSoonMs: number;
-  /** Tasks of one endpoint parked for the shortest tier, per `parkedSoonMs`, while it does not answer. */
+  /** Tasks of one endpoint parked on the shortest tier, per `parkedSoonMs`, while it does not answer. */
   readonly parkedSoonPerEndpoint: number;
   /** The same over all endpoints. */
   readonly parkedSoonMax: number;
-  /** A receiver's Retry-After is heeded up to here. */
+  /** A longer Retry-After of a receiver is cut to this. */
   readonly retryAfterMsMax: number;
   /** Endpoints whose window is remembered while nothing is in flight. */
   readonly endpointsMax: number;
@@ -67,7 +76,7 @@ export const LANE_OPTIONS = {
   retryScale: 1,
 } as const satisfies LaneOptions;
 
-/** From this share of the slow lane on, an endpoint may have fewer slow attempts the fuller it is. */
+/** Above this share of the slow lane, each endpoint may have fewer slow attempts the fuller it is. */
 const FULL_FROM = 0.5;
 /** The same for an endpoint whose slow attempts succeed. */
 const FULL_FROM_ANSWERING = 0.75;

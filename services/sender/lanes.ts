@@ -8,7 +8,7 @@ import type { LaneOptions } from './lane-options.ts';
 import { Backlog } from './lanes/backlog.ts';
 import { Waiting } from './lanes/waiting.ts';
 
-/** One task on its way through the lanes. Only the lanes write what is not readonly. */
+/** One task on its way through the lanes. Only the lanes write the fields that are not readonly. */
 export interface Passage {
   readonly endpointId: string;
   /** First attempts of one entity leave one after the other; null for retries, which keep no order. */
@@ -23,30 +23,30 @@ export interface Passage {
   startedAt: number;
   deadline: Deadline<Passage> | null;
   lane: EndpointLane | null;
-  /** Whether its entity's next first attempt was let go. */
+  /** Whether its entity's next first attempt was released. */
   hasReleased: boolean;
-  /** It was started to see whether an endpoint that does not answer is back. */
+  /** It was started as a probe of an endpoint that does not answer. */
   isProbe: boolean;
 }
 
 /**
- * `rejected`: the receiver answered, and not with a 2xx; more at once would not make it worse. `failure`: it did not
- * answer, or asked for less (429, 503).
+ * `rejected`: the receiver answered, but not with a 2xx; more requests at once would not make it worse. `failure`: it
+ * did not answer, or asked for less (429, 503).
  */
 export type PassageResult = 'success' | 'rejected' | 'failure' | 'uncounted';
 
 /**
- * Who may send now. A slow endpoint must not slow another: its attempts leave the fast lane after 200 ms, while in
- * flight, and from then on its further ones start in the slow lane, a few at a time.
+ * Decides which tasks may start now. A slow endpoint must not slow another: its attempts leave the fast lane after 200
+ * ms, while in flight, and its further ones start in the slow lane, a few at a time.
  */
 export class Lanes {
   readonly #clock: Clock;
   readonly #options: LaneOptions;
   readonly #endpoints = new Map<string, EndpointLane>();
   readonly #demotions: Deadlines<Passage>;
-  /** Endpoints to look at again although none of their attempts may end. */
+  /** Endpoints to check again although none of their attempts may end. */
   readonly #looks: Deadlines<EndpointLane>;
-  /** Endpoints that could start an attempt but for a free slot, the longest waiting first. */
+  /** Endpoints that could start an attempt if a slot were free, the longest waiting first. */
   readonly #readyFast = new LinkedList<Turn>();
   readonly #readySlow = new LinkedList<Turn>();
   /** Slow attempts that still hold a fast slot because the slow lane was full. */
@@ -57,10 +57,13 @@ export class Lanes {
   #slow = 0;
   #demoted = 0;
   #isClosed = false;
-  /** Called after an attempt was demoted, which nobody asked for: what waits may no longer wait for us. */
+  /** Called after an attempt was demoted, which no caller requested: tasks may no longer wait for this process. */
   onDemoted: () => void = () => {};
 
-  /** `wake`: brings parked tasks of an endpoint back now, at most so many, and resolves with how many; null = cannot. */
+  /**
+   * `wake`: brings back at most so many parked tasks of an endpoint now, and resolves with their number; null =
+   * cannot.
+   */
   constructor(clock: Clock, options: LaneOptions, wake: Backlog['wake'] = null) {
     this.#clock = clock;
     this.#options = options;
@@ -85,7 +88,7 @@ export class Lanes {
     };
   }
 
-  /** Tasks that wait for this process, so that taking more of them would make nothing faster. */
+  /** Tasks that wait for this process alone: taking more from the broker would not make sending faster. */
   get waitingForUs(): number {
     return this.#waiting.forUs;
   }
@@ -112,7 +115,7 @@ export class Lanes {
     if (lane.hasRoom(now, this.#slow)) this.#markReady(lane);
   }
 
-  /** The attempt has ended. `retryAfterMs`: the receiver asked for time. */
+  /** The attempt has ended. `retryAfterMs`: the pause that the receiver asked for. */
   settle(passage: Passage, result: PassageResult, retryAfterMs: number | null): void {
     const { lane } = passage;
     if (!lane || passage.place === 'over') return;
@@ -132,7 +135,7 @@ export class Lanes {
     if (lane.isIdle && this.#endpoints.size > this.#options.endpointsMax) this.#endpoints.delete(lane.id);
   }
 
-  /** Takes out every task that has not started; for our shutdown. */
+  /** Removes and returns every task that has not started; for our shutdown. */
   releaseWaiting(): Passage[] {
     this.#isClosed = true;
     this.#looks.clear();
@@ -189,7 +192,7 @@ export class Lanes {
     passage.place = 'over';
   }
 
-  /** The response has not come in time: the attempt goes on, and its fast slot goes to another. */
+  /** No response in time: the attempt goes on, and its fast slot becomes free. */
   #demote(passage: Passage): void {
     const { lane } = passage;
     if (!lane || passage.place === 'over') return;
@@ -222,7 +225,7 @@ export class Lanes {
     if (waits && !lane.look && !this.#isClosed) lane.look = this.#looks.add(lane, now);
   }
 
-  /** Tries an endpoint that does not answer once more, and asks for what is parked where nothing waits. */
+  /** Probes an endpoint that does not answer, and brings back parked tasks where none waits. */
   #look(lane: EndpointLane): void {
     lane.look = null;
     const now = this.#clock.now();
@@ -233,13 +236,13 @@ export class Lanes {
     this.#lookLater(lane, now);
   }
 
-  /** A failing endpoint takes less; what it cannot take in a few seconds waits in the broker, not here. */
+  /** Parks the tasks that a failing endpoint cannot take in a few seconds: they wait in the broker, not here. */
   #trim(lane: EndpointLane, now: number): void {
     const limit = this.#waiting.limit(lane, now);
     while (lane.queue.size > limit) this.#parkOne(lane, now);
   }
 
-  /** For an endpoint that does not answer the newest stay: after its recovery nothing new is late. */
+  /** Parks one task. For an endpoint that does not answer the newest stay: after its recovery nothing new is late. */
   #parkOne(lane: EndpointLane, now: number): void {
     const passage = lane.queue.takeSurplus(!lane.isHealthy(now) && !lane.isAnswering(now));
     if (!passage) return;
@@ -268,12 +271,12 @@ export class Lanes {
     this.#pumpReady(this.#readySlow);
   }
 
-  /** One attempt per endpoint and turn, so that one with much waiting does not take every free slot. */
+  /** Starts one attempt per endpoint and turn, so that an endpoint with a backlog does not take every free slot. */
   #pumpReady(ready: LinkedList<Turn>): void {
     for (let turn = ready.first; turn; turn = ready.first) {
       const { lane } = turn;
       if (!this.#hasSlot(lane)) {
-        // It turned slow, or fast again, since it was marked: it waits for the other kind of slot now.
+        // It has turned slow, or fast again, since it was marked: now it waits for the other kind of slot.
         const other = this.#readyOf(lane);
         if (other === ready) return;
         other.append(turn);

@@ -18,7 +18,7 @@ interface InFlight {
 
 /** The sender's metrics. No label ever holds an id: their number must not grow with merchants. */
 export class SenderMetrics {
-  /** By result, then by attempt number: those that the counter has not been told of. */
+  /** Attempts by result, then by attempt number, not yet added to the counter. */
   readonly #attempts = new Map<string, number[]>();
   readonly #parked: Counter<'reason' | 'tier'>;
   readonly #deliverySeconds: PlainHistogram;
@@ -29,7 +29,7 @@ export class SenderMetrics {
   readonly #cancelled: Counter<'reason'>;
   readonly #blocked: Counter<'reason'>;
 
-  /** `inFlight` and `demoted` are read when the metrics are. */
+  /** `inFlight` and `demoted` are read at each scrape. */
   constructor(registry: Registry, inFlight: () => InFlight, demoted: () => number) {
     const registers = [registry];
     const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
@@ -98,7 +98,7 @@ export class SenderMetrics {
     this.#parked.inc({ reason, tier });
   }
 
-  /** Counts what came of a task. */
+  /** Counts the result of a task. */
   settled(task: DeliveryTask, delivery: Delivery): void {
     if (delivery.kind === 'cancelled') this.#cancelled.inc({ reason: delivery.reason });
     if (delivery.kind !== 'attempted') return;
@@ -119,7 +119,10 @@ export class SenderMetrics {
     if (posted.blockedBy !== null) this.#blocked.inc({ reason: posted.blockedBy });
   }
 
-  /** Counting is cheaper than finding a label's counter, which is done when somebody looks. */
+  /**
+   * Exports the counts. Adding to an array is cheaper than finding a label's counter, which is done at each scrape
+   * only.
+   */
   #tell(attempts: Counter<'result' | 'attempt'>): void {
     for (const [result, counts] of this.#attempts) {
       for (const [attempt, count] of counts.entries()) {

@@ -1,27 +1,29 @@
 import type { NetworkSign } from './connect-failure.ts';
 
-/** This many must be unreachable, with nobody reached, before it is taken for our own fault. */
+/** This many must be unreachable, and none reached, before our own network is taken to be at fault. */
 const SILENT_MIN = 20;
 const WINDOW_MS = 10_000;
-/** Memory is bounded: more silent ones than this make nothing clearer. */
+/** Bounds the memory: more silent endpoints than this are no better evidence. */
 const SILENT_MAX = 1000;
-/** A task put back this often because of our network is counted after all: so many endpoints may really be dead. */
+/** A task parked this often because of our network is counted after all: the endpoints may really be dead. */
 const PARKED_MAX = 200;
 
 /**
- * Tells our own network's failure from the receivers'. When many endpoints are unreachable and none is reached, it is our
- * fault until shown otherwise: attempts are put back and not counted.
+ * Distinguishes a failure of our own network from the receivers' failures. When many endpoints are unreachable and none
+ * is reached, it is our fault until shown otherwise: attempts are put back and not counted.
  *
- * Only an answer from a receiver's address shows that our network is up. A resolver's SERVFAIL, REFUSED or silence counts
- * like a receiver's silence. A name that does not exist counts once per origin, whatever the number of its endpoints: one
- * wrong name is its merchant's mistake, but a resolver that knows none of twenty names in a row is ours.
+ * Only a response from a receiver's address shows that our network is up. A resolver's SERVFAIL, REFUSED or silence
+ * counts like a receiver's silence. A name that does not exist counts once per origin, whatever the number of its
+ * endpoints: one wrong name is its merchant's mistake, but a resolver that knows none of twenty names in a row is ours.
  */
 export class NetworkWatch {
-  /** When each endpoint, or each origin whose name does not exist, last was unreachable. In order of time. */
+  /** When each endpoint, or each origin whose name does not exist, was last unreachable. In order of time. */
   readonly #silent = new Map<string, number>();
   #reachedAt = Number.NEGATIVE_INFINITY;
 
-  /** Notes what an attempt has shown, and returns whether its failure is our network's. `hop`: times it was put back. */
+  /**
+   * Adds an attempt's evidence, and returns whether its failure is our network's. `hop`: how often it was put back.
+   */
   isOurFault(
     sign: NetworkSign,
     to: { readonly endpointId: string; readonly origin: string },

@@ -2,10 +2,10 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { OwnFault } from './connect-failure.ts';
 
-/** A fault of ours that keeps attempts from being made or counted. */
+/** A fault of our own that keeps attempts from being made or counted. */
 export type HeldBy = OwnFault | 'network_down';
 
-/** One line per fault in so long. */
+/** The interval of log lines per fault. */
 const LINE_EVERY_MS = 60_000;
 
 const WORDS: Readonly<Record<HeldBy, string>> = {
@@ -16,7 +16,10 @@ const WORDS: Readonly<Record<HeldBy, string>> = {
   network_down: "attempts wait: no receiver can be reached; check this machine's network and its DNS servers",
 };
 
-/** Logs why attempts wait by our own fault: the first one at once, then at most a line a minute, with their number. */
+/**
+ * Logs why attempts wait through our own fault: the first one at once, then at most a line a minute, with their
+ * number.
+ */
 export class OwnFaults {
   readonly #clock: Clock;
   readonly #log: Logger;

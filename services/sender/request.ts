@@ -5,7 +5,7 @@ import { authorizationOf, webhookHeaders, webhookTimestamp } from '../domain/web
 import { SecretMask } from './http/secret-mask.ts';
 import type { WebhookRequest } from './transport.ts';
 
-/** An endpoint with its secret opened and its URL taken apart: made once per version of the endpoint. */
+/** An endpoint with its secret opened and its URL parsed: made once per version of the endpoint. */
 export interface OpenedEndpoint {
   readonly endpoint: Endpoint;
   readonly origin: string;
@@ -28,7 +28,7 @@ export function openEndpoint(endpoint: Endpoint, secret: string): OpenedEndpoint
   };
 }
 
-/** The request of one attempt, and its signature for the journal. `startedAt`: milliseconds. */
+/** Returns the request of one attempt, and its signature for the journal. `startedAt`: milliseconds. */
 export function buildRequest(
   task: DeliveryTask,
   opened: OpenedEndpoint,

@@ -7,9 +7,9 @@ import { type OpenedEndpoint, openEndpoint } from './request.ts';
 export class SecretOpener {
   readonly #keyRing: KeyRing;
   readonly #log: Logger;
-  /** null: the key is there and does not open it, which was said. */
+  /** null: the key is there but does not open the secret, which was logged. */
   readonly #opened = new WeakMap<Endpoint, OpenedEndpoint | null>();
-  /** Keys that were asked for and are not in the ring. Said once each, not once per endpoint. */
+  /** Requested keys that are not in the ring. Logged once each, not once per endpoint. */
   readonly #missing = new Set<string>();
 
   constructor(keyRing: KeyRing, log: Logger) {
@@ -17,7 +17,7 @@ export class SecretOpener {
     this.#log = log;
   }
 
-  /** Null when the secret cannot be opened: our fault, so it costs the delivery no attempt. */
+  /** Returns null when the secret cannot be opened: our own fault, so it costs the delivery no attempt. */
   open(endpoint: Endpoint): OpenedEndpoint | null {
     const known = this.#opened.get(endpoint);
     if (known !== undefined) return known;
@@ -27,7 +27,7 @@ export class SecretOpener {
     return opened;
   }
 
-  /** The ring may get the key at any time, so its lack is not remembered. */
+  /** Looks for the key each time: the ring may get it at any time. */
   #hasKey(keyId: string): boolean {
     const { file } = this.#keyRing;
     if (this.#keyRing.has(keyId)) {

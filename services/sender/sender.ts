@@ -32,7 +32,7 @@ export interface SenderOptions {
 export interface SenderDeps {
   readonly broker: Pick<Broker, 'tasks'>;
   readonly directory: Directory;
-  /** Whether the directory is fresh enough to send by it. While it is not, nothing is sent. */
+  /** Returns whether the directory is fresh enough to send by. While it is not, nothing is sent. */
   readonly ready: () => boolean;
   readonly keyRing: KeyRing;
   readonly clock: Clock;
@@ -47,19 +47,19 @@ export interface SenderDeps {
 
 export interface Sender {
   /**
-   * Takes nothing more, gives back what waits, finishes what is in flight; what is not through shortly before the
-   * deadline is interrupted and given back. May be called twice.
+   * Takes no more tasks, gives back waiting ones and finishes those in flight; those unfinished shortly before the
+   * deadline are interrupted and given back. May be called twice.
    */
   stop(deadlineMs: number): Promise<void>;
   inFlight(): { readonly fast: number; readonly slow: number; readonly waiting: number };
 }
 
-/** Tests and replays have budgets of their own: shares of the live one, so that neither delays it. */
+/** Tests and replays have budgets of their own, as shares of the live one, so that neither delays it. */
 const SHARE: Readonly<Record<TaskClass, number>> = { live: 1, test: 1 / 16, replay: 1 / 8 };
 const IN_FLIGHT_MIN = 16;
-/** How often readiness is looked at while it is missing. */
+/** The interval of readiness checks while the sender is not ready. */
 const READY_CHECK_MS = 100;
-/** The part of a stop's deadline that is kept for making durable what was interrupted. */
+/** The part of a stop's deadline reserved for making interrupted tasks durable. */
 const SETTLE_SHARE = 0.25;
 const SETTLE_MS_MAX = 2000;
 
@@ -118,7 +118,7 @@ class RunningSender implements Sender, PassageOwner {
       let isWatched = false;
       const consumer = await source.consume(
         (task, signal, standing) => {
-          // One signal for all calls: the broker may stop before we are told to.
+          // One signal for all calls: the broker may stop before this sender is told to.
           if (!isWatched) signal.addEventListener('abort', () => this.#release(taskClass), { once: true });
           isWatched = true;
           return this.#handle({ task, lanes, signal, standing });
@@ -191,7 +191,7 @@ class RunningSender implements Sender, PassageOwner {
     for (const intake of this.#intakes) intake.adjust();
   }
 
-  /** Holds the attempt until it is due, the directory is fresh and the task surely ours; then makes it. */
+  /** Holds the attempt until it is due, the directory is fresh and the task is certainly owned here; then makes it. */
   async #deliverLater(passage: TaskPassage): Promise<Delivery> {
     const { task, signal, standing } = passage;
     const { clock } = this.#deps;
@@ -201,7 +201,7 @@ class RunningSender implements Sender, PassageOwner {
       await clock.sleep(task.dueAt - clock.now(), signal);
     }
     while (!ready() && standing() !== 'lost' && !this.#isStopping && !signal.aborted) {
-      // All that wait share one timer.
+      // All waiting tasks share one timer.
       this.#readyAgain ??= clock.sleep(READY_CHECK_MS, signal).finally(() => {
         this.#readyAgain = null;
       });
@@ -250,8 +250,8 @@ function resultOf(exchange: Exchange): PassageResult {
 const ASKS_FOR_LESS: ReadonlySet<number> = new Set([429, 503]);
 
 /**
- * Others to its endpoint are slow already. The first alone is not known to be: an endpoint that was slow for a moment must
- * be able to show that it no longer is.
+ * Returns whether other attempts to its endpoint are already slow. The first alone does not count: an endpoint that
+ * was slow for a moment must be able to show that it has recovered.
  */
 function hasSlowBefore({ place, lane }: TaskPassage): boolean {
   return place === 'slow' && lane !== null && lane.slow.size > 1;
@@ -264,9 +264,9 @@ function share(total: number, part: number): number {
 }
 
 /**
- * The slots follow from what may be in flight: a quarter each may be fast, slow and waiting, an eighth turn slow beyond
- * that. The rest is for tasks whose settlement is not durable yet: without it, endpoints that do not answer would stop
- * the intake.
+ * Derives the slots from the tasks that may be in flight: a quarter each may be fast, slow and waiting, and an eighth
+ * may turn slow beyond that. The rest is for tasks whose settlement is not durable yet: without it, endpoints that do
+ * not answer would stop the intake.
  */
 function laneOptions({ options, retryScale }: SenderDeps, part: number): LaneOptions {
   const total = share(options.inFlightMax, part);

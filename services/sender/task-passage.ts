@@ -5,20 +5,20 @@ import type { Deadline } from './deadlines.ts';
 import type { EndpointLane } from './endpoint-lane.ts';
 import type { Lanes, Passage } from './lanes.ts';
 
-/** Who makes the attempt when its turn has come, and hears of it when it must come again later. */
+/** Makes the attempt when its turn has come, and handles a parked task. */
 export interface PassageOwner {
   attempt(passage: TaskPassage): void;
-  /** Returns what the broker is told. */
+  /** Returns the settlement for the broker. */
   park(passage: TaskPassage, tier: Tier): Settlement;
 }
 
-/** A task of the broker on its way through the lanes, with the broker's wait for its settlement. */
+/** A task of the broker on its way through the lanes, with the broker's pending settlement. */
 export class TaskPassage implements Passage {
   readonly task: DeliveryTask;
   readonly lanes: Lanes;
-  /** Fires when the broker stops handing over. */
+  /** Fires when the broker stops handing over tasks. */
   readonly signal: AbortSignal;
-  /** Whether the attempt may still be begun here. */
+  /** Returns whether this process still owns the task and may start the attempt. */
   readonly standing: () => Standing;
   readonly endpointId: string;
   readonly entityId: string | null;

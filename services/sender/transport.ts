@@ -15,11 +15,11 @@ import { LANE_OPTIONS } from './lane-options.ts';
 
 export type { Posted, WebhookRequest };
 
-/** Sends webhooks. Never throws and never rejects for a fault of the network or the receiver. */
+/** Sends webhooks. Never throws or rejects because of the network or the receiver. */
 export interface Transport {
-  /** Makes one exchange; ends within the total time-out. `isSlow`: others to its endpoint take long. */
+  /** Makes one exchange, within the total time-out. `isSlow`: others to its endpoint take long. */
   post(request: WebhookRequest, isSlow?: boolean): Promise<Posted>;
-  /** Ends every exchange in flight as interrupted, because we stop. */
+  /** Ends every exchange in flight as interrupted, for our shutdown. */
   interrupt(): void;
   /** Interrupts, and closes every connection. May be called twice. */
   close(): Promise<void>;
@@ -31,37 +31,37 @@ export interface TransportOptions {
   readonly totalTimeoutMs: number;
   /** DNS, TCP and TLS together, milliseconds. */
   readonly connectTimeoutMs: number;
-  /** Where requests may go; the same policy as at create and update. */
+  /** The allowed destinations; the same policy as at create and update. */
   readonly egress: EgressPolicy;
   /** Connects for us; see Connector. */
   readonly proxy?: EgressProxy | null;
   /** PEM of authorities trusted besides the system's, or null. */
   readonly extraCa: string | null;
   readonly limits?: Partial<TransportLimits>;
-  /** Resolves merchants' names; the DNS unless given. */
+  /** Resolves merchants' names; the DNS by default. */
   readonly resolve?: Resolve;
 }
 
 const TRANSPORT_LIMITS = {
   /** Many merchants share a gateway, so this is well above one endpoint's window. */
   connectionsPerOriginMax: 256,
-  /** Behind one gateway some merchants' systems may hang: they do not take the others' connections. */
+  /** Behind one gateway some merchants' systems may hang: their exchanges must not use up the others' connections. */
   connectionsPerOriginSlowMax: 768,
-  /** As long as the lanes wait before an attempt is slow to them. */
+  /** The same time after which the lanes demote an attempt. */
   slowAfterMs: LANE_OPTIONS.demoteAfterMs,
   idleMax: 4096,
   idlePerOriginMax: 512,
   originsMax: 10_000,
   /** Shorter than the 5 s after which common servers close: a request must not meet a closing connection. */
   idleMs: 4000,
-  /** A name that was moved to another address, and a certificate that was renewed, are noticed after so long. */
+  /** The longest time until a moved name or a renewed certificate is noticed. */
   ageMsMax: 5 * 60_000,
   responseHeaderBytesMax: 16 * 1024,
 } as const satisfies TransportLimits;
 
 export type TransportLimits = PoolLimits;
 
-/** The transport over HTTPS/1.1, on undici. Throws when the extra authority cannot be parsed. */
+/** Opens the transport over HTTPS/1.1, on undici. Throws when the extra authority cannot be parsed. */
 export function openTransport(options: TransportOptions): HttpTransport {
   return new HttpTransport(options);
 }
@@ -89,7 +89,7 @@ export class HttpTransport implements Transport, ExchangeOwner {
       proxy: options.proxy ?? null,
     });
     const limits = { ...TRANSPORT_LIMITS, ...options.limits };
-    // With less than half of its time left, the receiver would be blamed for what it had no time for.
+    // With less than half of its time left, the receiver would be blamed for a time-out that is ours.
     const isTimely = ({ deadline }: HttpExchange) =>
       deadline !== null && deadline.dueAt - clock.now() > totalTimeoutMs / 2;
     this.#pool = new ConnectionPool(clock, this.#connector, limits, isTimely);
@@ -110,7 +110,7 @@ export class HttpTransport implements Transport, ExchangeOwner {
     return this.#clock.now();
   }
 
-  /** An exchange is over: its connection is free for another, or closed. */
+  /** An exchange has ended: its connection is free for another, or closed. */
   ended(exchange: HttpExchange, isReusable: boolean): void {
     if (exchange.deadline) this.#deadlines.remove(exchange.deadline);
     this.#pool.done(exchange, isReusable);
@@ -132,7 +132,7 @@ export class HttpTransport implements Transport, ExchangeOwner {
     this.#deadlines.clear();
   }
 
-  /** Connections open or being opened: shown in metrics, and bounded. */
+  /** Connections open or being opened: shown in metrics, and limited. */
   get openConnections(): number {
     return this.#pool.open;
   }

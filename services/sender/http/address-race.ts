@@ -3,28 +3,28 @@ import type { Clock } from '../../runtime/clock.ts';
 /** A connection to one address that is being opened. */
 export interface Dial<Result> {
   readonly result: Promise<Result>;
-  /** Gives it up, and closes what it has opened. */
+  /** Gives it up and closes its sockets. */
   cancel(): void;
 }
 
 export interface Race<Result> {
-  /** The first connection that was established; or the failure of the last address, or of the one that had connected. */
+  /** The first connection established, or the failure of the last address, or of the one that had connected. */
   readonly result: Promise<Result>;
   cancel(): void;
 }
 
 export interface RaceRules {
   readonly clock: Clock;
-  /** The next address is tried when the one before has been silent for so long, milliseconds. */
+  /** The next address is tried after the previous one has been silent for this long, milliseconds. */
   readonly staggerMs: number;
-  /** Whether after this failure another address may be tried. */
+  /** Returns whether another address may be tried after this failure. */
   readonly mayGoOn: (error: Error) => boolean;
 }
 
 /**
- * Tries the addresses of a name in turn (RFC 8305): the next one when the one before has failed, or has been silent for a
- * while. The first that connects is the one that is used; the others are closed.
- * `dial` opens a connection and calls back once the address has answered.
+ * Tries the addresses of a name in turn (RFC 8305): the next one after the previous one has failed, or has been silent
+ * for a while. The first that connects is used; the others are closed. `dial` opens a connection and calls back once
+ * the address has answered.
  */
 export function raceAddresses<Result>(
   addresses: readonly string[],

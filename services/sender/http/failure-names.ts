@@ -1,6 +1,6 @@
 import type { FailureCode } from '../../domain/attempt.ts';
 
-/** The failure that a final status is, or null for an acknowledgement (any 2xx). */
+/** Returns the failure code of a final status, or null for an acknowledgement (any 2xx). */
 export function failureCodeOf(status: number): FailureCode | null {
   if (status >= 200 && status < 300) return null;
   if (status >= 300 && status < 400) return 'http_3xx';
@@ -10,7 +10,7 @@ export function failureCodeOf(status: number): FailureCode | null {
   return 'protocol_error';
 }
 
-/** Names what broke a connection whose TLS was established, before a final status had come. */
+/** Classifies the error that broke a connection after TLS was established and before a final status. */
 export function brokenExchange(
   error: Error & { code?: string },
   isInterim: boolean,
@@ -19,7 +19,7 @@ export function brokenExchange(
   if (code === 'UND_ERR_HEADERS_OVERFLOW') {
     return { failureCode: 'headers_too_large', detail: 'the response headers are too large' };
   }
-  // undici's words for a 100 and a 101 that nobody asked for.
+  // undici's messages for an unexpected 100 or 101.
   if (code === 'UND_ERR_SOCKET' && (error.message === 'bad response' || error.message === 'bad upgrade')) {
     return { failureCode: 'http_1xx', detail: 'the response is a 100 or 101 that was not asked for' };
   }
@@ -29,10 +29,10 @@ export function brokenExchange(
   return { failureCode: 'connection_reset', detail: 'the connection closed before a complete response' };
 }
 
-/** The ways a connection ends under a request: undici's word for a close, and the network's. */
+/** Errors of a connection that closed under a request: undici's code for a close, and the network's. */
 const BROKEN: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
-/** Whether the connection was closed or reset, rather than what came on it refused. */
+/** Returns whether the connection was closed or reset, rather than its data refused. */
 export function isBroken({ code }: Error & { code?: string }): boolean {
   return code !== undefined && BROKEN.has(code);
 }

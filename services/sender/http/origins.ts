@@ -4,7 +4,7 @@ import type { Connection } from '../connection.ts';
 import type { ConnectTarget } from '../connector.ts';
 import type { HttpExchange } from '../http-exchange.ts';
 
-/** One origin, with what all merchants together may use of it. */
+/** One origin, with the connections that all merchants share the limit of. */
 export interface Origin {
   readonly url: string;
   readonly target: ConnectTarget;
@@ -17,23 +17,23 @@ export interface Origin {
   readonly slow: Share;
 }
 
-/** Slow exchanges have connections of their own: they must not keep quick ones from having one. */
+/** Slow exchanges have a limit of their own, so that they never keep quick ones from a connection. */
 export interface Share {
   readonly most: number;
   /** Exchanges that have a connection. */
   busy: number;
-  /** The merchants that wait take turns, so that one merchant's backlog does not hold up the others. */
+  /** Waiting merchants take turns, so that one merchant's backlog does not hold up the others. */
   readonly waiting: LinkedList<Queue>;
 }
 
-/** The exchanges of one merchant that wait for a connection to one origin. */
+/** One merchant's exchanges that wait for a connection to one origin. */
 class Queue extends Link<Queue> {
   readonly exchanges: HttpExchange[] = [];
 }
 
 /**
- * One merchant's connections to one origin. Merchants never share a connection: over HTTP/1.1 a late answer cannot be
- * told from the answer to the next request.
+ * One merchant's connections to one origin. Merchants never share a connection: over HTTP/1.1 a late response cannot
+ * be distinguished from the response to the next request.
  */
 export interface Route {
   readonly origin: Origin;
@@ -43,23 +43,25 @@ export interface Route {
   open: number;
   readonly quick: Queue;
   readonly slow: Queue;
-  /** How often in a row a reused connection had been closed, and when that was last. */
+  /** How often in a row a reused connection was found closed, and when last. */
   closings: number;
   closedAt: number;
-  /** Until then every connection is used for one request only, milliseconds since the epoch. */
+  /** Until then every connection carries one request only, milliseconds since the epoch. */
   singleUseUntil: number;
 }
 
 export interface OriginLimits {
-  /** In use for quick exchanges. */
+  /** The limit for quick exchanges. */
   readonly connectionsPerOriginMax: number;
-  /** In use for slow ones. What began as quick is not stopped by it. */
+  /** The limit for slow ones. An exchange that becomes slow in flight may exceed it. */
   readonly connectionsPerOriginSlowMax: number;
-  /** Origins remembered (their TLS sessions), and merchants per origin; those with open connections always are. */
+  /**
+   * Origins remembered (their TLS sessions), and merchants per origin; those with open connections are always kept.
+   */
   readonly originsMax: number;
 }
 
-/** The origins that requests go to, and which merchants use them. */
+/** The origins of requests, and the merchants that use each. */
 export class Origins {
   readonly #limits: OriginLimits;
   readonly #origins = new Map<string, Origin>();
@@ -126,7 +128,7 @@ export class Origins {
   }
 }
 
-/** Makes room for one more: forgets the one known longest among those that are not used. */
+/** Makes room for one more: forgets the oldest one that is not in use. */
 function forgetOne<Value>(
   known: Map<string, Value>,
   most: number,

@@ -1,17 +1,17 @@
-/** Stands where a secret was. */
+/** Replaces a secret. */
 const SECRET_REMOVED = '[secret removed]';
 
-/** A prefix shorter than this at the end of a cut text is left: it gives nothing away, and ordinary text may end so. */
+/** A shorter prefix at the end of a cut text is kept: it reveals nothing, and ordinary text may end so. */
 const PREFIX_MIN = 6;
 const PREFIX = 'whsec_';
-/** Forms shorter than this are not looked for: they would be found in ordinary text. */
+/** Shorter forms are not searched for: they occur in ordinary text. */
 const FORM_MIN = 12;
 /** Every character of a secret may be written as an escape of about six. */
 export const MASKED_BYTES_MAX = 1024;
 
 /**
- * Removes an endpoint's signing secret from what its receiver sends back: as it is, escaped for URLs, JSON or HTML, in
- * base64 or hexadecimal (alone or as part of a longer text), and the key that it stands for. Made once per endpoint version.
+ * Removes an endpoint's signing secret, and its decoded key, from its receiver's response: in plain form, escaped for
+ * URLs, JSON or HTML, in base64 or hexadecimal (alone or within a longer text). Made once per endpoint version.
  */
 export class SecretMask {
   readonly #whole: RegExp;
@@ -27,13 +27,13 @@ export class SecretMask {
     this.#lengthMin = Math.min(...forms.map((form) => form.length));
   }
 
-  /** The text without the secret. */
+  /** Returns the text without the secret. */
   inText(text: string): string {
     if (text.length < this.#lengthMin) return text;
     return text.replace(this.#whole, SECRET_REMOVED);
   }
 
-  /** The bytes without the secret, nor its beginning where they end. */
+  /** Returns the bytes without the secret, and without its beginning at their end. */
   inBody(body: Buffer): Buffer {
     if (body.length < PREFIX_MIN) return body;
     const text = body.toString('latin1');
@@ -46,7 +46,7 @@ export class SecretMask {
 
 function formsOf(secret: string): string[] {
   const isKey = secret.startsWith(PREFIX);
-  // Without padding, which is not always written, and says nothing.
+  // Without padding, which is optional and the same everywhere.
   const text = (isKey ? secret.slice(PREFIX.length) : secret).replace(/=+$/, '');
   const bytes = Buffer.from(text);
   const forms = [text, bytes.toString('hex'), ...[0, 1, 2].map((at) => base64Within(bytes, at))];
@@ -55,13 +55,13 @@ function formsOf(secret: string): string[] {
   return [...forms, key.toString('hex'), key.toString('latin1')];
 }
 
-/** The base64 characters of `bytes` when they begin `at` bytes after a multiple of three in a longer text. */
+/** Returns the base64 characters of `bytes` when they begin `at` bytes after a multiple of three in a longer text. */
 function base64Within(bytes: Buffer, at: number): string {
   const encoded = Buffer.concat([Buffer.alloc(at), bytes])
     .toString('base64')
     .replace(/=+$/, '');
   const isWhole = (at + bytes.length) % 3 === 0;
-  // The first and last characters also depend on what stands before and after.
+  // The first and last characters also depend on the bytes before and after.
   return encoded.slice(Math.ceil((at * 8) / 6), isWhole ? undefined : -1);
 }
 
@@ -75,10 +75,10 @@ const NAMED: Readonly<Record<string, string>> = {
   '+': 'plus',
   '=': 'equals',
 };
-/** The alphabet of base64 in URLs, and a form's spelling of a plus. */
+/** The alphabet of base64 in URLs, and the form encoding of a plus. */
 const OTHERWISE: Readonly<Record<string, string>> = { '+': '[- ]', '/': '_' };
 
-/** A character as it is, and in the escapes of URLs, JSON, JavaScript and HTML. */
+/** Returns the pattern of a character, plain or in the escapes of URLs, JSON, JavaScript and HTML. */
 function patternOf(character: string): string {
   if (/[a-z0-9]/i.test(character)) return character;
   const code = character.charCodeAt(0);
@@ -94,7 +94,7 @@ function patternOf(character: string): string {
   return `(?:${ways.join('|')})`;
 }
 
-/** At least the first characters, and of the others as many as there are. */
+/** Returns the pattern of at least the first characters, and of as many of the others as there are. */
 function prefixPattern(characters: readonly string[]): string {
   const first = characters.slice(0, PREFIX_MIN).join('');
   const others = characters.slice(PREFIX_MIN);

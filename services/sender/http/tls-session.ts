@@ -4,20 +4,20 @@ import type { Clock } from '../../runtime/clock.ts';
 /** A TLS session that a later connection may resume. A resumed connection does not verify the certificate again. */
 export interface KeptSession {
   readonly bytes: Buffer;
-  /** When its certificate was verified, by the clock that runs evenly. */
+  /** When its certificate was verified, by the monotonic clock. */
   readonly verifiedAt: number;
   /** The end of that certificate, by the system's time. */
   readonly certificateUntil: number;
 }
 
-/** After this long the certificate is verified again, whatever its own end. */
+/** After this long the certificate is verified again, even if it is still valid. */
 const RESUMED_MS_MAX = 4 * 60 * 60_000;
-/** Sessions a receiver may offer on one connection. Ordinary servers offer two. */
+/** Sessions accepted from a receiver on one connection. Ordinary servers offer two. */
 const SESSIONS_MAX = 16;
 
 /**
- * Hands over each session that the receiver offers on this connection. `resumed` is the one that the connection has asked
- * to resume: what follows from it ends with it, so that no chain of resumptions outlives a verification.
+ * Stores each session that the receiver offers on this connection. `resumed` is the session that the connection asked
+ * to resume: sessions derived from it expire with it, so that no chain of resumptions outlives a verification.
  */
 export function keepSession(
   socket: TLSSocket,
@@ -35,7 +35,7 @@ export function keepSession(
     // Only once the certificate was verified.
     if (!socket.authorized) return;
     const certificateUntil = certificateEnd(socket, resumed);
-    // The socket may have been closed meanwhile: then the certificate is no longer known.
+    // The socket may have closed meanwhile: then its certificate is no longer available.
     if (certificateUntil === Number.NEGATIVE_INFINITY) return;
     const verifiedAt = resumed && socket.isSessionReused() ? resumed.verifiedAt : clock.now();
     keep({ bytes, verifiedAt, certificateUntil });
@@ -46,7 +46,7 @@ export function mayBeResumed({ verifiedAt, certificateUntil }: KeptSession, cloc
   return clock.now() - verifiedAt < RESUMED_MS_MAX && clock.wall() < certificateUntil;
 }
 
-/** The end of the certificate by which this connection was verified, by the system's time. */
+/** Returns the end of the certificate that verified this connection, by the system's time. */
 export function certificateEnd(socket: TLSSocket, resumed: KeptSession | undefined): number {
   if (resumed && socket.isSessionReused()) return resumed.certificateUntil;
   const until = Date.parse(socket.getPeerCertificate()?.valid_to ?? '');

@@ -8,7 +8,7 @@ export class Allowance {
     this.#periodMs = periodMs;
   }
 
-  /** How many were taken in the present period. */
+  /** Returns how many were taken in the present period. */
   taken(now: number): number {
     if (now - this.#since >= this.#periodMs) {
       this.#since = now;

@@ -2,19 +2,19 @@ import type { EndpointLane } from '../endpoint-lane.ts';
 import type { LaneOptions } from '../lane-options.ts';
 import { Allowance } from './allowance.ts';
 
-/** Parked tasks come up after one of these. Not later: an endpoint that recovers must not wait for its tasks. */
+/** Parked tasks come up after one of these, but no later: a recovered endpoint must not wait for its tasks. */
 const SOON_SECONDS = 3;
 const LATER_SECONDS = 66;
-/** An endpoint that answers may have tasks come up again this many times before it has taken them. */
+/** An endpoint that answers may have tasks come up this many times before it has taken them. */
 const SOON_ROUNDS = 4;
-/** As much is brought back at once as the endpoint takes in this time, within these bounds. */
+/** A refill brings back as many tasks as the endpoint takes in this time, within these bounds. */
 const REFILL_MS = 1000;
 const REFILL_MIN = 8;
 const REFILL_MAX = 256;
 /** After this time a parked task is due by its own schedule. */
 const PARKED_MS_MAX = (LATER_SECONDS + 10) * 1000;
 
-/** The tasks that were parked: how long they are parked, and when they are brought back. */
+/** The parked tasks: decides how long they are parked, and brings them back. */
 export class Backlog {
   readonly wake: ((endpointId: string, most: number) => Promise<number>) | null;
   readonly #options: LaneOptions;
@@ -27,8 +27,8 @@ export class Backlog {
   }
 
   /**
-   * Returns how long a task of the endpoint is parked, seconds. The shortest time while that is few tasks, or the endpoint
-   * answers and takes them soon: all coming back every few seconds would be a storm.
+   * Returns how long a task of the endpoint is parked, in seconds: the shortest time while few tasks are, or while the
+   * endpoint answers and will take them soon. Bringing all back every few seconds would overload everything.
    */
   parkedSeconds(lane: EndpointLane, now: number): number {
     if (this.wake) lane.parked += 1;
@@ -45,7 +45,10 @@ export class Backlog {
     return SOON_SECONDS;
   }
 
-  /** Brings parked tasks back: as many as an endpoint that answers takes soon, one to try an endpoint that does not. */
+  /**
+   * Brings parked tasks back: as many as an endpoint that answers takes soon, or one to probe an endpoint that does
+   * not.
+   */
   refill(lane: EndpointLane, waiting: number, now: number): void {
     if (!this.wake || lane.isWaking || lane.parked === 0) return;
     const most = this.#wanted(lane, waiting, now);
@@ -66,7 +69,10 @@ export class Backlog {
     return size * 2 > takes ? 0 : Math.floor(Math.min(takes - size, room));
   }
 
-  /** Finding no parked task does not mean that there is none: on a full disk they become durable late. */
+  /**
+   * Handles a finished refill. An empty one does not prove that no task is parked: on a full disk they become durable
+   * late.
+   */
   #woken(lane: EndpointLane, woken: number, now: number): void {
     lane.isWaking = false;
     if (woken === 0 && now - lane.parkedAt >= PARKED_MS_MAX) lane.parked = 0;

@@ -1,6 +1,6 @@
 const PERIOD_MS = 10_000;
 
-/** Counts the endpoints for which tasks came lately. */
+/** Counts the endpoints that received tasks lately. */
 export class EndpointsInUse {
   #period = 0;
   #now = 0;

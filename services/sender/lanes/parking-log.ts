@@ -5,12 +5,12 @@ import type { DeliveryTask } from '../../domain/task.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 
-/** While tasks of an endpoint are parked, a line says so as often as this. */
+/** The interval of an endpoint's log lines while its tasks are parked. */
 const LINE_MS = 60_000;
-/** Endpoints remembered; more of them make more lines. */
+/** Endpoints remembered; beyond that, lines repeat more often. */
 const ENDPOINTS_MAX = 10_000;
 
-/** Writes that tasks are parked: one line per endpoint and reason when it begins, and one a minute while it goes on. */
+/** Logs that tasks are parked: one line per endpoint and reason when it begins, and one a minute while it goes on. */
 export class ParkingLog {
   readonly #clock: Clock;
   readonly #log: Logger;

@@ -1,6 +1,6 @@
 import type { Passage } from '../lanes.ts';
 
-/** While new tasks wait as well, every so many-th task that starts is one that was parked before. */
+/** While new tasks wait as well, one in this many starts is a task that was parked before. */
 const BACKLOG_TURN = 4;
 
 /**
@@ -11,7 +11,7 @@ export class TaskQueue {
   /** Tasks that may start as soon as there is room: at most one first attempt per entity. */
   readonly #fresh: Passage[] = [];
   readonly #backlog: Passage[] = [];
-  /** Entities with a first attempt on its way, and the tasks that follow it; null = none follows. */
+  /** Entities with a first attempt in flight, and the tasks that follow it; null = none follows. */
   readonly #entities = new Map<string, Passage[] | null>();
   #following = 0;
   #turn = 0;
@@ -20,12 +20,12 @@ export class TaskQueue {
     return this.#fresh.length + this.#backlog.length + this.#following;
   }
 
-  /** True when a task could start. */
+  /** Whether a task could start. */
   get hasNext(): boolean {
     return this.#fresh.length > 0 || this.#backlog.length > 0;
   }
 
-  /** Returns true when no earlier first attempt of the entity is on its way; otherwise the task follows that one. */
+  /** Returns whether no earlier first attempt of the entity is in flight; otherwise the task follows that one. */
   claimEntity(passage: Passage): boolean {
     if (passage.entityId === null) return true;
     const followers = this.#entities.get(passage.entityId);
@@ -64,8 +64,8 @@ export class TaskQueue {
   }
 
   /**
-   * Takes the task to try an endpoint with that does not answer: a retry that is due by its schedule if there is one, so
-   * that waiting tasks keep their first attempt.
+   * Removes and returns the task with which to probe an endpoint that does not answer: a retry that is due by its
+   * schedule if there is one, so that waiting tasks keep their first attempt.
    */
   nextProbe(): Passage | undefined {
     const retry = this.#fresh.findIndex(({ entityId }) => entityId === null);
@@ -74,8 +74,8 @@ export class TaskQueue {
   }
 
   /**
-   * Takes out a task that finds no room here: one that was parked before, or else the newest; with `keepsNewest` the
-   * oldest.
+   * Removes and returns a task that finds no room here: one that was parked before, or else the newest; with
+   * `keepsNewest` the oldest.
    */
   takeSurplus(keepsNewest: boolean): Passage | null {
     const parkedBefore = this.#backlog.pop();

@@ -3,7 +3,10 @@ import type { EndpointLane, Turn } from '../endpoint-lane.ts';
 import type { LaneOptions } from '../lane-options.ts';
 import { EndpointsInUse } from './in-use.ts';
 
-/** While this many endpoints have tasks waiting, most endpoints are held up anyway: pausing the intake holds up no others. */
+/**
+ * While this many endpoints have tasks waiting, most endpoints are held up anyway, so pausing the intake harms no
+ * others.
+ */
 const SPREAD = 32;
 /** With fewer endpoints in use, this share of them. */
 const SPREAD_SHARE = 0.25;
@@ -26,15 +29,15 @@ export class Waiting {
   }
 
   /**
-   * Tasks of healthy endpoints: they wait for a slot or their window, so in the end for us. None while they are of a few of
-   * many endpoints: then they wait for those, and the others' tasks must get past them.
+   * Tasks of healthy endpoints, which wait for a slot or their window, so in the end for this process. Zero while they
+   * belong to only a few of many endpoints: then those are the bottleneck, and the others' tasks must get past them.
    */
   get forUs(): number {
     const spread = Math.min(SPREAD, Math.ceil(this.#inUse.count * SPREAD_SHARE));
     return this.#lanesForUs >= spread ? this.#forUs : 0;
   }
 
-  /** A task came for the endpoint. */
+  /** A task arrived for the endpoint. */
   seen(lane: EndpointLane, now: number): void {
     lane.seenIn = this.#inUse.seen(lane.seenIn, now);
   }
@@ -45,22 +48,25 @@ export class Waiting {
     if (lane.isHealthy(now)) this.#countForUs(lane, 1);
   }
 
-  /** A task waits no longer: it starts, is parked or released. */
+  /** A task no longer waits: it was started, parked or released. */
   remove(lane: EndpointLane): void {
     this.#count -= 1;
     if (lane.waitingForUs > 0) this.#countForUs(lane, -1);
     if (lane.queue.size === 0) this.#lanes.remove(lane.busy);
   }
 
-  /** What waits for an endpoint that is slow or fails waits for that endpoint, and must not hold up the intake. */
+  /**
+   * Stops counting the tasks of an endpoint that has become slow or fails: they wait for it, and must not hold up the
+   * intake.
+   */
   recount(lane: EndpointLane, now: number): void {
     if (lane.waitingForUs > 0 && !lane.isHealthy(now)) this.#countForUs(lane, -lane.waitingForUs);
   }
 
   /**
-   * Returns how many tasks may wait for the endpoint: as many as there is room for while it is healthy, as many as it drains
-   * in `drainMs` while it is slow and answers, a few while it fails or is silent. None gets more than its share when room
-   * is short.
+   * Returns how many tasks may wait for the endpoint: while it is healthy, as many as there is room for; while it is
+   * slow and answers, as many as it drains in `drainMs`; while it fails or is silent, a few. None gets more than its
+   * share when room is short.
    */
   limit(lane: EndpointLane, now: number): number {
     const { waitingMax, waitingPerEndpointMin, waitingFailingMax, drainMs } = this.#options;
