@@ -30,19 +30,19 @@ import { openTransport } from './sender/transport.ts';
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
 import type { Store } from './store/store.ts';
 
-/** Time after the attempts' own deadline in which what is settled becomes durable. */
+/** The time, after the attempts' own deadline, in which settlements become durable. */
 const SETTLE_MS = 5000;
-/** A reader of the log that has stopped reading does not keep the process. */
+/** The longest wait for the log at the end: a reader that has stopped reading does not keep the process. */
 const LOG_WRITTEN_MS_MAX = 2000;
 
-/** A process of hookrail: any of its roles. */
+/** A process of hookrail, with any of its roles. */
 export interface HookrailProcess {
-  /** Null where this process has no api. */
+  /** Null in a process without the api role. */
   readonly apiUrl: string | null;
   readonly operationsUrl: string;
-  /** Null where this process has neither api nor recorder. */
+  /** Null in a process with neither the api nor the recorder role. */
   readonly store: Store | null;
-  /** For a process that hosts hookrail: events without the REST API. */
+  /** Publishes events without the REST API, for a program that hosts hookrail. */
   readonly broker: Pick<Broker, 'publishEvents'>;
   /** Resolves with the reason when a part cannot go on; the process must then end. */
   readonly failed: Promise<Error>;
@@ -50,19 +50,19 @@ export interface HookrailProcess {
   stop(): Promise<void>;
 }
 
-/** A process that has an api, as one with every role does. */
+/** A process with the api role. */
 export interface Hookrail extends HookrailProcess {
   readonly apiUrl: string;
   readonly store: Store;
 }
 
-/** This process. */
+/** The dependencies of this process's stations. */
 interface House extends Parts {
-  /** Where api and recorder are; null where only routers and senders run. */
+  /** Present with the api and recorder roles; null in a process with routers and senders only. */
   readonly store: Store | null;
 }
 
-/** What every station is given besides a store. */
+/** The dependencies of every station, without the store. */
 interface Parts {
   readonly config: Config;
   readonly clock: Clock;
@@ -89,8 +89,8 @@ export async function startHookrail(environment: Environment): Promise<Hookrail>
 }
 
 /**
- * Starts the roles that are asked for on the chosen engine. Rejects with one clear message when the configuration, the
- * key ring, a file or a port is not usable; what was started until then is stopped again.
+ * Starts the configured roles on the chosen engine. Rejects with one clear message when the configuration, the key
+ * ring, a file or a port is not usable; parts started until then are stopped again.
  */
 export async function startProcess(environment: Environment): Promise<HookrailProcess> {
   const lifecycle = new Lifecycle();
@@ -106,7 +106,7 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
   const house = await openHouse(config, lifecycle);
   const { broker, store } = house;
   let phase: Phase = 'starting';
-  // Secrets are opened by senders only.
+  // Only senders open secrets.
   const parts = { ...house, keyRing: has(config, 'sender') ? house.keyRing : null };
   const readiness = () => readinessOf(parts, phase);
   observeReadiness(house.registry, readiness);
@@ -119,10 +119,10 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
     ...(store && has(config, 'api') ? { operatorRoutes: operatorRoutesOf({ ...house, store }) } : {}),
   });
   lifecycle.onStop('operations', () => operations.stop());
-  // Whoever takes work on comes before whoever makes it, so that a start has no backlog of its own.
+  // Consumers start before producers, so that a start has no backlog of its own.
   if (store && has(config, 'recorder')) await startRecording({ ...house, store });
   if (has(config, 'sender')) await startSending(house);
-  // The api comes before the router: a stream that was made anew must know the merchants before events are routed.
+  // The api starts before the router: a stream created anew must have the merchants before events are routed.
   const api = store && has(config, 'api') ? await startServing({ ...house, store }) : null;
   if (has(config, 'router')) await startRouting(house);
   phase = 'running';
@@ -151,7 +151,7 @@ function operatorRoutesOf(house: Parts & { readonly store: Store }) {
   return operatorRoutes({ ...house, keyRing, isRelayed: true, random: systemRandom, environment, dataDir });
 }
 
-/** Whoever changes endpoints does not begin without a key: what it seals could not be read. */
+/** Refuses to start a process that changes endpoints without a key that they need: their secrets could not be opened. */
 async function refuseMissingKeys(store: Store, keyRing: KeyRing, clock: Clock): Promise<void> {
   const counts = await store.sealings.counts(clock.wall());
   const needed = counts.flatMap(({ keyId, endpoints }) =>
@@ -165,7 +165,7 @@ async function openHouse(config: Config, lifecycle: Lifecycle): Promise<House> {
   const clock = systemClock();
   const output = new LogOutput(1);
   const log = createLogger(config.logLevel, output);
-  // Registered first, so stopped last: whoever ends the process after this cuts no line off.
+  // Registered first, so stopped last: a program that ends the process after this loses no line.
   lifecycle.onStop('log', () => written(log, clock, LOG_WRITTEN_MS_MAX));
   const tracing = await startTracing(config.tracing, { clock, log });
   lifecycle.onStop('tracing', () => tracing.stop());

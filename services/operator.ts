@@ -34,20 +34,20 @@ import { systemRandom } from './runtime/random.ts';
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
 
 /**
- * The operator's tool. A running service has the store locked, so it is asked over its operations port; without one
- * the store is opened here.
+ * The operator's tool. A running service has locked the store, so the tool asks it over its operations port; without
+ * one, the tool opens the store itself.
  */
 
 const EXIT_USAGE = 2;
 const EXIT_FAILED = 1;
 const SERVICE_TIMEOUT_MS = 10_000;
-/** Shelves and stores may be long, and what is put back is made durable first. */
+/** Shelves and stores may be long, and records put back are made durable first. */
 const LONG_TIMEOUT_MS = 600_000;
 const LONG_COMMANDS: readonly string[] = ['entity-erase', 'keyring-rewrap', 'replay-start', 'store-backup'];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Runs the tool; resolves with the exit code: 0 done, 1 refused or failed, 2 not understood. */
+/** Runs the tool; resolves with the exit code: 0 done, 1 refused or failed, 2 invalid command line. */
 export async function runOperator(
   argv: readonly string[],
   environment: Environment,
@@ -67,7 +67,7 @@ export async function runOperator(
   }
 }
 
-/** The command line was not understood. */
+/** An invalid command line. */
 class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -162,7 +162,7 @@ function operationsUrl({ operations }: ReturnType<typeof readConfig>): string {
   return `http://${operations.host}:${operations.port}`;
 }
 
-/** The records on the shelves, as the running service counts them; opens nothing. */
+/** Returns the numbers of records on the shelves, as the running service counts them; opens nothing. */
 async function shelfSummaries(config: ReturnType<typeof readConfig>) {
   const of = async (command: BrokerCommand) => {
     const url = `${operationsUrl(config)}/operator/${command}`;
@@ -176,7 +176,7 @@ function storeFile({ dataDir }: Pick<ReturnType<typeof readConfig>, 'dataDir'>):
   return join(dataDir, 'store.db');
 }
 
-/** Asks the running service, or opens the store when none runs on this data directory. */
+/** Asks the running service, or opens the store when no service runs on this data directory. */
 async function ask(
   command: OperatorCommand | BrokerCommand,
   given: Arguments,
@@ -220,7 +220,7 @@ async function ask(
   }
 }
 
-/** Opens the broker for its shelves and streams only: no role is run. */
+/** Opens the broker for its shelves and streams only: no role runs. */
 async function withBroker<T>(
   config: ReturnType<typeof readConfig>,
   use: (broker: Broker) => Promise<T>,
@@ -233,7 +233,7 @@ async function withBroker<T>(
   }
 }
 
-/** The service's answer, or undefined when none runs there or it is not the one of this data directory. */
+/** Returns the service's response, or undefined when none runs there or it uses another data directory. */
 async function askService(
   url: string,
   given: Arguments,
@@ -248,7 +248,7 @@ async function askService(
     signal: AbortSignal.timeout(withinMs),
     headersTimeout: withinMs,
   }).catch((error: NodeJS.ErrnoException) => {
-    // A refused connection = nobody is there. Anything later = the command may have been carried out.
+    // Connection refused = no service runs. Any later error = the command may have been carried out.
     if (error.code === 'ECONNREFUSED') return undefined;
     throw new OperatorError(`the service at ${url} did not answer; whether it did as told is not known`);
   });

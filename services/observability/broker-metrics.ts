@@ -14,9 +14,9 @@ type PartitionLabel = (typeof PARTITION)[number];
 const SECOND_MS = 1000;
 
 /**
- * Registers the engine's metrics; docs/operate/metrics.md says what each means. They are read from what the engine knows
- * when Prometheus asks: a scrape asks no server. Labels are streams, topics, partitions and reasons, never ids of merchants
- * or endpoints.
+ * Registers the engine's metrics; docs/operate/metrics.md explains each. Their values come from the engine's memory
+ * when Prometheus asks: a scrape asks no server. Labels are streams, topics, partitions and reasons, never ids of
+ * merchants or endpoints.
  */
 export function observeBroker(
   registry: Registry,
@@ -199,7 +199,7 @@ function heldOf(broker: Pick<Broker, 'status'>): PartitionStatus[] {
   return broker.status().partitions.filter(({ isHeld }) => isHeld);
 }
 
-/** Streams that this process reads. */
+/** Groups the partitions that this process reads by stream. */
 function byStream(broker: Pick<Broker, 'status'>): [StreamName, PartitionStatus[]][] {
   const held = heldOf(broker);
   return STREAM_NAMES.map((name): [StreamName, PartitionStatus[]] => [

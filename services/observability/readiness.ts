@@ -7,27 +7,27 @@ import type { KeyRing } from '../runtime/keyring.ts';
 import type { Readiness } from '../runtime/operations.ts';
 import type { Store } from '../store/store.ts';
 
-/** A directory that has not been proved fresh for this long stops the sender (design: the directory). */
+/** A directory not proved fresh for this long stops the sender (design: the directory). */
 const STALENESS_MS_MAX = 5000;
-/** Named in an answer: a cluster has hundreds of partitions. */
+/** The most partitions named in a response: a cluster has hundreds. */
 const NAMED_MAX = 10;
 
 export type Phase = 'starting' | 'running' | 'draining';
 
-/** The parts of a process that readiness is derived from. */
+/** The parts of a process that readiness depends on. */
 export interface ReadinessParts {
   readonly broker: Pick<Broker, 'status'>;
   readonly store: Pick<Store, 'status'> | null;
   readonly follower: Pick<Follower, 'stalenessMs'>;
   readonly directory: Directory;
   readonly descriptors: Pick<Descriptors, 'shortage'>;
-  /** Null where this process opens no secrets. */
+  /** Null in a process that opens no secrets. */
   readonly keyRing: Pick<KeyRing, 'lacks'> | null;
 }
 
 /**
- * Ready = the table is up to date, broker and store can be written to, what is consumed here is consumed, and this process
- * is neither starting nor stopping.
+ * Returns the readiness. Ready = the directory is up to date, broker and store can be written, all streams of this
+ * process are being consumed, and it is neither starting nor stopping.
  */
 export function readinessOf(parts: ReadinessParts, phase: Phase): Readiness {
   const status = parts.broker.status();
@@ -74,7 +74,7 @@ function lossLine(topic: string, partition: number, { from, to, count }: LostRan
   );
 }
 
-/** Exports readiness, so that an alert can be made of it. */
+/** Exports readiness as a metric for alerts. */
 export function observeReadiness(registry: Registry, read: () => Readiness): void {
   new Gauge({
     name: 'hookrail_ready',

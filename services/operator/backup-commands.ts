@@ -4,7 +4,7 @@ import { OperatorError } from '../api/operator/commands.ts';
 import { restoreSqliteStore } from '../store/sqlite/restore.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
 
-/** Where the store lies, and how to say what was done. */
+/** The data directory of the store, and where to print a result. */
 export interface RestorePlace {
   readonly dataDir: (options: GlobalOptions) => string;
   readonly print: (line: string) => void;

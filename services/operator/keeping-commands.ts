@@ -1,7 +1,7 @@
 import type { Argv } from 'yargs';
 import type { Execute, GlobalOptions } from './execute.ts';
 
-/** `audit list`: every change, and who made it. */
+/** `audit list`: every change, with the key that made it. */
 export function auditCommands(commands: Argv<GlobalOptions>, run: Execute): Argv<GlobalOptions> {
   return commands
     .command(
@@ -25,7 +25,7 @@ export function auditCommands(commands: Argv<GlobalOptions>, run: Execute): Argv
     .demandCommand(1, 'say what to do with the audit: list');
 }
 
-/** `entity erase`: the bodies of one user or corporate. */
+/** `entity erase`: removes the bodies of one user or corporate. */
 export function entityCommands(commands: Argv<GlobalOptions>, run: Execute): Argv<GlobalOptions> {
   return commands
     .command(

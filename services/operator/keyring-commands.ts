@@ -3,14 +3,14 @@ import { OperatorError } from '../api/operator/arguments.ts';
 import { addKey, createRing, fingerprint, readRing, removeKey } from '../runtime/keyring-file.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
 
-/** How much each key seals, as the store says. */
+/** The number of endpoints and stored responses that each key seals, from the store. */
 type Usage = readonly { readonly keyId: string; readonly endpoints: number; readonly answers: number }[];
 
 export interface KeyRingMeans {
   readonly execute: Execute;
-  /** Null where there is no store: beside a router or sender, or on an administrator's machine. */
+  /** Null without a store: beside a router or sender, or on an administrator's machine. */
   readonly usage: (options: GlobalOptions) => Promise<Usage | null>;
-  /** The file of the configuration, used when none is named. */
+  /** The configured file, used when none is given. */
   readonly ringFile: (options: GlobalOptions) => string;
   readonly show: (options: GlobalOptions, result: unknown) => void;
 }
@@ -87,7 +87,9 @@ function create(path: string): void {
   }
 }
 
-/** The keys by their fingerprints: two files with one fingerprint have the same key. What is needed and missing comes last. */
+/**
+ * Lists the keys by their fingerprints: equal fingerprints mean equal keys. Missing keys that are needed come last.
+ */
 function keysOf(file: string, usage: Usage | null) {
   const { active, keys } = readRing(file);
   const line = (id: string, print: string | null) => {

@@ -3,7 +3,7 @@ import { EVENT_TYPES } from '../domain/event.ts';
 import { REPLAY_KINDS } from '../domain/replay.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
 
-/** `replay start|list|get|cancel`: what endpoints have not got, sent once more, over all merchants or one. */
+/** `replay start|list|get|cancel`: sends missed events again, for all merchants or one. */
 export function replayCommands(commands: Argv<GlobalOptions>, run: Execute): Argv<GlobalOptions> {
   const id = { type: 'string', demandOption: true, describe: 'The replayId' } as const;
   return commands

@@ -16,7 +16,10 @@ const FILTER = {
 
 const ENCODINGS = ['hex', 'base64'] as const;
 
-/** The bytes as they were asked for. A file is readable by its owner only, and never overwritten: they may be personal. */
+/**
+ * Adds the bytes in the requested encoding. A file is readable by its owner only, and never overwritten: it may hold
+ * personal data.
+ */
 function withBytes(result: unknown, encoding: (typeof ENCODINGS)[number], file: string | undefined): object {
   const { base64, ...rest } = result as { readonly base64: string };
   const bytes = Buffer.from(base64, 'base64');
@@ -76,7 +79,7 @@ export function quarantineCommands(commands: Argv<GlobalOptions>, run: Execute):
     .demandCommand(1, 'say what to do with the quarantine: list, summary, show, replay');
 }
 
-/** `dead-letters list|summary`: deliveries that are over without a success. */
+/** `dead-letters list|summary`: deliveries that ended without a success. */
 export function deadLetterCommands(commands: Argv<GlobalOptions>, run: Execute): Argv<GlobalOptions> {
   return commands
     .command(

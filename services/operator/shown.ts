@@ -1,11 +1,11 @@
 import { visible, visibleLines } from '../domain/visible-text.ts';
 
-/** A command's result as it is printed. */
+/** Returns a command's result as it is printed. */
 export function shown(result: unknown, output: 'text' | 'json'): string {
   return visibleLines(output === 'json' ? JSON.stringify(result) : asText(result));
 }
 
-/** One line per thing; an empty list says so. */
+/** Prints one line per item; an empty list has a line of its own. */
 function asText(result: unknown): string {
   if (typeof result === 'string') return result;
   if (!Array.isArray(result)) return lines(result, '\n');

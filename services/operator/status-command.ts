@@ -2,7 +2,7 @@ import { request } from 'undici';
 import { OperatorError } from '../api/operator/commands.ts';
 import { STREAM_NAMES } from '../broker/broker.ts';
 
-/** The questions that the operator's tool may ask without a token: readiness and metrics. */
+/** The requests that need no token: readiness and metrics. */
 
 const ANSWER_MS_MAX = 5000;
 const READERS = { events: 'routers', tasks: 'senders', delayed: 'senders', journal: 'recorders' } as const;
@@ -22,7 +22,7 @@ interface ProcessState {
   readonly samples: readonly Sample[];
 }
 
-/** Rows as `quarantine summary` and `dead-letters summary` return them. */
+/** A row of `quarantine summary` or `dead-letters summary`. */
 export interface ShelfSummary {
   readonly reason: string;
   readonly count: number;
@@ -49,12 +49,12 @@ export interface ServiceStatus {
     readonly lostRecords: number;
   }[];
   readonly oldestOverdueSeconds: number;
-  /** Null where no process has a shelf to count. */
+  /** Null when no process has a shelf to count. */
   readonly quarantine: readonly ShelfSummary[] | null;
   readonly deadLetters: readonly ShelfSummary[] | null;
 }
 
-/** The state of a service whose processes have these operations addresses. */
+/** Returns the state of a service whose processes have these operations addresses. */
 export async function serviceStatus(
   urls: readonly string[],
   shelves: Pick<ServiceStatus, 'quarantine' | 'deadLetters'>,
@@ -90,7 +90,7 @@ export async function serviceStatus(
   };
 }
 
-/** Plain words, one line for each thing. */
+/** Prints the state, one line per item. */
 export function statusText(status: ServiceStatus): string {
   return [
     ...status.processes.flatMap(processLines),

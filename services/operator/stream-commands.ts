@@ -1,7 +1,7 @@
 import type { Argv } from 'yargs';
 import type { Execute, GlobalOptions } from './execute.ts';
 
-/** A row of what `streams-list` answers. */
+/** A row of the result of `streams-list`. */
 interface Topic {
   readonly stream: string;
   readonly topic: string;
@@ -15,7 +15,7 @@ interface Topic {
   }[];
 }
 
-/** `streams list|acknowledge`: what was deleted before it was read. */
+/** `streams list|acknowledge`: records that retention deleted before they were read. */
 export function streamCommands(commands: Argv<GlobalOptions>, run: Execute): Argv<GlobalOptions> {
   return commands
     .command(
@@ -47,7 +47,7 @@ export function streamCommands(commands: Argv<GlobalOptions>, run: Execute): Arg
     .demandCommand(1, 'say what to do with streams: list, acknowledge');
 }
 
-/** A line for each topic, and one for each loss. */
+/** Prints a line for each topic and for each loss. */
 function listText(topics: readonly Topic[]): string {
   return topics
     .flatMap(({ stream, topic, partitions, losses }) => [

@@ -11,7 +11,7 @@ const PROCESSES = [
   { name: 'sender', roles: ['sender'] },
 ] as const;
 
-/** `topics` and `schemas`: what an administrator has to type where the service may not do it. */
+/** `topics` and `schemas`: the commands for an administrator where the service may not create them itself. */
 export function clusterCommandLine(
   commands: Argv<GlobalOptions>,
   configOf: (options: GlobalOptions) => Config,
@@ -52,7 +52,10 @@ interface TopicsAnswer {
   }[];
 }
 
-/** What creates the topics and grants each process what it needs. Throws OperatorError with an engine without topics. */
+/**
+ * Returns the commands that create the topics and grant each process its rights. Throws OperatorError on an engine
+ * without topics.
+ */
 function topicsAnswer(config: Config, principalPrefix: string): TopicsAnswer {
   const commands = commandsFor(config, 'topics');
   return {
@@ -64,7 +67,7 @@ function topicsAnswer(config: Config, principalPrefix: string): TopicsAnswer {
   };
 }
 
-/** A shell script. */
+/** Prints a shell script. */
 function topicsText({ topics, acls }: TopicsAnswer): string {
   return [
     '# Topics. The commands are harmless where a topic is there already.',
@@ -77,7 +80,7 @@ function topicsText({ topics, acls }: TopicsAnswer): string {
   ].join('\n');
 }
 
-/** A shell script. */
+/** Prints a shell script. */
 function schemasText(schemas: ClusterCommands['schemas']): string {
   return [
     '# Schemas. For each: register it, then set the compatibility of its subject.',
