@@ -36,13 +36,13 @@ export interface EndpointChange {
   readonly url?: string;
   readonly description?: string;
   readonly subscribedEvents?: readonly EventType[] | null;
-  /** `active` resets the failure counters; so does another URL: what failed was not this one. */
+  /** `active` resets the failure counters. So does another URL: the failures were not at this one. */
   readonly status?: 'active' | 'disabled';
 }
 
-/** What the single-URL operation changes (decisions §3). */
+/** The changes of the single-URL operation (decisions §3). */
 export interface LegacyChange {
-  /** Switches the endpoint on again, also when it is the URL it has. */
+  /** Enables the endpoint again, even when the URL is unchanged. */
   readonly url?: string;
   readonly secret?: { readonly sealed: SealedSecret; readonly hint: string };
 }
@@ -88,8 +88,9 @@ export interface Endpoints {
     options: { readonly at: number; readonly actor: Actor },
   ): Promise<{ readonly kind: 'ok'; readonly outboxId: number } | NotFound>;
   /**
-   * Makes, changes or (null) removes the one legacy endpoint of a merchant, in one step: its URL never goes with a secret
-   * that was not set with it. `uuid` is the same each time. Incomplete: there is none yet, and a part is missing.
+   * Creates, changes or (null) removes the one legacy endpoint of a merchant, in one step: its URL is never paired with
+   * a secret that was not set with it. `uuid` is the same each time. Incomplete: there is no endpoint yet, and a part
+   * is missing.
    */
   setLegacy(
     merchantId: string,

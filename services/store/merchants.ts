@@ -24,7 +24,7 @@ export interface ApiKey {
   readonly hash: Uint8Array;
   /** Enough to recognise it in a list: its first and last characters. */
   readonly hint: string;
-  /** What its owner calls it, to tell keys apart. */
+  /** A name from its owner, to tell keys apart. */
   readonly name: string | null;
   readonly createdAt: number;
   readonly revokedAt: number | null;
@@ -35,7 +35,7 @@ export interface ApiKeys {
   create(key: ApiKey): Promise<void>;
   findByHash(hash: Uint8Array): Promise<ApiKey | undefined>;
   list(): Promise<readonly ApiKey[]>;
-  /** False when there is no such key, or it was revoked before. */
+  /** Returns false when there is no such key, or it was already revoked. */
   revoke(keyId: string, at: number): Promise<boolean>;
   /** Best effort; may be delayed and grouped. */
   touch(keyId: string, at: number): void;

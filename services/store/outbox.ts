@@ -1,29 +1,33 @@
 import type { DirectoryChange } from '../domain/directory.ts';
 
-/** Directory changes that are committed and not yet on the DIRECTORY stream, in order. */
+/** Directory changes that are committed but not yet on the DIRECTORY stream, in order. */
 export interface Outbox {
-  /** Those after the id `after`, or from the first. */
+  /** Returns the changes after the id `after`, or from the first. */
   pending(
     limit: number,
     after?: number,
   ): Promise<readonly { readonly outboxId: number; readonly change: DirectoryChange }[]>;
   published(upTo: number): Promise<void>;
-  /** Called after each commit that added rows: the relay's wake-up. */
+  /** Called after each commit that added rows, to wake the relay. */
   onAdded(listener: () => void): void;
-  /** Highest outbox id whose change was published. */
+  /** The highest outbox id whose change was published. */
   publishedUpTo(): number;
-  /** Every merchant and endpoint as it stands, deleted ones included, in pages: `after` is null, then the last `next`. */
+  /**
+   * Returns every merchant and endpoint in its present state, deleted ones included, in pages: `after` is null, then
+   * the last `next`.
+   */
   standing(after: StandingCursor | null, limit: number): Promise<StandingPage>;
-  /** Puts changes that the stream lacks into the outbox once more. */
+  /** Adds changes that the stream lacks to the outbox again. */
   addAgain(changes: readonly DirectoryChange[]): Promise<void>;
   /**
-   * Takes over what the DIRECTORY stream knows better than this store, which was restored from a backup. Versions that
-   * are not higher are ignored. What only the store knows (descriptions, hints, times) is made up where it is new.
+   * Applies changes of the DIRECTORY stream that are newer than this store, which was restored from a backup. Versions
+   * that are not higher are ignored. Fields that only the store has (descriptions, hints, times) get defaults in new
+   * rows.
    */
   adopt(changes: readonly DirectoryChange[], at: number): Promise<void>;
 }
 
-/** Names a place in the table of one kind. */
+/** A position in the table of one kind. */
 export interface StandingCursor {
   readonly kind: DirectoryChange['kind'];
   readonly row: number;
@@ -31,6 +35,6 @@ export interface StandingCursor {
 
 export interface StandingPage {
   readonly changes: readonly DirectoryChange[];
-  /** Null: that was the last page. */
+  /** Null on the last page. */
   readonly next: StandingCursor | null;
 }

@@ -1,20 +1,20 @@
 /**
- * The part of the store port that brings back what endpoints missed: who has not got what, and the jobs ("replays") that
- * send it again. A replay's place is stored after each page that was sent, so a crash repeats one page at most.
+ * The part of the store port that resends missed events: which endpoint has missed which event, and the jobs ("replays")
+ * that send them again. A replay's place is stored after each page that was sent, so a crash repeats one page at most.
  */
 import type { EventType } from '../domain/event.ts';
 import type { RoutingVerdict } from '../domain/journal.ts';
 import type { MissedBecause, ReplayCancelReason, ReplayKind } from '../domain/replay.ts';
 import type { Actor, AnswerToStore } from './store.ts';
 
-/** Which events a replay is about. */
+/** The events that a replay covers. */
 export interface ReplayScope {
-  /** Null: of every merchant. */
+  /** Null: every merchant. */
   readonly merchantId: string | null;
-  /** Null: of every active endpoint of these merchants. */
+  /** Null: every active endpoint of these merchants. */
   readonly endpointId: string | null;
   readonly only: ReplayKind;
-  /** When hookrail had the event, whole milliseconds since the epoch: `since` is in, `until` is out. */
+  /** When hookrail accepted the event, whole milliseconds since the epoch: `since` is included, `until` is not. */
   readonly since: number;
   readonly until: number;
   /** Null: every type. */
@@ -23,17 +23,17 @@ export interface ReplayScope {
 
 export interface NewReplay extends ReplayScope {
   readonly replayId: string;
-  /** Events found when it was asked for. */
+  /** The number of events found when the replay was requested. */
   readonly count: number;
 }
 
 export interface ReplayRecord extends NewReplay {
-  /** `completed`: everything was handed over and, unless it takes long, attempted. */
+  /** `completed`: everything was published and, unless that takes long, attempted. */
   readonly status: 'running' | 'completed' | 'cancelled';
   readonly cancelReason: ReplayCancelReason | null;
-  /** Deliveries handed over so far. */
+  /** The number of deliveries published so far. */
   readonly published: number;
-  /** Events that could not be sent any more: their body is no longer kept. */
+  /** The number of events that could not be sent, because their body is no longer kept. */
   readonly leftOut: number;
   /** Where the next page begins; null before the first. */
   readonly place: string | null;
@@ -41,7 +41,7 @@ export interface ReplayRecord extends NewReplay {
   readonly finishedAt: number | null;
 }
 
-/** An event that an endpoint should have and has not got. */
+/** An event that an endpoint should have received but has not. */
 export interface MissedEvent {
   readonly eventId: string;
   readonly merchantId: string;
@@ -49,11 +49,11 @@ export interface MissedEvent {
   readonly type: EventType;
   readonly subType: string;
   readonly because: MissedBecause;
-  /** The event's own delivery; null when none was ever made. */
+  /** The event's own delivery; null when none was ever created. */
   readonly deliveryId: string | null;
 }
 
-/** A line of the routing trace. `byReplay`: the endpoint was passed over at first, and has got it by a replay since. */
+/** A line of the routing trace. `byReplay`: the endpoint was skipped at first, and received the event by a replay. */
 export type TraceRecord = RoutingVerdict & { readonly byReplay?: true };
 
 export interface Replays {
@@ -72,14 +72,16 @@ export interface Replays {
     readonly limit: number;
     readonly after?: string;
   }): Promise<readonly (ReplayRecord & { readonly cursor: string })[]>;
-  /** Those that have not ended, oldest first. */
+  /** Returns the replays that have not ended, oldest first. */
   running(): Promise<readonly ReplayRecord[]>;
-  /** Adds to what was published and left out, and stores the next page's place. False when it no longer runs. */
+  /**
+   * Adds to the numbers published and left out, and stores the next page's place. Returns false when it no longer runs.
+   */
   advance(
     replayId: string,
     step: { readonly place: string; readonly published: number; readonly leftOut: number },
   ): Promise<boolean>;
-  /** Undefined when it is unknown or has ended before. */
+  /** Returns undefined when it is unknown or has already ended. */
   finish(
     replayId: string,
     end: {
@@ -90,8 +92,8 @@ export interface Replays {
     },
   ): Promise<ReplayRecord | undefined>;
   /**
-   * What was missed, by endpoint and oldest first, from a place on (null: the beginning). Looks at no more than `limit`
-   * events, so a page may be empty before the last. `next`: where the page after it begins.
+   * Returns missed events, by endpoint and oldest first, from a place on (null: the beginning). Examines no more than
+   * `limit` events, so a page may be empty before the last. `next`: where the following page begins.
    */
   missed(
     scope: ReplayScope,
@@ -102,6 +104,6 @@ export interface Replays {
     readonly next: string;
     readonly isLast: boolean;
   }>;
-  /** Called after each commit that made a replay: the runner's wake-up. */
+  /** Called after each commit that created a replay, to wake the runner. */
   onAdded(listener: () => void): void;
 }

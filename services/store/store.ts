@@ -5,8 +5,8 @@
  * - A change of an endpoint or merchant, its outbox row and its audit entry commit together.
  * - `applyJournal` commits the effects of a batch, the endpoints' health and the position together; a batch, or a part
  *   of one, that was applied before changes nothing. `attempted` may come before `routed`.
- * - What resolved is durable. Reads see what resolved before.
- * - Rejections are StoreUnavailable (disk full, I/O error): nothing of the call was kept, or, if so said, unknown.
+ * - A resolved call is durable. Reads see everything that resolved before.
+ * - Calls reject with StoreUnavailable (disk full, I/O error): nothing of the call was kept, or, where stated, unknown.
  */
 
 import type { FailureCode, ResponseKept } from '../domain/attempt.ts';
@@ -36,36 +36,39 @@ export interface Store {
   readonly sealings: Sealings;
   readonly erasures: Erasures;
   status(): { readonly reachable: boolean };
-  /** Copies all of it, as it stands, into a new file, while it is in use; rejects when that exists. Resolves when durable. */
+  /**
+   * Copies the store, as it is now, into a new file, while it is in use; rejects when that exists. Resolves when
+   * durable.
+   */
   backup(toFile: string): Promise<{ readonly bytes: number }>;
   /** Resolves (never rejects) with the reason when the store cannot go on. */
   readonly failed: Promise<Error>;
   close(): Promise<void>;
 }
 
-/** The store cannot answer now (disk full, I/O error): 503 to a caller. The message is fit for an operator. */
+/** The store cannot respond now (disk full, I/O error): 503 to a caller. The message is fit for an operator. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
-/** The cursor of a list is not one this store gave out: a caller's mistake. */
+/** The cursor was not issued by this store's list: a caller's mistake. */
 export class CursorInvalid extends Error {
   override readonly name = 'CursorInvalid';
 }
 
-/** Who made a change: the id of the API key, or the operator. */
+/** The author of a change: the id of the API key, or the operator. */
 export type Actor =
   | { readonly kind: 'api_key'; readonly keyId: string }
   | { readonly kind: 'operator' }
   | { readonly kind: 'system' };
 
-/** A stored answer for an Idempotency-Key, written in the same transaction as the change it answers. */
+/** A response stored for an Idempotency-Key, in the same transaction as the change that it reports. */
 export interface AnswerToStore {
   /** Key id and Idempotency-Key, as one string. */
   readonly scope: string;
   readonly requestHash: string;
   readonly status: number;
-  /** The answer's body, sealed by the key ring (JSON of what it made, for `scope`): it holds the secret. */
+  /** The response's body, sealed by the key ring (JSON of the created object, for `scope`): it contains the secret. */
   readonly sealed: string;
   readonly expiresAt: number;
 }
@@ -88,7 +91,7 @@ export interface StoredAnswers {
       }
     | undefined
   >;
-  /** For a request that changed nothing here (a resend): an answer that no other change commits. */
+  /** Stores a response for a request that changed nothing here (a resend), so that no other change commits it. */
   keep(answer: AnswerToStore, at: number): Promise<void>;
 }
 
@@ -96,7 +99,7 @@ export interface JournalPosition {
   readonly partition: string;
   readonly first: number;
   readonly last: number;
-  /** Of each entry, growing strictly; absent: they follow one another from `first` on. */
+  /** Of each entry, strictly increasing; absent: consecutive from `first` on. */
   readonly positions?: readonly number[];
 }
 
@@ -119,9 +122,9 @@ export interface DeliveryRecord {
   readonly attemptsMax: number;
   readonly occurredAt: number;
   readonly createdAt: number;
-  /** By its schedule, or when it comes up again after it was parked. */
+  /** When its next attempt is due by the schedule, or when it comes up again after it was parked. */
   readonly nextAttemptAt: number | null;
-  /** Why it was put back without an attempt, while it waits; else null. */
+  /** Why it is parked, else null. */
   readonly parkedReason: ParkedReason | null;
   readonly lastAttemptAt: number | null;
   readonly lastResponseStatus: number | null;
@@ -153,8 +156,9 @@ export interface DeliveryLog {
   applyJournal(position: JournalPosition, entries: readonly JournalEntry[]): Promise<void>;
   positionOf(partition: string): Promise<number | undefined>;
   /**
-   * Newest first, keyset on an opaque, stable order. One call looks at a bounded number of deliveries: where few of very
-   * many fit the filter, a page may have less than `limit`, or nothing, and still a `next`.
+   * Returns deliveries newest first, keyset on an opaque, stable order. One call examines a bounded number of
+   * deliveries: where few of very many match the filter, a page may have fewer than `limit`, or none, and still a
+   * `next`.
    */
   deliveries(
     merchantId: string,
@@ -175,9 +179,9 @@ export interface DeliveryLog {
   ): Promise<
     | (DeliveryRecord & {
         readonly attempts: readonly AttemptRecord[];
-        /** Null while it is not recorded yet, and for ever once it was removed. */
+        /** Null while it is not recorded yet, and after it was removed. */
         readonly body: Uint8Array | null;
-        /** Its event's bodies were removed, by age or by an erasure; the responses' went with them. */
+        /** Its event's bodies were removed, by age or by an erasure, and the responses' with them. */
         readonly bodyRemoved: boolean;
       })
     | undefined
@@ -189,10 +193,13 @@ export interface DeliveryLog {
     | { readonly event: StoredEvent; readonly routedAt: number; readonly trace: readonly TraceRecord[] }
     | undefined
   >;
-  /** Resolves with the delivery once its first attempt is recorded (or it was cancelled), or undefined when the signal fires. */
+  /** Resolves true once the delivery's first attempt is recorded or it was cancelled, false when the signal fires. */
   waitForAttempt(deliveryId: string, signal: AbortSignal): Promise<boolean>;
-  /** Deletes deliveries and events older than `before`, at most `limit` rows; answers how many went. */
+  /** Deletes deliveries and events older than `before`, at most `limit` rows; returns the number deleted. */
   retain(before: number, limit: number): Promise<number>;
-  /** Removes bodies of events and deliveries older than `before`, rows stay; answers how many rows it came by. */
+  /**
+   * Removes bodies of events and deliveries older than `before` and keeps the rows; returns the number of rows
+   * examined.
+   */
   removeBodies(before: number, limit: number): Promise<number>;
 }

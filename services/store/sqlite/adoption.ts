@@ -8,7 +8,9 @@ import type { OutboxWrites } from './outbox-writes.ts';
 /** The hint of a secret that only senders can open. */
 const HINT_UNKNOWN = '…';
 
-/** Writes what the DIRECTORY stream knows better than this file, in the caller's transaction. Nothing of it is published. */
+/**
+ * Writes changes of the DIRECTORY stream that are newer than this file, in the caller's transaction. None is published.
+ */
 export class Adoption {
   readonly #outbox: OutboxWrites;
   readonly #onChanged: (uuid: string) => void;
@@ -27,7 +29,7 @@ export class Adoption {
       `UPDATE endpoint SET deleted_at = :at, updated_at = :at, secret_ciphertext = '', secret_hint = '',
        version = :version WHERE uuid = :uuid`,
     );
-    // Whose it was, the stream does not say: nobody reads it, and its version is all that counts.
+    // The stream does not name the merchant of a deleted endpoint: nobody reads the row, and only its version matters.
     this.#tombstone = db.prepare(
       `INSERT INTO endpoint (uuid, merchant_id, url, description, status, api_version, secret_key_id,
        secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at, deleted_at)
@@ -58,7 +60,7 @@ export class Adoption {
 
   adopt(changes: readonly DirectoryChange[], at: number): void {
     const whole = Math.floor(at);
-    // Endpoints may have exchanged URLs since: first all let go of theirs, then each takes its own.
+    // Endpoints may have exchanged URLs: first all release theirs, then each takes its new one.
     const newer = changes.filter((change) => change.kind === 'endpoint' && this.#isNewer(change));
     for (const { id } of newer) this.#letGo.run(whole, id);
     for (const { kind, id, version, value } of newer) {
@@ -82,7 +84,7 @@ export class Adoption {
   #isNewer({ id, version, value }: DirectoryChange): boolean {
     const known = this.#versionOf.get(id) as number | undefined;
     if (known !== undefined) return known < version;
-    // One that was made and deleted after the backup is worth no row, unless it may be made again: then its versions go on.
+    // An endpoint created and deleted after the backup needs no row, unless its id can recur: then its versions go on.
     return value !== null || isMadeOfParts(id);
   }
 

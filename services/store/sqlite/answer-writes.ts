@@ -1,10 +1,10 @@
 import type { Database } from 'better-sqlite3';
 import type { AnswerToStore } from '../store.ts';
 
-/** Expired answers deleted with each new one: the table cannot grow beyond what is in force. */
+/** Expired responses deleted with each new one, so that the table does not grow beyond the valid ones. */
 const EXPIRED_PER_ANSWER = 10;
 
-/** Answers kept for a repeated Idempotency-Key. */
+/** Responses kept for a repeated Idempotency-Key. */
 export class AnswerWrites {
   readonly #store;
   readonly #expire;
@@ -17,7 +17,7 @@ export class AnswerWrites {
     );
   }
 
-  /** `outboxId`: the change it answers, so that a repeat can wait for it as well. */
+  /** `outboxId`: the change that it reports, so that a repeated request can wait for it as well. */
   store(answer: AnswerToStore, outboxId: number, now: number): void {
     const { scope, requestHash, status, sealed, expiresAt } = answer;
     this.#expire.run(Math.floor(now), EXPIRED_PER_ANSWER);

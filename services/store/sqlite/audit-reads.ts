@@ -44,10 +44,10 @@ export class AuditReads {
     return rows.map((row) => ({ ...toEntry(row), cursor: `${row.at}.${row.audit_id}` }));
   }
 
-  /** The SQL of a page with these filters; exposed so that its query plan can be looked at. */
+  /** Returns the SQL of a page with these filters; exposed so that its query plan can be checked. */
   static listSql(options: Omit<ListOptions, 'limit' | 'after'>, isContinued: boolean): string {
     const conditions = ['TRUE'];
-    // The narrower of the two; the other is looked at in its rows.
+    // The narrower of the two; the other is checked in its rows.
     if (options.endpointId !== undefined) conditions.push('a.endpoint_uuid = :endpointId');
     if (options.merchantId !== undefined) {
       conditions.push(`${options.endpointId === undefined ? '' : '+'}a.merchant_id = :merchantId`);

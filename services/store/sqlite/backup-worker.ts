@@ -4,7 +4,7 @@ import { workerData } from 'node:worker_threads';
 import { openConnection } from './connection.ts';
 import { mainThread } from './thread-serve.ts';
 
-/** A thread for one copy: readers and the writer go on beside it (write-ahead log, one snapshot). */
+/** The data of a thread that makes one copy: readers and the writer go on beside it (write-ahead log, one snapshot). */
 export interface BackupData {
   readonly file: string;
   readonly to: string;
@@ -14,11 +14,14 @@ export type BackupDone =
   | { readonly ok: true; readonly bytes: number }
   | { readonly ok: false; readonly reason: string };
 
-/** Under its own name only when all of it is on the disk: half a copy is never taken for one. */
+/**
+ * Copies under a temporary name until all is on disk, so that half a copy is never taken for a backup. Returns its
+ * bytes.
+ */
 function copy({ file, to }: BackupData): number {
   const partial = `${to}.partial`;
   rmSync(partial, { force: true });
-  // Of its owner alone: it holds names and account numbers, as the store does. An empty file may be filled.
+  // Readable by its owner only: like the store it holds names and account numbers. SQLite may fill an empty file.
   closeSync(openSync(partial, 'wx', 0o600));
   const db = openConnection(file, 'read');
   try {

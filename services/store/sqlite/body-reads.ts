@@ -2,15 +2,15 @@ import type { Database } from 'better-sqlite3';
 import type { ErasureOrder } from '../keeping.ts';
 import { unpackId } from './codes.ts';
 
-/** Rows looked at in one step of a walk by age. */
+/** Rows examined in one step of a walk by age. */
 const SCAN_ROWS = 2000;
-/** Rows looked at in one step of an erasure, which looks at all. */
+/** Rows examined in one step of an erasure, which examines all rows. */
 const ERASURE_SCAN_ROWS = 10_000;
 
-/** A part of a table that was walked. */
+/** The result of walking a part of a table. */
 export interface Walked {
   readonly seqs: readonly number[];
-  /** The last row that was looked at, or where the walk began. */
+  /** The last row examined, or where the walk began. */
   readonly reached: number;
   readonly isDone: boolean;
 }
@@ -22,7 +22,7 @@ interface ErasureRow {
   readonly acceptedBefore: number;
 }
 
-/** Finds rows whose bodies are to go: by age, or of one entity. */
+/** Finds rows whose bodies must be removed: by age, or of one entity. */
 export class BodyReads {
   readonly #aged;
   readonly #erasure;
@@ -49,7 +49,7 @@ export class BodyReads {
     const isOf = 'ev.entity_id = ? AND (? IS NULL OR ev.merchant = ?) AND ev.created_at < ?';
     this.#erased = {
       event: db.prepare(`SELECT ev.seq FROM event ev WHERE ev.seq > ? AND ev.seq <= ? AND ${isOf}`).pluck(),
-      // In the order of deliveries: their events lie in nearly the same.
+      // In the order of deliveries, whose events are in nearly the same order.
       delivery: db
         .prepare(
           `SELECT d.seq FROM delivery d CROSS JOIN event ev ON ev.seq = d.event
@@ -63,7 +63,9 @@ export class BodyReads {
     };
   }
 
-  /** Rows older than `before` that the walk has not come by, in the order they were recorded: nearly that of age. */
+  /**
+   * Returns rows older than `before` that the walk has not reached yet, in the order they were recorded: nearly by age.
+   */
   aged(table: 'event' | 'delivery', before: number, limit: number): Walked {
     const seqs: number[] = [];
     const rows = this.#aged[table].iterate(Math.min(limit, SCAN_ROWS));
@@ -79,7 +81,7 @@ export class BodyReads {
     return rows.map((row) => ({ ...row, entityId: unpackId(row.entityId) }));
   }
 
-  /** Rows of an order's entity among the next ones after `from`. */
+  /** Returns rows of an order's entity among the next ones after `from`. */
   ofErasure(erasureId: number, table: 'event' | 'delivery', from: number): Walked & { readonly at: number } {
     const order = this.#erasure.get(erasureId) as ErasureRow | undefined;
     if (order === undefined) throw new Error(`there is no erasure ${erasureId}`);

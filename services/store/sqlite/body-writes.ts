@@ -1,7 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import { ATTEMPTS_PER_DELIVERY, type DeliveryRows } from './delivery-rows.ts';
 
-/** Removes bodies and leaves the rows. Events go first: what is recorded of their deliveries later comes without. */
+/**
+ * Removes bodies and keeps the rows. Events go first: deliveries recorded afterwards are then stored without bodies.
+ */
 export class BodyWrites {
   readonly #deliveries: DeliveryRows;
   readonly #event;
@@ -22,9 +24,9 @@ export class BodyWrites {
     this.#walkedTo = db.prepare('UPDATE meta SET value = ? WHERE name = ? AND value < ?');
   }
 
-  /** Answers how many had theirs. `walkedTo`: how far the walk by age has come with them. */
+  /** Returns how many rows had bodies. `walkedTo`: the position that the walk by age has reached. */
   remove(table: 'event' | 'delivery', seqs: readonly number[], at: number, walkedTo: number | null): number {
-    // What is in memory of deliveries does not know it.
+    // Deliveries in memory do not know about the removal.
     this.#deliveries.forgetPending();
     let removed = 0;
     for (const seq of seqs) removed += table === 'event' ? this.#ofEvent(seq, at) : this.#ofDelivery(seq);

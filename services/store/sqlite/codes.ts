@@ -8,12 +8,12 @@ import type { Trigger } from '../../domain/task.ts';
 import type { DeliveryStatus } from '../store.ts';
 
 /**
- * Words as small integers, as they lie in the file. Numbers are for ever: a new word gets the next number,
- * and the compiler asks for it here as soon as the domain has it.
+ * Words as small integers, as they are stored in the file. A number never changes its meaning: a new word gets the next
+ * number, and the compiler asks for it here as soon as the domain has it.
  */
 interface Codes<Word extends string> {
   readonly of: Readonly<Record<Word, number>>;
-  /** Back from the file. Throws when this build does not know the number. */
+  /** Returns the word of a stored number. Throws when this build does not know the number. */
   word(code: number): Word;
 }
 
@@ -105,15 +105,15 @@ export const FAILURE_CODE = codes<FailureCode>('failure code', {
 const UUID_BYTES = 16;
 const UUID_LENGTH = 36;
 const DASH = 45;
-/** Bit i: character i of a UUID is a dash. */
+/** Bit i is set when character i of a UUID is a dash. */
 const DASHES = (1 << 8) | (1 << 13) | (1 << 18) | (1 << 23);
-/** Value of a lower-case hexadecimal digit by its character code, −1 for anything else. */
+/** Value of a lower-case hexadecimal digit by its character code, −1 for any other character. */
 const DIGIT = new Int8Array(128).fill(-1);
 for (let digit = 0; digit < 16; digit += 1) DIGIT[digit.toString(16).charCodeAt(0)] = digit;
 
 /**
- * An id as it lies in the file: 16 bytes for a UUID in lower case, the text itself for anything else.
- * By hand: twice per row, a regular expression and Buffer's hex cost more than the row's insert.
+ * Returns an id as it is stored in the file: 16 bytes for a UUID in lower case, the text itself for anything else.
+ * Written by hand: twice per row, a regular expression and Buffer's hex cost more than the row's insert.
  */
 export function packId(id: string): Buffer | string {
   if (id.length !== UUID_LENGTH) return id;
@@ -134,7 +134,7 @@ export function packId(id: string): Buffer | string {
   return bytes;
 }
 
-/** The id again, exactly as it was packed. */
+/** Restores an id exactly as it was packed. */
 export function unpackId(packed: Uint8Array | string): string {
   if (typeof packed === 'string') return packed;
   const hex = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength).toString('hex');

@@ -1,21 +1,21 @@
 import Database from 'better-sqlite3';
 import { createPrivately } from '../../runtime/private-files.ts';
 
-/** PRAGMA synchronous answers a number: 2 = FULL. */
+/** PRAGMA synchronous returns a number: 2 = FULL. */
 const SYNCHRONOUS_FULL = 2;
 /**
- * Measured: an event's row is about 1 KiB, and a commit of many was a third cheaper than with 4 KiB; 16 KiB
- * brought no more.
+ * Measured: an event's row is about 1 KiB, and a large commit was a third cheaper than with pages of 4 KiB; 16 KiB were
+ * no better.
  */
 const PAGE_BYTES = 8192;
 const CACHE_KIB = 32 * 1024;
-/** A checkpoint every 16 MiB: fewer rewrites of hot pages, and a commit never waits for more than that. */
+/** A checkpoint every 16 MiB: fewer rewrites of hot pages, and a commit never waits longer than that takes. */
 const CHECKPOINT_PAGES = 2048;
-/** What the write-ahead log is cut back to after it had to grow. */
+/** The size to which the write-ahead log is truncated after it had to grow. */
 const WAL_BYTES_KEPT = 64 * 1024 * 1024;
 
 /**
- * Opens a connection with everything durability rests on set and read back: SQLite forgets `synchronous` with
+ * Opens a connection. Every setting that durability depends on is set and read back: SQLite forgets `synchronous` with
  * every connection, and an existing WAL file would silently run with NORMAL. Throws one line naming the file
  * when it is not a database or is damaged.
  */
@@ -46,7 +46,7 @@ export function openConnection(file: string, access: 'read' | 'write'): Database
   }
 }
 
-/** True when SQLite says that the file is not a database or is broken. */
+/** Returns whether SQLite reports that the file is not a database or is damaged. */
 export function isDamage(error: unknown): error is Error {
   return error instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code);
 }
@@ -55,7 +55,7 @@ export function damaged(file: string, error: Error): string {
   return `${file} is damaged or not a SQLite database (${error.message}): restore it from a backup, or move it away`;
 }
 
-/** True for what may pass (disk full, I/O error, locked by a backup tool): the caller may try again. */
+/** Returns whether the error may be temporary (disk full, I/O error, locked by a backup tool): the caller may retry. */
 export function isUnavailable(error: unknown): error is Error {
   return (
     error instanceof Database.SqliteError &&

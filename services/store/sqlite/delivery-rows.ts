@@ -14,7 +14,7 @@ export interface Delivery {
   readonly apiVersion: number;
   readonly trigger: number;
   readonly attemptsMax: number;
-  /** Its event's bodies were removed: 1, else 0. */
+  /** 1 when its event's bodies were removed, else 0. */
   readonly isRemoved: number;
   createdAt: number;
   status: number;
@@ -24,13 +24,13 @@ export interface Delivery {
   lastAttemptAt: number | null;
   lastResponseStatus: number | null;
   lastFailureCode: number | null;
-  /** Why it was put back, while it waits. */
+  /** Why it is parked, while it waits. */
   parked: number | null;
   isNew: boolean;
   isChanged: boolean;
 }
 
-/** What became of an attempt, in codes. */
+/** The result of an attempt, in codes. */
 export interface AttemptResult {
   readonly number: number;
   readonly startedAt: number;
@@ -40,12 +40,12 @@ export interface AttemptResult {
   readonly failureCode: number | null;
 }
 
-/** Numbers of one delivery's attempts lie in one byte. */
+/** The numbers of one delivery's attempts fit in one byte. */
 export const ATTEMPTS_PER_DELIVERY = 256;
 
 /**
- * pending → failed (retries left) → delivered | exhausted | cancelled. Entries may come twice and, from
- * different partitions, out of order: the highest attempt speaks, and what was delivered stays delivered.
+ * Applies an attempt: pending → failed (retries left) → delivered | exhausted | cancelled. Entries may arrive twice
+ * and, from different partitions, out of order: the highest attempt wins, and a delivered delivery stays delivered.
  */
 export function applyAttempt(delivery: Delivery, result: AttemptResult): void {
   if (result.number <= delivery.attemptsMade && result.status !== STATUS.of.delivered) return;
@@ -63,7 +63,7 @@ export function applyAttempt(delivery: Delivery, result: AttemptResult): void {
   delivery.cancelReason = null;
 }
 
-/** The attempt with this number will not be made. A copy of a task whose attempt was made changes nothing. */
+/** The attempt with this number will not be made. The copy of a task whose attempt was made changes nothing. */
 export function applyCancel(delivery: Delivery, attempt: number, reason: number): void {
   const isOver = delivery.status === STATUS.of.delivered || delivery.status === STATUS.of.exhausted;
   if (isOver || attempt <= delivery.attemptsMade) return;
@@ -74,7 +74,7 @@ export function applyCancel(delivery: Delivery, attempt: number, reason: number)
   delivery.isChanged = true;
 }
 
-/** The attempt with this number was put back. One that was made or will not be made is left alone. */
+/** The attempt with this number was put back. An attempt that was made or cancelled is not changed. */
 export function applyParked(delivery: Delivery, attempt: number, reason: number, until: number): void {
   const waits = delivery.status === STATUS.of.pending || delivery.status === STATUS.of.failed;
   if (!waits || attempt <= delivery.attemptsMade) return;
@@ -83,14 +83,14 @@ export function applyParked(delivery: Delivery, attempt: number, reason: number,
   delivery.isChanged = true;
 }
 
-/** Deliveries without an attempt kept in memory; beyond, they are read when the attempt comes. */
+/** Deliveries without an attempt kept in memory; others are read when the attempt is recorded. */
 const PENDING_MAX = 20_000;
 
 /** Writes the deliveries of the log. */
 export class DeliveryRows {
   readonly index: IdIndex;
   #nextSeq: number;
-  /** The attempt usually follows within a moment: its delivery need not be read again. */
+  /** The attempt usually follows within moments: its delivery need not be read again. */
   readonly #pending = new Map<string, Delivery>();
   readonly #insert;
   readonly #update;
@@ -107,7 +107,7 @@ export class DeliveryRows {
        last_attempt_at = ?,
        last_response_status = ?, last_failure_code = ?, parked = ? WHERE seq = ?`,
     );
-    // Apart: naming an indexed column in an update rewrites its index even when the value stays.
+    // Separate: an update that names an indexed column rewrites its index even when the value stays.
     this.#setCreated = db.prepare('UPDATE delivery SET created_at = ? WHERE seq = ? AND created_at <> ?');
     this.#select = db.prepare(
       `SELECT endpoint, event, type, api_version AS apiVersion, trigger, attempts_max AS attemptsMax,
@@ -120,7 +120,7 @@ export class DeliveryRows {
     this.#insertBody = db.prepare('INSERT OR IGNORE INTO delivery_body VALUES (?, ?)');
   }
 
-  /** The delivery as it is in the file, or undefined. */
+  /** Returns the delivery as stored in the file, or undefined. */
   load(deliveryId: string, endpointId: string): Delivery | undefined {
     const pending = this.#pending.get(deliveryId);
     if (pending) {
@@ -133,7 +133,7 @@ export class DeliveryRows {
     return { seq, deliveryId, endpointId, ...row, isNew: false, isChanged: false };
   }
 
-  /** A delivery without a row. It gets one with `write`; its number is taken. */
+  /** Starts a delivery that has no row. `write` creates it; its number is reserved. */
   begin(made: {
     readonly deliveryId: string;
     readonly endpointId: string;
@@ -174,7 +174,8 @@ export class DeliveryRows {
   }
 
   /**
-   * Deliveries were deleted, or the transaction was rolled back: what is in memory may not be in the file.
+   * Forgets deliveries in memory, after some were deleted or the transaction was rolled back: they may not be in the
+   * file.
    */
   forgetPending(): void {
     this.#pending.clear();
@@ -224,13 +225,13 @@ export class DeliveryRows {
     this.#pending.set(delivery.deliveryId, delivery);
   }
 
-  /** When it was asked for: the attempt that came first knew only about the event. */
+  /** Sets when it was requested: an attempt recorded first only knew about the event. */
   setCreated(delivery: Delivery, at: number): void {
     delivery.createdAt = at;
     if (!delivery.isNew) this.#setCreated.run(at, delivery.seq, at);
   }
 
-  /** A body that is not among its event's. */
+  /** Stores a body that is not among its event's. */
   addBody(delivery: Delivery, body: Buffer): void {
     this.#insertBody.run(delivery.seq, body);
   }
@@ -238,7 +239,7 @@ export class DeliveryRows {
 
 type StoredDelivery = Omit<Delivery, 'seq' | 'deliveryId' | 'endpointId' | 'isNew' | 'isChanged'>;
 
-/** Tests and manual resends say nothing about an endpoint's health (decisions §2). */
+/** Tests and manual resends do not count for an endpoint's health (decisions §2). */
 export function countsForHealth(delivery: Delivery): boolean {
   return delivery.trigger !== TRIGGER.of.test && delivery.trigger !== TRIGGER.of.manual;
 }

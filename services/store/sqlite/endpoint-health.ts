@@ -9,21 +9,21 @@ import {
 import { type EndpointRow, SELECT_ENDPOINT, toEndpoint, toLastFailure } from './endpoint-rows.ts';
 import type { OutboxWrites } from './outbox-writes.ts';
 
-/** Endpoints kept in memory; beyond, they are read again. */
+/** Endpoints kept in memory; others are read again. */
 const ENTRIES_MAX = 50_000;
 
 interface Entry {
   readonly row: EndpointRow;
   health: Health;
-  /** Lower ones are stale. Grows when the endpoint is switched off here. */
+  /** Observations with a lower version are stale. It grows when the endpoint is disabled here. */
   version: number;
   status: string;
   isChanged: boolean;
 }
 
 /**
- * The endpoints' health as the journal tells it. Folded in memory, written once per endpoint and batch, in
- * the batch's transaction. Whoever changes an endpoint otherwise says so with `forget`.
+ * The endpoints' health according to the journal. Folded in memory, written once per endpoint and batch, in the batch's
+ * transaction. Any other change of an endpoint must call `forget`.
  */
 export class EndpointHealth {
   readonly #entries = new Map<string, Entry | null>();
@@ -52,9 +52,7 @@ export class EndpointHealth {
     );
   }
 
-  /**
-   * One attempt made under `version` of the endpoint. An older version says nothing about the present one.
-   */
+  /** Adds one attempt made under `version` of the endpoint. An older version does not count for the present one. */
   observe(endpointId: string, version: number, seen: Observation): void {
     const entry = this.#entry(endpointId);
     if (!entry || version < entry.version) return;
@@ -68,7 +66,7 @@ export class EndpointHealth {
     if (reason !== null) this.#switchOff(entry, Math.floor(seen.endedAt), reason);
   }
 
-  /** Writes what the batch changed. */
+  /** Writes the changes of the batch. */
   flush(): void {
     for (const entry of this.#changed) {
       const { failureCount, exhaustedCount, lastSuccessAt, lastFailureAt, lastFailure } = entry.health;
@@ -94,14 +92,14 @@ export class EndpointHealth {
     this.#entries.delete(endpointId);
   }
 
-  /** The transaction was rolled back: what is in memory is not in the file. */
+  /** The transaction was rolled back: the memory differs from the file. */
   forgetAll(): void {
     this.#entries.clear();
     this.#changed.length = 0;
   }
 
   #switchOff(entry: Entry, at: number, reason: 'gone' | 'consecutive_failures'): void {
-    // Compare and set: whatever else changed the endpoint would have raised its version.
+    // Compare and set: any other change of the endpoint would have raised its version.
     const { seq, uuid, merchant_id: merchantId } = entry.row;
     if (this.#disable.run({ at, reason, seq, version: entry.version }).changes === 0) return;
     entry.version += 1;

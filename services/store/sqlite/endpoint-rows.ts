@@ -32,7 +32,7 @@ export interface EndpointRow {
   readonly last_failure_status: number | null;
 }
 
-/** Every endpoint that there was, with its health; a WHERE clause may follow. */
+/** Every endpoint, deleted ones included, with its health; a WHERE clause may follow. */
 export const SELECT_ENDPOINT_OR_TOMBSTONE = `SELECT e.*, coalesce(h.failure_count, 0) AS failure_count,
   coalesce(h.exhausted_count, 0) AS exhausted_count, h.last_success_at, h.last_failure_at,
   h.last_failure_code, h.last_failure_status
@@ -41,7 +41,7 @@ export const SELECT_ENDPOINT_OR_TOMBSTONE = `SELECT e.*, coalesce(h.failure_coun
 /** Endpoints that were not deleted; a WHERE clause follows after AND. */
 export const SELECT_ENDPOINT = `${SELECT_ENDPOINT_OR_TOMBSTONE} WHERE e.deleted_at IS NULL`;
 
-/** What routers and senders must know: the value of the endpoint's directory change. */
+/** Returns the fields that routers and senders need: the value of the endpoint's directory change. */
 export function toEndpoint(row: EndpointRow): Endpoint {
   return {
     uuid: row.uuid,

@@ -137,7 +137,7 @@ export class EndpointWrites {
     }
     const at = Math.floor(options.at);
     const isActivated = change.status === 'active' && row.status !== 'active';
-    // From auto_disabled to disabled is the merchant's own decision: the reason becomes theirs.
+    // From auto_disabled to disabled is the merchant's own decision: the recorded reason becomes theirs.
     const isDisabled = change.status === 'disabled' && row.status !== 'disabled';
     const isActive = change.status === 'active';
     const isMoved = change.url !== undefined && change.url !== row.url;
@@ -159,7 +159,7 @@ export class EndpointWrites {
       rotatedAt: secret ? at : row.secret_rotated_at,
       at,
     });
-    // What failed at another URL says nothing about this one.
+    // Failures at another URL do not count for this one.
     if (isActive || isMoved) this.#resetHealth.run(row.seq);
     const details = { ...change, ...(secret ? { sealedWith: secret.sealed.keyId } : {}) };
     return this.#changed(merchantId, uuid, 'endpoint.update', details, options);
@@ -209,8 +209,8 @@ export class EndpointWrites {
   }
 
   /**
-   * The legacy operation has one fixed uuid per merchant, which comes again after a delete: its version goes
-   * on, so that followers take the new one. Any other uuid is used once.
+   * The legacy operation has one fixed uuid per merchant, which is used again after a delete: its version goes on, so
+   * that followers accept the new one. Any other uuid is used once.
    */
   #mayRevive({ uuid, merchantId, legacy }: NewEndpoint): boolean {
     const known = this.#tombstone.get(uuid) as

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { packId, unpackId } from './codes.ts';
 
-/** One order, as rows of events are held against it. */
+/** One order, in the form in which events are matched against it. */
 export interface ErasureRow {
   readonly erasureId: number;
   readonly entityId: string;
@@ -11,8 +11,8 @@ export interface ErasureRow {
 }
 
 /**
- * The orders to erase an entity, all of them in memory: every event that is recorded is held against them, for what was
- * accepted before an order may be recorded after it.
+ * The orders to erase an entity, all in memory: every recorded event is matched against them, because an event accepted
+ * before an order may be recorded after it.
  */
 export class ErasureRows {
   readonly #all;
@@ -38,17 +38,17 @@ export class ErasureRows {
     return erasureId;
   }
 
-  /** False when it was finished before. */
+  /** Returns false when it was already finished. */
   finish(erasureId: number, at: number): boolean {
     return this.#finish.run(Math.floor(at), erasureId).changes > 0;
   }
 
-  /** Events as old as these orders are not kept any more. */
+  /** Drops orders older than every event that is kept. */
   forget(before: number): void {
     if (this.#forget.run(Math.floor(before)).changes > 0) this.readAll();
   }
 
-  /** Whether an event is kept without its bodies. */
+  /** Returns whether an event is kept without its bodies. */
   covers(entityId: string, merchant: number, acceptedAt: number): boolean {
     if (this.#byEntity.size === 0) return false;
     const orders = this.#byEntity.get(entityId) ?? [];
@@ -58,7 +58,7 @@ export class ErasureRows {
     );
   }
 
-  /** As they are in the file: at the start, and when a transaction was rolled back. */
+  /** Reads all orders from the file: at the start, and after a transaction was rolled back. */
   readAll(): void {
     this.#byEntity = new Map();
     for (const row of this.#all.iterate() as IterableIterator<

@@ -19,7 +19,7 @@ export class ErasureWrites {
 
   order({ entityId, merchantId }: Parameters<Erasures['order']>[0], { at, actor }: OrderOptions): number {
     const merchant = merchantId === null ? null : this.#names.merchant(merchantId);
-    // What was accepted in this very millisecond is among what the operator means.
+    // Events accepted in this same millisecond are included.
     const erasureId = this.#rows.add(entityId, merchant, Math.floor(at) + 1);
     const details = { erasureId, entityId };
     this.#outbox.audit({ at, actor, merchantId, action: 'entity.erase', details });
@@ -36,7 +36,7 @@ export class ErasureWrites {
     this.#outbox.audit({ at, actor, merchantId: null, action: 'entity.erased', details });
   }
 
-  /** Orders that no event is old enough for any more. */
+  /** Drops orders older than every event that is kept. */
   forget(before: number): void {
     this.#rows.forget(before);
   }

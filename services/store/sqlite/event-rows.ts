@@ -7,7 +7,7 @@ import { BODY_HEADER_BYTES } from './journal-wire.ts';
 import { isPassedOver, type MissedRows } from './missed-rows.ts';
 
 /**
- * Endpoint (its number), 0 or the code of a skip reason, and for a delivery its id and API version; 1 at the end when a
+ * Endpoint (its number); 0 or the code of a skip reason; for a delivery its id and API version; and 1 at the end when a
  * replay made it.
  */
 export type TraceLine =
@@ -54,7 +54,7 @@ export class EventRows {
     return this.index.find(merchant, eventId);
   }
 
-  /** An event whose entity was erased after it was accepted is kept without its bodies. */
+  /** Inserts an event. If its entity was erased after it was accepted, it is kept without its bodies. */
   insert(event: Routing, merchant: number, lines: readonly TraceLine[]): { seq: number; isRemoved: boolean } {
     const { at, acceptedAt, eventId, entityId, entityKind, type, subType, occurredAt } = event;
     const trace = JSON.stringify(lines);
@@ -87,7 +87,7 @@ export class EventRows {
   }
 
   /**
-   * The row of a delivery's event; made of the delivery when its routing was not recorded (yet, or it has
+   * Returns the row of a delivery's event, created from the delivery when its routing was not recorded (yet, or it has
    * none).
    */
   ofDelivery(head: Head, merchant: number, createdAt: number): number {
@@ -121,14 +121,14 @@ export class EventRows {
   }
 
   /**
-   * The event has a row. Its first routing completes it; a repeated one (after a crash, perhaps with other
-   * endpoints) adds what the first did not have, and an endpoint once delivered to stays so.
+   * Completes an event's row. Its first routing fills it; a repeated one (after a crash, perhaps with other endpoints)
+   * adds lines that the first did not have, and an endpoint once delivered to stays so.
    */
   complete(seq: number, event: Routing, lines: readonly TraceLine[]): void {
     const stored = this.#stored.get(seq) as StoredRouting;
     const trace = stored.trace === null ? lines : mergedTrace(JSON.parse(stored.trace), lines);
     const merged = stored.bodies === null ? event.bodies : mergedBodies(stored.bodies, event.bodies);
-    // What was removed does not come back with a repeat.
+    // Removed bodies do not return with a repeat.
     const [data, bodies] = stored.isRemoved === 1 ? [null, null] : [event.data, merged];
     const at = stored.routedAt ?? event.at;
     const { entityKind, simulated } = event;
@@ -139,7 +139,7 @@ export class EventRows {
     }
   }
 
-  /** A replay sends the event to an endpoint that it had passed over: from now on the trace says so. */
+  /** Marks in the trace that a replay sends the event to an endpoint that was skipped. */
   replayed(seq: number, endpoint: number, deliveryId: string, apiVersion: number): void {
     const trace = this.#trace.get(seq) as string | null;
     const lines = JSON.parse(trace ?? '[]') as TraceLine[];
@@ -149,17 +149,17 @@ export class EventRows {
     this.#setTrace.run(JSON.stringify(lines), seq);
   }
 
-  /** A delivery of it was made then: the event must be kept as long as that. */
+  /** Records when a delivery of it was made: the event must be kept as long as that delivery. */
   touch(seq: number, at: number): void {
     this.#bump.run(at, seq, at);
   }
 
-  /** Its bodies were removed: none is kept of its deliveries either. */
+  /** Returns whether its bodies were removed: then none is kept of its deliveries either. */
   isRemoved(seq: number): boolean {
     return this.#isRemoved.get(seq) === 1;
   }
 
-  /** The event's body in an API version, if it has one. */
+  /** Returns the event's body in an API version, if it has one. */
   body(seq: number, apiVersion: number): Buffer | undefined {
     const bodies = this.#bodies.get(seq) as Buffer | null;
     return bodies === null ? undefined : bodyOf(bodies, apiVersion);
@@ -176,7 +176,7 @@ interface StoredRouting {
   readonly isRemoved: number;
 }
 
-/** One body out of an event's bodies column. */
+/** Returns one body from an event's bodies column. */
 export function bodyOf(bodies: Buffer, apiVersion: number): Buffer | undefined {
   for (let at = 0; at < bodies.length; ) {
     const start = at + BODY_HEADER_BYTES;
@@ -206,7 +206,7 @@ function mergedTrace(first: readonly TraceLine[], second: readonly TraceLine[]):
   return [...lines.values()];
 }
 
-/** The number after the highest that ever may have been used: the index remembers deleted rows' numbers. */
+/** Returns the number after the highest ever used: the index remembers deleted rows' numbers. */
 export function nextSeq(db: Database, table: 'event' | 'delivery'): number {
   return db
     .prepare(

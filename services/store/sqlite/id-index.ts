@@ -7,10 +7,10 @@ const GENERATION = 32_768;
 const NO_IDS: ReadonlyMap<string, number> = new Map();
 
 /**
- * Finds a row by its random id. Random keys put into an index one by one dirty a page each, and that was the
- * largest part of what a delivery cost. So the newest ids wait in memory (they are in their rows, so nothing
+ * Finds a row by its random id. Inserting random keys into an index one by one dirties a page each, which was the
+ * largest part of a delivery's cost. So the newest ids wait in memory (they are in their rows, so nothing
  * is lost) and go into the index by the thousand and in key order, many to a page. `…_indexed_to` in meta
- * says up to which row the index is complete; after a crash the rest is read from the rows again.
+ * is the row up to which the index is complete; after a crash the rest is read from the rows again.
  *
  * An id is unique within its scope: the merchant of an event (so two merchants' events with one id never
  * meet), 0 for deliveries.
@@ -20,9 +20,9 @@ export class IdIndex {
   readonly #recent = new Map<number, Map<string, number>>();
   #recentCount = 0;
   #highest = 0;
-  /** The transaction in hand puts everything recent into the index. */
+  /** The current transaction puts everything recent into the index. */
   #isWriting = false;
-  /** What the transaction in hand added to and removed from the recent ones, to be taken back if it fails. */
+  /** Recent ids added and removed by the current transaction, to be undone if it fails. */
   #added: [scope: number, id: string][] = [];
   #removed: [scope: number, id: string, seq: number][] = [];
   readonly #find;
@@ -50,12 +50,12 @@ export class IdIndex {
     }
   }
 
-  /** The row with this id, in the index or not. */
+  /** Returns the row with this id, in the index or not. */
   find(scope: number, id: string): number | undefined {
     return this.findRecent(scope, id) ?? (this.#find.get(packId(id), scope) as number | undefined);
   }
 
-  /** The row with this id if the index does not have it. */
+  /** Returns the row with this id if the index does not have it. */
   findRecent(scope: number, id: string): number | undefined {
     return (this.#recent.get(scope) ?? NO_IDS).get(id);
   }
@@ -86,7 +86,7 @@ export class IdIndex {
     this.#isWriting = true;
   }
 
-  /** What was done since the last call is durable. */
+  /** Everything since the last call is durable. */
   committed(): void {
     if (this.#added.length > 0) this.#added = [];
     if (this.#removed.length > 0) this.#removed = [];
@@ -96,7 +96,7 @@ export class IdIndex {
     this.#recentCount = 0;
   }
 
-  /** What was done since the last commit is not in the file. */
+  /** Nothing since the last commit is in the file. */
   rolledBack(): void {
     this.#isWriting = false;
     for (const [scope, id] of this.#added) this.#forget(scope, id);

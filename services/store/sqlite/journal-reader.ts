@@ -1,6 +1,6 @@
 import { FIRST_MENTION, type JournalWire } from './journal-wire.ts';
 
-/** A delivery as its first mention describes it. */
+/** A delivery as described where a batch first mentions it. */
 export interface Head {
   readonly deliveryId: string;
   readonly eventId: string;
@@ -16,7 +16,7 @@ export interface Head {
   readonly acceptedAt: number;
 }
 
-/** One line of a routing trace, as it travels. */
+/** One line of a routing trace, as sent to the writer's thread. */
 export type RoutedLine =
   | { readonly kind: 'skipped'; readonly endpointId: string; readonly reason: number }
   | DeliveredLine;
@@ -29,7 +29,7 @@ export interface DeliveredLine {
   readonly ordinal: number;
 }
 
-/** A routed event as it travels, in codes. */
+/** A routed event as sent to the writer's thread, in codes. */
 export interface RoutedEvent {
   readonly at: number;
   readonly acceptedAt: number;
@@ -90,7 +90,7 @@ export class JournalReader {
     return this.#bytes.subarray(start, this.#offset);
   }
 
-  /** The ordinal of a delivery mentioned before, or the head of one mentioned first. */
+  /** Returns the ordinal of a delivery mentioned before, or the head of a new one. */
   delivery(): number | Head {
     const ordinal = this.number();
     if (ordinal !== FIRST_MENTION) return ordinal;

@@ -21,10 +21,10 @@ import {
 } from './codes.ts';
 
 /**
- * A journal batch on its way to the writer's thread: its numbers and its bytes as buffers that change hands, its texts
- * as one flat array. Cloning entries as objects makes them all anew on the other side.
+ * A journal batch in the form sent to the writer's thread: its numbers and its bytes as transferred buffers, its texts
+ * as one flat array. Cloning entries as objects would create them all again on the other side.
  *
- * An entity that comes again in the batch travels once: endpoints and merchants as indexes into `names`, deliveries
+ * A value that recurs in the batch is sent once: endpoints and merchants as indexes into `names`, deliveries
  * as the ordinal of their first mention. journal-reader.ts reads in the same order as this file writes.
  */
 export interface JournalWire {
@@ -39,12 +39,12 @@ export interface JournalWire {
 
 export const ENTRY_KIND = { routed: 0, requested: 1, attempted: 2, cancelled: 3, parked: 4 } as const;
 export const OUTCOME = { delivered: 0, retry: 1, exhausted: 2, refused: 3 } as const;
-/** In place of a delivery's ordinal: its head follows. */
+/** Replaces a delivery's ordinal: its head follows. */
 export const FIRST_MENTION = -1;
-/** Code and length before each body: the form in which they lie in the event's row as well. */
+/** Code and length before each body: also the form in which the event's row stores them. */
 export const BODY_HEADER_BYTES = 5;
 
-/** Encodes a batch. The answer's bytes may be transferred. */
+/** Encodes a batch. The result's bytes may be transferred. */
 export function encodeJournal(position: JournalPosition, entries: readonly JournalEntry[]): JournalWire {
   const encoder = new Encoder(bytesOf(entries), entries.length);
   for (const entry of entries) encoder.entry(entry);
@@ -212,7 +212,7 @@ class Encoder {
     this.#count += 1;
   }
 
-  /** The delivery's ordinal, or that it had none until now. */
+  /** Writes the delivery's ordinal, or FIRST_MENTION when it has none yet. */
   #ordinal(deliveryId: string): number {
     const known = this.#ordinals.get(deliveryId);
     if (known !== undefined) return known;

@@ -17,10 +17,7 @@ import { ENTRY_KIND, FIRST_MENTION, type JournalWire, OUTCOME } from './journal-
 import { isOwn, MissedRows } from './missed-rows.ts';
 import type { Names } from './names.ts';
 
-/**
- * The status after an attempt. A refused (410) delivery is over like an exhausted one; its failure code
- * tells.
- */
+/** The status after an attempt. A refused (410) delivery has ended like an exhausted one; its failure code differs. */
 const STATUS_AFTER: Readonly<Record<number, number>> = {
   [OUTCOME.delivered]: STATUS.of.delivered,
   [OUTCOME.retry]: STATUS.of.failed,
@@ -29,9 +26,8 @@ const STATUS_AFTER: Readonly<Record<number, number>> = {
 };
 
 /**
- * Applies journal batches: events, deliveries, attempts, the endpoints' health and the position, in the
- * transaction the caller holds. Deliveries are folded in memory and written once in their last state;
- * attempts as they come.
+ * Applies journal batches: events, deliveries, attempts, the endpoints' health and the position, in the caller's
+ * transaction. Deliveries are folded in memory and written once in their last state; attempts are written as they come.
  */
 export class JournalWriter {
   readonly events: EventRows;
@@ -42,7 +38,7 @@ export class JournalWriter {
   readonly #insertAttempt;
   readonly #position;
   readonly #setPosition;
-  /** Of the batch in hand, by ordinal: a head until an entry that counts needs the delivery. */
+  /** The current batch's deliveries, by ordinal: a head until an entry that counts needs the delivery. */
   #mentioned: (Head | Delivery)[] = [];
 
   constructor(db: Database, names: Names, health: EndpointHealth) {
@@ -65,7 +61,7 @@ export class JournalWriter {
     const reader = new JournalReader(wire);
     this.#mentioned = [];
     for (let index = 0; index < wire.count; index += 1) {
-      // Of a batch that was applied in part, the old part is only read for what it mentions.
+      // Of a batch that was applied in part, the old part is only read for its heads.
       const isNew = stored === undefined || (positions?.[index] ?? first + index) > stored;
       this.#entry(reader, isNew);
     }
@@ -118,7 +114,7 @@ export class JournalWriter {
     const known = this.events.find(event.eventId, merchant);
     if (known === undefined) {
       const made = this.events.insert(event, merchant, trace);
-      // The event is new, so are its deliveries: an attempt that came first would have made the event's row.
+      // The event is new, so are its deliveries: an attempt recorded first would have created the event's row.
       for (const delivery of mentioned) this.#newDelivery(delivery, made, merchant);
     } else {
       this.events.complete(known, event, trace);
@@ -140,7 +136,7 @@ export class JournalWriter {
     if (delivery.isRemoved === 1) return;
     const known = this.events.body(delivery.event, delivery.apiVersion);
     if (known === undefined || !known.equals(body)) this.deliveries.addBody(delivery, body);
-    // Its own delivery, made by a replay: it had been passed over.
+    // A replay made the event's own delivery, which was skipped before.
     if (!isOwn(delivery)) return;
     this.missed.begin(delivery);
     this.events.replayed(delivery.event, delivery.endpoint, delivery.deliveryId, delivery.apiVersion);
@@ -183,7 +179,7 @@ export class JournalWriter {
       nextAttemptAt,
       signature,
     );
-    // The attempt is known: a crash repeated it under the same number, and the first record of it stands.
+    // The attempt is known: a crash repeated it under the same number, and its first record wins.
     if (inserted.changes === 0) return;
     const status = STATUS_AFTER[outcome] ?? STATUS.of.failed;
     const before = delivery.status;
@@ -229,12 +225,12 @@ export class JournalWriter {
     else this.#mention(mentioned);
   }
 
-  /** Gives a first mention its ordinal, without a look into the file. */
+  /** Gives a first mention its ordinal, without reading the file. */
   #mention(mentioned: number | Head): void {
     if (typeof mentioned !== 'number') this.#mentioned.push(mentioned);
   }
 
-  /** The delivery: of this batch, of the file, or new. */
+  /** Returns the delivery: from this batch, from the file, or new. */
   #delivery(mentioned: number | Head): Delivery {
     const known = typeof mentioned === 'number' ? this.#mentioned[mentioned] : mentioned;
     if (known === undefined)
@@ -274,7 +270,7 @@ export class JournalWriter {
 
 type EventMade = ReturnType<EventRows['insert']>;
 
-/** The delivery that routing makes. */
+/** Returns the head of a delivery made by routing. */
 function headOf(event: Omit<RoutedEvent, 'lines'>, line: DeliveredLine): Head {
   return {
     deliveryId: line.deliveryId,

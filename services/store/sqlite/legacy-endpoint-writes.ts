@@ -1,7 +1,7 @@
 import type { Actor, Changed, EndpointRecord, LegacyChange } from '../store.ts';
 import type { EndpointWrites } from './endpoint-writes.ts';
 
-/** Shown where other endpoints show what their merchant wrote. */
+/** Shown instead of a merchant's description. */
 const DESCRIPTION = 'The single webhook URL of API 2.2.8';
 
 /** The endpoint behind the single-URL operation (decisions §3), in the caller's transaction. */
@@ -42,7 +42,7 @@ export class LegacyEndpointWrites {
     return created;
   }
 
-  /** Removing what is not there is done already: there is nothing to publish, so nothing to wait for. */
+  /** Removes the endpoint. When there is none, nothing is published, so there is nothing to wait for. */
   #remove(
     merchantId: string,
     uuid: string,

@@ -19,9 +19,9 @@ type Filter = Omit<ListOptions, 'limit' | 'after'>;
 type FullDelivery = NonNullable<Awaited<ReturnType<DeliveryLog['delivery']>>>;
 type FullEvent = NonNullable<Awaited<ReturnType<DeliveryLog['event']>>>;
 
-/** Rows of one page at most, whatever is asked. */
+/** The most rows of one page, whatever is requested. */
 const PAGE_MAX = 1000;
-/** Deliveries that one page looks at, at most: a filter that no index has must not hold up whoever reads next. */
+/** The most deliveries that one page examines: a filter without an index must not hold up the next reader. */
 const LOOKED_AT_MAX = 10_000;
 
 /** Reads of the delivery log. `seq`: the row, when the writer knows it and the index may not have it yet. */
@@ -87,7 +87,7 @@ export class LogReads {
       isContinued: after !== undefined,
       isBounded: last !== undefined,
     });
-    // One more than the page has: whether it is there says whether there is a next page.
+    // One more than the page has: its presence means that there is a next page.
     const more = { limit: limit + 1, lastCreatedAt: last?.created_at, lastSeq: last?.seq };
     const rows = this.#statement(sql).all({ ...values, ...more }) as DeliveryRow[];
     const page = rows.slice(0, limit);
@@ -95,7 +95,7 @@ export class LogReads {
     return { records: page.map(toDelivery), next: end ? formatCursor(end.created_at, end.seq) : null };
   }
 
-  /** Where a page must stop looking, or undefined when it cannot have to. */
+  /** Returns where a page must stop, or undefined when it needs no limit. */
   #lastLookedAt(
     options: ListOptions,
     values: Readonly<Record<string, number>>,
@@ -139,13 +139,13 @@ export class LogReads {
     return row && toEvent(row, merchantId, (endpoint) => String(this.#endpointName.get(endpoint)));
   }
 
-  /** An attempt of the delivery is recorded, or it was cancelled. */
+  /** Returns whether an attempt of the delivery is recorded, or it was cancelled. */
   isTried(deliveryId: string, seq: number | undefined): boolean {
     const found = seq ?? (this.#deliveryById.get(packId(deliveryId)) as number | undefined);
     return found !== undefined && this.#isTried.get(found) === 1;
   }
 
-  /** The SQL of a page with these filters; exposed so that its query plan can be looked at. */
+  /** Returns the SQL of a page with these filters; exposed so that its query plan can be checked. */
   static listSql(
     filter: Filter,
     page: { readonly isContinued: boolean; readonly isBounded: boolean },
@@ -158,7 +158,7 @@ export class LogReads {
      :limit`;
   }
 
-  /** The SQL of the last delivery that a page looks at. It reads nothing but the index. */
+  /** Returns the SQL of the last delivery that a page examines. It reads the index only. */
   static lastLookedAtSql(filter: Filter, isContinued: boolean): string {
     return `SELECT d.created_at, d.seq FROM delivery d WHERE ${indexed(filter, isContinued).join(' AND ')}
      ORDER BY d.created_at DESC, d.seq DESC LIMIT 1 OFFSET :skipped`;
@@ -174,20 +174,20 @@ export class LogReads {
   }
 }
 
-/** Whether an index has the status (migration 002). */
+/** Returns whether an index has the status (migration 002). */
 function isIndexed(status: DeliveryStatus): boolean {
   return STATUS.of[status] > STATUS.of.delivered;
 }
 
-/** Whether the filter asks for something that is not in the index it is looked up in. */
+/** Returns whether the filter has a condition that is not in the index used. */
 function isSifted({ status, type }: Filter): boolean {
   return type !== undefined || (status !== undefined && !isIndexed(status));
 }
 
-/** The conditions that the index answers. */
+/** Returns the conditions that the index covers. */
 function indexed(filter: Filter, isContinued: boolean): string[] {
   const conditions = ['d.endpoint = :endpoint'];
-  // The second says in SQL what its planner must know to take the index of those that fail.
+  // The second condition tells SQL's planner that it may use the index of failing deliveries.
   if (filter.status && isIndexed(filter.status))
     conditions.push('d.status = :status', `d.status > ${STATUS.of.delivered}`);
   if (filter.since !== undefined) conditions.push('d.created_at >= :since');

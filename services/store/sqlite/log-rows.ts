@@ -41,8 +41,8 @@ export interface DeliveryRow {
 }
 
 /**
- * A delivery with its event's head and its endpoint's name; the condition follows. CROSS JOIN keeps the order
- * written: from the endpoint's deliveries, in the index's order, to what belongs to them.
+ * Selects a delivery with its event's head and its endpoint's name; the condition follows. CROSS JOIN keeps the order
+ * written: from the endpoint's deliveries, in the index's order, to their events and names.
  */
 export const SELECT_DELIVERY = `SELECT d.*, n.endpoint_id, ev.event_id, ev.entity_id, ev.sub_type,
   ev.occurred_at
@@ -124,7 +124,7 @@ export interface EventRow {
   readonly data: string | null;
 }
 
-/** `endpointName` answers the endpoint behind the log's number. */
+/** `endpointName` returns the endpoint behind the log's number. */
 export function toEvent(
   row: EventRow,
   merchantId: string,

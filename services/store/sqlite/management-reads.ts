@@ -9,7 +9,7 @@ const PAGE_MAX = 1000;
 
 type StoredAnswer = NonNullable<Awaited<ReturnType<StoredAnswers['find']>>>;
 
-/** Reads of merchants, keys, endpoints, stored answers and the outbox. */
+/** Reads of merchants, keys, endpoints, stored responses and the outbox. */
 export class ManagementReads {
   readonly #merchant;
   readonly #merchants;
@@ -63,7 +63,7 @@ export class ManagementReads {
     return row && toEndpointRecord(row);
   }
 
-  /** The SQL of a page; exposed so that its query plan can be looked at. */
+  /** Returns the SQL of a page; exposed so that its query plan can be checked. */
   static listSql(isOfStatus: boolean): string {
     return `${SELECT_ENDPOINT} AND e.legacy = 0 AND e.merchant_id = :merchantId
        ${isOfStatus ? 'AND e.status = :status' : ''}

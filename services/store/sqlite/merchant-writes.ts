@@ -4,7 +4,7 @@ import type { ApiKey, Merchants } from '../store.ts';
 import { type ApiKeyRow, MERCHANT_COLUMNS, type MerchantRow, toMerchant } from './merchant-rows.ts';
 import type { OutboxWrites } from './outbox-writes.ts';
 
-/** Changes of merchants and API keys. Operators make them: the audit says so. */
+/** Changes of merchants and API keys. The audit names the operator as their actor. */
 export class MerchantWrites {
   readonly #outbox: OutboxWrites;
   readonly #find;

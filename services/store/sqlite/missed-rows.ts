@@ -7,20 +7,20 @@ const PASSED_OVER: readonly number[] = [
   SKIP_REASON.of.endpoint_auto_disabled,
 ];
 
-/** True for a skip that a replay makes up for: the endpoint was disabled. */
+/** Returns whether a replay makes up for a skip with this reason: the endpoint was disabled. */
 export function isPassedOver(reason: number): boolean {
   return PASSED_OVER.includes(reason);
 }
 
 /**
- * True for the event's own delivery, with the whole schedule. What was asked for by hand has one attempt, and how it ends
- * says nothing new unless it succeeds.
+ * Returns whether it is the event's own delivery, with the whole schedule. A requested delivery has one attempt, and
+ * changes what was missed only when it succeeds.
  */
 export function isOwn(delivery: Delivery): boolean {
   return delivery.attemptsMax > 1;
 }
 
-/** Writes what endpoints have not got (see migrations/003-replays.ts). All is well = nothing is written. */
+/** Writes the events that endpoints have missed (see migrations/003-replays.ts). Writes nothing while nothing fails. */
 export class MissedRows {
   readonly #pass;
   readonly #add;
@@ -43,17 +43,17 @@ export class MissedRows {
     this.#removeEvent = db.prepare('DELETE FROM missed WHERE event = ?');
   }
 
-  /** The endpoint was disabled when the event came. `createdAt`: the event's, whole milliseconds. */
+  /** The endpoint was disabled when the event was routed. `createdAt`: the event's, whole milliseconds. */
   passOver(endpoint: number, createdAt: number, event: number): void {
     this.#pass.run(endpoint, createdAt, event);
   }
 
-  /** A delivery was made of what the endpoint had been passed over for. */
+  /** A delivery was made for a skipped event. */
   begin(delivery: Delivery): void {
     this.#begin.run(delivery.seq, delivery.event, delivery.endpoint);
   }
 
-  /** The event was routed again after a crash, and the endpoint was not passed over this time. */
+  /** The event was routed again after a crash, and was not skipped for the endpoint this time. */
   removePassed(event: number, endpoint: number): void {
     this.#removePassed.run(event, endpoint);
   }

@@ -1,12 +1,9 @@
 import type { Database } from 'better-sqlite3';
 
-/** Names kept in memory; beyond, they are looked up again. */
+/** Names kept in memory; others are looked up again. */
 const NAMES_MAX = 100_000;
 
-/**
- * Merchants and endpoints as small integers: the log names them in every row. Read and added to by the
- * writer.
- */
+/** Merchants and endpoints as small integers, which every row of the log uses. Only the writer reads and adds them. */
 export class Names {
   readonly #merchants = new Map<string, number>();
   readonly #endpoints = new Map<string, number>();
@@ -43,7 +40,7 @@ export class Names {
     return seq;
   }
 
-  /** The transaction was rolled back: what was added is not in the file. */
+  /** The transaction was rolled back: added names are not in the file. */
   forgetAll(): void {
     this.#merchants.clear();
     this.#endpoints.clear();

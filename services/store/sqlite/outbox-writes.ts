@@ -3,7 +3,7 @@ import type { DirectoryChange } from '../../domain/directory.ts';
 import type { Actor } from '../store.ts';
 
 /**
- * What goes with every change of an endpoint or merchant, in its transaction: the outbox row and the audit
+ * The rows that accompany every change of an endpoint or merchant, in its transaction: the outbox row and the audit
  * entry.
  */
 export class OutboxWrites {
@@ -25,7 +25,7 @@ export class OutboxWrites {
     this.#publishedUpTo = db.prepare("SELECT value FROM meta WHERE name = 'published_up_to'").pluck();
   }
 
-  /** Answers the outbox id. */
+  /** Returns the outbox id. */
   add(change: DirectoryChange): number {
     this.hasAdded = true;
     return Number(this.#add.run(JSON.stringify(change)).lastInsertRowid);
@@ -35,7 +35,7 @@ export class OutboxWrites {
     for (const change of changes) this.add(change);
   }
 
-  /** `details` must not hold a secret. */
+  /** `details` must not contain a secret. */
   audit(entry: {
     readonly at: number;
     readonly actor: Actor;
@@ -56,7 +56,7 @@ export class OutboxWrites {
     );
   }
 
-  /** The changes up to this one are on the DIRECTORY stream. Answers how far it has come. */
+  /** Marks the changes up to this one as published on the DIRECTORY stream. Returns the highest published id. */
   published(upTo: number): number {
     this.#setPublished.run(upTo, upTo);
     this.#forget.run(upTo);

@@ -11,7 +11,9 @@ import { StandingReads } from './standing-reads.ts';
 import type { Call, Reply } from './thread-calls.ts';
 import { mainThread, serve, tell, toFailure } from './thread-serve.ts';
 
-/** The thread that reads, on a connection of its own: a long list delays neither a commit nor a delivery. */
+/**
+ * The data of the thread that reads, on a connection of its own: a long list delays neither a commit nor a delivery.
+ */
 export interface ReaderData {
   readonly file: string;
 }
@@ -57,7 +59,7 @@ function operations(db: ReturnType<typeof openConnection>) {
     audit: audit.list.bind(audit),
     sealCounts: sealings.counts.bind(sealings),
     notSealedWith: sealings.notSealedWith.bind(sealings),
-    /** Last of all calls. */
+    /** The last call. */
     close: () => void db.close(),
   };
 }

@@ -7,11 +7,11 @@ import { EVENT_TYPE, STATUS, unpackId } from './codes.ts';
 import { type ReplayRow, toReplay } from './replay-rows.ts';
 
 const PAGE_MAX = 1000;
-/** Endpoints looked at in one page, most of which have missed nothing. */
+/** Endpoints examined in one page, most of which have missed nothing. */
 const ENDPOINTS_MAX = 500;
 const RUNNING_MAX = 1000;
 
-/** Where a page begins: an endpoint's row, and after which of its missed events. */
+/** Where a page begins: an endpoint's row, and the missed event after which it starts. */
 interface Place {
   readonly endpoint: number;
   readonly createdAt: number;
@@ -37,7 +37,7 @@ interface MissedRow {
   readonly status: number | null;
 }
 
-/** Reads replays, and what there is for them to send. */
+/** Reads replays, and the events for them to send. */
 export class ReplayReads {
   readonly #replay;
   readonly #running;
@@ -65,7 +65,10 @@ export class ReplayReads {
     this.#missed = db.prepare(ReplayReads.missedSql);
   }
 
-  /** Endpoints that were not deleted, in the order they were made; exposed, like the next, for its query plan. */
+  /**
+   * Returns the SQL of endpoints that are not deleted, in order of creation; exposed, like the next, for its query
+   * plan.
+   */
   static endpointsSql(condition: string): string {
     return `SELECT e.seq, e.uuid AS endpointId, e.merchant_id AS merchantId, n.seq AS logged
       FROM endpoint e LEFT JOIN log_endpoint n ON n.endpoint_id = e.uuid
@@ -139,7 +142,7 @@ function placeAfter(rows: readonly MissedRow[]): Partial<Place> {
   return last ? { createdAt: last.createdAt, event: last.event } : {};
 }
 
-/** Null when the delivery is under way, or no longer kept. */
+/** Returns null when the delivery is in progress, or no longer kept. */
 function toMissed(row: MissedRow, { endpointId, merchantId }: ScopeEndpoint): MissedEvent | null {
   const because = becauseOf(row);
   if (because === null) return null;

@@ -2,7 +2,7 @@ import type { EventType } from '../../domain/event.ts';
 import type { ReplayCancelReason, ReplayKind } from '../../domain/replay.ts';
 import type { ReplayRecord } from '../replays.ts';
 
-/** A replay as it lies in the file. */
+/** A replay as it is stored in the file. */
 export interface ReplayRow {
   readonly seq: number;
   readonly replay_id: string;

@@ -4,10 +4,10 @@ import type { AnswerWrites } from './answer-writes.ts';
 import type { OutboxWrites } from './outbox-writes.ts';
 import { type ReplayRow, toReplay } from './replay-rows.ts';
 
-/** Replays that ended so long ago are deleted, a few with each new one: the table cannot grow for ever. */
+/** Replays that ended this long ago are deleted, a few with each new one, so that the table does not grow for ever. */
 const KEPT_MS = 365 * 24 * 3_600_000;
 const EXPIRED_PER_REPLAY = 10;
-/** A stored answer that waits for no directory change. */
+/** For a stored response that waits for no directory change. */
 const NO_OUTBOX_ROW = 0;
 
 type Created = Awaited<ReturnType<Replays['create']>>;

@@ -5,12 +5,12 @@ import { createPrivately } from '../../runtime/private-files.ts';
 import { damaged, isDamage } from './connection.ts';
 import { MIGRATIONS } from './migrations/migrate.ts';
 
-/** Files that belong to a store's database by its name. */
+/** Endings of the files beside a store's database. */
 const SIDE_FILES = ['-wal', '-shm'] as const;
 
 /**
- * Puts a backup in the place of the store at `file`; what was there is kept beside it. Nobody may have the store open.
- * Answers where the old one lies, null when there was none. Throws, changing nothing, when the backup is not a sound
+ * Replaces the store at `file` with a backup; the old files are kept beside it. No process may have the store open.
+ * Returns the path of the old one, null when there was none. Throws, changing nothing, when the backup is not a sound
  * store of a layout that this build knows, or the store is in use.
  */
 export function restoreSqliteStore(file: string, from: string): { readonly keptAs: string | null } {
@@ -20,11 +20,11 @@ export function restoreSqliteStore(file: string, from: string): { readonly keptA
     const incoming = `${file}.incoming`;
     createPrivately(incoming);
     copyFileSync(from, incoming);
-    // The copy has the backup's mode on some file systems.
+    // On some file systems a copy keeps the backup's mode.
     chmodSync(incoming, 0o600);
     const keptAs = existsSync(file) ? freeName(`${file}.before-restore`) : null;
     if (keptAs !== null) {
-      // Its side files first: the database without them would be an older one.
+      // Its side files first: without them the database would be an older one.
       for (const end of SIDE_FILES) if (existsSync(file + end)) renameSync(file + end, keptAs + end);
       renameSync(file, keptAs);
     }

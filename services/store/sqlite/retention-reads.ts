@@ -1,18 +1,17 @@
 import type { Database } from 'better-sqlite3';
 
-/** Rows looked at in one step. */
+/** Rows examined in one step. */
 const SCAN_ROWS = 2000;
 
 export interface OldRows {
   readonly seqs: readonly number[];
-  /** Nothing older lies further on: this pass is over. */
+  /** No later row is older: this pass has ended. */
   readonly isDone: boolean;
 }
 
 /**
- * Finds what is older than the retention. Rows lie in the order they were recorded, which is nearly that of
- * their age: a pass walks from the oldest row, skips what is still needed, and is over at the first row that
- * is young.
+ * Finds rows older than the retention. Rows are stored in the order they were recorded, which is nearly by age: a pass
+ * walks from the oldest row, skips rows that are still needed, and ends at the first young row.
  */
 export class RetentionReads {
   readonly #deliveries;

@@ -24,13 +24,13 @@ export class RetentionWrites {
     this.#deleteDelivery = db.prepare(
       'DELETE FROM delivery WHERE seq = ? AND created_at < ? RETURNING delivery_id AS id',
     );
-    // Looked at again: a delivery of it may have been made since the reader looked.
+    // Checked again: a delivery of it may have been made since the read.
     this.#deleteEvent = db.prepare(
       'DELETE FROM event WHERE seq = ? AND last_at < ? RETURNING event_id AS id, merchant',
     );
   }
 
-  /** Answers how many went. */
+  /** Returns the number of rows deleted. */
   deleteDeliveries(seqs: readonly number[], before: number): number {
     let deleted = 0;
     this.#deliveries.forgetPending();
@@ -46,7 +46,7 @@ export class RetentionWrites {
     return deleted;
   }
 
-  /** Answers how many went. */
+  /** Returns the number of rows deleted. */
   deleteEvents(seqs: readonly number[], before: number): number {
     let deleted = 0;
     for (const seq of seqs) {

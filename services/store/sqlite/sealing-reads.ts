@@ -8,7 +8,7 @@ type NotSealedOptions = Parameters<Sealings['notSealedWith']>[1];
 
 const PAGE_MAX = 1000;
 
-/** What the key ring sealed, by key. Endpoints are walked by row number, answers by scope. */
+/** Reads values sealed by the key ring, by key. Endpoints are walked by row number, responses by scope. */
 export class SealingReads {
   readonly #endpointCounts;
   readonly #answerCounts;
@@ -73,7 +73,7 @@ interface EndpointSealed extends SealedSecret {
   readonly uuid: string;
 }
 
-/** Endpoints come first: null = they are all behind. */
+/** Endpoints come first: null = all of them are done. */
 function parseCursor(cursor: string | undefined): { endpoint: number | null; scope: string } {
   if (cursor === undefined) return { endpoint: 0, scope: '' };
   const endpoint = /^endpoint:(\d{1,15})$/.exec(cursor)?.[1];

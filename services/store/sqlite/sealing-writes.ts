@@ -5,8 +5,8 @@ import { type EndpointRow, SELECT_ENDPOINT, toEndpoint } from './endpoint-rows.t
 import type { OutboxWrites } from './outbox-writes.ts';
 
 /**
- * Puts secrets in place that were sealed anew. Compare and set by the sealed text itself: a rotation in between has put
- * another there, and wins; any other change of the endpoint is no hindrance.
+ * Replaces secrets with newly sealed ones. Compare and set by the sealed text itself: a rotation in between has changed
+ * that text, and wins; any other change of the endpoint does not matter.
  */
 export class SealingWrites {
   readonly #outbox: OutboxWrites;

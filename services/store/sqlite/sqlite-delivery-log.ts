@@ -8,14 +8,13 @@ import type { WriterOps } from './writer.ts';
 type Answer<Operation extends (...args: never[]) => unknown> = Awaited<ReturnType<Operation>>;
 
 /**
- * The delivery log as the main thread has it: encodes batches, asks the threads, wakes who waits for an
- * attempt.
+ * The delivery log on the main thread: encodes batches, calls the threads, and wakes callers that wait for an attempt.
  */
 export class SqliteDeliveryLog implements DeliveryLog {
   readonly #reader: ThreadCalls<ReaderOps>;
   readonly #writer: ThreadCalls<WriterOps>;
   readonly #watched: <T>(written: Promise<T>) => Promise<T>;
-  /** Who waits for an attempt, by delivery. */
+  /** Callers that wait for an attempt, by delivery. */
   readonly #waiting = new Map<string, Set<(isTried: boolean) => void>>();
 
   constructor(
@@ -53,7 +52,7 @@ export class SqliteDeliveryLog implements DeliveryLog {
   }
 
   async waitForAttempt(deliveryId: string, signal: AbortSignal): Promise<boolean> {
-    // Listening starts before the look into the file: an attempt recorded between the two is heard.
+    // Listening starts before the read: an attempt recorded between the two is noticed.
     let done = (_isTried: boolean) => {};
     const heard = new Promise<boolean>((resolve) => {
       done = resolve;
@@ -69,7 +68,7 @@ export class SqliteDeliveryLog implements DeliveryLog {
         if (await this.#reader.call('isTried', [deliveryId, seq])) done(true);
       };
       const looked = isTried();
-      // A failing look ends the wait; a successful one that found nothing does not.
+      // A failed read ends the wait; a successful one that found nothing does not.
       return await Promise.race([heard, looked.then(() => heard)]);
     } finally {
       signal.removeEventListener('abort', stop);
@@ -81,7 +80,7 @@ export class SqliteDeliveryLog implements DeliveryLog {
   async retain(before: number, limit: number): Promise<number> {
     const olderThan = Math.floor(before);
     let deleted = 0;
-    // Deliveries first: while one is left, its event must be there.
+    // Deliveries first: while one is left, its event must be kept.
     for (let isDone = false; !isDone && deleted < limit; ) {
       const old = await this.#reader.call('oldDeliveries', [olderThan, limit - deleted]);
       if (old.seqs.length > 0) deleted += await this.#delete('deleteDeliveries', old.seqs, olderThan);
@@ -99,7 +98,7 @@ export class SqliteDeliveryLog implements DeliveryLog {
   async removeBodies(before: number, limit: number): Promise<number> {
     const olderThan = Math.floor(before);
     let walked = 0;
-    // Events first: an attempt that is recorded from then on knows that its body is not kept.
+    // Events first: an attempt recorded from then on is stored without its body.
     for (const table of ['event', 'delivery'] as const) {
       if (walked >= limit) break;
       const { seqs, reached } = await this.#reader.call('agedBodies', [table, olderThan, limit - walked]);
@@ -110,7 +109,7 @@ export class SqliteDeliveryLog implements DeliveryLog {
     return walked;
   }
 
-  /** Nobody is left waiting. */
+  /** Ends all waits. */
   close(): void {
     for (const waiting of this.#waiting.values()) for (const done of waiting) done(false);
   }

@@ -4,7 +4,7 @@ import type { ReaderOps } from './reader.ts';
 import type { ThreadCalls } from './thread-calls.ts';
 import type { WriterOps } from './writer.ts';
 
-/** Rows changed in one transaction: no commit waits long for it. */
+/** Rows changed in one transaction: few, so that no commit waits long. */
 const REMOVED_AT_ONCE = 200;
 
 /** Walks the events, then the deliveries: the reader finds an entity's, the writer removes their bodies. */

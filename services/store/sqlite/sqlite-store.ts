@@ -13,11 +13,11 @@ import { SqliteErasures } from './sqlite-erasures.ts';
 import { ThreadCalls } from './thread-calls.ts';
 import type { WriterData, WriterOps } from './writer.ts';
 
-/** Uses of API keys are noted together, this long after the first. */
+/** The delay after which uses of API keys are written together. */
 const TOUCH_AFTER_MS = 1000;
 
 export interface SqliteStoreOptions {
-  /** The database's path; `<file>-wal`, `<file>-shm` and `<file>.lock` lie beside it. */
+  /** The database's path; `<file>-wal`, `<file>-shm` and `<file>.lock` are beside it. */
   readonly file: string;
   readonly clock: Clock;
   readonly healthPolicy: HealthPolicy;
@@ -72,7 +72,7 @@ class SqliteStore implements Store {
   readonly #clock: Clock;
   readonly #log: Logger | undefined;
   readonly #file: string;
-  /** The last write worked. */
+  /** Whether the last write succeeded. */
   #isWritable = true;
   #isProbing = false;
   #isFailed = false;
@@ -148,7 +148,7 @@ class SqliteStore implements Store {
     }
   }
 
-  /** One line in the log when writing stops working (`reason`), and one when it works again (null). */
+  /** Logs one line when writing stops working (`reason`), and one when it works again (null). */
   #noteWritable(reason: string | null): void {
     const isWritable = reason === null;
     if (isWritable === this.#isWritable) return;
@@ -161,7 +161,7 @@ class SqliteStore implements Store {
     }
   }
 
-  /** Writing failed: only another write can tell when it works again, and perhaps nobody asks for one. */
+  /** Writing failed: tests by another write whether it works again, because no request may come. */
   #probe(): void {
     this.#isProbing = true;
     this.#watched(this.#writer.call('probe', []))
@@ -203,7 +203,7 @@ class SqliteStore implements Store {
     if (this.#used.size === 0) return;
     const used = new Map(this.#used);
     this.#used.clear();
-    // Best effort: when a key was last used is worth no failed request.
+    // Best effort: the time of a key's last use is not worth a failed request.
     await this.#watched(this.#writer.call('touchKeys', [used])).catch(() => {});
   }
 

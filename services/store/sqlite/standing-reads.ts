@@ -6,7 +6,7 @@ import { MERCHANT_COLUMNS, type MerchantRow, toMerchant } from './merchant-rows.
 
 const PAGE_MAX = 1000;
 
-/** The directory as this store has it: merchants first, then endpoints, deleted ones too. */
+/** Reads the store's state of the directory: merchants first, then endpoints, deleted ones too. */
 export class StandingReads {
   readonly #merchants;
   readonly #endpoints;

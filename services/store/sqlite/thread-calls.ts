@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { CursorInvalid, StoreUnavailable } from '../store.ts';
 
-/** One operation asked of a worker thread. */
+/** One operation requested from a worker thread. */
 export interface Call {
   readonly id: number;
   readonly op: string;
@@ -17,7 +17,7 @@ export interface Failure {
   readonly message: string;
 }
 
-/** What a worker thread tells: first that it is ready, then answers, several at once. */
+/** A message of a worker thread: first that it is ready, then replies, several at once. */
 export type FromThread =
   | { readonly kind: 'ready'; readonly value: unknown }
   | { readonly kind: 'refused'; readonly message: string }
@@ -37,11 +37,11 @@ export class ThreadCalls<Ops extends Operations> {
   readonly #waiting = new Map<number, Waiting>();
   #nextId = 1;
   #ended: Error | null = null;
-  /** Resolves when the thread has ended; with the reason when nobody asked it to. */
+  /** Resolves when the thread has ended; with the reason when it was not asked to. */
   readonly exited: Promise<Error | null>;
-  /** Called when the thread says that its file is broken. */
+  /** Called when the thread reports that its file is damaged. */
   onBroken: (error: Error) => void = () => {};
-  /** Called when a transaction with outbox rows was committed, before its calls are answered. */
+  /** Called when a transaction with outbox rows was committed, before its calls resolve. */
   onOutboxRows: () => void = () => {};
 
   private constructor(worker: Worker) {
@@ -59,7 +59,7 @@ export class ThreadCalls<Ops extends Operations> {
     });
   }
 
-  /** Waits until the thread is ready. Rejects with its one-line reason when it is not. */
+  /** Waits until the thread is ready. Rejects with a one-line reason when it cannot start. */
   static async start<Ops extends Operations>(
     worker: Worker,
   ): Promise<{ readonly calls: ThreadCalls<Ops>; readonly ready: unknown }> {
@@ -88,10 +88,7 @@ export class ThreadCalls<Ops extends Operations> {
     });
   }
 
-  /**
-   * Ends the thread after its last call. Complete when it has ended, by force when it could not end by
-   * itself.
-   */
+  /** Ends the thread after its last call, by force when it does not end by itself. Resolves when it has ended. */
   async close(op: keyof Ops & string): Promise<void> {
     const last = this.call(op, [] as never);
     await last.catch(() => this.#worker.terminate());

@@ -3,16 +3,16 @@ import { CursorInvalid } from '../store.ts';
 import { damaged, isDamage, isUnavailable } from './connection.ts';
 import type { Call, Failure, FromThread } from './thread-calls.ts';
 
-/** Calls taken together: what waited while the thread was busy. */
+/** The most calls handled together: those that waited while the thread was busy. */
 const CALLS_MAX = 1000;
 
-/** The port to the main thread. Throws when this module was not started as a worker. */
+/** Returns the port to the main thread. Throws when this module was not started as a worker. */
 export function mainThread(): MessagePort {
   if (!parentPort) throw new Error('this module runs in a worker thread of the store');
   return parentPort;
 }
 
-/** Hands over what has arrived, all of it at once: what comes while `handle` works is the next batch. */
+/** Passes on all calls that have arrived at once; those that arrive while `handle` works are the next batch. */
 export function serve(port: MessagePort, handle: (calls: readonly Call[]) => void): void {
   port.on('message', (first: Call) => {
     const calls = [first];
@@ -29,7 +29,7 @@ export function tell(port: MessagePort, message: FromThread): void {
   port.postMessage(message);
 }
 
-/** An exception as the main thread gets it; one line, fit for an operator. */
+/** Converts an exception for the main thread, to one line for an operator. */
 export function toFailure(error: unknown, file: string): Failure {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof CursorInvalid) return { kind: 'cursor', message };

@@ -21,9 +21,8 @@ import type { Call, Reply } from './thread-calls.ts';
 import { mainThread, serve, tell, toFailure } from './thread-serve.ts';
 
 /**
- * The thread that owns the file: it alone writes. Calls that arrive while a transaction is being made durable
- * go into the next one together, so that many share one fsync; when there is only one, it does not wait for
- * others.
+ * The data of the thread that owns the file: only this thread writes. Calls that arrive while a transaction is being
+ * made durable go into the next one together, so that many share one fsync; a single call does not wait for others.
  */
 export interface WriterData {
   readonly file: string;
@@ -50,7 +49,7 @@ function open() {
   }
 }
 
-/** The tables' writers, of one connection. */
+/** Returns the writers of the tables, on one connection. */
 function writersOf(db: ReturnType<typeof openConnection>) {
   const names = new Names(db);
   const outbox = new OutboxWrites(db);
@@ -84,7 +83,7 @@ function writersOf(db: ReturnType<typeof openConnection>) {
   };
 }
 
-/** What the api and operators change. */
+/** Returns the operations of the api and of operators. */
 function managementOf({ merchants, endpoints, replays, legacy }: ReturnType<typeof writersOf>) {
   return {
     createMerchant: merchants.create.bind(merchants),
@@ -121,15 +120,15 @@ function operations({ lock, db }: ReturnType<typeof open>) {
     orderErasure: erasures.order.bind(erasures),
     finishErasure: erasures.finish.bind(erasures),
     forgetErasures: erasures.forget.bind(erasures),
-    /** Writes something, to see whether writing works again. */
+    /** Writes something, to test whether writing works again. */
     probe: () => void probe.run(),
-    /** The row of a delivery that the index may not have yet. */
+    /** Returns the row of a delivery that the index may not have yet. */
     findDelivery: (deliveryId: string) => journal.deliveries.index.findRecent(0, deliveryId),
     findEvent(merchantId: string, eventId: string) {
       const merchant = names.findMerchant(merchantId);
       return merchant === undefined ? undefined : journal.events.index.findRecent(merchant, eventId);
     },
-    /** Last of all calls. */
+    /** The last call. */
     close() {
       db.exec('COMMIT');
       db.close();
@@ -161,7 +160,7 @@ function run(db: ReturnType<typeof open>['db'], ops: WriterOps): void {
     return { id: call.id, value: operation(...call.args) };
   };
 
-  /** All calls in one transaction, or none. */
+  /** Runs all calls in one transaction, or none. */
   const together = (calls: readonly Call[]): Reply[] => {
     try {
       begin.run();
@@ -193,8 +192,8 @@ function run(db: ReturnType<typeof open>['db'], ops: WriterOps): void {
     try {
       attempt(calls);
     } catch (error) {
-      // One call spoiled it, or the disk did. Each gets a transaction of its own, so that it answers for
-      // itself.
+      // One call failed, or the disk did. Each call gets a transaction of its own, so that only the failing ones
+      // reject.
       for (const call of calls) {
         try {
           if (calls.length === 1) throw error;

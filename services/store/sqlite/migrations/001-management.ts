@@ -1,5 +1,5 @@
 /**
- * What the API manages. Times are whole milliseconds since the epoch. A deleted endpoint keeps its row
+ * The tables that the API manages. Times are whole milliseconds since the epoch. A deleted endpoint keeps its row
  * without its secret: the version of its key goes on growing and its uuid is never given to another.
  */
 export const management = `

@@ -1,8 +1,8 @@
 /**
  * The delivery log. Rows are appended (integer keys grow), so writing touches the right edge of each tree.
  * Finding a row by its random id needs an index whose every page is hot; those two (…_by_id) are filled in
- * bulk, in key order, by id-index.ts and say in meta how far they have come. Codes are those of codes.ts. Ids
- * are 16-byte blobs when they are UUIDs in lower case, else the text as it came.
+ * bulk, in key order, by id-index.ts, and meta has the rows up to which they are complete. Codes are those of codes.ts.
+ * Ids are 16-byte blobs when they are UUIDs in lower case, else the text as it came.
  */
 export const deliveryLog = `
 INSERT INTO meta VALUES ('event_indexed_to', 0), ('delivery_indexed_to', 0);

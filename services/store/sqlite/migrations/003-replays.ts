@@ -1,7 +1,7 @@
 /**
- * What endpoints missed, and the jobs that send it again. `missed` has a row for each event that an endpoint was passed
- * over for while it was disabled, or whose delivery ended without success; the row goes when the endpoint has got the
- * event after all. So the rows are few, and neither routing nor delivering touches them as long as all is well.
+ * Missed events, and the jobs that send them again. `missed` has a row for each event that was skipped for an endpoint
+ * while it was disabled, or whose delivery ended without success; the row is deleted when the endpoint has received the
+ * event after all. So there are few rows, and neither routing nor delivering touches them while nothing fails.
  * delivery: the event's own delivery, null while there is none. created_at: the event's.
  */
 export const replays = `

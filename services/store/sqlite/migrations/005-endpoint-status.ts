@@ -1,6 +1,6 @@
 /**
- * The list of one status: without it, the few endpoints of a status among very many cost a look at each. Endpoints change
- * by the minute, not by the delivery, so a further index costs nothing that counts.
+ * The list of one status: without an index, finding the few endpoints of a status means reading very many rows.
+ * Endpoints change rarely, compared with deliveries, so the cost of a further index is negligible.
  */
 export const endpointStatus = `
 CREATE INDEX endpoint_of_status ON endpoint (merchant_id, status, created_at, uuid) WHERE deleted_at IS NULL

@@ -1,4 +1,4 @@
-/** Why a delivery was put back, while it waits; null = it was not. */
+/** Why a delivery is parked; null = it is not. */
 export const parked = `
 ALTER TABLE delivery ADD COLUMN parked INTEGER;
 `;

@@ -6,7 +6,7 @@ import { keeping } from './004-keeping.ts';
 import { endpointStatus } from './005-endpoint-status.ts';
 import { parked } from './006-parked.ts';
 
-/** In order, for ever: a file says in `user_version` how many it has been through. */
+/** All migrations in order. Never change one: `user_version` in a file is the number of those applied. */
 export const MIGRATIONS: readonly string[] = [
   management,
   deliveryLog,
@@ -17,9 +17,8 @@ export const MIGRATIONS: readonly string[] = [
 ];
 
 /**
- * Brings a file to the newest layout, one transaction per migration, so that a crash leaves it between two of
- * them. Throws, naming the file, when a newer build has written it: going back would lose what the old one
- * does not know.
+ * Migrates a file to the newest layout, one transaction per migration, so that a crash leaves it between two of them.
+ * Throws, naming the file, when a newer build has written it: an older build would lose data that it does not know.
  */
 export function migrate(db: Database, file: string, migrations: readonly string[] = MIGRATIONS): void {
   const version = Number(db.pragma('user_version', { simple: true }));
