@@ -1,6 +1,6 @@
 /**
- * The api station: the merchants' REST API, the producers' HTTP door, the relay that brings directory changes from
- * the store to the stream, and the runner of replays. openapi.yaml describes it and is what requests are validated against.
+ * The api station: the merchants' REST API, event intake over HTTP for producers, the relay that publishes directory
+ * changes from the store, and the runner of replays. openapi.yaml describes the API; requests are validated against it.
  */
 import type { AddressInfo } from 'node:net';
 import express, { type Express, type RequestHandler } from 'express';
@@ -59,7 +59,7 @@ export interface ApiDeps {
 export interface Api {
   readonly url: string;
   readonly port: number;
-  /** Stops listening, lets running requests finish for a while, then stops the relay. May be called twice. */
+  /** Stops listening, gives running requests some time to finish, then stops the relay. May be called twice. */
   stop(): Promise<void>;
 }
 
@@ -111,7 +111,7 @@ function createApp(
   const general = limitPerMinute('requests', context.options.rateLimitPerMinute, context.clock);
   const tests = limitPerMinute('tests', context.options.testRateLimitPerMinute, context.clock);
   const app = express();
-  // A path is what openapi.yaml says, to the letter.
+  // Paths must match openapi.yaml exactly.
   app.enable('case sensitive routing').enable('strict routing').disable('etag');
   app.use(requestLog({ ...context, ...deps }), apiHeaders, refuseMalformedTargets);
   mountDocs(app);
@@ -174,7 +174,7 @@ function route(app: Express, path: string, handlers: Partial<Record<Method, Requ
   const mounted = app.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
   mounted.all((request, response, next) => {
     response.locals.route = path;
-    // HEAD is GET without the body (RFC 9110 §9.3.2): Node leaves the body out by itself.
+    // HEAD is GET without the body (RFC 9110 §9.3.2): Node omits the body by itself.
     if (request.method === 'HEAD' && handlers.get) request.method = 'GET';
     next();
   });

@@ -10,8 +10,8 @@ export type Environment = 'sandbox' | 'production';
 const CHALLENGE = { headers: { 'WWW-Authenticate': 'API-Key' } };
 
 /**
- * Lets a request in when its Authorization header carries a key of the kind and environment. The key is looked up
- * at every request: a revoked one is refused from the next request on.
+ * Accepts a request whose Authorization header has a key of this kind and environment. The key is looked up for every
+ * request: a revoked one is refused from the next request on.
  */
 export function authenticate(
   kind: ApiKey['kind'],
@@ -20,7 +20,7 @@ export function authenticate(
   return async (request, response, next) => {
     const hash = keyHash(request.headers.authorization, kind, deps.environment);
     const key = await deps.store.keys.findByHash(hash);
-    // The lookup is by hash, so what it compared reveals nothing of a key; compared again in constant time all the same.
+    // The lookup is by hash, so its timing reveals nothing of a key; compared again in constant time all the same.
     const matches = key !== undefined && timingSafeEqual(key.hash, hash);
     if (!matches || key.revokedAt !== null || key.kind !== kind) {
       throw new ApiError('api_key_invalid', 'No such key is in use here.', CHALLENGE);
@@ -32,7 +32,10 @@ export function authenticate(
   };
 }
 
-/** Reads the header: the hash of a well-formed key of this environment, or the 401 that says what is wrong. */
+/**
+ * Returns the hash of a well-formed key of this environment from the header, or throws the 401 that explains what is
+ * wrong.
+ */
 function keyHash(header: string | undefined, kind: ApiKey['kind'], environment: Environment): Uint8Array {
   if (header === undefined || header.trim() === '') {
     throw new ApiError('api_key_missing', 'The request has no Authorization header.', CHALLENGE);
@@ -55,7 +58,7 @@ function keyHash(header: string | undefined, kind: ApiKey['kind'], environment: 
   return parsed.hash;
 }
 
-/** The merchant whose key opened the request. Every lookup goes through it, so no merchant sees another's. */
+/** Returns the merchant whose key the request has. Every lookup uses it, so no merchant sees another's data. */
 export function merchantOf(response: Response): string {
   const merchantId: unknown = response.locals.merchantId;
   if (typeof merchantId !== 'string') throw new Error('the route is not behind a merchant key');

@@ -2,22 +2,22 @@ import { isUtf8 } from 'node:buffer';
 import express, { type RequestHandler } from 'express';
 import { ApiError } from './problem.ts';
 
-/** What the body parser says went wrong, by its `type`. */
+/** The body parser's error: `type` names what went wrong. */
 interface ParserError {
   readonly type?: string;
 }
 
-/** Values in a merchant's body, at most: the validator looks at each of them, and reports each that is wrong. */
+/** The most values in a merchant's body: the validator examines each, and reports each that is wrong. */
 const VALUES_MAX = 200;
 
-/** JSON is UTF-8 (RFC 8259 §8.1). Decoding would silently replace bytes that are not. */
+/** JSON is UTF-8 (RFC 8259 §8.1). Decoding would silently replace invalid bytes. */
 class NotUtf8 extends Error {
   override readonly name = 'NotUtf8';
 }
 
 /**
- * Reads a JSON body of at most `bytesMax` bytes into request.body; without a body it stays undefined. Compressed bodies
- * are refused: what a limit on bytes protects from, a small compressed body can hold.
+ * Reads a JSON body of at most `bytesMax` bytes into request.body; without a body it stays undefined. Refuses
+ * compressed bodies: a small one can expand far beyond the limit.
  */
 export function readJson(bytesMax: number): RequestHandler {
   const parser = express.json({
@@ -42,7 +42,7 @@ export function readJson(bytesMax: number): RequestHandler {
   };
 }
 
-/** Refuses a body of more values than any operation takes, before the validator spends time on each of them. */
+/** Refuses a body with more values than any operation takes, before the validator spends time on each. */
 export const boundValues: RequestHandler = (request, _response, next) => {
   const waiting: unknown[] = [request.body];
   for (let count = 1; waiting.length > 0; count += 1) {

@@ -12,13 +12,13 @@ export interface ApiOptions {
   readonly host: string;
   /** 0 = any free port. */
   readonly port: number;
-  /** Which URLs an endpoint may have. The sender applies the same policy again at every connection. */
+  /** The URLs that an endpoint may have. The sender applies the same policy again at every connection. */
   readonly egress: EndpointUrlPolicy;
   readonly rateLimitPerMinute: number;
   readonly testRateLimitPerMinute: number;
-  /** Endpoints a merchant may have. */
+  /** The most endpoints of a merchant. */
   readonly endpointQuota: number;
-  /** Deliveries that replays make a second, at most. */
+  /** The most deliveries per second that replays make. */
   readonly replayPerSecond: number;
   readonly limits?: Partial<ApiLimits>;
 }
@@ -26,22 +26,25 @@ export interface ApiOptions {
 export interface ApiLimits {
   readonly bodyBytesMax: number;
   readonly producerBodyBytesMax: number;
-  /** Producer requests worked on at a time; each holds its body in memory. */
+  /** Producer requests handled at a time; each holds its body in memory. */
   readonly producerInFlightMax: number;
   readonly connectionsMax: number;
-  /** A request's headers, and the whole request, must have come within these. */
+  /** The time within which a request's headers, and the whole request, must arrive. */
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
-  /** How long update, rotate and delete wait for the broker before they say "committed, pending". */
+  /**
+   * The longest wait of update, rotate and delete for the broker; then they respond that the change is committed but
+   * pending.
+   */
   readonly publishedWaitMs: number;
-  /** How long a test or resend waits until the delivery log has it. */
+  /** The longest wait of a test or resend until the delivery log has the delivery. */
   readonly recordedWaitMs: number;
   readonly testWaitSecondsMax: number;
-  /** How long running requests may go on after stop was called. */
+  /** The time that running requests get after stop was called. */
   readonly stopGraceMs: number;
-  /** How long after its endpoint's last change a replay begins: every sender knows by then that it is active. */
+  /** The pause between an endpoint's last change and a replay's start: every sender knows by then that it is active. */
   readonly replayAfterChangeMs: number;
-  /** How long the answer to an Idempotency-Key is kept. */
+  /** The time that the response to an Idempotency-Key is kept. */
   readonly answersKeptMs: number;
 }
 
@@ -60,7 +63,7 @@ export const API_LIMITS: ApiLimits = {
   answersKeptMs: 24 * 3600 * 1000,
 };
 
-/** What the routes work with. */
+/** The dependencies of the routes. */
 export interface ApiContext {
   readonly store: Store;
   readonly broker: Pick<Broker, 'publishEvents' | 'publishTasks'>;
@@ -71,16 +74,16 @@ export interface ApiContext {
   readonly options: ApiOptions;
   readonly limits: ApiLimits;
   readonly relay: Relay;
-  /** Fires when the station stops: who waits answers with what there is. */
+  /** Fires when the station stops: waiting requests then respond with what they have. */
   readonly stopping: AbortSignal;
 }
 
-/** Now, in whole milliseconds: what is stored and shown. */
+/** Returns the time in whole milliseconds, as it is stored and shown. */
 export function wholeNow(clock: Clock): number {
   return Math.floor(clock.wall());
 }
 
-/** Answers when the change is in force everywhere; else 503, and the change stays. */
+/** Resolves when the change is in force everywhere; otherwise throws a 503, and the change stays. */
 export async function awaitPublished(context: ApiContext, outboxId: number): Promise<void> {
   if (await context.relay.published(outboxId, context.limits.publishedWaitMs)) return;
   throw new ApiError('change_committed_pending', 'The senders have not been told yet.', {
@@ -88,7 +91,7 @@ export async function awaitPublished(context: ApiContext, outboxId: number): Pro
   });
 }
 
-/** Runs a publish; a rejection means that nobody knows whether it was kept. */
+/** Awaits a publish; a rejection means that the outcome is unknown. */
 export async function published<T>(publishing: Promise<T>): Promise<T> {
   try {
     return await publishing;

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The operations: written by hand. It stands for itself, and is what requests are validated against. */
+/** The operations: written by hand, complete in itself, and used to validate requests. */
 export const OPENAPI_FILE = fileURLToPath(new URL('../../openapi.yaml', import.meta.url));
-/** What endpoints receive: generated from the catalog and the samples. */
+/** The webhooks that endpoints receive: generated from the catalog and the samples. */
 export const WEBHOOKS_FILE = fileURLToPath(new URL('../../schemas/webhooks.yaml', import.meta.url));
 
 /**
- * The whole description as it is served: operations and webhooks in one YAML document, which refers to nothing outside
- * of it. Put together as text: to parse and write a document of this size would hold everything else up for a second.
+ * Returns the whole description as it is served: operations and webhooks in one self-contained YAML document. Joined as
+ * text: parsing and writing a document of this size would block everything else for a second.
  */
 export function descriptionText(): string {
   const webhooks = blocksOf(readFileSync(WEBHOOKS_FILE, 'utf8'), 0);
@@ -20,7 +20,7 @@ export function descriptionText(): string {
   return parts.join('') + (webhooks.get('webhooks') ?? '');
 }
 
-/** The sections of `components` of both. A name that both have would be twice in the text, which no parser accepts. */
+/** Returns the sections of `components` of both. A name in both would occur twice, which parsers reject. */
 function joined(operations: string, webhooks: string): string {
   const ours = blocksOf(withoutKey(operations), 2);
   const theirs = blocksOf(withoutKey(webhooks), 2);
@@ -34,7 +34,7 @@ function joined(operations: string, webhooks: string): string {
     .join('');
 }
 
-/** A block mapping's entries by key, each with its key's line. What is before the first key is left out. */
+/** Returns a block mapping's entries by key, each with its key's line. Lines before the first key are omitted. */
 function blocksOf(text: string, indent: number): Map<string, string> {
   const key = new RegExp(`^(?= {${indent}}[\\w-]+:)`, 'm');
   const blocks = text.split(key).filter((block) => /^ *[\w-]+:/.test(block));

@@ -4,7 +4,7 @@ import express, { type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import { descriptionText } from './description.ts';
 
-/** Swagger UI as published, but for the address of the description. Its own initializer shows an example from afar. */
+/** Swagger UI's initializer with our description's address. The published one loads an example from another site. */
 const INITIALIZER = `window.onload = () => {
   window.ui = SwaggerUIBundle({
     url: '/openapi.yaml',
@@ -17,7 +17,7 @@ const INITIALIZER = `window.onload = () => {
 };
 `;
 
-/** Headers for answers that no browser shall render. HSTS is the TLS terminator's to say. */
+/** Headers for responses that no browser should render. HSTS is left to the TLS terminator. */
 export const apiHeaders: RequestHandler = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
@@ -26,7 +26,7 @@ export const apiHeaders: RequestHandler = helmet({
   strictTransportSecurity: false,
 });
 
-/** Everything the page needs comes from here, so it works without the internet. Its styles are partly inline. */
+/** The page loads everything from here, so it works without the internet. Its styles are partly inline. */
 const pageHeaders = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
@@ -42,7 +42,7 @@ const pageHeaders = helmet({
   strictTransportSecurity: false,
 });
 
-/** Serves the API description at /openapi.yaml and as a page at /docs. Open to all: there is nothing secret in them. */
+/** Serves the API description at /openapi.yaml and as a page at /docs. Both are public: they contain nothing secret. */
 export function mountDocs(app: Express): void {
   const description = descriptionText();
   const assets = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));

@@ -1,7 +1,7 @@
 import type { EndpointRecord } from '../store/store.ts';
 import type { Environment } from './auth.ts';
 
-/** A time as the API writes it: RFC 3339, UTC, milliseconds. */
+/** Formats a time for the API: RFC 3339, UTC, milliseconds. */
 export function timestamp(milliseconds: number): string {
   return new Date(Math.floor(milliseconds)).toISOString();
 }
@@ -10,7 +10,7 @@ export function timestampOrNull(milliseconds: number | null): string | null {
   return milliseconds === null ? null : timestamp(milliseconds);
 }
 
-/** The endpoint as merchants see it (decisions §1, "Record"). The secret is not in it, sealed or plain. */
+/** Returns the endpoint as merchants see it (decisions §1, "Record"). It never contains the secret, sealed or plain. */
 export function endpointJson(record: Omit<EndpointRecord, 'secret' | 'version'>, environment: Environment) {
   return {
     uuid: record.uuid,

@@ -1,6 +1,6 @@
 /**
- * Every error code of the API: its status, title, and what to do about it. One list: openapi.yaml and README's table
- * are held to it by a test (decisions §1, "Errors"). A code never changes its meaning; titles and hints may.
+ * Every error code of the API: its status, title, and the remedy. A test compares openapi.yaml and README's table with
+ * this list (decisions §1, "Errors"). A code never changes its meaning; titles and hints may.
  * 400 = does not match the OpenAPI schema; 422 = matches, but a rule refuses it; 409 = conflicts with state.
  */
 export const ERROR_CODES = {
@@ -233,7 +233,7 @@ export const FIELD_CODES = [
 ] as const;
 export type FieldCode = (typeof FIELD_CODES)[number];
 
-/** The list as a markdown table: README's is held to it by a test. */
+/** Returns the list as a markdown table; a test compares README's with it. */
 export function errorCodesTable(): string {
   const rows = Object.entries(ERROR_CODES)
     .sort(([, a], [, b]) => a.status - b.status)

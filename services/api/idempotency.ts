@@ -10,16 +10,16 @@ export interface Answer {
   readonly body: object;
 }
 
-/** Seals an answer for the store, or undefined when the request has no Idempotency-Key. */
+/** Seals a response for the store, or returns undefined when the request has no Idempotency-Key. */
 export type Remember = (answer: Answer) => AnswerToStore | undefined;
 
-/** The requests with an Idempotency-Key that run now. The store is this process's alone, so memory is enough. */
+/** The running requests with an Idempotency-Key. Only this process uses the store, so memory is enough. */
 export type RunningKeys = Set<string>;
 
 /**
- * Runs the work of a request at most once per API key and Idempotency-Key. The work passes what `remember` makes to the
- * store, in the same transaction as its change; a repeat gets that answer again. Only successes are stored: what was
- * refused changed nothing and is judged anew. Sealed, because the answer holds a signing secret.
+ * Runs the work of a request at most once per API key and Idempotency-Key. The work passes the result of `remember` to
+ * the store, in the same transaction as its change; a repeated request gets that response again. Only successes are
+ * stored: a refused request changed nothing and is judged anew. Sealed, because the response contains a signing secret.
  */
 export async function idempotently(
   context: ApiContext,
@@ -31,7 +31,7 @@ export async function idempotently(
   }: {
     readonly request: Request;
     readonly response: Response;
-    /** Whether a repeat is answered only once the change is in force everywhere, as the first request is. */
+    /** Whether a repeated request responds only once the change is in force everywhere, like the first one. */
     readonly replayWaits: boolean;
   },
   work: (remember: Remember) => Promise<Answer>,
@@ -73,13 +73,16 @@ function send(response: Response, answer: Answer): void {
   sendJson(response, answer.status, answer.body);
 }
 
-/** Answers are a merchant's own and may hold a secret: no cache may keep them. */
+/** Sends a response that no cache may keep: it belongs to one merchant and may contain a secret. */
 export function sendJson(response: Response, status: number, body: object): void {
   response.setHeader('Cache-Control', 'no-store');
   response.status(status).json(body);
 }
 
-/** The same request = the same method, path, API-Version and JSON, whatever the order of its properties. */
+/**
+ * Hashes a request. The same request = the same method, path, API-Version and JSON, whatever the order of its
+ * properties.
+ */
 function hashOf(request: Request): string {
   const parts = [
     request.method,

@@ -1,12 +1,14 @@
 import type { Request } from 'express';
 import { ApiError } from './problem.ts';
 
-/** A page's cursor is opaque to clients: base64url of what the store needs to go on. */
+/** Returns a page's cursor, opaque to clients: base64url of the position from which the store goes on. */
 export function encodeCursor(position: string): string {
   return Buffer.from(position, 'utf8').toString('base64url');
 }
 
-/** Opens a cursor. `accept` answers undefined for what is no position; then the caller gets a 400 naming the cursor. */
+/**
+ * Opens a cursor. `accept` returns undefined for an invalid position; then the caller gets a 400 that names the cursor.
+ */
 export function decodeCursor<Position>(
   cursor: string | null,
   accept: (position: string) => Position | undefined,
@@ -24,13 +26,15 @@ export function cursorInvalid(): ApiError {
   return new ApiError('validation_error', 'The cursor is not one of this list.', { errors });
 }
 
-/** The query as it came: the validator has checked it, and has put its own conversions into request.query. */
+/**
+ * Returns the query as it was sent: the validator has checked it, and has put its own conversions into request.query.
+ */
 export function queryOf(request: Request): URLSearchParams {
   const start = request.originalUrl.indexOf('?');
   return new URLSearchParams(start < 0 ? '' : request.originalUrl.slice(start + 1));
 }
 
-/** One more item than the limit was read: whether it came says whether there is another page. */
+/** Makes a page. One item more than the limit was read: its presence means that there is another page. */
 export function page<Item>(items: readonly Item[], limit: number, cursorOf: (item: Item) => string) {
   const data = items.slice(0, limit);
   const last = data.at(-1);

@@ -10,7 +10,7 @@ export interface FieldError {
   readonly detail: string;
 }
 
-/** What a handler throws to answer with a problem document. */
+/** Thrown by a handler to respond with a problem document. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
@@ -36,15 +36,15 @@ export class ApiError extends Error {
   }
 }
 
-/** The broker did not take what had to be durable. Its cause goes to the log only. */
+/** The broker did not accept a record that had to be durable. Its cause is only logged. */
 export class BrokerUnavailable extends Error {
   override readonly name = 'BrokerUnavailable';
 }
 
 const RETRY_AFTER_SECONDS = '2';
 
-/** The problem document of an error (RFC 9457). `instance` is the occurrence: the request, not the path, so that
- *  the answers for an unknown, a deleted and another merchant's id differ in nothing but the request id. */
+/** Returns the problem document of an error (RFC 9457). `instance` is the occurrence: the request, not the path, so that
+ *  the responses for an unknown, a deleted and another merchant's id differ in nothing but the request id. */
 export function problemDocument(error: ApiError, requestId: string): Record<string, unknown> {
   const { status, title, hint } = ERROR_CODES[error.code];
   return {
@@ -60,14 +60,14 @@ export function problemDocument(error: ApiError, requestId: string): Record<stri
   };
 }
 
-/** The last handler of the app: turns whatever was thrown into a problem document. */
+/** The last handler of the app: converts anything thrown into a problem document. */
 export function problemHandler(log: Logger): ErrorRequestHandler {
   return (thrown: unknown, _request: Request, response: Response, next: NextFunction) => {
     const requestId: string = response.locals.requestId;
     const error = asApiError(thrown);
     response.locals.errorCode = error.code;
     if (error.code === 'internal_error' || error.code === 'temporarily_unavailable') {
-      // Name and stack only: a message may quote what was sent.
+      // Name and stack only: a message may quote the request.
       const cause = thrown instanceof Error ? thrown : new Error('not an Error');
       const detail = cause instanceof StoreUnavailable || cause instanceof BrokerUnavailable;
       log[error.code === 'internal_error' ? 'error' : 'warn']({
@@ -77,7 +77,7 @@ export function problemHandler(log: Logger): ErrorRequestHandler {
         ...(detail ? { reason: cause.message } : { stack: cause.stack?.split('\n').slice(1, 8).join('\n') }),
       });
     }
-    // Headers are out already: nothing but cutting the connection tells the caller that the answer is not whole.
+    // Headers are already sent: only cutting the connection shows the caller that the response is incomplete.
     if (response.headersSent) return next(thrown);
     sendProblem(response, error, requestId);
   };
@@ -91,7 +91,7 @@ function sendProblem(response: Response, error: ApiError, requestId: string): vo
   response.end(JSON.stringify(problemDocument(error, requestId)));
 }
 
-/** Maps what middleware and stations throw to the list of codes. */
+/** Maps errors of middleware and stations to the list of codes. */
 function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (thrown instanceof StoreUnavailable || thrown instanceof BrokerUnavailable) {
@@ -100,7 +100,7 @@ function asApiError(thrown: unknown): ApiError {
       headers: { 'Retry-After': RETRY_AFTER_SECONDS },
     });
   }
-  // An undecodable path parameter: Express says URIError with status 400.
+  // For a path parameter that cannot be decoded, Express throws URIError with status 400.
   if (thrown instanceof URIError) return new ApiError('malformed_request', 'The path cannot be decoded.');
   return new ApiError('internal_error', '');
 }

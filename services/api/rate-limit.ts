@@ -11,8 +11,8 @@ export interface RateLimit {
 }
 
 /**
- * Limits the requests of one API key per minute, in this process. Every answer carries the RateLimit headers
- * (IETF draft); a refused one also Retry-After. Runs behind authentication.
+ * Limits the requests of one API key per minute, in this process. Every response has the RateLimit headers (IETF
+ * draft); a refusal also has Retry-After. Runs after authentication.
  */
 export function limitPerMinute(name: string, limit: number, clock: Clock): RateLimit {
   const windows = new Windows(clock);
@@ -38,8 +38,8 @@ interface Window {
 }
 
 /**
- * The current window of each key. The library's own store goes by the system's time: once that is set back by an hour,
- * a key at its limit would be refused for an hour.
+ * The current window of each key. The library's own store uses the system's time: after that is set back by an hour, a
+ * key at its limit would be refused for an hour.
  */
 class Windows implements Store {
   readonly localKeys = true;

@@ -17,19 +17,19 @@ export interface ReconcileDeps {
   readonly log: Logger;
 }
 
-/** What the stream has yet to be told. */
+/** Changes that the stream lacks. */
 export type Untold = readonly DirectoryChange[];
 
 /**
- * Makes store and DIRECTORY stream agree again, before the api serves. In normal life they do; they differ when the
- * stream is another one (another engine, topics made anew) or the store is (restored from a backup). The higher version
- * of a key wins on either side: what the stream lacks goes to the outbox once more, what it knows better is taken over,
- * deletes above all. A store that never had anything takes nothing over: it is a new one.
+ * Makes store and DIRECTORY stream agree again, before the api serves. Normally they do; they differ when the stream is
+ * another one (another engine, topics created anew) or the store is (restored from a backup). On both sides the higher
+ * version of a key wins: changes that the stream lacks go to the outbox again, newer ones of the stream are copied to
+ * the store, above all deletes. A store that never held anything copies nothing: it is new.
  */
 export async function reconcile({ store, directory, clock, log }: ReconcileDeps): Promise<Untold> {
   const { lacking, ahead, known } = await compare(store, directory);
   const pending = await pendingIds(store);
-  // What is on its way needs no help.
+  // Changes already in the outbox need no help.
   const again = lacking.filter(({ id }) => !pending.has(id));
   for (let from = 0; from < again.length; from += PAGE) {
     await store.outbox.addAgain(again.slice(from, from + PAGE));
@@ -49,7 +49,10 @@ export async function reconcile({ store, directory, clock, log }: ReconcileDeps)
   return lacking;
 }
 
-/** Resolves when the stream has told it back, so that no event is routed without it; after 30 s in any case. */
+/**
+ * Resolves when the changes have come back on the stream, so that no event is routed without them; after 30 s in any
+ * case.
+ */
 export async function told(
   untold: Untold,
   { directory, clock, log }: Omit<ReconcileDeps, 'store'>,

@@ -4,7 +4,7 @@ import type { Logger } from '../runtime/logger.ts';
 import type { Store } from '../store/store.ts';
 
 const BATCH = 200;
-/** Pauses after one failure, two, …, milliseconds; a success starts over. */
+/** Pauses after one failure, two, …, milliseconds; a success resets them. */
 const PAUSES_MS = [50, 200, 1000, 2000] as const;
 
 export interface RelayDeps {
@@ -20,8 +20,8 @@ interface Waiter {
 }
 
 /**
- * Brings committed directory changes from the store's outbox to the DIRECTORY stream, in order, one batch at a time.
- * A change that was published twice (a crash between publish and note) is dropped by its version at the followers.
+ * Publishes committed directory changes from the store's outbox to the DIRECTORY stream, in order, one batch at a time.
+ * Followers drop a change that was published twice (a crash between publish and acknowledgement) by its version.
  */
 export class Relay {
   readonly #deps: RelayDeps;
@@ -31,7 +31,7 @@ export class Relay {
   #isWoken = false;
   #wake = () => {};
 
-  /** Starts at once: what a process before this one left in the outbox goes first. */
+  /** Starts at once: changes that an earlier process left in the outbox go first. */
   constructor(deps: RelayDeps) {
     this.#deps = deps;
     deps.store.outbox.onAdded(() => {
@@ -57,7 +57,7 @@ export class Relay {
     });
   }
 
-  /** Lets a publish that runs end; who still waits is told that it is not published. */
+  /** Waits for a running publish to end; remaining waits resolve false. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#wake();
@@ -96,7 +96,7 @@ export class Relay {
     }
   }
 
-  /** Rows that were added while the last ones were published have woken it already. */
+  /** Rows added while the last ones were being published have already set the wake-up. */
   #nextWake(): Promise<void> {
     if (this.#isWoken || this.#stopping.signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {

@@ -4,12 +4,12 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 
-/** What of a response's locals the API's parts share. */
+/** The locals of a response that the API's parts share. */
 declare global {
   namespace Express {
     interface Locals {
       requestId: string;
-      /** The path's template once it matched: labels and logs name it, never the path with its ids. */
+      /** The path's template once it matched: labels and logs use it, never the path with its ids. */
       route?: string;
       keyId?: string;
       merchantId?: string | null;
@@ -19,8 +19,8 @@ declare global {
 }
 
 /**
- * Gives each request its id (header X-Request-Id of every response) and, when it is over, one line in the log:
- * allow-listed fields, never a body, a header or a query.
+ * Gives each request its id (header X-Request-Id of every response) and logs one line when it has ended: allow-listed
+ * fields, never a body, a header or a query.
  */
 export function requestLog(deps: {
   readonly clock: Clock;
@@ -46,11 +46,11 @@ export function requestLog(deps: {
     const requestId = deps.random.uuid();
     response.locals.requestId = requestId;
     response.setHeader('X-Request-Id', requestId);
-    // 'close' comes after 'finish' and also when the caller went away before the answer.
+    // 'close' follows 'finish', and is also emitted when the caller disconnects before the response.
     response.once('close', () => {
       const durationMs = deps.clock.now() - startedAt;
       const { route = 'unmatched', keyId, errorCode } = response.locals;
-      // A made-up method must not become a label of its own.
+      // An invented method must not become a label of its own.
       const method = route === 'unmatched' ? 'other' : request.method;
       requests.inc({ method, route, status: response.statusCode });
       seconds.observe({ route }, durationMs / 1000);

@@ -8,8 +8,8 @@ const ABSOLUTE = /^https?:\/\/([^/?#]*)([^#]*)$/i;
 const faults = new WeakMap<IncomingMessage, string>();
 
 /**
- * Gives the app a path in place of a request target in absolute form (RFC 9112 §3.2.2); its authority takes the place of
- * the Host header. Runs before Express, whose router fails on a target that it cannot parse.
+ * Replaces a request target in absolute form (RFC 9112 §3.2.2) by its path; its authority replaces the Host header.
+ * Runs before Express, whose router fails on a target that it cannot parse.
  */
 export function readTargets(app: RequestListener): RequestListener {
   return (request, response) => {
@@ -22,7 +22,7 @@ export function readTargets(app: RequestListener): RequestListener {
   };
 }
 
-/** Refuses what `readTargets` found malformed. */
+/** Refuses targets that `readTargets` found malformed. */
 export const refuseMalformedTargets: RequestHandler = (request, _response, next) => {
   const fault = faults.get(request);
   if (fault !== undefined) throw new ApiError('malformed_request', fault);

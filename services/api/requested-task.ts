@@ -5,7 +5,7 @@ import { type ApiContext, published, wholeNow } from './context.ts';
 
 const LOOK_MS = 10;
 
-/** A delivery that someone asks for: a test, a resend, a replay. */
+/** A requested delivery: a test, a resend, a replay. */
 export interface RequestedDelivery
   extends Pick<
     DeliveryTask,
@@ -24,7 +24,9 @@ export interface RequestedDelivery
   readonly trigger: Exclude<Trigger, 'live'>;
 }
 
-/** Its first task, due now, with the journal entry that makes it known. `at`: whole milliseconds since the epoch. */
+/**
+ * Returns its first task, due now, with the journal entry that announces it. `at`: whole milliseconds since the epoch.
+ */
 export function requestedTask(asked: RequestedDelivery, at: number): PublishedTask {
   // A copy of its own: the renderer's may be a view of something larger.
   const body = Uint8Array.from(asked.body);
@@ -33,8 +35,8 @@ export function requestedTask(asked: RequestedDelivery, at: number): PublishedTa
 }
 
 /**
- * Publishes it, and waits for a moment until the delivery log has it: whoever reads the answer's delivery at once finds
- * it. It comes in any case.
+ * Publishes it, and waits a moment until the delivery log has it, so that a caller can read the delivery at once. It is
+ * delivered in any case.
  */
 export async function publishRequested(context: ApiContext, asked: RequestedDelivery): Promise<void> {
   const { broker, clock, limits, stopping, store } = context;

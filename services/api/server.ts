@@ -12,13 +12,13 @@ import { ApiError, problemDocument } from './problem.ts';
 const HEADERS_BYTES_MAX = 16 * 1024;
 const KEEP_ALIVE_MS = 65_000;
 
-/** What Node reports about a request that never became one, by its error code. */
+/** Responses to malformed requests, by Node's error code. */
 const CODE_OF_ERROR: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
   HPE_HEADER_OVERFLOW: 'headers_too_large',
 };
 
-/** An HTTP server that a slow or endless caller cannot hold for long. */
+/** Creates an HTTP server that a slow or endless caller cannot occupy for long. */
 export function createApiServer(
   app: RequestListener,
   limits: ApiLimits,
@@ -28,7 +28,7 @@ export function createApiServer(
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    // How often Node looks for requests that are late.
+    // The interval at which Node checks for late requests.
     connectionsCheckingInterval: Math.max(50, Math.min(1000, limits.headersTimeoutMs / 4)),
     maxHeaderSize: HEADERS_BYTES_MAX,
   });
@@ -46,12 +46,12 @@ export function createApiServer(
   return server;
 }
 
-/** How often connections are looked at that fell idle while the server stops. */
+/** The interval of checks for connections that have become idle while the server stops. */
 const IDLE_CHECK_MS = 100;
 
 /**
  * Stops listening and resolves when every running request has been answered, or when `graceMs` have passed and its
- * connection was cut: a caller who does not read his answer must not hold a shutdown.
+ * connection was cut: a caller that does not read the response must not hold up a shutdown.
  */
 export async function drainServer(server: Server, graceMs: number, clock: Clock): Promise<void> {
   const isDrained = new AbortController();
@@ -65,7 +65,7 @@ export async function drainServer(server: Server, graceMs: number, clock: Clock)
   await closed;
 }
 
-/** Answers below Express: there is no request object, only a connection. */
+/** Responds below Express, where there is no request object, only a connection. */
 function refuse(socket: Socket, code: ErrorCode, random: Random): void {
   if (!socket.writable || socket.destroyed) return;
   const { headers, body } = problemOf(code, random);
@@ -75,7 +75,7 @@ function refuse(socket: Socket, code: ErrorCode, random: Random): void {
   socket.end(`${head}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-/** The answer with an error code, where there is no Express response. */
+/** Returns the response for an error code, where there is no Express response. */
 function problemOf(code: ErrorCode, random: Random) {
   const requestId = random.uuid();
   const body = JSON.stringify(problemDocument(new ApiError(code, ''), requestId));

@@ -37,7 +37,7 @@ const OWN_CODES: readonly {
   readonly keyword: string;
   readonly code: ErrorCode;
   readonly detail?: string;
-  /** The code of the entry in errors[], where it is another. */
+  /** The code of the entry in errors[], where it differs. */
   readonly fieldCode?: EndpointUrlRule;
 }[] = [
   { path: /^\/params\//, keyword: 'format', code: 'invalid_uuid' },
@@ -60,7 +60,7 @@ const OWN_CODES: readonly {
   { path: /^\/body$/, keyword: 'oneOf', code: 'exactly_one_entity_required' },
 ];
 
-/** All names that any operation takes in its query. */
+/** Every name that any operation accepts in its query. */
 const QUERY_PARAMETERS: ReadonlySet<string> = new Set([
   'status',
   'type',
@@ -73,8 +73,8 @@ const QUERY_PARAMETERS: ReadonlySet<string> = new Set([
 const ERRORS_MAX = 20;
 
 /**
- * Validates requests against openapi.yaml. Runs behind the route's own body parser; throws ApiError with every
- * finding. Lengths are counted in code points.
+ * Validates requests against openapi.yaml. Runs after the route's own body parser; throws ApiError with every finding.
+ * Lengths are counted in code points.
  */
 export function validateRequests(): RequestHandler[] {
   const parts = middleware({
@@ -97,17 +97,17 @@ export function validateRequests(): RequestHandler[] {
 }
 
 /**
- * A text with a single character beyond Latin-1 takes two bytes for each, and so does every name cut out of it: V8 keeps
- * one copy of a name for the whole process, so webhooks' headers, log lines and JSON that are made with those names
- * would be of that kind for ever. Such characters are in descriptions and examples only, which do not validate.
+ * Replaces characters beyond Latin-1. A text with a single one takes two bytes per character, and so does every name
+ * cut from it. V8 keeps one copy of a name for the whole process, so webhooks' headers, log lines and JSON with those
+ * names would use two bytes as well. Such characters occur in descriptions and examples only, which do not validate.
  */
 function oneBytePerCharacter(text: string): string {
   return Buffer.from(text.replace(/[\u{100}-\u{10ffff}]/gu, '?'), 'latin1').toString('latin1');
 }
 
 /**
- * The validator compiles and keeps one schema per operation and Content-Type as it was sent, parameters included.
- * The body parser has judged the header; what it says here is one of two values, so callers cannot grow that memory.
+ * The validator compiles and keeps one schema per operation and Content-Type as sent, parameters included. The body
+ * parser has checked the header; here it becomes one of two values, so callers cannot grow that memory.
  */
 const normaliseContentType: RequestHandler = (request, _response, next) => {
   if (request.body === undefined) delete request.headers['content-type'];
@@ -125,7 +125,7 @@ function translateError(thrown: unknown, request: Request): unknown {
   const fields = findings.map((finding) => fieldError(finding, request));
   const own = findings.map((finding) => ownCode(finding));
   const [first] = own;
-  // All findings of one kind that has a code: that is the answer's code. Otherwise the list speaks.
+  // All findings have the same code of their own: that becomes the response's code. Otherwise errors[] lists them.
   if (first && own.every((candidate) => candidate?.code === first.code)) {
     return new ApiError(first.code, first.detail ?? '', { errors: fields });
   }
@@ -138,7 +138,7 @@ function missingBody(): ApiError {
   return new ApiError('validation_error', 'The request has no body.', { errors });
 }
 
-/** "Exactly one of" also reports each branch's missing field: the branch says nothing that the rule does not. */
+/** Drops consequences: "exactly one of" also reports each branch's missing field, which adds nothing. */
 function withoutConsequences(findings: readonly Finding[]): readonly Finding[] {
   if (!findings.some((finding) => keywordOf(finding) === 'oneOf')) return findings;
   return findings.filter(
@@ -154,7 +154,7 @@ function ownCode(finding: Finding) {
   return OWN_CODES.find((own) => own.keyword === keywordOf(finding) && own.path.test(finding.path));
 }
 
-/** What the validator finds while it takes the query apart has no schema keyword. */
+/** Returns the fault of a query parameter: findings made while the query is parsed have no schema keyword. */
 function queryFault(name: string, request: Request): Omit<FieldError, 'pointer'> {
   const value = queryOf(request).get(name);
   if (value === '') return { code: 'too_short', detail: 'must not be empty' };

@@ -5,7 +5,7 @@ import type { Store } from '../../store/store.ts';
 import type { Environment } from '../auth.ts';
 import type { Shelves } from './erase-entity.ts';
 
-/** What an operator asked for cannot be done; the message says why and what to do. */
+/** An operator's command cannot be carried out; the message gives the reason and the remedy. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 }
@@ -29,13 +29,13 @@ export interface OperatorDeps {
   readonly environment: Environment;
   /** Throws KeyRingError when there is none. */
   readonly keyRing: () => KeyRing;
-  /** Lends the broker's shelves; where no service runs they are opened for it. */
+  /** Lends the broker's shelves; where no service runs they are opened for the call. */
   readonly withShelves: <T>(use: (shelves: Shelves) => Promise<T>) => Promise<T>;
-  /** Whether a relay brings changes to the stream meanwhile: a running service has one. */
+  /** Whether a relay publishes changes to the stream meanwhile: a running service has one. */
   readonly isRelayed: boolean;
 }
 
-/** Arguments come over HTTP or from a command line: nothing about them is known. */
+/** Arguments come over HTTP or from a command line, unchecked. */
 export type Arguments = Readonly<Record<string, unknown>>;
 export type Command = (deps: OperatorDeps, given: Arguments) => Promise<unknown>;
 
@@ -53,7 +53,7 @@ export function flag(given: Arguments, name: string): boolean | undefined {
   throw new OperatorError(`${name}: must be true or false`);
 }
 
-/** A whole number from 1 to `max`. */
+/** Returns a whole number from 1 to `max`. */
 export function limitOf(given: Arguments, fallback: number, max: number): number {
   const { limit = fallback } = given;
   if (typeof limit === 'number' && Number.isInteger(limit) && limit >= 1 && limit <= max) return limit;
@@ -62,7 +62,7 @@ export function limitOf(given: Arguments, fallback: number, max: number): number
 
 const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A point in time (RFC 3339), or how long ago (30m, 2h, 7d): milliseconds since the epoch. */
+/** Returns a point in time (RFC 3339), or an age (30m, 2h, 7d), as milliseconds since the epoch. */
 export function timeOf(given: Arguments, name: string, now: number): number | undefined {
   const value = given[name];
   if (value === undefined) return undefined;

@@ -3,7 +3,7 @@ import type { Arguments } from './arguments.ts';
 import { SHELF_COMMANDS } from './shelves.ts';
 import { STREAM_COMMANDS } from './streams.ts';
 
-/** What an operator asks of the broker and not of the store: the same through a running service and without one. */
+/** Operator commands on the broker rather than the store: the same with a running service and without one. */
 
 const COMMANDS = { ...SHELF_COMMANDS, ...STREAM_COMMANDS } as const;
 
@@ -13,7 +13,7 @@ export function isBrokerCommand(name: string): name is BrokerCommand {
   return Object.hasOwn(COMMANDS, name);
 }
 
-/** Runs one command. Throws OperatorError for what cannot be done. */
+/** Runs one command. Throws OperatorError when it cannot be carried out. */
 export function runBrokerCommand(
   broker: Pick<Broker, 'quarantine' | 'deadLetters' | 'losses'>,
   name: BrokerCommand,

@@ -59,7 +59,7 @@ const COMMANDS = {
 export type OperatorCommand = keyof typeof COMMANDS;
 const OPERATOR_COMMANDS = Object.keys(COMMANDS) as OperatorCommand[];
 
-/** Runs one command on the store. Throws OperatorError for what cannot be done. */
+/** Runs one command on the store. Throws OperatorError when it cannot be carried out. */
 export async function runOperatorCommand(
   deps: OperatorDeps,
   name: string,
@@ -71,7 +71,7 @@ export async function runOperatorCommand(
   return COMMANDS[command](deps, given);
 }
 
-/** The key itself is in this answer and nowhere else: only its hash is stored. */
+/** Creates a key. Only this response contains it: the store has its hash. */
 async function createKey(
   { store, clock, random, environment }: OperatorDeps,
   given: Arguments,

@@ -4,9 +4,9 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { ErasureOrder } from '../../store/keeping.ts';
 import type { Actor, Store } from '../../store/store.ts';
 
-/** Between two steps, so that whoever records and reads comes first. */
+/** The pause between two steps, which gives recording and reads precedence. */
 const PAUSE_MS = 5;
-/** Records of a shelf looked at together: each holds a body. */
+/** Records of a shelf read together: each holds a body. */
 const SHELF_PAGE = 100;
 const OPERATOR: Actor = { kind: 'operator' };
 
@@ -15,7 +15,7 @@ export type Shelves = Pick<Broker, 'quarantine' | 'deadLetters' | 'capabilities'
 export interface Erased {
   readonly events: number;
   readonly deliveries: number;
-  /** Records taken off the shelves; null where shelves forget by themselves. */
+  /** The number of records removed from the shelves; null where retention clears the shelves. */
   readonly shelved: number | null;
 }
 
@@ -25,7 +25,7 @@ interface EraseDeps {
   readonly clock: Clock;
 }
 
-/** Carries an order out from its beginning, in small steps. One that was cut off is carried out again. */
+/** Carries out an order from its beginning, in small steps. After an interruption it is carried out again. */
 export async function carryOutErasure(
   { store, shelves, clock }: EraseDeps,
   order: ErasureOrder,
@@ -54,7 +54,7 @@ async function clearShelves({ deadLetters, quarantine }: Shelves, order: Erasure
     deadLetters,
     ({ task }) => task.entityId === entityId && isOf(task.merchantId),
   );
-  // A record that cannot be routed may not be readable either: its bytes tell.
+  // A record that cannot be routed may not be readable either, so its bytes are searched.
   const quarantined = await clearShelf(
     quarantine,
     (record) =>
@@ -76,7 +76,7 @@ async function clearShelf<Item>(shelf: Shelf<Item>, isOf: (record: Item) => bool
   }
 }
 
-/** Finishes what a process before this one was cut off in. Never rejects: a later start tries again. */
+/** Finishes orders that an earlier process left unfinished. Never rejects: a later start tries again. */
 export async function finishErasures(
   deps: EraseDeps & { readonly log: Logger; readonly signal: AbortSignal },
 ): Promise<void> {

@@ -16,7 +16,7 @@ import {
 import { carryOutErasure } from './erase-entity.ts';
 import { rewrap } from './rewrap.ts';
 
-/** What an operator keeps in order: the audit, the erasure of an entity, the key ring. */
+/** Maintenance commands: the audit, the erasure of an entity, the key ring. */
 
 const AUDIT_DEFAULT = 100;
 const AUDIT_MAX = 1000;
@@ -98,7 +98,7 @@ async function rewrapAll(deps: OperatorDeps): Promise<unknown> {
   );
 }
 
-/** Without a key, what it seals can be neither read nor sealed anew. */
+/** Refuses to rewrap while a key is missing: what it sealed can be neither read nor sealed anew. */
 async function refuseMissing(store: Pick<Store, 'sealings'>, keyRing: KeyRing, now: number): Promise<void> {
   const counts = await store.sealings.counts(now);
   const lacks = keyRing.lacks(counts.map(({ keyId, endpoints }) => [keyId, endpoints] as const));

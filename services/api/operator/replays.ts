@@ -12,7 +12,7 @@ import {
   timeOf,
 } from './arguments.ts';
 
-/** What an operator does after an incident: the merchants' replays, and replays over all endpoints. */
+/** Commands after an incident: the merchants' replays, and replays over all endpoints. */
 
 const LIST_DEFAULT = 50;
 const LIST_MAX = 1000;
@@ -34,7 +34,7 @@ export const REPLAY_COMMANDS = {
   },
 } as const satisfies Record<string, Command>;
 
-/** A replay over all active endpoints of one merchant, or of every merchant. With `dryRun` only counts. */
+/** Starts a replay over all active endpoints of one merchant, or of every merchant. With `dryRun` it only counts. */
 async function start({ store, clock, random }: OperatorDeps, given: Arguments): Promise<unknown> {
   const at = Math.floor(clock.wall());
   const scope = await scopeOf(store, given, at);

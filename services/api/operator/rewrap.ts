@@ -4,22 +4,22 @@ import { lookUntil } from '../../runtime/look-until.ts';
 import type { Resealed, SealedThing } from '../../store/keeping.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Sealed anew in one transaction: few, so that merchants' own changes do not wait behind it. */
+/** Values sealed anew in one transaction: few, so that merchants' own changes do not wait behind it. */
 const AT_ONCE = 100;
 const LOOK_AGAIN_MS = 10;
-/** The relay may be at a standstill (no broker): each step then waits no longer than this for it. */
+/** The longest wait of each step for the relay, which stands still while no broker is reachable. */
 const RELAYED_MS_MAX = 1000;
 
 export interface Rewrapped {
   readonly endpoints: number;
   readonly answers: number;
-  /** What its key does not open: altered, or sealed with another key of that name. */
+  /** Values that their key does not open: altered, or sealed with another key of that name. */
   readonly notOpened: readonly string[];
 }
 
 /**
- * Seals everything with the ring's active key, in small steps, while the service goes on. What is rotated meanwhile is
- * left alone: it is sealed with the active key already. Run again after a crash, it does what is left.
+ * Seals everything with the ring's active key, in small steps, while the service goes on. Values rotated meanwhile are
+ * skipped: they are sealed with the active key already. Run again after a crash, it does the rest.
  */
 export async function rewrap(deps: {
   readonly store: Pick<Store, 'sealings' | 'outbox'>;
@@ -59,7 +59,10 @@ function sealedAnew({ kind, id, sealed }: SealedThing, keyRing: KeyRing): Reseal
   return { kind, id, sealed, resealed: keyRing.seal(plain, id) };
 }
 
-/** Changes go to the stream in order: without a wait, a merchant's rotation would queue behind all of ours. */
+/**
+ * Waits for the relay. Changes are published in order: without a wait, a merchant's rotation would queue behind all of
+ * ours.
+ */
 async function relayed({ store, clock }: { readonly store: Pick<Store, 'outbox'>; readonly clock: Clock }) {
   const isRelayed = async () => (await store.outbox.pending(1)).length === 0;
   await lookUntil(clock, isRelayed, { everyMs: LOOK_AGAIN_MS, atMostMs: RELAYED_MS_MAX });

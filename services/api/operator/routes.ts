@@ -8,19 +8,21 @@ import { isBrokerCommand, runBrokerCommand } from './broker-commands.ts';
 import { type OperatorDeps, OperatorError, runOperatorCommand } from './commands.ts';
 import type { Shelves } from './erase-entity.ts';
 
-/** Some thousand positions of a shelf. */
+/** Enough for some thousand positions of a shelf. */
 const BODY_BYTES_MAX = 128 * 1024;
 const TOKEN_BYTES = 32;
 
-/** Where the running service leaves the token that opens its operator interface: readable by its user only. */
+/**
+ * Returns the file in which the running service stores the token of its operator interface: readable by its user only.
+ */
 export function operatorTokenFile(dataDir: string): string {
   return join(dataDir, 'operator.token');
 }
 
 /**
- * The operator interface of a running service, `POST /<command>` with JSON arguments: the embedded store is locked by
- * the service, so the operator's tool asks it. To be mounted on the operations server, which listens on loopback.
- * Makes a new token at each start: whoever can read the data directory is the operator.
+ * The operator interface of a running service, `POST /<command>` with JSON arguments: the service has locked the
+ * embedded store, so the operator's tool asks it. Mount it on the operations server, which listens on loopback. Makes a
+ * new token at each start: whoever can read the data directory is the operator.
  */
 export function operatorRoutes(
   given: Omit<OperatorDeps, 'withShelves'> & {
@@ -58,12 +60,12 @@ export function operatorRoutes(
   return router;
 }
 
-/** Compared by digest: equal lengths, so that the comparison takes the same time for every token. */
+/** Hashes a token for comparison: equal lengths, so that the comparison takes the same time for every token. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Written beside and renamed: the file is never there half or with another mode. */
+/** Writes a file beside it and renames it: the token's file is never incomplete or in another mode. */
 function writeToken(dataDir: string, token: string): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const file = operatorTokenFile(dataDir);

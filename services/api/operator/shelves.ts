@@ -4,7 +4,7 @@ import { QUARANTINE_REASONS, type Quarantined, type QuarantineReason } from '../
 import { timestamp } from '../endpoint-json.ts';
 import { type Arguments, limitOf, OperatorError, timeOf } from './arguments.ts';
 
-/** What an operator does with the broker's shelves. */
+/** Operator commands on the broker's shelves. */
 
 type Shelves = Pick<Broker, 'quarantine' | 'deadLetters'>;
 type Command = (shelves: Shelves, given: Arguments, now: number) => Promise<unknown>;
@@ -34,12 +34,13 @@ export const SHELF_COMMANDS = {
   'dead-letters-summary': ({ deadLetters }) => summaryOf(deadLetters),
 } as const satisfies Record<string, Command>;
 
-/** Named in an answer; the others are still listed. */
+/** The most refusals in a response; the others are still listed on the shelf. */
 const REFUSALS_MAX = 20;
 
 /**
- * Puts records back where they came from: those at `positions`, or all of a `reason` or a `merchant`, or simply `all`. What lies there
- * when it begins is found first, so that a record that comes straight back is not put back again and again.
+ * Puts records back where they came from: those at `positions`, or all of a `reason` or a `merchant`, or `all`. It
+ * first finds the records that are there when it begins, so that a record that returns at once is not put back again
+ * and again.
  */
 async function replay({ quarantine }: Shelves, given: Arguments, now: number): Promise<Replayed> {
   const { positions = [], all = false } = given;
@@ -60,7 +61,7 @@ async function replay({ quarantine }: Shelves, given: Arguments, now: number): P
   return { replayed: requeued, refused: refused.length, refusals: refused.slice(0, REFUSALS_MAX) };
 }
 
-/** `refusals` names the first of the refused ones. */
+/** `refusals` has the first refused records. */
 interface Replayed {
   readonly replayed: number;
   readonly refused?: number;
@@ -92,7 +93,7 @@ function matcherOf({ reason, merchant, since }: Filter): (record: Quarantined) =
     (since === undefined || record.at >= since);
 }
 
-/** How many records there are of each reason, and the times of the oldest and the newest of them; most first. */
+/** Returns how many records each reason has, and the times of the oldest and the newest of them; most first. */
 async function summaryOf(shelf: {
   readonly visit: Shelf<{ readonly reason: string; readonly at: number }>['visit'];
 }): Promise<unknown> {
@@ -130,12 +131,12 @@ function pageOf(given: Arguments): { limit: number; after?: string } {
   return { limit, ...(after === undefined ? {} : { after }) };
 }
 
-/** A shelf's answer to what is no position. */
+/** Converts a shelf's error for an invalid position. */
 function refuseRange(error: unknown): never {
   throw error instanceof RangeError ? new OperatorError(error.message) : error;
 }
 
-/** Without the bytes: they may hold personal data. */
+/** Returns a record without its bytes: they may hold personal data. */
 function quarantinedJson(position: string, record: Quarantined) {
   const { reason, detail, at, eventId, merchantId, bytes, origin } = record;
   const place = origin === undefined ? null : `${origin.topic}/${origin.partition}@${origin.offset}`;
@@ -144,7 +145,7 @@ function quarantinedJson(position: string, record: Quarantined) {
   return { position, at: timestamp(at), reason, eventId, merchantId, place, key, bytes: size, detail };
 }
 
-/** The rest of the Kafka record; absent where there was none. */
+/** Returns the rest of the Kafka record; nothing where there was none. */
 function originJson({ origin }: Quarantined) {
   if (origin === undefined) return {};
   const headers = origin.headers.map(({ name, value }) => ({ name, value: value && shownBytes(value) }));
@@ -154,7 +155,7 @@ function originJson({ origin }: Quarantined) {
 
 const SHOWN_BYTES_MAX = 200;
 
-/** Text as it is, anything else as hexadecimal digits; cut when it is long. */
+/** Returns text as it is, anything else as hexadecimal digits; cut when it is long. */
 function shownBytes(bytes: Uint8Array): string {
   const beginning = Buffer.from(bytes.subarray(0, SHOWN_BYTES_MAX));
   const text = beginning.toString();
@@ -167,7 +168,7 @@ function base64Of(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }
 
-/** Without the body: it holds personal data. */
+/** Returns a dead letter without its body: it holds personal data. */
 function deadLetterJson(position: string, { task, reason, failureCode, at }: DeadLetter) {
   const { deliveryId, eventId, merchantId, endpointId, type, subType, attempt } = task;
   const event = { eventId, type, subType };

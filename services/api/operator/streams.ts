@@ -2,7 +2,7 @@ import type { Broker, Losses } from '../../broker/broker.ts';
 import type { Loss, TopicLosses } from '../../domain/losses.ts';
 import { type Arguments, OperatorError } from './arguments.ts';
 
-/** What an operator asks about the streams, and has acknowledged. */
+/** Operator commands on the streams' losses. */
 
 type Command = (broker: Pick<Broker, 'losses'>, given: Arguments) => Promise<unknown>;
 
@@ -14,7 +14,7 @@ export const STREAM_COMMANDS = {
   'streams-acknowledge': acknowledge,
 } as const satisfies Record<string, Command>;
 
-/** Acknowledges what is lost of a stream or a topic, or of one of its partitions; names each loss. */
+/** Acknowledges the losses of a stream or a topic, or of one of its partitions; returns each. */
 async function acknowledge(broker: Pick<Broker, 'losses'>, given: Arguments): Promise<unknown> {
   const losses = lossesOf(broker);
   const topics = chosenOf(await losses.list(), given);
@@ -29,7 +29,7 @@ async function acknowledge(broker: Pick<Broker, 'losses'>, given: Arguments): Pr
   return told;
 }
 
-/** The topics that are meant. */
+/** Returns the selected topics. */
 function chosenOf(all: readonly TopicLosses[], { stream, partition }: Arguments): readonly TopicLosses[] {
   const chosen = all.filter((one) => one.stream === stream || one.topic === stream);
   const [first, second] = chosen;

@@ -9,12 +9,12 @@ import { type RequestedDelivery, requestedTask } from '../requested-task.ts';
 
 type Stored = Pick<Store, 'replays' | 'endpoints' | 'merchants' | 'log'>;
 
-/** Events looked at in one step of counting. */
+/** Events examined in one step of counting. */
 const COUNT_STEP = 1000;
-/** More than this are not counted. */
+/** Counting stops at this number. */
 const COUNT_MAX = 1_000_000;
 
-/** Deliveries made of one page of missed events. */
+/** The deliveries of one page of missed events. */
 export interface MissedPage {
   readonly tasks: readonly PublishedTask[];
   /** Events whose body is no longer kept. */
@@ -23,7 +23,7 @@ export interface MissedPage {
   readonly isLast: boolean;
 }
 
-/** How many events a replay would send now, COUNT_MAX at most. */
+/** Returns how many events a replay would send now, COUNT_MAX at most. */
 export async function countMissed(store: Stored, scope: ReplayScope): Promise<number> {
   const endpointOf = endpointLookup(store);
   let count = 0;
@@ -41,8 +41,8 @@ export async function countMissed(store: Stored, scope: ReplayScope): Promise<nu
 }
 
 /**
- * The next page of a replay, made into tasks. What an earlier try of this page has made already is not made again: ids
- * are deterministic, and the delivery log knows them. `at`: whole milliseconds since the epoch.
+ * Returns the next page of a replay as tasks. Deliveries that an earlier try of this page has made are not made again:
+ * ids are deterministic, and the delivery log knows them. `at`: whole milliseconds since the epoch.
  */
 export async function missedPage(
   store: Stored,
@@ -67,7 +67,7 @@ export async function missedPage(
   };
 }
 
-/** Each endpoint is read once: a page's events have few. */
+/** Reads each endpoint once: a page's events have few. */
 function endpointLookup({ endpoints }: Stored) {
   const known = new Map<string, Promise<EndpointRecord | undefined>>();
   return ({ merchantId, endpointId }: MissedEvent): Promise<EndpointRecord | undefined> => {
@@ -81,7 +81,10 @@ function takes(endpoint: EndpointRecord | undefined, event: MissedEvent): endpoi
   return endpoint !== undefined && wouldReceive(endpoint, event);
 }
 
-/** The first delivery of an event has its usual id and the whole schedule; another one an id of its own and one attempt. */
+/**
+ * Returns the delivery. The first of an event has its usual id and the whole schedule; another has an id of its own and
+ * one attempt.
+ */
 async function deliveryOf(
   store: Stored,
   replayId: string,
@@ -103,7 +106,7 @@ async function deliveryOf(
 
 type Content = Pick<RequestedDelivery, 'entityId' | 'apiVersion' | 'occurredAt' | 'body'>;
 
-/** As the router would render it now: in the endpoint's version, with what the merchant may see. */
+/** Renders the event as the router would now: in the endpoint's version, with the fields that the merchant may see. */
 async function rendered(
   store: Stored,
   { merchantId, eventId }: MissedEvent,
@@ -121,7 +124,7 @@ async function rendered(
   return result.kind === 'rendered' ? { entityId, occurredAt, apiVersion, body: result.body } : null;
 }
 
-/** The bytes that were sent, or would have been. */
+/** Returns the bytes that were sent, or would have been. */
 async function sentBefore(
   store: Stored,
   { merchantId, endpointId }: MissedEvent,

@@ -12,9 +12,9 @@ import { missedPage } from './missed-page.ts';
 import { REPLAY_PACE, type ReplayPace, Turns } from './turns.ts';
 
 const IDLE_MS = 3_600_000;
-/** After something failed: the store or the broker is away. */
+/** The pause after a failure: the store or the broker is not reachable. */
 const FAILED_PAUSE_MS = 2000;
-/** At a start the journal of the process before is recorded first: what was sent is then known, and not sent again. */
+/** The longest wait at a start for the earlier process's journal: once recorded, its deliveries are not sent again. */
 const RECORDED_MS_MAX = 10_000;
 const RECORDED_POLL_MS = 100;
 
@@ -28,9 +28,9 @@ export interface ReplayRunnerDeps {
 }
 
 /**
- * Sends what replays are about: a page of a replay at a time, one replay after the other, so that none holds up the rest.
- * A page is published, then the replay's place is stored; so a crash repeats one page, whose ids are the same. How fast it
- * goes is turns.ts's to say: never faster than the deliveries are attempted.
+ * Sends the events of replays: one page of one replay at a time, the replays in turn, so that none holds up the rest. A
+ * page is published, then the replay's place is stored; so a crash repeats one page, whose ids are the same. turns.ts
+ * sets the pace: never faster than the deliveries are attempted.
  */
 export class ReplayRunner {
   readonly #deps: ReplayRunnerDeps;
@@ -42,7 +42,7 @@ export class ReplayRunner {
   #isWoken = false;
   #wake = () => {};
 
-  /** Starts at once: what a process before this one had not finished goes on. */
+  /** Starts at once: replays that an earlier process left unfinished go on. */
   constructor(deps: ReplayRunnerDeps) {
     this.#deps = deps;
     this.#pace = { ...REPLAY_PACE, ...deps.pace };
@@ -52,13 +52,13 @@ export class ReplayRunner {
       help: 'Deliveries made by replays.',
       registers: [deps.registry],
     });
-    // One for each delivery under way, which turns.ts bounds.
+    // One listener for each delivery in progress, whose number turns.ts bounds.
     setMaxListeners(0, this.#stopping.signal);
     deps.store.replays.onAdded(() => this.#wakeUp());
     this.#running = this.#run();
   }
 
-  /** Lets a page that is being published end. May be called twice. */
+  /** Waits for a page that is being published. May be called twice. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#wakeUp();
@@ -79,7 +79,10 @@ export class ReplayRunner {
     }
   }
 
-  /** One step of the replay whose turn it is. Answers how long to wait before the next, unless woken, milliseconds. */
+  /**
+   * Takes one step of the replay whose turn it is. Returns how long to wait before the next, unless woken,
+   * milliseconds.
+   */
   async #turn(): Promise<number> {
     const { store, clock } = this.#deps;
     const running = await store.replays.running();
@@ -117,7 +120,10 @@ export class ReplayRunner {
     if (goesOn && isLast) this.#turns.through(replay);
   }
 
-  /** A replay of one endpoint waits until every sender knows that it is active, and ends when it is no longer. */
+  /**
+   * Returns whether a replay may go on. One of one endpoint waits until every sender knows that it is active, and ends
+   * when it no longer is.
+   */
   async #mayGoOn(replay: ReplayRecord): Promise<boolean> {
     const { merchantId, endpointId, place } = replay;
     if (merchantId === null || endpointId === null) return true;
@@ -126,14 +132,14 @@ export class ReplayRunner {
     if (refusal !== null) await this.#finish(replay, 'cancelled', refusal);
     if (!endpoint || refusal !== null) return false;
     const changedMsAgo = this.#deps.clock.wall() - endpoint.updatedAt;
-    // Below 0: the machine's clock was set back since. Nothing is waited for then.
+    // Below 0: the machine's clock was set back since. Then there is no wait.
     const isKnown = changedMsAgo < 0 || changedMsAgo >= this.#pace.afterChangeMs;
     if (place !== null || isKnown) return true;
     this.#turns.pause(replay, this.#deps.clock.now() + this.#pace.afterChangeMs - changedMsAgo);
     return false;
   }
 
-  /** The delivery counts as under way until its first attempt is recorded, or it was cancelled. */
+  /** The delivery counts as in progress until its first attempt is recorded, or it was cancelled. */
   #follow(replay: ReplayRecord, deliveryId: string): void {
     const attempted = this.#deps.store.log.waitForAttempt(deliveryId, this.#stopping.signal);
     const done = () => {

@@ -1,20 +1,20 @@
 import type { ReplayRecord } from '../../store/replays.ts';
 
-/** How fast replays go. All per process. */
+/** The pace of replays. All limits are per process. */
 export interface ReplayPace {
   /** Deliveries a second, over all replays. */
   readonly perSecondMax: number;
-  /** How long after its endpoint's last change a replay begins. */
+  /** The pause between an endpoint's last change and a replay's start. */
   readonly afterChangeMs: number;
   /** Events of one page. */
   readonly pageEvents: number;
-  /** A replay with so many deliveries that were not attempted yet waits. */
+  /** A replay with this many deliveries not attempted yet waits. */
   readonly underWayMax: number;
-  /** A replay over many endpoints waits no longer than this for one page: the endpoint may not answer at all. */
+  /** The longest wait of a replay over many endpoints for one page: an endpoint may not answer at all. */
   readonly patienceMs: number;
-  /** Even then no more than this are under way. */
+  /** The most deliveries in progress even then. */
   readonly patientUnderWayMax: number;
-  /** How long a replay that has sent everything waits for the last attempts before it counts as completed. */
+  /** The longest wait of a replay that has sent everything for the last attempts, before it counts as completed. */
   readonly lingerMs: number;
 }
 
@@ -31,24 +31,25 @@ export const REPLAY_PACE = {
 const LOOK_AGAIN_MS = 1000;
 
 interface Progress {
-  /** Deliveries published here and not attempted yet. */
+  /** Deliveries published here but not attempted yet. */
   underWay: number;
   lastPageAt: number;
   /** Everything was published. */
   isThrough: boolean;
-  /** Not before: something failed. */
+  /** The earliest next turn, after a failure. */
   pausedUntil: number;
 }
 
 export type Turn =
   | { readonly kind: 'page' | 'finish'; readonly replay: ReplayRecord }
-  /** Milliseconds after which to look again. */
+  /** Milliseconds until the next check. */
   | { readonly kind: 'wait'; readonly ms: number };
 
 /**
- * Whose turn it is among the running replays: each in turn, none faster than its deliveries are attempted, all together no
- * faster than the pace. So neither a merchant's huge replay nor a dead endpoint's holds up the others, and no backlog
- * builds up in the stream. Only what was published here is known: after a restart the books start empty.
+ * Chooses the next of the running replays: each in turn, none faster than its deliveries are attempted, all together no
+ * faster than the pace. So neither a huge replay of a merchant nor that of a dead endpoint holds up the others, and no
+ * backlog builds up in the stream. Only deliveries published here are counted: after a restart the counts start at
+ * zero.
  */
 export class Turns {
   readonly #pace: ReplayPace;
@@ -67,7 +68,7 @@ export class Turns {
     for (const id of this.#progress.keys()) if (!ids.has(id)) this.#progress.delete(id);
   }
 
-  /** `running` must not be empty. */
+  /** Returns the next turn. `running` must not be empty. */
   next(running: readonly ReplayRecord[], now: number): Turn {
     const start = 1 + running.findIndex(({ replayId }) => replayId === this.#last);
     for (let i = 0; i < running.length; i += 1) {
@@ -88,12 +89,12 @@ export class Turns {
     this.#nextPageAt = at + (count * 1000) / this.#pace.perSecondMax;
   }
 
-  /** The last page was published, and that is stored. */
+  /** The last page was published, and this is stored. */
   through(replay: ReplayRecord): void {
     this.#of(replay).isThrough = true;
   }
 
-  /** One delivery was attempted. True when that makes a turn possible. */
+  /** One delivery was attempted. Returns true when that makes a turn possible. */
   attempted(replay: ReplayRecord): boolean {
     const progress = this.#progress.get(replay.replayId);
     if (!progress) return false;

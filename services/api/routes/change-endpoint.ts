@@ -18,7 +18,7 @@ interface UpdateBody {
   readonly subscribed_events?: readonly EventType[] | null;
 }
 
-/** PATCH /merchant/webhook-endpoints/{id}: answers once the senders know. */
+/** PATCH /merchant/webhook-endpoints/{id}: responds once the senders know. */
 export function updateEndpoint(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const before = await findEndpoint(context, request, response);
@@ -48,7 +48,10 @@ function acceptedChange(context: ApiContext, body: UpdateBody): EndpointChange {
   };
 }
 
-/** An endpoint that is switched on again has missed what happened meanwhile: say so, it will not come by itself. */
+/**
+ * Returns a hint for an endpoint that is enabled again: it has missed events meanwhile, which are not resent
+ * automatically.
+ */
 export function hintAfter(
   before: Pick<EndpointRecord, 'status' | 'disabledAt'>,
   after: Pick<EndpointRecord, 'status'>,
@@ -58,7 +61,7 @@ export function hintAfter(
   return `Events since ${since} were not sent to this endpoint and are not sent by themselves: replay what you need.`;
 }
 
-/** PATCH /merchant/webhook-endpoints/{id}/secret: the old secret is invalid once this answers. */
+/** PATCH /merchant/webhook-endpoints/{id}/secret: once it responds, the old secret is invalid. */
 export function rotateSecret(context: ApiContext, running: RunningKeys): RequestHandler {
   return async (request, response) => {
     const uuid = pathId(request, 'id');

@@ -19,7 +19,7 @@ interface CreateBody {
   readonly api_version?: ApiVersion;
 }
 
-/** POST /merchant/webhook-endpoints: answers with the secret (specification 4, decisions §1). */
+/** POST /merchant/webhook-endpoints: responds with the secret (specification 4, decisions §1). */
 export function createEndpoint(context: ApiContext, running: RunningKeys): RequestHandler {
   return async (request, response) => {
     const actor = { kind: 'api_key', keyId: String(response.locals.keyId) } as const;
@@ -70,13 +70,13 @@ async function create(
     const detail = `A merchant may have ${context.options.endpointQuota} endpoints.`;
     throw new ApiError('endpoint_quota_exceeded', detail);
   }
-  // Who creates an endpoint and causes an event at once expects to get it. When the senders cannot be told in time, the
-  // endpoint exists all the same, and an error would lose its secret.
+  // A merchant that creates an endpoint and causes an event at once expects to receive it. When the senders cannot be
+  // told in time, the endpoint exists all the same, and an error would lose its secret.
   await context.relay.published(result.outboxId, context.limits.publishedWaitMs);
   return answer;
 }
 
-/** A record's state at birth. The answer is made before the commit, because its stored copy commits with it. */
+/** The initial state of a record. The response is made before the commit, because its stored copy commits with it. */
 const BRAND_NEW = {
   status: 'active',
   secretRotatedAt: null,
@@ -88,7 +88,9 @@ const BRAND_NEW = {
   lastFailure: null,
 } as const satisfies Partial<EndpointRecord>;
 
-/** The canonical form of a URL, or the error that names the rule it breaks. `pointer`: where it is in the body. */
+/**
+ * Returns a URL's canonical form, or throws the error that names the rule it breaks. `pointer`: its place in the body.
+ */
 export function acceptedUrl(raw: string, pointer: string, policy: EndpointUrlPolicy): string {
   const verdict = checkEndpointUrl(raw, policy);
   if (verdict.ok) return verdict.url;
@@ -96,7 +98,7 @@ export function acceptedUrl(raw: string, pointer: string, policy: EndpointUrlPol
   throw new ApiError(verdict.code, `${capitalised(verdict.detail)}.`, { errors });
 }
 
-/** Text that can be stored and given back as it is: half of a surrogate pair cannot. */
+/** Returns text that can be stored unchanged; refuses half of a surrogate pair, which cannot. */
 export function acceptedText(text: string): string {
   if (!/\p{Surrogate}/u.test(text)) return text;
   const errors = [
@@ -105,7 +107,7 @@ export function acceptedText(text: string): string {
   throw new ApiError('validation_error', 'The description is not well-formed Unicode.', { errors });
 }
 
-/** Duplicates fold; no filter = every type. */
+/** Removes duplicates; no filter = every type. */
 export function foldedFilter(types: readonly EventType[] | null | undefined): readonly EventType[] | null {
   return types === undefined || types === null ? null : [...new Set(types)];
 }

@@ -24,7 +24,7 @@ export function getLegacyWebhook(context: ApiContext): RequestHandler {
   };
 }
 
-/** PATCH /merchant: answers once the senders know. The same request again changes nothing, so it needs no key. */
+/** PATCH /merchant: responds once the senders know. Repeating the request changes nothing, so it needs no key. */
 export function updateLegacyWebhook(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const { merchantId, uuid } = legacyOf(context, response);
@@ -52,7 +52,7 @@ function legacyOf(context: ApiContext, response: Response) {
   return { merchantId, uuid: legacyEndpointId(context.environment, merchantId) };
 }
 
-/** Null = remove: one part cannot be there without the other. */
+/** Returns the change. Null = remove: one part cannot exist without the other. */
 function acceptedChange(context: ApiContext, uuid: string, request: Request): LegacyChange | null {
   const { webhook_url: url, webhook_secret: secret }: LegacyBody = request.body;
   if (url === null || secret === null) {
@@ -65,7 +65,7 @@ function acceptedChange(context: ApiContext, uuid: string, request: Request): Le
   };
 }
 
-/** The detail says what a secret must be, never what was sent. */
+/** Checks a secret. The detail of an error describes the rule, never the secret. */
 function acceptedSecret(context: ApiContext, uuid: string, secret: string) {
   const fault = chosenSecretFault(secret);
   if (fault === null) return { sealed: context.keyRing.seal(secret, uuid), hint: secretHint(secret) };

@@ -7,13 +7,13 @@ import { type ApiContext, published } from '../context.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError, type FieldError } from '../problem.ts';
 
-/** The broker takes as many in one call. */
+/** The broker accepts as many in one call. */
 const EVENTS_MAX = 500;
 const ERRORS_MAX = 100;
 
 /**
- * POST /producer/events: all or nothing, answered when durable. The codec checks the events, not the validator: it must
- * anyway, to make of them what the streams carry, and this path has to be cheap.
+ * POST /producer/events: all or nothing, responds when durable. The codec checks the events rather than the validator:
+ * it must decode them anyway, and this path has to be cheap.
  */
 export function publishEvents(context: ApiContext): RequestHandler {
   let inFlight = 0;

@@ -27,7 +27,7 @@ export function listDeliveries(context: ApiContext): RequestHandler {
     const type = query.get('type') as EventType | null;
     const since = timeOf('/query/since', query.get('since'));
     const until = timeOf('/query/until', query.get('until'));
-    // The store's cursors are opaque and fit for a URL already.
+    // The store's cursors are already opaque and fit for a URL.
     const after = query.get('cursor');
     const { records, next } = await context.store.log
       .deliveries(endpoint.merchantId, endpoint.uuid, {
@@ -47,7 +47,7 @@ export function listDeliveries(context: ApiContext): RequestHandler {
   };
 }
 
-/** A time of the request. The validator has seen its form, but a leap second has one too and is no Date. */
+/** Returns a time of the request. The validator has checked its form, but a leap second has the form and is no Date. */
 export function timeOf(pointer: string, text: string | null): number | undefined {
   if (text === null) return undefined;
   const time = Date.parse(text);
@@ -71,7 +71,9 @@ export function getDelivery(context: ApiContext): RequestHandler {
   };
 }
 
-/** The operator holds the merchant's deliveries back: what waits does so for no fault of the receiver. */
+/**
+ * Returns whether the operator holds the merchant's deliveries back: then they wait through no fault of the receiver.
+ */
 async function isMerchantPaused(context: ApiContext, merchantId: string): Promise<boolean> {
   return (await context.store.merchants.get(merchantId))?.state === 'paused';
 }
@@ -124,12 +126,12 @@ function attemptJson(delivery: DeliveryRecord & { readonly bodyRemoved: boolean 
   };
 }
 
-/** Tenths of a millisecond are more than a network means. */
+/** Rounds to tenths of a millisecond: a network is not more exact. */
 export function rounded(milliseconds: number): number {
   return Math.round(milliseconds * 10) / 10;
 }
 
-/** A receiver may name a header `__proto__`: own properties only. */
+/** Joins repeated headers. A receiver may name a header `__proto__`, so only own properties are used. */
 function joined(headers: readonly (readonly [name: string, value: string])[]): Record<string, string> {
   const values = new Map<string, string>();
   for (const [name, value] of headers) {
@@ -139,7 +141,7 @@ function joined(headers: readonly (readonly [name: string, value: string])[]): R
   return Object.fromEntries(values);
 }
 
-/** GET /merchant/events/{event_id}: the event and where it went, endpoint by endpoint. */
+/** GET /merchant/events/{event_id}: the event and its routing, endpoint by endpoint. */
 export function getEvent(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const merchantId = merchantOf(response);
@@ -149,7 +151,7 @@ export function getEvent(context: ApiContext): RequestHandler {
     ]);
     if (found === undefined) throw new ApiError('event_not_found', '');
     const { event, routedAt, trace } = found;
-    // Rendered for this merchant: the event itself may hold what only entitled merchants see.
+    // Rendered for this merchant: the event itself may hold fields that only entitled merchants see.
     const senderAccountDetails = merchant?.senderAccountDetails ?? false;
     const rendered =
       event.data === null

@@ -46,7 +46,10 @@ export function getEndpoint(context: ApiContext): RequestHandler {
   };
 }
 
-/** The merchant's endpoint that the path names. Unknown, deleted and another merchant's give the same 404. */
+/**
+ * Returns the merchant's endpoint that the path names. Unknown, deleted and another merchant's endpoints give the same
+ * 404.
+ */
 export async function findEndpoint(
   context: ApiContext,
   request: Request,
@@ -57,7 +60,7 @@ export async function findEndpoint(
   return record;
 }
 
-/** An id of the path, as we write ids: UUIDs are the same in upper case (RFC 9562 §4). */
+/** Returns an id of the path in lower case: UUIDs are the same in upper case (RFC 9562 §4). */
 export function pathId(request: Request, name: string): string {
   return String(request.params[name]).toLowerCase();
 }

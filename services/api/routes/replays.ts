@@ -21,7 +21,7 @@ interface ReplayBody {
   readonly dry_run?: boolean;
 }
 
-/** POST /merchant/webhook-endpoints/{id}/replay: what the endpoint has not got, once more (decisions §1). */
+/** POST /merchant/webhook-endpoints/{id}/replay: sends missed events again (decisions §1). */
 export function startReplay(context: ApiContext, running: RunningKeys): RequestHandler {
   return async (request, response) => {
     const endpoint = await findEndpoint(context, request, response);
@@ -64,7 +64,7 @@ async function create(
   return answer;
 }
 
-/** What comes from now on is not a replay's. */
+/** Returns the scope. It ends now: later events are not part of the replay. */
 function scopeOf(context: ApiContext, endpoint: EndpointRecord, body: ReplayBody): ReplayScope {
   const now = wholeNow(context.clock);
   const since = timeOf('/since', body.since) ?? now;
@@ -97,7 +97,7 @@ export function listReplays(context: ApiContext): RequestHandler {
   };
 }
 
-/** GET /merchant/webhook-endpoints/{id}/replays/{replay_id}: how far it has come. */
+/** GET /merchant/webhook-endpoints/{id}/replays/{replay_id}: the replay's progress. */
 export function getReplay(context: ApiContext): RequestHandler {
   return async (request: Request, response) => {
     const { uuid } = await findEndpoint(context, request, response);

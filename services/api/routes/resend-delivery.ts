@@ -8,15 +8,15 @@ import { publishRequested } from '../requested-task.ts';
 import { findEndpoint, pathId } from './read-endpoints.ts';
 
 /**
- * POST /merchant/webhook-endpoints/{id}/deliveries/{delivery_id}/resend: the same bytes once more, as a new delivery with
- * one attempt (decisions §1).
+ * POST /merchant/webhook-endpoints/{id}/deliveries/{delivery_id}/resend: sends the same bytes again, as a new delivery
+ * with one attempt (decisions §1).
  */
 export function resendDelivery(context: ApiContext, running: RunningKeys): RequestHandler {
   return async (request, response) => {
     const endpoint = await findEndpoint(context, request, response);
     const deliveryId = pathId(request, 'delivery_id');
     const key = request.get('idempotency-key');
-    // From the key, if there is one: a repeat after a crash before the answer was stored is the same delivery.
+    // From the key, if there is one: a repeat after a crash, before the response was stored, is the same delivery.
     const asked = key === undefined ? response.locals.requestId : `${response.locals.keyId}:${key}`;
     await idempotently(context, running, { request, response, replayWaits: false }, async (remember) => {
       const answer = await resend(context, endpoint, deliveryId, asked);
@@ -41,7 +41,7 @@ async function resend(
   requireActive(endpoint);
   if (source.body === null) throw new ApiError('delivery_body_removed', '');
   const { eventId, entityId, type, subType, apiVersion, occurredAt, body } = source;
-  // The source's id is in it: two deliveries of one event may be sent again under one key of a careless client.
+  // Includes the source's id: a careless client may resend two deliveries of one event under one key.
   const newId = requestedDeliveryId(`${asked}/${deliveryId}`, eventId, endpointId);
   if ((await log.delivery(merchantId, endpointId, newId)) === undefined) {
     const ids = { deliveryId: newId, eventId, merchantId, endpointId, entityId };
@@ -55,7 +55,7 @@ async function resend(
   };
 }
 
-/** Nothing is sent to an endpoint that is not active: the attempt would be cancelled at once. */
+/** Refuses an endpoint that is not active: the attempt would be cancelled at once. */
 export function requireActive({ status }: Pick<EndpointRecord, 'status'>): void {
   if (status !== 'active') throw new ApiError('endpoint_not_active', `It is ${status}.`);
 }

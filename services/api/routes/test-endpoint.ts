@@ -23,7 +23,7 @@ interface TestBody {
   readonly corporate_uuid?: string;
 }
 
-/** Stands before everything that reads the request: in production there is nothing to say about it. */
+/** Refuses the operation in production, before anything reads the request. */
 export function refuseInProduction(context: Pick<ApiContext, 'environment'>): RequestHandler {
   return (_request, _response, next) => {
     if (context.environment !== 'production') return next();
@@ -40,7 +40,7 @@ export function testEndpoint(context: ApiContext): RequestHandler {
     const event = sampleOf(context, endpoint, body);
     const merchant = await context.store.merchants.get(endpoint.merchantId);
     const asked = deliveryOf({ endpoint, merchant, event }, response.locals.requestId);
-    // Look from before the publish on: the attempt may be over at once.
+    // Starts waiting before the publish: the attempt may end at once.
     const wait = waitFor(context, request, response, asked.deliveryId);
     await publishRequested(context, asked);
     const ids = { delivery_uuid: asked.deliveryId, event_uuid: event.eventId };
@@ -53,7 +53,7 @@ export function testEndpoint(context: ApiContext): RequestHandler {
   };
 }
 
-/** Type, subType and entity must fit together, and the endpoint's version must have them. */
+/** Checks that type, subType and entity fit together, and that the endpoint's version has them. */
 function checkCombination({ type, subType, user_uuid }: TestBody, version: ApiVersion): void {
   if (!SUB_TYPES[type].includes(subType)) {
     const errors = [
@@ -81,7 +81,7 @@ function checkCombination({ type, subType, user_uuid }: TestBody, version: ApiVe
   }
 }
 
-/** A realistic event, the same for the same event uuid. */
+/** Returns a realistic event, the same for the same event uuid. */
 function sampleOf(context: ApiContext, endpoint: EndpointRecord, body: TestBody): DomainEvent {
   const eventId = context.random.uuid();
   return sampleEvent({
@@ -127,7 +127,7 @@ function deliveryOf(
   };
 }
 
-/** `Prefer: wait=15` (RFC 7240 §4.3): starts waiting for the attempt, or undefined when nobody asked to. */
+/** Starts waiting for the attempt when `Prefer: wait=15` (RFC 7240 §4.3) asks for it; otherwise returns undefined. */
 function waitFor(context: ApiContext, request: Request, response: Response, deliveryId: string) {
   const asked = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})"?(?:$|[,;\s])/i.exec(request.get('prefer') ?? '')?.[1];
   const seconds = Math.min(Number(asked ?? 0), context.limits.testWaitSecondsMax);
@@ -140,7 +140,7 @@ function waitFor(context: ApiContext, request: Request, response: Response, deli
   });
   const signal = AbortSignal.any([over.signal, context.stopping]);
   const attempted = context.store.log.waitForAttempt(deliveryId, signal);
-  // Awaited only after the publish; if that fails, nobody asks for this one's reason.
+  // Awaited only after the publish; if that fails, this rejection is of no interest.
   attempted.catch(() => undefined);
   return { seconds, attempted };
 }
@@ -159,7 +159,7 @@ async function resultOf(context: ApiContext, asked: RequestedDelivery) {
   };
 }
 
-/** What a test may do and a real event may not. */
+/** Returns warnings about differences between a test and a real event. */
 function warningsFor(endpoint: EndpointRecord, type: EventType, merchant: Merchant | undefined) {
   const warnings: { readonly code: string; readonly detail: string }[] = [];
   if (endpoint.status !== 'active') {
