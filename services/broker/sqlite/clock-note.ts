@@ -4,8 +4,8 @@ import type { CommitQueue } from './commit-queue.ts';
 const LOOK_MS = 1_000;
 
 /**
- * Every commit notes by how much the system's time was set since the start (see `moveDueTimes`). This makes a commit when
- * that has changed and nothing else is written. Returns a function that ends it.
+ * Makes a commit when the system's time was set and nothing else is written: every commit records by how much it was
+ * set since the start (see `moveDueTimes`). Returns a function that stops it.
  */
 export function noteClockChanges(clock: Clock, queue: CommitQueue): () => void {
   let cancel = () => {};

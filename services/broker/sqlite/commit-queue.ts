@@ -4,12 +4,12 @@ import type { EngineThread } from './engine-thread.ts';
 import { Part, SpareBuffers } from './part.ts';
 import type { CommitReply, FailReply, PartMessage, Reply } from './wire.ts';
 
-/** Published and not yet durable, at most: a publisher that is faster than the disk is told so. */
+/** The most bytes published but not yet durable: a publisher that is faster than the disk is refused. */
 const OFFERED_BYTES_MAX = 64 * 1024 * 1024;
 const RETRY_PAUSE_MS = 250;
 const RETRY_PAUSE_MS_MAX = 5_000;
 
-/** Something that waits until what was gathered for it is durable. */
+/** Settled work that is notified when it is durable. */
 export interface Settled {
   durable(): void;
 }
@@ -28,12 +28,10 @@ interface Running {
 }
 
 /**
- * Group commit by natural batching: what comes in while a commit runs is gathered and goes into the next, which
- * starts at the end of the event loop's turn in which the one before is done. There is no waiting window, so an idle
- * system is fast.
- *
- * A commit has two halves. `kept` are settlements: work that was done, tried until it is durable. `offered` is what
- * publishers wait for: they get a rejection when the commit fails, and may offer it again.
+ * Group commit by natural batching: writes that arrive while a commit runs are gathered and go into the next, which
+ * starts at the end of the event loop's turn in which the previous one is done. There is no waiting window, so an idle
+ * system is fast. A commit has two halves. `kept` are settlements: finished work, retried until it is durable.
+ * `offered` are publications: publishers get a rejection when the commit fails, and may publish again.
  */
 export class CommitQueue {
   readonly #thread: EngineThread;
@@ -60,7 +58,7 @@ export class CommitQueue {
     /** The data file, for the log. */
     readonly file: string;
     readonly log: Logger | undefined;
-    /** Called before anyone is told that it is durable. */
+    /** Called before anyone is notified that it is durable. */
     readonly committed: (kept: Part, offered: Part, at: number, reply: CommitReply) => void;
     readonly fatal: (error: Error) => void;
   }) {
@@ -74,17 +72,17 @@ export class CommitQueue {
     this.#offered = new Part(this.#spare);
   }
 
-  /** Commits go through. */
+  /** Whether commits succeed. */
   get reachable(): boolean {
     return this.#pauseMs === 0 && this.#dead === null;
   }
 
-  /** How long the commit on its way has been running, milliseconds. */
+  /** How long the current commit has been running, milliseconds. */
   get waitingMs(): number {
     return this.#running ? Math.max(0, this.#clock.now() - this.#running.at) : 0;
   }
 
-  /** A commit is on its way. */
+  /** Whether a commit is running. */
   get busy(): boolean {
     return this.#running !== null;
   }
@@ -94,13 +92,16 @@ export class CommitQueue {
     return this.#kept;
   }
 
-  /** What was written into `kept` is complete; `settled.durable` is called once it is. */
+  /** Marks the settlement in `kept` as complete; `settled.durable` is called once it is durable. */
   settled(settled: Settled): void {
     this.#settled.push(settled);
     this.#schedule();
   }
 
-  /** Resolves when what `write` put down is durable. Rejects when the commit failed, or when too much is waiting. */
+  /**
+   * Resolves when everything that `write` wrote is durable. Rejects when the commit failed, or when too much is
+   * waiting.
+   */
   publish(write: (part: Part) => void): Promise<CommitReply> {
     return new Promise((resolve, reject) => {
       if (this.#dead) return reject(this.#dead);
@@ -121,7 +122,7 @@ export class CommitQueue {
     return new Promise((resolve) => this.#idle.push(resolve));
   }
 
-  /** Nothing can be written any more. Publishers are told; settlements are not acknowledged. */
+  /** Ends the queue: nothing can be written any more. Publishers get the error; settlements are not acknowledged. */
   end(error: Error): void {
     if (this.#dead) return;
     this.#dead = error;
@@ -132,8 +133,8 @@ export class CommitQueue {
   }
 
   /**
-   * At the end of this turn of the event loop, so that what a turn hands in is committed together: a commit has a fixed
-   * cost in two threads and on the disk. An idle loop's turn ends at once.
+   * Starts at the end of this turn of the event loop, so that all writes of a turn are committed together: a commit has
+   * a fixed cost in two threads and on the disk. An idle loop's turn ends at once.
    */
   #schedule(): void {
     if (this.#scheduled || this.#running || this.#dead) return;
@@ -207,7 +208,7 @@ export class CommitQueue {
     this.#offered = new Part(this.#spare);
     this.#pauseMs = Math.min(Math.max(this.#pauseMs * 2, RETRY_PAUSE_MS), RETRY_PAUSE_MS_MAX);
     const empty = new Part(this.#spare);
-    // Something small is written along, so that an empty commit cannot pass for a disk that takes writes again.
+    // A small write is included, so that an empty commit does not count as proof that the disk accepts writes again.
     empty.probe(this.#clock.now());
     const again: Running = { ...running, offered: empty, publishers: [] };
     this.#running = again;

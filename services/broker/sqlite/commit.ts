@@ -14,14 +14,16 @@ import {
   STREAMS,
 } from './wire.ts';
 
-/** A commit writes whole pages: those of the rows' tables, of positions and of recent events, however little is in it. */
+/**
+ * The fewest pages of a commit: those of the rows' tables, of positions and of recent events, however little it holds.
+ */
 const PAGES_PER_COMMIT = 6;
 
 type Commit = Extract<Request, { kind: 'commit' }>;
 
 /**
- * Writes commits: both parts of one in a single transaction. Runs in the thread that owns the file.
- * Positions and ids are given out here, in the transaction: a commit that fails leaves no hole.
+ * Writes commits: both parts of one in a single transaction. Runs in the thread that owns the file. Positions and ids
+ * are assigned here, in the transaction: a failed commit leaves no gap.
  */
 export class Committer {
   readonly #db: Database.Database;
@@ -34,7 +36,7 @@ export class Committer {
   /** The next position per stream and the next id of a delayed task, as of the last commit. */
   #next: number[];
   #delayedNext: number;
-  /** As the file has it: see `moveDueTimes`. */
+  /** As stored in the file: see `moveDueTimes`. */
   #setBy = 0;
   /** Bytes written since the last checkpoint, about. */
   bytesInWal = 0;
@@ -54,7 +56,7 @@ export class Committer {
     this.#delayedNext = next.get(STREAMS.length) ?? 0;
   }
 
-  /** Applies a commit. Throws SqliteError when it could not; nothing of it is kept then. */
+  /** Applies a commit. Throws SqliteError when it fails; then nothing of it is kept. */
   commit(request: Commit): Omit<CommitReply, 'spare'> {
     const work = new Work(this.#next.slice(), this.#delayedNext, request.at);
     this.#statements.begin.run();
@@ -108,7 +110,7 @@ export class Committer {
     this.#operations(part, work);
   }
 
-  /** Recognises events that came before. Answers how many did not. The known ones stay in the row, marked as done. */
+  /** Recognises repeated events. Returns how many are new. The repeated ones stay in the row, marked as done. */
   #recordSeen(part: PartMessage, buffer: ArrayBuffer, offset: number, count: number, work: Work): number {
     const bytes = Buffer.from(buffer);
     const known: number[] = [];
@@ -205,7 +207,7 @@ export class Committer {
   }
 }
 
-/** What one commit gives out and finds. */
+/** The assigned numbers and the findings of one commit. */
 class Work {
   readonly next: number[];
   delayedNext: number;

@@ -8,7 +8,10 @@ import type { Part } from './part.ts';
 import type { StoredDelayed } from './wire.ts';
 import { type FileFeed, FileItem } from './work.ts';
 
-/** In memory: the next tasks due, at most twice this many, and about this many bytes. The rest stays in the file. */
+/**
+ * Limits of the memory: the next tasks due, at most twice this many, and about this many bytes. The rest stays in the
+ * file.
+ */
 const WINDOW_TASKS = 1_000;
 const WINDOW_BYTES = 16 * 1024 * 1024;
 
@@ -31,7 +34,7 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
   readonly #decoderOf: (schema: number) => RecordDecoder<DeliveryTask>;
   readonly #failed: (error: Error) => void;
   readonly #heap = new DueHeap<Entry>();
-  /** Ids in memory, waiting or handed over: a read may meet them in the file again. */
+  /** Ids in memory, waiting or handed over: a read may find them in the file again. */
   readonly #held = new Set<number>();
   readonly #parked = new ParkedIds();
   #bytes = 0;
@@ -60,12 +63,12 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
     this.#readAhead();
   }
 
-  /** Takes a task that was committed. */
+  /** Adds a task that was committed. */
   committed(id: number, task: DeliveryTask, bytes: number): void {
     this.pending += 1;
     if (task.hop > 0) this.#parked.add(task.endpointId, id);
     const entry: Entry = { due: task.dueAt, id, task, bytes };
-    // Beyond the horizon it stays in the file until its time comes near.
+    // Beyond the horizon it stays in the file until it is nearly due.
     if (!isBefore(entry, this.#horizon)) return;
     this.#hold(entry);
     if (this.#heap.size > 2 * WINDOW_TASKS || (this.#bytes > 2 * WINDOW_BYTES && this.#heap.size > 1))
@@ -96,7 +99,9 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
     this.pending -= 1;
   }
 
-  /** Makes parked tasks of an endpoint due now; see the port. The file keeps their time: after a crash it holds again. */
+  /**
+   * Makes parked tasks of an endpoint due now; see the port. The file keeps their time: after a crash it applies again.
+   */
   async wake(endpointId: string, most: number): Promise<number> {
     const ids = this.#parked.take(endpointId, most);
     const away = ids.filter((id) => !this.#held.has(id));
@@ -106,7 +111,7 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
         taskClass: this.#taskClass,
         ids: away,
       });
-      // One of them may have been read ahead meanwhile: then it is held.
+      // One of them may have been read ahead meanwhile: then it is already in memory.
       if (reply.kind === 'delayed') for (const row of reply.rows) this.#load(row);
       // The read failed: keep the ids for the next call.
       else for (const id of away) this.#parked.add(endpointId, id);
@@ -118,7 +123,7 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
     return woken.length;
   }
 
-  /** When the soonest task that waits is due; undefined = none is in memory. */
+  /** When the soonest waiting task is due; undefined = none is in memory. */
   get nextDue(): number | undefined {
     return this.#heap.top?.due;
   }
@@ -135,7 +140,7 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
     this.#bytes += entry.bytes;
   }
 
-  /** Lets go of the latest ones: they are in the file, and are read again when their time comes near. */
+  /** Drops the latest ones from memory: they are in the file, and are read again when they are nearly due. */
   #trim(): void {
     const half = Math.max(1, Math.min(WINDOW_TASKS, this.#heap.size >> 1));
     const dropped = this.#heap.trim(half);
@@ -147,7 +152,7 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
     if (first && isBefore(first, this.#horizon)) this.#horizon = { due: first.due, id: first.id };
   }
 
-  /** One timer, for the soonest. */
+  /** Sets the one timer, for the soonest. */
   #arm(): void {
     const due = this.#heap.top?.due;
     if (due === undefined || (this.#timer && this.#timer.due <= due)) return;
@@ -174,7 +179,7 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
     this.#thread.send(request, [], (reply) => {
       this.#reading = false;
       if (reply.kind === 'unreadable') this.#failed(new Error(reply.message));
-      // A trim while the read was on its way moved the horizon down: what was read may have a gap before it.
+      // A trim during the read has lowered the horizon: there may be a gap before the tasks that were read.
       else if (reply.kind === 'delayed' && isBefore(this.#horizon, { due, id })) this.#readAhead();
       else if (reply.kind === 'delayed') this.#loaded(reply.rows, reply.more);
     });
@@ -194,7 +199,7 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
     const bytes = Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength);
     try {
       const task = this.#decoderOf(schema).decode(bytes, 0);
-      // The file's due time was moved when the file was opened after the system's time had been set.
+      // The file's due time was corrected when the file was opened after the system's time had been set.
       const moved = task.dueAt === due ? task : { ...task, dueAt: due };
       this.#hold({ id, due, task: moved, bytes: bytes.length });
     } catch (error) {

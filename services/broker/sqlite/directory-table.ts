@@ -7,11 +7,11 @@ const READ_LIMIT = 1_000;
 
 interface Following {
   readonly apply: (change: DirectoryChange) => void;
-  /** While the table is read: what is committed meanwhile, to be applied after it. */
+  /** Changes committed while the table is read, to be applied after it; null once it was read. */
   early: DirectoryChange[] | null;
 }
 
-/** Lets followers have the whole directory and then every change, in order. */
+/** Gives followers the whole directory and then every change, in order. */
 export class DirectoryTable {
   readonly #thread: EngineThread;
   readonly #decoderOf: (schema: number) => RecordDecoder<DirectoryChange>;
@@ -22,7 +22,7 @@ export class DirectoryTable {
     this.#decoderOf = decoderOf;
   }
 
-  /** Takes changes that were committed and newer than what was known. */
+  /** Passes on changes that were committed and are newer than the known ones. */
   committed(changes: readonly DirectoryChange[]): void {
     for (const change of changes) {
       for (const follower of this.#followers) {
@@ -49,7 +49,7 @@ export class DirectoryTable {
       await stop();
       throw error;
     }
-    // Whatever is committed is applied in the same turn: the table cannot be behind.
+    // Every commit is applied in the same turn: the table cannot be behind.
     return { stalenessMs: () => 0, close: stop };
   }
 

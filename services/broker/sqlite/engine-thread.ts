@@ -28,12 +28,12 @@ interface Waiting {
   readonly gone: (error: Error) => void;
 }
 
-/** The main thread's end of the thread that owns the data file. Every request gets one answer, in order. */
+/** The main thread's end of the thread that owns the data file. Every request gets one reply, in order. */
 export class EngineThread {
   readonly #worker: Worker;
   readonly #waiting: Waiting[] = [];
   #gone: Error | null = null;
-  /** Called once when the thread ends without having been told to. */
+  /** Called once when the thread ends without having been asked to. */
   onGone: (error: Error) => void = () => {};
 
   private constructor(worker: Worker) {
@@ -58,8 +58,8 @@ export class EngineThread {
   }
 
   /**
-   * Sends a request; `transfer` changes hands. `answer` is called in the order of the requests, before anything else
-   * the thread sent later is looked at; not at all when the thread is gone.
+   * Sends a request; the buffers in `transfer` are transferred. `answer` is called with the reply, in the order of the
+   * requests, before any later message of the thread is read; it is not called when the thread has ended.
    */
   send(
     request: Request,
@@ -75,7 +75,7 @@ export class EngineThread {
     this.#worker.postMessage(request, transfer);
   }
 
-  /** Rejects when the thread is gone or could not read. */
+  /** Rejects when the thread has ended or could not read. */
   read(request: Read): Promise<Reply> {
     return new Promise((resolve, reject) => {
       const answer = (reply: Reply) =>

@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { EngineThread } from './engine-thread.ts';
 
-/** Event ids are forgotten in small steps, so that no commit waits long for one; after a whole round, a pause. */
+/** The pause after a whole round. Event ids are deleted in small steps, so that no commit waits long for one. */
 const FORGET_PAUSE_MS = 1_000;
 const FORGET_ROUND_PAUSE_MS = 60 * 60 * 1000;
 const FORGET_STEP = 1_000;
@@ -15,7 +15,7 @@ export interface ForgettingOptions {
   readonly retentionMs: number;
 }
 
-/** Forgets old event ids a little at a time, when no commit is on its way. */
+/** Deletes old event ids a few at a time, while no commit is running. */
 export class Forgetting {
   readonly #options: ForgettingOptions;
   #cancel: () => void = () => {};

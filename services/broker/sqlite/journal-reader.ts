@@ -19,10 +19,10 @@ interface Options {
 
 type Handler = (batch: JournalBatch) => Promise<void>;
 
-/** Hands the journal over in batches, one at a time and in order; while the handler works, the next one gathers. */
+/** Hands over the journal in batches, one at a time and in order; while the handler works, the next one gathers. */
 export class JournalReader implements JournalSource {
   readonly #options: Options;
-  /** Handed over and not taken: comes again before anything else. */
+  /** A batch that was handed over but not accepted: comes again before anything else. */
   held: JournalBatch | null = null;
   failures = 0;
   failingSince = 0;
@@ -96,7 +96,7 @@ class JournalConsumer implements Consumer {
   wake(): void {
     this.#working ??= this.#work().finally(() => {
       this.#working = null;
-      // Something may have come, or resume() been called, while the loop was on its way out.
+      // Entries may have arrived, or resume() been called, while the loop was ending.
       const more = this.#reader.held !== null || this.#options.log.oldestAt !== undefined;
       if (more && !this.#paused && !this.#stop) this.wake();
     });
@@ -116,7 +116,7 @@ class JournalConsumer implements Consumer {
       }
       if (this.#abandoned) return;
       this.#taken(batch);
-      // What the rest of this turn of the event loop brings goes into the next batch: fewer, larger transactions.
+      // Entries of the rest of this turn of the event loop join the next batch: fewer, larger transactions.
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -129,8 +129,8 @@ class JournalConsumer implements Consumer {
   }
 
   /**
-   * The store has the batch. Its rows go with the next commit, whatever that is for: if a crash comes first, the store
-   * says how far it has come.
+   * The store has the batch. Its rows are deleted with the next commit, whatever that is for: after a crash before
+   * that, the store returns its position.
    */
   #taken(batch: JournalBatch): void {
     this.#reader.held = null;

@@ -4,23 +4,23 @@ import type { Part } from './part.ts';
 import { STREAMS, type StoredRow } from './wire.ts';
 import { type FileFeed, FileItem } from './work.ts';
 
-/** Read ahead and kept for handing over, per stream: at most this many records and about this many bytes. */
+/** Limits of the records read ahead, per stream: at most this many records and about this many bytes. */
 const RECORDS_MAX = 4096;
 const BYTES_MAX = 4 * 1024 * 1024;
 const READ_BYTES = 512 * 1024;
 
-/** A batch row of which not every record is done. Holds its records, or its bytes to decode them from one by one. */
+/** A batch row with unfinished records. Holds its records, or the bytes from which they are decoded one by one. */
 export class LogRow<T> {
   readonly stream: number;
   readonly first: number;
   readonly count: number;
   readonly at: number;
   readonly bytes: number;
-  /** How many are not done. */
+  /** The number of unfinished records. */
   left: number;
-  /** Bit i = record i is done. Made when the first one is. */
+  /** Bit i = record i is done. Created when the first one is. */
   done: Uint8Array | null = null;
-  /** A part that is being gathered will write down what is done. */
+  /** A part being gathered will store the finished records. */
   dirty = false;
   #cursor = 0;
   #records: (T | undefined)[] | null = null;
@@ -59,7 +59,7 @@ export class LogRow<T> {
 
   markDone(index: number): void {
     this.left -= 1;
-    // A row that was one record, or is all done, needs no bits: it goes as a whole.
+    // A row of one record, or with all done, needs no bits: it is deleted as a whole.
     if (this.left === 0) return;
     this.done ??= new Uint8Array((this.count + 7) >> 3);
     this.done[index >> 3] = (this.done[index >> 3] ?? 0) | (1 << (index & 7));
@@ -69,7 +69,7 @@ export class LogRow<T> {
     return this.#cursor >= this.count;
   }
 
-  /** Index of the record that `next` answers. */
+  /** The index of the record that `next` returns. */
   get cursor(): number {
     return this.#cursor;
   }
@@ -78,7 +78,9 @@ export class LogRow<T> {
     this.#cursor = this.count;
   }
 
-  /** The next record, done or not. Throws when it cannot be decoded: the rest of the row cannot be either. */
+  /**
+   * Returns the next record, done or not. Throws when it cannot be decoded: then the rest of the row cannot be either.
+   */
   next(): T {
     const index = this.#cursor;
     if (this.#records) {
@@ -97,8 +99,8 @@ export class LogRow<T> {
 }
 
 /**
- * One append-only stream: hands records over in order, from memory as long as there is room (what was just committed
- * is not read back), from the file otherwise.
+ * One append-only stream: hands records over in order, from memory as long as there is room (committed records are not
+ * read back), otherwise from the file.
  */
 export class LogStream<T> implements FileFeed<T> {
   readonly stream: number;
@@ -121,7 +123,7 @@ export class LogStream<T> implements FileFeed<T> {
     readonly thread: EngineThread;
     readonly decoderOf: (schema: number) => RecordDecoder<T>;
     readonly pending: number;
-    /** Where reading starts, or −1 when the file has nothing. */
+    /** Where reading starts, or −1 when the file is empty. */
     readonly oldest: number;
     readonly failed: (error: Error) => void;
   }) {
@@ -134,7 +136,7 @@ export class LogStream<T> implements FileFeed<T> {
     this.#readAhead();
   }
 
-  /** Takes a batch row that was committed. `known`: records that are done from the start. */
+  /** Adds a batch row that was committed. `known`: records that are done from the start. */
   committed(first: number, at: number, bytes: number, records: T[], known: readonly number[]): void {
     this.pending += records.length - known.length;
     const room = this.#records < RECORDS_MAX && this.#bytes < BYTES_MAX;
@@ -174,12 +176,12 @@ export class LogStream<T> implements FileFeed<T> {
     this.pending -= 1;
   }
 
-  /** Since when the oldest record that is not handed over has been waiting; undefined = there is none. */
+  /** When the oldest record that is not handed over was committed; undefined = there is none. */
   get oldestAt(): number | undefined {
     return this.#headRow()?.at;
   }
 
-  /** A contiguous run of records for a reader that keeps its own position: nothing before `from`, at most `max`. */
+  /** Returns consecutive records for a reader that keeps its own position: none before `from`, at most `max`. */
   takeRun(from: number, max: number): { readonly first: number; readonly records: T[] } | undefined {
     const records: T[] = [];
     let first = -1;
@@ -202,7 +204,7 @@ export class LogStream<T> implements FileFeed<T> {
     return this.#rows[this.#head];
   }
 
-  /** Undefined when it cannot be decoded: the file is damaged then, and the engine ends. */
+  /** Returns undefined for a record that cannot be decoded: then the file is damaged, and the engine ends. */
   #nextOf(row: LogRow<T>): T | undefined {
     let record: T | undefined;
     try {
@@ -217,7 +219,7 @@ export class LogStream<T> implements FileFeed<T> {
     if (row.exhausted) {
       this.#bytes -= row.bytes;
       this.#head += 1;
-      // Moves the list up now and then instead of at every row.
+      // Compacts the list now and then instead of at every row.
       if (this.#head >= 64 || this.#head === this.#rows.length) {
         this.#rows.splice(0, this.#head);
         this.#head = 0;
@@ -243,7 +245,7 @@ export class LogStream<T> implements FileFeed<T> {
       from: this.#readFrom,
       bytesMax: READ_BYTES,
     } as const;
-    // Answered in the order of the commits: what was committed after the read is not in it, and comes by itself.
+    // Replies come in the order of the commits: rows committed after the read are not in it, and arrive separately.
     this.#thread.send(request, [], (reply) => {
       this.#reading = false;
       if (reply.kind === 'rows') this.#loaded(reply.rows, reply.more);

@@ -1,4 +1,4 @@
-/** Ids remembered over all endpoints. Tasks beyond come up when they are due. */
+/** Ids remembered over all endpoints. Further tasks come up when they are due. */
 const IDS_MAX = 1_000_000;
 
 /** The ids of parked tasks by endpoint, the longest parked first: those that wait in memory or in the file. */
@@ -22,7 +22,7 @@ export class ParkedIds {
     if (ids.size === 0) this.#ids.delete(endpointId);
   }
 
-  /** Takes out the first ones, at most so many. */
+  /** Removes and returns the first ones, at most so many. */
   take(endpointId: string, most: number): number[] {
     const taken: number[] = [];
     for (const id of this.#ids.get(endpointId) ?? []) {

@@ -10,15 +10,15 @@ import type { LogRow } from './log-stream.ts';
 import { EVENTS, kindOf, OPERATION, type PartMessage, STREAMS, streamOf } from './wire.ts';
 
 /**
- * A batch row is closed when it has this many bytes: every copy of it, in SQLite and between the threads, then fits in
- * memory that is at hand, and none that the system must clear first.
+ * A batch row is closed at this size: every copy of it, in SQLite and between the threads, then fits in memory that is
+ * already allocated and need not be cleared by the system.
  */
 const ROW_BYTES_MAX = 64 * 1024;
 
 /** Buffers larger than this are not kept. */
 const SPARE_BYTES_MAX = 4 * 1024 * 1024;
 
-/** A batch row on its way to the file, and the records themselves, to be handed over without being read back. */
+/** A batch row sent to the file, with its records, to be handed over without being read back. */
 export interface WrittenRow {
   readonly stream: number;
   readonly offset: number;
@@ -34,7 +34,7 @@ export interface WrittenDelayed {
   readonly bytes: number;
 }
 
-/** Buffers that came back from the thread, to be written into again. */
+/** Buffers returned by the thread, to be reused. */
 export class SpareBuffers {
   readonly #spare: ArrayBuffer[] = [];
 
@@ -42,7 +42,7 @@ export class SpareBuffers {
     return this.#spare.pop();
   }
 
-  /** Keeps a few, and none that one big burst made. */
+  /** Keeps a few, but none that one big burst created. */
   give(buffers: readonly ArrayBuffer[]): void {
     for (const buffer of buffers) {
       if (this.#spare.length < 16 && buffer.byteLength <= SPARE_BYTES_MAX) this.#spare.push(buffer);
@@ -76,12 +76,12 @@ export class Part {
     return this.#bytes + this.#operations.length;
   }
 
-  /** How many events that are to be checked for repeats were appended. */
+  /** The number of appended events that are to be checked for repeats. */
   get checkedEvents(): number {
     return this.#eventEnds.length;
   }
 
-  /** Appends a record to a stream. Throws when it does not fit its schema; nothing is appended then. */
+  /** Appends a record to a stream. Throws when it does not fit its schema; then nothing is appended. */
   append(stream: number, record: unknown, checked = false): void {
     const writer = this.#streams[stream] ?? new ByteWriter(this.#spare.take());
     this.#streams[stream] = writer;
@@ -99,7 +99,7 @@ export class Part {
     if (stream === EVENTS && checked) this.#eventEnds.push(writer.length);
   }
 
-  /** Appends a task where it belongs: to its stream of first attempts, or to the delayed ones. */
+  /** Appends a task to its stream of first attempts, or to the delayed ones. */
   appendTask(task: DeliveryTask, now: number): void {
     if (task.dueAt > now) this.delay(task);
     else this.append(streamOf(taskClass(task)), task);
@@ -120,7 +120,7 @@ export class Part {
     this.#operations.f64(id);
   }
 
-  /** Remembers that a record of the row is done. What is done by the time the part is sealed goes with it. */
+  /** Marks a record of the row as done. All records done by the time the part is sealed are stored with it. */
   rowDone(row: LogRow<unknown>): void {
     if (row.dirty) return;
     row.dirty = true;
@@ -168,7 +168,7 @@ export class Part {
     this.#operations.f64(at);
   }
 
-  /** The part as it is sent. It must not be written to any more. */
+  /** Returns the part in the form in which it is sent. It must not be written to any more. */
   seal(): PartMessage {
     for (const row of this.#dirty) this.#writeDone(row);
     const rows = this.rows.flatMap((row) => [
@@ -197,7 +197,7 @@ export class Part {
     this.#operations.bytes(row.done);
   }
 
-  /** A length, then the record. When it does not fit its schema, its whole operation is taken back. */
+  /** Writes a length, then the record. When it does not fit its schema, its whole operation is undone. */
   #record<T>(codec: RecordCodec<T>, record: T): void {
     const at = this.#operations.length;
     this.#operations.u32(0);

@@ -24,7 +24,7 @@ export class Reader {
     this.#statements = prepare(db);
   }
 
-  /** Batch rows of a stream from a position on, one at least, then as many as fit in `bytesMax`. */
+  /** Returns batch rows of a stream from a position on: at least one, then as many as fit in `bytesMax`. */
   rows({ stream, from, bytesMax }: Of<'readRows'>): Reply {
     const rows: StoredRow[] = [];
     let bytes = 0;
@@ -42,7 +42,7 @@ export class Reader {
     return { kind: 'rows', stream, rows, more };
   }
 
-  /** Delayed tasks of a class from (due, id) on, soonest first. */
+  /** Returns delayed tasks of a class from (due, id) on, soonest first. */
   delayed({ taskClass, due, id, limit, bytesMax }: Of<'readDelayed'>): Reply {
     const rows: StoredDelayed[] = [];
     let bytes = 0;
@@ -58,7 +58,7 @@ export class Reader {
     return { kind: 'delayed', taskClass, rows, more };
   }
 
-  /** Delayed tasks by their ids; those that are done are left out. */
+  /** Returns delayed tasks by their ids, without those that are done. */
   delayedIds({ taskClass, ids }: Of<'readDelayedIds'>): Reply {
     const rows = ids.flatMap((id) => this.#statements.delayedId.get(id) ?? []);
     return { kind: 'delayed', taskClass, rows, more: false };
@@ -79,7 +79,7 @@ export class Reader {
     return { kind: 'records', records, more: false };
   }
 
-  /** Forgets event ids seen before a time, looking at `limit` of them per call; `more` until the table was walked. */
+  /** Forgets event ids seen before a time, examining `limit` of them per call; `more` until the table was walked. */
   forgetEvents({ before, limit }: Of<'forgetEvents'>): Reply {
     const { seenRange, seenForget } = this.#statements;
     const last = seenRange.all(this.#forgetFrom, limit).at(-1);
@@ -88,7 +88,7 @@ export class Reader {
     return { kind: 'forgotten', more: last !== undefined };
   }
 
-  /** What is waiting in the file, for the first look at it. */
+  /** Returns the counts of waiting records, when the file is opened. */
   waiting(): Pick<Opened, 'pending' | 'oldest' | 'delayed'> {
     const done = this.#db.prepare<[number], Buffer>('SELECT bits FROM log_done WHERE stream = ?').pluck();
     const pending = STREAMS.map((stream, index) => {

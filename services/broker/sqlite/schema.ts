@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { createPrivately } from '../../runtime/private-files.ts';
 import { RECORD_KINDS, STREAMS } from './wire.ts';
 
-/** Grows when the tables change; a newer file is refused, not guessed at. */
+/** Grows when the tables change; a file of a newer version is refused. */
 const FORMAT = 1;
 
 const TABLES = `
@@ -35,29 +35,29 @@ const TABLES = `
   );
 `;
 
-/** One row per commit and stream, not per record: a record costs next to nothing. */
+/** One row per commit and stream rather than per record, so that a record costs very little. */
 const logTable = (stream: string) => `
   CREATE TABLE IF NOT EXISTS log_${stream}(
     first INTEGER PRIMARY KEY, count INTEGER NOT NULL, at REAL NOT NULL, schema INTEGER NOT NULL, blob BLOB NOT NULL
   );`;
 
-/** A commit of many records was cheaper than with 4 KiB; with 16 KiB, one of few would write much for little. */
+/** A commit of many records was cheaper than with 4 KiB; with 16 KiB, one of few records would write too much. */
 export const PAGE_BYTES = 8192;
-/** The page cache: the pages that the streams reuse all the time stay in it. */
+/** The page cache: large enough for the pages that the streams reuse all the time. */
 const CACHE_KIBIBYTES = 16 * 1024;
-/** A WAL that grew beyond this in a burst is cut back when it starts over. */
+/** A WAL that grew beyond this in a burst is truncated when it starts over. */
 const WAL_KEPT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Opens the data file, making it when it is new. Throws one line for an operator when it is damaged, no data file of
- * ours, or written by a newer version.
+ * Opens the data file, creating it if necessary. Throws one line for an operator when it is damaged, not one of our
+ * data files, or written by a newer version.
  */
 export function openDatabase(file: string): Database.Database {
   let db: Database.Database | undefined;
   try {
     createPrivately(file);
     db = new Database(file, { timeout: 0 });
-    // Takes effect in a new file only.
+    // Has an effect in a new file only.
     db.pragma(`page_size = ${PAGE_BYTES}`);
     db.pragma('journal_mode = WAL');
     assertDurable(db, file);
@@ -80,7 +80,10 @@ export function openDatabase(file: string): Database.Database {
   }
 }
 
-/** A connection to a WAL file runs with synchronous=NORMAL unless told, and would lose commits in a power cut. */
+/**
+ * Checks durability: a connection to a WAL file runs with synchronous=NORMAL by default, and would lose commits in a
+ * power cut.
+ */
 function assertDurable(db: Database.Database, file: string): void {
   db.pragma('synchronous = FULL');
   const FULL = 2;
@@ -101,12 +104,12 @@ function explained(error: unknown, file: string): unknown {
   return new Error(`${file} cannot be opened (${error.code}: ${error.message})`);
 }
 
-/** The file's content cannot be trusted any more. */
+/** Returns whether the file's content can no longer be trusted. */
 export function isDamage(code: string): boolean {
   return code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB';
 }
 
-/** Makes today's writer schemas known to the file. Answers their ids by record kind, and all that are known. */
+/** Registers the current writer schemas in the file. Returns their ids by record kind, and all that are known. */
 export function writerSchemas(
   db: Database.Database,
   today: readonly { readonly record: string; readonly schema: string }[],
@@ -128,15 +131,15 @@ export function writerSchemas(
   return { ids, all };
 }
 
-/** The file's own name, made when it is new: positions count within one incarnation of it. */
+/** Returns the file's own name, stored when it is new: positions count within one incarnation of it. */
 export function instanceOf(db: Database.Database, fresh: string): string {
   db.prepare("INSERT INTO meta(key, value) VALUES ('instance', ?) ON CONFLICT DO NOTHING").run(fresh);
   return db.prepare<[], string>("SELECT value FROM meta WHERE key = 'instance'").pluck().get() ?? fresh;
 }
 
 /**
- * Translates the due times of delayed tasks to the system's time. A process writes them by its own clock, which does not
- * follow when the system's time is set, and notes beside them by how much that was set; the next process starts with a
+ * Corrects the due times of delayed tasks to the system's time. A process writes them by its own clock, which does not
+ * follow changes of the system's time, and stores beside them by how much that was set; the next process starts with a
  * clock that agrees with the system's time.
  */
 export function moveDueTimes(db: Database.Database): void {

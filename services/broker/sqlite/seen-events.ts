@@ -6,9 +6,9 @@ const ID_BYTES = 16;
 const ENTRY_BYTES = ID_BYTES + 8;
 const UUID_TEXT_LENGTH = 36;
 const BUCKETS = 256;
-/** Random in UUIDs of versions 4 and 7 alike; the bytes before it hold the time, the version, the variant. */
+/** A byte that is random in UUIDs of versions 4 and 7; those before it hold the time, the version and the variant. */
 const RANDOM_BYTE = 9;
-/** Ids that are not in the table yet, about: enough that those of one bucket lie close together in it. */
+/** About the number of ids that are not in the table yet: enough that those of one bucket are close together in it. */
 const RECENT_MAX = 32_768;
 
 export const FRESH = 0;
@@ -16,15 +16,15 @@ export const SAME = 1;
 export const OTHER = 2;
 
 /**
- * Knows which events came before. Ids are random: each put into the table by itself would write a page of it. So they
- * are kept in memory first, and in the file as one row of `seen_recent` per commit; from there they move to the
- * table bucket by bucket (by their first byte), many to a page, a few with every commit.
+ * Recognises repeated events. Ids are random: inserting each into the table by itself would write a page of it. So they
+ * are kept in memory first, and in the file as one row of `seen_recent` per commit; from there they move to the table
+ * bucket by bucket (by their first byte), many to a page, a few with every commit.
  */
 export class SeenEvents {
   readonly #statements: ReturnType<typeof prepare>;
   readonly #buckets = Array.from({ length: BUCKETS }, () => new Map<string, number>());
   readonly #key = Buffer.alloc(ID_BYTES);
-  /** The ids of this commit, as they will be saved. */
+  /** The ids of this commit, in their stored form. */
   #fresh = Buffer.alloc(64 * ENTRY_BYTES);
   #freshCount = 0;
   #recent = 0;
@@ -39,7 +39,7 @@ export class SeenEvents {
     this.#load();
   }
 
-  /** A commit failed: what was remembered for it is not in the file. Looks again before the next check. */
+  /** A commit failed, so its ids are not in the file. They are read again before the next check. */
   rolledBack(): void {
     this.#loaded = false;
   }
@@ -62,12 +62,12 @@ export class SeenEvents {
     this.#loaded = true;
   }
 
-  /** Looks an event up by its record, and remembers it when it is FRESH. */
+  /** Looks up an event by its record, and remembers it when it is FRESH. */
   check(record: Buffer): typeof FRESH | typeof SAME | typeof OTHER {
     if (!this.#loaded) this.#load();
     this.#readKey(record);
     const key = this.#key.toString('latin1');
-    // 48 bits: an accident in 10^14 would take a changed event for a repeated one, and drop the change.
+    // 48 bits: with a probability of 10^-14 a changed event would count as repeated, and the change would be dropped.
     const content = Number.parseInt(hash('sha256', record, 'hex').slice(0, 12), 16);
     const bucket = this.#bucket(this.#key[0] ?? 0);
     const known = bucket.get(key) ?? (this.#tableEmpty ? undefined : this.#statements.find.get(this.#key));
@@ -78,7 +78,7 @@ export class SeenEvents {
     return FRESH;
   }
 
-  /** Writes down what was remembered since the last call, and moves about as much on to the table. */
+  /** Stores the ids remembered since the last call, and moves about as many on to the table. */
   save(at: number): void {
     if (this.#freshCount === 0) return;
     this.#statements.recentInsert.run(this.#fresh.subarray(0, this.#freshCount * ENTRY_BYTES));
@@ -117,7 +117,10 @@ export class SeenEvents {
     this.#freshCount += 1;
   }
 
-  /** The event id is the record's first field: a length, then text. A UUID is its own key, anything else is hashed. */
+  /**
+   * Reads the key. The event id is the record's first field: a length, then text. A UUID is its own key; others are
+   * hashed.
+   */
   #readKey(record: Buffer): void {
     // Avro writes a length as a zigzag varint: 36 is the single byte 72.
     if (record[0] === UUID_TEXT_LENGTH * 2 && this.#readUuid(record)) return;
@@ -144,7 +147,7 @@ export class SeenEvents {
         return false;
       }
       if (digits === 2 * ID_BYTES) return false;
-      // Turned so that a byte that is random in every version of UUID comes first and spreads them over the buckets.
+      // Rotated so that a byte that is random in every version of UUID comes first and spreads them over the buckets.
       const byte = ((digits >> 1) + ID_BYTES - RANDOM_BYTE) % ID_BYTES;
       this.#key[byte] = digits & 1 ? (this.#key[byte] ?? 0) | digit : digit << 4;
       digits += 1;

@@ -6,7 +6,7 @@ import type { ReceivedEvent, RouterResult, Settlement } from '../broker.ts';
 import type { Part } from './part.ts';
 import { JOURNAL } from './wire.ts';
 
-/** Writes what the router made of an event. */
+/** Writes the router's result for an event. */
 export function settleEvent(result: RouterResult, part: Part, now: number): void {
   switch (result.kind) {
     case 'routed':
@@ -21,7 +21,7 @@ export function settleEvent(result: RouterResult, part: Part, now: number): void
   }
 }
 
-/** Writes what the sender made of a task. Answers false when the task was given back: nothing is written then. */
+/** Writes the sender's settlement of a task. Returns false when the task was given back: then nothing is written. */
 export function settleTask(
   settlement: Settlement,
   task: DeliveryTask,
@@ -46,7 +46,7 @@ export function settleTask(
   }
 }
 
-/** An event as this engine has it. Its bytes, which hardly anyone asks for, are made when they are. */
+/** An event in this engine. Its bytes are created on demand, because they are rarely needed. */
 export class StoredEvent implements ReceivedEvent {
   readonly acceptedAt: number;
   readonly decoded: { readonly ok: true; readonly event: DomainEvent };
@@ -62,18 +62,18 @@ export class StoredEvent implements ReceivedEvent {
 }
 
 /**
- * The bytes under which an event is quarantined: JSON, which an operator can read and which needs no schema to be
- * put back years later.
+ * Returns the bytes under which an event is quarantined: JSON, which an operator can read and which needs no schema to
+ * be put back years later.
  */
 function eventBytes(event: DomainEvent): Buffer {
   return Buffer.from(JSON.stringify(event));
 }
 
-/** The event in a quarantined record, or undefined when it is not one that this engine could have put on EVENTS. */
+/** Returns the event of a quarantined record, or undefined when this engine could not have put it on EVENTS. */
 export function eventOf(record: Quarantined): DomainEvent | undefined {
   try {
     const event = JSON.parse(Buffer.from(record.bytes).toString('utf8')) as DomainEvent;
-    // What does not fit the stream's schema cannot be put back.
+    // An event that does not fit the stream's schema cannot be put back.
     eventCodec.toBuffer(event);
     return event;
   } catch {

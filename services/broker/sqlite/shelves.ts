@@ -10,14 +10,14 @@ import { eventOf } from './settle.ts';
 import { EVENTS, type ShelfTable, type StoredRecord } from './wire.ts';
 
 const LIST_MAX = 1_000;
-/** Put back in one commit. */
+/** Records put back in one commit. */
 const REQUEUE_AT_ONCE = 500;
 /** Records read at a time: each holds a body. */
 const VISIT_PAGE = 100;
 
 type DecoderOf<T> = (schema: number) => RecordDecoder<T>;
 
-/** Dead letters, oldest first. A position is a row's id. */
+/** The shelf of dead letters, oldest first. A position is a row's id. */
 export function deadLetterShelf(
   thread: EngineThread,
   queue: CommitQueue,
@@ -29,7 +29,7 @@ export function deadLetterShelf(
   };
 }
 
-/** Quarantined events, oldest first. */
+/** The shelf of quarantined events, oldest first. */
 export function quarantineShelf(
   thread: EngineThread,
   queue: CommitQueue,
@@ -76,7 +76,7 @@ async function requeue(
     else refused.push({ position: stored.key, detail: 'its bytes are not an event of this version' });
   }
   if (found.length === 0) return { requeued: 0, refused };
-  // Off the shelf and back on the stream in one commit. The id is known already, so it is not checked again.
+  // Removed from the shelf and back on the stream in one commit. The id is already known, so it is not checked again.
   await queue.publish((part) => {
     for (const { id, event } of found) {
       part.append(EVENTS, event);

@@ -1,8 +1,8 @@
 /**
  * The embedded engine: one process, one file, no server. A thread of its own owns the file, so that the main thread
- * never waits for the disk; what is published and settled while it commits goes into the next commit together.
+ * never waits for the disk; publications and settlements during a commit go into the next commit together.
  *
- * Streams are logs of batch rows (one per commit), so a record costs next to nothing; what was just committed is
+ * Streams are logs of batch rows (one per commit), so a record costs very little; committed records are
  * handed over from memory. Delayed tasks are a table with an index on the due time.
  */
 
@@ -38,12 +38,12 @@ import { FileTaskSource } from './task-source.ts';
 import { EVENTS, JOURNAL, type Opened, streamOf } from './wire.ts';
 import type { FileItem } from './work.ts';
 
-/** How long a repeated event id is recognised, unless told otherwise. */
+/** How long a repeated event id is recognised by default. */
 const RECENT_EVENTS_RETENTION_MS = 45 * 86_400_000;
 const CLOSE_GRACE_MS = 5_000;
 /**
- * No event is routed while so many first attempts wait in memory: the tasks would be read back from the file when their
- * turn comes, and only the event is smaller than what is made of it.
+ * No event is routed while this many first attempts wait in memory: further tasks would have to be read back from the
+ * file, and an event takes less space than its tasks.
  */
 const TASKS_AHEAD_MAX = 512;
 const EVENTS_PER_CALL_MAX = 500;
@@ -58,9 +58,9 @@ export interface SqliteBrokerOptions {
   readonly recentEventsRetentionMs?: number;
 }
 
-/** The broker, and a way out for a process that must end now. */
+/** The broker, with a way to end a process at once. */
 export interface SqliteBroker extends Broker {
-  /** Lets go of the file at once. What is not durable is not made so; what is not settled comes again. */
+  /** Releases the file at once. Nothing more is made durable; unsettled work is delivered again. */
   abandon(): Promise<void>;
 }
 
@@ -198,7 +198,7 @@ class Engine implements SqliteBroker {
   async abandon(): Promise<void> {
     this.#closing ??= Promise.resolve();
     this.#release();
-    // Nothing they do is kept from here on; what waits out a pause must not keep the process.
+    // Results are no longer stored; work that waits out a pause must not keep the process alive.
     for (const source of this.#sources()) void source.stop(0);
     await this.#thread.terminate();
   }
@@ -206,7 +206,7 @@ class Engine implements SqliteBroker {
   async #close(): Promise<void> {
     const { clock } = this.#options;
     await Promise.all(this.#sources().map((source) => source.stop(CLOSE_GRACE_MS)));
-    // A full disk must not keep the process from ending: what cannot be made durable comes again.
+    // A full disk must not keep the process from ending: work that cannot be made durable is delivered again.
     const ended = new AbortController();
     await Promise.race([this.#queue.drained(), clock.sleep(CLOSE_GRACE_MS, ended.signal)]);
     ended.abort();
@@ -257,14 +257,14 @@ class Engine implements SqliteBroker {
     });
   }
 
-  /** What it was settled with is written down: now that it is done. */
+  /** Its settlement has been written: marks it as done. */
   #settled<T>(item: FileItem<T>): true {
     item.feed.complete(item, this.#queue.kept);
     this.#queue.settled(item);
     return true;
   }
 
-  /** `repeats` counts over the whole commit; ours are those from `base` on. Conflicts go on the shelf first. */
+  /** `repeats` covers the whole commit; these events start at `base`. Conflicts go on the shelf first. */
   async #withRepeats(
     events: readonly DomainEvent[],
     base: number,

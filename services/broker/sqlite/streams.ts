@@ -8,7 +8,7 @@ import { LogStream } from './log-stream.ts';
 import type { Part } from './part.ts';
 import { type CommitReply, EVENTS, JOURNAL, type Opened, type RecordKind, STREAMS } from './wire.ts';
 
-/** Every stream of the file: the logs, the delayed tasks beside them, and how stored records are read. */
+/** Every stream of the file: the logs, their delayed tasks, and the decoders of stored records. */
 export class Streams {
   readonly #decoders = new Map<number, RecordDecoder<unknown>>();
   readonly #clock: Clock;
@@ -31,7 +31,7 @@ export class Streams {
     });
   }
 
-  /** Reads what was stored under a writer schema of the file. */
+  /** Returns the decoder of records stored under a writer schema of the file. */
   readonly decoderOf = <T>(schema: number): RecordDecoder<T> => {
     const decoder = this.#decoders.get(schema);
     if (!decoder) throw new Error(`the file does not say what schema ${schema} is`);
@@ -46,7 +46,7 @@ export class Streams {
     return this.#delayed[taskClass] as DelayedTasks;
   }
 
-  /** Gives what a commit made durable to the streams, in the order it was written. */
+  /** Passes a commit's durable records to the streams, in the order they were written. */
   committed(kept: Part, offered: Part, at: number, reply: CommitReply): void {
     const known = new Set(reply.repeats.filter((_, index) => index % 2 === 0));
     let checked = 0;
@@ -105,12 +105,12 @@ export class Streams {
   }
 }
 
-/** What a commit says of the directory changes in it: kept parts carry none. */
+/** Returns the directory changes of a commit that were not stale: kept parts have none. */
 export function directoryChangesOf(offered: Part, reply: CommitReply): readonly DirectoryChange[] {
   return offered.directory.filter((_, order) => !reply.stale.includes(order));
 }
 
-/** One process has the file for itself: nothing is lost, taken over or committed apart. */
+/** The status of streams in a file with a single process: nothing is lost, taken over or committed separately. */
 const IDLE = {
   partition: 0,
   isHeld: true,

@@ -1,15 +1,15 @@
 /**
- * What travels between the main thread and the thread that owns the file: few messages, each with a few big buffers
- * that change hands instead of being copied. Nothing is an object per record.
+ * The messages between the main thread and the thread that owns the file: few messages, each with a few big buffers
+ * that are transferred instead of copied. No object is created per record.
  */
 import { TASK_CLASSES, type TaskClass } from '../../domain/task.ts';
 
-/** The append-only streams. The index is their number on the wire. */
+/** The append-only streams. A stream's index is its number in messages. */
 export const STREAMS = ['events', ...TASK_CLASSES, 'journal'] as const;
 export const EVENTS = 0;
 export const JOURNAL = STREAMS.length - 1;
 
-/** The number of a class of tasks: as a stream of first attempts, and in the table of delayed tasks. */
+/** Returns the number of a class of tasks: as a stream of first attempts, and in the table of delayed tasks. */
 export function streamOf(taskClass: TaskClass): number {
   return STREAMS.indexOf(taskClass);
 }
@@ -18,7 +18,7 @@ export function streamOf(taskClass: TaskClass): number {
 export const RECORD_KINDS = ['event', 'task', 'journal', 'directory', 'quarantined', 'deadLetter'] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
 
-/** What every stream holds. */
+/** Returns the kind of a stream's records. */
 export function kindOf(stream: number): RecordKind {
   if (stream === EVENTS) return 'event';
   return stream === JOURNAL ? 'journal' : 'task';
@@ -33,9 +33,9 @@ export interface PartMessage {
   readonly rows: Float64Array;
   /** The rows' bytes by stream. */
   readonly streams: readonly (ArrayBuffer | null)[];
-  /** Where each event of the checked rows ends, counted from the start of the stream's buffer. */
+  /** The end of each event of the checked rows, counted from the start of the stream's buffer. */
   readonly eventEnds: Uint32Array;
-  /** Everything else, as operations one after the other (see OPERATION). */
+  /** Everything else, as consecutive operations (see OPERATION). */
   readonly operations: ArrayBuffer;
   readonly operationsBytes: number;
 }
@@ -60,7 +60,7 @@ export const OPERATION = {
   quarantineInsert: 8,
   /** id f64. */
   quarantineDelete: 9,
-  /** at f64: writes something small, to learn whether the disk takes writes again. */
+  /** at f64: writes something small, to find out whether the disk accepts writes again. */
   probe: 10,
   /** id f64. */
   deadLetterDelete: 11,
@@ -71,11 +71,11 @@ export type Request =
       readonly kind: 'commit';
       /** The system's time. */
       readonly at: number;
-      /** By how much the system's time is ahead of the clock that due times are written by, milliseconds. */
+      /** How far the system's time is ahead of the clock that due times are written by, milliseconds. */
       readonly setBy: number;
-      /** Settlements: tried until they are durable. */
+      /** Settlements: retried until they are durable. */
       readonly kept: PartMessage;
-      /** What was published: rejected when the commit fails. */
+      /** Publications: rejected when the commit fails. */
       readonly offered: PartMessage;
     }
   | { readonly kind: 'readRows'; readonly stream: number; readonly from: number; readonly bytesMax: number }
@@ -98,15 +98,15 @@ export type ShelfTable = 'quarantine' | 'dead_letter';
 
 export interface CommitReply {
   readonly kind: 'committed';
-  /** Per batch row, kept rows first: the position of its first record, or −1 when all were known already. */
+  /** Per batch row, kept rows first: the position of its first record, or −1 when all were repeated. */
   readonly firsts: Float64Array;
-  /** The id of the first delayed task inserted; the others follow by one, kept first. */
+  /** The id of the first delayed task inserted; the others are consecutive, kept first. */
   readonly delayedFirst: number;
   /** Pairs: index among the checked events, 1 = known with the same content, 2 = with another. */
   readonly repeats: readonly number[];
-  /** Which directory changes (by order) were not newer than what is known. */
+  /** Directory changes (by order) that were not newer than the known ones. */
   readonly stale: readonly number[];
-  /** Buffers to write into again. */
+  /** Buffers to reuse. */
   readonly spare: readonly ArrayBuffer[];
 }
 
@@ -114,13 +114,13 @@ export interface FailReply {
   readonly kind: 'failed';
   readonly code: string;
   readonly message: string;
-  /** Trying again may help: the disk was full, say. */
+  /** Whether trying again may help: the disk was full, for example. */
   readonly passing: boolean;
-  /** Given back for the next try. */
+  /** Returned for the next try. */
   readonly kept: PartMessage;
 }
 
-/** Records as they were stored, to be decoded with the schema they were written with. */
+/** Records in their stored form, to be decoded with the schema they were written with. */
 export interface StoredRow {
   readonly first: number;
   readonly count: number;
@@ -145,15 +145,15 @@ export interface StoredRecord {
   readonly blob: Uint8Array;
 }
 
-/** How the file was found. */
+/** The state of the file when it was opened. */
 export interface Opened {
   readonly kind: 'opened';
   readonly instance: string;
-  /** Undone records per stream, and where each goes on. */
+  /** Unfinished records per stream, and where each goes on. */
   readonly pending: readonly number[];
   readonly oldest: readonly number[];
   readonly delayed: readonly number[];
-  /** Every schema records in the file were written with. */
+  /** Every schema that records in the file were written with. */
   readonly schemas: readonly { readonly id: number; readonly record: string; readonly schema: string }[];
 }
 
@@ -184,6 +184,6 @@ export type Reply =
 export interface EngineThreadData {
   readonly file: string;
   readonly instance: string;
-  /** Today's writer schemas by record kind. */
+  /** The current writer schemas by record kind. */
   readonly schemas: readonly { readonly record: RecordKind; readonly schema: string }[];
 }

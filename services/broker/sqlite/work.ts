@@ -7,7 +7,7 @@ export class FileItem<T> extends Item {
   readonly record: T;
   /** Its batch row, or null for a delayed task. */
   readonly row: LogRow<unknown> | null;
-  /** Its place in the row, or the delayed task's id. */
+  /** Its index in the row, or the delayed task's id. */
   readonly index: number;
   readonly feed: FileFeed<T>;
 
@@ -28,6 +28,6 @@ export class FileItem<T> extends Item {
 export interface FileFeed<T> extends Feed<FileItem<T>> {
   /** Writes into the part that the item is done. */
   complete(item: FileItem<T>, part: Part): void;
-  /** What `complete` wrote is durable. */
+  /** The write by `complete` is durable. */
   completed(item: FileItem<T>): void;
 }

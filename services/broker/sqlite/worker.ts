@@ -1,4 +1,4 @@
-/** The thread that owns the data file. It answers every request, in order; commits and reads never overlap. */
+/** The thread that owns the data file. It replies to every request, in order; commits and reads never overlap. */
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { type ExclusiveLock, lockExclusively } from '../../runtime/exclusive-lock.ts';
@@ -7,7 +7,7 @@ import { Reader } from './reads.ts';
 import { instanceOf, isDamage, moveDueTimes, openDatabase, writerSchemas } from './schema.ts';
 import type { EngineThreadData, PartMessage, Reply, Request } from './wire.ts';
 
-/** After about this much written, the WAL is copied into the file: small enough to hold a commit up only shortly. */
+/** After about this many bytes written, the WAL is copied into the file: few enough to delay a commit only shortly. */
 const CHECKPOINT_BYTES = 32 * 1024 * 1024;
 
 const port = parentPort;
@@ -60,16 +60,16 @@ function commit(engine: Engine, request: Extract<Request, { kind: 'commit' }>): 
   if (engine.committer.bytesInWal < CHECKPOINT_BYTES) return;
   engine.committer.bytesInWal = 0;
   try {
-    // The answer is out; the main thread gathers the next commit meanwhile.
+    // The reply is sent; the main thread gathers the next commit meanwhile.
     engine.db.pragma('wal_checkpoint(PASSIVE)');
   } catch {
-    // The commits stand in the WAL. What ails the disk shows at the next commit.
+    // The commits are safe in the WAL. A fault of the disk will show at the next commit.
   }
 }
 
 /**
- * Whether the same commit may succeed later. Not after a failed fsync: the system may have dropped the pages and say
- * "synced" next time; only a new process reads what the disk really has.
+ * Returns whether the same commit may succeed later. Not after a failed fsync: the system may have dropped the pages
+ * and report success next time; only a new process reads what is really on the disk.
  */
 function mayPass(code: string): boolean {
   if (code === 'SQLITE_IOERR_FSYNC' || code === 'SQLITE_IOERR_DIR_FSYNC') return false;
