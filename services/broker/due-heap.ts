@@ -1,4 +1,4 @@
-/** A place in the order of delayed tasks: soonest first, the id settles equal times. */
+/** The sort key of delayed tasks: soonest first, then by id. */
 export interface DueKey {
   readonly due: number;
   readonly id: number;
@@ -52,7 +52,7 @@ export class DueHeap<E extends DueKey> {
     return top;
   }
 
-  /** Takes out the entries with these ids. */
+  /** Removes and returns the entries with these ids. */
   remove(ids: ReadonlySet<number>): E[] {
     const removed = this.#entries.filter(({ id }) => ids.has(id));
     if (removed.length === 0) return removed;
@@ -61,7 +61,7 @@ export class DueHeap<E extends DueKey> {
     return removed;
   }
 
-  /** Keeps the soonest `count`; answers the others, soonest first. */
+  /** Keeps the soonest `count`; returns the others, soonest first. */
   trim(count: number): E[] {
     // A sorted array is a heap.
     this.#entries.sort((a, b) => (isBefore(a, b) ? -1 : 1));

@@ -10,7 +10,7 @@ import { aclCommands, type Role, topicCommands } from './kafka/topic-commands.ts
 import { topicSpecs } from './kafka/topics.ts';
 import { openSqliteBroker } from './sqlite/sqlite-broker.ts';
 
-/** The only place that chooses an engine. */
+/** Opens the configured engine: the only place that chooses one. */
 export function openBroker(config: Config, clock: Clock, log: Logger): Promise<Broker> {
   switch (config.engine) {
     case 'sqlite':
@@ -38,18 +38,18 @@ export function openBroker(config: Config, clock: Clock, log: Logger): Promise<B
 
 /** Commands of the cluster's own tools, for an administrator. */
 export interface ClusterCommands {
-  /** What creates the topics. */
+  /** The commands that create the topics. */
   readonly topics: readonly string[];
-  /** What grants a user all that a process of these roles needs, and no more. */
+  /** Returns the commands that grant a user everything that a process of these roles needs, and no more. */
   acls(roles: readonly Role[], principal: string): readonly string[];
   /** The commands that register each schema. */
   readonly schemas: readonly SchemaCommands[];
 }
 
-/** Copies of a topic where nothing else is asked for: the cluster is not there to be counted. */
+/** The default number of copies: no cluster is at hand whose brokers could be counted. */
 const REPLICATION_FACTOR = 3;
 
-/** What has to be set up by hand where the service may not do it; undefined with an engine that has nothing to set up. */
+/** Returns the commands to set up the cluster by hand; undefined with an engine that needs no setup. */
 export function clusterCommands({ kafka }: Pick<Config, 'kafka'>): ClusterCommands | undefined {
   if (!kafka) return undefined;
   const { brokers, replicationFactor } = kafka;

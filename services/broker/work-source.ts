@@ -13,28 +13,28 @@ const CALLS_PER_TURN = 512;
 
 interface Options<It extends Item, In, Out> {
   readonly name: string;
-  /** Taken from in turn, so that none starves another. */
+  /** The feeds take turns, so that none starves another. */
   readonly feeds: readonly Feed<It>[];
   readonly input: (item: It) => In;
   /**
-   * Begins to make durable what must be, then that the item is done; calls `item.durable()` later, once it is. Answers
-   * false for work that was given back. What throws has begun nothing.
+   * Starts making the results durable, then the item's completion; calls `item.durable()` once it is. Returns false for
+   * work that was given back. When it throws, nothing was started.
    */
   readonly settle: (out: Out, item: It) => boolean;
-  /** Answers false while what comes after is behind. `pump` is to be called when that changes. */
+  /** Returns false while downstream work is behind. Call `pump` when that changes. */
   readonly mayHandOver?: () => boolean;
-  /** Called after something was handed over or became durable. */
+  /** Called after an item was handed over or became durable. */
   readonly progressed?: () => void;
   readonly clock: Clock;
   readonly log: Logger | undefined;
 }
 
-/** Hands work to a handler and what it answers to the engine: the loop that events and tasks share, in every engine. */
+/** Passes work to a handler and its results to the engine: the loop that events and tasks share, in every engine. */
 export class WorkSource<It extends Item, In, Out> implements Source<In, Out> {
   readonly #options: Options<It, In, Out>;
-  /** Offered before anything new: pauses that are over, and what an earlier consumer left. */
+  /** Handed over before anything new: items whose pause has ended, and those that an earlier consumer left. */
   readonly #again: It[] = [];
-  /** Thrown at least once and not settled. */
+  /** Items whose handler has thrown at least once, not settled yet. */
   readonly #stuck = new Set<It>();
   #consumer: WorkConsumer<It, In, Out> | null = null;
   #turn = 0;
@@ -55,12 +55,12 @@ export class WorkSource<It extends Item, In, Out> implements Source<In, Out> {
     return consumer;
   }
 
-  /** Somebody takes what comes. */
+  /** Whether there is a consumer. */
   get isConsumed(): boolean {
     return this.#consumer !== null && !this.#consumer.stopped;
   }
 
-  /** Hands over what may be handed over by now. */
+  /** Hands over as much as is allowed now. */
   pump(): void {
     this.#consumer?.pump();
   }
@@ -71,7 +71,7 @@ export class WorkSource<It extends Item, In, Out> implements Source<In, Out> {
     return { count: this.#stuck.size, since };
   }
 
-  /** Ends what runs. Used when the engine closes. */
+  /** Ends the current consumer. Used when the engine closes. */
   async stop(deadlineMs: number): Promise<void> {
     await this.#consumer?.stop(deadlineMs);
   }
@@ -91,7 +91,7 @@ export class WorkSource<It extends Item, In, Out> implements Source<In, Out> {
     return undefined;
   }
 
-  /** Puts an item back, to be offered to whoever consumes next. */
+  /** Puts an item back for the next consumer. */
   giveBack(item: It): void {
     this.#again.push(item);
   }
@@ -112,7 +112,7 @@ export class WorkSource<It extends Item, In, Out> implements Source<In, Out> {
     });
   }
 
-  /** What waits out a pause will be offered to whoever consumes next. */
+  /** Ends all pauses: the items go to the next consumer. */
   cutPausesShort(): void {
     for (const item of this.#stuck) {
       if (!item.cancel) continue;
@@ -134,9 +134,12 @@ class WorkConsumer<It extends Item, In, Out> implements Consumer {
   readonly #handler: (input: In, signal: AbortSignal, standing: () => Standing) => Out | Promise<Out>;
   readonly #inFlightMax: number;
   readonly #stopping = new AbortController();
-  /** In a handler that has yet to answer. */
+  /** Items in a handler that has not resolved yet. */
   readonly #running = new LinkedList<Item>();
-  /** Settled, and not yet durable: these count as in flight, so that memory stays bounded while the disk is full. */
+  /**
+   * Settled items that are not durable yet: they count as in flight, so that memory stays bounded while the disk is
+   * full.
+   */
   #committing = 0;
   #paused = false;
   #pumping = false;
@@ -221,7 +224,7 @@ class WorkConsumer<It extends Item, In, Out> implements Consumer {
     let isSettled = false;
     try {
       isSettled = this.#options.settle(out, item);
-      // Giving back is legal only when we are stopping; otherwise it would be offered and given back for ever.
+      // Giving back is allowed only while stopping; otherwise the item would be handed over and given back for ever.
       if (!isSettled && !this.#stop && item.standing !== 'lost')
         throw new Error('work was released though nobody asked to stop');
     } catch (error) {
@@ -245,7 +248,7 @@ class WorkConsumer<It extends Item, In, Out> implements Consumer {
 
   #pumpScheduled = false;
 
-  /** Once for all that one commit made durable. */
+  /** Pumps once for all items that one commit made durable. */
   #pumpSoon(): void {
     if (this.#pumpScheduled) return;
     this.#pumpScheduled = true;
@@ -272,7 +275,7 @@ class WorkConsumer<It extends Item, In, Out> implements Consumer {
     const inTime = await new Promise<boolean>((resolve) => {
       this.#whenEmpty = () => resolve(true);
       cancel = clock.at(clock.now() + deadlineMs, () => resolve(false));
-      // Looked at after this call returned: the handlers see the signal first.
+      // Checked after this call has returned: the handlers see the signal first.
       queueMicrotask(() => this.#checkEmpty());
     });
     cancel();
