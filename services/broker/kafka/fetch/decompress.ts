@@ -72,13 +72,13 @@ function unsnappy(bytes: Buffer, maxBytes: number): Buffer {
 }
 
 function unsnappyBlock(bytes: Buffer, maxBytes: number): Buffer {
-  // Without this check the library's own error would name what is left of the limit, not the limit.
+  // Without this check the library's own error would name the rest of the limit rather than the limit.
   if (snappyLength(bytes) > maxBytes) throw new TooLarge(maxBytes);
   const block = snappy.uncompress(bytes, maxBytes);
   return Buffer.from(block.buffer, block.byteOffset, block.length);
 }
 
-/** The length that a block says it decompresses to: a varint at its start. */
+/** Returns the decompressed length that a block declares: a varint at its start. */
 function snappyLength(bytes: Buffer): number {
   let length = 0;
   for (let index = 0; index < 5; index += 1) {
@@ -108,8 +108,8 @@ function unlz4(bytes: Buffer, maxBytes: number): Buffer {
 const LZ4_BLOCK_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * The most that a frame can decompress to, from the headers of its blocks: the library has no limit of its own. LZ4 makes
- * at most 255 bytes of one, so that small blocks count by their size.
+ * Returns the most that a frame can decompress to, from the headers of its blocks: the library has no limit of its own.
+ * LZ4 expands a byte to at most 255, so small blocks count by their size.
  */
 function lz4BytesAtMost(bytes: Buffer): number {
   if (bytes.length < 7 || bytes.readUInt32LE(0) !== LZ4_MAGIC) throw new Error('it is no LZ4 frame');
@@ -141,7 +141,7 @@ function unzstd(bytes: Buffer, maxBytes: number): Buffer {
   const stream = new Decompress((part) => {
     length += part.length;
     if (length > maxBytes) throw new TooLarge(maxBytes);
-    // The library uses its buffers again.
+    // The library reuses its buffers.
     parts.push(part.slice());
   });
   stream.push(withBoundedWindow(bytes, maxBytes), true);
@@ -149,8 +149,8 @@ function unzstd(bytes: Buffer, maxBytes: number): Buffer {
 }
 
 /**
- * The library allocates the window that a frame's header names, which may be 2 GB. A match never reaches back further
- * than what was decompressed, so a window of 16 MiB, which is at least `maxBytes`, loses nothing.
+ * Limits the window that a frame's header names, which may be 2 GB and which the library allocates. A match never
+ * reaches back further than the decompressed data, so a window of 16 MiB, which is at least `maxBytes`, loses nothing.
  */
 function withBoundedWindow(bytes: Buffer, maxBytes: number): Buffer {
   if (bytes.length < 6 || bytes.readUInt32LE(0) !== ZSTD_MAGIC) throw new Error('it is no zstd frame');
