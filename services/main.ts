@@ -151,7 +151,9 @@ function operatorRoutesOf(house: Parts & { readonly store: Store }) {
   return operatorRoutes({ ...house, keyRing, isRelayed: true, random: systemRandom, environment, dataDir });
 }
 
-/** Refuses to start a process that changes endpoints without a key that they need: their secrets could not be opened. */
+/**
+ * Refuses to start a process that changes endpoints without a key that they need: their secrets could not be opened.
+ */
 async function refuseMissingKeys(store: Store, keyRing: KeyRing, clock: Clock): Promise<void> {
   const counts = await store.sealings.counts(clock.wall());
   const needed = counts.flatMap(({ keyId, endpoints }) =>

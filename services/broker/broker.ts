@@ -6,8 +6,8 @@
  * So a crash at any moment repeats work and never loses it; ids are deterministic, so repeats are recognised.
  *
  * - At least once: unacknowledged input is delivered again after a restart, within `capabilities.redeliveryMs`.
- *   "Acknowledged" means "will normally not come again": an engine may repeat input that was settled just before a crash,
- *   within the bound it states.
+ *   "Acknowledged" means "will normally not come again": an engine may repeat input that was settled just before a
+ *   crash, within the bound it states.
  * - Never early: a task is handed over at or after its `dueAt`. The engine may raise a due time, but lower it only for
  *   a parked task that is woken.
  * - A handler that throws leaves its input unacknowledged; it is delivered again after a growing pause and shown in
@@ -240,7 +240,7 @@ export interface BrokerStatus {
   readonly joining: readonly string[];
   /** Writes that wait although the engine is reachable, one line each, with the remedy. */
   readonly waiting: readonly string[];
-  /** How long the oldest due task has waited to be handed over, milliseconds; 0 = none. */
+  /** The time that the oldest due task has waited to be handed over, milliseconds; 0 = none. */
   readonly oldestOverdueMs: number;
   /** The servers' time minus this process's clock, as far as they provably differ, milliseconds; 0 without servers. */
   readonly clockOffsetMs: number;
@@ -272,7 +272,7 @@ export interface PartitionStatus {
   readonly isHeld: boolean;
   /** Unprocessed records, of the delayed stream only those that are due; null = not known. */
   readonly lag: number | null;
-  /** How long the oldest of them has waited, milliseconds; of the delayed stream since it was due. */
+  /** The time that the oldest of them has waited, milliseconds; of the delayed stream since it was due. */
   readonly oldestMs: number;
   /** Set when records arrive but none was processed for a minute. */
   readonly stalled: { readonly forMs: number; readonly reason: string } | null;
@@ -280,13 +280,13 @@ export interface PartitionStatus {
    * The time until retention deletes the oldest unprocessed record, milliseconds; null = not known, or nothing waits.
    */
   readonly retentionLeftMs: number | null;
-  /** How long progress has not been committed, milliseconds. */
+  /** The time for which progress has not been committed, milliseconds. */
   readonly uncommittedMs: number;
   readonly commitFailures: number;
   /** Records deleted before they were read, since the start. */
   readonly lost: number;
   /** Losses that no operator has acknowledged; null = none. */
   readonly unacknowledged: LostRange | null;
-  /** How often the position was outside the log, since the start. */
+  /** The number of times the position was outside the log, since the start. */
   readonly outOfRange: number;
 }

@@ -1,6 +1,7 @@
 /**
- * The JSON form of an event, as POST /producer/events accepts it and the simulator sends it. It mirrors the Avro records
- * of schemas/events: amounts are decimal strings, times RFC 3339 text or milliseconds, null is the same as absent.
+ * The JSON form of an event, as POST /producer/events accepts it and the simulator sends it. It mirrors the Avro
+ * records of schemas/events: amounts are decimal strings, times RFC 3339 text or milliseconds, null is the same as
+ * absent.
  *
  * ```json
  * { "type": "fiatToCrypto",

@@ -20,7 +20,10 @@ export interface Clock {
   idleMs(): number;
   /** Resolves after at least `ms`, or as soon as the signal fires (it does not reject). */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Calls back once, at or after `at` (milliseconds since the epoch, never earlier). Returns a function that cancels it. */
+  /**
+   * Calls back once, at or after `at` (milliseconds since the epoch, never earlier). Returns a function that cancels
+   * it.
+   */
   at(at: number, callback: () => void): () => void;
 }
 
@@ -34,7 +37,7 @@ const SET_MS_MIN = 100;
 export function systemClock(): Clock {
   const anchor = Date.now() - performance.now();
   const now = () => anchor + performance.now();
-  /** How far the system's time was set since the start, in all; a suspended machine counts as one that was set. */
+  /** The total by which the system's time was set since the start; a suspended machine counts as one that was set. */
   let setBy = 0;
   const wall = (at?: number) => {
     const present = now();

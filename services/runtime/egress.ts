@@ -2,7 +2,8 @@ import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 
 /**
  * Which addresses are public, and which a sandbox exempts (reliability.md, "Address guard").
- * This is our own table, because what a library calls private changes with its releases; tests compare it with libraries.
+ * This is our own table, because what a library calls private changes with its releases; tests compare it with
+ * libraries.
  */
 
 /** IPv4 that is not public: IANA's special-purpose registry, multicast, reserved, and a cloud's host address. */

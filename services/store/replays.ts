@@ -1,6 +1,7 @@
 /**
- * The part of the store port that resends missed events: which endpoint has missed which event, and the jobs ("replays")
- * that send them again. A replay's place is stored after each page that was sent, so a crash repeats one page at most.
+ * The part of the store port that resends missed events: which endpoint has missed which event, and the jobs
+ * ("replays") that send them again. A replay's place is stored after each page that was sent, so a crash repeats one
+ * page at most.
  */
 import type { EventType } from '../domain/event.ts';
 import type { RoutingVerdict } from '../domain/journal.ts';

@@ -99,7 +99,7 @@ export interface JournalPosition {
   readonly partition: string;
   readonly first: number;
   readonly last: number;
-  /** Of each entry, strictly increasing; absent: consecutive from `first` on. */
+  /** The position of each entry, strictly increasing; absent: consecutive from `first` on. */
   readonly positions?: readonly number[];
 }
 

@@ -77,7 +77,7 @@ export class CommitQueue {
     return this.#pauseMs === 0 && this.#dead === null;
   }
 
-  /** How long the current commit has been running, milliseconds. */
+  /** The time for which the current commit has been running, milliseconds. */
   get waitingMs(): number {
     return this.#running ? Math.max(0, this.#clock.now() - this.#running.at) : 0;
   }

@@ -38,7 +38,7 @@ import { FileTaskSource } from './task-source.ts';
 import { EVENTS, JOURNAL, type Opened, streamOf } from './wire.ts';
 import type { FileItem } from './work.ts';
 
-/** How long a repeated event id is recognised by default. */
+/** The default time for which a repeated event id is recognised. */
 const RECENT_EVENTS_RETENTION_MS = 45 * 86_400_000;
 const CLOSE_GRACE_MS = 5_000;
 /**

@@ -71,7 +71,7 @@ export type Request =
       readonly kind: 'commit';
       /** The system's time. */
       readonly at: number;
-      /** How far the system's time is ahead of the clock that due times are written by, milliseconds. */
+      /** The time by which the system's time is ahead of the clock that due times are written by, milliseconds. */
       readonly setBy: number;
       /** Settlements: retried until they are durable. */
       readonly kept: PartMessage;
@@ -180,7 +180,7 @@ export type Reply =
   | { readonly kind: 'unreadable'; readonly message: string; readonly fatal: boolean }
   | { readonly kind: 'closed' };
 
-/** What the thread is started with. */
+/** The data with which the thread is started. */
 export interface EngineThreadData {
   readonly file: string;
   readonly instance: string;

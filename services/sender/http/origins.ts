@@ -43,7 +43,7 @@ export interface Route {
   open: number;
   readonly quick: Queue;
   readonly slow: Queue;
-  /** How often in a row a reused connection was found closed, and when last. */
+  /** The number of times in a row that a reused connection was found closed, and when last. */
   closings: number;
   closedAt: number;
   /** Until then every connection carries one request only, milliseconds since the epoch. */

@@ -2,7 +2,8 @@
  * Maintenance. Names of keys; indexes to read the audit newest first, whole, of a merchant, of an endpoint.
  * Bodies are removed before their rows: bodies_removed_at has the time, and meta the position of the walk by age.
  *
- * Events have no index of their entity: random keys would slow every event, and an erasure is rare enough to read all rows.
+ * Events have no index of their entity: random keys would slow every event, and an erasure is rare enough to read all
+ * rows.
  */
 export const keeping = `
 ALTER TABLE api_key ADD COLUMN name TEXT;
