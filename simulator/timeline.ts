@@ -5,8 +5,8 @@ import type { AttemptAnswer, DeliveryDetailAnswer } from './merchant-api.ts';
 import { columns, type Output } from './output.ts';
 
 /**
- * A delivery's attempts as a timeline: what was made, with the gap before each, its status and latency; when the next
- * is due (`now`: milliseconds since the epoch); and what would follow if it failed (specification 6.1).
+ * Returns a delivery's attempts as a timeline: each with the gap before it, its status and latency; when the next is
+ * due (`now`: milliseconds since the epoch); and what would follow if it failed (specification 6.1).
  */
 export function timeline(delivery: DeliveryDetailAnswer, output: Output, now: number): string {
   const rows = delivery.attempts.map((attempt, i) => attemptRow(attempt, delivery.attempts[i - 1], output));
@@ -51,7 +51,7 @@ function plannedRows(delivery: DeliveryDetailAnswer, output: Output, now: number
   return rows;
 }
 
-/** Green arrived, yellow still going, red given up. */
+/** Colours a status: green for delivered, yellow for in progress, red for given up. */
 export function paintStatus(status: string, output: Output): string {
   if (status === 'delivered' || status === 'active') return output.paint('green', status);
   if (status === 'pending' || status === 'failed' || status === 'disabled')
