@@ -3,9 +3,9 @@ import { visible } from '../services/domain/text/visible-text.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import type { paths } from './generated/merchant-api.ts';
 
-/** An answer takes at most this long, unless the call says otherwise. */
+/** The time limit of a response, unless the call has its own. */
 const TIMEOUT_MS = 15_000;
-/** An answer is at most this large: the longest is a page of 100 deliveries. */
+/** The size limit of a response: the longest is a page of 100 deliveries. */
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 
 /** RFC 9457, as the API sends it (docs/decisions.md, "Errors"). */
@@ -22,7 +22,7 @@ export interface Problem {
   }[];
 }
 
-/** The API refused. The message has everything the problem document says. */
+/** The API refused. The message contains everything in the problem document. */
 export class ApiRefusal extends CommandFailure {
   readonly status: number;
   readonly problem: Problem;
@@ -39,7 +39,7 @@ export class ApiRefusal extends CommandFailure {
   }
 }
 
-/** The merchant API (or the producer routes), seen by the command line. */
+/** The command line's client of the merchant API (or the producer routes). */
 export class ApiClient {
   /**
    * The operations of openapi.yaml by method and path, typed by it. They resolve with a success. They throw ApiRefusal,
@@ -57,7 +57,7 @@ export class ApiClient {
     this.rest = createClient<paths>({ baseUrl, fetch: this.within(TIMEOUT_MS) });
   }
 
-  /** What carries a request of `rest` that may take longer: its option `fetch`. */
+  /** Returns the option `fetch` for a request of `rest` that may take longer. */
   within(timeoutMs: number): (request: Request) => Promise<Response> {
     return async (request) => {
       const timeout = AbortSignal.timeout(timeoutMs);
@@ -92,7 +92,7 @@ export class ApiClient {
   }
 }
 
-/** The body of an operation's success, which all but a deletion have. */
+/** Returns the body of a successful operation; only a deletion has none. */
 export async function bodyOf<Body>(answer: Promise<{ readonly data?: Body }>): Promise<NonNullable<Body>> {
   const { data } = await answer;
   if (data === undefined || data === null) {
@@ -122,7 +122,7 @@ function asProblem(text: string): Problem {
     const parsed: unknown = JSON.parse(text);
     if (typeof parsed === 'object' && parsed !== null) return parsed;
   } catch {
-    // Not from hookrail: a proxy's page, for example. The first line says enough.
+    // Not from hookrail: a proxy's page, for example. The first line is enough.
   }
   return { detail: text.split('\n', 1)[0]?.slice(0, 200) ?? '' };
 }
@@ -146,7 +146,7 @@ function describe(request: string, status: number, problem: Problem): string {
   return lines.join('\n');
 }
 
-/** The next command for refusals that have an obvious one. */
+/** Returns the next command for refusals that have an obvious one. */
 function nextSteps(code: string | undefined): readonly string[] {
   switch (code) {
     case 'api_key_missing':

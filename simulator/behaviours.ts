@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** How a receiver may answer: one good way, and the ways in which real ones fail. */
+/** The ways a receiver may respond: one correct way, and the ways in which real ones fail. */
 export const BEHAVIOURS = [
   'ok',
   '500',
@@ -15,21 +15,21 @@ export const BEHAVIOURS = [
 ] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
-/** Much more than a sender may read, and still bounded. */
+/** Much more than a sender may read, but bounded. */
 const HUGE_BODY_BYTES = 256 * 1024 * 1024;
 const CHUNK = Buffer.alloc(64 * 1024, 'x');
-/** One byte in this time: every read succeeds soon, and the whole never ends before a total deadline. */
+/** The interval between single bytes: every read succeeds soon, but the whole never ends before a total deadline. */
 const DRIP_MS = 200;
 const DRIP_BYTES = 10_000;
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** The answer each behaviour gives. Those that never end stop when the connection closes. */
+/** The response of each behaviour. Endless ones stop when the connection closes. */
 export const ANSWERS: Readonly<Record<Behaviour, Answer>> = {
   ok: (_, response) => sendText(response, 200, 'ok\n'),
   '500': (_, response) => sendText(response, 500, 'the receiver was told to fail\n'),
   '410': (_, response) => sendText(response, 410, 'gone\n'),
-  // To itself: a sender that follows is seen at once, and nobody else gets the secret.
+  // To itself: a sender that follows is noticed at once, and nobody else gets the secret.
   redirect: (_, response) => response.writeHead(302, { location: '/redirected', 'content-length': 0 }).end(),
   hang: () => {},
   reset: (request) => {

@@ -28,7 +28,7 @@ export interface CertificateOptions {
   readonly notAfter?: Date;
 }
 
-/** An authority or host that cannot be used: one clear line at the command line. */
+/** An unusable authority or host: one clear line at the command line. */
 export class CertificateError extends CommandFailure {
   constructor(message: string) {
     super(EXIT.usage, message);
@@ -59,7 +59,7 @@ export async function createAuthority(): Promise<Authority> {
 
 /**
  * Issues a server certificate. Dates in the past or future are allowed: tests need expired ones.
- * Throws CertificateError when there is no host, too many, or one that cannot stand in a certificate.
+ * Throws CertificateError for no host, too many, or one that cannot be part of a certificate.
  */
 export async function issueCertificate(
   authority: Authority,
@@ -88,9 +88,9 @@ export async function issueCertificate(
 }
 
 /**
- * The authority of a directory: `ca.crt` and `ca.key` (readable by the owner only), made on first use and
- * kept, so that what was told to trust it goes on trusting it. Throws CertificateError when the pair is
- * broken: making a new one silently would break every receiver that holds a certificate of the old one.
+ * Opens the authority of a directory: `ca.crt` and `ca.key` (readable by the owner only), made on first use and kept,
+ * so that clients that trust it need no change. Throws CertificateError when the pair is broken: silently making a new
+ * one would break every receiver with a certificate of the old one.
  */
 export async function openAuthority(dir: string): Promise<Authority> {
   const certPath = join(dir, 'ca.crt');
@@ -98,7 +98,7 @@ export async function openAuthority(dir: string): Promise<Authority> {
   if (existsSync(certPath)) return readAuthority(certPath, keyPath);
   mkdirSync(dir, { recursive: true });
   const authority = await createAuthority();
-  // The certificate appears last and whole: its presence says that the pair is complete.
+  // The certificate is written last and as a whole: its presence means that the pair is complete.
   replaceFile(keyPath, authority.keyPem, 0o600);
   replaceFile(certPath, authority.certPem, 0o644);
   return authority;
@@ -122,7 +122,7 @@ function readAuthority(certPath: string, keyPath: string): Authority {
   }
 }
 
-/** A reader sees the old file or the new one, never half of it. */
+/** Replaces a file so that a reader sees the old or the new one, never half of it. */
 function replaceFile(path: string, text: string, mode: number): void {
   const part = `${path}.${process.pid}.part`;
   writeFileSync(part, text, { mode });

@@ -61,14 +61,14 @@ export async function runCommandLine(args: readonly string[], surroundings: Surr
 }
 
 function report(error: unknown, { stderr, signal }: Surroundings): number {
-  // Ctrl-C cuts requests off: that is what was asked for.
+  // Ctrl-C cuts requests off: the user wanted that.
   if (signal.aborted && !(error instanceof CommandFailure)) return EXIT.ok;
   if (error instanceof CommandFailure) {
     if (error.message) stderr.write(`${visibleLines(error.message)}\n`);
     for (const step of error.next) stderr.write(`  → ${step}\n`);
     return error.exitCode;
   }
-  // Not foreseen, so the stack is what helps.
+  // An unexpected error: the stack helps most.
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   stderr.write(`${visibleLines(text)}\n`);
   return EXIT.expectation;
@@ -83,13 +83,13 @@ async function main(): Promise<void> {
       interrupted.abort();
     });
   }
-  // `sim … | head` closes the pipe early: that is no error.
+  // `sim … | head` closes the pipe early: that is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   const { env: environment, stdout, stderr } = process;
   const { signal } = interrupted;
   const code = await runCommandLine(process.argv.slice(2), { environment, stdout, stderr, signal });
   process.exitCode = code;
-  // What was asked to stop has stopped; connections to a server that is away would keep the process.
+  // The command has stopped; connections to an unreachable server would keep the process alive.
   if (signal.aborted) stdout.write('', () => process.exit(code));
 }
 

@@ -1,7 +1,7 @@
 import { ApiRefusal } from './api-client.ts';
 import type { AttemptAnswer, DeliveryDetailAnswer, MerchantApi } from './merchant-api.ts';
 
-/** One event that was sent, and what is known of its deliveries. */
+/** One event that was sent, and its deliveries so far. */
 export interface Watched {
   readonly step: string;
   readonly eventId: string;
@@ -10,7 +10,7 @@ export interface Watched {
   /** It was routed: `deliveries` and `skipped` are complete. */
   routed: boolean;
   readonly deliveries: Map<string, DeliveryDetailAnswer | null>;
-  /** Endpoints that did not get it, and why. */
+  /** Endpoints that did not get it, with the reason. */
   skipped: readonly { readonly endpoint: string; readonly verdict: string }[];
 }
 
@@ -41,14 +41,14 @@ interface Poll {
   waitMs: number;
 }
 
-/** The API allows a key 100 requests a minute: begin eager, for a fast answer, and slow down. */
+/** The first interval of polls. The API allows a key 100 requests a minute: polling begins fast and slows down. */
 const FIRST_WAIT_MS = 150;
 const WAIT_GROWTH = 1.6;
 const WAIT_MS_MAX = 5000;
 const IDLE_MS = 50;
 const FINAL = ['delivered', 'exhausted', 'cancelled'];
 
-/** Follows events through the merchant API until their deliveries are over, and tells the news as it comes. */
+/** Follows events through the merchant API until their deliveries have ended, and reports each piece of news. */
 export class DeliveryWatch {
   readonly #options: WatchOptions;
   readonly #polls: Poll[] = [];
@@ -65,12 +65,12 @@ export class DeliveryWatch {
     this.#add(watched, null, '');
   }
 
-  /** No event comes any more that is over at this time: `run` ends then, or when nothing is left to wait for. */
+  /** Makes `run` end. */
   stop(): void {
     this.#stopped = true;
   }
 
-  /** Polls until stop(), or Ctrl-C. Rejects with the API's refusal, save those that pass (not yet there, too fast). */
+  /** Polls until stop(), or Ctrl-C. Rejects with the API's refusal, except temporary ones (not yet there, too fast). */
   async run(): Promise<void> {
     while (!this.#stopped && !this.#options.signal.aborted) {
       const now = Date.now();
@@ -84,7 +84,7 @@ export class DeliveryWatch {
     }
   }
 
-  /** True when nothing is left that could happen before `deadline` (milliseconds since the epoch). */
+  /** Returns whether nothing can happen before `deadline` (milliseconds since the epoch). */
   isSettled(deadline: number): boolean {
     return this.watched.every(
       ({ routed, deliveries }) =>
@@ -103,7 +103,7 @@ export class DeliveryWatch {
     } catch (error) {
       if (!(error instanceof ApiRefusal)) throw error;
       if (error.status === 429) this.#postponeAll(error.retryAfterMs ?? WAIT_MS_MAX);
-      // Accepted is not yet recorded: the log follows a moment later.
+      // Accepted does not mean recorded: the log follows a moment later.
       else if (error.status !== 404 && error.status !== 503) throw error;
     }
     poll.dueAt = Math.max(poll.dueAt, Date.now() + poll.waitMs);

@@ -8,7 +8,7 @@ export function parseDuration(text: string): number | undefined {
   return match && unit ? Math.round(Number(match[1]) * UNITS[unit]) : undefined;
 }
 
-/** Milliseconds for a person: "4 ms", "3 s", "12 m 11 s", "12 h 57 m". */
+/** Formats milliseconds for a person: "4 ms", "3 s", "12 m 11 s", "12 h 57 m". */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   const seconds = ms / 1000;

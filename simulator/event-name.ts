@@ -8,7 +8,7 @@ export interface EventName {
   readonly subType: string;
 }
 
-/** What a type alone stands for: the end of its happy path. */
+/** The default subType of a type: the end of its happy path. */
 const USUAL: Partial<Readonly<Record<EventType, string>>> = {
   fiatToCrypto: 'SUCCESS',
   cryptoToFiat: 'SUCCESS',
@@ -17,7 +17,7 @@ const USUAL: Partial<Readonly<Record<EventType, string>>> = {
   AML: 'AML_CHECKS_COMPLETED',
 };
 
-/** Reads "type/subType" or "type". Throws a usage failure that names the nearest, or the legal ones. */
+/** Parses "type/subType" or "type". Throws a usage failure that names the nearest, or the valid ones. */
 export function parseEventName(text: string): EventName {
   const [type = '', subType, ...rest] = text.split('/');
   if (rest.length > 0) throw usage(`"${text}" is not type/subType`);

@@ -5,8 +5,8 @@ import { usage } from './exit.ts';
 import { nearest } from './nearest.ts';
 
 /**
- * Fields of an event by path, "data.senderDetails.senderName". Only paths the catalogue has: a mistyped one would
- * silently change nothing, and a test would prove nothing.
+ * Returns the fields of an event by path, "data.senderDetails.senderName". Only paths in the catalogue: a mistyped one
+ * would silently change nothing, and a test would prove nothing.
  */
 export function pathsOf(type: EventType): readonly string[] {
   return namesOf(fieldsOf(type), 'data');
@@ -15,14 +15,14 @@ export function pathsOf(type: EventType): readonly string[] {
 function namesOf(fields: readonly Field[], above: string): readonly string[] {
   return fields.flatMap((field) => {
     const path = `${above}.${field.name}`;
-    // What always has one value is the renderer's; events do not carry it.
+    // The renderer fills in constant fields; events do not carry them.
     if (field.constant !== undefined) return [];
     return field.kind === 'object' ? [path, ...namesOf(field.fields ?? [], path)] : [path];
   });
 }
 
 /**
- * Answers a copy of the data with a field set. Text is read as the field's kind: amounts stay exact text, numbers and
+ * Returns a copy of the data with a field set. Text is read as the field's kind: amounts stay exact text, numbers and
  * booleans are parsed, arrays and objects are JSON. Throws a usage failure for an unknown path or an unfit value.
  */
 export function withField(type: EventType, data: EventData, path: string, value: unknown): EventData {
@@ -30,7 +30,7 @@ export function withField(type: EventType, data: EventData, path: string, value:
   return changed(data, segmentsOf(path), readValue(field, path, value));
 }
 
-/** Answers a copy of the data without a field. Throws a usage failure for an unknown path. */
+/** Returns a copy of the data without a field. Throws a usage failure for an unknown path. */
 export function withoutField(type: EventType, data: EventData, path: string): EventData {
   fieldAt(type, path);
   return changed(data, segmentsOf(path), undefined);

@@ -1,4 +1,4 @@
-/** Exit codes of the command line, so that scripts and CI can tell what went wrong without reading text. */
+/** Exit codes of the command line, so that scripts and CI can see what went wrong without reading text. */
 export const EXIT = {
   ok: 0,
   expectation: 1,
@@ -10,7 +10,7 @@ export const EXIT = {
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Ends a command: what is wrong, and in `next` what to do about it. Anything else that is thrown is a defect. */
+/** Ends a command: the message says what is wrong, and `next` the remedy. Any other error is a defect. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
   readonly exitCode: ExitCode;

@@ -6,11 +6,11 @@ import type { Expectation } from './scenario.ts';
 export interface Verdict {
   readonly expectation: Expectation;
   readonly met: boolean;
-  /** For a person: what was found instead. */
+  /** A description of what was found instead. */
   readonly found: string;
 }
 
-/** Holds what was expected against what was seen. `delivered` and `skipped` are about every endpoint of the merchant. */
+/** Compares the expectations with the deliveries. `delivered` and `skipped` concern every endpoint of the merchant. */
 export function judge(expectations: readonly Expectation[], watched: readonly Watched[]): readonly Verdict[] {
   return expectations.map((expectation) => {
     const seen = watched.find(({ step }) => step === expectation.step);
@@ -42,7 +42,7 @@ function noEndpoint({ skipped }: Watched): string {
   return `no endpoint got it: ${skipped.map(({ verdict }) => verdict).join(', ')}`;
 }
 
-/** When the last attempt that was made ended, milliseconds since the epoch. */
+/** Returns when the last attempt ended, milliseconds since the epoch. */
 function lastEnd(deliveries: readonly (DeliveryDetailAnswer | null)[]): number {
   const attempts = deliveries.flatMap((delivery) => delivery?.attempts ?? []);
   return Math.max(0, ...attempts.map((attempt) => Date.parse(attempt.started_at) + attempt.duration_ms));

@@ -11,7 +11,7 @@ import type { EventSink, Sent } from './sinks.ts';
 
 const CLIENT_ID = 'hookrail-sim';
 const CONNECT_TIMEOUT_MS = 3000;
-/** Somebody waits in front of it: what is away is told within a few seconds. */
+/** A user waits: an unreachable cluster is reported within a few seconds. */
 const RETRY = { retries: 2, initialRetryTime: 200, maxRetryTime: 1000 } as const;
 
 interface KafkaTarget {
@@ -23,8 +23,8 @@ interface KafkaTarget {
 }
 
 /**
- * The way the platform's own services publish: Avro in the registry's wire format on the events topic. Answered when all
- * in-sync replicas have it. Connects at the first event.
+ * Publishes like the platform's own services: Avro in the registry's wire format on the events topic. Resolves when all
+ * in-sync replicas have the records. Connects at the first event.
  */
 export function kafkaSink(settings: Settings, environment: Environment): EventSink {
   const target = targetOf(settings, environment);
@@ -78,7 +78,7 @@ function targetOf(settings: Settings, environment: Environment): KafkaTarget {
   };
 }
 
-/** TLS and SASL by the service's own variables. */
+/** Reads TLS and SASL from the service's own variables. */
 function accessOf(environment: Environment): KafkaTarget['access'] {
   const pem = (name: string) => {
     const path = environment[name];
@@ -123,7 +123,7 @@ async function connect(target: KafkaTarget): Promise<Producer> {
   }
 }
 
-/** What the registry calls our schemas; each is asked for once. */
+/** Returns the registry's id of a schema; requests each once. */
 function schemaIdsOf({ registryUrl, registryAuth }: KafkaTarget): (type: EventType) => Promise<number> {
   const registry = new SchemaRegistry({
     host: registryUrl,
@@ -145,7 +145,7 @@ function schemaIdsOf({ registryUrl, registryAuth }: KafkaTarget): (type: EventTy
   };
 }
 
-/** Data given by hand may have a field that the schema has no place for. */
+/** Encodes an event. Data given by hand may have a field that the schema lacks. */
 function encode(event: DomainEvent, schemaId: number): Buffer {
   try {
     return encodeEvent(event, schemaId);
@@ -155,7 +155,7 @@ function encode(event: DomainEvent, schemaId: number): Buffer {
 }
 
 function refused({ brokers, topic }: KafkaTarget, error: unknown): CommandFailure {
-  // kafkajs wraps the reason when it has tried several times.
+  // kafkajs wraps the reason after several tries.
   const { type, cause } = error as { readonly type?: string; readonly cause?: { readonly type?: string } };
   if ((cause?.type ?? type) === 'UNKNOWN_TOPIC_OR_PARTITION') {
     return new CommandFailure(EXIT.unreachable, `there is no topic ${topic} on ${brokers.join(',')}`, [
@@ -174,7 +174,7 @@ function refused({ brokers, topic }: KafkaTarget, error: unknown): CommandFailur
 }
 
 function withoutSchema(url: string, subject: string, error: unknown): CommandFailure {
-  // The client's answer to a 404. What it calls status 400 is a registry that is away, or is none.
+  // The client's error for a 404. It reports status 400 for a registry that is unreachable, or is none.
   if ((error as Error).name === 'ConfluentSchemaRegistryError') {
     return new CommandFailure(EXIT.unreachable, `the schema registry at ${url} does not have ${subject}`, [
       'start hookrail on this registry once: it registers the schemas',

@@ -5,7 +5,7 @@ import type { Output } from './output.ts';
 import type { PlannedStep } from './plan.ts';
 import type { Sent } from './sinks.ts';
 
-/** The lines of a run as they come: one per step that is sent, one per attempt that is recorded. */
+/** Prints the lines of a run: one per step that is sent, one per attempt that is recorded. */
 export class LiveLines {
   readonly #output: Output;
   readonly #width: number;
@@ -78,7 +78,7 @@ export class LiveLines {
     });
   }
 
-  /** Nothing was sent, and why. */
+  /** Prints that nothing was sent, with the reason. */
   #quiet(datum: object, step: string, word: string, reason: string): void {
     const mark = this.#output.paint('yellow', '-');
     this.#output.item(datum, () => this.#line(Date.now(), mark, this.#name(step), word, reason));

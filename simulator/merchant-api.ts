@@ -3,7 +3,7 @@ import type { components, operations } from './generated/merchant-api.ts';
 
 type Schemas = components['schemas'];
 
-/** `signing_secret` comes with the creation only, `hint` with a change that needs one. */
+/** `signing_secret` is present after the creation only, `hint` after a change that needs one. */
 export type EndpointAnswer = Schemas['WebhookEndpoint'] &
   Partial<Pick<Schemas['CreatedWebhookEndpoint'], 'signing_secret'>> &
   Partial<Pick<Schemas['UpdatedWebhookEndpoint'], 'hint'>>;
@@ -12,7 +12,7 @@ export type DeliveryAnswer = Schemas['Delivery'];
 export type AttemptAnswer = Schemas['Attempt'];
 export type DeliveryDetailAnswer = Schemas['DeliveryDetail'];
 export type EventAnswer = Schemas['EventDetail'];
-/** The result comes when it was waited for and came in time. */
+/** The result is present when the request waited for it and it came in time. */
 export type TestAnswer = Schemas['TestQueued'] & Partial<Schemas['TestResult']>;
 
 type DeliveryQuery = NonNullable<operations['listDeliveries']['parameters']['query']>;
@@ -30,7 +30,7 @@ export const DELIVERY_STATUSES = [
 export type DeliveryFilter = {
   readonly [Name in 'status' | 'type' | 'since' | 'until']?: DeliveryQuery[Name] | undefined;
 } & {
-  /** At most so many, over all pages. */
+  /** The most items over all pages. */
   readonly limit: number;
 };
 
@@ -42,7 +42,7 @@ interface Page<Item> {
 const ENDPOINTS = '/merchant/webhook-endpoints';
 const ENDPOINT = '/merchant/webhook-endpoints/{id}';
 const PAGE_ITEMS_MAX = 100;
-/** An answer to a test comes at most so much later than the wait that was asked for. */
+/** The longest time between the requested wait and the response to a test. */
 const TEST_ANSWER_MS = 15_000;
 
 /** The operations of the merchant API by name. Failures are ApiClient's. */
@@ -81,7 +81,7 @@ export class MerchantApi {
     await this.#client.rest.DELETE(ENDPOINT, { params: { path: { id } } });
   }
 
-  /** Sends a test webhook; with `waitSeconds`, answers with the result when it comes in that time. */
+  /** Sends a test webhook; with `waitSeconds`, returns the result when it arrives in that time. */
   testEndpoint(id: string, test: Schemas['TestWebhook'], waitSeconds: number): Promise<TestAnswer> {
     const header = waitSeconds > 0 ? { Prefer: `wait=${waitSeconds}` } : {};
     const fetch = this.#client.within(waitSeconds * 1000 + TEST_ANSWER_MS);
@@ -110,7 +110,7 @@ export class MerchantApi {
   }
 }
 
-/** Every item of a list, page after page, at most `max`. */
+/** Returns every item of a list, page after page, at most `max`. */
 async function all<Item>(
   max: number,
   read: (page: { readonly limit: number; readonly cursor?: string }) => Promise<Page<Item>>,
@@ -128,7 +128,7 @@ async function all<Item>(
 
 type Given<Values> = { readonly [Name in keyof Values]?: NonNullable<Values[Name]> };
 
-/** The values that are there. */
+/** Returns the values that are defined. */
 function given<Values extends object>(values: Values): Given<Values> {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Given<Values>;

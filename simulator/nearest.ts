@@ -2,12 +2,12 @@ import { distance } from 'fastest-levenshtein';
 
 const SHOWN_MAX = 3;
 
-/** The known words most like a mistyped one, best first; at most three, none that is wholly different. */
+/** Returns the known words most like a mistyped one, best first; at most three, none that is entirely different. */
 function nearestOf(word: string, known: readonly string[]): readonly string[] {
   const wanted = word.toLowerCase();
   const scored = known.map((candidate) => {
     const text = candidate.toLowerCase();
-    // A path that ends as it was typed is what was meant: amountFiat for data.amountFiat.
+    // A path that ends in the word is meant: data.amountFiat for amountFiat.
     const score = text.endsWith(`.${wanted}`) ? 0 : distance(wanted, text);
     return { candidate, score };
   });
@@ -18,7 +18,7 @@ function nearestOf(word: string, known: readonly string[]): readonly string[] {
     .map(({ candidate }) => candidate);
 }
 
-/** "; did you mean a, b?" or nothing. */
+/** Returns "; did you mean a, b?" or nothing. */
 export function nearest(word: string, known: readonly string[]): string {
   const found = nearestOf(word, known);
   return found.length === 0 ? '' : `; did you mean ${found.join(', ')}?`;

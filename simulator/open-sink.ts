@@ -6,7 +6,7 @@ import type { SinkOptions } from './run-options.ts';
 import { type Session, unreadable } from './session.ts';
 import { apiSink, directSink, type EventSink, fileSink, streamSink } from './sinks.ts';
 
-/** The sink that --sink names. Throws a usage failure for options that it needs and does not have. */
+/** Opens the sink that --sink names. Throws a usage failure for options that it needs but lacks. */
 export function openSink(session: Session, options: SinkOptions): EventSink {
   switch (options.sink) {
     case 'api':
@@ -28,7 +28,7 @@ export function openSink(session: Session, options: SinkOptions): EventSink {
   }
 }
 
-/** The file given, else the sandbox's own authority, else what the system trusts. */
+/** Returns the given file, else the sandbox's own authority, else the system's. */
 function authorityFor({ settings }: Session, given: string | undefined): string | undefined {
   const path = given ?? settings.find('extraCaFile')?.value ?? join(settings.dataDir, 'ca.crt');
   if (given === undefined && !existsSync(path)) return undefined;

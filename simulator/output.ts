@@ -4,7 +4,7 @@ import { visibleLines } from '../services/domain/text/visible-text.ts';
 export const OUTPUT_FORMATS = ['pretty', 'json', 'ndjson'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-/** Where text goes: process.stdout and process.stderr, or what a test puts in their place. */
+/** A destination of text: process.stdout and process.stderr, or a test's substitute. */
 export interface Sink {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
@@ -19,8 +19,8 @@ export interface OutputOptions {
 type Style = Parameters<typeof styleText>[0];
 
 /**
- * What a command prints. Data goes to standard output in the chosen format; remarks and progress go to standard
- * error, and only where a person reads them, so that a pipe gets nothing but data.
+ * Prints a command's output. Data goes to standard output in the chosen format; remarks and progress go to standard
+ * error, and only to a terminal, so that a pipe receives nothing but data.
  */
 export class Output {
   readonly format: OutputFormat;
@@ -40,43 +40,43 @@ export class Output {
     this.format = options.format;
   }
 
-  /** Someone sits in front of it. */
+  /** Whether a person uses it. */
   get isInteractive(): boolean {
     return this.#stdout.isTTY === true && this.format === 'pretty';
   }
 
-  /** The one answer of a command. */
+  /** Prints the one result of a command. */
   result(value: object, pretty: string | (() => string)): void {
     if (this.format === 'pretty') this.#line(typeof pretty === 'string' ? pretty : pretty());
     else this.#line(JSON.stringify(value, null, this.format === 'json' ? 2 : undefined));
   }
 
-  /** One of many: a line each, or an element of the array that finish() prints. */
+  /** Prints one of many: a line each, or an element of the array that finish() prints. */
   item(value: object, pretty: string | (() => string)): void {
     this.#hasItems = true;
     if (this.format === 'json') this.#items.push(value);
     else this.result(value, pretty);
   }
 
-  /** For lists that may be empty: makes `json` print `[]`, and tells a person what the emptiness means. */
+  /** Prints lists that may be empty: `json` prints `[]`, and a person reads what the emptiness means. */
   list<Item extends object>(items: readonly Item[], pretty: (item: Item) => string, empty: string): void {
     this.#hasItems = true;
     for (const item of items) this.item(item, () => pretty(item));
     if (items.length === 0) this.remark(empty);
   }
 
-  /** For a person only: what was done, what to try next. */
+  /** Prints a remark for a person only: what was done, what to try next. */
   remark(text: string): void {
     if (this.#quiet || this.format !== 'pretty' || this.#stderr.isTTY !== true) return;
     this.#stderr.write(`${visibleLines(this.#color ? text : stripVTControlCharacters(text))}\n`);
   }
 
-  /** Shown to everybody, even when piped or quiet: something is wrong, or has to be known. */
+  /** Always printed, even when piped or quiet: something is wrong, or important. */
   warn(text: string): void {
     this.#stderr.write(`${visibleLines(this.#color ? text : stripVTControlCharacters(text))}\n`);
   }
 
-  /** Prints what was collected for `json`. Called once, at the end of every command. */
+  /** Prints the items collected for `json`. Called once, at the end of every command. */
   finish(): void {
     if (this.format === 'json' && this.#hasItems) this.#line(JSON.stringify(this.#items, null, 2));
   }
@@ -90,7 +90,7 @@ export class Output {
   }
 }
 
-/** Rows as aligned columns. The last column is not padded. */
+/** Formats rows as aligned columns. The last column is not padded. */
 export function columns(rows: readonly (readonly string[])[], gap = 2): string {
   const widths: number[] = [];
   const widthOf = (cell: string) => stripVTControlCharacters(cell).length;

@@ -8,14 +8,14 @@ import { usage } from './exit.ts';
 import { nearest } from './nearest.ts';
 import type { ProcessChoices, Scenario, Step } from './scenario.ts';
 
-/** What `run` may decide about a scenario. */
+/** The choices of `run` about a scenario. */
 export interface PlanOptions {
-  /** Everything that is made up follows from it. */
+  /** Everything invented is derived from it. */
   readonly seed: string;
   /** When the first step happens, milliseconds since the epoch. */
   readonly startAt: number;
   readonly merchantId: string;
-  /** Default: made up from the seed. */
+  /** Default: derived from the seed. */
   readonly entityId?: string | undefined;
   readonly entityKind?: EntityKind | undefined;
   readonly overrides?: Overrides | undefined;
@@ -46,8 +46,9 @@ export interface PlannedStep {
 }
 
 /**
- * The events of a scenario. Pure: the same scenario and options give the same ids and bytes, on every machine. Times
- * are the scenario's own, whatever the speed it is played at. Throws a usage failure for choices that cannot be.
+ * Returns the events of a scenario. Pure: the same scenario and options give the same ids and bytes, on every machine.
+ * Times are the scenario's own, whatever the speed at which it is played. Throws a usage failure for impossible
+ * choices.
  */
 export function planScenario(scenario: Scenario, options: PlanOptions): readonly PlannedStep[] {
   const kind = options.entityKind ?? scenario.entityKind;
@@ -65,7 +66,7 @@ export function planScenario(scenario: Scenario, options: PlanOptions): readonly
   });
 }
 
-/** The user or corporate that a seed stands for: one seed is one person through all scenarios. */
+/** Returns the user or corporate of a seed: one seed is one person in all scenarios. */
 export function madeUpEntity(seed: string, kind: EntityKind): string {
   return uuidV5('simulator-entity', seed, kind);
 }
@@ -88,7 +89,7 @@ function planStep(
       entityKind: who.kind,
       seed,
       occurredAt: who.at,
-      // The start is part of it, so that a second run with the same seed delivers again.
+      // Includes the start, so that a second run with the same seed delivers again.
       eventId: uuidV5(
         'simulator-event',
         scenario.name,
@@ -109,7 +110,7 @@ function planStep(
   return { ...sampled, data };
 }
 
-/** Where the sampler takes the choices of another type's process: a name mismatch of an on-ramp has its amount. */
+/** Types whose sample takes the amount from another type's process: a name mismatch has the amount of its on-ramp. */
 const TAKES_AMOUNT_FIAT: readonly EventType[] = ['fiatToCrypto', 'senderNameMismatch'];
 const TRANSACTIONS: readonly EventType[] = ['fiatToCrypto', 'cryptoToFiat'];
 
@@ -128,7 +129,7 @@ function choicesOf(
     amount: chosen.amount ?? amount,
     currencyFiat: currency,
     chain: chosen.chain ?? process?.chain,
-    // A token of the file need not exist on another chain; the chain's usual one does.
+    // A token of the file may not exist on another chain; the chain's usual one does.
     token: chosen.token ?? (chosen.chain === undefined ? process?.token : undefined),
     // Likewise a country need not have another currency's banks.
     country: chosen.currencyFiat === undefined ? scenario.country : undefined,
@@ -153,7 +154,7 @@ function checkSteps(scenario: Scenario, set: readonly StepField[]): void {
   }
 }
 
-/** The sampler names what is possible: what it refuses is a wrong choice of the user's. */
+/** Converts errors of the sampler, which names the possible choices, to usage failures. */
 export function orUsage<Value>(what: string, make: () => Value): Value {
   try {
     return make();

@@ -4,20 +4,20 @@ import type { EventSink, Sent } from './sinks.ts';
 
 export interface PlayOptions {
   readonly sink: EventSink;
-  /** How many times faster than the scenario's clock; Infinity = without any pause. */
+  /** The factor by which it is faster than the scenario's clock; Infinity = without any pause. */
   readonly speed: number;
   readonly pause: (ms: number) => Promise<void>;
   readonly signal: AbortSignal;
   readonly onSent: (step: PlannedStep, sent: Sent, sentAt: number) => void;
-  /** Follows the deliveries of what is sent. */
+  /** Follows the deliveries of the events. */
   readonly watch?: DeliveryWatch | undefined;
-  /** How long deliveries are followed after the last step, milliseconds. */
+  /** The time that deliveries are followed after the last step, milliseconds. */
   readonly watchMs: number;
 }
 
 const LOOK_MS = 50;
 
-/** `unfinished`: the time ran out, or Ctrl-C came, before every delivery was over. */
+/** `unfinished`: the time ran out, or Ctrl-C came, before every delivery had ended. */
 export type Played = 'finished' | 'unfinished';
 
 /** Sends the steps at their times and follows their deliveries. Rejects with the first failure of sink or API. */
@@ -55,7 +55,7 @@ async function sendAll(
   check: () => void,
 ): Promise<void> {
   const { sink, speed, pause, signal, onSent, watch } = options;
-  // Measured from the start, so that the time that sending takes does not add up.
+  // Measured from the start, so that sending times do not add up.
   const startedAt = Date.now();
   for (const step of steps) {
     const waitMs = startedAt + step.offsetMs / speed - Date.now();
@@ -65,7 +65,7 @@ async function sendAll(
     const sentAt = Date.now();
     const [sent] = await sink.send([step.event]);
     onSent(step, sent ?? { status: 'accepted' }, sentAt);
-    // What is quarantined is never routed: there is nothing to follow.
+    // Quarantined events are never routed: there is nothing to follow.
     if (sent?.status !== 'quarantined') watch?.follow(step.id, step.event.eventId, sentAt);
   }
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { ANSWERS, type Behaviour } from './behaviours.ts';
 import { type Verdict, verifyRequest } from './verification.ts';
 
-/** What a receiver noted of one request. */
+/** A receiver's record of one request. */
 export interface Arrival {
   /** 1, 2, … in the order of arrival. */
   readonly number: number;
@@ -16,7 +16,7 @@ export interface Arrival {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** null when the receiver knows no secret for the endpoint. */
+  /** null when the receiver has no secret for the endpoint. */
   readonly verdict: Verdict | null;
   readonly answered: Behaviour;
 }
@@ -34,16 +34,16 @@ export interface ReceiverOptions {
   readonly secret?: SecretSource;
   /** Default ok. */
   readonly behaviour?: Behaviour;
-  /** Milliseconds before the answer begins. */
+  /** Milliseconds before the response begins. */
   readonly delayMs?: number;
-  /** 0 … 1: this share of the attempts gets a 500. Which ones follows from the seed, the delivery and the attempt. */
+  /** 0 … 1: this share of the attempts gets a 500, chosen by the seed, the delivery and the attempt. */
   readonly failRate?: number;
   readonly seed?: string;
   /** The first so many attempts of each delivery get a 500. */
   readonly failFirst?: number;
-  /** How many arrivals are kept in `arrivals`, the newest. Default 10,000. */
+  /** The number of arrivals kept in `arrivals`, the newest. Default 10,000. */
   readonly keepMax?: number;
-  /** Called after the body was read and before the answer begins. */
+  /** Called after the body was read and before the response begins. */
   readonly onArrival?: (arrival: Arrival) => void;
 }
 
@@ -63,14 +63,14 @@ const KEEP_MAX_DEFAULT = 10_000;
 const DELIVERIES_COUNTED_MAX = 100_000;
 
 /**
- * Starts an HTTPS receiver that checks every webhook as a merchant should, and answers as it is told.
- * Rejects with the system's error when it cannot listen (EADDRINUSE and the like).
+ * Starts an HTTPS receiver that checks every webhook as a merchant should, and responds as configured. Rejects with the
+ * system's error when it cannot listen (EADDRINUSE and the like).
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const state = new ReceiverState(options);
   const server = createServer({ cert: options.cert, key: options.key, minVersion: 'TLSv1.2' });
   server.on('request', (request, response) => state.take(request, response));
-  // A client that hangs up or speaks no TLS is its own trouble: the receiver goes on.
+  // A client that hangs up or does not speak TLS is no fault of the receiver, which goes on.
   server.on('tlsClientError', () => {});
   server.on('clientError', (_, socket) => socket.destroy());
   const host = options.host ?? '127.0.0.1';
@@ -105,7 +105,7 @@ class ReceiverState {
   behaviour: Behaviour;
   readonly #options: ReceiverOptions;
   readonly #delays = new Set<NodeJS.Timeout>();
-  /** Requests seen per delivery: what --fail-first counts. The oldest deliveries are forgotten. */
+  /** Requests seen per delivery, counted for --fail-first. The oldest deliveries are forgotten. */
   readonly #seen = new Map<string, number>();
   #count = 0;
 
@@ -118,7 +118,7 @@ class ReceiverState {
   take(request: IncomingMessage, response: ServerResponse): void {
     const chunks: Buffer[] = [];
     let size = 0;
-    // Without listeners a connection that breaks would end the process.
+    // Without listeners a broken connection would end the process.
     request.on('error', () => {});
     response.on('error', () => {});
     request.on('data', (chunk: Buffer) => {
@@ -201,7 +201,7 @@ class ReceiverState {
   }
 }
 
-/** A number in [0, 1) that follows from the text alone: the same run fails the same attempts. */
+/** Returns a number in [0, 1) derived from the text alone: the same run fails the same attempts. */
 function fraction(text: string): number {
   return createHash('sha256').update(text).digest().readUInt32BE(0) / 2 ** 32;
 }

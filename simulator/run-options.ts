@@ -8,7 +8,7 @@ import type { CommandOptions } from './session.ts';
 
 export const SINKS = ['api', 'kafka', 'direct', 'stdout', 'file'] as const;
 
-/** Where events go, and whom they are about: what `run` and `trigger` share. */
+/** The destination and the entity of events: shared by `run` and `trigger`. */
 export interface SinkOptions {
   readonly sink: (typeof SINKS)[number];
   readonly to?: string;
@@ -39,7 +39,7 @@ export interface RunOptions extends CommandOptions, SinkOptions, EntityOptions {
   readonly wait?: string | boolean;
 }
 
-/** Where Kafka is; by default as the service's variables say. */
+/** The Kafka cluster; by default from the service's variables. */
 export const KAFKA_OPTIONS = {
   'kafka-brokers': { type: 'string', describe: 'With --sink kafka: brokers (HOOKRAIL_KAFKA_BROKERS)' },
   'schema-registry-url': {
@@ -95,7 +95,7 @@ export const RUN_OPTIONS = {
 const WAIT_MS_DEFAULT = 30_000;
 const SPEED_MAX = 1_000_000;
 
-/** "1x", "60x", "real" (= 1x) or "instant", as a factor. */
+/** Parses "1x", "60x", "real" (= 1x) or "instant" to a factor. */
 export function parseSpeed(text: string): number {
   if (text === 'instant') return Number.POSITIVE_INFINITY;
   if (text === 'real') return 1;
@@ -107,7 +107,7 @@ export function parseSpeed(text: string): number {
   return factor;
 }
 
-/** Milliseconds since the epoch. */
+/** Returns milliseconds since the epoch. */
 export function parseStartAt(text: string | undefined): number {
   if (text === undefined) return Date.now();
   const at = Date.parse(text);
@@ -117,7 +117,7 @@ export function parseStartAt(text: string | undefined): number {
   return at;
 }
 
-/** "hold.data.status=ON_HOLD_KYC" → step, path, value. */
+/** Parses "hold.data.status=ON_HOLD_KYC" to step, path, value. */
 export function parseStepFields(texts: readonly string[]): readonly StepField[] {
   return texts.map((text) => {
     const match = /^([a-z][a-z0-9-]*)\.(data\.[^=]+)=(.*)$/s.exec(text);
@@ -126,7 +126,7 @@ export function parseStepFields(texts: readonly string[]): readonly StepField[] 
   });
 }
 
-/** Whom --user or --corporate names; nothing when neither is given. */
+/** Returns the entity of --user or --corporate; nothing when neither is given. */
 export function entityOf({ user, corporate }: EntityOptions): { entityId?: string; entityKind?: EntityKind } {
   if (user !== undefined && corporate !== undefined) throw usage('--user and --corporate exclude each other');
   const id = user ?? corporate;
@@ -136,8 +136,8 @@ export function entityOf({ user, corporate }: EntityOptions): { entityId?: strin
 }
 
 /**
- * `--wait`, `--wait 60s`, `--no-wait`, or nothing: then as `byDefault` says. `isAsked`: it was said that there is to be
- * waited, so an end without a result is a time-out.
+ * Parses `--wait`, `--wait 60s`, `--no-wait`; without any, returns `byDefault`. `isAsked`: the user asked to wait, so
+ * an end without a result is a time-out.
  */
 export function parseWait(
   given: string | boolean | undefined,

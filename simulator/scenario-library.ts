@@ -8,7 +8,7 @@ import { unreadable } from './session.ts';
 const LIBRARY = fileURLToPath(new URL('./scenarios/', import.meta.url));
 const SUFFIX = '.yaml';
 
-/** The names of the scenarios that come with hookrail, sorted. */
+/** Returns the names of the scenarios that come with hookrail, sorted. */
 export function scenarioNames(): readonly string[] {
   return readdirSync(LIBRARY)
     .filter((file) => file.endsWith(SUFFIX))
@@ -17,15 +17,15 @@ export function scenarioNames(): readonly string[] {
 }
 
 /**
- * The text of a scenario: one of the library by its name, a file, or `-` for standard input. `source` is what messages
- * call it. Throws a usage failure that names the nearest scenarios.
+ * Returns the text of a scenario: one of the library by its name, a file, or `-` for standard input. `source` is its
+ * name in messages. Throws a usage failure that names the nearest scenarios.
  */
 export function readScenario(name: string): { readonly text: string; readonly source: string } {
   if (scenarioNames().includes(name)) {
     return { text: readFileSync(`${LIBRARY}${name}${SUFFIX}`, 'utf8'), source: name };
   }
   if (name === '-') return { text: readFileSync(0, 'utf8'), source: 'standard input' };
-  // What looks like a file is one; the rest is a mistyped name.
+  // A name that looks like a file's is one; any other is a mistyped scenario.
   if (!/[/\\]|\.ya?ml$/.test(name)) {
     const hint = nearest(name, scenarioNames());
     throw usage(`there is no scenario "${name}"${hint}`, 'list them: npm run sim -- scenarios list');

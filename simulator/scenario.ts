@@ -10,7 +10,7 @@ import { nearest } from './nearest.ts';
 import schema from './scenario.schema.json' with { type: 'json' };
 import { check, type Finding, type Schema } from './schema-check.ts';
 
-/** A process of the scenario: a transaction, a ledger, … with what is to be chosen about it. */
+/** A process of the scenario: a transaction, a ledger, … with its choices. */
 export interface ProcessChoices {
   readonly kind: EventType;
   readonly state?: string;
@@ -48,7 +48,7 @@ export interface Scenario {
   readonly title: string;
   readonly entityKind: EntityKind;
   readonly country?: string;
-  /** Where the KYC or KYB stands before the first step. */
+  /** The state of the KYC or KYB before the first step. */
   readonly verification: string;
   readonly processes: Readonly<Record<string, ProcessChoices>>;
   readonly steps: readonly Step[];
@@ -58,7 +58,7 @@ export interface Scenario {
 const WITHIN_MS_DEFAULT = 60_000;
 const TEXT_BYTES_MAX = 1024 * 1024;
 
-/** A scenario that cannot be played: every finding with its line, as "file:line: what". */
+/** An invalid scenario: every finding with its line, as "file:line: what". */
 export class ScenarioFailure extends CommandFailure {
   readonly findings: readonly { readonly line: number; readonly message: string }[];
 
@@ -69,8 +69,8 @@ export class ScenarioFailure extends CommandFailure {
 }
 
 /**
- * Reads a scenario's text and checks it: YAML, the published schema, the catalogue, and (unless `force`) that each
- * step is a move the platform would make. Throws ScenarioFailure with all findings; `source` names the file in them.
+ * Parses a scenario's text and checks it: YAML, the published schema, the catalogue, and (unless `force`) that the
+ * platform would make each step. Throws ScenarioFailure with all findings; `source` names the file in them.
  */
 export function parseScenario(text: string, source: string, options: { readonly force: boolean }): Scenario {
   if (Buffer.byteLength(text) > TEXT_BYTES_MAX) {
@@ -100,7 +100,7 @@ export function parseScenario(text: string, source: string, options: { readonly 
   return scenario;
 }
 
-/** The steps that the platform would not take, given where everything stands before the first one. */
+/** Returns the steps that the platform would not take, given the states before the first one. */
 function illegalSteps(scenario: Scenario, offsetOf: (step: number) => number): readonly Finding[] {
   const world = worldBefore(scenario);
   return scenario.steps.flatMap((step, i) => {
@@ -157,13 +157,13 @@ function readProcesses(raw: RawScenario): Readonly<Record<string, ProcessChoices
   );
 }
 
-/** Types whose events tell of another type's process: a check of a transaction shares the transaction's id. */
+/** Types whose events belong to another type's process: a check of a transaction has the transaction's id. */
 const TELLS_OF: Partial<Readonly<Record<EventType, readonly EventType[]>>> = {
   senderNameMismatch: ['fiatToCrypto'],
   AML: ['AML', 'fiatToCrypto', 'cryptoToFiat'],
 };
 
-/** The processes that a step of a type can belong to. */
+/** Returns the processes that a step of a type can belong to. */
 function candidatesFor(
   type: EventType,
   processes: Readonly<Record<string, ProcessChoices>>,
@@ -172,7 +172,7 @@ function candidatesFor(
   return Object.keys(processes).filter((name) => kinds.includes((processes[name] as ProcessChoices).kind));
 }
 
-/** What the schema cannot say: names that must exist, paths that the type must have. */
+/** Checks rules that the schema cannot express: names that must exist, paths that the type must have. */
 function findingsOf(
   raw: RawScenario,
   processes: Readonly<Record<string, ProcessChoices>>,

@@ -2,8 +2,8 @@ import { isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSe
 import { nearest } from './nearest.ts';
 
 /**
- * The part of JSON Schema that the scenario's schema uses, checked on YAML nodes: so the published schema is the one
- * that is enforced, and every finding knows its line. A keyword that is not here throws, so that none is ignored.
+ * The part of JSON Schema that the scenario's schema uses, checked on YAML nodes, so that the published schema is the
+ * one that is enforced, and every finding has its line. An unknown keyword throws, so that none is ignored.
  */
 export interface Schema {
   readonly type?: string | readonly string[];
@@ -38,7 +38,7 @@ const KEYWORDS = [
   'maxItems',
 ];
 
-/** Everything that is wrong with a node. `path` names it in messages: "steps[2].emit". */
+/** Returns everything that is wrong with a node. `path` names it in messages: "steps[2].emit". */
 export function check(schema: Schema, node: Node | null, path: string, offset = 0): readonly Finding[] {
   const unknown = Object.keys(schema).find((word) => !ANNOTATIONS.includes(word) && !KEYWORDS.includes(word));
   if (unknown) throw new Error(`schema-check does not know the keyword ${unknown} at ${path}`);

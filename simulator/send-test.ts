@@ -18,7 +18,7 @@ export interface TestChoices {
 
 const WAIT_SECONDS_MAX = 30;
 
-/** Sends a test webhook by the API's test operation and prints what came of it. Throws when it was not delivered. */
+/** Sends a test webhook by the API's test operation and prints the result. Throws when it was not delivered. */
 export async function sendTest(
   api: MerchantApi,
   endpoint: string,
@@ -31,7 +31,7 @@ export async function sendTest(
   }
   if (choices.user && choices.corporate) throw usage('--user and --corporate exclude each other');
   const { type, subType } = parseEventName(eventName);
-  // Whom the type can be about, if nobody was named.
+  // The kind of entity that the type allows, if none was given.
   const asUser = choices.corporate === undefined && (choices.user || entityKindsOf(type).includes('USER'));
   const who = asUser
     ? { user_uuid: choices.user ?? randomUUID() }

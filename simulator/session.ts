@@ -3,12 +3,12 @@ import { CommandFailure, EXIT } from './exit.ts';
 import { OUTPUT_FORMATS, Output, type OutputFormat, type Sink } from './output.ts';
 import { type Environment, type GlobalOptions, Settings } from './settings.ts';
 
-/** What surrounds a command. The command line passes the process's; tests pass their own. */
+/** A command's environment: the process's own, or a test's. */
 export interface Surroundings {
   readonly environment: Environment;
   readonly stdout: Sink;
   readonly stderr: Sink;
-  /** Fires on Ctrl-C: what waits or repeats ends cleanly. */
+  /** Fires on Ctrl-C: waits and loops then end cleanly. */
   readonly signal: AbortSignal;
 }
 
@@ -50,12 +50,12 @@ export class Session {
     });
   }
 
-  /** The merchant API. */
+  /** Returns the client of the merchant API. */
   api(): ApiClient {
     return new ApiClient(this.settings.baseUrl().value, this.settings.key('apiKey'), this.signal);
   }
 
-  /** The producer routes. */
+  /** Returns the client of the producer routes. */
   producer(): ApiClient {
     return new ApiClient(this.settings.baseUrl().value, this.settings.key('producerKey'), this.signal);
   }
@@ -75,7 +75,7 @@ export class Session {
   }
 }
 
-/** Runs a command's body, prints what it collected, and throws what it threw. */
+/** Runs a command's body, prints its collected output, and throws its error. */
 export async function inSession(
   options: CommandOptions,
   surroundings: Surroundings,
@@ -89,7 +89,7 @@ export async function inSession(
   }
 }
 
-/** A file that a command was given and cannot read: a usage failure that names it. */
+/** Returns a usage failure for a file that cannot be read. */
 export function unreadable(path: string, error: unknown): CommandFailure {
   const code = (error as NodeJS.ErrnoException).code ?? String(error);
   const what = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;

@@ -17,7 +17,7 @@ export interface GlobalOptions {
   readonly eventsTopic?: string | undefined;
 }
 
-/** A value and where it came from, which `whoami` shows: wrong keys are mostly keys from elsewhere. */
+/** A value and its source, which `whoami` shows: wrong keys usually come from elsewhere. */
 export interface Sourced {
   readonly value: string;
   readonly source: string;
@@ -38,7 +38,7 @@ export type SettingName = keyof typeof NAMES;
 const BASE_URL_DEFAULT = 'http://127.0.0.1:8080';
 const SANDBOX_FILE = 'sandbox.env';
 
-/** Options before environment before the sandbox's file: the nearer to the command, the stronger. */
+/** Options override the environment, which overrides the sandbox's file. */
 export class Settings {
   readonly dataDir: string;
   readonly #options: GlobalOptions;
@@ -67,7 +67,7 @@ export class Settings {
     return undefined;
   }
 
-  /** The API's address without a trailing slash. Throws a usage failure when it is not an http(s) URL. */
+  /** Returns the API's address without a trailing slash. Throws a usage failure when it is not an http(s) URL. */
   baseUrl(): Sourced {
     const found = this.find('baseUrl') ?? { value: BASE_URL_DEFAULT, source: 'default' };
     if (!/^https?:\/\/[^/]+/.test(found.value) || !URL.canParse(found.value)) {
@@ -77,8 +77,8 @@ export class Settings {
   }
 
   /**
-   * A key, or a failure that says how to get one. A live key is refused before anything is sent: the simulator
-   * makes money move on paper, and must not do so in production.
+   * Returns a key, or throws a failure that explains how to get one. A live key is refused before anything is sent: the
+   * simulator invents payments, and must not do so in production.
    */
   key(name: 'apiKey' | 'producerKey'): string {
     const found = this.find(name);
@@ -93,7 +93,7 @@ export class Settings {
     return this.needed('merchant').value;
   }
 
-  /** A usage failure that says how to give it when it is nowhere. */
+  /** Returns a setting, or throws a usage failure that explains how to give it. */
   needed(name: 'merchant' | 'kafkaBrokers' | 'schemaRegistryUrl'): Sourced {
     const found = this.find(name);
     if (!found) throw this.#missing(name);

@@ -11,25 +11,25 @@ import { type ApiClient, bodyOf } from './api-client.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import type { Sink } from './output.ts';
 
-/** What became of an event that was sent. */
+/** The result of sending an event. */
 export interface Sent {
   /** `duplicate`: the same event id was sent before, and is not delivered again. */
   readonly status: 'accepted' | 'duplicate' | 'quarantined' | 'written' | 'answered';
-  /** For a person. */
+  /** A description for the user. */
   readonly detail?: string;
 }
 
-/** Where the events of a run go. One answer per event, in order. */
+/** The destination of a run's events. One result per event, in order. */
 export interface EventSink {
   send(events: readonly DomainEvent[]): Promise<readonly Sent[]>;
-  /** Lets go of connections. Never rejects. */
+  /** Closes connections. Never rejects. */
   close?(): Promise<void>;
 }
 
 /** At most so many events per request (docs/decisions.md, "Producers"). */
 export const EVENTS_PER_REQUEST_MAX = 500;
 
-/** The way real events go: the producer route, the router, the sender. Answered when durable. */
+/** Sends events like a producer: the producer route, the router, the sender. Resolves when they are durable. */
 export function apiSink(producer: ApiClient): EventSink {
   return {
     send: async (events) => {
@@ -43,7 +43,7 @@ export function apiSink(producer: ApiClient): EventSink {
   };
 }
 
-/** JSON lines of the events on a stream: to look at, or to pipe into something else. */
+/** Writes events as JSON lines to a stream, to read or to pipe into something else. */
 export function streamSink(stream: Sink): EventSink {
   return {
     send: async (events) => {
@@ -53,7 +53,7 @@ export function streamSink(stream: Sink): EventSink {
   };
 }
 
-/** JSON lines of the events in a file, which is begun anew. */
+/** Writes events as JSON lines to a file, which is replaced. */
 export function fileSink(path: string): EventSink {
   writeFileSync(path, '');
   return {
@@ -73,7 +73,9 @@ export interface DirectTarget {
 
 const DIRECT_TIMEOUT_MS = 10_000;
 
-/** Straight to a receiver, without hookrail: one attempt each, signed as the sender signs. For testing a receiver. */
+/**
+ * Sends straight to a receiver, without hookrail: one attempt each, signed as the sender signs. For testing a receiver.
+ */
 export function directSink(target: DirectTarget): EventSink {
   const endpointId = uuidV5('simulator-direct', target.url);
   return {
@@ -122,7 +124,7 @@ function exchange(target: DirectTarget, headers: string[], body: Uint8Array): Pr
       { method: 'POST', headers, signal, agent: false, ...ca },
       (incoming) => {
         incoming.on('error', unreachable);
-        // The status is all that matters; the rest is not waited for.
+        // Only the status matters; the rest is not awaited.
         resolve(incoming.statusCode ?? 0);
         incoming.destroy();
       },

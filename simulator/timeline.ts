@@ -51,7 +51,7 @@ function plannedRows(delivery: DeliveryDetailAnswer, output: Output, now: number
   return rows;
 }
 
-/** Green arrived, yellow still going, red given up. */
+/** Colours a status: green for delivered, yellow for in progress, red for given up. */
 export function paintStatus(status: string, output: Output): string {
   if (status === 'delivered' || status === 'active') return output.paint('green', status);
   if (status === 'pending' || status === 'failed' || status === 'disabled')

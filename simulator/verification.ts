@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { sign } from '../services/domain/signature.ts';
 
-/** How far webhook-timestamp may be from the receiver's clock: what the Standard Webhooks libraries use. */
+/** The most that webhook-timestamp may differ from the receiver's clock, as in the Standard Webhooks libraries. */
 export const TOLERANCE_SECONDS_DEFAULT = 300;
 
 export const CHECKS = ['authorization', 'signature', 'timestamp'] as const;
@@ -10,7 +10,7 @@ export type CheckName = (typeof CHECKS)[number];
 export interface Check {
   readonly name: CheckName;
   readonly ok: boolean;
-  /** For a person: what was found, what was expected. Never the secret itself. */
+  /** A description of what was found and what was expected. Never the secret itself. */
   readonly detail: string;
 }
 
@@ -84,7 +84,7 @@ function checkTimestamp(header: string | undefined, nowSeconds: number, toleranc
   return check(ok, ok ? `it is ${where}` : `it is ${where}; at most ${toleranceSeconds} s are tolerated`);
 }
 
-/** Constant time for equal lengths; the length itself is no secret. */
+/** Compares in constant time for equal lengths; the length itself is not secret. */
 function equal(left: string, right: string): boolean {
   const a = Buffer.from(left);
   const b = Buffer.from(right);

@@ -279,7 +279,7 @@ export interface PartitionStatus {
    * The time until retention deletes the oldest unprocessed record, milliseconds; null = not known, or nothing waits.
    */
   readonly retentionLeftMs: number | null;
-  /** How long progress has not been committed, milliseconds. */
+  /** The time for which progress has not been committed, milliseconds. */
   readonly uncommittedMs: number;
   readonly commitFailures: number;
   /** Records deleted before they were read, since the start. */

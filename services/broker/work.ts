@@ -5,7 +5,7 @@ import type { Standing } from './broker.ts';
 
 /** Work that was handed over and is not settled. Engines add the record and how it is acknowledged. */
 export abstract class Item extends Link<Item> {
-  /** How often the handler threw, and since when; 0 = never. */
+  /** The number of times the handler threw, and since when; 0 = never. */
   failures = 0;
   since = 0;
   /** Cancels the pause before it is offered again. */

@@ -13,7 +13,7 @@ export interface EventProblem {
   /** RFC 6901, from the event's root: `/data/amountFiat`. */
   pointer: string;
   readonly code: EventProblemCode;
-  /** What is wrong and what to do; never a value of `data`, which may be personal. */
+  /** The fault and the remedy; never contains a value of `data`, which may be personal. */
   readonly detail: string;
 }
 

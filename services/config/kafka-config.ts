@@ -165,7 +165,7 @@ export function kafkaConfig(values: Values<typeof KAFKA_VARIABLES>, isSandbox: b
     eventsTopic: values.HOOKRAIL_EVENTS_TOPIC,
     topicPrefix: values.HOOKRAIL_TOPIC_PREFIX,
     createTopics: values.HOOKRAIL_KAFKA_CREATE_TOPICS,
-    /** By topic name without the prefix. */
+    /** Counts by topic name without the prefix. */
     partitions: partitionCounts(values.HOOKRAIL_KAFKA_PARTITIONS),
     /** Null = as many as the cluster has brokers, at most 3. */
     replicationFactor: values.HOOKRAIL_KAFKA_REPLICATION_FACTOR || (isSandbox ? null : 3),

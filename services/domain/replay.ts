@@ -4,8 +4,8 @@ import type { EventType } from './event.ts';
 import type { CancelReason } from './outcome.ts';
 
 /**
- * What a replay sends again: `failed` = deliveries that failed for good; `missing` = everything the endpoint should
- * have received but has not.
+ * The kinds of replay. `failed` sends deliveries that failed for good; `missing` also sends the other events that the
+ * endpoint should have received but has not.
  */
 export const REPLAY_KINDS = ['failed', 'missing'] as const;
 export type ReplayKind = (typeof REPLAY_KINDS)[number];

@@ -37,7 +37,7 @@ const SET_MS_MIN = 100;
 export function systemClock(): Clock {
   const anchor = Date.now() - performance.now();
   const now = () => anchor + performance.now();
-  /** How far the system's time was set since the start, in all; a suspended machine counts as one that was set. */
+  /** The total by which the system's time was set since the start; a suspended machine counts as one that was set. */
   let setBy = 0;
   const wall = (at?: number) => {
     const present = now();

@@ -10,7 +10,7 @@ const GRACE_MS = 500;
 const REFUSED_MS_MAX = 2000;
 
 export interface ConnectionsOptions {
-  /** As many more are accepted to tell their clients that there is no room. */
+  /** The limit. As many more are accepted to tell their clients that there is no room. */
   readonly connectionsMax: number;
   /** File descriptors are scarce: connections are closed as soon as they are idle. */
   readonly isShort: () => boolean;

@@ -22,7 +22,7 @@ const TIMER_MS_MAX = 100;
 const HELD_UP_MS = 30;
 
 export interface DeadlinesOptions {
-  /** How far ahead each deadline lies, milliseconds. */
+  /** The time that each deadline lies ahead, milliseconds. */
   readonly aheadMs: number;
   /**
    * Time in which this process was held up (stopped, suspended, or its event loop starved) does not count: every

@@ -44,7 +44,7 @@ export interface SampleOptions {
   readonly seed: string;
   /** Milliseconds since the epoch. */
   readonly occurredAt: number;
-  /** By default derived from the seed and from everything that distinguishes this event from its neighbours. */
+  /** Derived by default from the seed and from everything that distinguishes this event from its neighbours. */
   readonly eventId?: string;
   /** False by default. */
   readonly simulated?: boolean;

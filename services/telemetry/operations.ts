@@ -12,7 +12,7 @@ const REQUEST_MS_MAX = 10_000;
 
 export interface Readiness {
   readonly ready: boolean;
-  /** What is missing, one line each; empty when ready. */
+  /** The reasons why it is not ready, one line each; empty when ready. */
   readonly reasons: readonly string[];
   /** Waiting work, one line each; it does not make the process unready. */
   readonly waiting: readonly string[];

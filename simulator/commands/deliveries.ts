@@ -28,7 +28,7 @@ interface GetOptions extends CommandOptions {
 
 const LIMIT_MAX = 10_000;
 
-/** What was delivered, what was not, and why. */
+/** Lists deliveries and shows their attempts. */
 export function deliveriesCommand(surroundings: Surroundings): CommandModule {
   const list: CommandModule<object, ListOptions> = {
     command: 'list',
@@ -99,7 +99,7 @@ async function getDelivery(session: Session, options: GetOptions): Promise<void>
   session.output.result(delivery, () => timeline(delivery, session.output, Date.now()));
 }
 
-/** The API knows deliveries by their endpoint; a person mostly has only the delivery's id. */
+/** The API finds deliveries by their endpoint; a user usually has only the delivery's id. */
 async function findDelivery(api: MerchantApi, id: string, endpoint?: string): Promise<DeliveryDetailAnswer> {
   if (endpoint !== undefined) return api.delivery(endpoint, id);
   for (const { uuid } of await api.endpoints()) {

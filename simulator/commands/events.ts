@@ -8,7 +8,7 @@ interface GetOptions extends CommandOptions {
   readonly event: string;
 }
 
-/** An event and where it went: the answer to "why did I not get it". */
+/** Shows an event and its routing: the answer to "why did I not get it". */
 export function eventsCommand(surroundings: Surroundings): CommandModule {
   const get: CommandModule<object, GetOptions> = {
     command: 'get <event>',

@@ -23,7 +23,7 @@ interface ReceiverCommandOptions extends CommandOptions {
   readonly ndjson: boolean;
 }
 
-/** An HTTPS receiver on the developer's machine that verifies what arrives and answers as it is told. */
+/** Runs an HTTPS receiver on the developer's machine that verifies requests and responds as configured. */
 export function receiverCommand(surroundings: Surroundings): CommandModule<object, ReceiverCommandOptions> {
   return {
     command: 'receiver',
@@ -102,7 +102,7 @@ async function listening(options: ReceiverOptions): Promise<Receiver> {
   }
 }
 
-/** Everything but the secret: what is printed ends up in terminals' histories and CI logs. */
+/** Returns everything but the secret: the output ends up in terminals' histories and CI logs. */
 export function arrivalJson(arrival: Arrival): object {
   const { authorization, ...headers } = arrival.headers;
   return {
@@ -137,18 +137,18 @@ export function arrivalLine(arrival: Arrival, output: Output): string {
   return [line, ...failed.map((detail) => `    ${output.paint('red', visible(detail))}`)].join('\n');
 }
 
-/** type/subType of the body, or what it is instead. */
+/** Returns type/subType of the body, or a description of another body. */
 function titleOf(body: Buffer): string {
   try {
     const { type, subType } = JSON.parse(body.toString('utf8')) as { type?: unknown; subType?: unknown };
     if (typeof type === 'string') return visible(`${type}/${subType}`);
   } catch {
-    // Shown as what it is: not JSON.
+    // Not JSON: shown as such.
   }
   return `${body.length} bytes that are no webhook body`;
 }
 
-/** The file of the headers holds the secret: only the owner reads it. */
+/** Saves an arrival. The file of the headers contains the secret: only the owner may read it. */
 function save(dir: string, arrival: Arrival): void {
   const id = (arrival.headers['webhook-id'] ?? 'no-id').replace(/[^\w-]/g, '_').slice(0, 64);
   const name = join(dir, `${String(arrival.number).padStart(5, '0')}-${id}`);

@@ -25,7 +25,7 @@ import { openScenario } from '../scenario-library.ts';
 import { inSession, type Session, type Surroundings } from '../session.ts';
 import type { Sent } from '../sinks.ts';
 
-/** Plays a scenario: sends its events at their times and shows what becomes of them. */
+/** Plays a scenario: sends its events at their times and shows their deliveries. */
 export function runCommand(surroundings: Surroundings): CommandModule<object, RunOptions> {
   return {
     command: 'run <scenario>',
@@ -120,7 +120,7 @@ async function playPlan(
   else if (isRecorded(options.sink)) output.remark('follow the deliveries: npm run sim -- deliveries list');
 }
 
-/** Whether events go to hookrail, which records what becomes of them. */
+/** Returns whether events go to hookrail, which records their deliveries. */
 function isRecorded(sink: RunOptions['sink']): boolean {
   return sink === 'api' || sink === 'kafka';
 }
@@ -146,12 +146,12 @@ function report({ output }: Session, verdicts: ReturnType<typeof judge>): void {
 function conclude({ output, signal }: Session, played: Played, isAsked: boolean): void {
   if (played === 'finished' || signal.aborted) return;
   const next = 'see what is open: npm run sim -- deliveries list';
-  // Who asked to wait wants to know by the exit code; who only looks on gets a remark.
+  // With --wait the exit code tells it; without, a remark does.
   if (isAsked) throw new CommandFailure(EXIT.timeout, 'not every delivery was over in time', [next]);
   output.remark(`not every delivery is over; ${next}`);
 }
 
-/** One line per step: what `replay` needs to send it again with the same spacing. */
+/** Records one line per step, with which `replay` can send it again at the same intervals. */
 function openRecord(
   { record, force }: RunOptions,
   scenario: Scenario,

@@ -14,7 +14,7 @@ interface ValidateOptions extends CommandOptions {
   readonly scenarios: string[];
 }
 
-/** What can be played. */
+/** Lists and shows the scenarios. */
 export function scenariosCommand(surroundings: Surroundings): CommandModule {
   const list: CommandModule<object, CommandOptions> = {
     command: 'list',

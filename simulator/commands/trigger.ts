@@ -40,7 +40,7 @@ interface TriggerOptions extends CommandOptions, EntityOptions {
 }
 
 const COUNT_MAX = 100_000;
-/** More than this is not followed one by one: the API's rate limit would be used up. */
+/** The most events followed one by one: more would use up the API's rate limit. */
 const WATCHED_MAX = 20;
 
 /** Sends one event (or many of a kind) with realistic data, and fields of the developer's choice. */
@@ -98,7 +98,7 @@ async function trigger(session: Session, options: TriggerOptions): Promise<void>
   }
 }
 
-/** The test operation makes the body itself, so what would change it is refused rather than ignored. */
+/** The test operation makes the body itself, so options that would change it are refused rather than ignored. */
 async function triggerTest(session: Session, options: TriggerOptions, endpoint: string): Promise<void> {
   const unfit = (['set', 'unset', 'data', 'seed', 'dryRun'] as const).find((name) => options[name]);
   if (unfit) throw usage(`--${unfit} and --endpoint exclude each other: the API makes the body of a test`);
@@ -123,7 +123,7 @@ function eventMaker(
     : session.settings.merchantId();
   const kind = entityOf(options).entityKind ?? entityKindsOf(type)[0] ?? 'USER';
   const set = (options.set ?? []).map(parseField);
-  // The status decides what else an event shows, so the sampler has to know it.
+  // The status decides which other fields an event shows, so the sampler has to know it.
   const status = set.find(({ path }) => path === 'data.status')?.value;
   const given = options.data === undefined ? undefined : readData(options.data);
   return (number) => {

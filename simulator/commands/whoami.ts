@@ -4,7 +4,7 @@ import { columns } from '../output.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
 import type { Sourced } from '../settings.ts';
 
-/** Shows which address, keys and merchant a command would use, where each came from, and whether the key is taken. */
+/** Shows the address, keys and merchant that a command would use, the source of each, and whether the key is valid. */
 export function whoamiCommand(surroundings: Surroundings): CommandModule<object, CommandOptions> {
   return {
     command: 'whoami',
@@ -30,12 +30,12 @@ async function whoami(session: Session): Promise<void> {
       : [label, '-', 'not given'];
   });
   output.result(shown, () => columns(rows));
-  // Asked last, so that the sources are on the screen when the key is refused.
+  // Requested last, so that the sources are on the screen when the key is refused.
   const endpoints = await new MerchantApi(session.api()).endpoints();
   output.remark(`the API takes the key; the merchant has ${endpoints.length} endpoint(s)`);
 }
 
-/** Enough of a key to recognise it, too little to use it. */
+/** Returns enough of a key to recognise it, but too little to use it. */
 function hidden(found: Sourced | undefined): Sourced | null {
   if (!found) return null;
   const { value, source } = found;

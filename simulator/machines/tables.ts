@@ -49,7 +49,7 @@ const KYB: Table = {
   REJECTED: [],
 };
 
-/** Ledgers (serviceBankAccount) and profiles (linkedBankAccountProfile) have the same life. */
+/** Ledgers (serviceBankAccount) and profiles (linkedBankAccountProfile) have the same states. */
 const BANK_ACCOUNT: Table = {
   [START]: ['WAITING_CREATION'],
   WAITING_CREATION: ['ACTIVE', 'FAILED_CREATION'],
@@ -85,8 +85,8 @@ const AML: Table = {
 };
 
 /**
- * The machine of each event type. Types that tell of a single happening (a wallet was created, an e-mail bounced)
- * have none: their events may come at any time.
+ * The machine of each event type. Types that report a single occurrence (a wallet was created, an e-mail bounced) have
+ * none: their events may come at any time.
  */
 export const MACHINES: Readonly<Record<string, Table>> = {
   fiatToCrypto: ON_RAMP,

@@ -1,12 +1,12 @@
 import { MACHINES, START } from './tables.ts';
 
-/** One event about to happen, as far as state is concerned. */
+/** The fields of an event that affect the state. */
 export interface Move {
   readonly type: string;
   readonly subType: string;
   /** data.status, if the step sets it: the state where the subType is only `statusUpdate`, the reason of a hold. */
   readonly status?: string | undefined;
-  /** Tells two processes of one type apart: two transactions of one scenario, for example. */
+  /** Distinguishes two processes of one type: two transactions of one scenario, for example. */
   readonly process: string;
 }
 
@@ -21,15 +21,15 @@ export interface Illegal {
 interface Process {
   readonly type: string;
   state: string;
-  /** Why it is on hold. A hold can be imposed from outside, before the event that tells of it. */
+  /** Why it is on hold. A hold can be imposed from outside, before the event that reports it. */
   hold: 'ON_HOLD_KYC' | 'ON_HOLD_PROCESS' | null;
 }
 
 const TERMS_MISSING = 'MISSING_TERMS_AND_CONDITIONS_SIGNED';
-/** The process name of what an entity has only one of: its KYC, its status. */
+/** The process name of things that an entity has only one of: its KYC, its status. */
 export const ENTITY = 'entity';
 const TRANSACTIONS = ['fiatToCrypto', 'cryptoToFiat'];
-/** What a transaction may still do while its entity is blocked or suspended. */
+/** The moves of a transaction that are allowed while its entity is blocked or suspended. */
 const LEGAL_WHILE_BARRED = ['ON_HOLD', 'FAILED', 'REFUNDED'];
 
 /**
@@ -40,12 +40,12 @@ export class World {
   readonly #processes = new Map<string, Process>();
   readonly #barredBy = new Set<'BLOCKED' | 'SUSPENDED'>();
 
-  /** Sets where a process stands before the first step: a scenario may begin in the middle of a life. */
+  /** Sets the state of a process before the first step: a scenario may begin in the middle of a life cycle. */
   place(type: string, process: string, state: string): void {
     this.#processOf(type, process).state = state;
   }
 
-  /** Why the move is not possible now; undefined when it is. */
+  /** Returns why the move is not possible now; undefined when it is. */
   refusal(move: Move): Illegal | undefined {
     const table = MACHINES[move.type];
     if (!table) return undefined;
@@ -74,7 +74,7 @@ export class World {
     return undefined;
   }
 
-  /** Makes the move, whether or not it is legal (--force), with what follows for other processes. */
+  /** Makes the move, whether or not it is legal (--force), with its effects on other processes. */
   apply(move: Move): void {
     const process = this.#processOf(move.type, move.process);
     process.state = stateAfter(move);
@@ -112,7 +112,7 @@ export class World {
   }
 }
 
-/** Where the subType says only that a status changed, the status in the data is the state. */
+/** Returns the new state. Where the subType is only `statusUpdate`, the status in the data is the state. */
 function stateAfter(move: Move): string {
   return move.subType === 'statusUpdate' ? (move.status ?? 'ACTIVE') : move.subType;
 }

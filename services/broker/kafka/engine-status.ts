@@ -45,7 +45,7 @@ export function engineStatus(parts: EngineParts): BrokerStatus {
     ],
     oldestOverdueMs: Math.max(0, overdueMs, lag.waitingMs()),
     clockOffsetMs: time.offsetMs,
-    // The other processes' part of it is asked for only while somebody looks at it.
+    // The other processes' part is requested only while it is being read.
     get backlog() {
       return lag.backlog();
     },
@@ -57,7 +57,9 @@ export function engineStatus(parts: EngineParts): BrokerStatus {
   };
 }
 
-/** Topics of which nothing is read now. Without the right to read it a consumer joins its group in vain. */
+/**
+ * Returns the topics that are not being read now. Without the right to read one, its consumer joins the group in vain.
+ */
 function joiningOf({ consumers, rights }: EngineParts): string[] {
   for (const consumer of consumers) if (consumer.isEnded) consumers.delete(consumer);
   return [...consumers]

@@ -11,7 +11,7 @@ export interface KafkaBrokerOptions {
   readonly kafka: Kafka;
   readonly records: KafkaRecords;
   readonly topics: TopicNames;
-  /** Of every topic. */
+  /** Partition counts of every topic. */
   readonly partitions: ReadonlyMap<string, number>;
   /** Prefix of our groups' names. */
   readonly groupPrefix: string;
@@ -24,7 +24,7 @@ export interface KafkaBrokerOptions {
   readonly publishesDirectory: boolean;
   /** Divides the delays of retries and parked tasks (1 in production). */
   readonly retryScale: number;
-  /** How a repeated event is recognised. */
+  /** The limits for recognising a repeated event. */
   readonly repeats: RepeatWindow;
   readonly log: Logger;
 }

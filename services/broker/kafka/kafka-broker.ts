@@ -1,7 +1,7 @@
 /**
  * The engine on Apache Kafka: any number of processes. Every stream is a topic, every delay a topic of its own, each read
- * by a consumer group of its own. What a handler returns is acknowledged by all in-sync replicas before its input's
- * offset may be committed; no transactions: ids are deterministic, so what a crash repeats is recognised.
+ * by a consumer group of its own. A handler's results are acknowledged by all in-sync replicas before its input's
+ * offset may be committed. No transactions: ids are deterministic, so work repeated by a crash is recognised.
  */
 import { setMaxListeners } from 'node:events';
 import type { DirectoryChange } from '../../domain/directory.ts';
@@ -51,9 +51,9 @@ import { Retentions } from './topics/retentions.ts';
 
 const CLOSE_GRACE_MS = 5000;
 
-/** The broker, and a way out for a process that must end now. */
+/** The broker, with a way to end a process at once. */
 export interface KafkaBroker extends Broker {
-  /** Lets go at once: nothing more is committed or sent. What is not acknowledged comes again. */
+  /** Closes at once: nothing more is committed or sent. Unacknowledged work is delivered again. */
   abandon(): Promise<void>;
 }
 
@@ -84,12 +84,12 @@ class Engine implements KafkaBroker {
   readonly quarantine: QuarantineShelf;
   readonly deadLetters: Broker['deadLetters'];
   readonly losses: KafkaLosses;
-  /** Outages pass, and this engine waits for their end: it never gives up by itself. */
+  /** Never resolves: outages pass, and this engine waits for their end. */
   readonly failed = new Promise<Error>(() => {});
   readonly #options: KafkaBrokerOptions;
   readonly #closing = new AbortController();
   readonly #admins: Admins;
-  /** Proofs of freshness do not queue behind everything else that is asked. */
+  /** Separate, so that proofs of freshness do not queue behind other requests. */
   readonly #directoryAdmins: Admins;
   readonly #topicIds: TopicIds;
   readonly #producer: KafkaProducer;
@@ -261,7 +261,7 @@ class Engine implements KafkaBroker {
     await Promise.all([this.#admins.close(), this.#directoryAdmins.close(), this.#topicIds.close()]);
   }
 
-  /** A record of our own that cannot be read is kept for operators: nothing is dropped. */
+  /** Keeps one of our own records that cannot be read for operators: nothing is dropped. */
   #poison(record: ReadRecord, detail: string, done: () => void): void {
     const { clock, log } = this.#options;
     const origin = originOf(record);

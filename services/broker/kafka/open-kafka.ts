@@ -10,7 +10,7 @@ import { SchemaRegistry } from './registry/registry.ts';
 import { grantCommand } from './topics/topic-commands.ts';
 import { prepareTopics, topicNames } from './topics/topics.ts';
 
-/** A registry that is started with us may take this long. */
+/** The time that a registry started together with us may take. */
 const REGISTRY_MS_MAX = 30_000;
 
 export interface OpenKafkaOptions {
@@ -18,14 +18,14 @@ export interface OpenKafkaOptions {
   readonly environment: 'sandbox' | 'production';
   readonly retryScale: number;
   readonly clientId: string;
-  /** Whether this process publishes directory changes: it then mends what a late one overwrote. */
+  /** Whether this process publishes directory changes: it then restores those that a late one overwrote. */
   readonly publishesDirectory: boolean;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
 }
 
-/** Connects to brokers and registry, and sees to the topics. Rejects with one line for an operator. */
+/** Connects to brokers and registry, and prepares the topics. Rejects with one line for an operator. */
 export async function openKafkaBroker(options: OpenKafkaOptions): Promise<KafkaBroker> {
   const { kafka: config, clock, log, random } = options;
   const { brokers, sasl, registry, topicPrefix, eventsTopic } = config;
@@ -33,7 +33,7 @@ export async function openKafkaBroker(options: OpenKafkaOptions): Promise<KafkaB
   const registryCa = readRegistryCa(registry);
   const access = { brokers, clientId: options.clientId, tls, sasl };
   const kafka = kafkaClient({ ...access, log });
-  // Whoever reads why a start failed reads one line, and not kafkajs's account of every try.
+  // A failed start prints one line, without kafkajs's account of every try.
   const quiet = log.isLevelEnabled('debug') ? log : log.child({}, { level: 'silent' });
   const admin = kafkaClient({ ...access, log: quiet }).admin();
   try {

@@ -11,7 +11,7 @@ export interface ForgettingOptions {
   readonly clock: Clock;
   readonly queue: CommitQueue;
   readonly thread: EngineThread;
-  /** How long an event id is remembered, milliseconds. */
+  /** The time that an event id is remembered, milliseconds. */
   readonly retentionMs: number;
 }
 

@@ -54,7 +54,7 @@ export interface WebhookRequest {
   readonly mask: SecretMask | null;
 }
 
-/** How a request ended. */
+/** The result of a request. */
 export interface Posted {
   readonly exchange: Exchange;
   /** Retry-After in seconds, when the receiver sent one as a number. */

@@ -18,11 +18,11 @@ import type { Access } from './keys.ts';
 
 const SCENARIO = 'onramp.happy';
 const STEP_GAP_MS = 1000;
-/** A new endpoint gets every event acknowledged a second or more after the answer (design: the directory). */
+/** A new endpoint gets every event acknowledged a second or more after its creation (design: the directory). */
 const ENDPOINT_IN_FORCE_MS = 1100;
 const WATCH_MS = 15_000;
 
-/** What the built-in receiver keeps between runs, so that its endpoint stays the same one. */
+/** Kept between runs, so that the built-in receiver's endpoint stays the same. */
 interface Remembered {
   readonly port?: number;
   readonly endpoint?: string;
@@ -31,7 +31,7 @@ interface Remembered {
 
 /**
  * Starts the built-in receiver, registers it like any merchant's, plays a first scenario and shows its deliveries.
- * Resolves when it has been played (or `stopped`); rejects with what `broken` rejects with.
+ * Resolves when it has been played (or on `stopped`); rejects when `broken` rejects.
  */
 export async function playDemo(
   session: Session,
@@ -62,7 +62,9 @@ export async function playDemo(
   }
 }
 
-/** Another program may have taken the port since: then a free one, and the endpoint's URL is changed. */
+/**
+ * Starts the receiver. If another program uses its port now, it takes a free one, and the endpoint's URL is changed.
+ */
 async function startOnRememberedPort(
   dataDir: string,
   port: number | undefined,
@@ -81,7 +83,7 @@ async function startOnRememberedPort(
   return startReceiver({ ...options, port: 0 });
 }
 
-/** The receiver's endpoint with a secret that is known: taken again, mended, or made. */
+/** Returns the receiver's endpoint with a known secret: the existing one, repaired if necessary, or a new one. */
 async function ensureEndpoint(
   api: MerchantApi,
   url: string,
@@ -153,7 +155,7 @@ function readRemembered(file: string): Remembered {
     const parsed: unknown = JSON.parse(readFileSync(file, 'utf8'));
     return typeof parsed === 'object' && parsed !== null ? parsed : {};
   } catch {
-    // Half written, or edited: the endpoint is found again by its URL, or made anew.
+    // Incomplete, or edited: the endpoint is found again by its URL, or created anew.
     return {};
   }
 }

@@ -6,7 +6,7 @@ import { apiKeyHint, hashApiKey, newApiKey } from '../../../services/domain/api-
 import type { Hookrail } from '../../../services/main.ts';
 import type { Environment, Settings } from '../../settings.ts';
 
-/** What a developer needs to use the sandbox: written to sandbox.env, which every command reads. */
+/** The access data of the sandbox: written to sandbox.env, which every command reads. */
 export interface Access {
   readonly baseUrl: string;
   readonly apiKey: string;
@@ -18,13 +18,13 @@ export interface Access {
 
 type Store = Hookrail['store'];
 
-/** Handed on, so that `--sink kafka` in a second terminal finds what this sandbox was told. */
+/** Passed on, so that `--sink kafka` in a second terminal uses the same cluster. */
 const KAFKA_VARIABLES = ['HOOKRAIL_KAFKA_BROKERS', 'HOOKRAIL_SCHEMA_REGISTRY_URL', 'HOOKRAIL_EVENTS_TOPIC'];
 
 const MERCHANT_NAME = 'Demo merchant';
 
 /**
- * Makes a merchant and its keys on the first run, and takes them again on later ones. A key that the store does not
+ * Creates a merchant and its keys on the first run, and uses them again on later ones. A key that the store does not
  * know (its data was removed) is replaced.
  */
 export async function ensureKeys(

@@ -17,7 +17,7 @@ export interface SandboxOptions extends CommandOptions {
   readonly demo: boolean;
 }
 
-/** Receivers on the developer's machine: nothing else that the address guard keeps out. */
+/** Exempts receivers on the developer's machine, and nothing else, from the address guard. */
 const EGRESS_ALLOW = '127.0.0.0/8,::1/128,localhost';
 
 /**
@@ -37,7 +37,7 @@ export async function sandbox(session: Session, options: SandboxOptions): Promis
   const hookrail = await start(session).catch((error: unknown) => {
     throw new CommandFailure(EXIT.expectation, `the sandbox did not start: ${messageOf(error)}`);
   });
-  // What goes wrong from here on must not leave the engine's files open.
+  // A later failure must not leave the engine's files open.
   let failure: unknown;
   await live(session, options, hookrail).catch((error: unknown) => {
     failure = error;
@@ -64,7 +64,7 @@ async function start(session: Session): Promise<Hookrail> {
     HOOKRAIL_KEYRING: keyRing,
     HOOKRAIL_EXTRA_CA_FILE: trustedAuthorities(dataDir, environment.HOOKRAIL_EXTRA_CA_FILE),
     HOOKRAIL_EGRESS_ALLOW: environment.HOOKRAIL_EGRESS_ALLOW ?? EGRESS_ALLOW,
-    // A person reads this terminal: one line per delivery comes from the demo, not from the log.
+    // The demo prints one line per delivery to this terminal; the log would repeat them.
     HOOKRAIL_LOG_LEVEL: environment.HOOKRAIL_LOG_LEVEL ?? 'warn',
   });
 }
@@ -102,8 +102,8 @@ async function live(session: Session, options: SandboxOptions, hookrail: Hookrai
 }
 
 /**
- * The API may refuse the built-in receiver, rightly: HOOKRAIL_EGRESS_ALLOW can leave this machine out. Then there is
- * nothing to show, and the sandbox is as good as without the demo.
+ * Continues without the demo when the API refuses the built-in receiver, which is right when HOOKRAIL_EGRESS_ALLOW
+ * excludes this machine.
  */
 async function demoOrRemark({ output }: Session, demo: Promise<Receiver>): Promise<Receiver | undefined> {
   try {

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The file of authorities that the sandbox's sender trusts: its own one, and the developer's if
- * HOOKRAIL_EXTRA_CA_FILE names another; then both, in one file, as the sender takes one.
+ * Returns the file of authorities that the sandbox's sender trusts: its own one or, if HOOKRAIL_EXTRA_CA_FILE names
+ * another, both in one file, because the sender takes one.
  */
 export function trustedAuthorities(dataDir: string, given: string | undefined): string {
   const own = join(dataDir, 'ca.crt');

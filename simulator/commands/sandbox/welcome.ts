@@ -3,7 +3,7 @@ import type { Hookrail } from '../../../services/main.ts';
 import { columns, type Output } from '../../output.ts';
 import type { Access } from './keys.ts';
 
-/** What runs where, and with which keys. */
+/** Prints the addresses and the keys. */
 export function welcome(output: Output, access: Access, hookrail: Hookrail): void {
   const datum = {
     kind: 'ready',
@@ -29,7 +29,7 @@ export function welcome(output: Output, access: Access, hookrail: Hookrail): voi
   });
 }
 
-/** What to try next; printed to everybody, because it is what `npm start` is for. */
+/** Prints suggestions; always, because they are the purpose of `npm start`. */
 export function nextSteps(output: Output, receiverUrl: string | undefined): void {
   const sim = 'npm run sim --';
   const rows = [

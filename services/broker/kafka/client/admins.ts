@@ -17,10 +17,10 @@ interface Range {
   readonly high: number;
 }
 
-/** As Kafka's protocol has it, of whoever is no member of the group. */
+/** The protocol's values for a committer that is not a member of the group. */
 const NO_MEMBER = { groupGenerationId: -1, memberId: '' };
 
-/** By partition. */
+/** Ranges by partition. */
 export type Bounds = ReadonlyMap<number, Range>;
 
 interface Commit {
@@ -34,17 +34,17 @@ interface Asked {
   readonly partitions: readonly number[] | null;
 }
 
-/** The leader of a partition does not tell its offsets, or there is none. */
+/** The leader of a partition does not return its offsets, or there is none. */
 export class PartitionSilent extends Error {
   override readonly name = 'PartitionSilent';
 }
 
-/** Questions to the cluster. */
+/** Requests to the cluster. */
 export class Admins {
   readonly #admin: SharedConnection<Admin>;
-  /** For what kafkajs's admin asks one topic at a time, or with more requests than it takes. */
+  /** Used where kafkajs's admin requests one topic at a time, or needs more requests than this. */
   readonly #cluster: SharedConnection<Cluster>;
-  /** Questions that are asked at the same time share one answer. */
+  /** Requests in progress, so that simultaneous callers share one. */
   readonly #asking = new Map<string, Promise<unknown>>();
   readonly #clock: Clock;
   readonly #silent: SilentPartitions;
@@ -72,18 +72,18 @@ export class Admins {
     });
   }
 
-  /** Asks, a few times over: leaders move, and topics made a moment ago have none. Rejects when that did not help. */
+  /** Sends a request, with a few retries: leaders move, and new topics have none. Rejects when all tries failed. */
   ask<Answer>(question: (admin: Admin) => Promise<Answer>): Promise<Answer> {
     return this.#admin.ask(question);
   }
 
-  /** Sends further questions over new connections. Questions that are under way go on waiting. */
+  /** Sends further requests over new connections. Requests in progress go on waiting. */
   renew(): void {
     this.#admin.renew();
     this.#cluster.renew();
   }
 
-  /** The offset after the newest record of every partition. One request to each broker. */
+  /** Returns the offset after the newest record of every partition. One request to each broker. */
   endsOf(topics: readonly string[]): Promise<Offsets> {
     return this.#offsets(allOf(topics), false);
   }
@@ -92,15 +92,15 @@ export class Admins {
     return this.#offsets(topics, false);
   }
 
-  /** The oldest record's offset of every partition. One request to each broker. */
+  /** Returns the oldest record's offset of every partition. One request to each broker. */
   startsOf(topics: readonly string[]): Promise<Offsets> {
     return this.#offsets(allOf(topics), true);
   }
 
-  /** Where one partition begins and ends; that others of the topic are silent is no hindrance. */
+  /** Returns the bounds of one partition, even when others of the topic are silent. */
   async boundsOf(topic: string, partition: number): Promise<Range> {
     const all = await this.#shared(`bounds ${topic}`, () => this.#bounds({ topic, partitions: null }));
-    // It may have been added since the topic's partitions were asked for.
+    // It may have been added since the topic's partitions were read.
     const isKnown = all.ranges.has(partition) || all.silent.has(partition);
     const { ranges, silent } = isKnown ? all : await this.#bounds({ topic, partitions: [partition] });
     const range = ranges.get(partition);
@@ -108,19 +108,19 @@ export class Admins {
     throw new PartitionSilent(`${topic}/${partition}: ${silent.get(partition)}`);
   }
 
-  /** Where all partitions of a topic begin and end, as of now or later. Rejects when one is silent. */
+  /** Returns the bounds of all partitions of a topic, as of now or later. Rejects when one is silent. */
   async allBoundsOf(topic: string): Promise<Bounds> {
     const { ranges, silent } = await this.#bounds({ topic, partitions: null });
     for (const [partition, why] of silent) throw new PartitionSilent(`${topic}/${partition}: ${why}`);
     return ranges;
   }
 
-  /** Partitions that could not be asked when they were asked last, a line each. */
+  /** Partitions whose offsets the last request did not return, a line each. */
   get troubles(): string[] {
     return this.#silent.lines;
   }
 
-  /** What a group committed for a topic, by partition; partitions without a commit are left out. */
+  /** Returns a group's committed offsets of a topic, by partition; partitions without a commit are omitted. */
   async commitsOf(groupId: string, topic: string): Promise<ReadonlyMap<number, Commit>> {
     const told = await this.#commits(groupId, topic);
     return new Map([...told].filter(([, { offset }]) => offset >= 0));
@@ -129,14 +129,16 @@ export class Admins {
   async committedOf(groupId: string, topic: string, partition: number): Promise<Commit> {
     const known = (await this.#commits(groupId, topic)).get(partition);
     if (known) return known;
-    // It was added since the topic's partitions were asked for.
+    // It was added since the topic's partitions were read.
     this.#admin.renew();
     const commit = (await this.#commits(groupId, topic)).get(partition);
     if (!commit) throw new Error(`the cluster tells of no partition ${partition} of ${topic}`);
     return commit;
   }
 
-  /** Commits an offset for a group that has no members. Rejects when it has some, and when it is not known to be durable. */
+  /**
+   * Commits an offset for a group without members. Rejects when it has some, and when the commit may not be durable.
+   */
   async commit(groupId: string, { topic, ...partition }: OffsetCommit): Promise<void> {
     await this.#cluster.ask(async (cluster) => {
       const coordinator = await cluster.findGroupCoordinator({ groupId });
@@ -144,7 +146,7 @@ export class Admins {
     });
   }
 
-  /** The names of all groups that our user may see. */
+  /** Returns the names of all groups that our user may see. */
   async groups(): Promise<ReadonlySet<string>> {
     const { groups } = await this.ask((admin) => admin.listGroups());
     return new Set(groups.map(({ groupId }) => groupId));
@@ -154,7 +156,7 @@ export class Admins {
     await Promise.all([this.#admin.close(), this.#cluster.close()]);
   }
 
-  /** Of every partition that was asked for, also without a commit: its offset is negative. */
+  /** Returns every requested partition, even without a commit: its offset is negative. */
   #commits(groupId: string, topic: string): Promise<ReadonlyMap<number, Commit>> {
     return this.#shared(`commits ${groupId} ${topic}`, async () => {
       const answers = await this.ask((admin) => admin.fetchOffsets({ groupId, topics: [topic] }));
@@ -221,7 +223,7 @@ function partitionsOf(cluster: Cluster, topic: string): number[] {
   return cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId);
 }
 
-/** One that is asked for and is not among those that the cluster told of. */
+/** Returns a requested partition that is not in the cluster's metadata. */
 function unknownOf(cluster: Cluster, { topic, partitions }: Asked): number | undefined {
   const known = partitionsOf(cluster, topic);
   return (partitions ?? [0]).find((partition) => !known.includes(partition));

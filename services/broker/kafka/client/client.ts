@@ -5,11 +5,11 @@ import type { Logger } from '../../../telemetry/logger.ts';
 import { readFetchAnswersOurselves } from '../fetch/fetch-answers.ts';
 import { readMetadataAnswersOurselves } from '../fetch/metadata-answers.ts';
 
-/** How brokers are reached. */
+/** The connection to the brokers. */
 export interface KafkaOptions {
-  /** host:port of some brokers; the cluster tells the others. */
+  /** host:port of some brokers; the cluster names the others. */
   readonly brokers: readonly string[];
-  /** Named in the brokers' logs and quotas. */
+  /** Shown in the brokers' logs and quotas. */
   readonly clientId: string;
   /** Null = no TLS. */
   readonly tls: TlsOptions | null;
@@ -20,12 +20,12 @@ export interface KafkaOptions {
 const CONNECTION_TIMEOUT_MS = 3000;
 const REQUEST_TIMEOUT_MS = 30_000;
 /**
- * Six tries within some 6 s: longer than a broker needs to come back from a restart of its listener, short enough that
- * a wrong address is told at start. What must outlast an outage tries again by itself.
+ * Six tries within about 6 s: longer than a broker needs to come back from a restart of its listener, short enough to
+ * report a wrong address at start. Callers that must outlast an outage retry by themselves.
  */
 const RETRY = { retries: 5, initialRetryTime: 200, maxRetryTime: 5000 } as const;
 
-/** A kafkajs client that writes into our log. Connects to nothing yet. */
+/** Returns a kafkajs client that writes into our log. Connects to nothing yet. */
 export function kafkaClient(options: KafkaOptions): Kafka {
   readFetchAnswersOurselves();
   readMetadataAnswersOurselves();
@@ -37,7 +37,7 @@ export function kafkaClient(options: KafkaOptions): Kafka {
     connectionTimeout: CONNECTION_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     retry: RETRY,
-    // kafkajs makes its debug lines in any case and drops them here; they may hold what was sent.
+    // kafkajs creates its debug lines in any case and drops them here; they may contain payloads.
     logLevel: options.log.isLevelEnabled('debug') ? logLevel.INFO : logLevel.WARN,
     logCreator: () => (entry) => writeLog(options.log, entry),
   });
@@ -50,7 +50,7 @@ function sslOf({ ca, cert, key }: TlsOptions): NonNullable<KafkaConfig['ssl']> {
   };
 }
 
-/** What kafkajs calls an error is a step of its own retries: an operator is told by the engine, in its own words. */
+/** Levels of kafkajs's lines. Its errors are steps of its own retries: the engine reports them in its own words. */
 const LEVELS = {
   [logLevel.NOTHING]: 'trace',
   [logLevel.ERROR]: 'info',
@@ -59,7 +59,7 @@ const LEVELS = {
   [logLevel.DEBUG]: 'trace',
 } as const;
 
-/** Fields by name: the others may hold what was sent, and stacks that say nothing. */
+/** Logged fields: the others may contain payloads, or useless stacks. */
 const FIELDS = [
   'broker',
   'clientId',
@@ -79,12 +79,12 @@ function writeLog(log: Logger, { namespace, level, log: entry }: LogEntry): void
   );
 }
 
-/** A cluster that is not as it must be. Its message is the one line an operator reads. */
+/** An unusable cluster. The message is the one line that an operator reads. */
 export class KafkaUnusable extends Error {
   override readonly name = 'KafkaUnusable';
 }
 
-/** What is known of a kafkajs error; its classes cannot be told apart by instanceof in every bundle, so by name. */
+/** The fields of a kafkajs error. Its classes are recognised by name, because instanceof fails in some bundles. */
 interface KafkaFailure extends Error {
   readonly type?: string;
   readonly code?: string | number;
@@ -92,7 +92,7 @@ interface KafkaFailure extends Error {
   readonly topic?: string;
 }
 
-/** The error under retries and aggregates. */
+/** Returns the error under retries and aggregates. */
 export function rootOf(error: unknown): KafkaFailure {
   if (!(error instanceof Error)) return new Error(String(error));
   if (error.name === 'KafkaJSAggregateError' && 'errors' in error && Array.isArray(error.errors)) {
@@ -105,7 +105,10 @@ export function rootOf(error: unknown): KafkaFailure {
 const UNREACHABLE = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT'];
 const CUT_OFF = ['ECONNRESET', 'EPIPE'];
 
-/** One line for an operator: what is wrong, where, and which variable or permission to look at. No secrets. */
+/**
+ * Explains an error in one line for an operator: what is wrong, where, and which variable or permission to check. No
+ * secrets.
+ */
 export function explainKafkaError(error: unknown, brokers: readonly string[]): string {
   if (error instanceof KafkaUnusable || error instanceof ConfigError) return error.message;
   const root = rootOf(error);
@@ -151,7 +154,10 @@ function explainConnection(root: KafkaFailure, said: string, brokers: readonly s
   );
 }
 
-/** `TOPIC_AUTHORIZATION_FAILED` and its like: Kafka says of what kind, and only sometimes of which. */
+/**
+ * Explains `TOPIC_AUTHORIZATION_FAILED` and the like: Kafka names the kind of resource, and only sometimes the
+ * resource.
+ */
 function explainRefusal(type: string, topic: string | undefined): string {
   const kind = type.replace('_AUTHORIZATION_FAILED', '').replaceAll('_', ' ').toLowerCase();
   return (

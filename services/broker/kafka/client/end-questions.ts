@@ -4,24 +4,26 @@ import type { Admins } from './admins.ts';
 import { errorLine } from './error-line.ts';
 import type { Offsets } from './leader-questions.ts';
 
-/** How often it is asked. */
+/** The interval of requests. */
 const ASK_MS = 1000;
-/** Where the topic begins is asked with every so many questions for its end: only deletions move it. */
+/** One in this many requests also asks for the log's start: only deletions move it. */
 const LOW_EVERY = 10;
-/** So many questions wait for their answers at most: those that a dead connection keeps for half a minute, and some. */
+/** The most requests in progress: as many as a dead connection keeps for half a minute, and some more. */
 const UNDER_WAY_MAX = 40;
-/** Unanswered for so long: the next ones go over another connection. Kafka answers one after the other on each. */
+/**
+ * After this long without a response, requests use another connection. Kafka answers those of a connection one by one.
+ */
 const LATE_MS = 3000;
 
-/** Where a log stood at a moment. */
+/** The bounds of a log at a moment. */
 export interface LogBounds {
-  /** When it was asked for, milliseconds since the epoch; it was as told at that moment or later. */
+  /** When they were requested, milliseconds since the epoch; they held at that moment or later. */
   readonly askedAt: number;
-  /** What had been read by then. */
+  /** The position that had been read by then. */
   readonly position: number;
-  /** Of the oldest record. */
+  /** The offset of the oldest record. */
   readonly low: number;
-  /** The one after the newest. */
+  /** The offset after the newest record. */
   readonly high: number;
 }
 
@@ -29,21 +31,21 @@ export interface EndQuestionsOptions {
   readonly admins: Admins;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Of one partition. */
+  /** A topic of one partition. */
   readonly topic: string;
-  /** Up to where it has been read now. */
+  /** Returns the present read position. */
   readonly position: () => number;
-  /** Called with every answer; they may come in another order than they were asked for. */
+  /** Called with every response; they may arrive in another order than the requests. */
   readonly answered: (bounds: LogBounds) => void;
 }
 
 /**
- * Asks every second where a topic begins and ends, also while earlier questions wait: where answers take two seconds,
- * asking one after the other would tell nothing younger than five.
+ * Requests every second where a topic begins and ends, also while earlier requests wait: where responses take two
+ * seconds, sequential requests would give no information younger than five.
  */
 export class EndQuestions {
   readonly #options: EndQuestionsOptions;
-  /** When each was asked that has no answer yet. */
+  /** When each request without a response was sent. */
   readonly #underWay = new Set<{ readonly askedAt: number }>();
   #renewedAt = Number.NEGATIVE_INFINITY;
   #cancel: () => void = () => {};
@@ -78,14 +80,14 @@ export class EndQuestions {
     const question = { askedAt: clock.now(), position: position() };
     this.#underWay.add(question);
     try {
-      // Never a shared answer: one that was asked for earlier would prove nothing about this moment.
+      // Never a shared response: one requested earlier would prove nothing about this moment.
       const isLowAsked = this.#asked % LOW_EVERY === 0;
       this.#asked += 1;
       const [high, low] = await Promise.all([
         onlyOf(topic, admins.endsOf([topic])),
         isLowAsked ? onlyOf(topic, admins.startsOf([topic])) : this.#low,
       ]);
-      // A log that ends before where it ended is another one: it may begin anywhere.
+      // A log that ends before its earlier end is another one: it may begin anywhere.
       const isAnother = high < this.#high;
       this.#high = high;
       this.#low = isAnother ? 0 : low;
@@ -93,7 +95,7 @@ export class EndQuestions {
       this.#isUnanswered = false;
       if (!this.#isClosed) answered({ ...question, low: this.#low, high });
     } catch (error) {
-      // Of those that fail together, one is enough.
+      // Of requests that fail together, one is reported.
       if (!this.#isClosed && !this.#isUnanswered)
         log.warn({ topic, detail: errorLine(error) }, 'the end of the directory is not known');
       this.#isUnanswered = true;

@@ -1,8 +1,8 @@
 /**
  * The connections under kafkajs's producer, without that producer: its way of sending loses records when leaders move
- * (producer.ts says how), its encoding takes most of a busy process's time, and its view of the cluster is all or nothing:
- * one partition without a leader makes it reject everything. kafkajs does not export its connections; they are of the
- * version that package.json pins, and the producer's tests show whether another version still has them.
+ * (see producer.ts), its encoding takes most of a busy process's time, and its view of the cluster is all or nothing:
+ * one partition without a leader makes it reject everything. kafkajs does not export its connections; they are those of
+ * the version pinned in package.json, and the producer's tests show whether another version still has them.
  */
 import { createRequire } from 'node:module';
 import type { Kafka } from 'kafkajs';
@@ -12,13 +12,13 @@ import { internalsOf, type Protocol } from './kafkajs-cluster.ts';
 /** The brokers of a cluster. */
 export interface Brokers {
   /**
-   * The leader of each partition by `topic/partition`; partitions without one are left out. Brokers that do not answer are
-   * passed over. Rejects when none answers.
+   * Returns the leader of each partition by `topic/partition`; partitions without one are omitted. Skips brokers that
+   * do not respond. Rejects when none responds.
    */
   leadersOf(topics: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** Sends a request to a broker, over a connection of its own. Rejects when it cannot be reached. */
+  /** Sends a request to a broker, over a connection of its own. Rejects when the broker cannot be reached. */
   send<Answer>(nodeId: number, protocol: Protocol<Answer>): Promise<Answer>;
-  /** Gives up the connection to a broker: what is under way is rejected at once. */
+  /** Closes the connection to a broker: requests in progress are rejected at once. */
   drop(nodeId: number): void;
   disconnect(): Promise<void>;
 }
@@ -59,19 +59,19 @@ const metadataRequest = require('kafkajs/src/protocol/requests/metadata/v6/reque
   readonly allowAutoTopicCreation: boolean;
 }) => Protocol<MetadataAnswer>['request'];
 
-/** Of Metadata, version 6. */
+/** Decodes Metadata, version 6. */
 const metadataResponse: Protocol<MetadataAnswer>['response'] = {
   decode: require('kafkajs/src/protocol/requests/metadata/v6/response').decode,
   parse: asDecoded,
 };
 
-/** Of Produce, version 7. */
+/** Decodes Produce, version 7. */
 export const produceResponse: Protocol<ProduceAnswer>['response'] = {
   decode: require('kafkajs/src/protocol/requests/produce/v7/response').decode,
   parse: asDecoded,
 };
 
-/** Kafka's name and text for an error code. */
+/** Returns Kafka's name and text for an error code. */
 export function errorOfCode(code: number): { readonly type: string; readonly message: string } {
   return createErrorFromCode(code);
 }
@@ -92,7 +92,7 @@ interface Internals {
   readonly brokerPool: { createBroker(options: object): Broker; readonly rootLogger: unknown };
 }
 
-/** Connects to nothing yet; with the client's addresses, TLS, SASL and time-outs. */
+/** Connects to nothing yet; uses the client's addresses, TLS, SASL and time-outs. */
 export function brokersOf(kafka: Kafka, clock: Clock): Brokers {
   const internals = internalsOf<Internals>(kafka, 0);
   if (!internals.connectionPoolBuilder?.build || !internals.brokerPool?.createBroker) {
@@ -101,15 +101,15 @@ export function brokersOf(kafka: Kafka, clock: Clock): Brokers {
   return new KafkajsBrokers(internals, clock);
 }
 
-/** A broker that does not answer within this is passed over: another one knows as much. */
+/** A broker that does not respond within this is skipped: another one knows as much. */
 const ASK_MS_MAX = 2000;
-/** Addresses of the configuration that are tried when no broker of the cluster answers. */
+/** Configured addresses that are tried when no broker of the cluster responds. */
 const SEEDS_TRIED = 3;
 
 interface Node {
   readonly address: Address;
   readonly broker: Broker;
-  /** Rejects what is under way. */
+  /** Rejects requests in progress. */
   readonly underWay: Set<(error: Error) => void>;
 }
 
@@ -118,7 +118,7 @@ class KafkajsBrokers implements Brokers {
   readonly #clock: Clock;
   readonly #nodes = new Map<number, Node>();
   #addresses: readonly Address[] = [];
-  /** Questions have a connection of their own: a broker answers one request of a connection after the other. */
+  /** Metadata requests have a connection of their own: a broker answers the requests of a connection one by one. */
   #asked: Broker | null = null;
   #isClosed = false;
 
@@ -132,7 +132,7 @@ class KafkajsBrokers implements Brokers {
     const protocol = { request, response: metadataResponse };
     const seeds = new Array(SEEDS_TRIED).fill(undefined);
     let failure = new Error('no broker answers');
-    // First over the connection that there is, then to every broker, then to what the configuration names.
+    // First over the existing connection, then to every known broker, then to the configured ones.
     for (const address of [null, ...this.#addresses, ...seeds]) {
       if (address === null && !this.#asked) continue;
       if (this.#isClosed) break;
@@ -227,7 +227,7 @@ async function ask<Answer>(broker: Broker, protocol: Protocol<Answer>): Promise<
   return await broker.connectionPool.send(protocol);
 }
 
-/** At once: kafkajs's own way waits for what is under way. */
+/** Disconnects at once; kafkajs's own way waits for requests in progress. */
 function letGo(broker: Broker | null): void {
   if (!broker) return;
   for (const { socket } of broker.connectionPool.pool) socket?.destroy();

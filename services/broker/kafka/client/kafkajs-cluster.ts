@@ -1,38 +1,38 @@
 /**
  * The connections under kafkajs's producer, without that producer: its way of sending loses records when leaders move
- * (producer.ts says how), and its encoding takes most of a busy process's time. kafkajs does not export them; they are
- * of the version that package.json pins, and whoever raises it runs the producer's tests.
+ * (see producer.ts), and its encoding takes most of a busy process's time. kafkajs does not export them; they are
+ * those of the version pinned in package.json: run the producer's tests when you raise it.
  */
 import { createRequire } from 'node:module';
 import type { Kafka, KafkaMessage } from 'kafkajs';
 
-/** A request of Kafka's protocol as kafkajs takes it. */
+/** A request of Kafka's protocol in kafkajs's form. */
 export interface Protocol<Answer> {
   readonly request: {
     readonly apiKey: number;
     readonly apiVersion: number;
     readonly apiName: string;
     readonly expectResponse: () => boolean;
-    /** What kafkajs's Encoder has: the bytes as `buf` and `buffer`. */
+    /** The fields of kafkajs's Encoder: the bytes as `buf` and `buffer`. */
     readonly encode: () => Promise<{ readonly buf: Buffer; readonly buffer: Buffer }>;
   };
   readonly response: {
     readonly decode: (bytes: Buffer) => Promise<object>;
-    /** Makes the answer of what was decoded. */
+    /** Converts the decoded response. */
     readonly parse: (decoded: object) => Promise<Answer>;
   };
 }
 
-/** Connections to a cluster's brokers, with its topics' leaders as they were when they were last asked for. */
+/** Connections to a cluster's brokers, with its topics' leaders as of the last request. */
 export interface Cluster {
   connect(): Promise<void>;
   disconnect(): Promise<void>;
-  /** Asks who leads the partitions of these topics. */
+  /** Requests the leaders of these topics' partitions. */
   addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
   findTopicPartitionMetadata(
     topic: string,
   ): readonly { readonly partitionId: number; readonly leader: number }[];
-  /** A broker that is connected and authenticated. Rejects when it cannot be reached. */
+  /** Returns a broker that is connected and authenticated. Rejects when it cannot be reached. */
   findBroker(node: { readonly nodeId: number }): Promise<{
     readonly connectionPool: { send<Answer>(protocol: Protocol<Answer>): Promise<Answer> };
     fetch(request: FetchRequest): Promise<FetchAnswer>;
@@ -50,7 +50,7 @@ export interface Cluster {
       readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
     }[]
   >;
-  /** The broker that keeps a group's offsets. Asks again for some seconds. */
+  /** Returns the broker that keeps a group's offsets. Retries for some seconds. */
   findGroupCoordinator(group: { readonly groupId: string }): Promise<{
     offsetCommit(request: OffsetCommitRequest): Promise<unknown>;
   }>;
@@ -82,7 +82,7 @@ export interface FetchRequest {
   }[];
 }
 
-/** An offset to be committed. */
+/** An offset to commit. */
 export interface OffsetCommit {
   readonly topic: string;
   readonly partition: number;
@@ -90,7 +90,7 @@ export interface OffsetCommit {
   readonly metadata: string;
 }
 
-/** The answer for one partition, as kafkajs decodes it. */
+/** The response for one partition, as kafkajs decodes it. */
 export interface FetchedPartition {
   readonly partition: number;
   readonly highWatermark: string;
@@ -118,17 +118,17 @@ const Batch: new (
   fetched: FetchedPartition,
 ) => FetchedBatch = require('kafkajs/src/consumer/batch');
 
-/** The records of one partition's answer, from `fetchOffset` on. */
+/** Returns the records of one partition's response, from `fetchOffset` on. */
 export function batchOf(topic: string, fetchOffset: number, fetched: FetchedPartition): FetchedBatch {
   return new Batch(topic, `${fetchOffset}`, fetched);
 }
 
-/** Connects to nothing yet; with the client's addresses, TLS, SASL and time-outs. */
+/** Connects to nothing yet; uses the client's addresses, TLS, SASL and time-outs. */
 export function clusterOf(kafka: Kafka): Cluster {
   return internalsOf<Cluster>(kafka, METADATA_MS_MAX);
 }
 
-/** kafkajs's own cluster object, which it does not export. `metadataMaxAge`: milliseconds. */
+/** Returns kafkajs's own cluster object, which it does not export. `metadataMaxAge`: milliseconds. */
 export function internalsOf<Internals>(kafka: Kafka, metadataMaxAge: number): Internals {
   const symbol = Object.getOwnPropertySymbols(kafka).find(
     ({ description }) => description === 'private:Kafka:createCluster',
@@ -139,5 +139,5 @@ export function internalsOf<Internals>(kafka: Kafka, metadataMaxAge: number): In
   return create({ allowAutoTopicCreation: false, metadataMaxAge });
 }
 
-/** Leaders are asked for after every failure; nothing else tells that they moved. */
+/** Leaders are requested after every failure; nothing else shows that they moved. */
 const METADATA_MS_MAX = 300_000;

@@ -5,13 +5,13 @@ import { NO_LEADER } from '../fetch/metadata-answers.ts';
 import { errorLine } from './error-line.ts';
 import type { Cluster } from './kafkajs-cluster.ts';
 
-/** A leader that does not answer within this counts as one that is away. */
+/** A leader that does not respond within this counts as unreachable. */
 const ANSWER_MS_MAX = 5000;
-/** Leaders move, and topics made a moment ago are not known to all brokers. */
+/** Leaders move, and not all brokers know a new topic yet. */
 const TRIES = 3;
 const AGAIN_MS = 150;
 
-/** Offsets by topic and partition. Partitions whose leader does not tell are left out. */
+/** Offsets by topic and partition. Partitions whose leader returns none are omitted. */
 export type Offsets = ReadonlyMap<string, ReadonlyMap<number, number>>;
 
 /** Partitions of one topic. */
@@ -20,13 +20,13 @@ export interface TopicPartitions {
   readonly partitions: readonly number[];
 }
 
-/** The partitions asked for, by leader. */
+/** The requested partitions, by leader. */
 type Leaders = ReadonlyMap<number, TopicPartitions[]>;
 
-/** Every partition that was asked for is in one of both. */
+/** Every requested partition is in one of both. */
 export interface Told {
   readonly offsets: Offsets;
-  /** Why the leader of a partition does not tell, by `topic/partition`. */
+  /** Why a partition has no offset, by `topic/partition`. */
   readonly silent: ReadonlyMap<string, string>;
 }
 
@@ -36,14 +36,14 @@ interface Question {
   readonly clock: Clock;
 }
 
-/** A leader did not answer in time: asking again would take as long. */
+/** A leader did not respond in time: a retry would take as long. */
 class Late extends Error {
   override readonly name = 'Late';
 }
 
 /**
- * Sends one request to each leader. Leaves out the partitions of leaders that fail, also after some tries, and those that
- * have none. Rejects when there are leaders and all of them fail.
+ * Sends one request to each leader. Omits the partitions of leaders that fail, after some tries, and those without a
+ * leader. Rejects when there are leaders and all of them fail.
  */
 export async function askLeaders(question: Question, asked: readonly TopicPartitions[]): Promise<Told> {
   const { cluster, clock } = question;
@@ -89,7 +89,7 @@ function leadersOf(cluster: Cluster, asked: readonly TopicPartitions[]): Leaders
   return leaders;
 }
 
-/** Adds to `offsets` what is told. Answers the failures, by leader. */
+/** Adds the returned offsets to `offsets`. Returns the failures, by leader. */
 async function askEach(
   { cluster, fromBeginning, clock }: Question,
   leaders: Leaders,
@@ -149,7 +149,7 @@ async function within<T>(clock: Clock, asked: Promise<T>): Promise<T> {
   }
 }
 
-/** Partitions whose offsets nobody told when they were asked for last. Logs each when that changes. */
+/** Partitions without an offset in the last responses. Logs each when that changes. */
 export class SilentPartitions {
   readonly #log: Logger;
   readonly #silent = new Map<string, string>();

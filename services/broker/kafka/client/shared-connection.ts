@@ -9,11 +9,11 @@ export interface SharedConnectionOptions<T> {
   readonly disconnect: (connection: T) => Promise<void>;
 }
 
-/** A connection that is made when it is first used, shared by all questions, and made anew after a failure. */
+/** A connection that is opened on first use, shared by all requests, and replaced after a failure. */
 export class SharedConnection<T> {
   readonly #options: SharedConnectionOptions<T>;
   #connection: Promise<T> | null = null;
-  /** Questions under way, by the connection they were asked over. */
+  /** The number of requests in progress, by connection. */
   readonly #underWay = new Map<Promise<T>, number>();
   #isClosed = false;
 
@@ -21,7 +21,7 @@ export class SharedConnection<T> {
     this.#options = options;
   }
 
-  /** Asks, a few times over: leaders move, and topics made a moment ago have none. Rejects when that did not help. */
+  /** Sends a request, with a few retries: leaders move, and new topics have none. Rejects when all tries failed. */
   async ask<Answer>(question: (connection: T) => Promise<Answer>): Promise<Answer> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -33,7 +33,7 @@ export class SharedConnection<T> {
     }
   }
 
-  /** Sends further questions over a new connection. Questions that are under way go on waiting. */
+  /** Sends further requests over a new connection. Requests in progress go on waiting. */
   renew(): void {
     const given = this.#connection;
     this.#connection = null;
@@ -61,7 +61,7 @@ export class SharedConnection<T> {
     }
   }
 
-  /** A connection that is given up is let go once nobody waits for an answer over it. */
+  /** Closes a connection that was given up once no request waits for a response on it. */
   #answered(asked: Promise<T>): void {
     const left = (this.#underWay.get(asked) ?? 1) - 1;
     if (left > 0) {

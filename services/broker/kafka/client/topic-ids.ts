@@ -1,6 +1,6 @@
 /**
- * The ids that brokers give to topics: a topic that is deleted and created again has another, whatever its offsets look
- * like. kafkajs speaks versions of the metadata request that do not have them, so the request is made here.
+ * The ids that brokers give to topics: a topic that is deleted and created again has another, whatever its offsets are.
+ * kafkajs supports only versions of the metadata request without them, so the request is made here.
  */
 import type { Kafka } from 'kafkajs';
 import type { Clock } from '../../../process/clock.ts';
@@ -8,13 +8,13 @@ import { type Cluster, clusterOf, type Protocol } from './kafkajs-cluster.ts';
 
 const METADATA = 3;
 const VERSION = 10;
-/** Questions within so long share an answer. */
+/** Requests within this time share a response. */
 const FRESH_MS = 2000;
 const NO_ID = Buffer.alloc(16).toString('base64url');
 
 type Ids = ReadonlyMap<string, string>;
 
-/** kafkajs's own, besides what the other requests need. */
+/** kafkajs's own type, with the members that other requests do not need. */
 type IdCluster = Omit<Cluster, 'findBroker'> & {
   getNodeIds(): readonly string[];
   findBroker(node: { readonly nodeId: string }): Promise<{
@@ -37,7 +37,10 @@ export class TopicIds {
     this.#topics = topics;
   }
 
-  /** The id as it is now, or was 2 s ago; null = the brokers have none (older than 2.8), or the topic is not there. */
+  /**
+   * Returns the present id, or that of 2 s ago; null = the brokers have none (older than 2.8), or the topic does not
+   * exist.
+   */
   async idOf(topic: string): Promise<string | null> {
     const now = this.#clock.now();
     if (!this.#asked || now - this.#asked.at > FRESH_MS) this.#asked = { at: now, ids: this.#ask() };
@@ -83,7 +86,7 @@ export class TopicIds {
   }
 }
 
-/** One that can be reached. */
+/** Returns any broker that can be reached. */
 async function anyBroker(cluster: IdCluster): ReturnType<IdCluster['findBroker']> {
   let failure: unknown = new Error('the cluster names no broker');
   for (const nodeId of cluster.getNodeIds()) {
@@ -123,7 +126,7 @@ function encodeRequest(topics: readonly string[]): Buffer {
     const name = Buffer.from(topic);
     return [Buffer.alloc(16), varint(name.length + 1), name, NO_TAGS];
   });
-  // The first tags belong to the header that kafkajs writes, which has none in the versions it knows.
+  // The first tags belong to kafkajs's request header, which has none in the versions that it supports.
   return Buffer.concat([NO_TAGS, varint(topics.length + 1), ...named, Buffer.from([0, 0, 0]), NO_TAGS]);
 }
 
@@ -135,7 +138,7 @@ function varint(value: number): Buffer {
   }
 }
 
-/** Metadata Response (Version: 10). A topic that has an error is left out. */
+/** Decodes Metadata Response (Version: 10). Topics with an error are omitted. */
 function decodeResponse(bytes: Buffer): Ids {
   let at = 0;
   const skip = (count: number) => {

@@ -7,11 +7,11 @@ import { batchOf, type Cluster, clusterOf, type FetchedPartition } from './kafka
 
 const FETCH_BYTES = 8 * 1024 * 1024;
 const PARTITION_BYTES = 1024 * 1024;
-/** A record that is there ends the wait at once; also bounds how long a lost connection goes unnoticed. */
+/** The longest wait of a fetch: a record ends it at once. Also the time until a lost connection is noticed. */
 const FETCH_WAIT_MS = 2000;
 const AGAIN_MS = 200;
 const TICK_MS = 1000;
-/** Without a record for so long the reading is given up. */
+/** Reading gives up after this long without a record. */
 const NO_PROGRESS_MS_MAX = 10_000;
 
 export interface TopicReaderOptions {
@@ -29,14 +29,14 @@ export interface TopicRecord {
   readonly value: Buffer | null;
 }
 
-/** By partition, the first offset to read; partitions that are left out are not read. */
+/** The first offset to read by partition; partitions that are missing are not read. */
 export type Starts = ReadonlyMap<number, number>;
 
 /** Called with one record at a time. Reading goes on when a returned promise has resolved. */
 export type Visit = (record: TopicRecord) => void | Promise<void>;
 
 /**
- * Reads what a topic holds now, and no further, for an operator's questions. It fetches from the partitions' leaders
+ * Reads the records that a topic has now, and no further, for an operator. It fetches from the partitions' leaders
  * without a consumer group: forming one takes 3 s on a cluster with Kafka's default rebalance delay.
  */
 export class TopicReader {
@@ -49,8 +49,8 @@ export class TopicReader {
   }
 
   /**
-   * Hands over every record that the topic holds at the call, at or after `starts` (undefined: all), in order within each
-   * partition. Rejects with one line when nothing comes for 10 s, and with whatever `visit` throws.
+   * Visits every record that the topic has at the call, at or after `starts` (undefined: all), in order within each
+   * partition. Rejects with one line when nothing arrives for 10 s, and with any error that `visit` throws.
    */
   async read(topic: string, starts: Starts | undefined, visit: Visit): Promise<void> {
     this.#refuseWhenClosed();
@@ -70,7 +70,7 @@ export class TopicReader {
     }
   }
 
-  /** Where the records of this time and later begin, by partition. */
+  /** Returns where the records of this time and later begin, by partition. */
   async startsAt(topic: string, timestamp: number): Promise<Starts> {
     const offsets = await this.#options.admins.ask((admin) =>
       admin.fetchTopicOffsetsByTimestamp(topic, timestamp),
@@ -83,7 +83,7 @@ export class TopicReader {
     return starts;
   }
 
-  /** Rejects what is being read. May be called twice. */
+  /** Rejects readings in progress. May be called twice. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const reading of this.#readings) reading.fail(new Error('the broker is closed'));
@@ -93,13 +93,13 @@ export class TopicReader {
     if (this.#isClosed) throw new Error('the broker is closed');
   }
 
-  /** Asked anew each time: a shared answer may lack what was acknowledged since. */
+  /** Requested anew each time: a shared response may lack records acknowledged since. */
   #bounds(topic: string): Promise<Bounds> {
     return this.#options.admins.allBoundsOf(topic);
   }
 }
 
-/** What is still to be read of a partition: from `next` to before `end`. */
+/** The part of a partition that is still to be read: from `next` to before `end`. */
 interface Range {
   next: number;
   readonly end: number;
@@ -125,7 +125,7 @@ interface ReadingOptions {
   readonly bounds: () => Promise<Bounds>;
 }
 
-/** An error of the caller's own, which no repetition mends. */
+/** An error of the caller's own, which a retry does not fix. */
 class VisitError extends Error {
   override readonly name = 'VisitError';
 }
@@ -146,7 +146,7 @@ class Reading {
     this.#progressAt = options.clock.now();
   }
 
-  /** Ends at the latest when nothing came for too long, whatever the requests under way do. */
+  /** Ends at the latest when nothing arrived for too long, whatever the requests in progress do. */
   async run(): Promise<void> {
     const failed = new Promise<never>((_, reject) => {
       this.#reject = reject;
@@ -262,7 +262,7 @@ class Reading {
     if (range.next >= range.end) ranges.delete(partition);
   }
 
-  /** Leaders may have moved, and retention may have deleted what was about to be read. */
+  /** Reads the bounds again: leaders may have moved, and retention may have deleted the next records. */
   async #lookAgain(): Promise<void> {
     const { bounds, cluster, ranges } = this.#options;
     await cluster.refreshMetadata().catch(() => {

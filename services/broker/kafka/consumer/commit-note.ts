@@ -1,26 +1,29 @@
 import type { LostRange } from '../../../domain/losses.ts';
 
-/** Kafka takes 4096 bytes of metadata with an offset; base64 needs four thirds, and the rest some 120. */
+/**
+ * Kafka allows 4096 bytes of metadata with an offset; base64 takes four thirds, and the other fields about 120 bytes.
+ */
 const BITMAP_BYTES_MAX = 2700;
 
-/** What is committed with an offset: what is done beyond it, and where reading starts to recognise copies again. */
+/**
+ * The metadata of a committed offset: the records done beyond it, and where reading starts to recognise copies again.
+ */
 export interface CommitNote {
-  /** Everything before is done. */
+  /** Everything before it is done. */
   readonly offset: number;
   /** At most `offset`; reading from here fills the window of seen tasks. */
   readonly windowStart: number;
   /** Offsets above `offset` that are done as well. */
   readonly done: ReadonlySet<number>;
-  /** The topic that the offsets are of; null = not known. */
+  /** The topic of the offsets; null = not known. */
   readonly topicId: string | null;
-  /** Until an operator acknowledges it. */
+  /** Lost records that no operator has acknowledged. */
   readonly lost: LostRange | null;
 }
 
 /**
- * `1;<windowStart>;<bitmap>;<topicId>;<from>-<to>-<count>`: bit i of the bitmap (base64) is offset + 1 + i. What lies too
- * far ahead is left out. The last two may be missing; earlier versions neither
- * write nor read them.
+ * Writes `1;<windowStart>;<bitmap>;<topicId>;<from>-<to>-<count>`: bit i of the bitmap (base64) is offset + 1 + i.
+ * Offsets too far ahead are omitted. The last two fields may be missing; earlier versions neither write nor read them.
  */
 export function writeNote({ offset, windowStart, done, topicId, lost }: CommitNote): string {
   let last = -1;
@@ -38,7 +41,7 @@ export function writeNote({ offset, windowStart, done, topicId, lost }: CommitNo
   return `1;${windowStart};${Buffer.from(bits).toString('base64')}${known}`;
 }
 
-/** Reads a note back. What another program committed has none: then nothing beyond the offset is known. */
+/** Parses a note. A commit of another program has none: then nothing beyond the offset is known to be done. */
 export function readNote(offset: number, metadata: string | null): CommitNote {
   const [version, start, bitmap, topicId, range] = (metadata ?? '').split(';');
   const windowStart = Number(start);
@@ -58,12 +61,12 @@ export function readNote(offset: number, metadata: string | null): CommitNote {
   };
 }
 
-/** As `readRange` reads it. */
+/** Writes a range for `readRange`. */
 export function writeRange({ from, to, count }: LostRange): string {
   return `${from}-${to}-${count}`;
 }
 
-/** Null where there is none. */
+/** Parses a range; null where there is none. */
 export function readRange(text: string | undefined): LostRange | null {
   const [from, to, count] = (text ?? '').split('-').map(Number);
   if (from === undefined || to === undefined || count === undefined) return null;

@@ -5,10 +5,10 @@ import { rootOf } from '../client/client.ts';
 import { errorLine } from '../client/error-line.ts';
 import type { Partition } from './partition.ts';
 
-/** What is done is committed this often; milliseconds. */
+/** The interval of commits, milliseconds. */
 export const COMMIT_MS = 500;
 
-/** Rebalances and brokers that restart are over sooner. */
+/** Longer than a rebalance or a broker's restart takes. */
 const FAILING_MS = 15_000;
 
 export interface CommitsOptions {
@@ -16,22 +16,22 @@ export interface CommitsOptions {
   readonly log: Logger;
   readonly topic: string;
   readonly groupId: string;
-  /** Those that are ours now. */
+  /** The partitions assigned to us now. */
   readonly partitions: () => Iterable<Partition>;
   /** Everything before `offset` is committed. */
   readonly committed?: (partition: number, offset: number) => void;
   readonly commitFailed?: () => void;
 }
 
-/** Commits what is done of one topic: now and then, before a rebalance, and at the end. */
+/** Commits the finished records of one topic: now and then, before a rebalance, and at the end. */
 export class Commits {
   readonly #options: CommitsOptions;
-  /** How to, in the generation that was read last; null = nothing was read. */
+  /** Commits in the generation that was read last; null = nothing was read. */
   #send: EachBatchPayload['commitOffsetsIfNecessary'] | null = null;
   #underWay: Promise<void> | null = null;
   #cancel: () => void = () => {};
   #isEnded = false;
-  /** The first of the failures since the last success; null = the last one succeeded. */
+  /** The first failure since the last success; null = the last one succeeded. */
   #failingSince: number | null = null;
   #isTold = false;
 
@@ -39,7 +39,7 @@ export class Commits {
     this.#options = options;
   }
 
-  /** Goes on by itself until the end. */
+  /** Starts committing, until the end. */
   start(): void {
     const { clock } = this.#options;
     this.#cancel = clock.at(clock.now() + COMMIT_MS, () => {
@@ -49,12 +49,12 @@ export class Commits {
     });
   }
 
-  /** Null when the client that could is gone. */
+  /** Null when the client has ended. */
   sendBy(send: EachBatchPayload['commitOffsetsIfNecessary'] | null): void {
     this.#send = send;
   }
 
-  /** One at a time, of one generation: the request names the generation of this moment, and is made once. */
+  /** Commits once, in one generation: the request names the generation of this moment, and is not repeated. */
   commit(): Promise<void> {
     this.#underWay ??= this.#commitOnce().finally(() => {
       this.#underWay = null;
@@ -62,7 +62,7 @@ export class Commits {
     return this.#underWay;
   }
 
-  /** Everything that is done by now; what is under way may not have it. */
+  /** Commits everything done by now; a commit in progress may not include it. */
   async commitLast(): Promise<void> {
     await this.#underWay;
     await this.commit();
@@ -102,7 +102,7 @@ export class Commits {
     this.#isTold = false;
   }
 
-  /** Told once: a rebalance or a broker that is gone passes, and the next commit says the same and more. */
+  /** Reported once: a rebalance or a broker's outage passes, and the next commit includes everything of this one. */
   #failed(error: unknown): void {
     const { clock, groupId, log, topic } = this.#options;
     log.debug({ topic, detail: errorLine(error) }, 'positions not committed');

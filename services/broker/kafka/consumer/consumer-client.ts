@@ -2,12 +2,13 @@ import type { ConsumerRunConfig, Consumer as KafkaConsumer } from 'kafkajs';
 import type { Clock } from '../../../process/clock.ts';
 import type { FetchPatience } from './fetch-patience.ts';
 
-/** A broker that is away must not hold up our end. */
+/** The longest wait when leaving: a broker that is down must not hold up our end. */
 const LEAVE_MS_MAX = 5000;
 
 /**
- * A kafkajs consumer of one topic that can be let go at any time, also while it joins: kafkajs forgets one that is stopped
- * then, which joins all the same, and as a member that nobody hears keeps its partitions and fetches for ever.
+ * A kafkajs consumer of one topic that can be released at any time, also while it joins. kafkajs forgets a consumer
+ * stopped while joining, which still joins, and as a member that nobody hears keeps its partitions and fetches for
+ * ever.
  */
 export class ConsumerClient {
   readonly consumer: KafkaConsumer;
@@ -27,8 +28,8 @@ export class ConsumerClient {
   }
 
   /**
-   * Connects and joins from the oldest record on; resolves when that is over: it has joined, has crashed (an event tells)
-   * or was let go meanwhile. Rejects when it could not be begun. To be called once.
+   * Connects and joins from the oldest record on; resolves when it has joined, has crashed (an event reports it) or was
+   * released meanwhile. Rejects when it could not start. Call it once.
    */
   async start(eachBatch: NonNullable<ConsumerRunConfig['eachBatch']>): Promise<void> {
     const { consumer } = this;
@@ -45,15 +46,15 @@ export class ConsumerClient {
   }
 
   /**
-   * Leaves the group and lets go of the connections, within seconds. One that joins leaves once it has, and nobody
-   * waits for that. Never rejects.
+   * Leaves the group and closes the connections, within seconds. A client that is joining leaves once it has joined;
+   * that happens in the background. Never rejects.
    */
   async letGo(): Promise<void> {
     this.#isLetGo = true;
     if (!this.#isStarting) await this.#leave();
   }
 
-  // A client that has no generation, or none any more, is told again what it needs when it joins.
+  // A client without a generation receives these settings again when it joins.
 
   seek(partition: number, offset: number): void {
     this.#whileMember(() => this.consumer.seek({ topic: this.#topic, partition, offset: `${offset}` }));
@@ -67,7 +68,7 @@ export class ConsumerClient {
     this.#whileMember(() => this.consumer.resume([{ topic: this.#topic, partitions: [partition] }]));
   }
 
-  /** kafkajs throws where it has no group; there is no way to ask it. */
+  /** kafkajs throws where it has no group; its state cannot be read. */
   #whileMember(action: () => void): void {
     this.#patience.stir();
     try {

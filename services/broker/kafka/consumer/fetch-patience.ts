@@ -1,15 +1,15 @@
 import type { Clock } from '../../../process/clock.ts';
 
 /**
- * An idle consumer's fetch waits so long for a record, which ends the wait at once; milliseconds. kafkajs sends heartbeats
- * between fetches and hears of a pause, a seek, a stop and a rebalance there too, so it cannot be longer than a heartbeat.
+ * The longest wait of an idle consumer's fetch, milliseconds; a record ends it at once. kafkajs sends heartbeats
+ * between fetches and handles a pause, a seek, a stop and a rebalance there too, so it must not exceed a heartbeat.
  */
 const IDLE_WAIT_MS = 1000;
 const IDLE_AFTER_MS = 5000;
 
 /**
- * How long a consumer's fetches wait where nothing comes: shortly while it reads, since a partition that is resumed or sought
- * to is fetched only when the fetch under way is over; ten times longer once nothing has happened for a while.
+ * Decides how long a consumer's fetches wait for records: briefly while it reads, since a partition that is resumed or
+ * sought is fetched only after the current fetch; ten times longer once nothing has happened for a while.
  */
 export class FetchPatience {
   readonly #clock: Clock;
@@ -22,14 +22,14 @@ export class FetchPatience {
     this.#busyAt = clock.now();
   }
 
-  /** Something was read, or what is to be fetched has changed. */
+  /** A record was read, or the partitions to fetch have changed. */
   stir(): void {
     this.#busyAt = this.#clock.now();
   }
 
   /**
-   * For kafkajs's `maxWaitTimeInMs`, which is a constant of the consumer: it is only ever used as a number, at every fetch,
-   * so an object with `valueOf` is asked each time.
+   * The value for kafkajs's `maxWaitTimeInMs`, a constant of the consumer. It is used only as a number, at every fetch,
+   * so an object with `valueOf` is evaluated each time.
    */
   get asMaxWait(): number {
     return { valueOf: () => this.#waitMs() } as unknown as number;

@@ -6,32 +6,32 @@ import { Restarts } from '../rights/restarts.ts';
 import { ConsumerClient } from './consumer-client.ts';
 import { FetchPatience } from './fetch-patience.ts';
 
-/** A member that is silent for so long is taken for dead, and its work given to others; milliseconds. */
+/** A member that is silent for this long counts as dead, and its work goes to others; milliseconds. */
 export const SESSION_MS = 10_000;
 /** Others can join only at our next heartbeat. */
 const HEARTBEAT_MS = 1000;
 /**
- * Without a heartbeat that was answered for so long, our partitions may be another's: a process that was stopped and
- * goes on must not start work that somebody else has by now.
+ * After this long without an answered heartbeat, our partitions may be another member's: a process that was suspended
+ * and resumes must not start work that another member has by now.
  */
 const TRUST_MS = 8000;
 
-/** The requests whose answers say that the group counts us in. */
+/** The requests whose responses show that the group counts this process as a member. */
 const LEASES: ReadonlySet<string> = new Set(['Heartbeat', 'SyncGroup']);
 /**
- * While a rebalance is under way nothing new is begun for so long: what ends after the generation cannot be committed in
- * it, and whoever has its partition then does it again. The others join at their next heartbeat; one that is dead takes
- * its session's time, and work goes on meanwhile.
+ * The time after the start of a rebalance in which nothing new is started: work that ends after the generation cannot
+ * be committed in it, and the next owner of its partition repeats it. The others join at their next heartbeat; a dead
+ * member takes its session's time, and work goes on meanwhile.
  */
 const STILL_MS = 1500;
 const WATCH_MS = 5000;
-/** Neither heartbeat nor join for so long: the client is made anew. */
+/** After this long without heartbeat or join, the client is replaced. */
 const SILENT_MS_MAX = 45_000;
 const RESTART_MS = 2000;
-/** Between two commits while a rebalance is under way. */
+/** The pause between two commits during a rebalance. */
 const COMMIT_AGAIN_MS = 50;
 
-/** Partitions that are added to a topic, or have a leader again, are read after so long. */
+/** Partitions that are added to a topic, or have a leader again, are read after this time. */
 export const METADATA_MS_MAX = 10_000;
 
 export interface GroupMemberOptions {
@@ -40,41 +40,43 @@ export interface GroupMemberOptions {
   readonly log: Logger;
   readonly topic: string;
   readonly groupId: string;
-  /** Told of rights that are missing; absent = they are told like any other fault. */
+  /** Receives missing rights; absent = they are reported like any other error. */
   readonly rights?: MissingRights;
-  /** How long a fetch waits for something to come while the consumer is busy, milliseconds. */
+  /** The longest wait of a fetch for records while the consumer is busy, milliseconds. */
   readonly maxWaitMs: number;
   readonly bytesPerPartition: number;
-  /** A generation has begun; nothing of it has been fetched. `isSame`: we were a member all along. */
+  /** A generation has begun; nothing of it has been fetched. `isSame`: this process was a member all along. */
   readonly joined: (partitions: readonly number[], isSame: boolean) => void;
-  /** The generation is about to end: called until it has. What is not committed by then is done again by others. */
+  /** The generation is about to end: called until it has. Others repeat whatever is not committed by then. */
   readonly rebalancing: () => void;
-  /** A node is about to be asked; what it answered before was handed in. */
+  /** A node is about to be fetched from; its earlier responses were handed over. */
   readonly fetching: (node: number) => void;
   readonly read: (payload: EachBatchPayload) => void;
-  /** A fetch from `first` found offsets up to `last`, and no record to hand over: they were aborted, or deleted. */
+  /** A fetch from `first` found offsets up to `last` without a record to hand over: they were aborted, or deleted. */
   readonly passed: (partition: number, first: number, last: number) => void;
-  /** The client is gone with all it had; another follows. */
+  /** The client has ended with its state; another follows. */
   readonly crashed: () => void;
   /** Heartbeats are answered again, or a rebalance takes too long to wait for. */
   readonly revived: () => void;
 }
 
-/** A member of a consumer group that reads one topic: a kafkajs consumer, made anew whenever it gives up. */
+/** A member of a consumer group that reads one topic: a kafkajs consumer, replaced whenever it gives up. */
 export class GroupMember {
   readonly #options: GroupMemberOptions;
   #client: ConsumerClient | null = null;
   #memberId = '';
   #generations = 0;
-  /** When the last answered request of LEASES was sent; null once that is taken into account. */
+  /** When the last answered request of LEASES was sent; null once it was taken into account. */
   #askedAt: number | null = null;
-  /** Of this client; what an earlier one tells is not heard. */
+  /** The number of this client; callbacks of an earlier one are ignored. */
   #life = 0;
-  /** The coordinator counted us in at this time or later: its last answer was asked for then. */
+  /**
+   * The coordinator counted this process as a member at this time or later: its last answered request was sent then.
+   */
   #aliveAt: number;
-  /** Since when this client has had no answered heartbeat, at the earliest since it was made. */
+  /** Since when this client has had no answered heartbeat; at the earliest since it was created. */
   #quietSince = 0;
-  /** A rebalance is under way, and nothing new is begun until then. */
+  /** A rebalance is in progress, and nothing new is started until then. */
   #stillUntil = Number.NEGATIVE_INFINITY;
   #isEnded = false;
   /** This client has joined. */
@@ -88,19 +90,19 @@ export class GroupMember {
     this.#aliveAt = options.clock.now();
   }
 
-  /** Begins to join. */
+  /** Starts joining. */
   async start(): Promise<void> {
     this.#watch();
     await this.#run();
   }
 
-  /** False while another member may have our partitions: nothing new may be begun then. */
+  /** False while another member may have our partitions: then nothing new may be started. */
   get isTrusted(): boolean {
     const now = this.#options.clock.now();
     return !this.#isEnded && now - this.#aliveAt < TRUST_MS && now >= this.#stillUntil;
   }
 
-  /** Whether the group counts us in: joined, and heard of within the session. A rebalance in between changes nothing. */
+  /** Whether this process has joined and was heard of within the session. A rebalance in between changes nothing. */
   get isMember(): boolean {
     return !this.#isEnded && this.#hasJoined && this.#options.clock.now() - this.#aliveAt < SESSION_MS;
   }
@@ -121,7 +123,7 @@ export class GroupMember {
     this.#client?.resume(partition);
   }
 
-  /** Leaves the group and lets go of the connections, within seconds. */
+  /** Leaves the group and closes the connections, within seconds. */
   async end(): Promise<void> {
     this.#isEnded = true;
     this.#life += 1;
@@ -160,7 +162,7 @@ export class GroupMember {
       maxBytesPerPartition: bytesPerPartition,
       allowAutoTopicCreation: false,
       metadataMaxAge: METADATA_MS_MAX,
-      // kafkajs would start again also a client that was given up: there is one way to come back, and it is ours.
+      // kafkajs would restart even a client that was given up: only this class replaces clients.
       retry: { retries: 5, initialRetryTime: 200, maxRetryTime: 2000, restartOnFailure: async () => false },
     });
     return new ConsumerClient(consumer, topic, clock, patience);
@@ -201,7 +203,7 @@ export class GroupMember {
     });
   }
 
-  /** What is in flight ends and is committed; after a while other work goes on, until the others have come. */
+  /** Work in flight ends and is committed; after a while other work goes on, until all members have joined. */
   async #untilJoined(isPast: () => boolean): Promise<void> {
     const { clock, rebalancing, revived } = this.#options;
     const generations = this.#generations;
@@ -214,7 +216,9 @@ export class GroupMember {
     }
   }
 
-  /** Another member id: we were taken for dead, and others may have had our partitions in between. */
+  /**
+   * With another member id, the group counted this process as dead, and others may have had our partitions in between.
+   */
   #joined(memberId: string, partitions: readonly number[]): void {
     const isSame = memberId === this.#memberId;
     this.#memberId = memberId;
@@ -231,7 +235,9 @@ export class GroupMember {
     if (!wasTrusted && this.isTrusted) this.#options.revived();
   }
 
-  /** After standing still a process reads answers that came long before: each counts from when it was asked for. */
+  /**
+   * After a suspension a process reads responses that arrived long before: each counts from when its request was sent.
+   */
   #answered(): void {
     this.#quietSince = this.#options.clock.now();
     this.#aliveAt = this.#askedAt ?? this.#quietSince;

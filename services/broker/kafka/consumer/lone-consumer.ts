@@ -6,7 +6,7 @@ import { METADATA_MS_MAX } from './group-member.ts';
 
 const SESSION_MS = 30_000;
 const HEARTBEAT_MS = 3000;
-/** How long a fetch waits for something to come while changes come; see FetchPatience. */
+/** The longest wait of a fetch for records while changes arrive; see FetchPatience. */
 const MAX_WAIT_MS = 100;
 
 export interface LoneConsumerOptions {
@@ -18,7 +18,7 @@ export interface LoneConsumerOptions {
 }
 
 /**
- * A client that reads all of a topic for itself. The protocol's way to read without a group is not in kafkajs: this one
+ * A client that reads all of a topic for itself. kafkajs lacks the protocol's way to read without a group: this client
  * is alone in a group of its own and commits nothing, so that the group vanishes with it. Every client has a new group:
  * a member that died without leaving would hold up its successor until its session ends.
  */
@@ -39,7 +39,7 @@ export function loneConsumer({
     maxBytesPerPartition: bytesPerPartition,
     allowAutoTopicCreation: false,
     metadataMaxAge: METADATA_MS_MAX,
-    // Whoever uses it starts anew, in a new group.
+    // The caller replaces it, in a new group.
     retry: { retries: 2, initialRetryTime: 200, maxRetryTime: 1000, restartOnFailure: async () => false },
   });
   return new ConsumerClient(consumer, topic, clock, patience);

@@ -13,7 +13,7 @@ export interface ReadRecord {
   readonly timestamp: number;
   readonly headers: IHeaders;
   readonly bytes: number;
-  /** Done already: handed over only to be remembered. */
+  /** Already done: handed over only to be remembered. */
   readonly isDone?: boolean;
 }
 
@@ -32,16 +32,16 @@ export function readRecord(partition: Partition, message: KafkaMessage, isDone: 
 
 /**
  * One partition for as long as this member holds it: which records are held or done, and how far the contiguous prefix
- * of done ones reaches, which is all that may be committed. A partition that was taken away is dead: what is still on
- * its way may end and produce, and must never reach a commit.
+ * of done ones reaches, which is all that may be committed. A partition that was taken away is dead: work in progress
+ * may still end and produce, but must never reach a commit.
  */
 export class Partition {
   readonly topic: string;
   readonly id: number;
   isAlive = true;
-  /** Read from here next; null = its committed position is still being asked for. */
+  /** The offset to read next; null = its committed position is not known yet. */
   next: number | null = null;
-  /** Its leader does not tell where to start: others do not wait for it. */
+  /** Its leader does not return the start position: others do not wait for it. */
   isSilent = false;
   /** Records held and their bytes: reading pauses when there are many. */
   held = 0;
@@ -50,12 +50,12 @@ export class Partition {
   /** The topic's id while this partition was read; null = not known. */
   topicId: string | null = null;
   #lost: LostRange | null = null;
-  /** Where reading must start to know as much again; set by who remembers. */
+  /** Returns where reading must start to remember as much again; set by the memory of seen records. */
   windowStart: () => number | undefined = () => undefined;
-  /** Everything before is done. */
+  /** Everything before it is done. */
   #prefix = 0;
   readonly #done = new Set<number>();
-  /** Offsets beyond the prefix that have no record, ascending: from the first to before `to`. They may be billions. */
+  /** Offsets beyond the prefix without a record, ascending: from the first to before `to`. There may be billions. */
   #holes: { readonly from: number; readonly to: number }[] = [];
   #committed = '';
 
@@ -64,7 +64,7 @@ export class Partition {
     this.id = id;
   }
 
-  /** The position is known. `first`: the oldest record that there is; `acknowledged`: losses before it are not told. */
+  /** The position is known. `first`: the oldest existing record; `acknowledged`: losses before it are not reported. */
   start(note: CommitNote, first: number, acknowledged = 0): void {
     this.#lost = joined(rangeFrom(note.lost, acknowledged), deletedBefore(first, note, acknowledged));
     this.#prefix = Math.max(note.offset, first);
@@ -74,8 +74,8 @@ export class Partition {
   }
 
   /**
-   * What this process knows to be done from an earlier time that it held the partition, committed or not: a fact whoever
-   * held it since. `end`: the one after the newest record; who knows of more knows another log.
+   * Adds records done while this process held the partition earlier, committed or not: they are done whoever held it
+   * since. `end`: the offset after the newest record; a memory beyond it is of another log.
    */
   takeOver(earlier: Partition, end: number): void {
     if (earlier.#prefix > end || earlier.topicId !== this.topicId) return;
@@ -93,7 +93,7 @@ export class Partition {
     return this.#holes.reduce((sum, { from, to }) => sum + to - from, this.#done.size);
   }
 
-  /** A record is read. False when there is nothing to do for it: done, or held already. */
+  /** A record was read. Returns false when there is nothing to do: it is done, or already held. */
   isNew(offset: number): boolean {
     if (this.next === null || offset < this.next) return false;
     this.skipTo(offset);
@@ -101,7 +101,7 @@ export class Partition {
     return offset >= this.#prefix && !this.#done.has(offset);
   }
 
-  /** There is no record between what was read and `first`: what is missing counts as done. */
+  /** There is no record between those read and `first`: missing offsets count as done. */
   skipTo(first: number): void {
     const from = Math.max(this.next ?? 0, this.#prefix);
     if (from < first) this.#holes.push({ from, to: first });
@@ -109,7 +109,7 @@ export class Partition {
     this.#advance();
   }
 
-  /** Records before `first` were deleted before they were read. Returns how many, at most. */
+  /** Records before `first` were deleted before they were read. Returns their number, at most. */
   lose(first: number): number {
     const from = Math.max(this.next ?? 0, this.#prefix);
     const count = Math.max(0, first - from);
@@ -118,12 +118,12 @@ export class Partition {
     return count;
   }
 
-  /** The records deleted before they were done, until an operator acknowledges it. */
+  /** The records deleted before they were done, until an operator acknowledges the loss. */
   get lost(): LostRange | null {
     return this.#lost;
   }
 
-  /** An operator knows of what was lost before `offset`. */
+  /** An operator knows of the losses before `offset`. */
   acknowledgeLost(offset: number): void {
     this.#lost = rangeFrom(this.#lost, offset);
   }
@@ -133,20 +133,20 @@ export class Partition {
     this.heldBytes += bytes;
   }
 
-  /** A record that was held had been done before. */
+  /** Releases a held record that had been done before. */
   release(bytes: number): void {
     this.held -= 1;
     this.heldBytes -= bytes;
   }
 
-  /** A record that was held is done, whatever became of it. */
+  /** A held record is done, whatever the result. */
   done(offset: number, bytes: number): void {
     this.release(bytes);
     this.#done.add(offset);
     this.#advance();
   }
 
-  /** What to commit now; null when it was committed already. */
+  /** Returns the offset and note to commit now; null when they are already committed. */
   toCommit(): { readonly offset: string; readonly metadata: string } | null {
     if (this.next === null || !this.isAlive) return null;
     const windowStart = Math.min(this.windowStart() ?? this.#prefix, this.#prefix);

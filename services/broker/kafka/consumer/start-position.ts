@@ -9,7 +9,7 @@ type Options = Pick<
 
 interface StartPosition {
   readonly note: CommitNote;
-  /** Of the oldest record. */
+  /** The offset of the oldest record. */
   readonly first: number;
   /** The offset after the newest record. */
   readonly end: number;
@@ -19,8 +19,8 @@ interface StartPosition {
 }
 
 /**
- * Where to begin to read a partition: where the group or its owner says, or at the oldest record when that position is
- * of another log. Rejects when the brokers do not tell.
+ * Returns where to begin to read a partition: at the position of the group or its owner, or at the oldest record when
+ * that position is of another log. Rejects when the brokers do not return the bounds.
  */
 export async function startPosition(options: Options, id: number): Promise<StartPosition> {
   const { admins, groupId, log, startOf, topic } = options;
@@ -45,7 +45,7 @@ export async function startPosition(options: Options, id: number): Promise<Start
   return { note, first, end, topicId, acknowledged };
 }
 
-/** An error line and a count: what was deleted cannot come back. */
+/** Logs and counts a loss, as an error: deleted records cannot come back. */
 export function tellLost(
   { log, lost: count, topic }: Pick<Options, 'log' | 'lost' | 'topic'>,
   partition: number,

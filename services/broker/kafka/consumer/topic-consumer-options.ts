@@ -5,10 +5,10 @@ import type { Admins } from '../client/admins.ts';
 import type { MissingRights } from '../rights/missing-rights.ts';
 import type { Partition, ReadRecord } from './partition.ts';
 
-/** Which of the topics that had this name a position is of. */
+/** Identifies which of the topics with this name a position belongs to. */
 export interface Incarnation {
   readonly topicId: string | null;
-  /** The group has committed a position in it: an earlier version, which kept no id, was in the same topic. */
+  /** The group has committed a position in it: an earlier version, which stored no id, used the same topic. */
   readonly isCommitted: boolean;
 }
 
@@ -19,20 +19,23 @@ export interface TopicConsumerOptions {
   readonly log: Logger;
   readonly topic: string;
   readonly groupId: string;
-  /** Told of rights that are missing. */
+  /** Receives missing rights. */
   readonly rights?: MissingRights;
-  /** How long a fetch waits for something to come, milliseconds. */
+  /** The longest wait of a fetch for records, milliseconds. */
   readonly maxWaitMs: number;
-  /** Read and not done, per partition: reading pauses above, and goes on below half of it. */
+  /** The limit of unfinished records per partition: reading pauses above it, and goes on below half of it. */
   readonly heldMax: number;
   readonly heldBytesMax: number;
-  /** Every record of the partition in order, done ones included; before `take`. True = a copy of an earlier one. */
+  /**
+   * Called for every record of the partition in order, done ones included, before `take`. True = a copy of an earlier
+   * one.
+   */
   readonly isCopy?: (record: ReadRecord) => boolean;
-  /** A record that there is something to do for. `done` must be called for it, some time. */
+  /** Takes a record to be processed. `done` must be called for it eventually. */
   readonly take: (record: ReadRecord) => void;
   /** A batch cannot be read; `done` must be called for it once it is kept elsewhere. */
   readonly unreadable: (record: ReadRecord, cause: string) => void;
-  /** Whether `take` also gets, in their order, records of the window that are done already. */
+  /** Whether `take` also gets, in order, records of the window that are already done. */
   readonly takesDone?: boolean;
   /** A partition is ours now. */
   readonly assigned?: (partition: Partition) => void;
@@ -41,18 +44,18 @@ export interface TopicConsumerOptions {
   /** A record that was taken is done. */
   readonly settled?: (record: ReadRecord) => void;
   readonly commitFailed?: () => void;
-  /** Records that were deleted before they were read: so many at most. */
+  /** Records were deleted before they were read: at most so many. */
   readonly lost?: (partition: number, count: number) => void;
   /** The log has no record at our position. */
   readonly outOfRange?: (partition: number) => void;
-  /** Up to which offset losses are known to an operator; absent = none is. */
+  /** Returns the offset up to which losses are known to an operator; absent = none are. */
   readonly acknowledged?: (partition: number, topicId: string | null) => Promise<number>;
-  /** Partitions are not ours any more, or heartbeats are answered again: what was held back may have changed. */
+  /** Partitions were taken away, or heartbeats are answered again: held-back work may be allowed now. */
   readonly changed?: () => void;
-  /** Whether what comes of new work can be written down; absent = always. */
+  /** Returns whether results of new work can be written; absent = always. */
   readonly mayBegin?: () => boolean;
-  /** Where to start, when somebody else than the group knows; undefined = at the oldest record. */
+  /** Returns where to start, when the position is not kept by the group; undefined = at the oldest record. */
   readonly startOf?: (partition: number, incarnation: Incarnation) => Promise<number | undefined>;
-  /** The topic's id as it is now; null = brokers do not tell. */
+  /** Returns the topic's present id; null = brokers do not return one. */
   readonly topicId: () => Promise<string | null>;
 }

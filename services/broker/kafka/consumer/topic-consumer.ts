@@ -9,21 +9,21 @@ import { Partition, type ReadRecord, readRecord } from './partition.ts';
 import { startPosition, tellLost } from './start-position.ts';
 import type { TopicConsumerOptions } from './topic-consumer-options.ts';
 
-/** Between two tries to learn something from the brokers. */
+/** The pause between two requests for a partition's start position. */
 const AGAIN_MS = 1000;
-/** How often it is verified that the topic is still the same one. */
+/** The interval of checks that the topic is still the same one. */
 const VERIFY_MS = 10_000;
 
 /**
  * One topic, read by one member of its own consumer group (a rebalance of one topic must not stop another). Batches are
- * handed off at once: kafkajs fetches nothing while a handler runs.
+ * passed on at once: kafkajs fetches nothing while a handler runs.
  */
 export class TopicConsumer {
   readonly #options: TopicConsumerOptions;
   readonly #member: GroupMember;
   #partitions = new Map<number, Partition>();
   #hasRead = false;
-  /** How often each node was asked since all positions are known. */
+  /** The number of fetches from each node since all positions are known. */
   readonly #asked = new Map<number, number>();
   readonly #commits: Commits;
   #cancelWatch: () => void = () => {};
@@ -60,19 +60,19 @@ export class TopicConsumer {
     return this.#partitions.values();
   }
 
-  /** Joins the group. Resolves when it has begun to, so that several join at a time. */
+  /** Joins the group. Resolves when joining has begun, so that several consumers join at a time. */
   async start(): Promise<void> {
     this.#commits.start();
     this.#watch();
     await this.#member.start();
   }
 
-  /** Our partitions have been read from once: what there is to do at the start is at hand. */
+  /** Whether every partition was read from once: the records present at the start are available. */
   get isReady(): boolean {
     return this.#hasRead;
   }
 
-  /** Whether the group counts us among its members, with partitions or without. */
+  /** Whether the group counts this process among its members, with partitions or without. */
   get isMember(): boolean {
     return this.#member.isMember;
   }
@@ -82,8 +82,8 @@ export class TopicConsumer {
   }
 
   /**
-   * False while another member may have our partitions, or what comes of work could not be written down: nothing new may
-   * be begun then.
+   * False while another member may have our partitions, or results of work could not be written: then nothing new may
+   * be started.
    */
   get isTrusted(): boolean {
     return this.#member.isTrusted && (this.#options.mayBegin?.() ?? true);
@@ -100,7 +100,7 @@ export class TopicConsumer {
     if (partition.isPaused && partition.isAlive) this.#resumeWhenLow(partition);
   }
 
-  /** Commits what is done, leaves the group and lets go of the connections. Takes no longer than `deadlineMs`. */
+  /** Commits progress, leaves the group and closes the connections, within `deadlineMs`. */
   async stop(deadlineMs: number): Promise<void> {
     const { clock } = this.#options;
     const limit = new AbortController();
@@ -109,7 +109,7 @@ export class TopicConsumer {
     await this.abandon();
   }
 
-  /** Lets go without a commit. */
+  /** Closes without a commit. */
   async abandon(): Promise<void> {
     this.#cancelWatch();
     this.#commits.end();
@@ -119,7 +119,7 @@ export class TopicConsumer {
     await ending;
   }
 
-  /** A node is asked again once all that it answered was handed in. */
+  /** A node is fetched from again once everything that it returned was passed on. */
   #fetching(node: number): void {
     if (this.#hasRead) return;
     if ([...this.#partitions.values()].some(({ next, isSilent }) => next === null && !isSilent)) return;
@@ -130,7 +130,7 @@ export class TopicConsumer {
     this.#options.changed?.();
   }
 
-  /** Runs before anything is fetched in the new generation. */
+  /** Runs before the first fetch of a new generation. */
   #joined(assigned: readonly number[], isSame: boolean): void {
     const before = this.#partitions;
     this.#partitions = new Map();
@@ -146,7 +146,7 @@ export class TopicConsumer {
         continue;
       }
       this.#member.pause(id);
-      // A kept one whose position is still being asked for goes on by itself.
+      // A kept partition whose position is still being requested goes on by itself.
       if (!kept) void this.#find(partition, before.get(id));
     }
     for (const gone of before.values()) gone.isAlive = false;
@@ -154,14 +154,14 @@ export class TopicConsumer {
     this.#options.changed?.();
   }
 
-  /** Pause flags of an earlier generation are still there. */
+  /** Resumes and seeks: pause flags of an earlier generation are still set. */
   #fetchFrom(partition: Partition): void {
     if (partition.next !== null) this.#member.seek(partition.id, partition.next);
     if (partition.isPaused) this.#member.pause(partition.id);
     else this.#member.resume(partition.id);
   }
 
-  /** Finds where a partition that is new to us starts, trying until it is known or not ours any more. */
+  /** Finds where a newly assigned partition starts; retries until it is known or the partition is no longer ours. */
   async #find(partition: Partition, earlier: Partition | undefined): Promise<void> {
     const { clock, log, topic } = this.#options;
     while (partition.isAlive && !this.#member.isEnded) {
@@ -179,7 +179,7 @@ export class TopicConsumer {
         return;
       } catch (error) {
         partition.isSilent = error instanceof PartitionSilent;
-        // Which partitions are silent is told once, where they are asked.
+        // Silent partitions are reported once, where their offsets are requested.
         if (!partition.isSilent)
           log.warn(
             { topic, partition: partition.id, detail: errorLine(error) },
@@ -207,7 +207,7 @@ export class TopicConsumer {
     this.#pauseWhenFull(partition);
   }
 
-  /** Transactions leave markers behind, and aborted records: offsets that have nothing to hand over. */
+  /** Skips offsets without a record: transactions leave markers and aborted records behind. */
   #passed(id: number, first: number, last: number): void {
     const partition = this.#partitions.get(id);
     if (partition?.next != null && first <= partition.next) partition.skipTo(last + 1);
@@ -239,8 +239,8 @@ export class TopicConsumer {
   }
 
   /**
-   * The log has nothing at our place, or the client reads beyond it: the oldest records were deleted, the log is another
-   * one, or the client has lost its place.
+   * The log has nothing at our position, or the client reads beyond it: the oldest records were deleted, the log is
+   * another one, or the client has lost its position.
    */
   async #missing(partition: Partition, got: number | null): Promise<void> {
     const { admins, clock, log, topic, topicId } = this.#options;
@@ -264,7 +264,7 @@ export class TopicConsumer {
     }
   }
 
-  /** Of a log that is another one, nothing is known. */
+  /** Starts a partition again: nothing is known of a log that is another one. */
   #startAnew(old: Partition): void {
     const { log, topic } = this.#options;
     log.error(
@@ -279,7 +279,7 @@ export class TopicConsumer {
     void this.#find(partition, undefined);
   }
 
-  /** Whether the topic is still the one whose offsets are known: its log may have grown past them. */
+  /** Checks that the topic is still the one of the known offsets: its log may have grown past them. */
   async #verify(): Promise<void> {
     const id = await this.#options.topicId().catch(() => null);
     if (id === null || this.#member.isEnded) return;

@@ -12,13 +12,13 @@ import type { KafkaRecords } from '../registry/records.ts';
 import { Restarts, type RestartsOptions } from '../rights/restarts.ts';
 import { Freshness } from './freshness.ts';
 
-/** How often the reading is looked after. */
+/** The interval of checks on the reading. */
 const TICK_MS = 1000;
 const FETCH_BYTES = 1024 * 1024;
 const RESTART_MS = 500;
-/** Neither heartbeat nor record nor join for so long: the client is made anew. */
+/** After this long without heartbeat, record or join, the client is replaced. */
 const SILENT_MS_MAX = 45_000;
-/** There is something to read, fetches are answered, and nothing comes: for so long, and so many of them. */
+/** There are unread records and fetches succeed, but nothing arrives: for this long, and for so many fetches. */
 const STALLED_MS = 10_000;
 const STALLED_FETCHES = 20;
 
@@ -32,23 +32,23 @@ export interface DirectoryFollowerOptions {
   readonly newGroupId: () => string;
   readonly restarts?: Pick<RestartsOptions, 'rights' | 'groupId' | 'isPrefix'>;
   readonly apply: (change: DirectoryChange) => void;
-  /** Everything up to an end that was asked for has been applied: about every second. */
+  /** Called about every second, when everything up to a known end has been applied. */
   readonly caughtUp: () => void;
 }
 
 /** Reads the whole directory topic and then every change, in order, from its one partition. */
 export class DirectoryFollower {
   readonly #options: DirectoryFollowerOptions;
-  /** Everything before is applied. */
+  /** Everything before it is applied. */
   #position = 0;
   #end = 0;
-  /** What was asked for earlier is about another log. */
+  /** Earlier requests are about another log. */
   #madeAnewAt = Number.NEGATIVE_INFINITY;
   readonly #freshness: Freshness;
   readonly #questions: EndQuestions;
   readonly #restarts: Restarts;
   #client: ConsumerClient | null = null;
-  /** Of this client's life; what an earlier one tells is not heard. */
+  /** The number of this client; callbacks of an earlier one are ignored. */
   #life = 0;
   #aliveAt: number;
   #quietSince: number;
@@ -72,7 +72,7 @@ export class DirectoryFollower {
     });
   }
 
-  /** Resolves when the table as it stood at the call is applied, however long that takes. Rejects when closed. */
+  /** Resolves when the table, as it was at the call, is applied, however long that takes. Rejects when closed. */
   start(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#started = { resolve, reject };
@@ -82,12 +82,12 @@ export class DirectoryFollower {
     });
   }
 
-  /** Milliseconds since a moment at which there was nothing that is not applied by now. */
+  /** Returns the milliseconds since a moment at which there was nothing that is not applied by now. */
   stalenessMs(): number {
     return Math.max(0, this.#options.clock.now() - this.#freshness.provedAt);
   }
 
-  /** Takes no more than seconds, whether brokers answer or not. */
+  /** Closes within seconds, whether brokers respond or not. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -144,7 +144,7 @@ export class DirectoryFollower {
       if (isOurs() && payload.apiName === 'Fetch') this.#fetches += 1;
     });
     client.on(client.events.END_BATCH_PROCESS, ({ payload }) => {
-      // Compaction has left no record of what was fetched.
+      // Compaction has left no record of the fetched offsets.
       if (isOurs() && payload.batchSize === 0) this.#advance(Number(payload.lastOffset) + 1);
     });
     client.on(client.events.CRASH, ({ payload }) => {
@@ -155,7 +155,7 @@ export class DirectoryFollower {
     });
   }
 
-  /** A new client goes on from the position. */
+  /** Replaces the client; the new one goes on from the position. */
   async #runAgain(pauseMs = RESTART_MS): Promise<void> {
     const { clock } = this.#options;
     this.#life += 1;
@@ -166,7 +166,7 @@ export class DirectoryFollower {
     if (life === this.#life && !this.#isClosed) await this.#run();
   }
 
-  /** Runs before anything is fetched: nothing is committed, so that the client would begin at the beginning. */
+  /** Runs before the first fetch: nothing is committed, so the client would start at the beginning. */
   #joined(): void {
     this.#rested();
     if (this.#position > 0) this.#client?.seek(0, this.#position);
@@ -185,7 +185,7 @@ export class DirectoryFollower {
       const { offset, value } = message;
       const at = Number(offset);
       if (isOutOfRange(message)) {
-        // Where the log begins and ends is asked for every second, which mends the position.
+        // The log's bounds are requested every second, which corrects the position.
         this.#client?.seek(0, this.#position);
         return;
       }
@@ -225,7 +225,7 @@ export class DirectoryFollower {
     this.#prove();
   }
 
-  /** Reading stands still, at this record, until the registry has told its schema: the order is kept. */
+  /** Pauses reading at this record until the registry has returned its schema: the order is kept. */
   #learn(value: Buffer): void {
     this.#client?.pause(0);
     this.#client?.seek(0, this.#position);
@@ -242,7 +242,7 @@ export class DirectoryFollower {
   #take({ askedAt, position, low, high }: LogBounds): void {
     const { clock, log, topic } = this.#options;
     if (askedAt < this.#madeAnewAt) return;
-    // What was appended and read while the answer was on its way is beyond that end, rightly.
+    // Records appended and read while the request was in progress are rightly beyond that end.
     if (high < position) {
       const fields = { topic, position: this.#position, end: high };
       log.error(
@@ -287,8 +287,8 @@ export class DirectoryFollower {
   }
 
   /**
-   * A segment that compaction has left with nothing but an empty batch (an idempotent producer's) is fetched for ever.
-   * One offset a tick, so that no record that there is can be jumped over.
+   * Skips one offset per tick of a segment in which compaction has left only an empty batch (of an idempotent
+   * producer), which would be fetched for ever. One at a time, so that no existing record can be skipped.
    */
   #stepOverHole(): void {
     const fields = { topic: this.#options.topic, position: this.#position, end: this.#end };

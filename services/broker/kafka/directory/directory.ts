@@ -10,7 +10,7 @@ import type { KafkaRecords } from '../registry/records.ts';
 import type { MissingRights } from '../rights/missing-rights.ts';
 import { DirectoryFollower } from './directory-follower.ts';
 
-/** Longer than the fall of a broker holds up the others. */
+/** Longer than a broker's failure holds up the others. */
 const PUBLISH_MS_MAX = 30_000;
 
 export interface KafkaDirectoryOptions {
@@ -24,7 +24,7 @@ export interface KafkaDirectoryOptions {
   readonly rights?: MissingRights;
   /** Compacted, with one partition. */
   readonly topic: string;
-  /** What our consumer groups' names begin with. */
+  /** The prefix of our consumer groups' names. */
   readonly groupPrefix: string;
 }
 
@@ -51,9 +51,9 @@ export class KafkaDirectory {
   }
 
   /**
-   * Resolves when the whole table as it stood at the call has been applied, and waits for it as long as it takes; rejects
-   * when closed. A change may be applied again, or after a newer one of its key: versions tell.
-   * `republish`: this process publishes, and puts the newest change of a key back on top of a lower one that came late.
+   * Resolves when the whole table, as it was at the call, has been applied, however long that takes; rejects when
+   * closed. A change may be applied again, or after a newer one of its key: versions tell. `republish`: this process
+   * publishes, and writes the newest change of a key again after an older one arrived late.
    */
   async follow(
     apply: (change: DirectoryChange) => void,
@@ -116,8 +116,8 @@ export class KafkaDirectory {
 
 /**
  * The newest change of every key, and the keys whose last record is an older one. Compaction keeps the record with the
- * highest offset, whatever its version: a late produce of a dead process would outlive the newer change, and whoever
- * reads the table after that would take the old one for the truth.
+ * highest offset, whatever its version: a late write of a dead process would outlive the newer change, and later
+ * readers of the table would take the old one for the current state.
  */
 class NewestChanges {
   readonly #byKey = new Map<string, DirectoryChange>();
@@ -134,13 +134,16 @@ class NewestChanges {
     this.#covered.delete(key);
   }
 
-  /** It is not known to lie on top again. */
+  /** Marks a change whose record may not be its key's last. */
   cover(change: DirectoryChange): void {
     const key = directoryKey(change);
     if (this.#byKey.get(key) === change) this.#covered.add(key);
   }
 
-  /** What to publish again. Asked when all is read: what lies covered in an old log may have been put right since. */
+  /**
+   * Returns the changes to publish again. Call it when everything is read: an old log may contain the correction
+   * already.
+   */
   takeCovered(): DirectoryChange[] {
     const changes = [...this.#covered].flatMap((key) => this.#byKey.get(key) ?? []);
     this.#covered.clear();

@@ -1,9 +1,9 @@
-/** Questions whose end is not reached yet; while there are so many, no further one is kept. */
+/** The most requests kept whose end has not been reached. */
 const QUESTIONS_MAX = 60;
 
 /**
- * Since when a reader is known to have read everything. A proof and not a guess: the broker was asked for the end of the
- * log at a moment, and the position has reached that end since; so nothing older than the moment is unread.
+ * Since when a reader is known to have read everything. This is a proof, not a guess: the broker was asked for the end
+ * of the log at a moment, and the position has reached that end since; so nothing older than the moment is unread.
  */
 export class Freshness {
   #questions: { readonly askedAt: number; readonly end: number }[] = [];
@@ -13,17 +13,17 @@ export class Freshness {
     this.#provedAt = now;
   }
 
-  /** Of what is older than this, nothing is unread; milliseconds since the epoch. */
+  /** Nothing older than this is unread; milliseconds since the epoch. */
   get provedAt(): number {
     return this.#provedAt;
   }
 
-  /** Answers may come in another order than they were asked for. */
+  /** Responses may arrive in another order than the requests. */
   asked(askedAt: number, end: number): void {
     if (this.#questions.length < QUESTIONS_MAX) this.#questions.push({ askedAt, end });
   }
 
-  /** The reader has come to `position`. True when that proves something new. */
+  /** The reader has reached `position`. Returns true when that proves something new. */
   reached(position: number): boolean {
     const answered = this.#questions.filter(({ end }) => end <= position);
     this.#questions = this.#questions.filter(({ end }) => end > position);
@@ -33,7 +33,7 @@ export class Freshness {
     return answered.length > 0;
   }
 
-  /** The log is another one: what was asked about it is void. */
+  /** The log is another one: everything known about the old one is void. */
   forget(): void {
     this.#questions = [];
   }

@@ -80,7 +80,7 @@ function unsnappyBlock(bytes: Buffer, maxBytes: number): Buffer {
   return Buffer.from(block.buffer, block.byteOffset, block.length);
 }
 
-/** The length that a block says it decompresses to: a varint at its start. */
+/** Returns the decompressed length that a block declares: a varint at its start. */
 function snappyLength(bytes: Buffer): number {
   let length = 0;
   for (let index = 0; index < 5; index += 1) {
@@ -110,8 +110,8 @@ function unlz4(bytes: Buffer, maxBytes: number): Buffer {
 const LZ4_BLOCK_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * The most that a frame can decompress to, from the headers of its blocks: the library has no limit of its own. LZ4 makes
- * at most 255 bytes of one, so that small blocks count by their size.
+ * Returns the most that a frame can decompress to, from the headers of its blocks: the library has no limit of its own.
+ * LZ4 expands a byte to at most 255, so small blocks count by their size.
  */
 function lz4BytesAtMost(bytes: Buffer): number {
   if (bytes.length < 7 || bytes.readUInt32LE(0) !== LZ4_MAGIC) throw new Error('it is no LZ4 frame');
@@ -151,8 +151,8 @@ function unzstd(bytes: Buffer, maxBytes: number): Buffer {
 }
 
 /**
- * The library allocates the window that a frame's header names, which may be 2 GB. A match never reaches back further
- * than what was decompressed, so a window of 16 MiB, which is at least `maxBytes`, loses nothing.
+ * Limits the window that a frame's header names, which may be 2 GB and which the library allocates. A match never
+ * reaches back further than the decompressed data, so a window of 16 MiB, which is at least `maxBytes`, loses nothing.
  */
 function withBoundedWindow(bytes: Buffer, maxBytes: number): Buffer {
   if (bytes.length < 6 || bytes.readUInt32LE(0) !== ZSTD_MAGIC) throw new Error('it is no zstd frame');

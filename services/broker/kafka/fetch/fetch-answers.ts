@@ -1,10 +1,10 @@
 /**
- * Replaces kafkajs's reading of fetch answers (version 11, which every broker since 2.3 speaks). kafkajs decodes a whole
- * answer or nothing: one batch that it cannot decode stops all partitions of that broker, for ever. It knows one codec of
- * four, verifies no checksum, and has no limit for what a compressed batch becomes. Its group membership, its connections
- * and its requests are used as they are.
+ * Replaces kafkajs's decoder of fetch responses (version 11, which every broker since 2.3 supports). kafkajs decodes a
+ * whole response or nothing: one batch that it cannot decode stops all partitions of that broker, for ever. It supports
+ * one codec of four, verifies no checksum, and does not limit the size of a decompressed batch. Its group membership,
+ * its connections and its requests are used as they are.
  *
- * kafkajs does not export the place; it is that of the version that package.json pins.
+ * kafkajs does not export the decoder; the path is that of the version pinned in package.json.
  */
 import { createRequire } from 'node:module';
 import type { Batch, KafkaMessage } from 'kafkajs';
@@ -13,7 +13,7 @@ import { type Budget, outOfRange, type RecordSet, readRecordSet } from './record
 
 const VERSION = 11;
 const OFFSET_OUT_OF_RANGE = 1;
-/** The decompressed size of one answer's batches, at most; the rest is fetched again. */
+/** The limit of one response's decompressed batches; the rest is fetched again. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
 interface FetchOptions {
@@ -36,7 +36,7 @@ interface FetchModule {
 
 const require = createRequire(import.meta.url);
 
-/** Every consumer of this process reads by it from now on. May be called again. */
+/** Makes every consumer of this process use this decoder. May be called again. */
 export function readFetchAnswersOurselves(): void {
   const fetch: FetchModule = require('kafkajs/src/protocol/requests/fetch');
   if (replaced.has(fetch.protocol)) return;
@@ -57,17 +57,17 @@ export function readFetchAnswersOurselves(): void {
 
 const replaced = new WeakSet<FetchModule['protocol']>();
 
-/** Where the fetch began that brought a batch: kafkajs leaves the field out of its types. */
+/** Returns the offset at which the fetch of a batch began: kafkajs omits the field from its types. */
 export function fetchedOffset(batch: Batch): number {
   return Number((batch as Batch & { readonly fetchedOffset: string }).fetchedOffset);
 }
 
-/** Says why a message has a batch in place of a record; undefined = it is a record. */
+/** Returns why a message is a batch instead of a record; undefined = it is a record. */
 export function unreadableBatch(message: KafkaMessage): UnreadableBatch | undefined {
   return (message as FetchedMessage).unreadable;
 }
 
-/** Whether the log has nothing at the position that was asked for: a message says so in place of a record. */
+/** Returns whether the log has nothing at the requested position: a message reports it instead of a record. */
 export function isOutOfRange(message: KafkaMessage): boolean {
   return (message as FetchedMessage).isOutOfRange === true;
 }
@@ -119,8 +119,8 @@ async function decodeAnswer(bytes: Buffer, { topics }: FetchOptions): Promise<ob
 }
 
 /**
- * A position that is out of range is handed to the reader as a message: kafkajs would go to the oldest record without a
- * word, and commit −2 for the group.
+ * Passes a position that is out of range to the reader as a message: kafkajs would silently go to the oldest record,
+ * and commit −2 for the group.
  */
 const errorOf = (errorCode: number): { readonly errorCode: number; readonly isOutOfRange: boolean } =>
   errorCode === OFFSET_OUT_OF_RANGE
@@ -131,7 +131,7 @@ async function readWithin(budget: Budget, set: RecordSet): Promise<FetchedMessag
   return budget.bytes <= 0 ? [] : readRecordSet(set, budget);
 }
 
-/** Reads the fields of an answer in order. */
+/** Reads the fields of a response in order. */
 class AnswerReader {
   readonly #bytes: Buffer;
   #at = 0;

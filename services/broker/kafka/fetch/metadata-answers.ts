@@ -1,18 +1,18 @@
 /**
- * Replaces what kafkajs makes of metadata answers, and of a broker that cannot be reached. kafkajs throws for all topics
- * and partitions when one partition has no leader, and a consumer fetches nothing from any broker while one refuses
- * connections: none could start or go on until a broker that holds something else is back. Here a partition without a
- * leader stays in the answer, so that it is assigned to a member of its group, and is not fetched. It is fetched once a
- * later answer names its leader. An answer that lacks what was asked for is an error, as one with a topic's error is.
+ * Replaces kafkajs's handling of metadata responses, and of a broker that cannot be reached. kafkajs throws for all
+ * topics and partitions when one partition has no leader, and a consumer fetches nothing from any broker while one
+ * refuses connections: none could start or go on until that broker is back. Here a partition without a leader stays in
+ * the response, so that it is assigned to a member of its group, but is not fetched until a later response names its
+ * leader. A response that lacks a requested topic is an error, like one with a topic's error.
  *
- * kafkajs does not export the places; they are those of the version that package.json pins.
+ * kafkajs does not export these functions; the paths are those of the version pinned in package.json.
  */
 import { createRequire } from 'node:module';
 
 /** The leader of a partition that has none. */
 export const NO_LEADER = -1;
 const UNKNOWN_TOPIC_OR_PARTITION = 3;
-/** LEADER_NOT_AVAILABLE; LISTENER_NOT_FOUND, of a leader that does not listen where it is to be reached. */
+/** LEADER_NOT_AVAILABLE; LISTENER_NOT_FOUND, when the leader has no listener that we can reach. */
 const LEADERLESS = [5, 72];
 
 interface MetadataAnswer {
@@ -28,7 +28,7 @@ interface Response {
   readonly parse: (decoded: MetadataAnswer) => Promise<MetadataAnswer>;
 }
 
-/** `topics`: those asked for; empty = all. */
+/** `topics`: the requested ones; empty = all. */
 type Protocol = (options: { readonly topics: readonly string[] }) => { readonly response: Response };
 
 interface MetadataModule {
@@ -59,7 +59,7 @@ interface RunnerClass {
   };
 }
 
-/** A broker that cannot be reached is asked again after so long. */
+/** The pause before a broker that cannot be reached is tried again. */
 const UNREACHABLE_MS = 500;
 const UNREACHABLE = ['KafkaJSConnectionError', 'KafkaJSRequestTimeoutError'];
 
@@ -72,7 +72,7 @@ const sleep: (ms: number) => Promise<void> = require('kafkajs/src/utils/sleep');
 
 let isReplaced = false;
 
-/** Every client of this process reads metadata so from now on. May be called again. */
+/** Makes every client of this process read metadata in this way. May be called again. */
 export function readMetadataAnswersOurselves(): void {
   if (isReplaced) return;
   isReplaced = true;
@@ -88,7 +88,7 @@ export function readMetadataAnswersOurselves(): void {
   endFetchLoops(require('kafkajs/src/consumer/runner'));
 }
 
-/** Throws for a topic that has an error or nothing to tell, and for a partition that lacks more than a leader. */
+/** Throws for a topic with an error or without partitions, and for a partition that lacks more than a leader. */
 function usable(answer: MetadataAnswer, asked: readonly string[]): MetadataAnswer {
   for (const { topic, topicErrorCode, partitionMetadata } of answer.topicMetadata) {
     const codes = partitionMetadata.map(({ partitionErrorCode }) => partitionErrorCode);
@@ -103,14 +103,14 @@ function usable(answer: MetadataAnswer, asked: readonly string[]): MetadataAnswe
 
 const errorOf = (code: number, topic: string) => Object.assign(createErrorFromCode(code), { topic });
 
-/** Offsets are asked of the leaders that there are; a partition without one is left out of the answer. */
+/** Requests offsets only from existing leaders; a partition without one is omitted from the response. */
 function askLeadersOnly({ prototype }: ClusterClass): void {
   const { findLeaderForPartitions, fetchTopicsOffset } = prototype;
   prototype.findLeaderForPartitions = function (topic, partitions) {
     const { [NO_LEADER]: _waiting, ...led } = findLeaderForPartitions.call(this, topic, partitions);
     return led;
   };
-  // kafkajs's consumers and admins read the answer of every topic that they asked for.
+  // kafkajs's consumers and admins read every topic that they requested from the response.
   prototype.fetchTopicsOffset = async function (topics) {
     const answers = await fetchTopicsOffset.call(this, topics);
     const answered = new Set(answers.map(({ topic }) => topic));
@@ -119,19 +119,21 @@ function askLeadersOnly({ prototype }: ClusterClass): void {
   };
 }
 
-/** Each broker is fetched from in a loop of its own; one that ends in an error ends those of all brokers. */
+/**
+ * Continues after a broker's error. Each broker is fetched from in a loop of its own; an error in one would end all.
+ */
 function fetchFromOthers({ prototype }: ConsumerGroupClass): void {
   const { recoverFromFetch } = prototype;
   prototype.recoverFromFetch = async function (error) {
-    // The metadata that comes next says whether it still leads anything.
+    // The next metadata tells whether it still leads any partition.
     if (UNREACHABLE.includes(error.name)) await sleep(UNREACHABLE_MS);
     else await recoverFromFetch.call(this, error);
   };
 }
 
 /**
- * A consumer that is stopped while brokers come or go begins new loops after the old ones were ended: they would ask for
- * nothing, without a pause, and the process would do nothing else for ever.
+ * Ends fetch loops that a consumer starts after the old ones were ended, when it is stopped while brokers come or go:
+ * they would request nothing, without a pause, and block the process for ever.
  */
 function endFetchLoops({ prototype }: RunnerClass): void {
   const { fetch } = prototype;

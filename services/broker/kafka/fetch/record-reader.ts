@@ -8,23 +8,23 @@ const PRODUCER_ID_AT = 43;
 const LOG_APPEND_TIME = 0x08;
 const TRANSACTIONAL = 0x10;
 
-/** A message in kafkajs's shape, with what this decoder adds. */
+/** A message in kafkajs's form, with the fields that this decoder adds. */
 export type FetchedMessage = Omit<KafkaMessage, 'headers' | 'size'> & {
   readonly headers: IHeaders;
-  /** kafkajs does not hand these to readers, but counts them as read. */
+  /** kafkajs does not pass these to readers, but counts them as read. */
   readonly isControlRecord: boolean;
   readonly batchContext: { readonly producerId: string; readonly inTransaction: boolean };
   readonly unreadable?: UnreadableBatch;
   readonly isOutOfRange?: true;
 };
 
-/** A batch that cannot be read. One message stands for all of it; its value is the batch, or the beginning of it. */
+/** A batch that cannot be read. One message represents all of it; its value is the batch, or its beginning. */
 export interface UnreadableBatch {
   readonly lastOffset: number;
   readonly cause: string;
 }
 
-/** Reads the records of one batch in order. Throws where one goes beyond the end. */
+/** Reads the records of one batch in order. Throws where one exceeds the end. */
 export class RecordReader {
   readonly #bytes: Buffer;
   readonly #base: bigint;

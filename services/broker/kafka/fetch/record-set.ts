@@ -3,8 +3,8 @@ import { decompress, LATER } from './decompressor.ts';
 import { type FetchedMessage, RecordReader } from './record-reader.ts';
 
 /**
- * A compressed batch may decompress to so much, which bounds the memory that a small hostile batch costs. Clients size
- * their batches before compression, to 1 MiB at most by default.
+ * The most that a compressed batch may decompress to, which limits the memory that a small hostile batch can take.
+ * Clients limit their batches before compression, to at most 1 MiB by default.
  */
 export const BATCH_BYTES_MAX = 16 * 1024 * 1024;
 /** The most records in one batch. Java's client fills 1 MiB with at most a third of that. */
@@ -40,20 +40,21 @@ export interface AbortedTransaction {
 
 export interface RecordSet {
   readonly bytes: Buffer;
-  /** Where the fetch began. Records before it are left out: a batch is sent whole. */
+  /** Where the fetch began. Records before it are omitted: brokers send batches whole. */
   readonly fetchOffset: bigint;
-  /** By first offset, ascending. */
+  /** Sorted by first offset, ascending. */
   readonly aborted: readonly AbortedTransaction[];
 }
 
-/** The memory that one fetch answer may still use; the rest is fetched again. */
+/** The memory that one fetch response may still use; the rest is fetched again. */
 export interface Budget {
   bytes: number;
 }
 
 /**
- * Reads the batches of one partition. Records of aborted transactions and control records are left out. A batch that
- * cannot be read (corrupt, unknown codec, too large) becomes one message that says why, and does not hold up the next.
+ * Reads the batches of one partition. Records of aborted transactions and control records are omitted. A batch that
+ * cannot be read (corrupt, unknown codec, too large) becomes one message with the reason, and does not hold up the
+ * next.
  *
  * Offsets without a record are nothing to wait for: unless nothing was read, the result ends with a control record at
  * the last offset that the batches cover. Reading stops when the budget is used up, but not before the first batch, and
@@ -68,7 +69,7 @@ export async function readRecordSet(
   let covered: bigint | null = null;
   for (let at = 0; at + HEADER_BYTES <= bytes.length; ) {
     const end = at + UNCOUNTED_BYTES + bytes.readInt32BE(at + LENGTH_AT);
-    // The broker cuts the last batch off where the answer is full.
+    // The broker cuts off the last batch where the response is full.
     if (end > bytes.length || end < at + HEADER_BYTES) break;
     if (covered !== null && budget.bytes <= 0) break;
     const batch = bytes.subarray(at, end);
@@ -91,15 +92,15 @@ export async function readRecordSet(
     at = end;
   }
   if (covered === null) return [];
-  // Where nothing is left, the first one tells where the fetch began.
+  // When no record is left, the first message tells where the fetch began.
   if (messages.length === 0 && covered > fetchOffset) messages.push(controlRecord(fetchOffset));
   if (messages.at(-1)?.offset !== `${covered}`) messages.push(controlRecord(covered));
   return messages;
 }
 
 /**
- * How far a batch reaches. Where its checksum is wrong, this number may be too: it is believed only if the count of
- * records agrees, so that no record behind the batch is jumped over.
+ * Returns how far a batch reaches. When its checksum is wrong, this number may be too: it is trusted only if the count
+ * of records agrees, so that no record behind the batch is skipped.
  */
 function lastOffsetDelta(batch: Buffer): number {
   if (batch.readInt8(MAGIC_AT) !== MAGIC) return 0;
@@ -110,7 +111,7 @@ function lastOffsetDelta(batch: Buffer): number {
 const isIntact = (batch: Buffer): boolean =>
   crc32c(batch.subarray(ATTRIBUTES_AT)) === batch.readUInt32BE(CRC_AT);
 
-/** Which transactions are aborted at the place that has been read up to. */
+/** The transactions that are aborted at the read position. */
 class Transactions {
   readonly #coming: AbortedTransaction[];
   readonly #aborted = new Set<bigint>();
@@ -119,7 +120,7 @@ class Transactions {
     this.#coming = [...aborted].sort((a, b) => Number(a.firstOffset - b.firstOffset));
   }
 
-  /** Whether the records of a batch were taken back by their producer. */
+  /** Returns whether a batch's producer aborted its records. */
   isAborted(producerId: bigint, last: bigint): boolean {
     for (let next = this.#coming[0]; next && next.firstOffset <= last; next = this.#coming[0]) {
       this.#aborted.add(next.producerId);
@@ -179,7 +180,7 @@ function unreadable(batch: Buffer, from: bigint, lastOffset: number, cause: stri
   };
 }
 
-/** Says that the log has nothing at this offset: what was there was deleted, or the log is another. */
+/** Returns a message that the log has nothing at this offset: its records were deleted, or the log is another. */
 export function outOfRange(offset: bigint): FetchedMessage {
   return { ...controlRecord(offset), isControlRecord: false, isOutOfRange: true };
 }

@@ -2,24 +2,24 @@ import type { PartitionStatus } from '../../broker.ts';
 import type { Partition } from '../consumer/partition.ts';
 import type { LagTopic } from './lag.ts';
 
-/** A partition whose end grows and whose position has not moved for so long is stalled. */
+/** A partition whose end grows and whose position has not moved for this long is stalled. */
 const STALLED_MS = 60_000;
 
-/** One partition: where it ends, how far it is done, and, while it is ours, what waits. */
+/** One partition: its end, its progress and, while it is ours, its waiting records. */
 export class Place {
   readonly #id: number;
   /** The offset after the newest record. */
   #end = 0;
-  /** Everything before is done, as far as is known. */
+  /** Everything before it is done, as far as is known. */
   #done = 0;
   #holder: Partition | null = null;
-  /** When each record that is read and not settled was appended, by offset, in that order. */
+  /** The append time of each record that is read and not settled, by offset, in that order. */
   readonly #waiting = new Map<number, number>();
-  /** Of the record that was read last. */
+  /** The append time of the record that was read last. */
   #newestReadAt = 0;
-  /** Since when something has been waiting at this place without progress, or null. */
+  /** Since when records have waited at this position without progress, or null. */
   waitingSince: number | null = null;
-  /** The position when it last moved, when that was, and the end when something first waited there. */
+  /** The position when it last moved, when that was, and the end when records first waited there. */
   #stand = { position: -1, since: 0, end: 0 };
   #committed = 0;
   /** Since when there has been progress that is not committed, or null. */
@@ -36,7 +36,7 @@ export class Place {
     return this.#holder?.isAlive === true && this.#holder.next !== null;
   }
 
-  /** Records that are not done. */
+  /** Unprocessed records. */
   get left(): number {
     const holder = this.isHeld ? this.#holder : null;
     if (holder) return Math.max(0, this.#end - holder.prefix - holder.doneAhead);
@@ -74,7 +74,7 @@ export class Place {
     this.#progress(offset, now);
   }
 
-  /** The brokers were asked. `done`: what the group has committed, where that was asked for too. */
+  /** The brokers returned bounds. `done`: the group's commit, where that was requested too. */
   asked(end: number, now: number, done?: number): void {
     this.#end = Math.max(this.#end, end);
     if (done !== undefined) this.#progress(done, now);
@@ -88,7 +88,7 @@ export class Place {
     if (prefix > this.#committed) this.#uncommittedSince ??= now;
   }
 
-  /** `wall`: by which record times are judged. */
+  /** `wall`: the time that record times are compared with. */
   status(
     { topic, stream, delayMs }: LagTopic,
     retentionMs: number | null,
@@ -114,14 +114,16 @@ export class Place {
     };
   }
 
-  /** Of the oldest that waits; while none is read, since something was first known to wait. */
+  /**
+   * Returns the age of the oldest waiting record; while none is read, the time since records were first known to wait.
+   */
   #ageMs(delayMs: number, now: number, wall: number): number {
     const [oldest] = this.#waiting.values();
     if (oldest !== undefined) return wall - oldest - delayMs;
     return now - (this.waitingSince ?? now);
   }
 
-  /** Records that are not done and whose time has come. Those not read yet count when all before them are due. */
+  /** Returns the unprocessed records that are due. Those not read yet count when all before them are due. */
   #due(delayMs: number, wall: number): number {
     if (delayMs === 0 || !this.#holder) return this.left;
     let due = 0;

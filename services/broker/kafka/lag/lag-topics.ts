@@ -2,7 +2,7 @@ import { TIERS } from '../../../domain/retry.ts';
 import type { TopicNames } from '../topics/topics.ts';
 import type { LagTopic } from './lag.ts';
 
-/** The topics whose backlog is told, by stream. */
+/** Returns the topics whose backlog is reported, by stream. */
 export function lagTopics(
   topics: TopicNames,
   groupOf: (topic: string) => string,

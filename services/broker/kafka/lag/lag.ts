@@ -6,14 +6,14 @@ import type { TopicConsumerOptions } from '../consumer/topic-consumer-options.ts
 import type { BrokerTime } from '../time/broker-time.ts';
 import { Place } from './lag-place.ts';
 
-/** How often the brokers are asked where the partitions that this process reads end. */
+/** The interval of requests for the ends of this process's partitions. */
 const ASK_MS = 5000;
-/** While somebody asks for the backlog of all streams, the other partitions are asked for too, this often. */
+/** The interval of requests for the other partitions, while the backlog of all streams is being read. */
 const ASK_ALL_MS = 2000;
-/** For so long after the last such question. */
+/** The time for which these go on after the last such read. */
 const WANTED_MS = 10_000;
 const OPEN_MS_MAX = 15_000;
-/** So long for partitions that are silent: topics made a moment ago have no leaders yet. */
+/** The longest wait for silent partitions at the start: new topics have no leaders yet. */
 const OPEN_SILENT_MS_MAX = 3000;
 const OPEN_PAUSE_MS = 100;
 const ANSWERED_MS_MAX = 20_000;
@@ -22,16 +22,16 @@ export interface LagTopic {
   readonly topic: string;
   readonly groupId: string;
   readonly stream: StreamName;
-  /** How long its records wait before they are due, milliseconds. */
+  /** The time that its records wait before they are due, milliseconds. */
   readonly delayMs: number;
 }
 
 type Backlog = Record<StreamName, number>;
 
 /**
- * The number and age of the records that wait in each stream. What this process writes, reads and settles is known
- * without a question; where its partitions end is asked for every five seconds, in one request to each broker. Other
- * processes' partitions are asked for only while somebody wants the backlog of whole streams.
+ * The number and age of the records that wait in each stream. This process knows without a request what it writes,
+ * reads and settles; it requests the ends of its partitions every five seconds, from each broker once. Other processes'
+ * partitions are requested only while the backlog of whole streams is being read.
  */
 export class Lag {
   readonly #admins: Admins;
@@ -42,7 +42,7 @@ export class Lag {
   readonly #time: Pick<BrokerTime, 'isKnown' | 'now'> | null;
   #askedAt = Number.NEGATIVE_INFINITY;
   #askedAllAt = Number.NEGATIVE_INFINITY;
-  /** When the answer came to the last question for all partitions. */
+  /** When the last response for all partitions arrived. */
   #answeredAllAt = Number.NEGATIVE_INFINITY;
   #wantedAt: number;
   #cancel: () => void = () => {};
@@ -50,8 +50,8 @@ export class Lag {
   #isClosed = false;
 
   /**
-   * `retentionOf`: how long the brokers keep a topic's records, milliseconds; null = not known, or for ever. `time`: by
-   * which records' times are judged; without it, by this machine's.
+   * `retentionOf`: how long the brokers keep a topic's records, milliseconds; null = not known, or for ever. `time`:
+   * the clock that records' times are compared with; without it, this machine's.
    */
   constructor(
     admins: Admins,
@@ -69,7 +69,7 @@ export class Lag {
     for (const { topic } of topics) this.#places.set(topic, new Map());
   }
 
-  /** Asks until it is answered, within seconds. Then goes on by itself. */
+  /** Requests bounds until they arrive, within seconds. Then goes on in the background. */
   async open(): Promise<void> {
     const begun = this.#clock.now();
     for (;;) {
@@ -85,7 +85,7 @@ export class Lag {
     this.#askAgain();
   }
 
-  /** Whether brokers answered lately. */
+  /** Whether brokers responded lately. */
   get isAnswered(): boolean {
     return this.#clock.now() - this.#askedAt < ANSWERED_MS_MAX;
   }
@@ -94,7 +94,7 @@ export class Lag {
     this.#place(topic, id)?.appended(offset, this.#clock.now());
   }
 
-  /** The options of a topic's consumer that keep this informed, around those given. */
+  /** Wraps the options of a topic's consumer so that this object sees its records. */
   watching(topic: string, given: Pick<TopicConsumerOptions, 'assigned' | 'take'>) {
     const place = (partition: number) => this.#place(topic, partition);
     return {
@@ -124,7 +124,7 @@ export class Lag {
     };
   }
 
-  /** Of whole streams, whoever reads them. */
+  /** Returns the backlog of whole streams, whoever reads them. */
   backlog(): Backlog {
     const now = this.#clock.now();
     this.#wantedAt = now;
@@ -137,8 +137,8 @@ export class Lag {
   }
 
   /**
-   * For how long first attempts had been waiting in partitions that this process does not hold when the brokers were last
-   * asked, milliseconds; 0 = none. What was written since then may be done by now.
+   * Returns how long first attempts had waited in other processes' partitions when the brokers last responded,
+   * milliseconds; 0 = none. Records written since then may be done by now.
    */
   waitingMs(): number {
     let longest = 0;
@@ -149,7 +149,7 @@ export class Lag {
     return longest;
   }
 
-  /** The partitions that this process reads. */
+  /** Returns the partitions that this process reads. */
   partitions(): PartitionStatus[] {
     const at = { now: this.#clock.now(), wall: this.#time?.isKnown ? this.#time.now() : this.#clock.wall() };
     const found: PartitionStatus[] = [];

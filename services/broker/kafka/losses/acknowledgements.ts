@@ -9,33 +9,36 @@ import { readRange, writeRange } from '../consumer/commit-note.ts';
 interface Acknowledgement {
   readonly topicId: string | null;
   readonly to: number;
-  /** The last loss that was acknowledged; null = its range was not kept. */
+  /** The last acknowledged loss; null = its range was not kept. */
   readonly range: LostRange | null;
 }
 
 export interface AcknowledgementsOptions {
   readonly admins: Admins;
   readonly log: Logger;
-  /** What our consumer groups' names begin with. */
+  /** The prefix of our consumer groups' names. */
   readonly groupPrefix: string;
-  /** The directory's topic: one that every process may read, so that it may commit offsets for it. */
+  /** The directory's topic: every process may read it, and so may commit offsets for it. */
   readonly directory: string;
 }
 
-/** How often acknowledgements in use are committed again: brokers forget them after offsets.retention.minutes. */
+/**
+ * The interval at which acknowledgements in use are committed again: brokers forget them after
+ * offsets.retention.minutes.
+ */
 const RENEW_MS = 86_400_000;
 
 /** The only partition of the directory's topic. */
 const PARTITION = 0;
 
 /**
- * Up to which offset operators have acknowledged the losses of a partition. It is kept as an offset that the group
- * `<prefix>lost.<topic>.<partition>` has committed, with `<topicId>;<range>` as its metadata: every process reads it,
- * and the operator's tool writes it also while the group that reads the topic has members. No group of these has any.
+ * The offset up to which operators have acknowledged the losses of a partition. It is kept as an offset committed by
+ * the group `<prefix>lost.<topic>.<partition>`, with `<topicId>;<range>` as its metadata: every process reads it, and
+ * the operator's tool can write it while the group that reads the topic has members. These groups never have any.
  */
 export class Acknowledgements {
   readonly #options: AcknowledgementsOptions;
-  /** The groups of those that a position here counts on, and when they were last committed. */
+  /** The groups whose acknowledgements positions here depend on, and when they were last committed. */
   readonly #inUse = new Map<string, number>();
   #isRefused = false;
 
@@ -43,7 +46,9 @@ export class Acknowledgements {
     this.#options = options;
   }
 
-  /** Losses before this offset are acknowledged; 0 = none is. `topicId`: what was acknowledged of another topic is not heard. */
+  /**
+   * Losses before this offset are acknowledged; 0 = none is. `topicId`: acknowledgements of another topic are ignored.
+   */
   async upTo(topic: string, partition: number, topicId: string | null): Promise<number> {
     const group = this.#groupOf(topic, partition);
     const found = await this.#read(group);
@@ -52,7 +57,7 @@ export class Acknowledgements {
     return found.to;
   }
 
-  /** Of all partitions of a topic. `groups`: the names of all groups that there are. */
+  /** Returns those of all partitions of a topic. `groups`: the names of all existing groups. */
   async ofTopic(
     topic: string,
     topicId: string | null,
@@ -78,7 +83,7 @@ export class Acknowledgements {
     await this.#commit(this.#groupOf(topic, partition), { topicId, to: range.to, range });
   }
 
-  /** Keeps those in use from being forgotten. A position that stays where it is may need them for months. Never rejects. */
+  /** Keeps those in use from expiring: a position that does not move may need them for months. Never rejects. */
   async renew(now: number): Promise<void> {
     for (const [group, renewedAt] of this.#inUse) {
       if (now - renewedAt < RENEW_MS) continue;
@@ -98,7 +103,7 @@ export class Acknowledgements {
     await admins.commit(group, { topic: directory, partition: PARTITION, offset: `${to}`, metadata });
   }
 
-  /** The brokers' answer; null = nothing is committed, or our user may not see it, which is told. */
+  /** Reads a commit; null = there is none, or our user may not see it, which is reported. */
   async #read(group: string): Promise<Acknowledgement | null> {
     const { admins, directory, log } = this.#options;
     try {

@@ -8,24 +8,24 @@ import type { LagTopic } from '../lag/lag.ts';
 import { Acknowledgements, type AcknowledgementsOptions } from './acknowledgements.ts';
 import { deletedBefore, joined, rangeFrom } from './lost-range.ts';
 
-/** How often a process that tells of a loss looks whether it was acknowledged. */
+/** The interval at which a process that reports a loss checks whether it was acknowledged. */
 const LOOK_MS = 5000;
 
 export interface KafkaLossesOptions extends AcknowledgementsOptions {
   readonly clock: Clock;
   readonly topics: readonly LagTopic[];
-  /** How many each topic had at the start; it may have more by now. */
+  /** Partition counts at the start; a topic may have more by now. */
   readonly partitions: ReadonlyMap<string, number>;
-  /** A topic's id as it is now; null = brokers do not tell. */
+  /** Returns a topic's present id; null = brokers do not return one. */
   readonly topicId: (topic: string) => Promise<string | null>;
   /** Everything that reads a topic in this process. */
   readonly consumers: ReadonlySet<Pick<TopicConsumer, 'topic' | 'partitions'>>;
 }
 
 /**
- * What retention took. The process that reads a partition finds its losses, keeps them in the metadata of its commits and
- * tells of them until they are acknowledged. Of partitions that it does not read, this process works them out of the
- * group's commits and the oldest offsets, so that a loss is seen also before anybody reads the partition again.
+ * Records deleted by retention. The process that reads a partition finds its losses, keeps them in the metadata of its
+ * commits and reports them until they are acknowledged. For partitions that it does not read, this process derives them
+ * from the group's commits and the oldest offsets, so that a loss is visible before anybody reads the partition again.
  */
 export class KafkaLosses implements Losses {
   readonly #options: KafkaLossesOptions;
@@ -38,7 +38,7 @@ export class KafkaLosses implements Losses {
     this.#acknowledgements = new Acknowledgements(options);
   }
 
-  /** The option of a topic's consumer that asks up to where losses are acknowledged. */
+  /** Returns the option of a topic's consumer that asks up to where losses are acknowledged. */
   watching(topic: string) {
     return {
       acknowledged: (partition: number, topicId: string | null) =>
@@ -46,7 +46,7 @@ export class KafkaLosses implements Losses {
     };
   }
 
-  /** Looks by itself until the end. Brokers are asked only while there are losses or acknowledgements in use. */
+  /** Starts checking, until the end. Brokers are asked only while there are losses or acknowledgements in use. */
   start(): void {
     const { clock } = this.#options;
     this.#cancel = clock.at(clock.now() + LOOK_MS, () => {
@@ -70,7 +70,7 @@ export class KafkaLosses implements Losses {
     return Promise.all(
       topics.map(async (one) => {
         const { stream, topic } = one;
-        // Of a partition without a leader nobody tells the oldest record: what its commits tell is left.
+        // The oldest record of a partition without a leader is unknown: its commits remain.
         const silent = Array.from({ length: partitions.get(topic) ?? 0 }, (_, id) => [id, 0] as const);
         const firsts = new Map([...silent, ...(starts.get(topic) ?? [])]);
         return { stream, topic, partitions: firsts.size, losses: await this.#lossesOf(one, firsts, groups) };
@@ -110,7 +110,7 @@ export class KafkaLosses implements Losses {
     });
   }
 
-  /** What this process knows of the partitions that it reads. */
+  /** Returns the losses of the partitions that this process reads. */
   #heldOf(topic: string): ReadonlyMap<number, LostRange | null> {
     const own = [...this.#options.consumers].filter((consumer) => consumer.topic === topic);
     const partitions = own.flatMap((consumer) => [...consumer.partitions]);
@@ -137,7 +137,7 @@ export class KafkaLosses implements Losses {
   }
 }
 
-/** What a commit says was lost, and what was deleted since. Of a commit in another topic nothing is known. */
+/** Returns the losses in a commit, with the records deleted since. A commit of another topic tells nothing. */
 function lossOf(
   note: CommitNote | null,
   topicId: string | null,

@@ -1,14 +1,14 @@
 import type { LostRange } from '../../../domain/losses.ts';
 import type { CommitNote } from '../consumer/commit-note.ts';
 
-/** What of a loss lies at and after an offset; null = nothing. */
+/** Returns the part of a loss at and after an offset; null = nothing. */
 export function rangeFrom(range: LostRange | null, offset: number): LostRange | null {
   if (!range || range.to <= offset) return null;
   const from = Math.max(range.from, offset);
   return { from, to: range.to, count: Math.min(range.count, range.to - from) };
 }
 
-/** Two losses as one range. */
+/** Joins two losses into one range. */
 export function joined(one: LostRange | null, other: LostRange | null): LostRange | null {
   if (!one || !other) return one ?? other;
   return {
@@ -18,7 +18,7 @@ export function joined(one: LostRange | null, other: LostRange | null): LostRang
   };
 }
 
-/** The records between a position and the oldest record that there is, unless they were done; null = none. */
+/** Returns the records between a position and the oldest existing record, unless they were done; null = none. */
 export function deletedBefore(
   first: number,
   { offset, done }: Pick<CommitNote, 'offset' | 'done'>,

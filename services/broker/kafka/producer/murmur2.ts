@@ -1,12 +1,12 @@
 const SEED = 0x9747b28c;
 const M = 0x5bd1e995;
 
-/** The partition of a key as Java's default partitioner has it, and so every other client: (murmur2 & 0x7fffffff) % count. */
+/** Returns a key's partition like Java's default partitioner and all other clients: (murmur2 & 0x7fffffff) % count. */
 export function partitionOfKey(key: Uint8Array, count: number): number {
   return (murmur2(key) & 0x7fffffff) % count;
 }
 
-/** As kafkajs's, which takes twenty times as long: it counts with 64-bit objects where 32 bits are all there is. */
+/** Equals kafkajs's, which takes twenty times as long because it computes with 64-bit objects instead of 32 bits. */
 function murmur2(key: Uint8Array): number {
   const { length } = key;
   const wholeWords = length & ~3;

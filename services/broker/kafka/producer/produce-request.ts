@@ -6,19 +6,19 @@ import type { OutgoingRecord } from './record-sender.ts';
 const PRODUCE = 0;
 const VERSION = 7;
 const ALL_REPLICAS = -1;
-/** The broker waits this long for its replicas, milliseconds. */
+/** The longest wait of the broker for its replicas, milliseconds. */
 const ACK_MS = 30_000;
 
-/** A broker's answer for a record: its place, or the error code of its partition. */
+/** A broker's response for a record: its position, or the error code of its partition. */
 export type Said = Place | { readonly errorCode: number };
 
 export interface Place {
   readonly offset: number;
-  /** LogAppendTime; −1 where the topic has the sender's time. */
+  /** LogAppendTime; −1 where the topic uses the sender's time. */
   readonly appendedAt: number;
 }
 
-/** What one request brings to one partition; joined records are one here. */
+/** The records of one request for one partition; joined records are one here. */
 interface Group {
   readonly topic: string;
   readonly partition: number;
@@ -27,12 +27,12 @@ interface Group {
   open: { readonly value: Buffer[]; bytes: number; count: number } | null;
 }
 
-/** So many bytes have a joined record at most. */
+/** The most bytes of a joined record. */
 const JOINED_BYTES_MAX = 128 * 1024;
 
 /**
- * Sends records to the broker that leads their partitions, in one request, and returns what it says of each, in order.
- * Rejects when the broker cannot be reached or leaves a partition out of its answer: the outcome is not known then.
+ * Sends records to the broker that leads their partitions, in one request, and returns its response for each, in order.
+ * Rejects when the broker cannot be reached or leaves a partition out of its response: then the outcome is unknown.
  */
 export async function produce(
   cluster: Brokers,
@@ -61,7 +61,7 @@ export async function produce(
 
 type Topics = Map<string, Map<number, Group>>;
 
-/** Where a record comes to lie in the request: which of its group's it is, or is part of. */
+/** The place of a record in the request: its index within its group, alone or joined. */
 interface Slot {
   readonly group: Group;
   readonly index: number;

@@ -1,6 +1,6 @@
 import type { OutgoingRecord, Sent } from './record-sender.ts';
 
-/** Of one request: records, bytes in all, and bytes of one partition (a broker refuses a larger batch). */
+/** Limits of one request: records, bytes in all, and bytes of one partition (a broker refuses a larger batch). */
 const RECORDS_MAX = 2000;
 const BYTES_MAX = 4 * 1024 * 1024;
 const PARTITION_BYTES_MAX = 900 * 1024;
@@ -11,19 +11,21 @@ const PAUSE_MS_MAX = 2000;
 export interface Pending {
   readonly record: OutgoingRecord;
   readonly bytes: number;
-  /** When it was handed in. */
+  /** When it was added. */
   readonly at: number;
   readonly giveUpAt: number;
   readonly resolve: (sent: Sent) => void;
   readonly reject: (error: Error) => void;
-  /** Its sender was told how it ended. */
+  /** Its sender has been notified. */
   isOver: boolean;
 }
 
-/** Why a partition's records wait: its broker does not take them, it has no leader, or our user may not write them. */
+/**
+ * Why a partition's records wait: its broker does not accept them, it has no leader, or our user may not write them.
+ */
 export type TroubleKind = 'unacknowledged' | 'leaderless' | 'forbidden';
 
-/** The records of one partition, in order. At most one request with some of them is under way. */
+/** The records of one partition, in order. At most one request with some of them is in progress. */
 export class PartitionQueue {
   readonly topic: string;
   readonly partition: number;
@@ -46,7 +48,7 @@ export class PartitionQueue {
     return this.underWay.length === 0 && this.pending.length > 0 && now >= this.#pausedUntil;
   }
 
-  /** Puts the records under way back to the front, to be sent after a growing pause. */
+  /** Puts the records in flight back to the front, to be sent after a growing pause. */
   again(now: number, kind: TroubleKind, detail: string): void {
     this.#restore();
     const pause = Math.min(PAUSE_MS * 2 ** this.#failures, PAUSE_MS_MAX);
@@ -56,7 +58,7 @@ export class PartitionQueue {
     this.trouble = this.pending.length > 0 ? { kind, since, detail } : null;
   }
 
-  /** Sends the records under way again, one by one. */
+  /** Sends the records in flight again, one by one. */
   split(): void {
     this.alone = this.underWay.length;
     this.#restore();
@@ -69,12 +71,12 @@ export class PartitionQueue {
     this.trouble = null;
   }
 
-  /** The pause is over: something has changed. */
+  /** Ends the pause, because conditions have changed. */
   hurry(): void {
     this.#pausedUntil = 0;
   }
 
-  /** Takes as many from the front as fit beside `records` and `bytes` that are in the request. */
+  /** Takes as many from the front as fit beside the `records` and `bytes` already in the request. */
   take(records: number, bytes: number): readonly Pending[] {
     let length = 0;
     let own = 0;
@@ -101,19 +103,19 @@ export interface Batch {
   readonly queues: readonly PartitionQueue[];
 }
 
-/** The records that wait to be sent, one queue per partition. */
+/** The records waiting to be sent, one queue per partition. */
 export class Backlog {
   readonly #queues = new Map<string, PartitionQueue>();
-  /** Queues with records that are not under way, the longest waiting first. */
+  /** Queues with records that are not in flight, the longest waiting first. */
   readonly #waiting = new Set<PartitionQueue>();
   #bytes = 0;
 
-  /** Bytes waiting or under way. */
+  /** Bytes waiting or in flight. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** When the oldest record was handed in that is not acknowledged; Infinity = there is none. */
+  /** When the oldest unacknowledged record was added; Infinity = there is none. */
   get oldestAt(): number {
     let oldest = Number.POSITIVE_INFINITY;
     for (const { underWay, pending } of this.#queues.values()) {
@@ -143,7 +145,7 @@ export class Backlog {
     this.#waiting.add(queue);
   }
 
-  /** One batch for every leader that is free and has something to get. `waits` is to be called when it is over. */
+  /** Returns one batch for every leader that is free and has records to receive. Call `waits` when it has ended. */
   takeBatches(now: number, leaderOf: (queue: PartitionQueue) => number | undefined): Batch[] {
     const byLeader = new Map<number, { queues: PartitionQueue[]; records: number; bytes: number }>();
     for (const queue of [...this.#waiting]) {
@@ -159,25 +161,25 @@ export class Backlog {
       batch.queues.push(queue);
       batch.records += taken.length;
       for (const { bytes } of taken) batch.bytes += bytes;
-      // Behind the others, whatever comes to it meanwhile.
+      // Moves behind the others, whatever is added to it meanwhile.
       this.#waiting.delete(queue);
     }
     return [...byLeader].map(([leader, { queues }]) => ({ leader, queues }));
   }
 
-  /** A queue's request is over. */
+  /** A queue's request has ended. */
   waits(queue: PartitionQueue): void {
     if (queue.pending.length > 0) this.#waiting.add(queue);
   }
 
-  /** A record is acknowledged, refused or given up. */
+  /** A record was acknowledged, refused or given up. */
   over(pending: Pending): void {
     if (pending.isOver) return;
     pending.isOver = true;
     this.#bytes -= pending.bytes + 1;
   }
 
-  /** Takes out what has waited too long, under way or not. */
+  /** Removes and returns records that have waited too long, in flight or not. */
   takeOverdue(now: number): Pending[] {
     const overdue: Pending[] = [];
     for (const queue of this.#queues.values()) {

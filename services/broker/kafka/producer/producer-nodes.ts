@@ -4,23 +4,23 @@ import { errorLine } from '../client/error-line.ts';
 import type { Brokers } from '../client/kafkajs-brokers.ts';
 import type { PartitionQueue } from './producer-backlog.ts';
 
-/** Between two questions for leaders. */
+/** The shortest time between two requests for leaders. */
 const LEADERS_MS = 500;
-/** A request that has been under way for so long may stay so: a broker may be gone. */
+/** A request in progress for this long may have no response: its broker may be down. */
 export const PROMPT_MS_MAX = 1000;
 
-/** The leader of each partition, and the brokers that answer. */
+/** The leader of each partition, and the brokers that respond. */
 export class ProducerNodes {
   readonly #cluster: Brokers;
   readonly #topics: readonly string[];
   readonly #clock: Clock;
   readonly #log: Logger;
   #leaders: ReadonlyMap<string, number> = new Map();
-  /** By broker: since when a request has been under way. */
+  /** The time since when a request to a broker has been in progress, by broker. */
   readonly #busy = new Map<number, { readonly since: number; readonly queues: readonly PartitionQueue[] }>();
   /** Brokers whose last request failed as a whole. */
   readonly #failing = new Set<number>();
-  /** Leaders are to be asked for; and whether the last question had no answer. */
+  /** Whether leaders must be requested, and whether the last request had no response. */
   #mustAsk = false;
   #isAsking = false;
   #isLost = false;
@@ -40,7 +40,7 @@ export class ProducerNodes {
     this.#topics = [...partitions.keys()];
   }
 
-  /** Rejects when no broker answers. */
+  /** Rejects when no broker responds. */
   async open(): Promise<void> {
     this.#leaders = await this.#cluster.leadersOf(this.#topics);
   }
@@ -78,12 +78,12 @@ export class ProducerNodes {
     return this.#mustAsk;
   }
 
-  /** Brokers answer, and some of those that lead a partition take records, as far as is known. */
+  /** Whether brokers respond, and some leaders accept records, as far as is known. */
   get isReachable(): boolean {
     return !this.#isLost && this.#some((node) => !this.#failing.has(node));
   }
 
-  /** Some of those that lead a partition have answered every request within a moment. */
+  /** Whether some leaders have answered every request within a moment. */
   get isPrompt(): boolean {
     return !this.#isLost && this.#some((node) => this.#isPromptNode(node));
   }
@@ -94,8 +94,9 @@ export class ProducerNodes {
   }
 
   /**
-   * Asks who leads, when that is due. Gives up requests to brokers that lead no more and do not answer. `isIdle`: nothing
-   * waits that could tell whether brokers take records again. Never rejects; true when there is an answer.
+   * Requests the leaders when that is due. Gives up requests to brokers that no longer lead and do not respond.
+   * `isIdle`: no record waits that could show whether brokers accept records again. Never rejects; returns true when
+   * there is a response.
    */
   async ask(isIdle: () => boolean): Promise<boolean> {
     const now = this.#clock.now();

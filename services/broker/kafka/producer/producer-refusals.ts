@@ -2,7 +2,7 @@ import { errorOfCode } from '../client/kafkajs-brokers.ts';
 import type { RecordRefused } from './record-sender.ts';
 
 const OF_SIZE = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'];
-/** Refusals for what a record is: the same one would be refused again. */
+/** Refusals because of the record: it would be refused again. */
 const OF_CONTENT = [
   ...OF_SIZE,
   'INVALID_RECORD',
@@ -11,14 +11,14 @@ const OF_CONTENT = [
   'UNSUPPORTED_FOR_MESSAGE_FORMAT',
   'UNSUPPORTED_COMPRESSION_TYPE',
 ];
-/** Refusals of the user that writes: a right can be granted. */
+/** Refusals of the user that writes: the right can be granted. */
 const OF_RIGHTS = ['TOPIC_AUTHORIZATION_FAILED', 'CLUSTER_AUTHORIZATION_FAILED', 'INVALID_TOPIC_EXCEPTION'];
 
 /** Returns what a partition's error code means for its records; anything not known to be final is doubtful. */
 export function refusalOf(errorCode: number): {
   readonly kind: 'content' | 'forbidden' | 'unacknowledged';
   readonly detail: string;
-  /** Of a refusal for good. */
+  /** The reason of a permanent refusal. */
   readonly reason: RecordRefused['reason'];
 } {
   const { type, message } = errorOfCode(errorCode);

@@ -10,53 +10,53 @@ import { refusalOf } from './producer-refusals.ts';
 import type { OutgoingRecord, RecordSender, Sent } from './record-sender.ts';
 import { RecordRefused, SenderClosed } from './record-sender.ts';
 
-/** Between two looks at what is late, while anything waits. */
+/** The interval of checks for late records, while any wait. */
 const LOOK_MS = 100;
 /**
- * After a request of so many records the next one is gathered for a moment: few large requests cost brokers and us a
- * fraction of many small ones. Below, nothing waits.
+ * After a request with this many records the next one is gathered for a moment: few large requests cost brokers and us
+ * a fraction of many small ones. Below that, nothing waits.
  */
 const BUSY_RECORDS = 32;
 const GATHER_MS = 5;
-/** Above this a record is refused before it is sent; a topic that takes less refuses it itself. */
+/** A larger record is refused before it is sent; a topic with a lower limit refuses it itself. */
 const RECORD_BYTES_MAX = 3 * 1024 * 1024;
 
 export interface ProducerOptions {
-  /** Connections that are not made yet. */
+  /** Creates the connections. */
   readonly cluster: () => Brokers;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Partitions by topic: all topics that are written to. */
+  /** Partition counts of all topics that are written. */
   readonly partitions: ReadonlyMap<string, number>;
-  /** Told of every acknowledged record, before its sender is. */
+  /** Called for every acknowledged record, before its sender is notified. */
   readonly acknowledged?: (topic: string, sent: Sent) => void;
-  /** Told of every append time that a broker names; its request left at `sentAt` or later. */
+  /** Called for every append time that a broker returns; its request was sent at `sentAt` or later. */
   readonly appended?: (broker: number, appendedAt: number, sentAt: number) => void;
   /** The command that grants our user the right to write a topic. */
   readonly grant?: (topic: string) => string;
 }
 
 /**
- * Writes records so that none is lost whatever brokers do, which kafkajs's producer cannot promise: its retry keeps the
- * answers of brokers that leadership may have moved to meanwhile, and then skips their records. Its connections are used.
+ * Writes records so that none is lost whatever brokers do, which kafkajs's producer cannot promise: its retry skips
+ * brokers that have responded, and so loses the records of partitions that they lead by then. Its connections are used.
  *
- * - At most one request under way per leader, so at most one per partition: what comes meanwhile goes into the next, in
+ * - At most one request in progress per leader, so at most one per partition: later records go into the next, in
  *   order. An idle producer sends at once, a busy one gathers for some milliseconds: large requests cost little.
- * - A broker answers for each partition on its own. Without an answer, or with a doubtful one, the outcome is unknown: the
- *   partition's records are sent again after a pause, to whoever leads it then. Repeats are recognised by their ids.
- *   Other partitions and other brokers do not wait for that.
- * - A request that stays unanswered while its partitions have another leader is given up, and sent to that one.
- * - An answer must name every partition that was sent to.
- * - A record that is refused for what it is (too large, invalid) is rejected with RecordRefused. Where it was refused in a
- *   batch, the batch's records are sent again one by one, so that only the guilty one is rejected.
- * - A missing right is told in the log and in `troubles`; the topic's records wait until it is granted.
+ * - A broker responds for each partition separately. Without a response, or with a doubtful one, the outcome is
+ *   unknown: the partition's records are sent again after a pause, to its leader at that time. Repeats are recognised
+ *   by their ids. Other partitions and other brokers do not wait for that.
+ * - An unanswered request is given up when its partitions have another leader, and its records are sent to that one.
+ * - A response must name every partition of the request.
+ * - A record that is refused because of its content (too large, invalid) is rejected with RecordRefused. When a batch
+ *   is refused, its records are sent again one by one, so that only the invalid one is rejected.
+ * - A missing right is reported in the log and in `troubles`; the topic's records wait until it is granted.
  */
 export class KafkaProducer implements RecordSender {
   readonly #options: ProducerOptions;
   readonly #backlog = new Backlog();
   readonly #cluster: Brokers;
   readonly #nodes: ProducerNodes;
-  /** Topics that we may not write, as the log has it. */
+  /** Topics that we may not write, as last logged. */
   readonly #forbidden = new Set<string>();
   #isClosed = false;
   #scheduled = false;
@@ -72,24 +72,24 @@ export class KafkaProducer implements RecordSender {
   /** Rejects when no broker can be reached. */
   open = (): Promise<void> => this.#nodes.open();
 
-  /** Brokers answer, and some of those that lead a partition take records, as far as is known. */
+  /** Whether brokers respond, and some leaders accept records, as far as is known. */
   get isReachable(): boolean {
     return !this.#isClosed && this.#nodes.isReachable;
   }
 
-  /** Whether some of what is handed in now will be acknowledged soon, as far as can be told. */
+  /** Whether some records added now will be acknowledged soon, as far as is known. */
   get isPrompt(): boolean {
     return !this.#isClosed && this.#nodes.isPrompt;
   }
 
-  /** Whether a record of this key will be acknowledged soon, as far as can be told. */
+  /** Returns whether a record of this key will be acknowledged soon, as far as is known. */
   isPromptFor(topic: string, key: string): boolean {
     const partition = this.partitionOf(topic, key);
     if (!this.#nodes.isPromptFor(`${topic}/${partition}`)) return false;
     return !this.#backlog.queueOf(topic, partition)?.trouble;
   }
 
-  /** Partitions whose records have waited longer than a moment, one line each, with what helps. */
+  /** Partitions whose records have waited longer than a moment, one line each, with the remedy. */
   get troubles(): string[] {
     const now = this.#options.clock.now();
     const told = [...this.#forbidden].map((topic) => this.#rightMissing(topic));
@@ -104,7 +104,7 @@ export class KafkaProducer implements RecordSender {
     return this.#backlog.bytes;
   }
 
-  /** How long the record has been waiting that was handed in first and is not acknowledged, milliseconds. */
+  /** The time that the oldest unacknowledged record has been waiting, milliseconds. */
   get oldestWaitingMs(): number {
     return Math.max(0, this.#options.clock.now() - this.#backlog.oldestAt);
   }
@@ -127,7 +127,7 @@ export class KafkaProducer implements RecordSender {
     });
   }
 
-  /** Resolves when nothing is under way or waits, or after `deadlineMs`; then lets go of the connections. */
+  /** Resolves when nothing is in flight or waiting, or after `deadlineMs`; then closes the connections. */
   async close(deadlineMs: number): Promise<void> {
     const { clock } = this.#options;
     const until = clock.now() + deadlineMs;
@@ -135,7 +135,7 @@ export class KafkaProducer implements RecordSender {
     await this.abandon();
   }
 
-  /** Lets go at once. What was not acknowledged is rejected. */
+  /** Closes at once. Unacknowledged records are rejected. */
   async abandon(): Promise<void> {
     this.#isClosed = true;
     this.#cancelGathering?.();
@@ -144,7 +144,7 @@ export class KafkaProducer implements RecordSender {
     await this.#cluster.disconnect();
   }
 
-  /** At the end of this turn of the event loop: what a turn hands in goes together. */
+  /** Sends at the end of this turn of the event loop, so that all records of a turn go together. */
   #schedule(): void {
     if (this.#scheduled || this.#cancelGathering) return;
     this.#scheduled = true;
@@ -193,7 +193,7 @@ export class KafkaProducer implements RecordSender {
     else this.#schedule();
   }
 
-  /** The broker did not answer: what it has of the request is not known. */
+  /** The broker did not respond: it may have received any part of the request. */
   #failed(leader: number, queues: readonly PartitionQueue[], detail: string): void {
     const { clock, log } = this.#options;
     log.warn({ broker: leader, detail }, 'a broker did not acknowledge; its records are sent again');
@@ -267,7 +267,7 @@ export class KafkaProducer implements RecordSender {
     return `the right WRITE on topic ${topic} is missing; its records wait: ${grant}`;
   }
 
-  /** While anything waits, or brokers are silent: looks at what is late, and asks who leads. */
+  /** While anything waits, or brokers do not respond: checks for late records, and requests the leaders. */
   #lookLater(): void {
     if (this.#cancelLook || this.#isClosed) return;
     if (this.#backlog.bytes === 0 && !this.#nodes.mustAsk) return;

@@ -1,7 +1,7 @@
 import { crc32c } from '@node-rs/crc32';
 import type { Headers, HeaderValue } from './record-sender.ts';
 
-/** A record as it lies in a batch. */
+/** A record in a batch. */
 export interface BatchedRecord {
   readonly key: Buffer | null;
   /** The parts of the value, in order; null = no value (a tombstone). */
@@ -11,21 +11,21 @@ export interface BatchedRecord {
 
 /** Bytes of a batch before its records: from the base offset to the count of records. */
 const HEADER_BYTES = 61;
-/** What the batch's length leaves out: base offset and the length itself. */
+/** Bytes not included in the batch's length: base offset and the length itself. */
 const UNCOUNTED_BYTES = 12;
 const CRC_AT = 17;
 const CHECKED_FROM = 21;
 const MAGIC = 2;
 const NONE = -1;
 
-/** What the bytes of a batch are, before they are written: each record's own length, and all of them. */
+/** The sizes of a batch before it is written: each record's own length, and the total. */
 export interface MeasuredBatch {
   readonly records: readonly BatchedRecord[];
   readonly lengths: readonly number[];
   readonly bytes: number;
 }
 
-/** Measures what `writeBatch` will write. */
+/** Measures the batch that `writeBatch` will write. */
 export function measureBatch(records: readonly BatchedRecord[]): MeasuredBatch {
   const lengths = records.map(lengthOf);
   const bytes = lengths.reduce((sum, length) => sum + sizeOfVarInt(length) + length, HEADER_BYTES);
@@ -33,9 +33,9 @@ export function measureBatch(records: readonly BatchedRecord[]): MeasuredBatch {
 }
 
 /**
- * Writes a record batch, version 2, not idempotent, not compressed, all records with one timestamp (Kafka's documentation,
- * "Record Batch"; KIP-98). Answers where it ends. kafkajs's own way makes some ten buffers for each record, and copies
- * every byte as often.
+ * Writes a record batch, version 2, not idempotent, not compressed, all records with one timestamp (Kafka's
+ * documentation, "Record Batch"; KIP-98). Returns where it ends. kafkajs's own way allocates about ten buffers for each
+ * record, and copies every byte as often.
  */
 export function writeBatch(batch: MeasuredBatch, timestamp: number, into: Buffer, at: number): number {
   const { records, lengths, bytes } = batch;
@@ -48,7 +48,7 @@ export function writeBatch(batch: MeasuredBatch, timestamp: number, into: Buffer
   into.writeInt32BE(records.length - 1, at + 23);
   into.writeBigInt64BE(time, at + 27);
   into.writeBigInt64BE(time, at + 35);
-  // No producer's id, epoch and sequence: all bits set.
+  // No producer id, epoch or sequence: all bits set.
   into.fill(0xff, at + 43, at + 57);
   into.writeInt32BE(records.length, at + 57);
   let end = at + HEADER_BYTES;
@@ -59,7 +59,7 @@ export function writeBatch(batch: MeasuredBatch, timestamp: number, into: Buffer
   return end;
 }
 
-/** Bytes of a record after its length. */
+/** Returns the bytes of a record after its length. */
 function lengthOf({ key, value, headers }: BatchedRecord, offsetDelta: number): number {
   const fixed = 2 + sizeOfVarInt(offsetDelta);
   const valueBytes = value === null ? -1 : bytesOf(value);
@@ -126,12 +126,12 @@ function bytesOf(parts: readonly Buffer[]): number {
   return bytes;
 }
 
-/** Bytes of a field with its length before it; −1 = null, which is a length only. */
+/** Returns the bytes of a field with its length before it; −1 = null, which is a length only. */
 function sizeOfField(bytes: number): number {
   return sizeOfVarInt(bytes) + Math.max(0, bytes);
 }
 
-/** Zigzag, seven bits a byte, as in Protocol Buffers. */
+/** Writes a zigzag integer, seven bits a byte, as in Protocol Buffers. */
 function writeVarInt(value: number, into: Buffer, at: number): number {
   let left = ((value << 1) ^ (value >> 31)) >>> 0;
   let end = at;

@@ -1,27 +1,27 @@
 export type HeaderValue = string | Buffer | null;
-/** By name; several values = the name occurs as often. */
+/** Headers by name; several values = the name occurs as often. */
 export type Headers = Readonly<Record<string, HeaderValue | readonly HeaderValue[]>>;
 
-/** A record on its way to a topic. */
+/** A record to send to a topic. */
 export interface OutgoingRecord {
   readonly topic: string;
   readonly partition: number;
   readonly key: Buffer | null;
-  /** null takes the key's earlier record off a shelf or a compacted topic. */
+  /** null removes the key's earlier record from a shelf or a compacted topic. */
   readonly value: Buffer | null;
   readonly headers?: Headers;
-  /** Given: may become one record with its neighbours in the partition. Only where there are no headers. */
+  /** If given, the record may be joined with its neighbours in the partition. Only without headers. */
   readonly joins?: Joining;
 }
 
 export interface Joining {
-  /** So many become one at most. */
+  /** The most that are joined. */
   readonly max: number;
-  /** Adds a value to the parts of another, which are written one after the other. */
+  /** Appends a value to the parts of another, which are written one after the other. */
   readonly join: (parts: Buffer[], value: Buffer) => void;
 }
 
-/** Where a record came to lie. */
+/** The position of a written record. */
 export interface Sent {
   readonly partition: number;
   readonly offset: number;
@@ -29,7 +29,7 @@ export interface Sent {
   readonly timestamp: number;
 }
 
-/** Brokers refuse the record for what it is: sending it again would be refused again. */
+/** Brokers refuse the record because of its content: it would be refused again. */
 export class RecordRefused extends Error {
   override readonly name = 'RecordRefused';
   readonly reason: 'too_large' | 'write_refused';
@@ -51,11 +51,11 @@ export class SenderClosed extends Error {
 
 export interface RecordSender {
   /**
-   * Resolves when all in-sync replicas have the record; sends again by itself until then. Rejects with SenderClosed when
-   * closed, with RecordRefused when brokers will never take the record, and after `giveUpMs`: it may or may not be there
-   * then.
+   * Resolves when all in-sync replicas have the record; sends it repeatedly until then. Rejects with SenderClosed when
+   * closed, with RecordRefused when brokers will never accept the record, and after `giveUpMs`: then it may or may not
+   * have been written.
    */
   send(record: OutgoingRecord, giveUpMs?: number): Promise<Sent>;
-  /** The partition of a key: murmur2, as in Java's default partitioner. */
+  /** Returns the partition of a key: murmur2, as in Java's default partitioner. */
   partitionOf(topic: string, key: string): number;
 }

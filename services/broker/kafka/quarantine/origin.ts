@@ -1,14 +1,14 @@
 import type { Quarantined, RecordHeader, RecordOrigin } from '../../../domain/quarantine.ts';
 import type { ReadRecord } from '../consumer/partition.ts';
 
-/** Beside the value, at most this much of a record is kept: its key, and all its headers together. */
+/** Limits of the parts kept beside a record's value: its key, and all its headers together. */
 const KEY_BYTES_MAX = 4 * 1024;
 const HEADER_BYTES_MAX = 16 * 1024;
 const NO_BYTES = Buffer.alloc(0);
 
 type Read = Pick<ReadRecord, 'partition' | 'offset' | 'timestamp' | 'key' | 'value' | 'headers'>;
 
-/** A record's place, key and headers, as the quarantine keeps them. */
+/** Returns a record's position, key and headers in the form that the quarantine keeps. */
 export function originOf({ partition, offset, timestamp, key, value, headers }: Read): RecordOrigin {
   const kept = keptHeaders(headers);
   const isKeyWhole = (key?.length ?? 0) <= KEY_BYTES_MAX;
@@ -38,7 +38,7 @@ function keptHeaders(headers: Read['headers']): { headers: RecordHeader[]; isWho
   return { headers: kept, isWhole: true };
 }
 
-/** `topic/partition@offset` */
+/** Returns `topic/partition@offset`. */
 export function placeText({
   topic,
   partition,
@@ -49,7 +49,7 @@ export function placeText({
 
 const PLACE = /^(\S+)\/(\d+)@(\d+): /;
 
-/** The place of a record that an earlier version shelved: it wrote the place into the detail. */
+/** Returns the position of a record shelved by an earlier version, which wrote it into the detail. */
 export function placeInDetail({ detail }: Pick<Quarantined, 'detail'>) {
   const [, topic, partition, offset] = PLACE.exec(detail) ?? [];
   if (topic === undefined) return undefined;

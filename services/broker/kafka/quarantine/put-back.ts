@@ -13,7 +13,7 @@ export interface PutBackDeps {
   readonly records: KafkaRecords;
   readonly outgoing: Pick<Outgoing, 'again'>;
   readonly topics: TopicNames;
-  /** Of every topic. */
+  /** Partition counts of every topic. */
   readonly partitions: ReadonlyMap<string, number>;
   readonly partitionOf: (topic: string, key: string) => number;
   readonly clock: Clock;
@@ -25,8 +25,8 @@ export class CannotPutBack extends Error {
 }
 
 /**
- * A shelved record as it goes back to the topic that it came from. `key`: of the record on the shelf, which the router
- * knows an event by that is put back. Throws CannotPutBack.
+ * Returns a shelved record as it goes back to the topic that it came from. `key`: that of the record on the shelf, by
+ * which the router recognises an event that is put back. Throws CannotPutBack.
  */
 export async function putBackRecord(
   shelved: Quarantined,
@@ -57,7 +57,7 @@ export async function putBackRecord(
     return asItWas(shelved, topic, place?.partition ?? 0, deps);
   }
   const task = readable(() => deps.records.decode('task', value));
-  // One hop further: the record with the same mark that could not be read is remembered, and a copy of it is dropped.
+  // One hop further: the unreadable record with the same mark is remembered, and a copy of it is dropped.
   return deps.outgoing.again({ ...task, hop: task.hop + 1 }, deps.clock.now());
 }
 

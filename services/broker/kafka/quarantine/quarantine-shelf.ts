@@ -8,12 +8,12 @@ import { type OnShelf, positionText, readPosition } from './shelf-position.ts';
 import { learnWithin, type ShelfOptions, TopicShelf } from './topic-shelf.ts';
 
 const REQUEUE_MS_MAX = 30_000;
-/** Written and taken off before the reading goes on: bounds memory. */
+/** Records put back before reading goes on: limits the memory. */
 const REQUEUE_AT_ONCE = 500;
 const REQUEUE_BYTES_AT_ONCE = 8 * 1024 * 1024;
-/** A value up to this is kept whole: with key, headers and reason it fits the topic's `max.message.bytes`. */
+/** A value up to this size is kept whole: with key, headers and reason it fits the topic's `max.message.bytes`. */
 const WHOLE_BYTES_MAX = 2560 * 1024;
-/** Of a larger one, the beginning. */
+/** The part that is kept of a larger value. */
 const BEGINNING_BYTES = 64 * 1024;
 
 export interface QuarantineOptions extends ShelfOptions, Omit<PutBackDeps, 'partitionOf'> {
@@ -21,11 +21,11 @@ export interface QuarantineOptions extends ShelfOptions, Omit<PutBackDeps, 'part
   readonly random: Random;
 }
 
-/** Records that could not be used. Each has a key of its own, so that a null takes off exactly one. */
+/** Records that could not be used. Each has a key of its own, so that a null removes exactly one. */
 export class QuarantineShelf {
   readonly list: Shelf<Quarantined>['list'];
   readonly visit: Shelf<Quarantined>['visit'];
-  /** Since this process started. */
+  /** Counts since this process started. */
   readonly putByReason = new Map<QuarantineReason, number>();
   readonly #options: QuarantineOptions;
   readonly #shelf: TopicShelf<'quarantined'>;
@@ -37,15 +37,15 @@ export class QuarantineShelf {
     this.visit = (use) => this.#shelf.visit(use);
   }
 
-  /** The topic forgets by age. */
+  /** Does nothing: the topic's retention deletes old records. */
   async forget(): Promise<void> {}
 
-  /** Resolves when it is durable; waits for brokers as long as it takes. A value that does not fit is cut, and says so. */
+  /** Resolves when it is durable, however long that takes. A value that does not fit is cut, and marked as cut. */
   async put(given: Quarantined): Promise<void> {
     try {
       await this.#send(fitting(given, WHOLE_BYTES_MAX));
     } catch (error) {
-      // The topic takes less than it should.
+      // The topic's limit is lower than specified.
       if (!(error instanceof RecordRefused) || given.bytes.length <= BEGINNING_BYTES) throw error;
       await this.#send(fitting(given, BEGINNING_BYTES));
     }
@@ -55,7 +55,7 @@ export class QuarantineShelf {
     const { random, records, sender, topic } = this.#options;
     const key = random.uuid();
     const value = records.encode('quarantined', record);
-    // One merchant's records keep their order, which times of a millisecond do not tell.
+    // Records of one merchant keep their order, which their millisecond times do not show.
     const partition = sender.partitionOf(topic, record.merchantId ?? '');
     await sender.send({ topic, partition, key: Buffer.from(key), value });
     this.putByReason.set(record.reason, (this.putByReason.get(record.reason) ?? 0) + 1);
@@ -97,8 +97,9 @@ export class QuarantineShelf {
   };
 
   /**
-   * First the record, then the null: a crash between the two leaves it on the shelf, and it comes twice when it is
-   * requeued again. The router knows an event by its header, which names the record on the shelf; a task by its mark.
+   * Writes the record first, then the null: a crash between the two leaves it on the shelf, and it is delivered twice
+   * when it is put back again. The router recognises an event by its header, which names the record on the shelf; a
+   * task by its mark.
    */
   async #putBack({ key, partition }: OnShelf, record: OutgoingRecord): Promise<void> {
     const { sender, topic } = this.#options;

@@ -1,11 +1,11 @@
 import type { TopicRecord } from '../client/topic-reader.ts';
 
-/** Where a record lies on a shelf. */
+/** The position of a record on a shelf. */
 export type ShelfPosition = Pick<TopicRecord, 'timestamp' | 'partition' | 'offset'>;
 
 export type OnShelf = TopicRecord & { readonly value: Buffer };
 
-/** Oldest first; records of one moment by partition and offset, so that every record has one place. */
+/** Oldest first; records of one moment by partition and offset, so that every record has one position. */
 export function compareOnShelf(one: ShelfPosition, other: ShelfPosition): number {
   return one.timestamp - other.timestamp || one.partition - other.partition || one.offset - other.offset;
 }
@@ -17,7 +17,7 @@ export function positionText({ timestamp, partition, offset }: ShelfPosition): s
 const NUMBER = '(0|[1-9]\\d{0,14})';
 const POSITION = new RegExp(`^${NUMBER}-${NUMBER}-${NUMBER}$`);
 
-/** Undefined when the text is none that `positionText` makes. */
+/** Returns undefined for a text that `positionText` cannot have made. */
 export function readPosition(text: string): ShelfPosition | undefined {
   const match = POSITION.exec(text);
   if (!match) return undefined;
@@ -26,8 +26,8 @@ export function readPosition(text: string): ShelfPosition | undefined {
 }
 
 /**
- * The oldest records of many, of each key the last. Records of a key come in their order. Keeps more than are asked for:
- * some may turn out to be taken off.
+ * The oldest of many records, the last of each key. Records of a key come in their order. Keeps more than requested:
+ * some may turn out to be removed from the shelf.
  */
 export class OldestOnShelf {
   readonly #keptMax: number;
@@ -39,21 +39,21 @@ export class OldestOnShelf {
     this.#keptMax = limit * 2;
   }
 
-  /** There were more than are kept. */
+  /** Whether there were more than are kept. */
   get hasDropped(): boolean {
     return this.#dropped !== null;
   }
 
-  /** True when it takes the place of an earlier record of its key. */
+  /** Returns whether it replaces an earlier record of its key. */
   add(key: string, record: OnShelf): boolean {
     const hadEarlier = this.#kept.has(key);
     this.#kept.set(key, record);
-    // Room for as many again, so that it is not sorted at every record.
+    // Room for as many again, so that sorting is not needed at every record.
     if (this.#kept.size >= this.#keptMax * 2) this.#drop();
     return hadEarlier;
   }
 
-  /** Those of which it is sure that none that was dropped is older. */
+  /** Returns the kept records that are certainly older than every dropped one. */
   sorted(): OnShelf[] {
     this.#drop();
     const dropped = this.#dropped;

@@ -25,7 +25,7 @@ export interface ShelfOptions {
   readonly topic: string;
 }
 
-/** Dead letters, oldest first, one of each delivery. */
+/** The shelf of dead letters, oldest first, one of each delivery. */
 export function deadLetterShelf(options: ShelfOptions): Shelf<DeadLetter> {
   return new TopicShelf('deadLetter', options);
 }
@@ -33,9 +33,9 @@ export function deadLetterShelf(options: ShelfOptions): Shelf<DeadLetter> {
 type ShelfKind = 'deadLetter' | 'quarantined';
 
 /**
- * The records of one topic, of each key the last: a crash may write one again, and a later null of its key takes it off.
- * A position is `<timestamp>-<partition>-<offset>`; as `after` it is a place in the order, whether its record is still
- * there or not.
+ * The records of one topic, the last of each key: a crash may write one again, and a later null of its key removes it.
+ * A position is `<timestamp>-<partition>-<offset>`; as `after` it is a place in the order, whether its record still
+ * exists or not.
  */
 export class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
   readonly #kind: K;
@@ -46,10 +46,10 @@ export class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
     this.#options = options;
   }
 
-  /** The topic forgets by age. */
+  /** Does nothing: the topic's retention deletes old records. */
   async forget(): Promise<void> {}
 
-  /** See the port. Reads the topic twice: which records are still on the shelf is known only at its end. */
+  /** See the port. Reads the topic twice: only its end shows which records are still on the shelf. */
   async visit(use: (position: string, record: RecordOf[K]) => void | Promise<void>): Promise<void> {
     await this.#present(undefined, undefined, async (item) => {
       const record = await this.#decoded(item);
@@ -57,7 +57,10 @@ export class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
     });
   }
 
-  /** At most 1,000. Throws RangeError when `after` is no position. Records that cannot be read are left out and logged. */
+  /**
+   * Returns at most 1,000. Throws RangeError for an invalid `after`. Records that cannot be read are omitted and
+   * logged.
+   */
   async list({
     after,
     limit,
@@ -82,7 +85,7 @@ export class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
     return listed;
   }
 
-  /** The oldest records after a place that are still on the shelf. */
+  /** Returns the oldest records after a position that are still on the shelf. */
   async #oldest(
     after: ShelfPosition | null,
     limit: number,
@@ -93,7 +96,7 @@ export class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
     const copied = new Map<string, number>();
     for (;;) {
       const oldest = new OldestOnShelf(limit);
-      // Whatever comes after the place, and whatever takes it off again, has been appended since its time.
+      // All records after the position, and all that remove them, have been appended since its time.
       const starts = after ? await reader.startsAt(topic, after.timestamp) : undefined;
       await reader.read(topic, starts, async (record) => {
         const key = keyText(record);
@@ -108,7 +111,7 @@ export class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
       });
       const present = oldest.sorted().filter((record) => !taken.has(keyText(record)));
       if (present.length >= limit || !oldest.hasDropped) return present.slice(0, limit);
-      // More of the oldest were taken off or copied than were kept in reserve: again, now knowing which.
+      // More of the oldest were removed or copied than were kept in reserve: read again, knowing which.
     }
   }
 
@@ -133,12 +136,12 @@ export class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
     try {
       return matches(records.decode(this.#kind, item.value));
     } catch {
-      // It is logged once, where it would have been listed.
+      // It was logged where it would have been listed.
       return false;
     }
   }
 
-  /** Hands over the records at these places that are still on the shelf, in the order of their partitions. */
+  /** Visits the records at these positions that are still on the shelf, in the order of their partitions. */
   async take(places: readonly string[], use: (item: OnShelf) => Promise<void>): Promise<void> {
     const wanted = new Set<string>();
     const starts = new Map<number, number>();
@@ -152,8 +155,8 @@ export class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
   }
 
   /**
-   * Hands over what is on the shelf, of each key the last record. The first reading keeps keys and offsets only: records
-   * may have megabytes, and there may be many.
+   * Visits the records on the shelf, the last of each key. The first reading keeps keys and offsets only: there may be
+   * many records, of several megabytes each.
    */
   async #present(
     starts: Starts | undefined,
@@ -175,7 +178,7 @@ export class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
   }
 }
 
-/** Rejects when the registry has not told a record's schema in time: leaving the record out would hide it. */
+/** Rejects when the registry has not returned a record's schema in time: omitting the record would hide it. */
 export async function learnWithin(records: KafkaRecords, bytes: Buffer, clock: Clock): Promise<void> {
   if (records.isKnown(bytes)) return;
   const late = new AbortController();
@@ -187,6 +190,6 @@ export async function learnWithin(records: KafkaRecords, bytes: Buffer, clock: C
 }
 
 function keyText({ key, partition, offset }: Pick<OnShelf, 'key' | 'partition' | 'offset'>): string {
-  // Without a key nothing can take it off.
+  // Without a key nothing can remove it.
   return key === null ? `${partition}/${offset}` : `${partition}:${key.toString('latin1')}`;
 }

@@ -39,7 +39,10 @@ const CODECS: { readonly [K in RecordKind]: RecordCodec<RecordOf[K]> } = {
   deadLetter: deadLetterCodec,
 };
 
-/** Every schema that this version writes with: the internal records' and every event type's, complete in themselves. */
+/**
+ * Returns every schema that this version writes with: those of the internal records and every event type, complete in
+ * themselves.
+ */
 export function ownSchemas(): OwnSchema[] {
   const internal = Object.values(CODECS).map(({ name, schema }) => ({ subject: name, text: schema }));
   const events = EVENT_TYPES.map((type) => ({ subject: recordNameOf(type), text: eventSchemaText(type) }));
@@ -51,11 +54,11 @@ const PREFIX_BYTES = 5;
 export const JOURNAL_RECORD_MAX = 64;
 const NO_BYTES = Buffer.alloc(0);
 
-/** What is kept for one kind of record: what each starts with, and a reader per schema it was written with. */
+/** The codec of one kind of record: the bytes each record starts with, and a reader per schema of the writers. */
 interface Kind<T> {
   readonly codec: RecordCodec<T>;
   readonly prefix: Buffer;
-  /** Text: why records with this schema cannot be read. */
+  /** A text is the reason why records with this schema cannot be read. */
   readonly decoders: Map<number, RecordDecoder<T> | string>;
 }
 
@@ -63,7 +66,7 @@ type Kinds = { readonly [K in RecordKind]: Kind<RecordOf[K]> };
 
 /**
  * Every record of every topic, in Confluent's wire format: a zero byte, the schema's id in four bytes, the Avro record.
- * Encoding and decoding never wait; a record whose schema is not known is learnt first (`isKnown`, `learn`).
+ * Encoding and decoding never wait; a record with an unknown schema must be learnt first (`isKnown`, `learn`).
  */
 export class KafkaRecords {
   readonly #kinds: Kinds;
@@ -74,8 +77,8 @@ export class KafkaRecords {
 
   /**
    * Registers our schemas (the internal ones and every event type's) where they are missing, under their record names,
-   * and resolves their ids. Rejects with one line that says what to do; `options.giveUpMs` bounds the wait for a registry
-   * that is not up yet.
+   * and resolves their ids. Rejects with one line that names the remedy; `options.giveUpMs` limits the wait for a
+   * registry that has not started yet.
    */
   static async open(registry: SchemaRegistry, options: ResolveOptions): Promise<KafkaRecords> {
     const own = ownSchemas();
@@ -103,7 +106,7 @@ export class KafkaRecords {
     this.#events = new EventDecoder((id) => schemas.textOf(id));
   }
 
-  /** Throws, with the field, when the record does not fit its schema. The bytes are the caller's to keep. */
+  /** Throws, naming the field, when the record does not fit its schema. The caller may keep the bytes. */
   encode<K extends RecordKind>(kind: K, record: RecordOf[K]): Buffer {
     const { codec, prefix }: Kind<RecordOf[K]> = this.#kinds[kind];
     this.#scratch.truncate(0);
@@ -112,7 +115,7 @@ export class KafkaRecords {
     return Buffer.from(this.#scratch.written);
   }
 
-  /** As encodeEvent of the codec: for events that passed its checks. */
+  /** Like encodeEvent of the codec: for events that passed its checks. */
   encodeEvent(event: DomainEvent): Buffer {
     const id = this.#eventIds.get(event.type);
     if (id === undefined) throw new Error(`${event.type} is no event type`);
@@ -120,26 +123,26 @@ export class KafkaRecords {
   }
 
   /**
-   * Whether decoding needs no registry: the record's schema is known, or known to be absent, or the record names none.
-   * After the answer "absent" this is true for half a minute, then the registry is to be asked again.
+   * Returns whether decoding needs no registry: the record's schema is known, or known to be absent, or the record
+   * names none. After the registry's response "absent" this is true for half a minute, then it must be asked again.
    */
   isKnown(bytes: Buffer | null): boolean {
     const id = schemaIdOf(bytes ?? NO_BYTES);
     return id === undefined || this.#schemas.isKnown(id);
   }
 
-  /** Schemas that the registry is being asked for. */
+  /** The number of schemas that are being requested from the registry. */
   get schemasWaiting(): number {
     return this.#schemas.waiting;
   }
 
-  /** Asks the registry for the record's schema until it answers or the signal fires. Never rejects. */
+  /** Requests the record's schema from the registry until it responds or the signal fires. Never rejects. */
   async learn(bytes: Buffer | null, signal: AbortSignal): Promise<void> {
     const id = schemaIdOf(bytes ?? NO_BYTES);
     if (id !== undefined) await this.#schemas.learn(id, signal);
   }
 
-  /** Throws with one line when the bytes are not one whole record of this kind. */
+  /** Throws with one line when the bytes are not exactly one record of this kind. */
   decode<K extends RecordKind>(kind: K, bytes: Buffer | null): RecordOf[K] {
     const { codec, decoders }: Kind<RecordOf[K]> = this.#kinds[kind];
     const id = schemaIdOf(bytes ?? NO_BYTES);
@@ -154,7 +157,7 @@ export class KafkaRecords {
     return record;
   }
 
-  /** The event, or why the record goes to quarantine. Never throws. */
+  /** Returns the event, or the reason why the record goes to quarantine. Never throws. */
   decodeEvent(bytes: Buffer | null): DecodedEvent {
     return this.#events.decode(bytes ?? NO_BYTES);
   }
@@ -169,16 +172,16 @@ export class KafkaRecords {
   }
 }
 
-/** Adds an encoded journal record's entries to the parts of another. */
+/** Appends an encoded journal record's entries to the parts of another. */
 export function joinJournal(parts: Buffer[], more: Buffer): void {
   joinEntries(parts, more, PREFIX_BYTES);
 }
 
-/** A reader of what was written with this schema, or why there is none. */
+/** Returns a reader for records written with this schema, or the reason why there is none. */
 function decoderFor<T>(codec: RecordCodec<T>, id: number, text: string): RecordDecoder<T> | string {
   try {
     const name = fullNameOf(JSON.parse(text));
-    // Avro would not mind: records of another name are read as ours wherever the fields happen to fit.
+    // Avro would accept it: it reads records of another name as ours wherever the fields happen to fit.
     if (name !== codec.name) return `${codec.name}: schema ${id} is ${name}, another kind of record`;
     return codec.decoder(text);
   } catch (error) {
@@ -194,7 +197,7 @@ function read<T>(name: string, decoder: RecordDecoder<T>, bytes: Buffer): T {
   }
 }
 
-/** avsc repeats whole schemas in its messages: their beginning says enough. */
+/** Returns the beginning of avsc's message, which may repeat a whole schema. */
 function beginningOf(error: unknown): string {
   return errorLine(error).slice(0, 200);
 }

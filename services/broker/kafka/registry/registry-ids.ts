@@ -13,7 +13,7 @@ export interface ResolveOptions {
   readonly log: Logger;
   /** False: only looks up, for clusters whose applications may not register. */
   readonly mayRegister: boolean;
-  /** How long to wait for a registry that cannot be reached, milliseconds. */
+  /** The longest wait for a registry that cannot be reached, milliseconds. */
   readonly giveUpMs: number;
 }
 
@@ -22,8 +22,8 @@ const PAUSE_MS_MAX = 5_000;
 const VARIABLE = 'HOOKRAIL_SCHEMA_REGISTRY_URL';
 
 /**
- * The registry's ids of our schemas, by subject. Waits for a registry that is still starting; rejects with one line that
- * says what to do when it does not come, when it is none, and when it will not have a schema or lacks it.
+ * Returns the registry's ids of our schemas, by subject. Waits for a registry that is still starting. Rejects, with one
+ * line that names the remedy, when it does not start, is not a registry, refuses a schema or lacks it.
  */
 export async function resolveSchemaIds(
   registry: SchemaRegistry,
@@ -68,7 +68,7 @@ function remedyOf(status: number | undefined, subject: string): string {
 
 type Ask = <T>(question: () => Promise<T>, refusal: (said: string, status?: number) => string) => Promise<T>;
 
-/** Repeats a question until the registry answers it; all questions share one limit of time. */
+/** Retries requests until the registry responds; all of them share one time limit. */
 function patientAsker(registry: SchemaRegistry, { clock, log, giveUpMs }: ResolveOptions): Ask {
   const giveUpAt = clock.now() + giveUpMs;
   let isWaiting = false;

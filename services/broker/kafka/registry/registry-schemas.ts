@@ -2,31 +2,31 @@ import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { SchemaRegistry } from './registry.ts';
 
-/** How long a registry's "there is none" holds: a producer may register late, a registry may be restored. */
+/** The time that a registry's "not found" is remembered: a producer may register late, a registry may be restored. */
 const ABSENCE_MS = 30_000;
 /** Ids remembered as absent: records can name four billion. */
 const ABSENCES_MAX = 1_000;
 const PAUSE_MS_MIN = 100;
 const PAUSE_MS_MAX = 5_000;
-/** A schema that the registry does not tell is named again after so long. */
+/** The interval at which a schema that the registry does not return is logged again. */
 const TELL_AGAIN_MS = 60_000;
 
 /**
- * Schemas by the registry's id. A schema never changes under its id, so what was learnt once needs no registry again:
- * while it is down, records with known ids go on and only those with new ids wait.
+ * Schemas by the registry's id. The schema of an id never changes, so it is requested only once: while the registry is
+ * down, records with known ids go on and only those with new ids wait.
  */
 export class KnownSchemas {
   readonly #registry: SchemaRegistry;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #texts = new Map<number, string>();
-  /** When the registry said that it has none with this id; oldest first. */
+  /** When the registry reported that it has no schema with this id; oldest first. */
   readonly #absentSince = new Map<number, number>();
-  /** Requests on their way: partitions that wait for the same schema ask once. */
+  /** Requests in progress: partitions that wait for the same schema share one. */
   readonly #asking = new Map<number, Promise<boolean>>();
-  /** When the registry first failed to answer; undefined while it answers. */
+  /** When the registry first failed to respond; undefined while it responds. */
   #silentSince: number | undefined;
-  /** Schema ids that records wait for, asked for without an answer: since when, and when that was told last. */
+  /** Schema ids that records wait for without a response: since when, and when that was last logged. */
   readonly #waiting = new Map<number, { readonly since: number; toldAt: number }>();
 
   constructor(registry: SchemaRegistry, clock: Clock, log: Logger) {
@@ -39,24 +39,24 @@ export class KnownSchemas {
     this.#texts.set(id, text);
   }
 
-  /** The schema's text; undefined when it is absent or was not learnt. */
+  /** Returns the schema's text; undefined when it is absent or was not learnt. */
   textOf(id: number): string | undefined {
     return this.#texts.get(id);
   }
 
-  /** Whether the registry need not be asked: the schema is here, or was absent a moment ago. */
+  /** Returns whether the registry need not be asked: the schema is known, or was absent a moment ago. */
   isKnown(id: number): boolean {
     if (this.#texts.has(id)) return true;
     const since = this.#absentSince.get(id);
     return since !== undefined && this.#clock.now() - since < ABSENCE_MS;
   }
 
-  /** Schemas that records wait for because the registry has not answered. */
+  /** The number of schemas that records wait for because the registry has not responded. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** Asks until the registry has answered or the signal fires. Never rejects. */
+  /** Requests the schema until the registry has responded or the signal fires. Never rejects. */
   async learn(id: number, signal: AbortSignal): Promise<void> {
     for (let pauseMs = PAUSE_MS_MIN; !signal.aborted && !this.isKnown(id); pauseMs *= 2) {
       if (await unlessAborted(this.#ask(id), signal)) return;
@@ -105,7 +105,10 @@ export class KnownSchemas {
     );
   }
 
-  /** Also while the registry answers others: the records with this id hold up their partitions. */
+  /**
+   * Logs a missing schema again, even while the registry returns others: the records with this id hold up their
+   * partitions.
+   */
   #tellAgain(id: number, error: unknown): void {
     const now = this.#clock.now();
     const waiting = this.#waiting.get(id) ?? { since: now, toldAt: now };
@@ -127,7 +130,7 @@ export class KnownSchemas {
   }
 }
 
-/** False as soon as the signal fires: a stop does not wait for an answer. */
+/** Resolves false as soon as the signal fires: a stop does not wait for a response. */
 function unlessAborted(answer: Promise<boolean>, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const done = (answered: boolean) => {

@@ -9,7 +9,7 @@ import { Agent, request } from 'undici';
 import type { Clock } from '../../../process/clock.ts';
 
 export interface SchemaRegistryOptions {
-  /** Of a registry's Confluent-compatible API: `http://registry:8080/apis/ccompat/v7`. */
+  /** The address of a registry's Confluent-compatible API: `http://registry:8080/apis/ccompat/v7`. */
   readonly url: string;
   /** HTTP basic authentication. */
   readonly auth: { readonly username: string; readonly password: string } | null;
@@ -19,13 +19,13 @@ export interface SchemaRegistryOptions {
 }
 
 /**
- * `unreachable`: it was not asked, or could not answer; the same request may succeed later. `refused`: it answered, and
- * will answer the same again. The message is one line without secrets.
+ * `unreachable`: it was not asked, or could not respond; the same request may succeed later. `refused`: it responded,
+ * and will give the same response again. The message is one line without secrets.
  */
 export class RegistryError extends Error {
   override readonly name = 'RegistryError';
   readonly kind: 'unreachable' | 'refused';
-  /** Of the answer, if there was one. */
+  /** The response's status, if there was a response. */
   readonly status: number | undefined;
 
   constructor(kind: 'unreachable' | 'refused', message: string, status?: number) {
@@ -35,27 +35,27 @@ export class RegistryError extends Error {
   }
 }
 
-/** One request; a registry that is slower than this is as good as gone. */
+/** The time limit of one request; a slower registry counts as unreachable. */
 const ANSWER_MS_MAX = 5_000;
-/** A schema is some kilobytes; what is longer is no registry's answer. */
+/** A schema has some kilobytes; a longer response is not a registry's. */
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 const MESSAGE_CHARACTERS_MAX = 400;
 const CLIENT_ID = 'hookrail';
 export const CONTENT_TYPE = 'application/vnd.schemaregistry.v1+json';
 
-/** Each version of a schema reads what any other wrote: rolling deployments mix them, and tasks outlive one. */
+/** Each version of a schema reads records of every other: rolling deployments mix them, and tasks outlive one. */
 export const LEVEL = COMPATIBILITY.FULL_TRANSITIVE;
 
 /**
  * A Confluent-compatible schema registry (Apicurio, Confluent, Karapace). Every method rejects with RegistryError, within
- * seconds: whether and how long to try again is the caller's to decide.
+ * seconds: the caller decides whether and how long to retry.
  *
- * Versions are looked up and registered by the ecosystem's client. It has no way to set a level before the first version,
- * and hands a schema out parsed, which loses logical types and fails for what avsc cannot parse: for these, and for asking
- * whether a registry is there at all, there are plain requests.
+ * The ecosystem's client looks up and registers versions. It cannot set a level before the first version, and returns
+ * schemas parsed, which loses logical types and fails for schemas that avsc cannot parse. For these, and to probe
+ * whether a registry is there at all, this class makes plain requests.
  */
 export class SchemaRegistry {
-  /** Without credentials: for messages. */
+  /** The URL without credentials, for messages. */
   readonly url: string;
   readonly #base: string;
   readonly #clock: Clock;
@@ -74,7 +74,7 @@ export class SchemaRegistry {
       host: this.#base,
       clientId: CLIENT_ID,
       agent: this.#clientAgent,
-      // Callers try again by themselves, and know when to stop.
+      // Callers retry by themselves, and know when to stop.
       retry: { retries: 0 },
       ...(auth === null ? {} : { auth }),
     });
@@ -86,7 +86,7 @@ export class SchemaRegistry {
     this.#headers = { accept: CONTENT_TYPE, ...(basic === null ? {} : { authorization: `Basic ${basic}` }) };
   }
 
-  /** Rejects with `refused` when what stands behind the URL is not a schema registry. */
+  /** Rejects with `refused` when the URL is not a schema registry's. */
   async probe(): Promise<void> {
     const { status, json } = await this.#request('GET', '/schemas/types');
     if (status === 200 && Array.isArray(json)) return;
@@ -94,20 +94,22 @@ export class SchemaRegistry {
     throw new RegistryError('refused', `its answer is not a schema registry's (status ${status})`);
   }
 
-  /** The schema's text as it was registered; undefined when the registry says that it has none with this id. */
+  /**
+   * Returns the schema's text as it was registered; undefined when the registry reports that it has none with this id.
+   */
   async schemaOf(id: number): Promise<string | undefined> {
     const { status, json } = await this.#request('GET', `/schemas/ids/${id}`);
     const { schema } = fieldsOf(json);
     if (status === 200 && typeof schema === 'string') return schema;
-    // A 404 of something in between (a proxy, a path that moved) is no answer: events must not be refused for it.
+    // A 404 of something in between (a proxy, a moved path) does not count: events must not be refused because of it.
     if (status === 404 && codeOf(json).startsWith('404')) return undefined;
     throw failure(status, json);
   }
 
-  /** The id of this schema under the subject; undefined when the subject is not there or has no such version. */
+  /** Returns the id of this schema under the subject; undefined when the subject or the version does not exist. */
   async find(subject: string, schemaText: string): Promise<number | undefined> {
     const compact = compactOf(schemaText);
-    // Apicurio compares texts, and an operator registers a file as it stands.
+    // Apicurio compares texts, and an operator registers a file unchanged.
     return (
       (await this.#idOf(subject, compact)) ??
       (compact === schemaText ? undefined : await this.#idOf(subject, schemaText))
@@ -115,8 +117,8 @@ export class SchemaRegistry {
   }
 
   /**
-   * The id of this schema under the subject, registered if it is not there. A level of compatibility that somebody chose
-   * stays; where there is none, FULL_TRANSITIVE is set first. `refused` when the schema is incompatible.
+   * Returns the id of this schema under the subject, after registering it if necessary. An existing level of
+   * compatibility stays; where there is none, FULL_TRANSITIVE is set first. `refused` when the schema is incompatible.
    */
   async register(subject: string, schemaText: string): Promise<number> {
     const found = await this.find(subject, schemaText);
@@ -129,7 +131,7 @@ export class SchemaRegistry {
         return id;
       });
     } catch (error) {
-      // Another process may have registered the same just now, which some registries answer as a conflict.
+      // Another process may have registered the same schema just now, which some registries report as a conflict.
       const registered = isRefused(error) ? await this.find(subject, schemaText) : undefined;
       if (registered !== undefined) return registered;
       throw error;
@@ -152,13 +154,13 @@ export class SchemaRegistry {
     }
   }
 
-  /** The subject's level, set if it has none. */
+  /** Returns the subject's level, set if it has none. */
   async #levelFor(subject: string): Promise<COMPATIBILITY> {
     const path = `/config/${encodeURIComponent(subject)}`;
     const { status, json } = await this.#request('GET', path);
     if (status !== 200 && status !== 404) throw failure(status, json);
     const level = fieldsOf(json).compatibilityLevel;
-    // "NONE" is what Apicurio answers for a subject without a rule.
+    // Apicurio returns "NONE" for a subject without a rule.
     if (status === 200 && typeof level === 'string' && level !== COMPATIBILITY.NONE) {
       return level as COMPATIBILITY;
     }
@@ -169,7 +171,7 @@ export class SchemaRegistry {
     return LEVEL;
   }
 
-  /** A request of the client, which never ends when the connection breaks in the middle of an answer. */
+  /** Makes a request of the client with a time limit: it never ends when the connection breaks during a response. */
   async #call(ask: () => Promise<number>): Promise<number> {
     return this.#withinTime(async () => {
       const id = await ask().catch((error: unknown) => {
@@ -216,14 +218,14 @@ export class SchemaRegistry {
 
 interface Answer {
   readonly status: number;
-  /** Undefined when the answer is not JSON. */
+  /** Undefined when the response is not JSON. */
   readonly json: unknown;
 }
 
-/** The client's 404 to a look-up, whose status it drops. */
+/** The client's 404 for a look-up, whose status it drops. */
 class NoVersion extends Error {}
 
-/** What the client throws. Its status 400 is also what it makes of a refused connection, so it says nothing. */
+/** Converts the client's errors. It also reports status 400 for a refused connection, so that status tells nothing. */
 function ofClient(error: unknown): Error {
   const { name, message, status } = error as { name?: string; message?: string; status?: number };
   if (name === 'ConfluentSchemaRegistryError') return new NoVersion();
@@ -262,12 +264,12 @@ function fieldsOf(json: unknown): Readonly<Record<string, unknown>> {
   return typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : {};
 }
 
-/** The registry's own code: 40403 = no such schema. */
+/** Returns the registry's own code: 40403 = no such schema. */
 function codeOf(json: unknown): string {
   return String(fieldsOf(json).error_code ?? '');
 }
 
-/** Two addresses refused are an AggregateError without a message of its own. */
+/** Returns an error's message: two refused addresses are an AggregateError without one of its own. */
 function faultOf(error: unknown): string {
   const { message, code } = error as { readonly message?: string; readonly code?: string };
   return message || code || String(error);

@@ -14,8 +14,8 @@ export interface SchemaCommands {
 }
 
 /**
- * Commands that register every schema of this version: complete in itself, under its record's name. Each registers the
- * same text as the service, so a schema that is there already keeps its id.
+ * Returns the commands that register every schema of this version, complete in itself, under its record's name. Each
+ * registers the same text as the service, so an existing schema keeps its id.
  */
 export function schemaCommands({ registry }: Pick<KafkaConfig, 'registry'>): SchemaCommands[] {
   const options = [
@@ -34,7 +34,7 @@ export function schemaCommands({ registry }: Pick<KafkaConfig, 'registry'>): Sch
   return ownSchemas().map(({ subject, text }) => {
     const schema = compactOf(text);
     const name = encodeURIComponent(subject);
-    // In this order: some registries know no subject before its first version.
+    // In this order: some registries do not know a subject before its first version.
     const commands = [
       line('POST', `/subjects/${name}/versions`, { schema }),
       line('PUT', `/config/${name}`, { compatibility: LEVEL }),
@@ -43,7 +43,7 @@ export function schemaCommands({ registry }: Pick<KafkaConfig, 'registry'>): Sch
   });
 }
 
-/** One word to a POSIX shell. */
+/** Quotes one word for a POSIX shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

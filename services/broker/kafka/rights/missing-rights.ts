@@ -6,44 +6,44 @@ export interface Right {
   readonly operation: 'READ' | 'WRITE' | 'DESCRIBE';
   readonly resource: 'topic' | 'group';
   readonly name: string;
-  /** The name is the beginning of many. */
+  /** The name is a prefix. */
   readonly isPrefix?: boolean;
 }
 
-/** Who reads: a member of a group, or a reader with a new group each time, whose names begin with `groupId`. */
+/** A reader: a member of a group, or one with a new group each time, whose names begin with `groupId`. */
 export interface Reader {
   readonly topic: string;
   readonly groupId: string;
   readonly isPrefix?: boolean;
 }
 
-/** The rights that readers lack, each told in the log once when it is refused and once when it is granted again. */
+/** The rights that readers lack; each is logged once when it is refused and once when it is granted again. */
 export class MissingRights {
   readonly #log: Logger;
   readonly #grant: (right: Right) => string;
-  /** By topic that cannot be read for it. */
+  /** The missing right by the topic that cannot be read without it. */
   readonly #missing = new Map<string, Right>();
 
-  /** `grant`: the command that grants our user a right. */
+  /** `grant`: returns the command that grants our user a right. */
   constructor(log: Logger, grant: (right: Right) => string) {
     this.#log = log;
     this.#grant = grant;
   }
 
-  /** Whether the reader failed because of a missing right. */
+  /** Returns whether the reader failed because of a missing right. */
   isRefused(reader: Reader, error: unknown): boolean {
     const { topic } = reader;
     const { name, type } = rootOf(error);
     const known = this.#missing.get(topic);
     const right = rightOf(reader, type);
-    // kafkajs forgets why no broker tells the coordinator: without the right to the group none does.
+    // kafkajs loses the reason why no broker names the coordinator: without the right to the group none does.
     if (!right) return name === 'KafkaJSGroupCoordinatorNotFound' && known?.resource === 'group';
     if (known?.resource !== right.resource) this.#log.error({ topic }, this.#lineOf(topic, right));
     this.#missing.set(topic, right);
     return true;
   }
 
-  /** The topic is read, or nobody reads it here any more. */
+  /** The topic is being read, or is no longer read here. */
   granted(topic: string): void {
     if (this.#missing.delete(topic)) this.#log.info({ topic }, 'the topic can be read again');
   }
@@ -64,7 +64,7 @@ export class MissingRights {
   }
 }
 
-/** READ includes DESCRIBE, so that granting it helps whichever of the two was missing. */
+/** Returns the missing right. READ includes DESCRIBE, so granting it helps whichever of the two was missing. */
 function rightOf({ topic, groupId, isPrefix = false }: Reader, type: string | undefined): Right | undefined {
   if (type === 'TOPIC_AUTHORIZATION_FAILED') return { operation: 'READ', resource: 'topic', name: topic };
   if (type !== 'GROUP_AUTHORIZATION_FAILED') return undefined;

@@ -2,7 +2,7 @@ import type { Logger } from '../../../telemetry/logger.ts';
 import { errorLine } from '../client/error-line.ts';
 import type { MissingRights, Reader } from './missing-rights.ts';
 
-/** A right that was granted is noticed within this and the time to join. */
+/** The longest pause: a granted right is noticed within this and the time to join. */
 const PAUSE_MS_MAX = 10_000;
 
 export interface RestartsOptions extends Reader {
@@ -15,14 +15,14 @@ export interface RestartsOptions extends Reader {
 export class Restarts {
   readonly #options: RestartsOptions;
   #refusals = 0;
-  /** Since the last crash. */
+  /** Whether a request was answered since the last crash. */
   #hasAsked = false;
 
   constructor(options: RestartsOptions) {
     this.#options = options;
   }
 
-  /** Tells of a crash; a missing right is told once and not at each try. Returns the pause, milliseconds. */
+  /** Logs a crash; a missing right is logged once, not at each try. Returns the pause, milliseconds. */
   crashed(error: unknown, message: string): number {
     const { log, pauseMs, rights, topic } = this.#options;
     this.#hasAsked = false;
@@ -36,12 +36,12 @@ export class Restarts {
     return Math.min(pauseMs * 2 ** (this.#refusals - 1), PAUSE_MS_MAX);
   }
 
-  /** A request was answered, well or not. */
+  /** A request was answered, successfully or not. */
   asked(apiName: string): void {
     this.#hasAsked ||= apiName === 'Fetch';
   }
 
-  /** A round of fetching is over without an error; while every partition is paused it has asked for nothing. */
+  /** A round of fetching ended without an error; while every partition is paused it has requested nothing. */
   fetched(): void {
     if (this.#hasAsked) this.answered();
   }

@@ -6,11 +6,11 @@ const OFFSET = ID_WORDS;
 const CONTENT = ID_WORDS + 1;
 const PLAIN_WORDS = ID_WORDS + 1;
 const CONTENT_WORDS = ID_WORDS + 3;
-/** Small enough that forgetting a block is no great loss, large enough that few blocks need to be searched. */
+/** Small enough that forgetting a block loses little, large enough that few blocks have to be searched. */
 export const BLOCK_IDS_MAX = 131_072;
 const OFFSET_MAX = 0xffff_ffff;
 
-/** Four bytes each of a SHA-1 digest. An accident of 96 bits among millions of ids is not to be expected. */
+/** Four bytes each of a SHA-1 digest. A collision of 96 bits among millions of ids is not to be expected. */
 export type Digest = readonly [number, number, number];
 
 export function digestOf(text: string): Digest {
@@ -30,13 +30,13 @@ export interface BlockOptions {
   readonly firstOffset: number;
   /** Log time of the first entry, milliseconds. */
   readonly startedAt: number;
-  /** Of the budget. */
+  /** Its number in the budget. */
   readonly number: number;
 }
 
 /**
- * Ids that came one after the other, in a hash table with open addressing on typed arrays: 24 bytes an id, 32 with its
- * content. Ids are only added; a block is forgotten as a whole.
+ * Consecutive ids in a hash table with open addressing on typed arrays: 24 bytes an id, 32 with its content. Ids are
+ * only added; a block is forgotten as a whole.
  */
 export class IdBlock {
   readonly room: number;
@@ -66,7 +66,7 @@ export class IdBlock {
     return this.count < this.room && offset - this.firstOffset <= OFFSET_MAX;
   }
 
-  /** The entry of an id; undefined when the block does not have it. */
+  /** Returns the entry of an id; undefined when the block does not have it. */
   find([first, second, third]: Digest): number | undefined {
     const mask = this.#slots.length - 1;
     for (let slot = first & mask; ; slot = (slot + 1) & mask) {

@@ -1,29 +1,29 @@
-/** A memory that holds ids in blocks, oldest first, and can give up its oldest one. */
+/** A memory that holds ids in blocks, oldest first, and can give up its oldest block. */
 export interface IdsHolder {
-  /** Number of the oldest block, in the order in which blocks were made; undefined = there is none. */
+  /** The number of the oldest block, in the order of creation; undefined = there is none. */
   readonly oldest: number | undefined;
   dropOldest(): void;
 }
 
 /**
- * Bounds how many ids all partitions of a process remember together. When there is no room for more, the ids that were
- * learnt first are forgotten first, whichever partition they belong to.
+ * Limits how many ids all partitions of a process remember together. When there is no room for more, the oldest ids are
+ * forgotten first, whichever partition they belong to.
  */
 export class IdsBudget {
   readonly max: number;
-  /** Room in all blocks, filled or not, so that `max` also bounds the memory. */
+  /** Room in all blocks, filled or not, so that `max` also limits the memory. */
   #room = 0;
   #blocks = 0;
   readonly #holders = new Set<IdsHolder>();
   readonly #onFull: () => void;
 
-  /** `onFull` is called whenever ids are forgotten for want of room. */
+  /** `onFull` is called whenever ids are forgotten for lack of room. */
   constructor(max: number, onFull: () => void = () => {}) {
     this.max = max;
     this.#onFull = onFull;
   }
 
-  /** Ids for which there is a place now. */
+  /** The number of ids that there is room for now. */
   get room(): number {
     return this.#room;
   }
@@ -36,7 +36,7 @@ export class IdsBudget {
     this.#holders.delete(holder);
   }
 
-  /** Takes room for a block of ids. Returns the block's number. */
+  /** Reserves room for a block of ids. Returns the block's number. */
   take(room: number): number {
     while (this.#room + room > this.max && this.#dropOldest()) this.#onFull();
     this.#room += room;
@@ -44,7 +44,7 @@ export class IdsBudget {
     return this.#blocks;
   }
 
-  /** Gives a block's room back. */
+  /** Releases a block's room. */
   give(room: number): void {
     this.#room -= room;
   }

@@ -2,33 +2,34 @@ import { BLOCK_IDS_MAX, digestOf, IdBlock } from './id-block.ts';
 import type { IdsBudget, IdsHolder } from './ids-budget.ts';
 
 /**
- * A pause in the log counts as no more than this, milliseconds: an outage appends nothing, and its copies come after. It
- * also bounds what one record with a wild timestamp can do.
+ * The most that a pause in the log counts, milliseconds: during an outage nothing is appended, and its copies come
+ * after it. It also limits the effect of one record with a wrong timestamp.
  */
 const GAP_MS_MAX = 60_000;
 const BLOCK_IDS_MIN = 64;
-/** A window of time is made of so many blocks at least; ids are kept for up to one block longer than the window. */
+/** The fewest blocks of a window; ids are kept for up to one block longer than the window. */
 const BLOCKS_PER_WINDOW = 4;
-/** The budget forgets whole blocks: none has a larger part of it. */
+/** The budget forgets whole blocks, so no block takes a larger part of it. */
 const BLOCKS_PER_BUDGET = 8;
 
 export interface RecentIdsOptions {
-  /** Ids are remembered at least so long in the log's own time, unless the budget is spent. */
+  /** Ids are remembered for at least this long in the log's own time, unless the budget is used up. */
   readonly windowMs: number;
   readonly budget: IdsBudget;
-  /** The offset that reading starts at. */
+  /** The offset at which reading starts. */
   readonly from: number;
-  /** Whether ids come with a content that is to be compared. */
+  /** Whether ids come with a content to compare. */
   readonly hasContent: boolean;
 }
 
-/** `itself`: the same record once more. `same` and `other` tell a repeat's content from that of the first record. */
+/** `itself`: the same record again. `same` and `other` compare a repeat's content with that of the first record. */
 export type Known = 'new' | 'itself' | 'same' | 'other';
 
 /**
- * The ids in one partition's most recent records, each with the offset at which it came first. Measured in the time of
- * the log's records, which stands still while nothing is appended: what an outage interrupted is repeated after it,
- * however long it was. Therefore nothing is forgotten on an idle topic either; the budget bounds what that costs.
+ * The ids in one partition's most recent records, each with the offset of its first record. The window is measured in
+ * the time of the log's records, which stands still while nothing is appended: work interrupted by an outage is
+ * repeated after it, however long it was. Therefore nothing is forgotten on an idle topic either; the budget limits the
+ * cost.
  */
 export class RecentIds implements IdsHolder {
   readonly #options: RecentIdsOptions;
@@ -36,7 +37,7 @@ export class RecentIds implements IdsHolder {
   #logTime = 0;
   #newest: number | null = null;
   #start: number;
-  /** Of the record that was looked up last. */
+  /** The offset of the record that was looked up last. */
   #offset: number;
 
   constructor(options: RecentIdsOptions) {
@@ -47,8 +48,8 @@ export class RecentIds implements IdsHolder {
   }
 
   /**
-   * Looks an id up and remembers it when it is new. Records must come in the order of their offsets. `appendedAt`: time of
-   * the record, milliseconds since the epoch; earlier than before counts as no time.
+   * Looks up an id and remembers it when it is new. Records must come in the order of their offsets. `appendedAt`: time
+   * of the record, milliseconds since the epoch; earlier than before counts as no time.
    */
   add(id: string, offset: number, appendedAt: number, content: string | null = null): Known {
     this.#offset = offset;
@@ -66,7 +67,7 @@ export class RecentIds implements IdsHolder {
     return 'new';
   }
 
-  /** The offset that reading must start at to know as much again. */
+  /** The offset at which reading must start to remember as much again. */
   get start(): number {
     return this.#start;
   }
@@ -82,7 +83,7 @@ export class RecentIds implements IdsHolder {
     this.#start = this.#blocks[0]?.firstOffset ?? this.#offset;
   }
 
-  /** Forgets everything and takes no more part in the budget. */
+  /** Forgets everything and releases its part of the budget. */
   close(): void {
     while (this.#blocks.length > 0) this.dropOldest();
     this.#options.budget.remove(this);
@@ -111,7 +112,7 @@ export class RecentIds implements IdsHolder {
   }
 }
 
-/** Places for as many ids as are expected: a power of two, within bounds. */
+/** Returns the room for the expected number of ids: a power of two, within limits. */
 function roomFor(expected: number, budget: number): number {
   const largest = Math.min(BLOCK_IDS_MAX, 2 ** Math.floor(Math.log2(budget / BLOCKS_PER_BUDGET)));
   const wanted = 2 ** Math.ceil(Math.log2(Math.max(1, expected)));

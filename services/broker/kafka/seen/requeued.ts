@@ -2,12 +2,12 @@ import type { IHeaders } from 'kafkajs';
 
 const REQUEUED = 'hookrail-requeued';
 
-/** The header of an event that is put back from quarantine: it names the quarantined record, by its key. */
+/** Returns the header of an event that is put back from quarantine: the key of the quarantined record. */
 export function requeuedHeader(quarantineKey: Buffer | null): Record<string, string> {
   return quarantineKey === null ? {} : { [REQUEUED]: quarantineKey.toString('latin1') };
 }
 
-/** The quarantined record that an event was put back from; undefined when a producer wrote the event. */
+/** Returns the quarantined record that an event was put back from; undefined when a producer wrote the event. */
 export function requeuedAs(headers: IHeaders): string | undefined {
   const value = headers[REQUEUED];
   return (Array.isArray(value) ? value.at(-1) : value)?.toString('latin1');

@@ -12,9 +12,9 @@ export interface SeenEventsOptions {
 export type Verdict = 'first' | 'repeat' | 'conflict';
 
 /**
- * Tells the first record of an event id from later ones, by partition. The record with the lowest offset in the window
- * is the first, whoever reads it and whatever became of it, so that a redelivery of that record is routed again and a
- * second record never is. Records must come in the order of their offsets.
+ * Distinguishes the first record of an event id from later ones, by partition. The record with the lowest offset in the
+ * window is the first, whoever reads it and whatever happened to it, so that a redelivery of that record is routed
+ * again and a second record never is. Records must come in the order of their offsets.
  */
 export class SeenEvents {
   readonly #options: SeenEventsOptions;
@@ -24,7 +24,7 @@ export class SeenEvents {
     this.#options = options;
   }
 
-  /** A partition is ours; reading begins at most so many records before its position as ids can be remembered. */
+  /** A partition is ours; reading begins at most as many records before its position as ids can be remembered. */
   assigned(partition: Partition): void {
     const { windowMs, budget } = this.#options;
     const from = Math.max(partition.next ?? 0, partition.prefix - budget.max);
@@ -34,7 +34,7 @@ export class SeenEvents {
     partition.windowStart = () => window.start;
   }
 
-  /** Forgets partitions that are not ours any more. */
+  /** Forgets partitions that are no longer ours. */
   prune(): void {
     for (const [partition, window] of this.#windows) {
       if (partition.isAlive) continue;
@@ -44,7 +44,7 @@ export class SeenEvents {
   }
 
   /**
-   * Looks an event up and remembers it. Contents are equal when the decoded events are, whatever version of the schema
+   * Looks up an event and remembers it. Contents are equal when the decoded events are, whatever version of the schema
    * they were written with. `requeuedAs`: name of the quarantined record that an operator put back; such an event is
    * routed once more, unless the same quarantined record was put back twice.
    */

@@ -13,17 +13,17 @@ export class SeenTasks {
     this.#ids = new RecentIds({ windowMs, budget, from, hasContent: false });
   }
 
-  /** True when another record before this one had the same key. Records must come in the order of their offsets. */
+  /** Returns whether an earlier record had the same key. Records must come in the order of their offsets. */
   isCopy(key: string, offset: number, appendedAt: number): boolean {
     return this.#ids.add(key, offset, appendedAt) === 'same';
   }
 
-  /** The offset that reading must start at to know as much again. */
+  /** The offset at which reading must start to remember as much again. */
   get start(): number {
     return this.#ids.start;
   }
 
-  /** Forgets everything: the partition is not ours any more. */
+  /** Forgets everything: the partition is no longer ours. */
   close(): void {
     this.#ids.close();
   }

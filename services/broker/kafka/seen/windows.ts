@@ -3,15 +3,15 @@ import type { Logger } from '../../../telemetry/logger.ts';
 import { IdsBudget } from './ids-budget.ts';
 import type { SeenEventsOptions } from './seen-events.ts';
 
-/** Tasks that a process remembers: 24 bytes each and at most as much again for places that are not filled. */
+/** Tasks that a process remembers: 24 bytes each and at most as much again for unused room. */
 const TASKS_MAX = 4_000_000;
 const WARN_MS = 600_000;
 
-/** How long and how many event ids a router remembers. */
+/** The limits of a router's memory of event ids. */
 export interface RepeatWindow {
   /** Milliseconds of the events topic's own time. */
   readonly windowMs: number;
-  /** Ids, of all partitions together. */
+  /** Ids of all partitions together. */
   readonly idsMax: number;
 }
 
@@ -20,7 +20,7 @@ export interface Windows {
   readonly tasks: IdsBudget;
 }
 
-/** The event ids and tasks that one process remembers. Warns when there are more than it may remember. */
+/** Returns the memory of event ids and tasks of one process. Warns when it reaches its limits. */
 export function windowsOf(
   { windowMs, idsMax }: RepeatWindow,
   { clock, log }: { readonly clock: Clock; readonly log: Logger },

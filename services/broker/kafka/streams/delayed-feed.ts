@@ -8,7 +8,7 @@ import type { BrokerTime } from '../time/broker-time.ts';
 import { type DueWindow, dueTime } from '../time/due-time.ts';
 import { AGAIN_MS, type RecordReader, TopicItem } from './stream-feed.ts';
 
-/** Its `due` is of the brokers' time. */
+/** `due` is in the brokers' time. */
 interface Entry extends DueKey {
   readonly record: ReadRecord;
   readonly tier: RecordReader;
@@ -19,18 +19,18 @@ interface Options {
   readonly records: KafkaRecords;
   readonly clock: Clock;
   readonly time: Pick<BrokerTime, 'isKnown' | 'now' | 'toClock'>;
-  /** Undefined = the record was dealt with otherwise. */
+  /** Returns undefined for a record that was handled otherwise. */
   readonly decode: (record: ReadRecord, tier: RecordReader) => DeliveryTask | undefined;
   readonly closing: AbortSignal;
 }
 
 /**
- * The delayed tasks of one class over all tiers: handed over when they are due by the brokers' time, never before, soonest
- * first. Their `dueAt` is of this process's clock then.
+ * The delayed tasks of one class over all tiers: handed over when they are due by the brokers' time, never before,
+ * soonest first. Their `dueAt` is then in this process's time.
  */
 export class DelayedFeed implements Feed<TopicItem<DeliveryTask>> {
   readonly #options: Options;
-  /** Of each tier by itself: one whose consumer is out of its group must not hold up the others. */
+  /** A heap per tier: a tier whose consumer is out of its group must not hold up the others. */
   readonly #tiers = new Map<RecordReader, DueHeap<Entry>>();
   #count = 0;
   #timer: { readonly at: number; readonly cancel: () => void } | null = null;
@@ -69,7 +69,7 @@ export class DelayedFeed implements Feed<TopicItem<DeliveryTask>> {
         this.add(record, due, window, tier);
         continue;
       }
-      // No later than what the clock shows: the conversion rounds.
+      // No later than the clock shows: the conversion rounds.
       const dueAt = Math.min(time.toClock(Math.min(task.dueAt, due)), clock.now());
       return new TopicItem({ ...task, dueAt }, record, tier);
     }
@@ -77,7 +77,9 @@ export class DelayedFeed implements Feed<TopicItem<DeliveryTask>> {
     return undefined;
   }
 
-  /** The tier whose first task has been due for longest, of those that may be begun or are not ours any more. */
+  /**
+   * Returns the tier whose first task has been due for longest, among tasks that may be started or are no longer ours.
+   */
   #soonest(now: number): DueHeap<Entry> | undefined {
     let soonest: DueHeap<Entry> | undefined;
     for (const [tier, heap] of this.#tiers) {
@@ -88,7 +90,7 @@ export class DelayedFeed implements Feed<TopicItem<DeliveryTask>> {
     return soonest;
   }
 
-  /** When the soonest that waits is due, by the brokers' time. */
+  /** When the soonest waiting task is due, by the brokers' time. */
   get nextDue(): number | undefined {
     let soonest: number | undefined;
     for (const { top } of this.#tiers.values()) {
@@ -102,7 +104,7 @@ export class DelayedFeed implements Feed<TopicItem<DeliveryTask>> {
     this.#timer = null;
   }
 
-  /** What is due and could not be begun is looked at again soon. */
+  /** Sets the timer. Due tasks that could not be started are checked again soon. */
   #armAfter(now: number): void {
     const { clock, time } = this.#options;
     for (const { top } of this.#tiers.values()) {

@@ -24,7 +24,7 @@ interface Deps {
   readonly closing: AbortSignal;
 }
 
-/** The platform's events as a feed. What cannot be decoded is an input too: the router quarantines it. */
+/** The platform's events as a feed. A record that cannot be decoded is input too: the router quarantines it. */
 export class EventStream {
   readonly feed: StreamFeed<ReceivedEvent>;
   readonly #deps: Deps;
@@ -70,7 +70,7 @@ export class EventStream {
     this.#seen.prune();
   }
 
-  /** Undefined for a record that is only read to know its event id again. */
+  /** Returns undefined for a record that is only read to remember its event id. */
   #received(record: ReadRecord): ReceivedEvent | undefined {
     const { value, timestamp, headers } = record;
     const bytes = value ?? Buffer.alloc(0);
@@ -88,7 +88,7 @@ export class EventStream {
       acceptedAt,
       decoded: verdict === 'conflict' && decoded.ok ? conflicting(decoded.event) : decoded,
       ...(verdict === 'repeat' ? { isRepeat: true } : {}),
-      // Asked for by the few that go to quarantine.
+      // Computed on demand: only the few quarantined events need it.
       get origin() {
         return originOf(record);
       },

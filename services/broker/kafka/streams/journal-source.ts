@@ -12,7 +12,7 @@ import { AGAIN_MS } from './stream-feed.ts';
 const PAUSE_MS = 100;
 const PAUSE_MS_MAX = 30_000;
 
-/** How the journal's topic is read: a batch of the store's, and the next. */
+/** Limits of reading the journal's topic: a batch of the store's, and the next. */
 export const JOURNAL_HELD = { maxWaitMs: 100, heldMax: 4000, heldBytesMax: 2 * 1024 * 1024 } as const;
 
 export interface JournalDeps {
@@ -94,7 +94,7 @@ class JournalConsumer implements Consumer {
         if (position === undefined && (isCommitted || topicId === null)) {
           position = await positionOf(this.#nameOf(id, null));
         }
-        // The record may have entries that the store does not have; what it has, it drops.
+        // The record may have entries that the store lacks; it ignores those that it has.
         return position === undefined ? undefined : Math.floor(position / JOURNAL_RECORD_MAX);
       },
       changed: () => this.#forgetDead(),
@@ -139,7 +139,7 @@ class JournalConsumer implements Consumer {
       this.#lanes.set(record.partition, lane);
     }
     lane.waiting.push(record);
-    // After the fetch was handed in whole: larger batches.
+    // After the whole fetch was handed over: larger batches.
     queueMicrotask(() => lane && this.#wake(lane));
   }
 
@@ -147,7 +147,10 @@ class JournalConsumer implements Consumer {
     for (const lane of this.#lanes.values()) this.#wake(lane);
   }
 
-  /** Starts a lane's work. Without the pause while membership is unsure, it would call itself for ever and block the process. */
+  /**
+   * Starts a lane's work. Without the pause while membership is unsure, it would call itself for ever and block the
+   * process.
+   */
   #wake(lane: Lane): void {
     const { working, waiting, partition } = lane;
     if (working || this.#paused || this.#stop || waiting.length === 0 || !partition.isAlive) return;
@@ -188,7 +191,7 @@ class JournalConsumer implements Consumer {
     }
   }
 
-  /** As many entries as may go together, up to a record that cannot be read. */
+  /** Returns as many entries as may go together, up to a record that cannot be read. */
   async #nextBatch(lane: Lane): Promise<Lane['held']> {
     const entries: JournalEntry[] = [];
     const positions: number[] = [];
@@ -224,7 +227,10 @@ class JournalConsumer implements Consumer {
     return entries && { record, entries, taken: 0 };
   }
 
-  /** The entries; null = the batch ends before them. What can never be read is put on the shelf, once it comes first. */
+  /**
+   * Returns the entries; null = the batch ends before them. A record that can never be read is shelved, once it comes
+   * first.
+   */
   async #read(record: ReadRecord, hasEarlier: boolean): Promise<readonly JournalEntry[] | null> {
     const { records, closing, shelve, log, topic } = this.#deps;
     const value = record.value ?? Buffer.alloc(0);
@@ -275,7 +281,7 @@ class JournalConsumer implements Consumer {
     return inTime ? 'drained' : 'abandoned';
   }
 
-  /** A topic that is created again has other partitions, which begin at 0 again. */
+  /** Returns a partition's name. A topic that is created again has other partitions, which begin at 0 again. */
   #nameOf(id: number, topicId: string | null): string {
     const name = `kafka:${this.#deps.clusterId}:${this.#deps.topic}:${id}`;
     return topicId === null ? name : `${name}:${topicId}`;

@@ -6,7 +6,7 @@ import type { OutgoingRecord, RecordSender } from '../producer/record-sender.ts'
 import type { KafkaRecords } from '../registry/records.ts';
 import type { Outgoing } from './settle.ts';
 
-/** A publisher is told after so long that the outcome is unknown. */
+/** After this time a publish rejects with "outcome unknown". */
 const PUBLISH_MS_MAX = 30_000;
 const EVENTS_PER_CALL_MAX = 500;
 
@@ -18,7 +18,7 @@ export interface PublisherDeps {
   readonly eventsTopic: string;
 }
 
-/** Puts on the streams what does not come from a station's handler. */
+/** Publishes records that do not come from a station's handler. */
 export class Publisher {
   readonly #deps: PublisherDeps;
 
@@ -26,7 +26,7 @@ export class Publisher {
     this.#deps = deps;
   }
 
-  /** Says `accepted` also of an event that came before: only the router knows, and drops it. */
+  /** Returns `accepted` also for a repeated event: only the router recognises it, and drops it. */
   async publishEvents(events: readonly DomainEvent[], traceparent?: string): Promise<PublishedEvent[]> {
     if (events.length > EVENTS_PER_CALL_MAX) {
       throw new RangeError(`${events.length} events in one call: at most ${EVENTS_PER_CALL_MAX} are taken`);

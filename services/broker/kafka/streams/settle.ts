@@ -14,7 +14,7 @@ import type { BrokerTime } from '../time/broker-time.ts';
 import { RECORD_BYTES_MAX, type TopicNames } from '../topics/topics.ts';
 import { taskHeaders } from './task-wire.ts';
 
-/** How the journal's records are joined on their way. */
+/** Joins the journal's records when they are sent. */
 const JOURNAL: Joining = { max: JOURNAL_RECORD_MAX, join: joinJournal };
 
 export interface OutgoingDeps {
@@ -27,7 +27,7 @@ export interface OutgoingDeps {
   readonly time: Pick<BrokerTime, 'fromClock' | 'toClock'>;
 }
 
-/** Turns what stations decide into records. Everything is encoded before anything is sent. */
+/** Converts the stations' decisions into records. Everything is encoded before anything is sent. */
 export class Outgoing {
   readonly #deps: OutgoingDeps;
   #routed = 0;
@@ -37,8 +37,8 @@ export class Outgoing {
   }
 
   /**
-   * Of a routed event: its tasks and its journal entry. A repeat has none; a quarantined event goes on the shelf. Throws
-   * RecordRefused when one of them does not fit its topic: nothing of the event may be written then.
+   * Returns the records of a routed event: its tasks and its journal entry; none for a repeat. Throws RecordRefused
+   * when one of them does not fit its topic: then nothing of the event may be written.
    */
   ofRouted(
     result: Exclude<RouterResult, { kind: 'quarantined' }>,
@@ -59,7 +59,7 @@ export class Outgoing {
     return records;
   }
 
-  /** Of a task's end; null when it was given back. */
+  /** Returns the records of a task's settlement; null when it was given back. */
   ofSettlement(settlement: Settlement, task: DeliveryTask, now: number): OutgoingRecord[] | null {
     switch (settlement.kind) {
       case 'settled': {
@@ -69,7 +69,7 @@ export class Outgoing {
         if (settlement.dead) {
           const value = this.#deps.records.encode('deadLetter', settlement.dead);
           const { endpointId, deliveryId, traceparent } = task;
-          // A crash may write it once more: the key tells on the shelf.
+          // A crash may write it again: on the shelf, the key identifies copies.
           const place = { topic: this.#deps.topics.dead, orderedBy: endpointId, key: deliveryId };
           records.push(this.#record(place, value, traceparent));
         }
@@ -89,12 +89,12 @@ export class Outgoing {
     }
   }
 
-  /** A task that was read from a record, where it belongs. */
+  /** Returns a record for a task that was read from a record, on the topic where it belongs. */
   again(task: DeliveryTask, now: number): OutgoingRecord {
     return this.task({ ...task, dueAt: this.#deps.time.toClock(task.dueAt) }, now);
   }
 
-  /** A task where it belongs: to its class's stream, or, when it is due later, to a tier. */
+  /** Returns a record for a task: on its class's stream or, when it is due later, on a tier. */
   task(task: DeliveryTask, now: number): OutgoingRecord {
     const { topics } = this.#deps;
     if (task.dueAt <= now) {
@@ -102,15 +102,15 @@ export class Outgoing {
       return this.#taskOn(own[taskClass(task)], task);
     }
     if (task.attempt > 1) return this.#taskOn(this.#tier(tierOfAttempt(task.attempt)), task);
-    // The longest tier that is over by then; the shortest raises the due time a little.
+    // The longest tier that ends by then; the shortest raises the due time a little.
     const wait = task.dueAt - now;
     const tier = TIERS.findLast((one) => this.#delayMs(one) <= wait) ?? TIERS[0];
     return this.#taskOn(this.#tier(tier), task);
   }
 
   /**
-   * In the order of its endpoint. A routed event has none: many in a row go to one partition, so that they can be joined.
-   * Entries of a trace travel alone, in its context.
+   * Returns a record for a journal entry, ordered by its endpoint. A routed event has none: many in a row go to one
+   * partition, so that they can be joined. Traced entries are not joined, and carry their trace context.
    */
   journal(entry: JournalEntry, traceparent: string | undefined): OutgoingRecord {
     const { records, topics } = this.#deps;
@@ -126,7 +126,7 @@ export class Outgoing {
     return `routed ${Math.floor(this.#routed / JOURNAL.max)}`;
   }
 
-  /** Milliseconds that a tier's records wait. */
+  /** Returns the milliseconds that a tier's records wait. */
   #delayMs(tier: Tier): number {
     return (tier * 1000) / this.#deps.retryScale;
   }

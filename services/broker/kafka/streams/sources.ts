@@ -21,7 +21,7 @@ import type { TaskStreams } from './task-streams.ts';
 
 const SHELVE_AGAIN_MS = 30_000;
 
-/** Why what comes of an input cannot be written. */
+/** Why an input's results cannot be written. */
 type Refusal = Pick<Quarantined, 'reason' | 'detail'>;
 
 export interface SourcesDeps {
@@ -34,7 +34,7 @@ export interface SourcesDeps {
   readonly log: Logger;
 }
 
-/** Events and tasks as stations consume them: what a handler returns is sent, awaited, and then its input acknowledged. */
+/** Events and tasks for the stations: a handler's results are sent and awaited, then the input is acknowledged. */
 export class Sources {
   readonly events: Source<ReceivedEvent, RouterResult>;
   readonly tasks: Readonly<Record<TaskClass, Source<DeliveryTask, Settlement>>>;
@@ -48,12 +48,12 @@ export class Sources {
     this.tasks = { live: source('live'), test: source('test'), replay: source('replay') };
   }
 
-  /** Of inputs whose handler keeps throwing; `since` is Infinity when there are none. */
+  /** Inputs whose handler keeps throwing; `since` is Infinity when there are none. */
   get stuck(): readonly { readonly count: number; readonly since: number }[] {
     return this.#works.map((work) => work.stuck);
   }
 
-  /** Ends what runs, makes it durable and leaves the groups. */
+  /** Ends running handlers, makes their results durable and leaves the groups. */
   async stop(deadlineMs: number): Promise<void> {
     const { eventStream, taskStreams } = this.#deps;
     await Promise.all(this.#works.map((work) => work.stop(deadlineMs)));
@@ -61,7 +61,7 @@ export class Sources {
     await Promise.all([eventStream.stop(deadlineMs), ...leaving]);
   }
 
-  /** Nothing that runs is kept from here on; what waits out a pause does not keep the process. */
+  /** Drops the results of running handlers; work that waits out a pause does not keep the process alive. */
   async abandon(): Promise<void> {
     for (const work of this.#works) void work.stop(0);
     await Promise.all([this.#deps.eventStream.abandon(), this.#deps.taskStreams.abandon()]);
@@ -121,8 +121,8 @@ export class Sources {
   }
 
   /**
-   * Acknowledges the input once what came of it is durable. Where brokers refuse that for good, the input goes to the
-   * quarantine and is acknowledged then. When the engine closes, the input is not: it comes again.
+   * Acknowledges the input once its results are durable. When brokers refuse them permanently, the input goes to
+   * quarantine and is then acknowledged. When the engine closes, the input is not acknowledged: it is delivered again.
    */
   #whenDone(sent: Promise<unknown>, item: TopicItem<unknown>, shelved: (why: Refusal) => Quarantined): void {
     sent.then(

@@ -1,14 +1,14 @@
 import type { Clock } from '../../../process/clock.ts';
 import type { Consumer, Source } from '../../broker.ts';
 
-/** What must be reading before work can be handed over. */
+/** A reader that must run before work can be handed over. */
 interface Reading {
   start(): Promise<void>;
-  /** Commits what is done and leaves, in no more than this. */
+  /** Commits progress and leaves, in no more than this time. */
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** Leaving takes a moment also when the handlers took all the time there was. */
+/** The time reserved for leaving, even when the handlers took all the time there was. */
 const LEAVE_MS_MIN = 500;
 
 /** A source whose topics are read from its first consumer on, until that one has stopped. */

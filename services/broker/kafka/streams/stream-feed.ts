@@ -4,12 +4,12 @@ import { type Feed, Item } from '../../work.ts';
 import type { Partition, ReadRecord } from '../consumer/partition.ts';
 import type { KafkaRecords } from '../registry/records.ts';
 
-/** While nobody may begin anything, it is looked again after this, milliseconds. */
+/** The interval of checks while nothing may be started, milliseconds. */
 export const AGAIN_MS = 200;
 
-/** Who reads the topic. */
+/** The reader of the topic. */
 export interface RecordReader {
-  /** False while nothing new may be begun. */
+  /** False while nothing new may be started. */
   readonly isTrusted: boolean;
   done(record: ReadRecord): void;
 }
@@ -40,11 +40,11 @@ export class TopicItem<T> extends Item {
 export interface StreamFeedOptions<T> {
   readonly records: KafkaRecords;
   readonly clock: Clock;
-  /** Undefined = the record was dealt with otherwise. */
+  /** Returns undefined for a record that was handled otherwise. */
   readonly decode: (record: ReadRecord) => T | undefined;
-  /** Who reads the topic now. */
+  /** Returns the topic's present reader. */
   readonly reader: () => RecordReader | null;
-  /** Whether what comes of this record can be written; absent = always. Its partition waits while it cannot. */
+  /** Returns whether this record's results can be written; absent = always. Its partition waits while they cannot. */
   readonly mayBegin?: (record: ReadRecord) => boolean;
   /** Fires when the engine closes. */
   readonly closing: AbortSignal;
@@ -54,7 +54,7 @@ export interface StreamFeedOptions<T> {
 export class StreamFeed<T> implements Feed<TopicItem<T>> {
   readonly #options: StreamFeedOptions<T>;
   readonly #queues = new Map<Partition, { records: ReadRecord[]; head: number }>();
-  /** Partitions whose next record's schema is being asked for. */
+  /** Partitions whose next record's schema is being requested. */
   readonly #learning = new Set<Partition>();
   #turns: Partition[] = [];
   #turn = 0;
@@ -91,7 +91,7 @@ export class StreamFeed<T> implements Feed<TopicItem<T>> {
     return undefined;
   }
 
-  /** When the oldest record that waits was appended; undefined = none waits. */
+  /** When the oldest waiting record was appended; undefined = none waits. */
   get oldest(): number | undefined {
     let oldest: number | undefined;
     for (const { records, head } of this.#queues.values()) {
@@ -101,7 +101,7 @@ export class StreamFeed<T> implements Feed<TopicItem<T>> {
     return oldest;
   }
 
-  /** Forgets partitions that are not ours any more. */
+  /** Forgets partitions that are no longer ours. */
   prune(): void {
     for (const partition of this.#queues.keys()) if (!partition.isAlive) this.#queues.delete(partition);
     this.#turns = [...this.#queues.keys()];

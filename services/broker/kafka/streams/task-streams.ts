@@ -15,14 +15,14 @@ import { type RecordReader, StreamFeed } from './stream-feed.ts';
 import { taskMark } from './task-wire.ts';
 
 /**
- * How long a task is remembered, in the log's own time. A second copy of a first attempt comes when a router's work is
- * done again, within the session time-out. One of a retry may have been parked in between, for 731 s at most.
+ * The time that a task is remembered, in the log's own time. A second copy of a first attempt arrives when a router's
+ * work is repeated, within the session time-out. A copy of a retry may have been parked in between, for at most 731 s.
  */
 const SEEN_FIRST_MS = 120_000;
 const SEEN_RETRY_MS = 900_000;
 /**
- * How long a fetch waits where nothing comes: what comes ends it at once, so this is only what an idle topic costs, and how
- * soon reading goes on after a pause. What the long tiers read is due much later.
+ * The longest wait of the long tiers' fetches for records. A record ends the wait at once, so it only decides what an
+ * idle topic costs, and how soon reading goes on after a pause. Records of the long tiers are due much later.
  */
 const LONG_TIER_WAIT_MS = 1000;
 const TIER_WAIT_MS = 250;
@@ -55,25 +55,25 @@ export interface TaskStreamsDeps {
   readonly topics: TopicNames;
   readonly clock: Clock;
   readonly time: BrokerTime;
-  /** Writes a record whose acknowledgement tells the brokers' time. */
+  /** Writes a record whose acknowledgement contains the brokers' time. */
   readonly askTime: () => void;
   readonly retryScale: number;
-  /** Tasks that all partitions remember together, to recognise copies. */
+  /** The memory of tasks that all partitions share, to recognise copies. */
   readonly seen: IdsBudget;
   readonly open: OpenTopic;
   /**
-   * Whether what comes of an attempt can be written down. While it cannot, none is begun: a crash, or the loss of its
-   * partition, would make the request once more.
+   * Returns whether an attempt's results can be written. While they cannot, none is started: a crash, or the loss of
+   * its partition, would repeat the request.
    */
   readonly mayBegin: () => boolean;
-  /** Whether a record of this key on a topic will be acknowledged soon. */
+  /** Returns whether a record of this key on a topic will be acknowledged soon. */
   readonly mayWrite: (topic: string, key: string) => boolean;
-  /** A record that cannot be read was found; calls back when it is kept for operators. */
+  /** A record cannot be read; calls back when it is kept for operators. */
   readonly poison: (record: ReadRecord, detail: string, done: () => void) => void;
   readonly closing: AbortSignal;
 }
 
-/** The topics of tasks as feeds, two per class: what is to be done now, and what is delayed. */
+/** The topics of tasks as feeds, two per class: tasks that are due now, and delayed ones. */
 export class TaskStreams {
   readonly now: Readonly<Record<TaskClass, StreamFeed<DeliveryTask>>>;
   readonly delayed: Readonly<Record<TaskClass, DelayedFeed>>;
@@ -101,7 +101,7 @@ export class TaskStreams {
     };
   }
 
-  /** Reads the class's topic, and the tiers once somebody reads any class. */
+  /** Reads the class's topic, and the tiers once any class is read. */
   async start(taskClass: TaskClass): Promise<void> {
     const { topics, open } = this.#deps;
     const topic = { live: topics.deliver, test: topics.test, replay: topics.replay }[taskClass];
@@ -133,8 +133,8 @@ export class TaskStreams {
   }
 
   /**
-   * Nothing is begun until all topics of the class have been joined once, so that neither first attempts nor delayed ones
-   * have a start; or until that has taken too long.
+   * Returns whether tasks may be started: once all topics of the class have been joined, so that neither first attempts
+   * nor delayed ones get a head start; or once that has taken too long.
    */
   mayBegin(taskClass: TaskClass): boolean {
     if (this.#begun.has(taskClass)) return true;
@@ -158,7 +158,10 @@ export class TaskStreams {
     await Promise.all(ending.map((consumer) => consumer.abandon()));
   }
 
-  /** When the oldest that could be begun came, as is `now` by the brokers' time; undefined = none waits. */
+  /**
+   * Returns when the oldest task that could be started arrived, by the brokers' time like `now`; undefined = none
+   * waits.
+   */
   oldestDue(now: number): number | undefined {
     const dues = TASK_CLASSES.flatMap((taskClass) => {
       const due = this.delayed[taskClass].nextDue;
@@ -190,7 +193,7 @@ export class TaskStreams {
       decode: (record) => {
         const task = this.#decode(record, done);
         if (!task || task.dueAt === 0) return task;
-        // It was put here because it was due.
+        // It was put on this topic because it was due.
         return { ...task, dueAt: Math.min(this.#deps.time.toClock(task.dueAt), this.#deps.clock.now()) };
       },
     });
@@ -209,7 +212,7 @@ export class TaskStreams {
         const mark = taskMark(record, records);
         const window = dueWindow(record.timestamp, tier, retryScale);
         time.read(record.timestamp);
-        // Where nothing is said about it, decoding tells what is wrong when its time comes.
+        // Without a mark, decoding reports the fault when the earliest time has come.
         const due = mark ? dueTime(mark, window) : window.earliest;
         this.delayed[mark?.taskClass ?? 'live'].add(record, due, window, consumer);
       },
@@ -225,7 +228,7 @@ export class TaskStreams {
     return consumer;
   }
 
-  /** Whether what an attempt of this task writes can be written: its journal entry, and the next task or dead letter. */
+  /** Returns whether an attempt's results can be written: its journal entry, and the next task or dead letter. */
   #mayBeginRecord({ partition, key }: ReadRecord): boolean {
     const { topics, mayWrite } = this.#deps;
     if (key === null) return true;
@@ -242,7 +245,7 @@ export class TaskStreams {
     partition.windowStart = () => seen.start;
   }
 
-  /** Forgets the tasks of partitions that are not ours any more. */
+  /** Forgets the tasks of partitions that are no longer ours. */
   #forgetLost(): void {
     for (const [partition, seen] of this.#seen) {
       if (partition.isAlive) continue;

@@ -5,8 +5,8 @@ import type { ReadRecord } from '../consumer/partition.ts';
 import type { KafkaRecords } from '../registry/records.ts';
 
 /**
- * What is looked at before a task is decoded: identity, class and due time by the brokers' clocks, with a space between; also legible to whoever
- * reads the topic with a console consumer. One header, because each costs as much as some fields of the task.
+ * The header read before a task is decoded: identity, class and due time by the brokers' clocks, separated by spaces,
+ * and readable with a console consumer. One header, because each costs as much as some fields of the task.
  */
 const MARK = 'hookrail-task';
 
@@ -21,11 +21,11 @@ export interface TaskMark {
   readonly taskClass: TaskClass;
   readonly attempt: number;
   readonly hop: number;
-  /** By the brokers' time, milliseconds since the epoch; 0 = at once. */
+  /** Milliseconds since the epoch by the brokers' time; 0 = at once. */
   readonly dueAt: number;
 }
 
-/** What a task's record says of it; undefined when it says nothing that can be understood. */
+/** Returns the mark of a task's record; undefined when there is none, or it is malformed. */
 export function taskMark(record: ReadRecord, records: KafkaRecords): TaskMark | undefined {
   const [identity = '', className, due = ''] = text(record.headers, MARK)?.split(' ') ?? [];
   const named = TASK_CLASSES.find((one) => one === className);
@@ -33,7 +33,7 @@ export function taskMark(record: ReadRecord, records: KafkaRecords): TaskMark | 
     const [attempt, hop] = identity.split('/').slice(-2).map(Number);
     return { identity, taskClass: named, attempt: attempt ?? 0, hop: hop ?? 0, dueAt: Number(due) };
   }
-  // Another program has put it there, or has lost the headers on the way.
+  // Written by another program, or the headers were lost on the way.
   try {
     const task = records.decode('task', record.value ?? Buffer.alloc(0));
     const { attempt, hop, dueAt } = task;

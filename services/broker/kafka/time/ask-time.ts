@@ -5,8 +5,9 @@ const KEY = Buffer.from('hookrail.broker-time');
 const GIVE_UP_MS = 10_000;
 
 /**
- * Returns a function that writes a record whose acknowledgement tells a broker's time: a null on the quarantine topic, of a
- * key that nothing there has, so that it takes nothing off. Every role that reads a topic may write there.
+ * Returns a function that writes a record whose acknowledgement contains a broker's time: a null on the quarantine
+ * topic, with a key that no record there has, so that it removes nothing. Every role that reads a topic may write
+ * there.
  */
 export function timeQuestion(sender: RecordSender, topic: string, random: Random): () => void {
   return () => {

@@ -3,14 +3,14 @@ import type { Logger } from '../../../telemetry/logger.ts';
 
 /** Two clocks gain or lose at most this much on each other, milliseconds per millisecond. */
 const DRIFT = 0.000_2;
-/** An idle process asks this often. Until the first answer, and after a sign that a clock was set, it asks sooner. */
+/** The interval of an idle process. Until the first response, and after a sign that a clock was set, it is shorter. */
 const ASK_MS = 300_000;
 const ASK_SOON_MS = 2000;
-/** A broker that has acknowledged nothing for so long does not count any more, if another has. */
+/** A broker that has acknowledged nothing for this long no longer counts, if another has. */
 const FORGET_MS = 600_000;
-/** From so much on, the difference is logged. */
+/** A larger difference is logged. */
 const TOLD_MS = 1000;
-/** A smaller gain need not wake what waits. */
+/** A smaller gain need not wake waiting tasks. */
 const GAIN_MS_MIN = 1;
 
 /** Brokers' time minus this process's `now()`: it lies between the two, as of `at`. */
@@ -30,7 +30,7 @@ interface Offset {
  * them at once. Each broker has bounds of its own; all are used together: `now()` is a time that every broker has reached.
  */
 export class BrokerTime {
-  /** Called when the brokers' time turned out to be later than was known: what waits for it may be due. */
+  /** Called when the brokers' time turned out to be later than was known: waiting tasks may be due. */
   onGain: () => void = () => {};
   readonly #clock: Clock;
   readonly #log: Logger;
@@ -46,8 +46,8 @@ export class BrokerTime {
   }
 
   /**
-   * Calls `ask` now and whenever no broker has been heard for a while. It is to write a record, whose acknowledgement is
-   * handed to `acknowledged`.
+   * Calls `ask` now and whenever no broker has been heard for a while. It must write a record, whose acknowledgement
+   * goes to `acknowledged`.
    */
   keepKnown(ask: () => void): void {
     this.#ask = ask;
@@ -55,13 +55,13 @@ export class BrokerTime {
     this.#lookLater();
   }
 
-  /** Asks no more. */
+  /** Stops asking. */
   close(): void {
     this.#ask = null;
     this.#cancelAsking();
   }
 
-  /** A broker acknowledged a record that it appended at `appendedAt`; the request left at `sentAt` or later. */
+  /** A broker acknowledged a record that it appended at `appendedAt`; the request was sent at `sentAt` or later. */
   acknowledged(broker: number, appendedAt: number, sentAt: number): void {
     const at = this.#clock.now();
     // Append times are whole milliseconds, rounded down.
@@ -74,7 +74,7 @@ export class BrokerTime {
     if (before === null || (this.#least(at) ?? before) - before >= GAIN_MS_MIN) this.onGain();
   }
 
-  /** A record was read that was appended at this time. One from what should be the future shows that a clock was set. */
+  /** A record with this append time was read. A time in the future shows that a clock was set. */
   read(appendedAt: number): void {
     const now = this.#clock.now();
     const most = this.#most(now);
@@ -82,30 +82,32 @@ export class BrokerTime {
     this.#askNow();
   }
 
-  /** False until the first acknowledgement: nothing may be taken for due then. */
+  /** False until the first acknowledgement: then nothing may be treated as due. */
   get isKnown(): boolean {
     return this.#brokers.size > 0;
   }
 
-  /** A time that the clocks of all brokers have reached; −Infinity until something is known of them. */
+  /** Returns a time that the clocks of all brokers have reached; −Infinity while nothing is known of them. */
   now(): number {
     const now = this.#clock.now();
     return now + (this.#least(now) ?? Number.NEGATIVE_INFINITY);
   }
 
-  /** The moment of this process's clock by which all brokers have reached a time of theirs. 0 stays 0: at once. */
+  /**
+   * Returns the moment of this process's clock by which all brokers have reached a time of theirs. 0 stays 0: at once.
+   */
   toClock(at: number): number {
     return at === 0 ? 0 : at - (this.#least(this.#clock.now()) ?? 0);
   }
 
-  /** The latest time that any broker's clock shows at a moment of this process's clock. 0 stays 0: at once. */
+  /** Returns the latest time that any broker's clock shows at a moment of this process's clock. 0 stays 0: at once. */
   fromClock(at: number): number {
     return at === 0 ? 0 : Math.ceil(at + (this.#most(this.#clock.now()) ?? 0));
   }
 
   /**
-   * By how much a broker's clock is ahead of this process's at the least, milliseconds; negative: behind. 0 while the two
-   * may agree. Of several brokers, the one that differs most.
+   * The least by which a broker's clock is ahead of this process's, milliseconds; negative: behind. 0 while the two may
+   * agree. Of several brokers, the one that differs most.
    */
   get offsetMs(): number {
     let most = 0;
@@ -170,7 +172,7 @@ function widened({ least, most, at }: Offset, now: number): Offset {
   return { least: least - drift, most: most + drift, at };
 }
 
-/** Both are true, unless a clock was set: then what was heard last is. */
+/** Both are true, unless a clock was set: then the later observation wins. */
 function narrowed(known: Offset, heard: Offset): Offset {
   const least = Math.max(known.least, heard.least);
   const most = Math.min(known.most, heard.most);

@@ -3,16 +3,16 @@ import { rootOf } from '../client/client.ts';
 import type { Finding } from './topic-check.ts';
 import type { TopicSpec } from './topics.ts';
 
-// A default import: this is no named export to Node's reading of the package.
+// A default import, because Node does not see this named export of the package.
 const { ConfigResourceTypes } = kafkajs;
 
 const SETTINGS_READ = ['cleanup.policy', 'retention.bytes', 'retention.ms'];
 const HOUR_MS = 3_600_000;
 
-/** By their Kafka names; null = our user may not read them. */
+/** Settings by their Kafka names; null = our user may not read them. */
 type Settings = ReadonlyMap<string, string> | null;
 
-/** The settings of the events topic that decide how long its records are there. */
+/** Returns the settings of the events topic that decide how long its records are kept. */
 export async function readEventsSettings(admin: Admin, topic: string): Promise<Settings> {
   try {
     const { resources } = await admin.describeConfigs({
@@ -28,8 +28,8 @@ export async function readEventsSettings(admin: Admin, topic: string): Promise<S
 }
 
 /**
- * Whether the events topic keeps records for as long as routers may be away. Its owner decides on it: these are
- * warnings. Pure.
+ * Checks that the events topic keeps records for as long as routers may be down. Its owner decides: these are warnings.
+ * Pure.
  */
 export function checkEventsTopic({ topic, settings: wanted }: TopicSpec, found: Settings): Finding[] {
   const neededMs = Number(wanted['retention.ms']);

@@ -4,10 +4,10 @@ import type { Logger } from '../../../telemetry/logger.ts';
 import type { Admins } from '../client/admins.ts';
 import { errorLine } from '../client/error-line.ts';
 
-// A default import: this is no named export to Node's reading of the package.
+// A default import, because Node does not see this named export of the package.
 const { ConfigResourceTypes } = kafkajs;
 
-/** Administrators change it while we run. */
+/** Administrators may change it at any time. */
 const ASK_MS = 3_600_000;
 const SETTING = 'retention.ms';
 
@@ -18,7 +18,7 @@ export interface RetentionsOptions {
   readonly topics: readonly string[];
 }
 
-/** How long the brokers keep each topic's records. */
+/** The retention time of each topic. */
 export class Retentions {
   readonly #options: RetentionsOptions;
   readonly #ms = new Map<string, number>();
@@ -28,16 +28,16 @@ export class Retentions {
     this.#options = options;
   }
 
-  /** Milliseconds; null = for ever, or not known. */
+  /** Returns milliseconds; null = for ever, or not known. */
   of(topic: string): number | null {
     return this.#ms.get(topic) ?? null;
   }
 
-  /** Asks now and every hour. */
+  /** Requests them now and every hour. */
   start(): void {
     const { clock, topics } = this.#options;
     this.#cancel = clock.at(clock.now() + ASK_MS, () => this.start());
-    // One by one: a topic that we may not look at does not hide the others.
+    // One by one: a topic that we may not describe does not hide the others.
     for (const topic of topics) void this.#ask(topic);
   }
 

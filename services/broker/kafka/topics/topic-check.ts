@@ -3,23 +3,23 @@ import type { Logger } from '../../../telemetry/logger.ts';
 import { rootOf } from '../client/client.ts';
 import type { PrepareOptions, TopicSpec } from './topics.ts';
 
-// A default import: these two are no named exports to Node's reading of the package.
+// A default import, because Node does not see these two named exports of the package.
 const { ConfigResourceTypes } = kafkajs;
 
-/** Something about the cluster that is not as it must be. */
+/** A fault in the cluster's setup. */
 export interface Finding {
   /** Whether the process must not start with it; otherwise it is a warning. */
   readonly refuses: boolean;
-  /** What is wrong, where, what to do. */
+  /** The fault, its place and the remedy. */
   readonly says: string;
 }
 
-/** A topic as it is. */
+/** A topic in its actual state. */
 export interface FoundTopic {
   readonly partitions: number;
-  /** Of the partition that has the fewest. */
+  /** The replicas of the partition that has the fewest. */
   readonly replicas: number;
-  /** By their Kafka names; null = we may not read them. */
+  /** Settings by their Kafka names; null = we may not read them. */
   readonly settings: ReadonlyMap<string, string> | null;
 }
 
@@ -37,7 +37,7 @@ const SETTINGS_READ = [
   'unclean.leader.election.enable',
 ];
 
-/** Partitions, copies and settings of every topic. Rejects when one is not known to the broker that was asked. */
+/** Returns partitions, copies and settings of every topic. Rejects when the broker does not know one of them. */
 export async function readTopics(
   admin: Admin,
   specs: readonly TopicSpec[],
@@ -89,7 +89,10 @@ async function readSettings(
   }
 }
 
-/** How long groups keep their place while nobody runs, milliseconds: the shortest of all brokers; null = not told. */
+/**
+ * Returns how long groups without members keep their offsets, milliseconds: the shortest of all brokers; null = not
+ * known.
+ */
 export async function readOffsetsRetentionMs(
   admin: Admin,
   nodes: readonly number[],
@@ -121,9 +124,9 @@ export async function readOffsetsRetentionMs(
   return null;
 }
 
-/** Everything about one topic that is not as specified. Pure. */
+/** Returns every deviation of a topic from its specification. Pure. */
 export function checkTopic(spec: TopicSpec, found: FoundTopic | undefined, options: CheckOptions): Finding[] {
-  // Whoever owns the events topic decides on it; that it is there has been seen, and events-topic-check.ts warns.
+  // The events topic belongs to its owner; its existence was checked before, and events-topic-check.ts warns.
   if (found === undefined || spec.isPlatform) return [];
   return [
     ...checkPartitions(spec, found),
@@ -148,7 +151,7 @@ function checkReplicas(
   found: FoundTopic,
   { replicationFactor: asked }: CheckOptions,
 ): Finding[] {
-  // Not asked for (sandbox): a cluster that has grown since is no reason to stop.
+  // No factor is configured (sandbox): a cluster that has grown since is no reason to stop.
   if (asked === null || found.replicas >= replicationFactor) return [];
   const says =
     `${topic} has ${found.replicas} ${found.replicas === 1 ? 'copy' : 'copies'}, not ${replicationFactor}: ` +
@@ -168,7 +171,7 @@ const never = () => false;
 const amount = (text: string): number => (text === '-1' ? Number.POSITIVE_INFINITY : Number(text));
 const wanted = (spec: TopicSpec, name: string): string => spec.settings[name] ?? '';
 
-/** By setting; only those that a topic's specification names are looked at. */
+/** Rules by setting; only the settings in a topic's specification are checked. */
 const RULES: Readonly<Record<string, Rule>> = {
   'cleanup.policy': {
     isGood: (found, spec) => found === wanted(spec, 'cleanup.policy'),
@@ -202,7 +205,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
 };
 
-/** Rules of production: with a single broker there is nothing to be in sync with. */
+/** Rules for production: with a single broker there is nothing to be in sync with. */
 const RULES_OF_PRODUCTION: Readonly<Record<string, Rule>> = {
   'min.insync.replicas': {
     isGood: (found, spec) => Number(found) >= Number(wanted(spec, 'min.insync.replicas')),
@@ -238,8 +241,8 @@ function checkSettings(
 }
 
 /**
- * A group that nobody ran for longer than its offsets are kept starts again from the beginning: whatever the topic still
- * holds would be sent a second time. A warning in the sandbox, where Kafka's own default (7 days) is met.
+ * Checks how long offsets are kept. A group without members for longer than that starts again from the beginning, and
+ * would resend whatever the topic still holds. A warning in the sandbox, where Kafka's own default (7 days) applies.
  */
 export function checkOffsetsRetention(
   specs: readonly TopicSpec[],

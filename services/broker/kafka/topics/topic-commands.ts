@@ -4,7 +4,7 @@ import { type TopicNames, type TopicSpec, topicList, topicNames } from './topics
 
 /** Commands of Kafka's own tools, for clusters where applications may not create topics or grant themselves ACLs. */
 
-/** One `kafka-topics.sh` command per topic. Harmless where a topic is there already. */
+/** Returns one `kafka-topics.sh` command per topic, which does nothing when the topic exists. */
 export function topicCommands(specs: readonly TopicSpec[], brokers: readonly string[]): string[] {
   return specs.map(({ topic, partitions, replicationFactor, settings }) =>
     [
@@ -22,14 +22,18 @@ interface Access {
 
 export type Role = 'api' | 'router' | 'sender' | 'recorder';
 
-/** What the stations read and write. Every one follows the directory, and shelves what it reads and cannot decode. */
+/**
+ * Returns the topics that the stations read and write. Every role follows the directory, and shelves records that it
+ * cannot decode.
+ */
 function accessOf(role: Role, names: TopicNames): Access {
   const retries = TIERS.map((tier) => names.retry[tier]);
   switch (role) {
     case 'api':
       return {
         reads: [names.directory, names.dead, names.quarantine],
-        // All that quarantined records may have come from, and the shelf itself: a null takes a record off it.
+        // All topics that quarantined records may have come from, and the shelf itself: a null removes a record from
+        // it.
         writes: topicList(names).filter((name) => name !== names.dead),
       };
     case 'router':
@@ -47,10 +51,10 @@ function accessOf(role: Role, names: TopicNames): Access {
   }
 }
 
-/** As kafka-acls.sh writes them. */
+/** The names that kafka-acls.sh uses. */
 const OPERATIONS = { READ: 'Read', WRITE: 'Write', DESCRIBE: 'Describe' } as const;
 
-/** The command that grants a right to the user of this configuration. */
+/** Returns the command that grants a right to the configured user. */
 export function grantCommand(
   {
     brokers,
@@ -74,7 +78,7 @@ export interface AclOptions {
   readonly principal: string;
 }
 
-/** The `kafka-acls.sh` commands for a principal whose process runs these roles: what it needs, and no more. */
+/** Returns the `kafka-acls.sh` commands for a principal whose process runs these roles: what it needs, and no more. */
 export function aclCommands(roles: readonly Role[], options: AclOptions): string[] {
   const names = topicNames(options.topicPrefix, options.eventsTopic);
   const access = roles.map((role) => accessOf(role, names));

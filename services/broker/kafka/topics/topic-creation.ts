@@ -7,8 +7,8 @@ export const SEEN_WITHIN_MS = 10_000;
 export const LOOK_AGAIN_MS = 200;
 
 /**
- * Creates what is missing, until `deadline`; resolves when every topic is seen. Rejects with KafkaUnusable where that is
- * not allowed, not ours to do, or not possible. Two processes may do it at once.
+ * Creates missing topics, until `deadline`; resolves when every topic is visible. Rejects with KafkaUnusable when that
+ * is not allowed, not ours to do, or not possible. Two processes may do it at once.
  */
 export async function createMissingTopics(
   admin: Admin,
@@ -34,7 +34,7 @@ export async function createMissingTopics(
   }
 }
 
-/** A topic that our user may not describe is not listed, as if it were not there. */
+/** Rejects when topics may be hidden: a topic that our user may not describe is not listed. */
 async function refuseHidden(
   admin: Admin,
   missing: readonly TopicSpec[],
@@ -81,14 +81,14 @@ function refuseMissing(missing: readonly TopicSpec[], nodes: number, options: Pr
   }
 }
 
-/** A controller that is slow or moving has to be asked again. */
+/** Errors to retry: the controller is slow or moving. */
 const ASK_AGAIN = ['REQUEST_TIMED_OUT', 'NOT_CONTROLLER'];
 
-/** Answers whether they were created by this call: another process may have been first. */
+/** Returns whether this call created them: another process may have been first. */
 async function create(admin: Admin, specs: readonly TopicSpec[]): Promise<boolean> {
   try {
     return await admin.createTopics({
-      // We look for ourselves: kafkajs asks one broker, which may not have heard of the topics, and fails.
+      // The caller checks: kafkajs asks one broker, which may not know the topics yet, and fails.
       waitForLeaders: false,
       timeout: SEEN_WITHIN_MS,
       topics: specs.map(({ topic, partitions, replicationFactor, settings }) => ({
@@ -109,7 +109,7 @@ async function create(admin: Admin, specs: readonly TopicSpec[]): Promise<boolea
   }
 }
 
-/** Kafka creates what it may and names the others. */
+/** Returns the topics that Kafka refused: it creates the others. */
 function refusedOf(error: unknown): string[] {
   const each: unknown[] =
     error instanceof Error && 'errors' in error && Array.isArray(error.errors) ? error.errors : [];

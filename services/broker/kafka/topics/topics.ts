@@ -28,32 +28,32 @@ export interface TopicNames {
   readonly directory: string;
 }
 
-/** One topic as it must be. */
+/** The specification of one topic. */
 export interface TopicSpec {
   readonly topic: string;
-  /** As HOOKRAIL_KAFKA_PARTITIONS names it: without the prefix. */
+  /** The name in HOOKRAIL_KAFKA_PARTITIONS: without the prefix. */
   readonly shortName: string;
   readonly partitions: number;
   readonly replicationFactor: number;
   /** Settings given at creation, by their Kafka names. */
   readonly settings: Readonly<Record<string, string>>;
-  /** How long a record waits before it is due, milliseconds: it must not be deleted earlier. */
+  /** The time that a record waits before it is due, milliseconds: it must not be deleted earlier. */
   readonly delayMs: number;
-  /** Whether a consumer group keeps its place in it. */
+  /** Whether a consumer group keeps its position in it. */
   readonly hasGroup: boolean;
-  /** The platform's: made by us in the sandbox only, and never verified. */
+  /** Belongs to the platform: created by us in the sandbox only, and never verified. */
   readonly isPlatform: boolean;
 }
 
 export interface TopicOptions {
   readonly topicPrefix: string;
   readonly eventsTopic: string;
-  /** Counts other than ours, by short name. */
+  /** Configured counts, by short name. */
   readonly partitions: Readonly<Record<string, number>>;
 }
 
 export interface PrepareOptions extends TopicOptions {
-  /** Named in messages. */
+  /** For messages. */
   readonly brokers: readonly string[];
   readonly environment: 'sandbox' | 'production';
   /** Null = as many as the cluster has brokers, at most 3. */
@@ -85,28 +85,31 @@ export function topicNames(prefix: string, eventsTopic: string): TopicNames {
   };
 }
 
-/** All of them. */
+/** Returns the names of all topics. */
 export function topicList(names: TopicNames): string[] {
   const { retry, ...rest } = names;
   return [...Object.values<string>(rest), ...Object.values<string>(retry)];
 }
 
-/** The short tiers are the busy ones: most deliveries that fail at all fail once or twice. */
+/** The short tiers are the busiest: most failing deliveries fail only once or twice. */
 const retryPartitions = (tier: Tier): number => (tier <= 66 ? 24 : 12);
 
-/** Append time, so that a record is due and expires by the broker's clock and not by that of whoever produced it. */
+/** Append time, so that a record is due and expires by the broker's clock, not by its producer's. */
 const APPENDED = { 'message.timestamp.type': 'LogAppendTime' };
 const ROLLED_HOURLY = { 'segment.ms': String(HOUR_MS) };
 const kept = (ms: number) => ({ 'cleanup.policy': 'delete', 'retention.ms': String(ms) });
-/** Kafka's own default, said all the same: a cluster may have another. */
+/** Kafka's own default, set explicitly: a cluster may have another. */
 const BATCH_BYTES_MAX = 1_048_588;
 const RECORD_BYTES = { 'max.message.bytes': String(BATCH_BYTES_MAX) };
-/** Key and value of a record of ours: what is left of a batch when its own fields and the headers are written. */
+/** The limit of a record's key and value: a batch without its own fields and the headers. */
 export const RECORD_BYTES_MAX = BATCH_BYTES_MAX - 4 * 1024;
-/** A bad record is shelved whole, with the reason, however large the platform's topic let it be. */
+/** A bad record is shelved whole, with the reason, up to the size that the platform's topic may allow. */
 const WHOLE_RECORD_BYTES = { 'max.message.bytes': String(4 * 1024 * 1024) };
 
-/** Every topic as it must be. Throws ConfigError for a count of an unknown topic, and for two topics of one name. */
+/**
+ * Returns the specification of every topic. Throws ConfigError for a count of an unknown topic, and for two topics of
+ * one name.
+ */
 export function topicSpecs(options: TopicOptions, replicationFactor: number): TopicSpec[] {
   const names = topicNames(options.topicPrefix, options.eventsTopic);
   const safe = {
@@ -144,7 +147,7 @@ export function topicSpecs(options: TopicOptions, replicationFactor: number): To
     spec('replay', 12, week),
     spec('journal', 12, week),
     spec('dead', 6, shelf, { hasGroup: false }),
-    // Deleted by age although records are taken off by a null of their key: a shelf forgets after a month in any case.
+    // Retention deletes by age although nulls remove single records: a shelf forgets after a month in any case.
     spec('quarantine', 6, { ...shelf, ...WHOLE_RECORD_BYTES }, { hasGroup: false }),
     spec('directory', 1, directorySettings(), { hasGroup: false }),
   ];
@@ -157,7 +160,7 @@ function directorySettings(): TopicSpec['settings'] {
 }
 
 function refuseMisnamed(specs: readonly TopicSpec[], options: TopicOptions): void {
-  // One partition: the table is followed in one order.
+  // One partition: the table has one order.
   const known = specs.map(({ shortName }) => shortName).filter((name) => name !== 'directory');
   for (const name of Object.keys(options.partitions)) {
     if (known.includes(name)) continue;
@@ -171,9 +174,9 @@ function refuseMisnamed(specs: readonly TopicSpec[], options: TopicOptions): voi
 }
 
 /**
- * Creates the topics that are missing, where that is allowed, and verifies all of them; never changes one that is there.
- * Answers the partition count of every topic, the platform's included. Rejects with one clear line; what is only
- * unwise is logged as a warning. Several processes may do this at once.
+ * Creates missing topics, where that is allowed, and verifies all of them; never changes an existing one. Returns the
+ * partition count of every topic, the platform's included. Rejects with one clear line; lesser faults are logged as
+ * warnings. Several processes may do this at once.
  */
 export async function prepareTopics(
   admin: Admin,
@@ -206,7 +209,7 @@ async function prepare(admin: Admin, options: PrepareOptions): Promise<ReadonlyM
   return new Map(specs.map(({ topic }) => [topic, found.get(topic)?.partitions ?? 0]));
 }
 
-/** As many as one line bears; the others are told by the next start. */
+/** The most faults in one line; the next start reports the others. */
 const TOLD_AT_ONCE_MAX = 5;
 
 function report(findings: readonly Finding[], log: Logger): void {

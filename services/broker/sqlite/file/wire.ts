@@ -180,7 +180,7 @@ export type Reply =
   | { readonly kind: 'unreadable'; readonly message: string; readonly fatal: boolean }
   | { readonly kind: 'closed' };
 
-/** What the thread is started with. */
+/** The data with which the thread is started. */
 export interface EngineThreadData {
   readonly file: string;
   readonly instance: string;
