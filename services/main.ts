@@ -222,7 +222,7 @@ async function startServing(deps: StationDeps & { readonly store: Store }) {
   });
   lifecycle.onStop('api', () => api.stop());
   const stopErasing = new AbortController();
-  const erasing = finishErasures({ ...deps, shelves: deps.broker, signal: stopErasing.signal });
+  const erasing = finishErasures({ ...deps, recordStores: deps.broker, signal: stopErasing.signal });
   lifecycle.onStop('erasures', () => {
     stopErasing.abort();
     return erasing;

@@ -10,12 +10,12 @@ import { visibleLines } from './domain/text/visible-text.ts';
 import { KeyRing } from './keys/keyring.ts';
 import { storeCommands } from './operator/cli/backup-commands.ts';
 import type { Execute, GlobalOptions } from './operator/cli/execute.ts';
-import { auditCommands, entityCommands } from './operator/cli/keeping-commands.ts';
 import { type KeyRingMeans, keyRingCommands } from './operator/cli/keyring-commands.ts';
+import { auditCommands, entityCommands } from './operator/cli/maintenance-commands.ts';
+import { deadLetterCommands, quarantineCommands } from './operator/cli/record-store-commands.ts';
 import { replayCommands } from './operator/cli/replay-commands.ts';
-import { deadLetterCommands, quarantineCommands } from './operator/cli/shelf-commands.ts';
 import { shown } from './operator/cli/shown.ts';
-import { type ShelfSummary, serviceStatus, statusText } from './operator/cli/status-command.ts';
+import { type RecordStoreSummary, serviceStatus, statusText } from './operator/cli/status-command.ts';
 import { keyCommands, merchantCommands } from './operator/cli/store-commands.ts';
 import { streamCommands } from './operator/cli/stream-commands.ts';
 import { clusterCommandLine } from './operator/cli/topic-commands.ts';
@@ -44,7 +44,7 @@ import { createLogger } from './telemetry/logger.ts';
 const EXIT_USAGE = 2;
 const EXIT_FAILED = 1;
 const SERVICE_TIMEOUT_MS = 10_000;
-/** Shelves and stores may be long, and records put back are made durable first. */
+/** Record stores may be long, and records put back are made durable first. */
 const LONG_TIMEOUT_MS = 600_000;
 const LONG_COMMANDS: readonly string[] = ['entity-erase', 'keyring-rewrap', 'replay-start', 'store-backup'];
 
@@ -97,9 +97,11 @@ function commandLine(
     )
     .command('audit', 'Changes, and who made them', (audit) => auditCommands(audit, execute))
     .command('entity', 'Users and corporates', (entity) => entityCommands(entity, execute))
-    .command('quarantine', 'Events that could not be routed', (shelf) => quarantineCommands(shelf, execute))
-    .command('dead-letters', 'Deliveries that are over without a success', (shelf) =>
-      deadLetterCommands(shelf, execute),
+    .command('quarantine', 'Events that could not be routed', (records) =>
+      quarantineCommands(records, execute),
+    )
+    .command('dead-letters', 'Deliveries that are over without a success', (records) =>
+      deadLetterCommands(records, execute),
     )
     .command('streams', 'What retention took of the streams', (streams) => streamCommands(streams, execute))
     .command('replay', 'What endpoints have not got, once more', (replay) => replayCommands(replay, execute))
@@ -116,7 +118,7 @@ function commandLine(
         const config = withDataDir(environment, argv['data-dir']);
         const status = await serviceStatus(
           [operationsUrl(config), ...(argv.urls ?? [])],
-          await shelfSummaries(config),
+          await recordStoreSummaries(config),
         );
         print(shown(argv.output === 'json' ? status : statusText(status), argv.output));
       },
@@ -165,12 +167,12 @@ function operationsUrl({ operations }: ReturnType<typeof readConfig>): string {
   return `http://${operations.host}:${operations.port}`;
 }
 
-/** Returns the numbers of records on the shelves, as the running service counts them; opens nothing. */
-async function shelfSummaries(config: ReturnType<typeof readConfig>) {
+/** Returns the numbers of quarantined records and dead letters, as the running service counts them; opens nothing. */
+async function recordStoreSummaries(config: ReturnType<typeof readConfig>) {
   const of = async (command: BrokerCommand) => {
     const url = `${operationsUrl(config)}/operator/${command}`;
     const answer = await askService(url, {}, { dataDir: config.dataDir, withinMs: LONG_TIMEOUT_MS });
-    return (answer?.result ?? null) as readonly ShelfSummary[] | null;
+    return (answer?.result ?? null) as readonly RecordStoreSummary[] | null;
   };
   return { quarantine: await of('quarantine-summary'), deadLetters: await of('dead-letters-summary') };
 }
@@ -203,7 +205,7 @@ async function ask(
         random: systemRandom,
         environment: config.environment,
         keyRing: () => KeyRing.read(config.keyRingFile),
-        withShelves: (use) => withBroker(config, use),
+        withRecordStores: (use) => withBroker(config, use),
         isRelayed: false,
       },
       command,
@@ -214,7 +216,7 @@ async function ask(
   }
 }
 
-/** Opens the broker for its shelves and streams only: no role runs. */
+/** Opens the broker for its record stores and streams only: no role runs. */
 async function withBroker<T>(
   config: ReturnType<typeof readConfig>,
   use: (broker: Broker) => Promise<T>,

@@ -178,7 +178,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
     id: 'disk-full-loses-settlements',
     bug: 'what was settled while the disk was full is not acknowledged once there is room',
     file: 'services/broker/sqlite/commit-queue.ts',
-    text: '{ ...running, offered: empty, publishers: [] }',
+    text: '{ ...running, publications: empty, publishers: [] }',
     replacement: '{ ...running, settled: [], offered: empty, publishers: [] }',
     test: 'test/broker/sqlite/file.test.ts',
     title: 'keeps settlements until they are durable',

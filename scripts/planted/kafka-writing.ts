@@ -3,7 +3,7 @@ import type { PlantedBug } from './planted-bug.ts';
 const PRODUCER = 'services/broker/kafka/producer/producer.ts';
 const BACKLOG = 'services/broker/kafka/producer/producer-backlog.ts';
 const SOURCES = 'services/broker/kafka/streams/sources.ts';
-const SHELF = 'services/broker/kafka/quarantine/quarantine-shelf.ts';
+const SHELF = 'services/broker/kafka/quarantine/quarantine-store.ts';
 const PUT_BACK = 'services/broker/kafka/quarantine/put-back.ts';
 
 const PARTITIONS = 'test/broker/kafka/producer-partitions.test.ts';
@@ -93,7 +93,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     text: "? 'too_large' : 'write_refused';",
     replacement: "? 'too_large' : 'too_large';",
     test: INPUTS,
-    title: 'is shelved as',
+    title: 'is stored as',
     needsKafka: true,
   },
   {
@@ -199,7 +199,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     file: SHELF,
     text: 'if (waiting.length < REQUEUE_AT_ONCE && bytes < REQUEUE_BYTES_AT_ONCE) return;',
     replacement: 'if (waiting.length < 1 && bytes < 0) return;',
-    test: 'test/broker/kafka/shelf-speed.test.ts',
+    test: 'test/broker/kafka/record-store-speed.test.ts',
     isSlow: true,
   },
 ];

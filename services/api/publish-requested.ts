@@ -1,5 +1,5 @@
 import { type RequestedDelivery, requestedTask } from '../domain/requested-task.ts';
-import { lookUntil } from '../process/look-until.ts';
+import { pollUntil } from '../process/poll-until.ts';
 import { type ApiContext, published, wholeNow } from './context.ts';
 
 const LOOK_MS = 10;
@@ -13,5 +13,5 @@ export async function publishRequested(context: ApiContext, asked: RequestedDeli
   await published(broker.publishTasks([requestedTask(asked, wholeNow(clock))]));
   const { merchantId, endpointId, deliveryId } = asked;
   const isRecorded = async () => (await store.log.delivery(merchantId, endpointId, deliveryId)) !== undefined;
-  await lookUntil(clock, isRecorded, { everyMs: LOOK_MS, atMostMs: limits.recordedWaitMs, signal: stopping });
+  await pollUntil(clock, isRecorded, { everyMs: LOOK_MS, atMostMs: limits.recordedWaitMs, signal: stopping });
 }

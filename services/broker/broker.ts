@@ -44,16 +44,16 @@ export interface Broker {
    * Resolves when the whole table, as it was at the call, has been applied; `apply` is synchronous and never throws.
    */
   followDirectory(apply: (change: DirectoryChange) => void): Promise<Follower>;
-  readonly quarantine: Shelf<Quarantined> & {
+  readonly quarantine: RecordStore<Quarantined> & {
     /** Returns the record at a position; undefined when there is none. Throws RangeError for an invalid position. */
     read(position: string): Promise<Quarantined | undefined>;
     /**
-     * Puts any number of records back where they came from, unchanged, and removes them from the shelf. Records that
+     * Puts any number of records back where they came from, unchanged, and removes them from the store. Records that
      * cannot be put back stay there and are returned with the reason. Unknown positions are ignored.
      */
     requeue(positions: readonly string[]): Promise<Requeued>;
   };
-  readonly deadLetters: Shelf<DeadLetter>;
+  readonly deadLetters: RecordStore<DeadLetter>;
   /** Absent where an engine never deletes unprocessed records. */
   readonly losses?: Losses;
   status(): BrokerStatus;
@@ -77,8 +77,8 @@ export interface BrokerCapabilities {
   readonly recognisesRepeatedEvents: boolean;
   /** Whether several processes may open it at once. */
   readonly multipleProcesses: boolean;
-  /** Whether shelves delete old records by themselves, after a month; then `forget` does nothing. */
-  readonly shelvesForget: boolean;
+  /** Whether retention deletes quarantined records and dead letters after a month; then `forget` does nothing. */
+  readonly hasRetention: boolean;
 }
 
 export type PublishedEvent = 'accepted' | 'duplicate' | 'conflict';
@@ -136,10 +136,10 @@ export type Settlement =
 
 /**
  * Whether this process still owns work that was handed over but not started. `lost`: another process may have it: give
- * it back. `unsure`: wait until it is one of the others; also while results cannot be made durable. Always `ours` with
+ * it back. `unsure`: wait until it is one of the others; also while results cannot be made durable. Always `owned` with
  * a single process.
  */
-export type Standing = 'ours' | 'unsure' | 'lost';
+export type Ownership = 'owned' | 'unsure' | 'lost';
 
 export interface Source<In, Out> {
   /**
@@ -147,7 +147,7 @@ export interface Source<In, Out> {
    * stopped; call `standing` before anything that cannot be undone. One consumer per source and process.
    */
   consume(
-    handler: (input: In, signal: AbortSignal, standing: () => Standing) => Out | Promise<Out>,
+    handler: (input: In, signal: AbortSignal, ownership: () => Ownership) => Out | Promise<Out>,
     limits: { readonly inFlightMax: number },
   ): Promise<Consumer>;
 }
@@ -213,10 +213,10 @@ export interface ListOptions<Item> {
 }
 
 /** Records kept for operators. */
-export interface Shelf<Item> {
+export interface RecordStore<Item> {
   /** Oldest first. */
   list(options: ListOptions<Item>): Promise<readonly { readonly position: string; readonly record: Item }[]>;
-  /** Visits every record on the shelf at the time of the call, one after the other, at linear cost. */
+  /** Visits every record stored at the time of the call, one after the other, at linear cost. */
   visit(use: (position: string, record: Item) => void | Promise<void>): Promise<void>;
   /** Removes these permanently. Unknown positions are ignored. */
   forget(positions: readonly string[]): Promise<void>;

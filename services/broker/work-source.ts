@@ -1,7 +1,7 @@
 import type { Clock } from '../process/clock.ts';
 import { LinkedList } from '../process/linked-list.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { Consumer, Source, Standing } from './broker.ts';
+import type { Consumer, Ownership, Source } from './broker.ts';
 import type { Feed, Item } from './work.ts';
 
 /** Inputs whose handler keeps throwing are held in memory: at this many, nothing new is handed over. */
@@ -45,7 +45,7 @@ export class WorkSource<It extends Item, In, Out> implements Source<In, Out> {
   }
 
   async consume(
-    handler: (input: In, signal: AbortSignal, standing: () => Standing) => Out | Promise<Out>,
+    handler: (input: In, signal: AbortSignal, ownership: () => Ownership) => Out | Promise<Out>,
     limits: { readonly inFlightMax: number },
   ): Promise<Consumer> {
     if (this.isConsumed) throw new Error(`${this.#options.name} has a consumer already`);
@@ -78,7 +78,7 @@ export class WorkSource<It extends Item, In, Out> implements Source<In, Out> {
 
   next(): It | undefined {
     for (let again = this.#again.shift(); again; again = this.#again.shift()) {
-      if (again.standing !== 'lost') return again;
+      if (again.ownership !== 'lost') return again;
       this.#stuck.delete(again);
     }
     if (this.#stuck.size >= STUCK_MAX) return undefined;
@@ -131,7 +131,7 @@ export class WorkSource<It extends Item, In, Out> implements Source<In, Out> {
 class WorkConsumer<It extends Item, In, Out> implements Consumer {
   readonly #source: WorkSource<It, In, Out>;
   readonly #options: Options<It, In, Out>;
-  readonly #handler: (input: In, signal: AbortSignal, standing: () => Standing) => Out | Promise<Out>;
+  readonly #handler: (input: In, signal: AbortSignal, ownership: () => Ownership) => Out | Promise<Out>;
   readonly #inFlightMax: number;
   readonly #stopping = new AbortController();
   /** Items in a handler that has not resolved yet. */
@@ -151,7 +151,7 @@ class WorkConsumer<It extends Item, In, Out> implements Consumer {
   constructor(
     source: WorkSource<It, In, Out>,
     options: Options<It, In, Out>,
-    handler: (input: In, signal: AbortSignal, standing: () => Standing) => Out | Promise<Out>,
+    handler: (input: In, signal: AbortSignal, ownership: () => Ownership) => Out | Promise<Out>,
     inFlightMax: number,
   ) {
     this.#source = source;
@@ -202,7 +202,7 @@ class WorkConsumer<It extends Item, In, Out> implements Consumer {
   #run(item: It): void {
     let out: Out | Promise<Out>;
     try {
-      out = this.#handler(this.#options.input(item), this.#stopping.signal, () => item.standing);
+      out = this.#handler(this.#options.input(item), this.#stopping.signal, () => item.ownership);
     } catch (error) {
       this.#threw(item, error);
       return;
@@ -225,7 +225,7 @@ class WorkConsumer<It extends Item, In, Out> implements Consumer {
     try {
       isSettled = this.#options.settle(out, item);
       // Giving back is allowed only while stopping; otherwise the item would be handed over and given back for ever.
-      if (!isSettled && !this.#stop && item.standing !== 'lost')
+      if (!isSettled && !this.#stop && item.ownership !== 'lost')
         throw new Error('work was released though nobody asked to stop');
     } catch (error) {
       this.#committing -= 1;
@@ -234,7 +234,7 @@ class WorkConsumer<It extends Item, In, Out> implements Consumer {
     }
     if (isSettled) return;
     this.#committing -= 1;
-    if (item.standing !== 'lost') this.#source.giveBack(item);
+    if (item.ownership !== 'lost') this.#source.giveBack(item);
     this.#checkEmpty();
     this.#pumpSoon();
   }

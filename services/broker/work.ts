@@ -1,10 +1,10 @@
-import { Link } from '../process/linked-list.ts';
-import type { Standing } from './broker.ts';
+import { ListNode } from '../process/linked-list.ts';
+import type { Ownership } from './broker.ts';
 
 /** Shared by engines: work that is handed over to a station and settled by it. */
 
 /** Work that was handed over and is not settled. Engines add the record and how it is acknowledged. */
-export abstract class Item extends Link<Item> {
+export abstract class Item extends ListNode<Item> {
   /** The number of times the handler threw, and since when; 0 = never. */
   failures = 0;
   since = 0;
@@ -14,8 +14,8 @@ export abstract class Item extends Link<Item> {
   settledBy: { durable(item: Item): void } | null = null;
 
   /** Whether it may still be started; see the port. */
-  get standing(): Standing {
-    return 'ours';
+  get ownership(): Ownership {
+    return 'owned';
   }
 
   /** Its settlement is durable: releases the engine's resources for it. */

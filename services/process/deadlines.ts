@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
-import { Link, LinkedList } from './linked-list.ts';
+import { LinkedList, ListNode } from './linked-list.ts';
 
 /** A member of a `Deadlines`: keep it to remove it. */
-export class Deadline<Item> extends Link<Deadline<Item>> {
+export class Deadline<Item> extends ListNode<Deadline<Item>> {
   readonly item: Item;
   /** By the clock's `now()`. Only the `Deadlines` writes it: it may move, see `extendsWhenHeldUp`. */
   dueAt: number;

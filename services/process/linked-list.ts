@@ -1,5 +1,5 @@
 /** A node of at most one list: extended by the classes whose objects are listed. */
-export class Link<Self> {
+export class ListNode<Self> {
   /** Written by the list only. */
   before: Self | null = null;
   after: Self | null = null;
@@ -11,7 +11,7 @@ export class Link<Self> {
  * that replaced it, so once one of them has become old for the garbage collector, everything added to the Set from
  * then on outlives the young collections (V8, OrderedHashTable::Rehash).
  */
-export class LinkedList<Node extends Link<Node>> {
+export class LinkedList<Node extends ListNode<Node>> {
   #first: Node | null = null;
   #last: Node | null = null;
   #size = 0;

@@ -1,4 +1,4 @@
-import type { Broker, Shelf } from '../broker/broker.ts';
+import type { Broker, RecordStore } from '../broker/broker.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -11,10 +11,10 @@ const STEP_ROWS = 400;
  * journal's batches, so a busy store slows it down. Measured: about 8,000 rows/s beside a journal at its limit.
  */
 const PAUSE_BETWEEN_STEPS_MS_MIN = 5;
-/** Records on a shelf wait for an operator for at least a month, as on Kafka. */
-const SHELF_MS_MIN = 30 * 86_400_000;
-/** Records of a shelf read together: each holds a body. */
-const SHELF_STEP = 50;
+/** Quarantined records and dead letters wait for an operator for at least a month, as on Kafka. */
+const STORED_MS_MIN = 30 * 86_400_000;
+/** Records read together: each holds a body. */
+const RECORDS_STEP = 50;
 
 export interface RetentionDeps {
   readonly store: Pick<Store, 'log'>;
@@ -55,15 +55,15 @@ async function step(deps: RetentionDeps, now: number): Promise<number> {
   // Bodies of deleted rows are deleted with them.
   const hasShorter = bodyRetentionMs < retentionMs;
   const bodies = hasShorter ? await store.log.removeBodies(now - bodyRetentionMs, STEP_ROWS) : 0;
-  if (bodies > 0 || broker.capabilities.shelvesForget) return bodies;
-  const before = now - Math.max(retentionMs, SHELF_MS_MIN);
+  if (bodies > 0 || broker.capabilities.hasRetention) return bodies;
+  const before = now - Math.max(retentionMs, STORED_MS_MIN);
   return (await forgetOld(broker.deadLetters, before)) + (await forgetOld(broker.quarantine, before));
 }
 
-/** Forgets old records. A shelf is in the order of time, so the first young record ends the search. */
-async function forgetOld(shelf: Shelf<{ readonly at: number }>, before: number): Promise<number> {
-  const oldest = await shelf.list({ limit: SHELF_STEP });
+/** Forgets old records. A record store is in the order of time, so the first young record ends the search. */
+async function forgetOld(records: RecordStore<{ readonly at: number }>, before: number): Promise<number> {
+  const oldest = await records.list({ limit: RECORDS_STEP });
   const old = oldest.filter(({ record }) => record.at < before).map(({ position }) => position);
-  await shelf.forget(old);
+  await records.forget(old);
   return old.length;
 }

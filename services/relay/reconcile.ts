@@ -1,7 +1,7 @@
 import type { Directory, DirectoryChange } from '../domain/directory.ts';
 import type { Clock } from '../process/clock.ts';
-import { lookUntil } from '../process/look-until.ts';
-import type { StandingCursor, StandingPage } from '../store/outbox.ts';
+import { pollUntil } from '../process/poll-until.ts';
+import type { SnapshotCursor, SnapshotPage } from '../store/outbox.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
@@ -71,7 +71,7 @@ export async function untilPropagated(
     waiting = waiting.filter((change) => (directory.newest(change)?.version ?? -1) < change.version);
     return waiting.length === 0;
   };
-  if (await lookUntil(clock, isPropagated, { everyMs: POLL_MS, atMostMs: PROPAGATED_MS_MAX })) return;
+  if (await pollUntil(clock, isPropagated, { everyMs: POLL_MS, atMostMs: PROPAGATED_MS_MAX })) return;
   log.warn(
     { keys: waiting.length },
     'published directory changes have not come back on the stream: continuing without them',
@@ -94,9 +94,9 @@ async function compare(
   const lacking: DirectoryChange[] = [];
   const ahead: DirectoryChange[] = [];
   const known = new Set<string>();
-  let after: StandingCursor | null = null;
+  let after: SnapshotCursor | null = null;
   do {
-    const page: StandingPage = await store.outbox.standing(after, PAGE);
+    const page: SnapshotPage = await store.outbox.snapshot(after, PAGE);
     for (const change of page.changes) {
       known.add(change.id);
       const newest = directory.newest(change);

@@ -4,7 +4,7 @@ import type { Broker } from '../broker/broker.ts';
 import { refusalOf } from '../domain/outcome.ts';
 import type { ReplayCancelReason } from '../domain/replay.ts';
 import type { Clock } from '../process/clock.ts';
-import { lookUntil } from '../process/look-until.ts';
+import { pollUntil } from '../process/poll-until.ts';
 import type { ReplayRecord } from '../store/replays.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -173,7 +173,7 @@ export class Replayer {
   async #journalRecorded(): Promise<void> {
     const { broker, clock } = this.#deps;
     const limits = { everyMs: RECORDED_POLL_MS, atMostMs: RECORDED_MS_MAX, signal: this.#stopping.signal };
-    await lookUntil(clock, () => broker.status().backlog.journal === 0, limits);
+    await pollUntil(clock, () => broker.status().backlog.journal === 0, limits);
   }
 
   async #rest(ms: number): Promise<void> {

@@ -77,8 +77,8 @@ export async function deliver(task: DeliveryTask, deps: DeliverDeps, isSlow = fa
 
   if (exchange.kind === 'interrupted') return { kind: 'interrupted', settlement: { kind: 'released' } };
   const to = { endpointId: endpoint.uuid, origin: opened.origin };
-  const isNetwork = !posted.ours && deps.network.isOurFault(posted.sign, to, task.hop, endedAt);
-  const heldBy = isNetwork ? 'network_down' : posted.ours;
+  const isNetwork = !posted.ownFault && deps.network.isOurFault(posted.sign, to, task.hop, endedAt);
+  const heldBy = isNetwork ? 'network_down' : posted.ownFault;
   if (heldBy) {
     deps.ownFaults?.note(heldBy, exchange.kind === 'failed' ? exchange.detail : '', opened.origin);
     return parked(task, tierLasting(AGAIN_SECONDS, deps.retryScale), heldBy, deps);

@@ -15,13 +15,13 @@ import { type DeliverDeps, type Delivery, deliver } from './deliver.ts';
 import type { Transport } from './http/transport.ts';
 import { Intake } from './intake.ts';
 import { LANE_OPTIONS, type LaneOptions } from './lanes/lane-options.ts';
-import { Lanes, type PassageResult } from './lanes/lanes.ts';
+import { type AttemptResult, Lanes } from './lanes/lanes.ts';
 import { ParkingLog } from './lanes/parking-log.ts';
 import { SenderMetrics } from './metrics.ts';
 import { NetworkWatch } from './network-watch.ts';
 import { OwnFaults } from './own-faults.ts';
+import { PendingTask, type PendingTaskOwner } from './pending-task.ts';
 import { SecretOpener } from './secret-opener.ts';
-import { type PassageOwner, TaskPassage } from './task-passage.ts';
 
 export interface SenderOptions {
   /** Live tasks held at a time, waiting ones included. */
@@ -70,7 +70,7 @@ export async function startSender(deps: SenderDeps): Promise<Sender> {
   return sender;
 }
 
-class RunningSender implements Sender, PassageOwner {
+class RunningSender implements Sender, PendingTaskOwner {
   readonly #deps: SenderDeps;
   readonly #deliverDeps: DeliverDeps;
   readonly #lanes: Readonly<Record<TaskClass, Lanes>>;
@@ -117,11 +117,11 @@ class RunningSender implements Sender, PassageOwner {
       lanes.onDemoted = () => this.#adjustIntakes();
       let isWatched = false;
       const consumer = await source.consume(
-        (task, signal, standing) => {
+        (task, signal, ownership) => {
           // One signal for all calls: the broker may stop before this sender is told to.
           if (!isWatched) signal.addEventListener('abort', () => this.#release(taskClass), { once: true });
           isWatched = true;
-          return this.#handle({ task, lanes, signal, standing });
+          return this.#handle({ task, lanes, signal, ownership: ownership });
         },
         { inFlightMax },
       );
@@ -151,31 +151,33 @@ class RunningSender implements Sender, PassageOwner {
       log.warn('the sender stopped before everything was settled; it will come again');
   }
 
-  #handle(on: Pick<TaskPassage, 'task' | 'lanes' | 'signal' | 'standing'>): Settlement | Promise<Settlement> {
+  #handle(
+    on: Pick<PendingTask, 'task' | 'lanes' | 'signal' | 'ownership'>,
+  ): Settlement | Promise<Settlement> {
     if (this.#isStopping || on.signal.aborted) return RELEASED;
     return new Promise((settle, fail) => {
-      on.lanes.admit(new TaskPassage(on, this, settle, fail));
+      on.lanes.admit(new PendingTask(on, this, settle, fail));
       this.#adjustIntakes();
     });
   }
 
-  attempt(passage: TaskPassage): void {
-    const { task, standing } = passage;
-    const mayGo = this.#deps.ready() && this.#deps.clock.now() >= task.dueAt && standing() === 'ours';
+  attempt(pending: PendingTask): void {
+    const { task, ownership } = pending;
+    const mayGo = this.#deps.ready() && this.#deps.clock.now() >= task.dueAt && ownership() === 'owned';
     const delivery = mayGo
-      ? deliver(task, this.#deliverDeps, hasSlowBefore(passage))
-      : this.#deliverLater(passage);
+      ? deliver(task, this.#deliverDeps, hasSlowBefore(pending))
+      : this.#deliverLater(pending);
     delivery.then(
-      (made) => this.#settle(passage, made),
+      (made) => this.#settle(pending, made),
       (error: unknown) => {
-        passage.lanes.settle(passage, 'uncounted', null);
+        pending.lanes.settle(pending, 'uncounted', null);
         this.#adjustIntakes();
-        passage.fail(error);
+        pending.fail(error);
       },
     );
   }
 
-  park({ task }: TaskPassage, tier: Tier): Settlement {
+  park({ task }: PendingTask, tier: Tier): Settlement {
     const { clock, retryScale } = this.#deps;
     this.#parked(task, tier, 'endpoint_full');
     this.#adjustIntakes();
@@ -192,15 +194,15 @@ class RunningSender implements Sender, PassageOwner {
   }
 
   /** Holds the attempt until it is due, the directory is fresh and the task is certainly owned here; then makes it. */
-  async #deliverLater(passage: TaskPassage): Promise<Delivery> {
-    const { task, signal, standing } = passage;
+  async #deliverLater(pending: PendingTask): Promise<Delivery> {
+    const { task, signal, ownership } = pending;
     const { clock } = this.#deps;
-    const ready = () => this.#deps.ready() && standing() === 'ours';
+    const ready = () => this.#deps.ready() && ownership() === 'owned';
     if (clock.now() < task.dueAt) {
       this.#metrics.early();
       await clock.sleep(task.dueAt - clock.now(), signal);
     }
-    while (!ready() && standing() !== 'lost' && !this.#isStopping && !signal.aborted) {
+    while (!ready() && ownership() !== 'lost' && !this.#isStopping && !signal.aborted) {
       // All waiting tasks share one timer.
       this.#readyAgain ??= clock.sleep(READY_CHECK_MS, signal).finally(() => {
         this.#readyAgain = null;
@@ -208,31 +210,31 @@ class RunningSender implements Sender, PassageOwner {
       await this.#readyAgain;
     }
     if (!ready() || clock.now() < task.dueAt) return { kind: 'interrupted', settlement: RELEASED };
-    return deliver(task, this.#deliverDeps, hasSlowBefore(passage));
+    return deliver(task, this.#deliverDeps, hasSlowBefore(pending));
   }
 
-  #settle(passage: TaskPassage, delivery: Delivery): void {
-    const { task, lanes } = passage;
+  #settle(pending: PendingTask, delivery: Delivery): void {
+    const { task, lanes } = pending;
     const { tracer, log } = this.#deps;
     let { settlement } = delivery;
     if (delivery.kind === 'attempted') {
       const result = resultOf(delivery.posted.exchange);
       const seconds = result === 'success' ? null : delivery.posted.retryAfterSeconds;
-      lanes.settle(passage, result, seconds === null ? null : seconds * 1000);
+      lanes.settle(pending, result, seconds === null ? null : seconds * 1000);
       if (log.isLevelEnabled('info')) this.#writeAttempt(attemptLine(task, delivery));
       if (tracer) settlement = traceAttempt(tracer, task, delivery);
     } else {
-      lanes.settle(passage, 'uncounted', null);
+      lanes.settle(pending, 'uncounted', null);
     }
     this.#adjustIntakes();
     if (delivery.kind === 'parked') this.#parked(task, delivery.tier, delivery.why);
     this.#metrics.settled(task, delivery);
-    passage.settle(settlement);
+    pending.settle(settlement);
   }
 
   #release(taskClass: TaskClass): void {
-    for (const passage of this.#lanes[taskClass].releaseWaiting()) {
-      if (passage instanceof TaskPassage) passage.settle(RELEASED);
+    for (const pending of this.#lanes[taskClass].releaseWaiting()) {
+      if (pending instanceof PendingTask) pending.settle(RELEASED);
     }
   }
 
@@ -241,7 +243,7 @@ class RunningSender implements Sender, PassageOwner {
   }
 }
 
-function resultOf(exchange: Exchange): PassageResult {
+function resultOf(exchange: Exchange): AttemptResult {
   if (exchange.kind !== 'failed') return exchange.kind === 'acknowledged' ? 'success' : 'uncounted';
   if (!exchange.response) return 'failure';
   return ASKS_FOR_LESS.has(exchange.response.status) ? 'failure' : 'rejected';
@@ -253,7 +255,7 @@ const ASKS_FOR_LESS: ReadonlySet<number> = new Set([429, 503]);
  * Returns whether other attempts to its endpoint are already slow. The first alone does not count: an endpoint that
  * was slow for a moment must be able to show that it has recovered.
  */
-function hasSlowBefore({ place, lane }: TaskPassage): boolean {
+function hasSlowBefore({ place, lane }: PendingTask): boolean {
   return place === 'slow' && lane !== null && lane.slow.size > 1;
 }
 

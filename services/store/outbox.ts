@@ -16,7 +16,7 @@ export interface Outbox {
    * Returns every merchant and endpoint in its present state, deleted ones included, in pages: `after` is null, then
    * the last `next`.
    */
-  standing(after: StandingCursor | null, limit: number): Promise<StandingPage>;
+  snapshot(after: SnapshotCursor | null, limit: number): Promise<SnapshotPage>;
   /** Adds changes that the stream lacks to the outbox again. */
   addAgain(changes: readonly DirectoryChange[]): Promise<void>;
   /**
@@ -28,13 +28,13 @@ export interface Outbox {
 }
 
 /** A position in the table of one kind. */
-export interface StandingCursor {
+export interface SnapshotCursor {
   readonly kind: DirectoryChange['kind'];
   readonly row: number;
 }
 
-export interface StandingPage {
+export interface SnapshotPage {
   readonly changes: readonly DirectoryChange[];
   /** Null on the last page. */
-  readonly next: StandingCursor | null;
+  readonly next: SnapshotCursor | null;
 }

@@ -16,7 +16,7 @@ import type { JournalEntry } from '../domain/journal.ts';
 import type { ParkedReason } from '../domain/parking.ts';
 import type { Trigger } from '../domain/task.ts';
 import type { Endpoints } from './endpoints.ts';
-import type { Audit, Erasures, Sealings } from './keeping.ts';
+import type { Audit, Erasures, Sealings } from './maintenance.ts';
 import type { ApiKeys, Merchants } from './merchants.ts';
 import type { Outbox } from './outbox.ts';
 import type { Replays, TraceRecord } from './replays.ts';

@@ -28,7 +28,7 @@ export class LogOutput implements DestinationStream {
   #pauseMs = PAUSE_MS_MIN;
   #timer: NodeJS.Timeout | null = null;
   #flushing: (() => void)[] = [];
-  #untold = 0;
+  #unreported = 0;
   /** Lines that were dropped since the start. */
   dropped = 0;
   onDropped: (lines: number) => void = () => {};
@@ -41,7 +41,7 @@ export class LogOutput implements DestinationStream {
     this.#write ??= this.#open();
     if (this.#lines.length + line.length > HELD_LENGTH_MAX) {
       this.dropped += 1;
-      this.#untold += 1;
+      this.#unreported += 1;
       return;
     }
     this.#lines += line;
@@ -74,8 +74,8 @@ export class LogOutput implements DestinationStream {
     this.#stopTimer();
     this.#piece = Buffer.from(this.#lines);
     this.#lines = '';
-    const dropped = this.#untold;
-    this.#untold = 0;
+    const dropped = this.#unreported;
+    this.#unreported = 0;
     if (dropped > 0) this.onDropped(dropped);
     this.#writePiece();
   }

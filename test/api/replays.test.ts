@@ -178,7 +178,7 @@ describe('a replay', () => {
       store: api.store,
       clock: api.clock,
       keyRing: () => api.keyRing,
-      withShelves: <T>(use: (shelves: typeof api.broker) => Promise<T>) => use(api.broker),
+      withRecordStores: <T>(use: (recordStores: typeof api.broker) => Promise<T>) => use(api.broker),
     };
     const given = { since: SINCE, only: 'missing', merchant: api.merchantId };
     const started = await runOperatorCommand(deps, 'replay-start', given);

@@ -76,7 +76,9 @@ const origin = fc.record({
   valueBytes: or(small),
   isWhole: fc.boolean(),
 });
-const shelvedRecord = fc.tuple(quarantined, origin).map(([record, from]) => ({ ...record, origin: from }));
+const quarantinedRecord = fc
+  .tuple(quarantined, origin)
+  .map(([record, from]) => ({ ...record, origin: from }));
 const deadLetter = fc.record({ task, reason: text, failureCode: text, at: time });
 const response = fc.record({
   status: small,
@@ -192,7 +194,7 @@ describe('records come back as they were written', () => {
   it('journal entries', () => comesBack(journalCodec, journal));
   it('directory changes', () => comesBack(directoryCodec, change));
   it('quarantined records', () => comesBack(quarantinedCodec, quarantined));
-  it('quarantined records with their place', () => comesBack(quarantinedCodec, shelvedRecord));
+  it('quarantined records with their place', () => comesBack(quarantinedCodec, quarantinedRecord));
   it('dead letters', () => comesBack(deadLetterCodec, deadLetter as unknown as fc.Arbitrary<DeadLetter>));
 });
 
@@ -204,7 +206,7 @@ describe('schemas may grow', () => {
       fields: today.fields.filter(({ name }: { name: string }) => name !== 'origin'),
     };
     const earlier = avro.Type.forSchema(before);
-    const [sample] = fc.sample(shelvedRecord, 1);
+    const [sample] = fc.sample(quarantinedRecord, 1);
     if (!sample) throw new Error('no sample');
     const { origin: _, ...written } = sample;
     const decoder = quarantinedCodec.decoder(JSON.stringify(before));

@@ -174,15 +174,15 @@ export function eventGuarantees(bench: GiveBench): void {
       (input) => ({ kind: 'quarantined', record: quarantined(event, input.bytes) }),
       { inFlightMax: 1 },
     );
-    const [shelved] = await bench().eventually('the shelf', async () => {
+    const [stored] = await bench().eventually('the store', async () => {
       const list = await broker.quarantine.list({ limit: 10 });
       return list.length > 0 ? list : undefined;
     });
-    expect(shelved?.record).toMatchObject({ reason: 'unknown_merchant', eventId: event.eventId });
+    expect(stored?.record).toMatchObject({ reason: 'unknown_merchant', eventId: event.eventId });
     await stopped(refuse);
     broker = await bench().crash(broker);
-    const position = shelved?.position ?? '';
-    expect(await broker.quarantine.read(position)).toEqual(shelved?.record);
+    const position = stored?.position ?? '';
+    expect(await broker.quarantine.read(position)).toEqual(stored?.record);
     expect(await broker.quarantine.requeue([position, position, '999999'])).toEqual({
       requeued: 1,
       refused: [],
@@ -220,8 +220,8 @@ export function eventGuarantees(bench: GiveBench): void {
     await bench().eventually('both', () => seen.length >= 2);
     await bench().turn(broker);
     expect(seen).toEqual([event, fresh]);
-    const shelf = await broker.quarantine.list({ limit: 10 });
-    expect(shelf.map(({ record }) => [record.reason, record.eventId])).toEqual([
+    const records = await broker.quarantine.list({ limit: 10 });
+    expect(records.map(({ record }) => [record.reason, record.eventId])).toEqual([
       ['event_id_conflict', event.eventId],
     ]);
   });

@@ -80,7 +80,7 @@ export function recordGuarantees(bench: GiveBench): void {
       }),
       { inFlightMax: 1 },
     );
-    await bench().eventually('all shelved', () => broker.status().backlog.events === 0);
+    await bench().eventually('all stored', () => broker.status().backlog.events === 0);
     await stopped(consumer);
     const page = await broker.quarantine.list({ limit: 2 });
     const rest = await broker.quarantine.list({ limit: 10, after: page.at(-1)?.position ?? '' });
@@ -89,7 +89,7 @@ export function recordGuarantees(bench: GiveBench): void {
     );
     await broker.quarantine.forget(page.map(({ position }) => position));
     const left = await broker.quarantine.list({ limit: 9 });
-    expect(left).toHaveLength(broker.capabilities.shelvesForget ? 5 : 3);
+    expect(left).toHaveLength(broker.capabilities.hasRetention ? 5 : 3);
   });
 
   it('closes twice, and with nothing ever started', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { DirectoryChange } from '../../services/domain/directory.ts';
 import type { Endpoint } from '../../services/domain/endpoint.ts';
 import { legacyEndpointId } from '../../services/domain/ids.ts';
-import type { StandingCursor } from '../../services/store/outbox.ts';
+import type { SnapshotCursor } from '../../services/store/outbox.ts';
 import { createEndpoint, OPERATOR, START } from '../support/journal-entries.ts';
 import type { StoreUnderTest } from './store.contract.ts';
 
@@ -155,9 +155,9 @@ function adoptedChanges(test: StoreUnderTest): void {
 
 async function standing(test: StoreUnderTest, limit: number): Promise<DirectoryChange[]> {
   const changes: DirectoryChange[] = [];
-  let after: StandingCursor | null = null;
+  let after: SnapshotCursor | null = null;
   do {
-    const page: Awaited<ReturnType<typeof test.store.outbox.standing>> = await test.store.outbox.standing(
+    const page: Awaited<ReturnType<typeof test.store.outbox.snapshot>> = await test.store.outbox.snapshot(
       after,
       limit,
     );

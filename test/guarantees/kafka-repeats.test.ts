@@ -172,21 +172,21 @@ await describeWithKafka('event ids that come again', (kafka) => {
     const first = await process(true);
     await write([event, other], now);
     await settled(now + 1000);
-    const shelf = () => first.broker.quarantine.list({ limit: 10 });
-    const [shelved] = await eventually('the conflict', async () => {
-      const list = await shelf();
+    const records = () => first.broker.quarantine.list({ limit: 10 });
+    const [stored] = await eventually('the conflict', async () => {
+      const list = await records();
       return list.length > 0 ? list : undefined;
     });
-    expect(shelved?.record).toMatchObject({
+    expect(stored?.record).toMatchObject({
       reason: 'event_id_conflict',
       eventId: event.eventId,
       merchantId: 'merchant-1',
     });
     expect(routed.filter(({ eventId }) => eventId === event.eventId)).toEqual([event]);
-    await first.broker.quarantine.requeue([shelved?.position ?? '']);
+    await first.broker.quarantine.requeue([stored?.position ?? '']);
     await eventually('the other one', () => times(event) === 2, WAIT_MS_MAX);
     expect(routed.at(-1)).toEqual(other);
-    expect(await shelf()).toEqual([]);
+    expect(await records()).toEqual([]);
   });
 
   it('An event of an unknown merchant is routed when an operator puts it back, also after a restart.', {

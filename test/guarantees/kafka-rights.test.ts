@@ -175,12 +175,12 @@ await describeWhereKafkaStarts('on brokers with an authorizer', () => {
       await eventually('the dead letter', async () => (await deadLetters()).length === 1, 30_000);
       const stranger = jsonEventOf(crypto.randomUUID(), 'a stranger');
       expect((await merchant.publish([stranger])).status).toBe(202);
-      const shelved = async () => (await toolAnswer(tool, 'quarantine', 'list')) as { eventId: string }[];
-      await eventually('quarantine', async () => (await shelved()).length === 1, 30_000);
+      const stored = async () => (await toolAnswer(tool, 'quarantine', 'list')) as { eventId: string }[];
+      await eventually('quarantine', async () => (await stored()).length === 1, 30_000);
       expect(await toolAnswer(tool, 'quarantine', 'replay', '--all')).toEqual({ replayed: 1 });
       await eventually(
         'it comes back',
-        async () => (await shelved()).map((one) => one.eventId).join() === stranger.header.eventId,
+        async () => (await stored()).map((one) => one.eventId).join() === stranger.header.eventId,
         30_000,
       );
       for (const role of ROLES) expect([role, said(role, 'AUTHORIZATION_FAILED')]).toEqual([role, []]);

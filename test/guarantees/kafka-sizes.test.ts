@@ -93,16 +93,16 @@ await describeWithKafka('events of every size', (kafka) => {
     for (const value of messages) await producer.send({ topic, messages: [{ value, partition: 0 }] });
     await producer.disconnect();
     await eventually('the good one', () => arrived(good.eventId), 30_000);
-    const shelf = await eventually('the shelf', async () => {
+    const records = await eventually('the store', async () => {
       const list = await quarantine();
       return list.length === 2 ? list : undefined;
     });
-    expect(shelf).toMatchObject([
+    expect(records).toMatchObject([
       { reason: 'unknown_schema', place: `${topic}/0@0`, key: 'bomb', bytes: 3_500_000 },
       { reason: 'too_large', eventId: large.eventId, merchantId: premises.merchantId, place: `${topic}/0@1` },
     ]);
-    expect(shelf[0]?.detail).toContain('the record has 3500000 bytes; the first 65536 are kept');
-    expect(shelf[1]?.detail).toMatch(/^\/data has 54\d{4} bytes as JSON: at most 262144 are taken$/);
+    expect(records[0]?.detail).toContain('the record has 3500000 bytes; the first 65536 are kept');
+    expect(records[1]?.detail).toMatch(/^\/data has 54\d{4} bytes as JSON: at most 262144 are taken$/);
   }, 90_000);
 
   async function quarantine(): Promise<Record<string, unknown>[]> {

@@ -126,7 +126,7 @@ function scriptedTransport(): Transport {
     return new Promise<Awaited<ReturnType<Transport['post']>>>((resolve) => {
       clock.at(clock.now() + ATTEMPT_MS, () => {
         attempt.endedAt = clock.now();
-        const facts = { retryAfterSeconds: null, blockedBy: null, sign: 'reached', ours: null } as const;
+        const facts = { retryAfterSeconds: null, blockedBy: null, sign: 'reached', ownFault: null } as const;
         resolve({ exchange: answered(status), endedAt: clock.now(), ...facts });
       });
     });

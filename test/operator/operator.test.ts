@@ -139,7 +139,7 @@ describe.each(['asking a running service', 'opening the store'])('%s', (mode) =>
   });
 });
 
-describe.each(['asking a running service', 'opening the broker'])('shelves, %s', (mode) => {
+describe.each(['asking a running service', 'opening the broker'])('recordStores, %s', (mode) => {
   test('what is in quarantine is shown without its data, and put back by position or by reason', async () => {
     await fillQuarantine();
     const stop = mode === 'opening the broker' ? async () => {} : (await startService()).stop;

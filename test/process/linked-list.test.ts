@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Link, LinkedList } from '../../services/process/linked-list.ts';
+import { LinkedList, ListNode } from '../../services/process/linked-list.ts';
 
-class Node extends Link<Node> {}
+class Node extends ListNode<Node> {}
 
 it('two lists do what two Sets would, of which a node is in one at most', () => {
   const step = fc.tuple(fc.constantFrom('append', 'remove', 'clear'), fc.nat(1), fc.nat(7));

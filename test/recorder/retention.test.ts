@@ -38,7 +38,7 @@ afterEach(async () => {
 });
 
 /** A broker with dead letters of these times. */
-async function shelved(times: readonly number[]) {
+async function stored(times: readonly number[]) {
   const broker = await openSqliteBroker({
     file: join(directory, 'broker.db'),
     clock: systemClock(),
@@ -51,7 +51,7 @@ async function shelved(times: readonly number[]) {
     { inFlightMax: 1 },
   );
   await eventually(
-    'all are on the shelf',
+    'all are stored',
     async () => (await broker.deadLetters.list({ limit: 9 })).length === times.length,
   );
   await consumer.stop(1000);
@@ -62,7 +62,7 @@ test('rows go when they are old, bodies when they are half as old, in small step
   const endpointId = randomUUID();
   const events = Array.from({ length: EVENTS }, (_, n) => eventNumber(MERCHANT, n));
   await journalOf(store)(...events.map((event) => routed(event, [endpointId])));
-  const broker = await shelved([START - 20 * DAY_MS, START - 19 * DAY_MS, START]);
+  const broker = await stored([START - 20 * DAY_MS, START - 19 * DAY_MS, START]);
   const steps: number[] = [];
   let fails = 1;
   const log = {

@@ -152,13 +152,16 @@ describe('what the proxy says', () => {
     ['403', 'connect_refused', null, 'unknown'],
     ['407', 'connect_refused', 'egress_proxy', 'unknown'],
     ['302', 'connect_refused', 'egress_proxy', 'unknown'],
-  ])('%s is %s, our own fault: %s, and no receiver was reached', async (status, failureCode, ours, sign) => {
-    const proxy = await startProxy(await startReceiver(), answers(`HTTP/1.1 ${status} No\r\n\r\n`));
-    const posted = await post(proxy.url);
-    expect(posted.exchange).toMatchObject({ kind: 'failed', failureCode });
-    expect(posted).toMatchObject({ ours, sign });
-    expect(JSON.stringify(posted)).not.toContain('p@ss');
-  });
+  ])(
+    '%s is %s, our own fault: %s, and no receiver was reached',
+    async (status, failureCode, ownFault, sign) => {
+      const proxy = await startProxy(await startReceiver(), answers(`HTTP/1.1 ${status} No\r\n\r\n`));
+      const posted = await post(proxy.url);
+      expect(posted.exchange).toMatchObject({ kind: 'failed', failureCode });
+      expect(posted).toMatchObject({ ownFault, sign });
+      expect(JSON.stringify(posted)).not.toContain('p@ss');
+    },
+  );
 
   test.each([
     ['nothing intelligible', answers('what?\r\n\r\n')],
@@ -166,7 +169,7 @@ describe('what the proxy says', () => {
     ['nothing at all, and closes', answers('')],
   ])('%s: ours', async (_what, decide) => {
     const posted = await post((await startProxy(await startReceiver(), decide)).url);
-    expect([posted.exchange.kind, posted.ours]).toEqual(['failed', 'egress_proxy']);
+    expect([posted.exchange.kind, posted.ownFault]).toEqual(['failed', 'egress_proxy']);
   });
 
   test('silence ends with the connect time-out', async () => {
@@ -176,7 +179,7 @@ describe('what the proxy says', () => {
 
   test('nobody there: ours', async () => {
     const posted = await post('http://127.0.0.1:1');
-    expect([posted.exchange.kind, posted.ours]).toEqual(['failed', 'egress_proxy']);
+    expect([posted.exchange.kind, posted.ownFault]).toEqual(['failed', 'egress_proxy']);
   });
 });
 

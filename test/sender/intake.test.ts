@@ -4,8 +4,8 @@ import type { Consumer } from '../../services/broker/broker.ts';
 import { Intake } from '../../services/sender/intake.ts';
 import { LANE_OPTIONS } from '../../services/sender/lanes/lane-options.ts';
 import { Lanes } from '../../services/sender/lanes/lanes.ts';
+import { FakeTask } from '../support/fake-task.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
-import { Traveller } from '../support/traveller.ts';
 
 test('opens again as soon as the endpoint’s attempts are demoted, before any of them ends', () => {
   const clock = new SimulatedClock();
@@ -14,9 +14,9 @@ test('opens again as soon as the endpoint’s attempts are demoted, before any o
   const consumer = { pause: () => said.push('pause'), resume: () => said.push('resume') };
   const intake = new Intake(lanes, consumer as unknown as Consumer);
   lanes.onDemoted = () => intake.adjust();
-  const started: Traveller[] = [];
+  const started: FakeTask[] = [];
   for (let i = 0; i < 300; i += 1) {
-    lanes.admit(new Traveller('a', `entity ${i}`, (each) => started.push(each)));
+    lanes.admit(new FakeTask('a', `entity ${i}`, (each) => started.push(each)));
     intake.adjust();
   }
   expect(said).toEqual(['pause']);

@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LANE_OPTIONS } from '../../services/sender/lanes/lane-options.ts';
 import { Lanes } from '../../services/sender/lanes/lanes.ts';
+import { FakeTask } from '../support/fake-task.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
-import { Traveller } from '../support/traveller.ts';
 
 const OPTIONS = {
   fastSlots: 5,
@@ -49,7 +49,7 @@ const STEPS = fc.array(
 );
 
 /** How often a task was started or parked: exactly once in the end. */
-const ends = ({ starts, parkedFor }: Traveller) => starts + (parkedFor === null ? 0 : 1);
+const ends = ({ starts, parkedFor }: FakeTask) => starts + (parkedFor === null ? 0 : 1);
 
 test('every task starts once, or is parked or released; slots are never lost', () => {
   let parked = 0;
@@ -57,14 +57,14 @@ test('every task starts once, or is parked or released; slots are never lost', (
     fc.property(STEPS, fc.boolean(), (steps, isReleased) => {
       const clock = new SimulatedClock();
       const lanes = new Lanes(clock, { ...LANE_OPTIONS, ...OPTIONS });
-      const all: Traveller[] = [];
+      const all: FakeTask[] = [];
       const running = () => all.filter(({ place }) => place === 'fast' || place === 'slow');
       for (const step of steps) {
         if (step.do === 'admit') {
           const entity = step.entity === null ? null : `${step.entity}`;
-          const traveller = new Traveller(`${step.endpoint}`, entity, () => {});
-          all.push(traveller);
-          lanes.admit(traveller);
+          const task = new FakeTask(`${step.endpoint}`, entity, () => {});
+          all.push(task);
+          lanes.admit(task);
         } else if (step.do === 'wait') {
           clock.advance(step.ms);
         } else {

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { LANE_OPTIONS } from '../../services/sender/lanes/lane-options.ts';
 import { Lanes } from '../../services/sender/lanes/lanes.ts';
+import { FakeTask } from '../support/fake-task.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
-import { Traveller } from '../support/traveller.ts';
 
 const ENDPOINTS = 1000;
 const ADMITTED_PER_TICK = 5;
@@ -12,18 +12,16 @@ const TICK_MS = 5;
 test.each([0.5, 0.9])('with %d of 1,000 endpoints dark, a healthy one never waits for them', (darkShare) => {
   const clock = new SimulatedClock();
   const lanes = new Lanes(clock, LANE_OPTIONS);
-  const started: Traveller[] = [];
+  const started: FakeTask[] = [];
   const isDark = (id: string) => Number(id) < ENDPOINTS * darkShare;
   let admitted = 0;
   const admit = () => {
-    const traveller = new Traveller(`${admitted % ENDPOINTS}`, `entity ${admitted}`, (each) =>
-      started.push(each),
-    );
+    const task = new FakeTask(`${admitted % ENDPOINTS}`, `entity ${admitted}`, (each) => started.push(each));
     admitted += 1;
-    lanes.admit(traveller);
-    return traveller;
+    lanes.admit(task);
+    return task;
   };
-  const admittedAt = new Map<Traveller, number>();
+  const admittedAt = new Map<FakeTask, number>();
   let worstWaitMs = 0;
   for (let tick = 0; tick < 2000; tick += 1) {
     for (let i = 0; i < ADMITTED_PER_TICK; i += 1) admittedAt.set(admit(), clock.now());
@@ -53,13 +51,13 @@ test.each([
   let other = 0;
   let [held, heldMost] = [0, 0];
   /** Tasks of others that have not started: when they came. One that was parked stays. */
-  const waiting = new Map<Traveller, number>();
+  const waiting = new Map<FakeTask, number>();
   const admit = (endpointId: string, answerMs: number) => {
     const at = clock.now();
     held += 1;
     heldMost = Math.max(heldMost, held);
     const isOther = endpointId.startsWith('other');
-    const traveller = new Traveller(endpointId, `entity ${entities++}`, (each) => {
+    const task = new FakeTask(endpointId, `entity ${entities++}`, (each) => {
       waiting.delete(each);
       if (isOther) worstWaitMs = Math.max(worstWaitMs, clock.now() - at);
       const hangs = isHanging && !isOther;
@@ -68,13 +66,13 @@ test.each([
         lanes.settle(each, hangs ? 'failure' : 'success', null);
       });
     });
-    const park = traveller.park.bind(traveller);
-    traveller.park = (tier) => {
+    const park = task.park.bind(task);
+    task.park = (tier) => {
       held -= 1;
       park(tier);
     };
-    if (isOther) waiting.set(traveller, at);
-    lanes.admit(traveller);
+    if (isOther) waiting.set(task, at);
+    lanes.admit(task);
   };
   const ambush = (count: number) => {
     for (let event = 0; event < count; event += 1) {

@@ -5,13 +5,13 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Tier } from '../../services/domain/retry.ts';
 import { LANE_OPTIONS, type LaneOptions } from '../../services/sender/lanes/lane-options.ts';
-import { Lanes, type PassageResult } from '../../services/sender/lanes/lanes.ts';
+import { type AttemptResult, Lanes } from '../../services/sender/lanes/lanes.ts';
+import { FakeTask } from '../support/fake-task.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
-import { Traveller } from '../support/traveller.ts';
 
 let clock: SimulatedClock;
 let lanes: Lanes;
-let started: Traveller[];
+let started: FakeTask[];
 
 beforeEach(() => build());
 
@@ -22,20 +22,20 @@ function build(options: Partial<LaneOptions> = {}): void {
 }
 
 let entities = 0;
-function admit(endpointId: string, entityId: string | null = `entity ${entities++}`): Traveller {
-  const traveller = new Traveller(endpointId, entityId, (each) => started.push(each));
-  lanes.admit(traveller);
-  return traveller;
+function admit(endpointId: string, entityId: string | null = `entity ${entities++}`): FakeTask {
+  const task = new FakeTask(endpointId, entityId, (each) => started.push(each));
+  lanes.admit(task);
+  return task;
 }
 const admitMany = (count: number, endpointId: string) =>
   Array.from({ length: count }, () => admit(endpointId));
 const settle = (
-  traveller: Traveller | undefined,
-  result: PassageResult = 'success',
+  task: FakeTask | undefined,
+  result: AttemptResult = 'success',
   retryAfterMs: number | null = null,
 ) => {
-  if (!traveller) throw new Error('nothing has started');
-  lanes.settle(traveller, result, retryAfterMs);
+  if (!task) throw new Error('nothing has started');
+  lanes.settle(task, result, retryAfterMs);
 };
 const inFlight = () => started.filter(({ place }) => place === 'fast' || place === 'slow');
 
@@ -125,7 +125,7 @@ test('few parked tasks come up after 3 s, the others after 66 s: all coming up e
 
 test('over all dark endpoints no more than a thousand tasks come up every 3 s', () => {
   for (let i = 0; i < 30; i += 1) failing(`dark ${i}`, 10_000);
-  const parked: Traveller[] = [];
+  const parked: FakeTask[] = [];
   for (let i = 0; i < 30; i += 1) parked.push(...admitMany(300, `dark ${i}`));
   expect(parked.filter(({ parkedFor }) => parkedFor === 3)).toHaveLength(1000);
 });

@@ -5,8 +5,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { LANE_OPTIONS } from '../../services/sender/lanes/lane-options.ts';
 import { Lanes } from '../../services/sender/lanes/lanes.ts';
+import { FakeTask } from '../support/fake-task.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
-import { Traveller } from '../support/traveller.ts';
 
 const TIME_OUT_MS = 10_000;
 const ANSWER_MS = 5;
@@ -15,7 +15,7 @@ const ANSWER_MS = 5;
 class Endpoint {
   readonly clock = new SimulatedClock();
   readonly lanes: Lanes;
-  readonly parked: Traveller[] = [];
+  readonly parked: FakeTask[] = [];
   readonly admittedAt = new Map<string, number>();
   readonly deliveredAt = new Map<string, number>();
   readonly tried = new Set<string>();
@@ -24,7 +24,7 @@ class Endpoint {
   durableAfterMs = 0;
   inFlight = 0;
   inFlightMost = 0;
-  readonly #notDurable = new Set<Traveller>();
+  readonly #notDurable = new Set<FakeTask>();
   #count = 0;
 
   constructor(canWake: boolean) {
@@ -61,27 +61,27 @@ class Endpoint {
   #admit(entity: string, isBacklog: boolean): void {
     const { clock, lanes } = this;
     if (!isBacklog) this.admittedAt.set(entity, clock.now());
-    const traveller = new Traveller('a', entity, (each) => this.#start(each), isBacklog);
-    traveller.park = () => {
-      if (this.durableAfterMs === 0) return void this.parked.push(traveller);
-      this.#notDurable.add(traveller);
+    const task = new FakeTask('a', entity, (each) => this.#start(each), isBacklog);
+    task.park = () => {
+      if (this.durableAfterMs === 0) return void this.parked.push(task);
+      this.#notDurable.add(task);
       clock.at(clock.now() + this.durableAfterMs, () => {
-        if (this.#notDurable.delete(traveller)) this.parked.push(traveller);
+        if (this.#notDurable.delete(task)) this.parked.push(task);
       });
     };
-    lanes.admit(traveller);
+    lanes.admit(task);
   }
 
-  #start(traveller: Traveller): void {
+  #start(task: FakeTask): void {
     const { clock, lanes, isDark } = this;
-    const entity = traveller.entityId ?? '';
+    const entity = task.entityId ?? '';
     this.inFlight += 1;
     this.inFlightMost = Math.max(this.inFlightMost, this.inFlight);
     clock.at(clock.now() + (isDark ? TIME_OUT_MS : ANSWER_MS), () => {
       this.inFlight -= 1;
       if (isDark) this.tried.add(entity);
       else this.deliveredAt.set(entity, clock.now());
-      lanes.settle(traveller, isDark ? 'failure' : 'success', null);
+      lanes.settle(task, isDark ? 'failure' : 'success', null);
     });
   }
 }

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { LANE_OPTIONS } from '../../services/sender/lanes/lane-options.ts';
 import { Lanes } from '../../services/sender/lanes/lanes.ts';
+import { FakeTask } from '../support/fake-task.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
-import { Traveller } from '../support/traveller.ts';
 
 const WAITING = 200;
 /** Enough for the mean to follow the pace and the window the mean, by one per success. */
@@ -12,11 +12,11 @@ const ROUNDS = 40;
 test('the window is as wide as the endpoint takes at its pace, and narrows again when that is quicker', () => {
   const clock = new SimulatedClock();
   const lanes = new Lanes(clock, LANE_OPTIONS);
-  let inFlight: Traveller[] = [];
+  let inFlight: FakeTask[] = [];
   let entities = 0;
   const fill = () => {
     while (lanes.counts.waiting < WAITING)
-      lanes.admit(new Traveller('a', `entity ${entities++}`, (each) => inFlight.push(each)));
+      lanes.admit(new FakeTask('a', `entity ${entities++}`, (each) => inFlight.push(each)));
   };
   const widthAt = (durationMs: number) => {
     for (let round = 0; round < ROUNDS; round += 1) {

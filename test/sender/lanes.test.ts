@@ -5,13 +5,13 @@
  */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LANE_OPTIONS, type LaneOptions } from '../../services/sender/lanes/lane-options.ts';
-import { Lanes, type PassageResult } from '../../services/sender/lanes/lanes.ts';
+import { type AttemptResult, Lanes } from '../../services/sender/lanes/lanes.ts';
+import { FakeTask } from '../support/fake-task.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
-import { Traveller } from '../support/traveller.ts';
 
 let clock: SimulatedClock;
 let lanes: Lanes;
-let started: Traveller[];
+let started: FakeTask[];
 
 beforeEach(() => build());
 
@@ -22,20 +22,20 @@ function build(options: Partial<LaneOptions> = {}): void {
 }
 
 let entities = 0;
-function admit(endpointId: string, entityId: string | null = `entity ${entities++}`): Traveller {
-  const traveller = new Traveller(endpointId, entityId, (each) => started.push(each));
-  lanes.admit(traveller);
-  return traveller;
+function admit(endpointId: string, entityId: string | null = `entity ${entities++}`): FakeTask {
+  const task = new FakeTask(endpointId, entityId, (each) => started.push(each));
+  lanes.admit(task);
+  return task;
 }
 const admitMany = (count: number, endpointId: string) =>
   Array.from({ length: count }, () => admit(endpointId));
 const settle = (
-  traveller: Traveller | undefined,
-  result: PassageResult = 'success',
+  task: FakeTask | undefined,
+  result: AttemptResult = 'success',
   retryAfterMs: number | null = null,
 ) => {
-  if (!traveller) throw new Error('nothing has started');
-  lanes.settle(traveller, result, retryAfterMs);
+  if (!task) throw new Error('nothing has started');
+  lanes.settle(task, result, retryAfterMs);
 };
 const inFlight = () => started.filter(({ place }) => place === 'fast' || place === 'slow');
 
@@ -156,7 +156,7 @@ describe('turns', () => {
     const first = admit('first');
     const burst = admitMany(3, 'burst');
     const others = ['b', 'c'].map((id) => admit(id));
-    for (let last: Traveller | undefined = first; last; last = inFlight()[0]) settle(last);
+    for (let last: FakeTask | undefined = first; last; last = inFlight()[0]) settle(last);
     expect(started).toEqual([first, burst[0], ...others, burst[1], burst[2]]);
   });
 

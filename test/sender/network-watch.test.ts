@@ -64,7 +64,7 @@ describe('a connection that fails', () => {
 
   test.each(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])('for %s is our own, and shows nothing', (code) => {
     const { facts } = connectFailureOf(Object.assign(new Error(code), { code }));
-    expect(facts).toEqual({ ours: 'machine_limit', sign: 'unknown' });
+    expect(facts).toEqual({ ownFault: 'machine_limit', sign: 'unknown' });
   });
 
   test.each(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'CERT_HAS_EXPIRED'])('for %s was answered', (code) => {

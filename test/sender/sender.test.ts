@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import type { Broker, Settlement, Standing } from '../../services/broker/broker.ts';
+import type { Broker, Ownership, Settlement } from '../../services/broker/broker.ts';
 import { openSqliteBroker } from '../../services/broker/sqlite/sqlite-broker.ts';
 import { Directory } from '../../services/domain/directory.ts';
 import type { JournalEntry } from '../../services/domain/journal.ts';
@@ -205,14 +205,14 @@ test('nothing is sent while the directory is not fresh', async () => {
 
 test('a task that another process may have by now waits, and is given back once it is lost', async () => {
   const broker = await openEngine(tempDir());
-  const standings: Standing[] = [];
+  const ownerships: Ownership[] = [];
   const settled: Settlement[] = [];
-  const standing = () => standings[0] ?? 'ours';
+  const ownership = () => ownerships[0] ?? 'owned';
   // The real source, of which somebody else takes over the partitions.
   const live: Broker['tasks']['live'] = {
     consume: (handler, limits) =>
       broker.tasks.live.consume(async (task, signal) => {
-        const settlement = await handler(task, signal, standing);
+        const settlement = await handler(task, signal, ownership);
         settled.push(settlement);
         return settlement.kind === 'released' ? { kind: 'settled', journal: [] } : settlement;
       }, limits),
@@ -220,14 +220,14 @@ test('a task that another process may have by now waits, and is given back once 
   const { receiver } = await start(broker, (socket) => void socket.write(OK), {
     broker: { tasks: { ...broker.tasks, live } },
   });
-  standings.push('unsure');
+  ownerships.push('unsure');
   await publish(broker, [taskOf({ trigger: 'live' })]);
   await clock.sleep(300);
   expect([receiver.accepted, settled.length]).toEqual([0, 0]);
-  standings[0] = 'lost';
+  ownerships[0] = 'lost';
   await eventually('it was given back', () => settled.length === 1);
   expect(settled).toEqual([{ kind: 'released' }]);
-  standings[0] = 'ours';
+  ownerships[0] = 'owned';
   await publish(broker, [taskOf({ trigger: 'live' })]);
   await eventually('the next was sent', () => seen(receiver.received).length === 1);
 });

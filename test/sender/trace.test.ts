@@ -70,14 +70,14 @@ function withHeader(source: Broker['events'], traceparent: string | undefined): 
   return { consume };
 }
 
-interface House {
+interface SenderParts {
   readonly answer: Answer;
   readonly tracer?: Tracer | null;
   readonly traceparent?: string;
 }
 
 /** Router and sender on the embedded engine, one endpoint; 3 s to 13 h are 0.3 ms to 4.7 s. */
-async function startHouse({ answer, traceparent, ...tracing }: House) {
+async function startSenderAnd({ answer, traceparent, ...tracing }: SenderParts) {
   const dir = mkdtempSync(join(tmpdir(), 'hookrail-trace-'));
   closing.push(() => rmSync(dir, { recursive: true, force: true }));
   const file = join(dir, 'broker.db');
@@ -140,8 +140,8 @@ function failing(times: number): Answer {
   return (socket) => void socket.write(made++ < times ? BUSY : OK);
 }
 
-async function play(house: House, attempts: number, event: DomainEvent = eventOf('m1', 'trace')) {
-  const started = await startHouse(house);
+async function play(house: SenderParts, attempts: number, event: DomainEvent = eventOf('m1', 'trace')) {
+  const started = await startSenderAnd(house);
   await started.broker.publishEvents([event]);
   await eventually(`${attempts} attempts in the journal`, () => {
     return started.journal.filter(({ kind }) => kind === 'attempted').length === attempts;
@@ -215,7 +215,7 @@ describe('a traced event', () => {
   });
 
   it('a refused event is a span that failed', async () => {
-    const { broker } = await startHouse({ tracer, answer: failing(0) });
+    const { broker } = await startSenderAnd({ tracer, answer: failing(0) });
     await broker.publishEvents([eventOf('nobody', 'trace')]);
     const [span] = await eventually('its span', () => {
       const spans = exporter.getFinishedSpans();

@@ -178,7 +178,11 @@ describe('connections', () => {
     const started = await receiver(() => {});
     const transport = transportOf({ limits: { connectionsPerOriginMax: 1, slowAfterMs: HANG_MS } });
     const posted = await Promise.all([1, 2, 3].map(() => transport.post(requestTo(started.origin))));
-    expect(posted.map(({ ours }) => ours)).toEqual([null, 'origin_connections', 'origin_connections']);
+    expect(posted.map(({ ownFault }) => ownFault)).toEqual([
+      null,
+      'origin_connections',
+      'origin_connections',
+    ]);
     expect(transport.openConnections).toBe(0);
   });
 

@@ -5,8 +5,8 @@ import { brokersOf } from '../../services/broker/kafka/client/kafkajs-brokers.ts
 import { TopicReader } from '../../services/broker/kafka/client/topic-reader.ts';
 import { KafkaDirectory } from '../../services/broker/kafka/directory/directory.ts';
 import { KafkaProducer } from '../../services/broker/kafka/producer/producer.ts';
-import { QuarantineShelf } from '../../services/broker/kafka/quarantine/quarantine-shelf.ts';
-import { deadLetterShelf } from '../../services/broker/kafka/quarantine/topic-shelf.ts';
+import { QuarantineStore } from '../../services/broker/kafka/quarantine/quarantine-store.ts';
+import { deadLetterStore } from '../../services/broker/kafka/quarantine/topic-record-store.ts';
 import { KafkaRecords } from '../../services/broker/kafka/registry/records.ts';
 import { SchemaRegistry } from '../../services/broker/kafka/registry/registry.ts';
 import { Outgoing } from '../../services/broker/kafka/streams/settle.ts';
@@ -25,7 +25,7 @@ const COMPACT = [{ name: 'cleanup.policy', value: 'compact' }];
 
 export type Tables = Awaited<ReturnType<typeof openTables>>;
 
-/** A directory and the shelves on topics of their own. Everything is closed when the test has finished. */
+/** A directory and the record stores on topics of their own. Everything is closed when the test has finished. */
 export async function openTables(brokers: readonly string[]) {
   const prefix = freshPrefix();
   const topics = topicsOf(prefix);
@@ -82,12 +82,12 @@ export async function openTables(brokers: readonly string[]) {
     reader,
     readerOn,
     quarantineOn: (through: TopicReader) =>
-      new QuarantineShelf({
+      new QuarantineStore({
         ...{ ...base, partitions, outgoing, topics: names, reader: through },
         topic: topics.quarantine,
       }),
     deadLettersOn: (through: TopicReader) =>
-      deadLetterShelf({ ...base, reader: through, topic: topics.dead }),
+      deadLetterStore({ ...base, reader: through, topic: topics.dead }),
     /** Everything that lies in a topic. */
     contentOf: async (topic: string) => {
       const found: Parameters<Parameters<TopicReader['read']>[2]>[0][] = [];

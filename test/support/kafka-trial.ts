@@ -19,8 +19,8 @@ import { Fleet } from './kafka-fleet.ts';
 import { type LoggingReceiver, startLoggingReceiver } from './logging-receiver.ts';
 import { MerchantClient } from './merchant-client.ts';
 import { type Premises, preparePremises } from './system.ts';
+import { deadLetterIds } from './trial-dead-letters.ts';
 import { answering, type Manner } from './trial-receivers.ts';
-import { deadLetterIds } from './trial-shelf.ts';
 import { placesOf, whereItWaits } from './where-it-waits.ts';
 
 /** Each type has endpoints of its own: records of one endpoint share a partition, and work is to be spread. */
@@ -230,7 +230,7 @@ export class Trial {
     return recorded;
   }
 
-  /** Returns the delivery ids of all dead letters, as they lie on the shelf. */
+  /** Returns the delivery ids of all dead letters, as they lie stored. */
   deadLetters(): Promise<string[]> {
     return deadLetterIds(this.fleet.environment);
   }

@@ -66,7 +66,7 @@ function refused(errors: readonly FieldError[]): ApiError {
 const STATUS_OF: Readonly<Record<PublishedEvent, { readonly status: string; readonly code?: string }>> = {
   accepted: { status: 'accepted' },
   duplicate: { status: 'duplicate' },
-  // The engine has put it on the quarantine shelf, where an operator finds both contents.
+  // The engine has put it on quarantine, where an operator finds both contents.
   conflict: { status: 'quarantined', code: 'event_id_conflict' },
 };
 

@@ -3,7 +3,7 @@ import type { Admins } from './client/admins.ts';
 import type { TopicConsumer } from './consumer/topic-consumer.ts';
 import type { Lag } from './lag/lag.ts';
 import type { KafkaProducer } from './producer/producer.ts';
-import type { QuarantineShelf } from './quarantine/quarantine-shelf.ts';
+import type { QuarantineStore } from './quarantine/quarantine-store.ts';
 import type { KafkaRecords } from './registry/records.ts';
 import type { MissingRights } from './rights/missing-rights.ts';
 import type { KafkaJournal } from './streams/journal-source.ts';
@@ -22,7 +22,7 @@ export interface EngineParts {
   readonly producer: KafkaProducer;
   readonly admins: readonly Admins[];
   readonly records: KafkaRecords;
-  readonly quarantine: QuarantineShelf;
+  readonly quarantine: QuarantineStore;
   readonly sources: Sources;
   readonly journal: KafkaJournal;
   readonly taskStreams: TaskStreams;

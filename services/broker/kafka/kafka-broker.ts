@@ -35,8 +35,8 @@ import { lagTopics } from './lag/lag-topics.ts';
 import { KafkaLosses } from './losses/kafka-losses.ts';
 import { KafkaProducer } from './producer/producer.ts';
 import { originOf, placeText } from './quarantine/origin.ts';
-import { QuarantineShelf } from './quarantine/quarantine-shelf.ts';
-import { deadLetterShelf } from './quarantine/topic-shelf.ts';
+import { QuarantineStore } from './quarantine/quarantine-store.ts';
+import { deadLetterStore } from './quarantine/topic-record-store.ts';
 import { MissingRights } from './rights/missing-rights.ts';
 import { windowsOf } from './seen/windows.ts';
 import { EventStream } from './streams/event-stream.ts';
@@ -76,12 +76,12 @@ class Engine implements KafkaBroker {
     repeatsMs: 2 * COMMIT_MS,
     recognisesRepeatedEvents: false,
     multipleProcesses: true,
-    shelvesForget: true,
+    hasRetention: true,
   };
   readonly events: Source<ReceivedEvent, RouterResult>;
   readonly tasks: Readonly<Record<TaskClass, Source<DeliveryTask, Settlement>>>;
   readonly journal: KafkaJournal;
-  readonly quarantine: QuarantineShelf;
+  readonly quarantine: QuarantineStore;
   readonly deadLetters: Broker['deadLetters'];
   readonly losses: KafkaLosses;
   /** Never resolves: outages pass, and this engine waits for their end. */
@@ -137,9 +137,9 @@ class Engine implements KafkaBroker {
     this.#publisher = new Publisher({ ...deps, outgoing: this.#outgoing, eventsTopic: topics.events });
     this.#directory = new KafkaDirectory({ ...deps, admins: this.#directoryAdmins, topic: topics.directory });
     this.#reader = new TopicReader(deps);
-    const shelf = { ...deps, reader: this.#reader };
-    this.quarantine = new QuarantineShelf({ ...shelf, topic: topics.quarantine, outgoing: this.#outgoing });
-    this.deadLetters = deadLetterShelf({ ...shelf, topic: topics.dead });
+    const stored = { ...deps, reader: this.#reader };
+    this.quarantine = new QuarantineStore({ ...stored, topic: topics.quarantine, outgoing: this.#outgoing });
+    this.deadLetters = deadLetterStore({ ...stored, topic: topics.dead });
     const closing = this.#closing.signal;
     const open: OpenTopic = (topic, rest) => this.#openTopic(topic, rest);
     const poison = this.#poison.bind(this);
@@ -179,7 +179,7 @@ class Engine implements KafkaBroker {
       clusterId,
       topic: topics.journal,
       open: (rest) => this.#openTopic(topics.journal, { ...rest, ...JOURNAL_HELD }),
-      shelve: (record, detail) => new Promise((done) => this.#poison(record, detail, done)),
+      quarantine: (record, detail) => new Promise((done) => this.#poison(record, detail, done)),
       closing: this.#closing.signal,
     });
   }
@@ -267,8 +267,8 @@ class Engine implements KafkaBroker {
     const origin = originOf(record);
     log.error({ place: placeText(origin), detail }, 'a record cannot be read; it is kept in the quarantine');
     const bytes = record.value ?? Buffer.alloc(0);
-    const shelved = { reason: 'undecodable', detail, at: clock.wall(), bytes, origin } as const;
-    this.quarantine.put({ ...shelved, eventId: null, merchantId: null }).then(done, () => {});
+    const stored = { reason: 'undecodable', detail, at: clock.wall(), bytes, origin } as const;
+    this.quarantine.put({ ...stored, eventId: null, merchantId: null }).then(done, () => {});
   }
 
   #openTopic(topic: string, rest: Parameters<OpenTopic>[1]): TopicConsumer {

@@ -1,8 +1,8 @@
 import type { Clock } from '../../process/clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import { CommitHalf, SpareBuffers } from './commit-half.ts';
 import type { EngineThread } from './file/engine-thread.ts';
-import type { CommitReply, FailReply, PartMessage, Reply } from './file/wire.ts';
-import { Part, SpareBuffers } from './part.ts';
+import type { CommitHalfMessage, CommitReply, FailReply, Reply } from './file/wire.ts';
 
 /** The most bytes published but not yet durable: a publisher that is faster than the disk is refused. */
 const OFFERED_BYTES_MAX = 64 * 1024 * 1024;
@@ -21,8 +21,8 @@ interface Publisher {
 
 interface Running {
   readonly at: number;
-  readonly kept: Part;
-  readonly offered: Part;
+  readonly settlements: CommitHalf;
+  readonly publications: CommitHalf;
   readonly settled: readonly Settled[];
   readonly publishers: readonly Publisher[];
 }
@@ -38,11 +38,16 @@ export class CommitQueue {
   readonly #clock: Clock;
   readonly #file: string;
   readonly #log: Logger | undefined;
-  readonly #committed: (kept: Part, offered: Part, at: number, reply: CommitReply) => void;
+  readonly #committed: (
+    settlements: CommitHalf,
+    publications: CommitHalf,
+    at: number,
+    reply: CommitReply,
+  ) => void;
   readonly #fatal: (error: Error) => void;
   readonly #spare = new SpareBuffers();
-  #kept: Part;
-  #offered: Part;
+  #settlements: CommitHalf;
+  #publications: CommitHalf;
   #settled: Settled[] = [];
   #publishers: Publisher[] = [];
   #running: Running | null = null;
@@ -59,7 +64,12 @@ export class CommitQueue {
     readonly file: string;
     readonly log: Logger | undefined;
     /** Called before anyone is notified that it is durable. */
-    readonly committed: (kept: Part, offered: Part, at: number, reply: CommitReply) => void;
+    readonly committed: (
+      settlements: CommitHalf,
+      publications: CommitHalf,
+      at: number,
+      reply: CommitReply,
+    ) => void;
     readonly fatal: (error: Error) => void;
   }) {
     this.#thread = options.thread;
@@ -68,8 +78,8 @@ export class CommitQueue {
     this.#log = options.log;
     this.#committed = options.committed;
     this.#fatal = options.fatal;
-    this.#kept = new Part(this.#spare);
-    this.#offered = new Part(this.#spare);
+    this.#settlements = new CommitHalf(this.#spare);
+    this.#publications = new CommitHalf(this.#spare);
   }
 
   /** Whether commits succeed. */
@@ -88,8 +98,8 @@ export class CommitQueue {
   }
 
   /** The half that settlements are written into. Call `settled` after writing. */
-  get kept(): Part {
-    return this.#kept;
+  get settlements(): CommitHalf {
+    return this.#settlements;
   }
 
   /** Marks the settlement in `kept` as complete; `settled.durable` is called once it is durable. */
@@ -102,14 +112,14 @@ export class CommitQueue {
    * Resolves when everything that `write` wrote is durable. Rejects when the commit failed, or when too much is
    * waiting.
    */
-  publish(write: (part: Part) => void): Promise<CommitReply> {
+  publish(write: (half: CommitHalf) => void): Promise<CommitReply> {
     return new Promise((resolve, reject) => {
       if (this.#dead) return reject(this.#dead);
-      if (this.#offered.bytes > OFFERED_BYTES_MAX) {
+      if (this.#publications.bytes > OFFERED_BYTES_MAX) {
         const mebibytes = OFFERED_BYTES_MAX / 1024 / 1024;
         return reject(new Error(`${mebibytes} MiB are waiting to be written already: publish more slowly`));
       }
-      write(this.#offered);
+      write(this.#publications);
       this.#publishers.push({ resolve, reject });
       this.#schedule();
     });
@@ -147,30 +157,45 @@ export class CommitQueue {
 
   #start(): void {
     if (this.#running || this.#dead) return;
-    if (this.#kept.empty && this.#offered.empty && this.#publishers.length + this.#settled.length === 0) {
+    if (
+      this.#settlements.empty &&
+      this.#publications.empty &&
+      this.#publishers.length + this.#settled.length === 0
+    ) {
       this.#wakeIdle();
       return;
     }
     const at = this.#clock.wall();
     this.#running = {
       at,
-      kept: this.#kept,
-      offered: this.#offered,
+      settlements: this.#settlements,
+      publications: this.#publications,
       settled: this.#settled,
       publishers: this.#publishers,
     };
-    this.#kept = new Part(this.#spare);
-    this.#offered = new Part(this.#spare);
+    this.#settlements = new CommitHalf(this.#spare);
+    this.#publications = new CommitHalf(this.#spare);
     this.#settled = [];
     this.#publishers = [];
-    this.#send(this.#running, this.#running.kept.seal(), this.#running.offered.seal());
+    this.#send(this.#running, this.#running.settlements.seal(), this.#running.publications.seal());
   }
 
-  #send(running: Running, kept: PartMessage, offered: PartMessage): void {
-    const transfer = [...kept.streams, ...offered.streams, kept.operations, offered.operations];
+  #send(running: Running, settlements: CommitHalfMessage, publications: CommitHalfMessage): void {
+    const transfer = [
+      ...settlements.streams,
+      ...publications.streams,
+      settlements.operations,
+      publications.operations,
+    ];
     const buffers = transfer.filter((buffer) => buffer !== null);
     this.#thread.send(
-      { kind: 'commit', at: running.at, setBy: this.#clock.wall(0), kept, offered },
+      {
+        kind: 'commit',
+        at: running.at,
+        setBy: this.#clock.wall(0),
+        settlements: settlements,
+        publications: publications,
+      },
       buffers,
       (reply) => {
         if (this.#dead) return;
@@ -187,13 +212,13 @@ export class CommitQueue {
     this.#running = null;
     this.#spare.give(reply.spare);
     this.#schedule();
-    this.#committed(running.kept, running.offered, running.at, reply);
+    this.#committed(running.settlements, running.publications, running.at, reply);
     for (const settled of running.settled) settled.durable();
     for (const { resolve } of running.publishers) resolve(reply);
   }
 
   #failed(running: Running, reply: Reply): void {
-    const { code, message, passing, kept } = reply as FailReply;
+    const { code, message, passing, settlements } = reply as FailReply;
     const error = new Error(`the broker could not write (${code}: ${message})`);
     if (this.#pauseMs === 0 || !passing) {
       const what = `${this.#file} cannot be written (${code}): make room on its disk, or mend it`;
@@ -205,15 +230,15 @@ export class CommitQueue {
     }
     for (const { reject } of [...running.publishers, ...this.#publishers]) reject(error);
     this.#publishers = [];
-    this.#offered = new Part(this.#spare);
+    this.#publications = new CommitHalf(this.#spare);
     this.#pauseMs = Math.min(Math.max(this.#pauseMs * 2, RETRY_PAUSE_MS), RETRY_PAUSE_MS_MAX);
-    const empty = new Part(this.#spare);
+    const empty = new CommitHalf(this.#spare);
     // A small write is included, so that an empty commit does not count as proof that the disk accepts writes again.
     empty.probe(this.#clock.now());
-    const again: Running = { ...running, offered: empty, publishers: [] };
+    const again: Running = { ...running, publications: empty, publishers: [] };
     this.#running = again;
     this.#cancelRetry = this.#clock.at(this.#clock.now() + this.#pauseMs, () => {
-      if (!this.#dead) this.#send(again, kept, empty.seal());
+      if (!this.#dead) this.#send(again, settlements, empty.seal());
     });
   }
 

@@ -2,10 +2,10 @@ import type { RecordDecoder } from '../../codec/record-codec.ts';
 import type { DeliveryTask } from '../../domain/task.ts';
 import type { Clock } from '../../process/clock.ts';
 import { DueHeap, type DueKey, isBefore } from '../due-heap.ts';
+import type { CommitHalf } from './commit-half.ts';
 import type { EngineThread } from './file/engine-thread.ts';
 import type { StoredDelayed } from './file/wire.ts';
 import { ParkedIds } from './parked-ids.ts';
-import type { Part } from './part.ts';
 import { type FileFeed, FileItem } from './work.ts';
 
 /**
@@ -90,8 +90,8 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
     return new FileItem(next.task, null, next.id, this);
   }
 
-  complete(item: FileItem<DeliveryTask>, part: Part): void {
-    part.delayedDone(item.index);
+  complete(item: FileItem<DeliveryTask>, half: CommitHalf): void {
+    half.delayedDone(item.index);
   }
 
   completed(item: FileItem<DeliveryTask>): void {

@@ -136,7 +136,7 @@ class JournalConsumer implements Consumer {
     this.#reader.held = null;
     this.#reader.failures = 0;
     this.#options.log.pending -= batch.entries.length;
-    this.#options.queue.kept.rowsDoneUpTo(JOURNAL, batch.last);
+    this.#options.queue.settlements.rowsDoneUpTo(JOURNAL, batch.last);
   }
 
   async #pauseAfter(error: unknown): Promise<void> {

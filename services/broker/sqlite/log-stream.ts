@@ -1,7 +1,7 @@
 import type { RecordDecoder } from '../../codec/record-codec.ts';
+import type { CommitHalf } from './commit-half.ts';
 import type { EngineThread } from './file/engine-thread.ts';
 import { STREAMS, type StoredRow } from './file/wire.ts';
-import type { Part } from './part.ts';
 import { type FileFeed, FileItem } from './work.ts';
 
 /** Limits of the records read ahead, per stream: at most this many records and about this many bytes. */
@@ -165,11 +165,11 @@ export class LogStream<T> implements FileFeed<T> {
     return undefined;
   }
 
-  complete(item: FileItem<T>, part: Part): void {
+  complete(item: FileItem<T>, half: CommitHalf): void {
     const { row } = item;
     if (!row) return;
     row.markDone(item.index);
-    part.rowDone(row);
+    half.rowDone(row);
   }
 
   completed(): void {

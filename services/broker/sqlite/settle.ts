@@ -3,18 +3,18 @@ import type { DomainEvent } from '../../domain/event.ts';
 import type { Quarantined } from '../../domain/quarantine.ts';
 import type { DeliveryTask } from '../../domain/task.ts';
 import type { ReceivedEvent, RouterResult, Settlement } from '../broker.ts';
+import type { CommitHalf } from './commit-half.ts';
 import { JOURNAL } from './file/wire.ts';
-import type { Part } from './part.ts';
 
 /** Writes the router's result for an event. */
-export function settleEvent(result: RouterResult, part: Part, now: number): void {
+export function settleEvent(result: RouterResult, half: CommitHalf, now: number): void {
   switch (result.kind) {
     case 'routed':
-      part.append(JOURNAL, result.journal);
-      for (const task of result.tasks) part.appendTask(task, now);
+      half.append(JOURNAL, result.journal);
+      for (const task of result.tasks) half.appendTask(task, now);
       break;
     case 'quarantined':
-      part.quarantine(result.record);
+      half.quarantine(result.record);
       break;
     case 'repeated':
       break;
@@ -25,20 +25,20 @@ export function settleEvent(result: RouterResult, part: Part, now: number): void
 export function settleTask(
   settlement: Settlement,
   task: DeliveryTask,
-  part: Part,
+  half: CommitHalf,
   options: { readonly now: number; readonly retryScale: number },
 ): boolean {
   switch (settlement.kind) {
     case 'settled':
-      for (const entry of settlement.journal) part.append(JOURNAL, entry);
-      if (settlement.dead) part.deadLetter(settlement.dead);
-      if (settlement.next) part.delay(settlement.next);
+      for (const entry of settlement.journal) half.append(JOURNAL, entry);
+      if (settlement.dead) half.deadLetter(settlement.dead);
+      if (settlement.next) half.delay(settlement.next);
       return true;
     case 'parked': {
-      for (const entry of settlement.journal ?? []) part.append(JOURNAL, entry);
+      for (const entry of settlement.journal ?? []) half.append(JOURNAL, entry);
       // Rounded up: never early.
       const dueAt = Math.ceil(options.now + (settlement.tier * 1000) / options.retryScale);
-      part.delay({ ...task, dueAt, hop: task.hop + 1 });
+      half.delay({ ...task, dueAt, hop: task.hop + 1 });
       return true;
     }
     case 'released':

@@ -32,8 +32,8 @@ import { EngineThread } from './file/engine-thread.ts';
 import { EVENTS, JOURNAL, type Opened, streamOf } from './file/wire.ts';
 import { Forgetting } from './forgetting.ts';
 import { JournalReader } from './journal-reader.ts';
+import { deadLetterStore, quarantineStore } from './record-stores.ts';
 import { conflicting, StoredEvent, settleEvent, settleTask } from './settle.ts';
-import { deadLetterShelf, quarantineShelf } from './shelves.ts';
 import { directoryChangesOf, Streams } from './streams.ts';
 import { FileTaskSource } from './task-source.ts';
 import type { FileItem } from './work.ts';
@@ -76,7 +76,7 @@ class Engine implements SqliteBroker {
     repeatsMs: 0,
     recognisesRepeatedEvents: true,
     multipleProcesses: false,
-    shelvesForget: false,
+    hasRetention: false,
   };
   readonly events: WorkSource<FileItem<DomainEvent>, ReceivedEvent, RouterResult>;
   readonly tasks: Readonly<Record<TaskClass, FileTaskSource>>;
@@ -112,9 +112,10 @@ class Engine implements SqliteBroker {
     this.#queue = new CommitQueue({
       ...{ thread, clock, log, file: options.file },
       fatal: failed,
-      committed: (kept, offered, at, reply) => {
-        this.#streams.committed(kept, offered, at, reply);
-        if (offered.directory.length > 0) this.#directory.committed(directoryChangesOf(offered, reply));
+      committed: (settlements, publications, at, reply) => {
+        this.#streams.committed(settlements, publications, at, reply);
+        if (publications.directory.length > 0)
+          this.#directory.committed(directoryChangesOf(publications, reply));
       },
     });
     this.events = this.#eventSource();
@@ -130,8 +131,8 @@ class Engine implements SqliteBroker {
       clock,
       logger: log,
     });
-    this.quarantine = quarantineShelf(thread, this.#queue, this.#streams.decoderOf);
-    this.deadLetters = deadLetterShelf(thread, this.#queue, this.#streams.decoderOf);
+    this.quarantine = quarantineStore(thread, this.#queue, this.#streams.decoderOf);
+    this.deadLetters = deadLetterStore(thread, this.#queue, this.#streams.decoderOf);
     const { recentEventsRetentionMs: retentionMs = RECENT_EVENTS_RETENTION_MS } = options;
     this.#forgetting = new Forgetting({ clock, queue: this.#queue, thread, retentionMs });
     this.#endClockNote = noteClockChanges(clock, this.#queue);
@@ -233,7 +234,7 @@ class Engine implements SqliteBroker {
       feeds: [this.#streams.log<DomainEvent>(EVENTS)],
       input: ({ record, row }) => new StoredEvent(record, row?.at ?? 0),
       settle: (result, item) => {
-        settleEvent(result, this.#queue.kept, clock.now());
+        settleEvent(result, this.#queue.settlements, clock.now());
         if (result.kind === 'quarantined') this.#countQuarantined(result.record.reason, 1);
         return this.#settled(item);
       },
@@ -249,7 +250,7 @@ class Engine implements SqliteBroker {
     return new FileTaskSource(this.#streams.log<DeliveryTask>(stream), this.#streams.delayed(stream), {
       name,
       settle: (out, item) =>
-        settleTask(out, item.record, this.#queue.kept, { now: clock.now(), retryScale }) &&
+        settleTask(out, item.record, this.#queue.settlements, { now: clock.now(), retryScale }) &&
         this.#settled(item),
       progressed: () => this.events.pump(),
       clock,
@@ -259,12 +260,12 @@ class Engine implements SqliteBroker {
 
   /** Its settlement has been written: marks it as done. */
   #settled<T>(item: FileItem<T>): true {
-    item.feed.complete(item, this.#queue.kept);
+    item.feed.complete(item, this.#queue.settlements);
     this.#queue.settled(item);
     return true;
   }
 
-  /** `repeats` covers the whole commit; these events start at `base`. Conflicts go on the shelf first. */
+  /** `repeats` covers the whole commit; these events start at `base`. Conflicts are quarantined first. */
   async #withRepeats(
     events: readonly DomainEvent[],
     base: number,

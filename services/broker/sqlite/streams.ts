@@ -2,11 +2,11 @@ import type { RecordDecoder } from '../../codec/record-codec.ts';
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { BrokerStatus, PartitionStatus, StreamName } from '../broker.ts';
+import type { CommitHalf } from './commit-half.ts';
 import { DelayedTasks } from './delayed-tasks.ts';
 import { CODECS, type EngineThread } from './file/engine-thread.ts';
 import { type CommitReply, EVENTS, JOURNAL, type Opened, type RecordKind, STREAMS } from './file/wire.ts';
 import { LogStream } from './log-stream.ts';
-import type { Part } from './part.ts';
 
 /** Every stream of the file: the logs, their delayed tasks, and the decoders of stored records. */
 export class Streams {
@@ -47,13 +47,13 @@ export class Streams {
   }
 
   /** Passes a commit's durable records to the streams, in the order they were written. */
-  committed(kept: Part, offered: Part, at: number, reply: CommitReply): void {
+  committed(settlements: CommitHalf, publications: CommitHalf, at: number, reply: CommitReply): void {
     const known = new Set(reply.repeats.filter((_, index) => index % 2 === 0));
     let checked = 0;
     let order = 0;
     let id = reply.delayedFirst;
-    for (const part of [kept, offered]) {
-      for (const row of part.rows) {
+    for (const half of [settlements, publications]) {
+      for (const row of half.rows) {
         const first = reply.firsts[order++] ?? -1;
         const repeated: number[] = [];
         if (row.checked && known.size > 0) {
@@ -64,7 +64,7 @@ export class Streams {
         if (row.checked) checked += row.records.length;
         if (first >= 0) this.#logs[row.stream]?.committed(first, at, row.length, row.records, repeated);
       }
-      for (const { stream, task, bytes } of part.delayed) this.#delayed[stream]?.committed(id++, task, bytes);
+      for (const { stream, task, bytes } of half.delayed) this.#delayed[stream]?.committed(id++, task, bytes);
     }
   }
 
@@ -106,8 +106,8 @@ export class Streams {
 }
 
 /** Returns the directory changes of a commit that were not stale: kept parts have none. */
-export function directoryChangesOf(offered: Part, reply: CommitReply): readonly DirectoryChange[] {
-  return offered.directory.filter((_, order) => !reply.stale.includes(order));
+export function directoryChangesOf(publications: CommitHalf, reply: CommitReply): readonly DirectoryChange[] {
+  return publications.directory.filter((_, order) => !reply.stale.includes(order));
 }
 
 /** The status of streams in a file with a single process: nothing is lost, taken over or committed separately. */

@@ -1,6 +1,6 @@
 import { type Feed, Item } from '../work.ts';
+import type { CommitHalf } from './commit-half.ts';
 import type { LogRow } from './log-stream.ts';
-import type { Part } from './part.ts';
 
 /** A record of the file that was handed over and is not settled. */
 export class FileItem<T> extends Item {
@@ -27,7 +27,7 @@ export class FileItem<T> extends Item {
 /** A stream of the file. */
 export interface FileFeed<T> extends Feed<FileItem<T>> {
   /** Writes into the part that the item is done. */
-  complete(item: FileItem<T>, part: Part): void;
+  complete(item: FileItem<T>, half: CommitHalf): void;
   /** The write by `complete` is durable. */
   completed(item: FileItem<T>): void;
 }

@@ -23,7 +23,7 @@ interface ProcessState {
 }
 
 /** A row of `quarantine summary` or `dead-letters summary`. */
-export interface ShelfSummary {
+export interface RecordStoreSummary {
   readonly reason: string;
   readonly count: number;
 }
@@ -49,15 +49,15 @@ export interface ServiceStatus {
     readonly lostRecords: number;
   }[];
   readonly oldestOverdueSeconds: number;
-  /** Null when no process has a shelf to count. */
-  readonly quarantine: readonly ShelfSummary[] | null;
-  readonly deadLetters: readonly ShelfSummary[] | null;
+  /** Null when no process has a record store to count. */
+  readonly quarantine: readonly RecordStoreSummary[] | null;
+  readonly deadLetters: readonly RecordStoreSummary[] | null;
 }
 
 /** Returns the state of a service whose processes have these operations addresses. */
 export async function serviceStatus(
   urls: readonly string[],
-  shelves: Pick<ServiceStatus, 'quarantine' | 'deadLetters'>,
+  recordStores: Pick<ServiceStatus, 'quarantine' | 'deadLetters'>,
 ): Promise<ServiceStatus> {
   const states = await Promise.all(urls.map(stateOf));
   const samples = states.flatMap((state) => state.samples);
@@ -86,7 +86,7 @@ export async function serviceStatus(
       };
     }),
     oldestOverdueSeconds: largest(samples, 'hookrail_oldest_overdue_seconds'),
-    ...shelves,
+    ...recordStores,
   };
 }
 
@@ -96,8 +96,8 @@ export function statusText(status: ServiceStatus): string {
     ...status.processes.flatMap(processLines),
     ...status.streams.map(streamLine),
     `overdue tasks: ${status.oldestOverdueSeconds < 1 ? 'none' : `the oldest for ${duration(status.oldestOverdueSeconds)}`}`,
-    `quarantine: ${shelfLine(status.quarantine)}`,
-    `dead letters: ${shelfLine(status.deadLetters)}`,
+    `quarantine: ${storeLine(status.quarantine)}`,
+    `dead letters: ${storeLine(status.deadLetters)}`,
   ].join('\n');
 }
 
@@ -130,7 +130,7 @@ function streamLine(stream: ServiceStatus['streams'][number]): string {
   return `${stream.stream}: ${parts.join('; ')}`;
 }
 
-function shelfLine(summary: readonly ShelfSummary[] | null): string {
+function storeLine(summary: readonly RecordStoreSummary[] | null): string {
   if (summary === null) return 'not known: no process with the api role was reached';
   if (summary.length === 0) return 'empty';
   return summary.map(({ reason, count }) => `${count} ${reason}`).join(', ');

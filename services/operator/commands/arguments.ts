@@ -3,7 +3,7 @@ import type { KeyRing } from '../../keys/keyring.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Random } from '../../process/random.ts';
 import type { Store } from '../../store/store.ts';
-import type { Shelves } from './erase-entity.ts';
+import type { RecordStores } from './erase-entity.ts';
 
 /** An operator's command cannot be carried out; the message gives the reason and the remedy. */
 export class OperatorError extends Error {
@@ -29,8 +29,8 @@ export interface OperatorDeps {
   readonly environment: Environment;
   /** Throws KeyRingError when there is none. */
   readonly keyRing: () => KeyRing;
-  /** Lends the broker's shelves; where no service runs they are opened for the call. */
-  readonly withShelves: <T>(use: (shelves: Shelves) => Promise<T>) => Promise<T>;
+  /** Lends the broker's record stores; where no service runs they are opened for the call. */
+  readonly withRecordStores: <T>(use: (recordStores: RecordStores) => Promise<T>) => Promise<T>;
   /** Whether a relay publishes changes to the stream meanwhile: a running service has one. */
   readonly isRelayed: boolean;
 }

@@ -1,11 +1,11 @@
 import type { Broker } from '../../broker/broker.ts';
 import type { Arguments } from './arguments.ts';
-import { SHELF_COMMANDS } from './shelves.ts';
+import { RECORD_STORE_COMMANDS } from './record-stores.ts';
 import { STREAM_COMMANDS } from './streams.ts';
 
 /** Operator commands on the broker rather than the store: the same with a running service and without one. */
 
-const COMMANDS = { ...SHELF_COMMANDS, ...STREAM_COMMANDS } as const;
+const COMMANDS = { ...RECORD_STORE_COMMANDS, ...STREAM_COMMANDS } as const;
 
 export type BrokerCommand = keyof typeof COMMANDS;
 

@@ -3,7 +3,7 @@ import { apiKeyHint, hashApiKey, newApiKey } from '../../domain/api-key.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { ApiKey, Store } from '../../store/store.ts';
 import { type Arguments, type Command, flag, type OperatorDeps, OperatorError, text } from './arguments.ts';
-import { KEEPING_COMMANDS } from './keeping.ts';
+import { MAINTENANCE_COMMANDS } from './maintenance.ts';
 import { REPLAY_COMMANDS } from './replays.ts';
 
 export { type Arguments, type OperatorDeps, OperatorError } from './arguments.ts';
@@ -52,7 +52,7 @@ const COMMANDS = {
     });
     return { to, bytes };
   },
-  ...KEEPING_COMMANDS,
+  ...MAINTENANCE_COMMANDS,
   ...REPLAY_COMMANDS,
 } as const satisfies Record<string, Command>;
 

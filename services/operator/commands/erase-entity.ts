@@ -1,37 +1,39 @@
-import type { Broker, Shelf } from '../../broker/broker.ts';
+import type { Broker, RecordStore } from '../../broker/broker.ts';
 import type { Clock } from '../../process/clock.ts';
-import type { ErasureOrder } from '../../store/keeping.ts';
+import type { ErasureOrder } from '../../store/maintenance.ts';
 import type { Actor, Store } from '../../store/store.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 
 /** The pause between two steps, which gives recording and reads precedence. */
 const PAUSE_MS = 5;
-/** Records of a shelf read together: each holds a body. */
-const SHELF_PAGE = 100;
+/** Records read together: each holds a body. */
+const RECORDS_PAGE = 100;
 const OPERATOR: Actor = { kind: 'operator' };
 
-export type Shelves = Pick<Broker, 'quarantine' | 'deadLetters' | 'capabilities'>;
+export type RecordStores = Pick<Broker, 'quarantine' | 'deadLetters' | 'capabilities'>;
 
 export interface Erased {
   readonly events: number;
   readonly deliveries: number;
-  /** The number of records removed from the shelves; null where retention clears the shelves. */
-  readonly shelved: number | null;
+  /** The quarantined records and dead letters that were removed; null where retention deletes them. */
+  readonly removedRecords: number | null;
 }
 
 interface EraseDeps {
   readonly store: Pick<Store, 'erasures'>;
-  readonly shelves: Shelves;
+  readonly recordStores: RecordStores;
   readonly clock: Clock;
 }
 
 /** Carries out an order from its beginning, in small steps. After an interruption it is carried out again. */
 export async function carryOutErasure(
-  { store, shelves, clock }: EraseDeps,
+  { store, recordStores, clock }: EraseDeps,
   order: ErasureOrder,
   signal?: AbortSignal,
 ): Promise<Erased> {
-  const shelved = shelves.capabilities.shelvesForget ? null : await clearShelves(shelves, order);
+  const removedRecords = recordStores.capabilities.hasRetention
+    ? null
+    : await clearRecordStores(recordStores, order);
   let [events, deliveries] = [0, 0];
   for (let after: string | undefined; ; ) {
     signal?.throwIfAborted();
@@ -44,18 +46,21 @@ export async function carryOutErasure(
   }
   const removed = { events, deliveries };
   await store.erasures.finish(order.erasureId, removed, { at: clock.wall(), actor: OPERATOR });
-  return { ...removed, shelved };
+  return { ...removed, removedRecords };
 }
 
-async function clearShelves({ deadLetters, quarantine }: Shelves, order: ErasureOrder): Promise<number> {
+async function clearRecordStores(
+  { deadLetters, quarantine }: RecordStores,
+  order: ErasureOrder,
+): Promise<number> {
   const { entityId, merchantId } = order;
   const isOf = (merchant: string | null) => merchantId === null || merchant === merchantId;
-  const letters = await clearShelf(
+  const letters = await clearRecordStore(
     deadLetters,
     ({ task }) => task.entityId === entityId && isOf(task.merchantId),
   );
   // A record that cannot be routed may not be readable either, so its bytes are searched.
-  const quarantined = await clearShelf(
+  const quarantined = await clearRecordStore(
     quarantine,
     (record) =>
       isOf(record.merchantId) &&
@@ -64,12 +69,15 @@ async function clearShelves({ deadLetters, quarantine }: Shelves, order: Erasure
   return letters + quarantined;
 }
 
-async function clearShelf<Item>(shelf: Shelf<Item>, isOf: (record: Item) => boolean): Promise<number> {
+async function clearRecordStore<Item>(
+  store: RecordStore<Item>,
+  isOf: (record: Item) => boolean,
+): Promise<number> {
   let cleared = 0;
   for (let after: string | undefined; ; ) {
-    const page = await shelf.list({ limit: SHELF_PAGE, ...(after === undefined ? {} : { after }) });
+    const page = await store.list({ limit: RECORDS_PAGE, ...(after === undefined ? {} : { after }) });
     const found = page.filter(({ record }) => isOf(record)).map(({ position }) => position);
-    await shelf.forget(found);
+    await store.forget(found);
     cleared += found.length;
     after = page.at(-1)?.position;
     if (after === undefined) return cleared;

@@ -1,7 +1,7 @@
 import type { KeyRing } from '../../keys/keyring.ts';
 import type { Clock } from '../../process/clock.ts';
-import { lookUntil } from '../../process/look-until.ts';
-import type { Resealed, SealedThing } from '../../store/keeping.ts';
+import { pollUntil } from '../../process/poll-until.ts';
+import type { Resealed, SealedThing } from '../../store/maintenance.ts';
 import type { Store } from '../../store/store.ts';
 
 /** Values sealed anew in one transaction: few, so that merchants' own changes do not wait behind it. */
@@ -65,5 +65,5 @@ function sealedAnew({ kind, id, sealed }: SealedThing, keyRing: KeyRing): Reseal
  */
 async function relayed({ store, clock }: { readonly store: Pick<Store, 'outbox'>; readonly clock: Clock }) {
   const isRelayed = async () => (await store.outbox.pending(1)).length === 0;
-  await lookUntil(clock, isRelayed, { everyMs: LOOK_AGAIN_MS, atMostMs: RELAYED_MS_MAX });
+  await pollUntil(clock, isRelayed, { everyMs: LOOK_AGAIN_MS, atMostMs: RELAYED_MS_MAX });
 }

@@ -6,9 +6,9 @@ import type { Broker } from '../../broker/broker.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { isBrokerCommand, runBrokerCommand } from './broker-commands.ts';
 import { type OperatorDeps, OperatorError, runOperatorCommand } from './commands.ts';
-import type { Shelves } from './erase-entity.ts';
+import type { RecordStores } from './erase-entity.ts';
 
-/** Enough for some thousand positions of a shelf. */
+/** Enough for some thousand positions of a record store. */
 const BODY_BYTES_MAX = 128 * 1024;
 const TOKEN_BYTES = 32;
 
@@ -25,13 +25,13 @@ export function operatorTokenFile(dataDir: string): string {
  * new token at each start: whoever can read the data directory is the operator.
  */
 export function operatorRoutes(
-  given: Omit<OperatorDeps, 'withShelves'> & {
-    readonly broker: Shelves & Pick<Broker, 'losses'>;
+  given: Omit<OperatorDeps, 'withRecordStores'> & {
+    readonly broker: RecordStores & Pick<Broker, 'losses'>;
     readonly dataDir: string;
     readonly log: Logger;
   },
 ): Router {
-  const deps: OperatorDeps & typeof given = { ...given, withShelves: (use) => use(given.broker) };
+  const deps: OperatorDeps & typeof given = { ...given, withRecordStores: (use) => use(given.broker) };
   const token = Buffer.from(deps.random.bytes(TOKEN_BYTES)).toString('base64url');
   writeToken(deps.dataDir, token);
   const expected = digest(`Bearer ${token}`);

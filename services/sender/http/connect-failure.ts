@@ -20,7 +20,7 @@ export interface ConnectFailureFacts {
   /** `reached` by default. */
   readonly sign?: NetworkSign;
   /** Our own fault: the attempt could not be made and does not count as the receiver's failure. */
-  readonly ours?: OwnFault;
+  readonly ownFault?: OwnFault;
 }
 
 /** A connection could not be opened. The message is shown to merchants and holds no secret. */
@@ -54,7 +54,7 @@ export function connectFailureOf(error: Error & { code?: string }): ConnectFailu
   if (error instanceof ConnectFailure) return error;
   const code = error.code ?? '';
   if (OURS.has(code)) {
-    return new ConnectFailure('connect_refused', code, { ours: 'machine_limit', sign: 'unknown' });
+    return new ConnectFailure('connect_refused', code, { ownFault: 'machine_limit', sign: 'unknown' });
   }
   if (code === 'ECONNREFUSED') return new ConnectFailure('connect_refused', 'the connection was refused');
   if (UNREACHABLE.has(code)) {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { Client } from 'undici';
 import type { Clock } from '../../process/clock.ts';
-import { Link } from '../../process/linked-list.ts';
+import { ListNode } from '../../process/linked-list.ts';
 import type { Established } from './connector.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import type { Route } from './origins.ts';
@@ -24,7 +24,7 @@ const KEEP_ALIVE_MARGIN_MS = 1000;
  * One TLS connection of one merchant to one origin, with undici's HTTP/1.1 client on it. Carries one exchange at a
  * time. It is a node of the origin's list of idle connections.
  */
-export class Connection extends Link<Connection> {
+export class Connection extends ListNode<Connection> {
   readonly route: Route;
   /** When opening began, milliseconds since the epoch. */
   readonly openedAt: number;

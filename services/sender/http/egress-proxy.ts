@@ -74,7 +74,7 @@ function refusal(status: number): ConnectFailure {
 
 function oursBy(what: string): ConnectFailure {
   return new ConnectFailure('connect_refused', `the egress proxy ${what}`, {
-    ours: 'egress_proxy',
+    ownFault: 'egress_proxy',
     sign: 'unknown',
   });
 }

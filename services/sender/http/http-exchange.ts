@@ -64,7 +64,7 @@ export interface Posted {
   /** The attempt's evidence about our own network. */
   readonly sign: NetworkSign;
   /** The fault of our own that prevented the attempt; null: it was made. */
-  readonly ours: OwnFault | null;
+  readonly ownFault: OwnFault | null;
   /** Milliseconds since the epoch. */
   readonly endedAt: number;
 }
@@ -226,7 +226,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       retryAfterSeconds: this.#retryAfterSeconds,
       blockedBy: facts.blockedBy ?? null,
       sign: facts.sign ?? 'reached',
-      ours: facts.ours ?? null,
+      ownFault: facts.ownFault ?? null,
       endedAt: this.#owner.now(),
     });
   }
@@ -267,7 +267,7 @@ const NEVER_SENT: Exchange = {
 };
 const NO_BYTES = Buffer.alloc(0);
 const NO_FACTS: ConnectFailureFacts = {};
-const ORIGIN_BUSY: ConnectFailureFacts = { ours: 'origin_connections', sign: 'unknown' };
+const ORIGIN_BUSY: ConnectFailureFacts = { ownFault: 'origin_connections', sign: 'unknown' };
 
 function textOf(raw: Buffer | string | undefined): string {
   return typeof raw === 'string' ? raw : (raw?.toString('latin1') ?? '');

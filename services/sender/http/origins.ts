@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { Link, LinkedList } from '../../process/linked-list.ts';
+import { LinkedList, ListNode } from '../../process/linked-list.ts';
 import type { Connection } from './connection.ts';
 import type { ConnectTarget } from './connector.ts';
 import type { HttpExchange } from './http-exchange.ts';
@@ -27,7 +27,7 @@ export interface Share {
 }
 
 /** One merchant's exchanges that wait for a connection to one origin. */
-class Queue extends Link<Queue> {
+class Queue extends ListNode<Queue> {
   readonly exchanges: HttpExchange[] = [];
 }
 

@@ -1,8 +1,8 @@
 import type { Deadline } from '../../process/deadlines.ts';
-import { Link } from '../../process/linked-list.ts';
+import { ListNode } from '../../process/linked-list.ts';
 import { Allowance } from './allowance.ts';
 import { type LaneOptions, slowMost } from './lane-options.ts';
-import type { Passage, PassageResult } from './lanes.ts';
+import type { AttemptResult, QueuedTask } from './lanes.ts';
 import { TaskQueue } from './task-queue.ts';
 
 /** The weight of one attempt's duration in the mean. */
@@ -14,7 +14,7 @@ const ANSWERING_MS = 1000;
 const QUICK_MS = 40;
 
 /** An endpoint's place in a list of waiting endpoints. */
-export class Turn extends Link<Turn> {
+export class LaneNode extends ListNode<LaneNode> {
   readonly lane: EndpointLane;
 
   constructor(lane: EndpointLane) {
@@ -28,11 +28,11 @@ export class EndpointLane {
   readonly id: string;
   readonly queue = new TaskQueue();
   /** Its place among the endpoints that could start an attempt if a slot were free. */
-  readonly ready = new Turn(this);
+  readonly ready = new LaneNode(this);
   /** Its place among the endpoints with waiting tasks. */
-  readonly busy = new Turn(this);
+  readonly busy = new LaneNode(this);
   /** When it is checked again although none of its attempts has ended. */
-  look: Deadline<EndpointLane> | null = null;
+  recheck: Deadline<EndpointLane> | null = null;
   /** The number of its waiting tasks that wait for this process alone; kept by the lanes. */
   waitingForUs = 0;
   /** The last period in which a task arrived for it. */
@@ -47,7 +47,7 @@ export class EndpointLane {
   inFlight = 0;
   probes = 0;
   /** Attempts in the slow lane. */
-  readonly slow = new Set<Passage>();
+  readonly slow = new Set<QueuedTask>();
   /** Its last slow attempt has not been followed by a quick one: further attempts start in the slow lane. */
   isSlow = false;
   readonly #options: LaneOptions;
@@ -85,9 +85,9 @@ export class EndpointLane {
   }
 
   /** An attempt starts. */
-  started(passage: Passage, now: number): void {
-    passage.isProbe = this.isSilent(now);
-    if (passage.isProbe) this.probes += 1;
+  started(task: QueuedTask, now: number): void {
+    task.isProbe = this.isSilent(now);
+    if (task.isProbe) this.probes += 1;
     // Nothing was sent to it before: its silence begins now.
     if (this.inFlight === 0) this.#heardAt = Math.max(this.#heardAt, now);
     this.inFlight += 1;
@@ -95,16 +95,16 @@ export class EndpointLane {
   }
 
   /** An attempt has ended: adjusts the window and the mean duration to its result. */
-  ended(passage: Passage, result: PassageResult, now: number): void {
+  ended(task: QueuedTask, result: AttemptResult, now: number): void {
     this.inFlight -= 1;
-    if (passage.isProbe) this.probes -= 1;
-    const wasHung = passage.startedAt < this.#hungBefore;
+    if (task.isProbe) this.probes -= 1;
+    const wasHung = task.startedAt < this.#hungBefore;
     if (wasHung && this.#hung > 0) this.#hung -= 1;
     if (result === 'uncounted' || (wasHung && result === 'failure')) return;
-    this.#learn(result, passage.startedAt, now);
+    this.#learn(result, task.startedAt, now);
   }
 
-  #learn(result: Exclude<PassageResult, 'uncounted'>, startedAt: number, now: number): void {
+  #learn(result: Exclude<AttemptResult, 'uncounted'>, startedAt: number, now: number): void {
     const durationMs = now - startedAt;
     const isQuick = durationMs < this.#options.demoteAfterMs;
     const isBack = result === 'success' && this.isSilent(now);
@@ -135,7 +135,7 @@ export class EndpointLane {
    * Returns the new window. An endpoint that rejects half of its requests, quickly, keeps its pace; otherwise all
    * would be late.
    */
-  #windowAfter(result: Exclude<PassageResult, 'uncounted'>): number {
+  #windowAfter(result: Exclude<AttemptResult, 'uncounted'>): number {
     const { windowStart } = this.#options;
     switch (result) {
       case 'success': {

@@ -3,13 +3,13 @@ import type { Clock } from '../../process/clock.ts';
 import { type Deadline, Deadlines } from '../../process/deadlines.ts';
 import { LinkedList } from '../../process/linked-list.ts';
 import { Backlog } from './backlog.ts';
-import { EndpointLane, type Turn } from './endpoint-lane.ts';
+import { EndpointLane, type LaneNode } from './endpoint-lane.ts';
 import { FastSlots } from './fast-slots.ts';
 import type { LaneOptions } from './lane-options.ts';
 import { Waiting } from './waiting.ts';
 
 /** One task on its way through the lanes. Only the lanes write the fields that are not readonly. */
-export interface Passage {
+export interface QueuedTask {
   readonly endpointId: string;
   /** First attempts of one entity leave one after the other; null for retries, which keep no order. */
   readonly entityId: string | null;
@@ -21,7 +21,7 @@ export interface Passage {
   park(tier: Tier): void;
   place: 'new' | 'waiting' | 'fast' | 'slow' | 'over';
   startedAt: number;
-  deadline: Deadline<Passage> | null;
+  deadline: Deadline<QueuedTask> | null;
   lane: EndpointLane | null;
   /** Whether its entity's next first attempt was released. */
   hasReleased: boolean;
@@ -33,7 +33,7 @@ export interface Passage {
  * `rejected`: the receiver answered, but not with a 2xx; more requests at once would not make it worse. `failure`: it
  * did not answer, or asked for less (429, 503).
  */
-export type PassageResult = 'success' | 'rejected' | 'failure' | 'uncounted';
+export type AttemptResult = 'success' | 'rejected' | 'failure' | 'uncounted';
 
 /**
  * Decides which tasks may start now. A slow endpoint must not slow another: its attempts leave the fast lane after 200
@@ -43,14 +43,14 @@ export class Lanes {
   readonly #clock: Clock;
   readonly #options: LaneOptions;
   readonly #endpoints = new Map<string, EndpointLane>();
-  readonly #demotions: Deadlines<Passage>;
+  readonly #demotions: Deadlines<QueuedTask>;
   /** Endpoints to check again although none of their attempts may end. */
-  readonly #looks: Deadlines<EndpointLane>;
+  readonly #rechecks: Deadlines<EndpointLane>;
   /** Endpoints that could start an attempt if a slot were free, the longest waiting first. */
-  readonly #readyFast = new LinkedList<Turn>();
-  readonly #readySlow = new LinkedList<Turn>();
+  readonly #readyFast = new LinkedList<LaneNode>();
+  readonly #readySlow = new LinkedList<LaneNode>();
   /** Slow attempts that still hold a fast slot because the slow lane was full. */
-  readonly #overdue = new Set<Passage>();
+  readonly #overdue = new Set<QueuedTask>();
   readonly #fast: FastSlots;
   readonly #backlog: Backlog;
   readonly #waiting: Waiting;
@@ -71,9 +71,9 @@ export class Lanes {
     const slots = { least: options.fastSlotsLeast, most: options.fastSlots };
     this.#fast = new FastSlots(clock, slots, () => this.#pump());
     const demotion = { aheadMs: options.demoteAfterMs, extendsWhenHeldUp: true };
-    this.#demotions = new Deadlines(clock, demotion, (passage) => this.#demote(passage));
-    const look = { aheadMs: options.probeEveryMs, extendsWhenHeldUp: false };
-    this.#looks = new Deadlines(clock, look, (lane) => this.#look(lane));
+    this.#demotions = new Deadlines(clock, demotion, (task) => this.#demote(task));
+    const recheck = { aheadMs: options.probeEveryMs, extendsWhenHeldUp: false };
+    this.#rechecks = new Deadlines(clock, recheck, (lane) => this.#recheck(lane));
     this.#backlog = new Backlog(options, wake);
   }
 
@@ -94,40 +94,40 @@ export class Lanes {
   }
 
   /** Starts the task, now or when its turn comes, or parks it; one of its two callbacks will be called. */
-  admit(passage: Passage): void {
+  admit(task: QueuedTask): void {
     const now = this.#clock.now();
-    const lane = this.#laneOf(passage.endpointId);
+    const lane = this.#laneOf(task.endpointId);
     this.#waiting.seen(lane, now);
-    passage.lane = lane;
-    if (passage.isBacklog && lane.parked > 0) lane.parked -= 1;
-    const isFree = lane.queue.claimEntity(passage);
+    task.lane = lane;
+    if (task.isBacklog && lane.parked > 0) lane.parked -= 1;
+    const isFree = lane.queue.claimEntity(task);
     if (isFree && !lane.queue.hasNext && lane.hasRoom(now, this.#slow) && this.#hasSlot(lane)) {
-      this.#start(lane, passage);
+      this.#start(lane, task);
       return;
     }
-    passage.place = 'waiting';
+    task.place = 'waiting';
     this.#waiting.add(lane, now);
-    if (isFree) lane.queue.push(passage);
+    if (isFree) lane.queue.push(task);
     // Counted with the new one: an endpoint may always have one task waiting.
     if (lane.queue.size > this.#waiting.limit(lane, now) || this.#waiting.count > this.#options.waitingMax)
       this.#parkOne(lane, now);
-    this.#lookLater(lane, now);
+    this.#recheckLater(lane, now);
     if (lane.hasRoom(now, this.#slow)) this.#markReady(lane);
   }
 
   /** The attempt has ended. `retryAfterMs`: the pause that the receiver asked for. */
-  settle(passage: Passage, result: PassageResult, retryAfterMs: number | null): void {
-    const { lane } = passage;
-    if (!lane || passage.place === 'over') return;
+  settle(task: QueuedTask, result: AttemptResult, retryAfterMs: number | null): void {
+    const { lane } = task;
+    if (!lane || task.place === 'over') return;
     const now = this.#clock.now();
-    if (passage.deadline) this.#demotions.remove(passage.deadline);
-    this.#leave(lane, passage);
-    lane.ended(passage, result, now);
+    if (task.deadline) this.#demotions.remove(task.deadline);
+    this.#leave(lane, task);
+    lane.ended(task, result, now);
     if (retryAfterMs !== null) {
       lane.narrow(now + Math.min(retryAfterMs, this.#options.retryAfterMsMax));
     }
     this.#waiting.recount(lane, now);
-    lane.queue.releaseEntity(passage);
+    lane.queue.releaseEntity(task);
     if (result === 'failure' || result === 'rejected') this.#trim(lane, now);
     if (lane.hasRoom(now, this.#slow)) this.#markReady(lane);
     this.#pump();
@@ -136,10 +136,10 @@ export class Lanes {
   }
 
   /** Removes and returns every task that has not started; for our shutdown. */
-  releaseWaiting(): Passage[] {
+  releaseWaiting(): QueuedTask[] {
     this.#isClosed = true;
-    this.#looks.clear();
-    const released: Passage[] = [];
+    this.#rechecks.clear();
+    const released: QueuedTask[] = [];
     for (const lane of this.#endpoints.values()) {
       for (let last = lane.queue.takeSurplus(false); last; last = lane.queue.takeSurplus(false)) {
         last.place = 'over';
@@ -161,50 +161,50 @@ export class Lanes {
     return lane;
   }
 
-  #start(lane: EndpointLane, passage: Passage): void {
+  #start(lane: EndpointLane, task: QueuedTask): void {
     const now = this.#clock.now();
-    passage.startedAt = now;
-    lane.started(passage, now);
-    if (lane.isSlow) this.#enterSlow(lane, passage);
+    task.startedAt = now;
+    lane.started(task, now);
+    if (lane.isSlow) this.#enterSlow(lane, task);
     else {
       this.#fast.take();
-      passage.place = 'fast';
+      task.place = 'fast';
     }
-    passage.deadline = this.#demotions.add(passage, now);
-    passage.start();
+    task.deadline = this.#demotions.add(task, now);
+    task.start();
   }
 
-  #enterSlow(lane: EndpointLane, passage: Passage): void {
+  #enterSlow(lane: EndpointLane, task: QueuedTask): void {
     this.#slow += 1;
-    lane.slow.add(passage);
-    passage.place = 'slow';
+    lane.slow.add(task);
+    task.place = 'slow';
   }
 
-  #leave(lane: EndpointLane, passage: Passage): void {
-    if (passage.place === 'slow') {
+  #leave(lane: EndpointLane, task: QueuedTask): void {
+    if (task.place === 'slow') {
       this.#slow -= 1;
-      lane.slow.delete(passage);
+      lane.slow.delete(task);
       this.#moveOverdue();
     } else {
       this.#fast.free();
-      this.#overdue.delete(passage);
+      this.#overdue.delete(task);
     }
-    passage.place = 'over';
+    task.place = 'over';
   }
 
   /** No response in time: the attempt goes on, and its fast slot becomes free. */
-  #demote(passage: Passage): void {
-    const { lane } = passage;
-    if (!lane || passage.place === 'over') return;
+  #demote(task: QueuedTask): void {
+    const { lane } = task;
+    if (!lane || task.place === 'over') return;
     const now = this.#clock.now();
     lane.turnSlow();
     this.#waiting.recount(lane, now);
-    if (passage.place === 'fast') {
+    if (task.place === 'fast') {
       this.#demoted += 1;
-      this.#overdue.add(passage);
+      this.#overdue.add(task);
       this.#moveOverdue();
     }
-    lane.queue.releaseEntity(passage);
+    lane.queue.releaseEntity(task);
     if (!lane.isAnswering(now)) this.#trim(lane, now);
     if (lane.hasRoom(now, this.#slow)) this.#markReady(lane);
     this.#pump();
@@ -212,28 +212,28 @@ export class Lanes {
   }
 
   #moveOverdue(): void {
-    for (const passage of this.#overdue) {
+    for (const task of this.#overdue) {
       if (this.#slow >= this.#options.slowSlotsMost) return;
-      this.#overdue.delete(passage);
+      this.#overdue.delete(task);
       this.#fast.free();
-      if (passage.lane) this.#enterSlow(passage.lane, passage);
+      if (task.lane) this.#enterSlow(task.lane, task);
     }
   }
 
-  #lookLater(lane: EndpointLane, now: number): void {
+  #recheckLater(lane: EndpointLane, now: number): void {
     const waits = lane.queue.size > 0 || lane.parked > 0;
-    if (waits && !lane.look && !this.#isClosed) lane.look = this.#looks.add(lane, now);
+    if (waits && !lane.recheck && !this.#isClosed) lane.recheck = this.#rechecks.add(lane, now);
   }
 
   /** Probes an endpoint that does not answer, and brings back parked tasks where none waits. */
-  #look(lane: EndpointLane): void {
-    lane.look = null;
+  #recheck(lane: EndpointLane): void {
+    lane.recheck = null;
     const now = this.#clock.now();
     if (lane.hasRoom(now, this.#slow)) {
       this.#markReady(lane);
       this.#backlog.refill(lane, this.#waiting.count, now);
     }
-    this.#lookLater(lane, now);
+    this.#recheckLater(lane, now);
   }
 
   /** Parks the tasks that a failing endpoint cannot take in a few seconds: they wait in the broker, not here. */
@@ -244,12 +244,12 @@ export class Lanes {
 
   /** Parks one task. For an endpoint that does not answer the newest stay: after its recovery nothing new is late. */
   #parkOne(lane: EndpointLane, now: number): void {
-    const passage = lane.queue.takeSurplus(!lane.isHealthy(now) && !lane.isAnswering(now));
-    if (!passage) return;
-    passage.place = 'over';
+    const task = lane.queue.takeSurplus(!lane.isHealthy(now) && !lane.isAnswering(now));
+    if (!task) return;
+    task.place = 'over';
     this.#waiting.remove(lane);
-    passage.park(tierLasting(this.#backlog.parkedSeconds(lane, now), this.#options.retryScale));
-    this.#lookLater(lane, now);
+    task.park(tierLasting(this.#backlog.parkedSeconds(lane, now), this.#options.retryScale));
+    this.#recheckLater(lane, now);
   }
 
   #hasSlot(lane: EndpointLane): boolean {
@@ -262,7 +262,7 @@ export class Lanes {
     this.#pump();
   }
 
-  #readyOf(lane: EndpointLane): LinkedList<Turn> {
+  #readyOf(lane: EndpointLane): LinkedList<LaneNode> {
     return lane.isSlow ? this.#readySlow : this.#readyFast;
   }
 
@@ -272,7 +272,7 @@ export class Lanes {
   }
 
   /** Starts one attempt per endpoint and turn, so that an endpoint with a backlog does not take every free slot. */
-  #pumpReady(ready: LinkedList<Turn>): void {
+  #pumpReady(ready: LinkedList<LaneNode>): void {
     for (let turn = ready.first; turn; turn = ready.first) {
       const { lane } = turn;
       if (!this.#hasSlot(lane)) {
@@ -285,11 +285,11 @@ export class Lanes {
       ready.remove(turn);
       const now = this.#clock.now();
       if (!lane.hasRoom(now, this.#slow)) continue;
-      const passage = lane.isSilent(now) ? lane.queue.nextProbe() : lane.queue.next();
-      if (!passage) continue;
+      const task = lane.isSilent(now) ? lane.queue.nextProbe() : lane.queue.next();
+      if (!task) continue;
       if (lane.queue.hasNext) ready.append(turn);
       this.#waiting.remove(lane);
-      this.#start(lane, passage);
+      this.#start(lane, task);
     }
   }
 }

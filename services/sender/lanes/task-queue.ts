@@ -1,4 +1,4 @@
-import type { Passage } from './lanes.ts';
+import type { QueuedTask } from './lanes.ts';
 
 /** While new tasks wait as well, one in this many starts is a task that was parked before. */
 const BACKLOG_TURN = 4;
@@ -9,10 +9,10 @@ const BACKLOG_TURN = 4;
  */
 export class TaskQueue {
   /** Tasks that may start as soon as there is room: at most one first attempt per entity. */
-  readonly #fresh: Passage[] = [];
-  readonly #backlog: Passage[] = [];
+  readonly #fresh: QueuedTask[] = [];
+  readonly #backlog: QueuedTask[] = [];
   /** Entities with a first attempt in flight, and the tasks that follow it; null = none follows. */
-  readonly #entities = new Map<string, Passage[] | null>();
+  readonly #entities = new Map<string, QueuedTask[] | null>();
   #following = 0;
   #turn = 0;
 
@@ -26,38 +26,38 @@ export class TaskQueue {
   }
 
   /** Returns whether no earlier first attempt of the entity is in flight; otherwise the task follows that one. */
-  claimEntity(passage: Passage): boolean {
-    if (passage.entityId === null) return true;
-    const followers = this.#entities.get(passage.entityId);
+  claimEntity(task: QueuedTask): boolean {
+    if (task.entityId === null) return true;
+    const followers = this.#entities.get(task.entityId);
     if (followers === undefined) {
-      this.#entities.set(passage.entityId, null);
+      this.#entities.set(task.entityId, null);
       return true;
     }
-    if (followers) followers.push(passage);
-    else this.#entities.set(passage.entityId, [passage]);
+    if (followers) followers.push(task);
+    else this.#entities.set(task.entityId, [task]);
     this.#following += 1;
     return false;
   }
 
   /** Lets the entity's next first attempt start. A second call for the same task changes nothing. */
-  releaseEntity(passage: Passage): void {
-    if (passage.entityId === null || passage.hasReleased) return;
-    passage.hasReleased = true;
-    const next = this.#entities.get(passage.entityId)?.shift();
+  releaseEntity(task: QueuedTask): void {
+    if (task.entityId === null || task.hasReleased) return;
+    task.hasReleased = true;
+    const next = this.#entities.get(task.entityId)?.shift();
     if (!next) {
-      this.#entities.delete(passage.entityId);
+      this.#entities.delete(task.entityId);
       return;
     }
     this.#following -= 1;
     this.push(next);
   }
 
-  push(passage: Passage): void {
-    (passage.isBacklog ? this.#backlog : this.#fresh).push(passage);
+  push(task: QueuedTask): void {
+    (task.isBacklog ? this.#backlog : this.#fresh).push(task);
   }
 
   /** Takes the task that starts next. */
-  next(): Passage | undefined {
+  next(): QueuedTask | undefined {
     this.#turn = (this.#turn + 1) % BACKLOG_TURN;
     const first = this.#turn === 0 ? this.#backlog : this.#fresh;
     return first.shift() ?? this.#fresh.shift() ?? this.#backlog.shift();
@@ -67,7 +67,7 @@ export class TaskQueue {
    * Removes and returns the task with which to probe an endpoint that does not answer: a retry that is due by its
    * schedule if there is one, so that waiting tasks keep their first attempt.
    */
-  nextProbe(): Passage | undefined {
+  nextProbe(): QueuedTask | undefined {
     const retry = this.#fresh.findIndex(({ entityId }) => entityId === null);
     if (retry >= 0) return this.#fresh.splice(retry, 1)[0];
     return this.#backlog.shift() ?? this.#fresh.shift();
@@ -77,7 +77,7 @@ export class TaskQueue {
    * Removes and returns a task that finds no room here: one that was parked before, or else the newest; with
    * `keepsNewest` the oldest.
    */
-  takeSurplus(keepsNewest: boolean): Passage | null {
+  takeSurplus(keepsNewest: boolean): QueuedTask | null {
     const parkedBefore = this.#backlog.pop();
     if (parkedBefore) return this.#left(parkedBefore);
     const oldest = keepsNewest ? this.#fresh.shift() : undefined;
@@ -85,13 +85,13 @@ export class TaskQueue {
     return this.#lastFollower() ?? this.#left(this.#fresh.pop());
   }
 
-  #left(passage: Passage | undefined): Passage | null {
-    if (!passage) return null;
-    this.releaseEntity(passage);
-    return passage;
+  #left(task: QueuedTask | undefined): QueuedTask | null {
+    if (!task) return null;
+    this.releaseEntity(task);
+    return task;
   }
 
-  #lastFollower(): Passage | null {
+  #lastFollower(): QueuedTask | null {
     if (this.#following === 0) return null;
     for (const followers of this.#entities.values()) {
       const last = followers?.pop();

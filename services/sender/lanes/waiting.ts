@@ -1,5 +1,5 @@
 import { LinkedList } from '../../process/linked-list.ts';
-import type { EndpointLane, Turn } from './endpoint-lane.ts';
+import type { EndpointLane, LaneNode } from './endpoint-lane.ts';
 import { EndpointsInUse } from './in-use.ts';
 import type { LaneOptions } from './lane-options.ts';
 
@@ -15,7 +15,7 @@ const SPREAD_SHARE = 0.25;
 export class Waiting {
   readonly #options: LaneOptions;
   readonly #inUse = new EndpointsInUse();
-  readonly #lanes = new LinkedList<Turn>();
+  readonly #lanes = new LinkedList<LaneNode>();
   #count = 0;
   #forUs = 0;
   #lanesForUs = 0;

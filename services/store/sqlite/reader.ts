@@ -4,7 +4,7 @@ import { BodyReads } from './log/body-reads.ts';
 import { LogReads } from './log/log-reads.ts';
 import { RetentionReads } from './maintenance/retention-reads.ts';
 import { SealingReads } from './maintenance/sealing-reads.ts';
-import { StandingReads } from './maintenance/standing-reads.ts';
+import { SnapshotReads } from './maintenance/snapshot-reads.ts';
 import { AuditReads } from './management/audit-reads.ts';
 import { ManagementReads } from './management/management-reads.ts';
 import { ReplayReads } from './replays/replay-reads.ts';
@@ -25,7 +25,7 @@ const { file } = workerData as ReaderData;
 
 function operations(db: ReturnType<typeof openConnection>) {
   const management = new ManagementReads(db);
-  const standing = new StandingReads(db);
+  const snapshot = new SnapshotReads(db);
   const log = new LogReads(db);
   const retention = new RetentionReads(db);
   const replays = new ReplayReads(db);
@@ -41,7 +41,7 @@ function operations(db: ReturnType<typeof openConnection>) {
     endpoints: management.endpoints.bind(management),
     answer: management.answer.bind(management),
     outbox: management.outbox.bind(management),
-    standing: standing.standing.bind(standing),
+    snapshot: snapshot.snapshot.bind(snapshot),
     positionOf: log.positionOf.bind(log),
     deliveries: log.deliveries.bind(log),
     delivery: log.delivery.bind(log),

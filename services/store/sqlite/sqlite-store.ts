@@ -2,7 +2,7 @@ import type { HealthPolicy } from '../../domain/health.ts';
 import type { Clock } from '../../process/clock.ts';
 import { spawnWorker } from '../../process/worker-thread.ts';
 import type { Logger } from '../../telemetry/logger.ts';
-import type { Audit, Erasures, Sealings } from '../keeping.ts';
+import type { Audit, Erasures, Sealings } from '../maintenance.ts';
 import type { Outbox } from '../outbox.ts';
 import type { Replays } from '../replays.ts';
 import type { ApiKeys, Endpoints, Merchants, Store, StoredAnswers } from '../store.ts';
@@ -255,7 +255,7 @@ class SqliteStore implements Store {
       },
       onAdded: (listener) => void listeners.push(listener),
       publishedUpTo: () => publishedUpTo,
-      standing: (after, limit) => this.#reader.call('standing', [after, limit]),
+      snapshot: (after, limit) => this.#reader.call('snapshot', [after, limit]),
       addAgain: (changes) => this.#watched(this.#writer.call('addAgain', [changes])),
       adopt: (changes, at) => this.#watched(this.#writer.call('adopt', [changes, at])),
     };

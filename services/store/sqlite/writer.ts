@@ -5,7 +5,7 @@ import { isDamage, openConnection } from './connection.ts';
 import { BodyWrites } from './log/body-writes.ts';
 import { EndpointHealth } from './log/endpoint-health.ts';
 import { JournalWriter } from './log/journal-writer.ts';
-import { Adoption } from './maintenance/adoption.ts';
+import { DirectoryRestore } from './maintenance/directory-restore.ts';
 import { ErasureWrites } from './maintenance/erasure-writes.ts';
 import { RetentionWrites } from './maintenance/retention-writes.ts';
 import { SealingWrites } from './maintenance/sealing-writes.ts';
@@ -58,7 +58,7 @@ function writersOf(db: ReturnType<typeof openConnection>) {
   const health = new EndpointHealth(db, outbox, healthPolicy);
   const endpoints = new EndpointWrites(db, outbox, answers, (uuid) => health.forget(uuid));
   const legacy = new LegacyEndpointWrites(endpoints);
-  const adoption = new Adoption(db, outbox, (uuid) => health.forget(uuid));
+  const restore = new DirectoryRestore(db, outbox, (uuid) => health.forget(uuid));
   const journal = new JournalWriter(db, names, health);
   const retention = new RetentionWrites(db, journal.events.index, journal.deliveries, journal.missed);
   const replays = new ReplayWrites(db, outbox, answers);
@@ -73,7 +73,7 @@ function writersOf(db: ReturnType<typeof openConnection>) {
     health,
     endpoints,
     legacy,
-    adoption,
+    restore: restore,
     journal,
     retention,
     replays,
@@ -105,13 +105,13 @@ function managementOf({ merchants, endpoints, replays, legacy }: ReturnType<type
 
 function operations({ lock, db }: ReturnType<typeof open>) {
   const writers = writersOf(db);
-  const { names, outbox, health, adoption, journal, retention, bodies, sealings, erasures } = writers;
+  const { names, outbox, health, restore, journal, retention, bodies, sealings, erasures } = writers;
   const probe = db.prepare("UPDATE meta SET value = value WHERE name = 'published_up_to'");
   return {
     ...managementOf(writers),
     published: outbox.published.bind(outbox),
     addAgain: outbox.addAll.bind(outbox),
-    adopt: adoption.adopt.bind(adoption),
+    adopt: restore.adopt.bind(restore),
     applyJournal: journal.apply.bind(journal),
     deleteDeliveries: retention.deleteDeliveries.bind(retention),
     deleteEvents: retention.deleteEvents.bind(retention),

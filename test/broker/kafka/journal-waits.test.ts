@@ -16,7 +16,7 @@ import { eventually } from '../../support/eventually.ts';
 const READABLE = Buffer.from('readable');
 
 /** Returns a journal consumer: `put` gives it a record, `handed` lists the first positions of its batches. */
-async function journalOf({ isTrusted = true, shelve = async () => {} }) {
+async function journalOf({ isTrusted = true, quarantine = async () => {} }) {
   const topic = { isTrusted, start: async () => {}, done: () => {}, abandon: async () => {} };
   const decode = (_kind: string, value: Buffer) => {
     if (value !== READABLE) throw new Error('not readable');
@@ -33,7 +33,7 @@ async function journalOf({ isTrusted = true, shelve = async () => {} }) {
       take = options.take;
       return topic as unknown as TopicConsumer;
     },
-    shelve,
+    quarantine,
     closing: new AbortController().signal,
   });
   onTestFinished(() => journal.abandon());
@@ -61,12 +61,12 @@ it('records wait without blocking the process while group membership is unsure',
 
 it('an unreadable record is retried until it is in quarantine, before the records after it', async () => {
   let refused = 0;
-  const shelve = async () => {
+  const quarantine = async () => {
     if (refused === 2) return;
     refused += 1;
     throw new Error('the quarantine cannot be written');
   };
-  const { put, handed } = await journalOf({ shelve });
+  const { put, handed } = await journalOf({ quarantine });
   put(0, Buffer.from('damaged'));
   put(1, READABLE);
   await eventually('the record after it is handed over', () => handed.length > 0);

@@ -21,8 +21,8 @@ interface Given {
   readonly headers?: IHeaders;
 }
 
-/** A record as it goes on the shelf, read from partition 2 at offset 7. */
-function shelvedOf({ topic, value, key = null, headers = {} }: Given): Quarantined {
+/** A record as it is stored, read from partition 2 at offset 7. */
+function quarantinedOf({ topic, value, key = null, headers = {} }: Given): Quarantined {
   const partition = new Partition(topic, 2);
   const record = { partition, offset: 7, timestamp: 1_700_000_000_000, key, value, headers };
   return {
@@ -36,7 +36,7 @@ describe('the origin of a record', () => {
   it('has at most 4 KiB of its key and 16 KiB of its headers, and says when that is not all', () => {
     const key = Buffer.alloc(5000, 'k');
     const headers = { a: Buffer.alloc(10_000, 'a'), b: Buffer.alloc(10_000, 'b') };
-    const { origin } = shelvedOf({ topic: 't', value: Buffer.from('v'), key, headers });
+    const { origin } = quarantinedOf({ topic: 't', value: Buffer.from('v'), key, headers });
     expect(origin?.key).toHaveLength(4096);
     expect(origin?.headers.map(({ name }) => name)).toEqual(['a']);
     expect(origin?.isWhole).toBe(false);
@@ -44,13 +44,13 @@ describe('the origin of a record', () => {
 });
 
 await describeWithKafka('the quarantine on Kafka', ({ brokers }) => {
-  /** Shelves one record, puts it back, and returns the answer. */
+  /** Stores one record, puts it back, and returns the answer. */
   async function putAndRequeue(tables: Tables, record: Quarantined) {
-    const shelf = tables.quarantineOn(tables.reader);
-    await shelf.put(record);
-    const [{ position } = { position: '' }] = await shelf.list({ limit: 1 });
-    const answer = await shelf.requeue([position]);
-    return { shelf, position, answer };
+    const records = tables.quarantineOn(tables.reader);
+    await records.put(record);
+    const [{ position } = { position: '' }] = await records.list({ limit: 1 });
+    const answer = await records.requeue([position]);
+    return { records, position, answer };
   }
 
   it('puts an event back into its partition, with its key and every header', async () => {
@@ -58,10 +58,10 @@ await describeWithKafka('the quarantine on Kafka', ({ brokers }) => {
     const { events } = tables.topics;
     const value = tables.records.encodeEvent(eventOf('merchant-1', 'back'));
     const headers = { traceparent: Buffer.from('00-1-2-01'), twice: [Buffer.from([0xff]), Buffer.from('b')] };
-    const record = shelvedOf({ topic: events, value, key: Buffer.from('a key'), headers });
-    const { answer, shelf } = await putAndRequeue(tables, record);
+    const record = quarantinedOf({ topic: events, value, key: Buffer.from('a key'), headers });
+    const { answer, records } = await putAndRequeue(tables, record);
     expect(answer).toEqual({ requeued: 1, refused: [] });
-    expect(await shelf.list({ limit: 1 })).toEqual([]);
+    expect(await records.list({ limit: 1 })).toEqual([]);
     const found = await read(tables, events);
     expect(found).toMatchObject({ partition: 2, key: Buffer.from('a key'), value });
     // The header that says where an event was put back from.
@@ -71,7 +71,7 @@ await describeWithKafka('the quarantine on Kafka', ({ brokers }) => {
   it('keeps a tombstone apart from an empty record, and puts it back as one', async () => {
     const tables = await openTables(brokers);
     const { events } = tables.topics;
-    const record = shelvedOf({ topic: events, value: null, key: Buffer.from('entity') });
+    const record = quarantinedOf({ topic: events, value: null, key: Buffer.from('entity') });
     const { answer } = await putAndRequeue(tables, record);
     expect(answer.requeued).toBe(1);
     expect(await read(tables, events)).toMatchObject({ key: Buffer.from('entity'), value: null });
@@ -81,7 +81,7 @@ await describeWithKafka('the quarantine on Kafka', ({ brokers }) => {
     const tables = await openTables(brokers);
     const task = aTask();
     const value = tables.records.encode('task', task);
-    const record = shelvedOf({ topic: tables.topics.deliver, value, key: Buffer.from(task.endpointId) });
+    const record = quarantinedOf({ topic: tables.topics.deliver, value, key: Buffer.from(task.endpointId) });
     const { answer } = await putAndRequeue(tables, record);
     expect(answer).toEqual({ requeued: 1, refused: [] });
     const found = await read(tables, tables.topics.deliver);
@@ -89,11 +89,11 @@ await describeWithKafka('the quarantine on Kafka', ({ brokers }) => {
     expect(await tables.contentOf(tables.topics.events)).toEqual([]);
   });
 
-  it('puts a journal record back, also one that an earlier version shelved with its place in the detail', async () => {
+  it('puts a journal record back, also one that an earlier version stored with its place in the detail', async () => {
     const tables = await openTables(brokers);
     const { journal } = tables.topics;
     const value = tables.records.encode('journal', [routed(eventOf('merchant-1', 'journal'))]);
-    const { origin: _, ...earlier } = shelvedOf({ topic: journal, value });
+    const { origin: _, ...earlier } = quarantinedOf({ topic: journal, value });
     const { answer } = await putAndRequeue(tables, { ...earlier, detail: `${journal}/2@7: why` });
     expect(answer).toEqual({ requeued: 1, refused: [] });
     expect(await read(tables, journal)).toMatchObject({ partition: 2, value });
@@ -105,16 +105,16 @@ await describeWithKafka('the quarantine on Kafka', ({ brokers }) => {
     const { deliver, events } = tables.topics;
     const other = `other.${randomUUID()}`;
     for (const [record, reason] of [
-      [shelvedOf({ topic: deliver, value: Buffer.from('no task') }), 'it still cannot be read'],
-      [shelvedOf({ topic: other, value: Buffer.from('x') }), `it came from topic ${other}`],
-      [shelvedOf({ topic: events, value: Buffer.alloc(3_500_000, 1) }), '65536 of 3500000 bytes'],
+      [quarantinedOf({ topic: deliver, value: Buffer.from('no task') }), 'it still cannot be read'],
+      [quarantinedOf({ topic: other, value: Buffer.from('x') }), `it came from topic ${other}`],
+      [quarantinedOf({ topic: events, value: Buffer.alloc(3_500_000, 1) }), '65536 of 3500000 bytes'],
     ] as const) {
-      const { answer, shelf, position } = await putAndRequeue(tables, record);
+      const { answer, records, position } = await putAndRequeue(tables, record);
       expect(answer).toEqual({
         requeued: 0,
         refused: [{ position, detail: expect.stringContaining(reason) }],
       });
-      const kept = await shelf.read(position);
+      const kept = await records.read(position);
       expect(kept?.origin).toEqual({ ...record.origin, isWhole: record.bytes.length < 3_000_000 });
       await tables.admins.ask(async (admin) => {
         // The client deletes from leaders that it has heard of only.
@@ -129,9 +129,9 @@ await describeWithKafka('the quarantine on Kafka', ({ brokers }) => {
 
   it('keeps the first 64 KiB of a record that is too large, and says how large it was', async () => {
     const tables = await openTables(brokers);
-    const shelf = tables.quarantineOn(tables.reader);
-    await shelf.put(shelvedOf({ topic: tables.topics.events, value: Buffer.alloc(3_500_000, 1) }));
-    const [{ record } = { record: undefined }] = await shelf.list({ limit: 1 });
+    const records = tables.quarantineOn(tables.reader);
+    await records.put(quarantinedOf({ topic: tables.topics.events, value: Buffer.alloc(3_500_000, 1) }));
+    const [{ record } = { record: undefined }] = await records.list({ limit: 1 });
     expect(record?.bytes).toHaveLength(65_536);
     expect(record?.origin?.valueBytes).toBe(3_500_000);
     expect(record?.detail).toBe('why (the record has 3500000 bytes; the first 65536 are kept)');

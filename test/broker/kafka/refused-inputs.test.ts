@@ -60,7 +60,7 @@ await describeWithKafka('an input whose record is refused for good', (kafka) => 
       { 'message.timestamp.type': 'CreateTime', 'message.timestamp.before.max.ms': `${BEHIND_MS / 2}` },
     ],
   ])(
-    'is shelved as %s (%s) and acknowledged, and its slot is free again',
+    'is stored as %s (%s) and acknowledged, and its slot is free again',
     async (reason, error, settings) => {
       const installation = await kafkaInstallation(kafka);
       let broker = await installation.open({ clock: clockBehind() });
@@ -99,12 +99,12 @@ await describeWithKafka('an input whose record is refused for good', (kafka) => 
       const ids = refused.map(({ eventId }) => eventId).sort();
       await broker.publishEvents(refused);
       await consume(broker);
-      const shelved = () => broker.quarantine.list({ limit: 9 });
-      await eventually('all are shelved', async () => (await shelved()).length === 3, 30_000);
-      for (const { record } of await shelved()) {
+      const stored = () => broker.quarantine.list({ limit: 9 });
+      await eventually('all are stored', async () => (await stored()).length === 3, 30_000);
+      for (const { record } of await stored()) {
         expect(record).toMatchObject({ reason, detail: expect.stringContaining(error) });
       }
-      expect((await shelved()).map(({ record }) => record.eventId).sort()).toEqual(ids);
+      expect((await stored()).map(({ record }) => record.eventId).sort()).toEqual(ids);
       expect([...handled].sort()).toEqual(ids);
       await setTopic({ 'message.timestamp.type': 'LogAppendTime' });
       await broker.close();

@@ -11,11 +11,11 @@ import { BodyWrites } from '../../../services/store/sqlite/log/body-writes.ts';
 import { EndpointHealth } from '../../../services/store/sqlite/log/endpoint-health.ts';
 import { JournalWriter } from '../../../services/store/sqlite/log/journal-writer.ts';
 import { LogReads } from '../../../services/store/sqlite/log/log-reads.ts';
-import { Adoption } from '../../../services/store/sqlite/maintenance/adoption.ts';
+import { DirectoryRestore } from '../../../services/store/sqlite/maintenance/directory-restore.ts';
 import { RetentionReads } from '../../../services/store/sqlite/maintenance/retention-reads.ts';
 import { RetentionWrites } from '../../../services/store/sqlite/maintenance/retention-writes.ts';
 import { SealingWrites } from '../../../services/store/sqlite/maintenance/sealing-writes.ts';
-import { StandingReads } from '../../../services/store/sqlite/maintenance/standing-reads.ts';
+import { SnapshotReads } from '../../../services/store/sqlite/maintenance/snapshot-reads.ts';
 import { AnswerWrites } from '../../../services/store/sqlite/management/answer-writes.ts';
 import { EndpointWrites } from '../../../services/store/sqlite/management/endpoint-writes.ts';
 import { ManagementReads } from '../../../services/store/sqlite/management/management-reads.ts';
@@ -108,8 +108,8 @@ describe('reading', () => {
       () => new RetentionWrites(listening, journal.events.index, journal.deliveries, journal.missed),
       () => new ReplayReads(listening),
       () => new ReplayWrites(listening, outbox, new AnswerWrites(listening)),
-      () => new StandingReads(listening),
-      () => new Adoption(listening, outbox, () => undefined),
+      () => new SnapshotReads(listening),
+      () => new DirectoryRestore(listening, outbox, () => undefined),
       () => new BodyReads(listening),
       () => new BodyWrites(listening, journal.deliveries),
       () => new SealingWrites(listening, outbox, () => undefined),

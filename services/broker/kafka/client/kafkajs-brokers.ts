@@ -139,12 +139,12 @@ class KafkajsBrokers implements Brokers {
       const broker = address === null ? (this.#asked as Broker) : await this.#brokerAt(address);
       try {
         const answer = await this.#within(ASK_MS_MAX, ask(broker, protocol));
-        if (this.#asked !== broker) letGo(this.#asked);
+        if (this.#asked !== broker) disconnect(this.#asked);
         this.#asked = broker;
         return this.#learn(answer);
       } catch (error) {
         failure = error instanceof Error ? error : new Error(String(error));
-        letGo(broker);
+        disconnect(broker);
         if (this.#asked === broker) this.#asked = null;
       }
     }
@@ -166,13 +166,13 @@ class KafkajsBrokers implements Brokers {
     if (!node) return;
     this.#nodes.delete(nodeId);
     for (const reject of node.underWay) reject(new Error(`the connection to broker ${nodeId} was given up`));
-    letGo(node.broker);
+    disconnect(node.broker);
   }
 
   async disconnect(): Promise<void> {
     this.#isClosed = true;
     for (const nodeId of [...this.#nodes.keys()]) this.drop(nodeId);
-    letGo(this.#asked);
+    disconnect(this.#asked);
   }
 
   #learn({ brokers, topicMetadata }: MetadataAnswer): ReadonlyMap<string, number> {
@@ -228,7 +228,7 @@ async function ask<Answer>(broker: Broker, protocol: Protocol<Answer>): Promise<
 }
 
 /** Disconnects at once; kafkajs's own way waits for requests in progress. */
-function letGo(broker: Broker | null): void {
+function disconnect(broker: Broker | null): void {
   if (!broker) return;
   for (const { socket } of broker.connectionPool.pool) socket?.destroy();
   void broker.disconnect().catch(() => {});

@@ -50,10 +50,10 @@ export async function askLeaders(question: Question, asked: readonly TopicPartit
   const offsets = new Map<string, Map<number, number>>();
   if (leadersOf(cluster, asked).has(NO_LEADER)) await cluster.refreshMetadata();
   for (let tries = 1; ; tries += 1) {
-    const leaders = leadersOf(cluster, untold(asked, offsets));
+    const leaders = leadersOf(cluster, missing(asked, offsets));
     const failures = await askEach(question, leaders, offsets);
     const mayHelp = ([leader, topics]: readonly [number, TopicPartitions[]]) =>
-      leader !== NO_LEADER && !(failures.get(leader) instanceof Late) && untold(topics, offsets).length > 0;
+      leader !== NO_LEADER && !(failures.get(leader) instanceof Late) && missing(topics, offsets).length > 0;
     if (tries === TRIES || ![...leaders].some(mayHelp)) {
       if (offsets.size === 0 && failures.size > 0) throw [...failures.values()][0];
       return { offsets, silent: silentOf(leaders, failures, offsets) };
@@ -63,7 +63,7 @@ export async function askLeaders(question: Question, asked: readonly TopicPartit
   }
 }
 
-function untold(asked: readonly TopicPartitions[], offsets: Offsets): TopicPartitions[] {
+function missing(asked: readonly TopicPartitions[], offsets: Offsets): TopicPartitions[] {
   const left = asked.map(({ topic, partitions }) => {
     const known = offsets.get(topic);
     return {
@@ -128,7 +128,7 @@ function silentOf(
       leader === NO_LEADER
         ? 'it has no leader: every broker that may lead it is down; start one of them'
         : `its leader, broker ${leader}, does not answer (${failure})`;
-    for (const { topic, partitions } of untold(topics, offsets)) {
+    for (const { topic, partitions } of missing(topics, offsets)) {
       for (const partition of partitions) silent.set(`${topic}/${partition}`, why);
     }
   }

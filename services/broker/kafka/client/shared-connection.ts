@@ -37,13 +37,13 @@ export class SharedConnection<T> {
   renew(): void {
     const given = this.#connection;
     this.#connection = null;
-    if (given && !this.#underWay.has(given)) void this.#letGo(given);
+    if (given && !this.#underWay.has(given)) void this.#release(given);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     const connections = new Set([...this.#underWay.keys(), ...(this.#connection ? [this.#connection] : [])]);
-    await Promise.all([...connections].map((connection) => this.#letGo(connection)));
+    await Promise.all([...connections].map((connection) => this.#release(connection)));
   }
 
   async #askOnce<Answer>(question: (connection: T) => Promise<Answer>): Promise<Answer> {
@@ -69,11 +69,11 @@ export class SharedConnection<T> {
       return;
     }
     this.#underWay.delete(asked);
-    if (this.#connection !== asked) void this.#letGo(asked);
+    if (this.#connection !== asked) void this.#release(asked);
   }
 
   /** Never rejects. */
-  async #letGo(connection: Promise<T>): Promise<void> {
+  async #release(connection: Promise<T>): Promise<void> {
     await connection.then((open) => this.#options.disconnect(open)).catch(() => {});
   }
 }

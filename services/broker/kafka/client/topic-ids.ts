@@ -55,7 +55,7 @@ export class TopicIds {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#letGo();
+    await this.#disconnect();
   }
 
   async #ask(): Promise<Ids> {
@@ -67,7 +67,7 @@ export class TopicIds {
       if ((broker.versions?.[METADATA]?.maxVersion ?? 0) < VERSION) return new Map();
       return await broker.connectionPool.send(protocolOf(this.#topics));
     } catch (error) {
-      void this.#letGo();
+      void this.#disconnect();
       throw error;
     }
   }
@@ -79,7 +79,7 @@ export class TopicIds {
     return cluster;
   }
 
-  async #letGo(): Promise<void> {
+  async #disconnect(): Promise<void> {
     const cluster = this.#cluster;
     this.#cluster = null;
     await cluster?.then((one) => one.disconnect()).catch(() => {});

@@ -49,7 +49,7 @@ export class ConsumerClient {
    * Leaves the group and closes the connections, within seconds. A client that is joining leaves once it has joined;
    * that happens in the background. Never rejects.
    */
-  async letGo(): Promise<void> {
+  async disconnect(): Promise<void> {
     this.#isLetGo = true;
     if (!this.#isStarting) await this.#leave();
   }

@@ -129,7 +129,7 @@ export class GroupMember {
     this.#life += 1;
     this.#cancelWatch();
     this.#restarts.answered();
-    await this.#client?.letGo();
+    await this.#client?.disconnect();
   }
 
   async #run(): Promise<void> {
@@ -250,7 +250,7 @@ export class GroupMember {
     this.#stillUntil = Number.NEGATIVE_INFINITY;
     this.#life += 1;
     const life = this.#life;
-    void old?.letGo();
+    void old?.disconnect();
     await this.#options.clock.sleep(pauseMs);
     if (!this.#isEnded && life === this.#life) await this.#run();
   }

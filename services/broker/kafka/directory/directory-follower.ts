@@ -99,7 +99,7 @@ export class DirectoryFollower {
     this.#questions.close();
     this.#cancelWatch();
     this.#started?.reject(new Error('the broker is closed'));
-    await this.#client?.letGo();
+    await this.#client?.disconnect();
   }
 
   get #isClosed(): boolean {
@@ -161,7 +161,7 @@ export class DirectoryFollower {
     this.#life += 1;
     const life = this.#life;
     this.#rested();
-    void this.#client?.letGo();
+    void this.#client?.disconnect();
     await clock.sleep(pauseMs, this.#ending.signal);
     if (life === this.#life && !this.#isClosed) await this.#run();
   }

@@ -7,7 +7,7 @@ export interface OutgoingRecord {
   readonly topic: string;
   readonly partition: number;
   readonly key: Buffer | null;
-  /** null removes the key's earlier record from a shelf or a compacted topic. */
+  /** null removes the key's earlier record from a record store or a compacted topic. */
   readonly value: Buffer | null;
   readonly headers?: Headers;
   /** If given, the record may be joined with its neighbours in the partition. Only without headers. */

@@ -49,7 +49,7 @@ export function placeText({
 
 const PLACE = /^(\S+)\/(\d+)@(\d+): /;
 
-/** Returns the position of a record shelved by an earlier version, which wrote it into the detail. */
+/** Returns the position of a record stored by an earlier version, which wrote it into the detail. */
 export function placeInDetail({ detail }: Pick<Quarantined, 'detail'>) {
   const [, topic, partition, offset] = PLACE.exec(detail) ?? [];
   if (topic === undefined) return undefined;

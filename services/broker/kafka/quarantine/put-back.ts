@@ -7,7 +7,7 @@ import { requeuedHeader } from '../seen/requeued.ts';
 import type { Outgoing } from '../streams/settle.ts';
 import { type TopicNames, topicList } from '../topics/topics.ts';
 import { placeInDetail } from './origin.ts';
-import { learnWithin } from './topic-shelf.ts';
+import { learnWithin } from './topic-record-store.ts';
 
 export interface PutBackDeps {
   readonly records: KafkaRecords;
@@ -25,20 +25,20 @@ export class CannotPutBack extends Error {
 }
 
 /**
- * Returns a shelved record as it goes back to the topic that it came from. `key`: that of the record on the shelf, by
+ * Returns a stored record as it goes back to the topic that it came from. `key`: that of the stored record, by
  * which the router recognises an event that is put back. Throws CannotPutBack.
  */
 export async function putBackRecord(
-  shelved: Quarantined,
+  stored: Quarantined,
   key: Buffer | null,
   deps: PutBackDeps,
 ): Promise<OutgoingRecord> {
   const { topics } = deps;
-  const place = shelved.origin ?? placeInDetail(shelved);
+  const place = stored.origin ?? placeInDetail(stored);
   const topic = place?.topic ?? topics.events;
-  if (shelved.origin?.isWhole === false) {
+  if (stored.origin?.isWhole === false) {
     throw new CannotPutBack(
-      `it is too large to be kept in full (${shelved.bytes.length} of ${shelved.origin.valueBytes} bytes)`,
+      `it is too large to be kept in full (${stored.bytes.length} of ${stored.origin.valueBytes} bytes)`,
     );
   }
   if (!topicList(topics).includes(topic)) {
@@ -47,28 +47,28 @@ export async function putBackRecord(
     );
   }
   if (topic === topics.events) {
-    const record = await event(shelved, deps);
+    const record = await event(stored, deps);
     return { ...record, headers: { ...record.headers, ...requeuedHeader(key) } };
   }
-  const value = asBuffer(shelved.bytes);
+  const value = asBuffer(stored.bytes);
   await learnWithin(deps.records, value, deps.clock);
   if (topic === topics.journal) {
     readable(() => deps.records.decode('journal', value));
-    return asItWas(shelved, topic, place?.partition ?? 0, deps);
+    return asItWas(stored, topic, place?.partition ?? 0, deps);
   }
   const task = readable(() => deps.records.decode('task', value));
   // One hop further: the unreadable record with the same mark is remembered, and a copy of it is dropped.
   return deps.outgoing.again({ ...task, hop: task.hop + 1 }, deps.clock.now());
 }
 
-async function event(shelved: Quarantined, deps: PutBackDeps): Promise<OutgoingRecord> {
+async function event(stored: Quarantined, deps: PutBackDeps): Promise<OutgoingRecord> {
   const { events } = deps.topics;
-  if (shelved.origin) return asItWas(shelved, events, shelved.origin.partition, deps);
-  // Shelved by an earlier version, which did not keep the key: it should have been the entity's id.
-  const value = asBuffer(shelved.bytes);
+  if (stored.origin) return asItWas(stored, events, stored.origin.partition, deps);
+  // Stored by an earlier version, which did not keep the key: it should have been the entity's id.
+  const value = asBuffer(stored.bytes);
   await learnWithin(deps.records, value, deps.clock);
   const decoded = deps.records.decodeEvent(value);
-  const key = decoded.ok ? decoded.event.entityId : (shelved.eventId ?? '');
+  const key = decoded.ok ? decoded.event.entityId : (stored.eventId ?? '');
   return { topic: events, partition: deps.partitionOf(events, key), key: Buffer.from(key), value };
 }
 

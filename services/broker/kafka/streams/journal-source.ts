@@ -24,7 +24,7 @@ export interface JournalDeps {
   readonly topic: string;
   readonly open: (options: Pick<TopicConsumerOptions, 'take' | 'changed' | 'startOf'>) => TopicConsumer;
   /** Keeps a record that cannot be read, for operators; resolves when it is durable. */
-  readonly shelve: (record: ReadRecord, detail: string) => Promise<void>;
+  readonly quarantine: (record: ReadRecord, detail: string) => Promise<void>;
   readonly closing: AbortSignal;
 }
 
@@ -228,11 +228,11 @@ class JournalConsumer implements Consumer {
   }
 
   /**
-   * Returns the entries; null = the batch ends before them. A record that can never be read is shelved, once it comes
+   * Returns the entries; null = the batch ends before them. A record that can never be read is stored, once it comes
    * first.
    */
   async #read(record: ReadRecord, hasEarlier: boolean): Promise<readonly JournalEntry[] | null> {
-    const { records, closing, shelve, log, topic } = this.#deps;
+    const { records, closing, quarantine, log, topic } = this.#deps;
     const value = record.value ?? Buffer.alloc(0);
     if (!records.isKnown(value)) {
       if (hasEarlier) return null;
@@ -245,7 +245,7 @@ class JournalConsumer implements Consumer {
     } catch (error) {
       if (hasEarlier) return null;
       log.error({ topic, offset: record.offset, detail: String(error) }, 'a journal record cannot be read');
-      await shelve(record, String(error));
+      await quarantine(record, String(error));
       this.#lanes.get(record.partition)?.waiting.shift();
       this.#topic.done(record);
       return null;

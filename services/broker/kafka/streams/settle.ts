@@ -69,7 +69,7 @@ export class Outgoing {
         if (settlement.dead) {
           const value = this.#deps.records.encode('deadLetter', settlement.dead);
           const { endpointId, deliveryId, traceparent } = task;
-          // A crash may write it again: on the shelf, the key identifies copies.
+          // A crash may write it again: the key identifies copies.
           const place = { topic: this.#deps.topics.dead, orderedBy: endpointId, key: deliveryId };
           records.push(this.#record(place, value, traceparent));
         }

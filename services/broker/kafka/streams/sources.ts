@@ -12,7 +12,7 @@ import {
   SenderClosed,
 } from '../producer/record-sender.ts';
 import { originOf, placeText } from '../quarantine/origin.ts';
-import type { QuarantineShelf } from '../quarantine/quarantine-shelf.ts';
+import type { QuarantineStore } from '../quarantine/quarantine-store.ts';
 import type { EventStream } from './event-stream.ts';
 import type { Outgoing } from './settle.ts';
 import { startedSource } from './started-source.ts';
@@ -29,7 +29,7 @@ export interface SourcesDeps {
   readonly taskStreams: TaskStreams;
   readonly sender: RecordSender;
   readonly outgoing: Outgoing;
-  readonly quarantine: Pick<QuarantineShelf, 'put'>;
+  readonly quarantine: Pick<QuarantineStore, 'put'>;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -74,8 +74,8 @@ export class Sources {
       feeds: [eventStream.feed],
       input: ({ value }) => value,
       settle: (result, item) => {
-        const shelved = (why: Refusal) => this.#unusableEvent(item, why);
-        this.#whenDone(this.#sendRouted(result, item.value), item, shelved);
+        const quarantined = (why: Refusal) => this.#unusableEvent(item, why);
+        this.#whenDone(this.#sendRouted(result, item.value), item, quarantined);
         return true;
       },
       clock,
@@ -94,8 +94,8 @@ export class Sources {
       settle: (settlement, item) => {
         const records = outgoing.ofSettlement(settlement, item.value, clock.now());
         if (records === null) return false;
-        const shelved = (why: Refusal) => this.#unusableTask(item, why);
-        this.#whenDone(this.#sendAll(records), item, shelved);
+        const quarantined = (why: Refusal) => this.#unusableTask(item, why);
+        this.#whenDone(this.#sendAll(records), item, quarantined);
         return true;
       },
       mayHandOver: () => taskStreams.mayBegin(taskClass),
@@ -124,17 +124,21 @@ export class Sources {
    * Acknowledges the input once its results are durable. When brokers refuse them permanently, the input goes to
    * quarantine and is then acknowledged. When the engine closes, the input is not acknowledged: it is delivered again.
    */
-  #whenDone(sent: Promise<unknown>, item: TopicItem<unknown>, shelved: (why: Refusal) => Quarantined): void {
+  #whenDone(
+    sent: Promise<unknown>,
+    item: TopicItem<unknown>,
+    quarantined: (why: Refusal) => Quarantined,
+  ): void {
     sent.then(
       () => item.durable(),
       (error: unknown) => {
-        if (!(error instanceof SenderClosed)) void this.#shelve(item, shelved(refusalOf(error)));
+        if (!(error instanceof SenderClosed)) void this.#quarantine(item, quarantined(refusalOf(error)));
       },
     );
   }
 
-  /** Never rejects; ends when the record is on the shelf, or the engine closes. */
-  async #shelve(item: TopicItem<unknown>, record: Quarantined): Promise<void> {
+  /** Never rejects; ends when the record is quarantined, or the engine closes. */
+  async #quarantine(item: TopicItem<unknown>, record: Quarantined): Promise<void> {
     const { quarantine, clock, log } = this.#deps;
     const place = placeText(originOf(item.record));
     log.error(

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../process/clock.ts';
-import type { Standing } from '../../broker.ts';
+import type { Ownership } from '../../broker.ts';
 import { type Feed, Item } from '../../work.ts';
 import type { Partition, ReadRecord } from '../consumer/partition.ts';
 import type { KafkaRecords } from '../registry/records.ts';
@@ -27,9 +27,9 @@ export class TopicItem<T> extends Item {
     this.#reader = reader;
   }
 
-  override get standing(): Standing {
+  override get ownership(): Ownership {
     if (!this.record.partition.isAlive) return 'lost';
-    return this.#reader.isTrusted ? 'ours' : 'unsure';
+    return this.#reader.isTrusted ? 'owned' : 'unsure';
   }
 
   completed(): void {

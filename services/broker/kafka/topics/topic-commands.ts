@@ -23,7 +23,7 @@ interface Access {
 export type Role = 'api' | 'router' | 'sender' | 'recorder';
 
 /**
- * Returns the topics that the stations read and write. Every role follows the directory, and shelves records that it
+ * Returns the topics that the stations read and write. Every role follows the directory, and quarantines records that it
  * cannot decode.
  */
 function accessOf(role: Role, names: TopicNames): Access {
@@ -32,7 +32,7 @@ function accessOf(role: Role, names: TopicNames): Access {
     case 'api':
       return {
         reads: [names.directory, names.dead, names.quarantine],
-        // All topics that quarantined records may have come from, and the shelf itself: a null removes a record from
+        // All topics that quarantined records may have come from, and the store itself: a null removes a record from
         // it.
         writes: topicList(names).filter((name) => name !== names.dead),
       };

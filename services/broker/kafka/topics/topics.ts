@@ -103,7 +103,7 @@ const BATCH_BYTES_MAX = 1_048_588;
 const RECORD_BYTES = { 'max.message.bytes': String(BATCH_BYTES_MAX) };
 /** The limit of a record's key and value: a batch without its own fields and the headers. */
 export const RECORD_BYTES_MAX = BATCH_BYTES_MAX - 4 * 1024;
-/** A bad record is shelved whole, with the reason, up to the size that the platform's topic may allow. */
+/** A bad record is stored whole, with the reason, up to the size that the platform's topic may allow. */
 const WHOLE_RECORD_BYTES = { 'max.message.bytes': String(4 * 1024 * 1024) };
 
 /**
@@ -134,7 +134,7 @@ export function topicSpecs(options: TopicOptions, replicationFactor: number): To
     ...rest,
   });
   const week = { ...kept(7 * DAY_MS), ...APPENDED };
-  const shelf = { ...kept(30 * DAY_MS), ...APPENDED };
+  const records = { ...kept(30 * DAY_MS), ...APPENDED };
   const specs = [
     spec('events', 12, week, { topic: names.events, isPlatform: true }),
     spec('deliver', 24, week),
@@ -146,9 +146,9 @@ export function topicSpecs(options: TopicOptions, replicationFactor: number): To
     spec('test', 6, week),
     spec('replay', 12, week),
     spec('journal', 12, week),
-    spec('dead', 6, shelf, { hasGroup: false }),
-    // Retention deletes by age although nulls remove single records: a shelf forgets after a month in any case.
-    spec('quarantine', 6, { ...shelf, ...WHOLE_RECORD_BYTES }, { hasGroup: false }),
+    spec('dead', 6, records, { hasGroup: false }),
+    // Retention deletes by age although nulls remove single records: records are deleted after a month in any case.
+    spec('quarantine', 6, { ...records, ...WHOLE_RECORD_BYTES }, { hasGroup: false }),
     spec('directory', 1, directorySettings(), { hasGroup: false }),
   ];
   refuseMisnamed(specs, options);

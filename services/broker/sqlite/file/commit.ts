@@ -2,11 +2,11 @@ import type Database from 'better-sqlite3';
 import { FRESH, SeenEvents } from '../seen-events.ts';
 import { PAGE_BYTES } from './schema.ts';
 import {
+  type CommitHalfMessage,
   type CommitReply,
   EVENTS,
   kindOf,
   OPERATION,
-  type PartMessage,
   RECORD_KINDS,
   type RecordKind,
   type Request,
@@ -61,8 +61,8 @@ export class Committer {
     const work = new Work(this.#next.slice(), this.#delayedNext, request.at);
     this.#statements.begin.run();
     try {
-      this.#apply(request.kept, work);
-      this.#apply(request.offered, work);
+      this.#apply(request.settlements, work);
+      this.#apply(request.publications, work);
       this.#savePositions(work);
       if (request.setBy !== this.#setBy) this.#statements.setBySave.run(String(request.setBy));
       this.#seen.save(work.at);
@@ -82,18 +82,18 @@ export class Committer {
     return { kind: 'committed', firsts: Float64Array.from(firsts), delayedFirst, repeats, stale };
   }
 
-  #apply(part: PartMessage, work: Work): void {
-    for (let at = 0; at < part.rows.length; at += ROW_FIELDS) {
-      const [stream, offset, length, count, checked] = part.rows.subarray(at, at + ROW_FIELDS) as unknown as [
+  #apply(half: CommitHalfMessage, work: Work): void {
+    for (let at = 0; at < half.rows.length; at += ROW_FIELDS) {
+      const [stream, offset, length, count, checked] = half.rows.subarray(at, at + ROW_FIELDS) as unknown as [
         number,
         number,
         number,
         number,
         number,
       ];
-      const buffer = part.streams[stream];
+      const buffer = half.streams[stream];
       if (!buffer) throw new Error(`a batch row of ${STREAMS[stream]} came without its bytes`);
-      const fresh = checked ? this.#recordSeen(part, buffer, offset, count, work) : count;
+      const fresh = checked ? this.#recordSeen(half, buffer, offset, count, work) : count;
       work.firsts.push(fresh === 0 ? -1 : (work.next[stream] ?? 0));
       if (fresh === 0) continue;
       const schema = this.#schema(kindOf(stream));
@@ -107,16 +107,22 @@ export class Committer {
       work.next[stream] = (work.next[stream] ?? 0) + count;
       this.bytesInWal += length;
     }
-    this.#operations(part, work);
+    this.#operations(half, work);
   }
 
   /** Recognises repeated events. Returns how many are new. The repeated ones stay in the row, marked as done. */
-  #recordSeen(part: PartMessage, buffer: ArrayBuffer, offset: number, count: number, work: Work): number {
+  #recordSeen(
+    half: CommitHalfMessage,
+    buffer: ArrayBuffer,
+    offset: number,
+    count: number,
+    work: Work,
+  ): number {
     const bytes = Buffer.from(buffer);
     const known: number[] = [];
     let start = offset;
     for (let index = 0; index < count; index += 1) {
-      const end = part.eventEnds[work.eventsChecked + index] ?? start;
+      const end = half.eventEnds[work.eventsChecked + index] ?? start;
       const record = bytes.subarray(start, end);
       start = end;
       const seen = this.#seen.check(record);
@@ -133,9 +139,9 @@ export class Committer {
     return count - known.length;
   }
 
-  #operations(part: PartMessage, work: Work): void {
-    const { operationsBytes } = part;
-    const reader = new OperationReader(part.operations);
+  #operations(half: CommitHalfMessage, work: Work): void {
+    const { operationsBytes } = half;
+    const reader = new OperationReader(half.operations);
     const on = this.#statements;
     while (reader.position < operationsBytes) {
       const kind = reader.u8();

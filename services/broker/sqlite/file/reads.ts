@@ -1,9 +1,9 @@
 import type Database from 'better-sqlite3';
 import {
   type Opened,
+  type RecordStoreTable,
   type Reply,
   type Request,
-  type ShelfTable,
   STREAMS,
   type StoredDelayed,
   type StoredRecord,
@@ -69,8 +69,8 @@ export class Reader {
     return { kind: 'records', records, more: records.length === limit };
   }
 
-  shelf({ shelf, after, limit }: Of<'readShelf'>): Reply {
-    const records = this.#statements.shelf[shelf].all(after, limit);
+  recordStore({ table, after, limit }: Of<'readRecordStore'>): Reply {
+    const records = this.#statements.recordStore[table].all(after, limit);
     return { kind: 'records', records, more: records.length === limit };
   }
 
@@ -113,7 +113,7 @@ function bitsSet(bits: Uint8Array): number {
 }
 
 function prepare(db: Database.Database) {
-  const shelf = (table: ShelfTable) =>
+  const recordStore = (table: RecordStoreTable) =>
     db.prepare<[number, number], StoredRecord>(
       `SELECT CAST(id AS TEXT) AS key, schema, blob FROM ${table} WHERE id > ? ORDER BY id LIMIT ?`,
     );
@@ -133,7 +133,7 @@ function prepare(db: Database.Database) {
     directory: db.prepare<[string, number], StoredRecord>(
       'SELECT key, schema, blob FROM directory WHERE key > ? ORDER BY key LIMIT ?',
     ),
-    shelf: { quarantine: shelf('quarantine'), dead_letter: shelf('dead_letter') },
+    recordStore: { quarantine: recordStore('quarantine'), dead_letter: recordStore('dead_letter') },
     quarantined: db.prepare<[number], StoredRecord>(
       'SELECT CAST(id AS TEXT) AS key, schema, blob FROM quarantine WHERE id = ?',
     ),

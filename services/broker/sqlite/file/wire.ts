@@ -28,7 +28,7 @@ export function kindOf(stream: number): RecordKind {
 export const ROW_FIELDS = 5;
 
 /** One half of a commit. */
-export interface PartMessage {
+export interface CommitHalfMessage {
   /** Per batch row: stream, byte offset, byte length, record count, 1 if event ids are to be checked. */
   readonly rows: Float64Array;
   /** The rows' bytes by stream. */
@@ -74,9 +74,9 @@ export type Request =
       /** How far the system's time is ahead of the clock that due times are written by, milliseconds. */
       readonly setBy: number;
       /** Settlements: retried until they are durable. */
-      readonly kept: PartMessage;
+      readonly settlements: CommitHalfMessage;
       /** Publications: rejected when the commit fails. */
-      readonly offered: PartMessage;
+      readonly publications: CommitHalfMessage;
     }
   | { readonly kind: 'readRows'; readonly stream: number; readonly from: number; readonly bytesMax: number }
   | {
@@ -89,12 +89,17 @@ export type Request =
     }
   | { readonly kind: 'readDelayedIds'; readonly taskClass: number; readonly ids: readonly number[] }
   | { readonly kind: 'readDirectory'; readonly after: string; readonly limit: number }
-  | { readonly kind: 'readShelf'; readonly shelf: ShelfTable; readonly after: number; readonly limit: number }
+  | {
+      readonly kind: 'readRecordStore';
+      readonly table: RecordStoreTable;
+      readonly after: number;
+      readonly limit: number;
+    }
   | { readonly kind: 'readQuarantined'; readonly ids: readonly number[] }
   | { readonly kind: 'forgetEvents'; readonly before: number; readonly limit: number }
   | { readonly kind: 'close' };
 
-export type ShelfTable = 'quarantine' | 'dead_letter';
+export type RecordStoreTable = 'quarantine' | 'dead_letter';
 
 export interface CommitReply {
   readonly kind: 'committed';
@@ -117,7 +122,7 @@ export interface FailReply {
   /** Whether trying again may help: the disk was full, for example. */
   readonly passing: boolean;
   /** Returned for the next try. */
-  readonly kept: PartMessage;
+  readonly settlements: CommitHalfMessage;
 }
 
 /** Records in their stored form, to be decoded with the schema they were written with. */

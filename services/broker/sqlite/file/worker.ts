@@ -5,7 +5,7 @@ import { type ExclusiveLock, lockExclusively } from '../../../process/exclusive-
 import { Committer } from './commit.ts';
 import { Reader } from './reads.ts';
 import { instanceOf, isDamage, moveDueTimes, openDatabase, writerSchemas } from './schema.ts';
-import type { EngineThreadData, PartMessage, Reply, Request } from './wire.ts';
+import type { CommitHalfMessage, EngineThreadData, Reply, Request } from './wire.ts';
 
 /** After about this many bytes written, the WAL is copied into the file: few enough to delay a commit only shortly. */
 const CHECKPOINT_BYTES = 32 * 1024 * 1024;
@@ -48,13 +48,16 @@ function send(reply: Reply, transfer: ArrayBuffer[] = []): void {
 function commit(engine: Engine, request: Extract<Request, { kind: 'commit' }>): void {
   try {
     const committed = engine.committer.commit(request);
-    const spare = [...buffersOf(request.kept), ...buffersOf(request.offered)];
+    const spare = [...buffersOf(request.settlements), ...buffersOf(request.publications)];
     send({ ...committed, spare }, spare);
   } catch (error) {
     const code = error instanceof Database.SqliteError ? error.code : 'ERROR';
     const message = error instanceof Error ? error.message : String(error);
-    const { kept } = request;
-    send({ kind: 'failed', code, message, passing: mayPass(code), kept }, buffersOf(kept));
+    const { settlements } = request;
+    send(
+      { kind: 'failed', code, message, passing: mayPass(code), settlements: settlements },
+      buffersOf(settlements),
+    );
     return;
   }
   if (engine.committer.bytesInWal < CHECKPOINT_BYTES) return;
@@ -76,8 +79,8 @@ function mayPass(code: string): boolean {
   return ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_BUSY'].some((passing) => code.startsWith(passing));
 }
 
-function buffersOf(part: PartMessage): ArrayBuffer[] {
-  return [...part.streams.filter((stream) => stream !== null), part.operations];
+function buffersOf(half: CommitHalfMessage): ArrayBuffer[] {
+  return [...half.streams.filter((stream) => stream !== null), half.operations];
 }
 
 function read(engine: Engine, request: Exclude<Request, { kind: 'commit' | 'close' }>): Reply {
@@ -92,8 +95,8 @@ function read(engine: Engine, request: Exclude<Request, { kind: 'commit' | 'clos
         return reader.delayedIds(request);
       case 'readDirectory':
         return reader.directory(request);
-      case 'readShelf':
-        return reader.shelf(request);
+      case 'readRecordStore':
+        return reader.recordStore(request);
       case 'readQuarantined':
         return reader.quarantined(request);
       case 'forgetEvents':

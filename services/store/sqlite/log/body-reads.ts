@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { ErasureOrder } from '../../keeping.ts';
+import type { ErasureOrder } from '../../maintenance.ts';
 import { unpackId } from '../codes.ts';
 
 /** Rows examined in one step of a walk by age. */

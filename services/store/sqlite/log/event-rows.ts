@@ -82,7 +82,7 @@ export class EventRows {
       isRemoved ? Math.floor(at) : null,
     );
     this.index.add(merchant, eventId, seq);
-    for (const line of lines) if (isPassedOver(line[1])) this.#missed.passOver(line[0], createdAt, seq);
+    for (const line of lines) if (isPassedOver(line[1])) this.#missed.skip(line[0], createdAt, seq);
     return { seq, isRemoved };
   }
 
@@ -134,7 +134,7 @@ export class EventRows {
     const { entityKind, simulated } = event;
     this.#complete.run(entityKind, simulated, at, JSON.stringify(trace), data, bodies, seq);
     for (const line of trace) {
-      if (isPassedOver(line[1])) this.#missed.passOver(line[0], stored.createdAt, seq);
+      if (isPassedOver(line[1])) this.#missed.skip(line[0], stored.createdAt, seq);
       else if (line[1] === 0) this.#missed.removePassed(seq, line[0]);
     }
   }

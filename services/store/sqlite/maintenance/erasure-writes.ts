@@ -1,4 +1,4 @@
-import type { Erasures } from '../../keeping.ts';
+import type { Erasures } from '../../maintenance.ts';
 import type { OutboxWrites } from '../management/outbox-writes.ts';
 import type { Names } from '../names.ts';
 import type { ErasureRows } from './erasure-rows.ts';

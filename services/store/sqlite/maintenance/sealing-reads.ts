@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { SealedSecret } from '../../../domain/endpoint.ts';
-import type { SealedThing, Sealings } from '../../keeping.ts';
+import type { SealedThing, Sealings } from '../../maintenance.ts';
 import { CursorInvalid } from '../../store.ts';
 
 type SealCount = Awaited<ReturnType<Sealings['counts']>>[number];

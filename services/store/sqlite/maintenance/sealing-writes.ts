@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Resealed } from '../../keeping.ts';
+import type { Resealed } from '../../maintenance.ts';
 import type { Actor } from '../../store.ts';
 import { type EndpointRow, SELECT_ENDPOINT, toEndpoint } from '../management/endpoint-rows.ts';
 import type { OutboxWrites } from '../management/outbox-writes.ts';

@@ -1,4 +1,4 @@
-import type { ErasureOrder, ErasureStep, Erasures } from '../../keeping.ts';
+import type { ErasureOrder, ErasureStep, Erasures } from '../../maintenance.ts';
 import { CursorInvalid } from '../../store.ts';
 import type { ReaderOps } from '../reader.ts';
 import type { ThreadCalls } from '../thread-calls.ts';

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Audit, AuditEntry } from '../../keeping.ts';
+import type { Audit, AuditEntry } from '../../maintenance.ts';
 import { type Actor, CursorInvalid } from '../../store.ts';
 
 type ListOptions = Parameters<Audit['list']>[0];

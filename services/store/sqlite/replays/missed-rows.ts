@@ -44,7 +44,7 @@ export class MissedRows {
   }
 
   /** The endpoint was disabled when the event was routed. `createdAt`: the event's, whole milliseconds. */
-  passOver(endpoint: number, createdAt: number, event: number): void {
+  skip(endpoint: number, createdAt: number, event: number): void {
     this.#pass.run(endpoint, createdAt, event);
   }
 

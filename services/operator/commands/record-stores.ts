@@ -1,18 +1,18 @@
 import { timestamp } from '../../api/endpoint-json.ts';
-import type { Broker, Requeued, Shelf } from '../../broker/broker.ts';
+import type { Broker, RecordStore, Requeued } from '../../broker/broker.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
 import { QUARANTINE_REASONS, type Quarantined, type QuarantineReason } from '../../domain/quarantine.ts';
 import { type Arguments, limitOf, OperatorError, timeOf } from './arguments.ts';
 
-/** Operator commands on the broker's shelves. */
+/** Operator commands on the broker's record stores. */
 
-type Shelves = Pick<Broker, 'quarantine' | 'deadLetters'>;
-type Command = (shelves: Shelves, given: Arguments, now: number) => Promise<unknown>;
+type RecordStores = Pick<Broker, 'quarantine' | 'deadLetters'>;
+type Command = (recordStores: RecordStores, given: Arguments, now: number) => Promise<unknown>;
 
 const LIST_DEFAULT = 100;
 const LIST_MAX = 1000;
 
-export const SHELF_COMMANDS = {
+export const RECORD_STORE_COMMANDS = {
   'quarantine-list': async ({ quarantine }, given, now) => {
     const matches = matcherOf(filterOf(given, now));
     const records = await quarantine.list({ ...pageOf(given), matches }).catch(refuseRange);
@@ -34,7 +34,7 @@ export const SHELF_COMMANDS = {
   'dead-letters-summary': ({ deadLetters }) => summaryOf(deadLetters),
 } as const satisfies Record<string, Command>;
 
-/** The most refusals in a response; the others are still listed on the shelf. */
+/** The most refusals in a response; the others are still listed. */
 const REFUSALS_MAX = 20;
 
 /**
@@ -42,7 +42,7 @@ const REFUSALS_MAX = 20;
  * first finds the records that are there when it begins, so that a record that returns at once is not put back again
  * and again.
  */
-async function replay({ quarantine }: Shelves, given: Arguments, now: number): Promise<Replayed> {
+async function replay({ quarantine }: RecordStores, given: Arguments, now: number): Promise<Replayed> {
   const { positions = [], all = false } = given;
   if (!Array.isArray(positions) || !positions.every((position) => typeof position === 'string')) {
     throw new OperatorError('positions: a list of texts is needed');
@@ -94,11 +94,11 @@ function matcherOf({ reason, merchant, since }: Filter): (record: Quarantined) =
 }
 
 /** Returns how many records each reason has, and the times of the oldest and the newest of them; most first. */
-async function summaryOf(shelf: {
-  readonly visit: Shelf<{ readonly reason: string; readonly at: number }>['visit'];
+async function summaryOf(records: {
+  readonly visit: RecordStore<{ readonly reason: string; readonly at: number }>['visit'];
 }): Promise<unknown> {
   const sums = new Map<string, { count: number; oldest: number; newest: number }>();
-  await shelf.visit((_, { reason, at }) => {
+  await records.visit((_, { reason, at }) => {
     const sum = sums.get(reason) ?? { count: 0, oldest: at, newest: at };
     sum.count += 1;
     sum.oldest = Math.min(sum.oldest, at);
@@ -115,7 +115,7 @@ async function summaryOf(shelf: {
     }));
 }
 
-async function found(quarantine: Shelves['quarantine'], filter: Filter): Promise<string[]> {
+async function found(quarantine: RecordStores['quarantine'], filter: Filter): Promise<string[]> {
   const positions: string[] = [];
   const matches = matcherOf(filter);
   await quarantine.visit((position, record) => {
@@ -131,7 +131,7 @@ function pageOf(given: Arguments): { limit: number; after?: string } {
   return { limit, ...(after === undefined ? {} : { after }) };
 }
 
-/** Converts a shelf's error for an invalid position. */
+/** Converts a record store's error for an invalid position. */
 function refuseRange(error: unknown): never {
   throw error instanceof RangeError ? new OperatorError(error.message) : error;
 }

@@ -1,11 +1,11 @@
 /**
- * Shelves on a cluster with Kafka's default settings, where every new consumer group waits 3 s for members: an operator's
+ * Record stores on a cluster with Kafka's default settings, where every new consumer group waits 3 s for members: an operator's
  * question takes no group, and a replay takes time in proportion to its records.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type LocalKafka, startLocalKafka } from '../../../scripts/local-kafka/cluster.ts';
-import type { Shelf } from '../../../services/broker/broker.ts';
+import type { RecordStore } from '../../../services/broker/broker.ts';
 import type { DeadLetter } from '../../../services/domain/journal.ts';
 import { runBrokerCommand } from '../../../services/operator/commands/broker-commands.ts';
 import { quarantined } from '../../support/broker-records.ts';
@@ -18,7 +18,7 @@ const RECORDS = Number(process.env.SHELF_RECORDS ?? 4000);
 const REPLAY_MS_MAX = 5000 + RECORDS * 2;
 const NO_DEAD_LETTERS = { list: async () => [], visit: async () => {}, forget: async () => {} };
 
-await describeWhereKafkaStarts('shelves on a cluster with the default rebalance delay', () => {
+await describeWhereKafkaStarts('recordStores on a cluster with the default rebalance delay', () => {
   let cluster: LocalKafka;
   beforeAll(async () => {
     cluster = await startLocalKafka({
@@ -42,10 +42,10 @@ await describeWhereKafkaStarts('shelves on a cluster with the default rebalance 
       puts.push(quarantine.put({ ...record, merchantId, at: index < 10 ? 1 : record.at }));
     }
     await Promise.all(puts);
-    const deadLetters: Shelf<DeadLetter> = NO_DEAD_LETTERS;
-    const shelves = { quarantine: Object.assign(quarantine), deadLetters };
+    const deadLetters: RecordStore<DeadLetter> = NO_DEAD_LETTERS;
+    const recordStores = { quarantine: Object.assign(quarantine), deadLetters };
     const run = (name: Parameters<typeof runBrokerCommand>[1], given = {}) =>
-      runBrokerCommand(shelves, name, given, Date.now());
+      runBrokerCommand(recordStores, name, given, Date.now());
 
     const listedAt = performance.now();
     expect(await run('quarantine-list', { limit: 10 })).toHaveLength(10);

@@ -6,7 +6,7 @@ import type { DeadLetter } from '../../domain/journal.ts';
 import type { Quarantined } from '../../domain/quarantine.ts';
 import { type DeliveryTask, taskClass } from '../../domain/task.ts';
 import { CODECS } from './file/engine-thread.ts';
-import { EVENTS, kindOf, OPERATION, type PartMessage, STREAMS, streamOf } from './file/wire.ts';
+import { type CommitHalfMessage, EVENTS, kindOf, OPERATION, STREAMS, streamOf } from './file/wire.ts';
 import type { LogRow } from './log-stream.ts';
 
 /**
@@ -51,7 +51,7 @@ export class SpareBuffers {
 }
 
 /** One half of a commit while it is gathered: encoded at once, so that sending it costs nothing per record. */
-export class Part {
+export class CommitHalf {
   readonly #spare: SpareBuffers;
   readonly #streams: (ByteWriter | null)[] = STREAMS.map(() => null);
   readonly #open: (WrittenRow | null)[] = STREAMS.map(() => null);
@@ -169,7 +169,7 @@ export class Part {
   }
 
   /** Returns the part in the form in which it is sent. It must not be written to any more. */
-  seal(): PartMessage {
+  seal(): CommitHalfMessage {
     for (const row of this.#dirty) this.#writeDone(row);
     const rows = this.rows.flatMap((row) => [
       row.stream,

@@ -1,48 +1,48 @@
-import type { Settlement, Standing } from '../broker/broker.ts';
+import type { Ownership, Settlement } from '../broker/broker.ts';
 import type { Tier } from '../domain/retry.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import type { Deadline } from '../process/deadlines.ts';
 import type { EndpointLane } from './lanes/endpoint-lane.ts';
-import type { Lanes, Passage } from './lanes/lanes.ts';
+import type { Lanes, QueuedTask } from './lanes/lanes.ts';
 
 /** Makes the attempt when its turn has come, and handles a parked task. */
-export interface PassageOwner {
-  attempt(passage: TaskPassage): void;
+export interface PendingTaskOwner {
+  attempt(pending: PendingTask): void;
   /** Returns the settlement for the broker. */
-  park(passage: TaskPassage, tier: Tier): Settlement;
+  park(pending: PendingTask, tier: Tier): Settlement;
 }
 
 /** A task of the broker on its way through the lanes, with the broker's pending settlement. */
-export class TaskPassage implements Passage {
+export class PendingTask implements QueuedTask {
   readonly task: DeliveryTask;
   readonly lanes: Lanes;
   /** Fires when the broker stops handing over tasks. */
   readonly signal: AbortSignal;
   /** Returns whether this process still owns the task and may start the attempt. */
-  readonly standing: () => Standing;
+  readonly ownership: () => Ownership;
   readonly endpointId: string;
   readonly entityId: string | null;
   readonly isBacklog: boolean;
   readonly settle: (settlement: Settlement) => void;
   readonly fail: (error: unknown) => void;
-  place: Passage['place'] = 'new';
+  place: QueuedTask['place'] = 'new';
   startedAt = 0;
-  deadline: Deadline<Passage> | null = null;
+  deadline: Deadline<QueuedTask> | null = null;
   lane: EndpointLane | null = null;
   hasReleased = false;
   isProbe = false;
-  readonly #owner: PassageOwner;
+  readonly #owner: PendingTaskOwner;
 
   constructor(
-    on: Pick<TaskPassage, 'task' | 'lanes' | 'signal' | 'standing'>,
-    owner: PassageOwner,
+    on: Pick<PendingTask, 'task' | 'lanes' | 'signal' | 'ownership'>,
+    owner: PendingTaskOwner,
     settle: (settlement: Settlement) => void,
     fail: (error: unknown) => void,
   ) {
     this.task = on.task;
     this.lanes = on.lanes;
     this.signal = on.signal;
-    this.standing = on.standing;
+    this.ownership = on.ownership;
     this.endpointId = on.task.endpointId;
     // Retries keep no order: they never hold a later event back.
     this.entityId = on.task.attempt === 1 ? on.task.entityId : null;

@@ -1,7 +1,7 @@
 import { timestamp } from '../../api/endpoint-json.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { KeyRing } from '../../keys/keyring.ts';
-import type { AuditEntry } from '../../store/keeping.ts';
+import type { AuditEntry } from '../../store/maintenance.ts';
 import { CursorInvalid, type Store } from '../../store/store.ts';
 import {
   type Arguments,
@@ -21,7 +21,7 @@ import { rewrap } from './rewrap.ts';
 const AUDIT_DEFAULT = 100;
 const AUDIT_MAX = 1000;
 
-export const KEEPING_COMMANDS = {
+export const MAINTENANCE_COMMANDS = {
   'audit-list': listAudit,
   'entity-erase': eraseEntity,
   'keyring-usage': ({ store, clock }) => store.sealings.counts(clock.wall()),
@@ -77,7 +77,9 @@ async function eraseEntity(deps: OperatorDeps, given: Arguments): Promise<unknow
   const options = { at: clock.wall(), actor: { kind: 'operator' } } as const;
   const erasureId = await store.erasures.order({ entityId, merchantId }, options);
   const order = { erasureId, entityId, merchantId };
-  const erased = await deps.withShelves((shelves) => carryOutErasure({ store, shelves, clock }, order));
+  const erased = await deps.withRecordStores((recordStores) =>
+    carryOutErasure({ store, recordStores, clock }, order),
+  );
   return { entityId, merchantId, ...erased };
 }
 

@@ -1,12 +1,12 @@
 import type { Clock } from './clock.ts';
 
 /**
- * Polls until `isSo()` holds: resolves true then, and false when `atMostMs` have passed or the signal fires first. For
+ * Polls until `condition()` holds: resolves true then, and false when `atMostMs` have passed or the signal fires first. For
  * conditions that emit no event. Milliseconds.
  */
-export async function lookUntil(
+export async function pollUntil(
   clock: Clock,
-  isSo: () => boolean | Promise<boolean>,
+  condition: () => boolean | Promise<boolean>,
   {
     everyMs,
     atMostMs,
@@ -15,7 +15,7 @@ export async function lookUntil(
 ): Promise<boolean> {
   const until = clock.now() + atMostMs;
   for (;;) {
-    if (await isSo()) return true;
+    if (await condition()) return true;
     if (clock.now() >= until || signal?.aborted) return false;
     await clock.sleep(everyMs, signal);
   }

@@ -1,11 +1,11 @@
 import type { Quarantined, QuarantineReason } from '../../../domain/quarantine.ts';
 import type { Random } from '../../../process/random.ts';
-import type { Broker, Requeued, Shelf } from '../../broker.ts';
+import type { Broker, RecordStore, Requeued } from '../../broker.ts';
 import { errorLine } from '../client/error-line.ts';
 import { type OutgoingRecord, RecordRefused, type RecordSender } from '../producer/record-sender.ts';
 import { CannotPutBack, type PutBackDeps, putBackRecord } from './put-back.ts';
-import { type OnShelf, positionText, readPosition } from './shelf-position.ts';
-import { learnWithin, type ShelfOptions, TopicShelf } from './topic-shelf.ts';
+import { positionText, readPosition, type StoredTopicRecord } from './record-position.ts';
+import { learnWithin, type RecordStoreOptions, TopicRecordStore } from './topic-record-store.ts';
 
 const REQUEUE_MS_MAX = 30_000;
 /** Records put back before reading goes on: limits the memory. */
@@ -16,25 +16,25 @@ const WHOLE_BYTES_MAX = 2560 * 1024;
 /** The part that is kept of a larger value. */
 const BEGINNING_BYTES = 64 * 1024;
 
-export interface QuarantineOptions extends ShelfOptions, Omit<PutBackDeps, 'partitionOf'> {
+export interface QuarantineOptions extends RecordStoreOptions, Omit<PutBackDeps, 'partitionOf'> {
   readonly sender: RecordSender;
   readonly random: Random;
 }
 
 /** Records that could not be used. Each has a key of its own, so that a null removes exactly one. */
-export class QuarantineShelf {
-  readonly list: Shelf<Quarantined>['list'];
-  readonly visit: Shelf<Quarantined>['visit'];
+export class QuarantineStore {
+  readonly list: RecordStore<Quarantined>['list'];
+  readonly visit: RecordStore<Quarantined>['visit'];
   /** Counts since this process started. */
   readonly putByReason = new Map<QuarantineReason, number>();
   readonly #options: QuarantineOptions;
-  readonly #shelf: TopicShelf<'quarantined'>;
+  readonly #store: TopicRecordStore<'quarantined'>;
 
   constructor(options: QuarantineOptions) {
     this.#options = options;
-    this.#shelf = new TopicShelf('quarantined', options);
-    this.list = (page) => this.#shelf.list(page);
-    this.visit = (use) => this.#shelf.visit(use);
+    this.#store = new TopicRecordStore('quarantined', options);
+    this.list = (page) => this.#store.list(page);
+    this.visit = (use) => this.#store.visit(use);
   }
 
   /** Does nothing: the topic's retention deletes old records. */
@@ -62,9 +62,9 @@ export class QuarantineShelf {
   }
 
   read: Broker['quarantine']['read'] = async (position) => {
-    if (!readPosition(position)) throw new RangeError(`"${position}" is not a position of this shelf`);
+    if (!readPosition(position)) throw new RangeError(`"${position}" is not a position in this store`);
     let found: Quarantined | undefined;
-    await this.#shelf.take([position], async (item) => {
+    await this.#store.take([position], async (item) => {
       found = await this.#decoded(item);
     });
     return found;
@@ -76,7 +76,7 @@ export class QuarantineShelf {
     let requeued = 0;
     let waiting: Promise<void>[] = [];
     let bytes = 0;
-    await this.#shelf.take(positions, async (item) => {
+    await this.#store.take(positions, async (item) => {
       try {
         const record = await putBackRecord(await this.#decoded(item), item.key, this.#putBackDeps());
         waiting.push(this.#putBack(item, record));
@@ -97,23 +97,23 @@ export class QuarantineShelf {
   };
 
   /**
-   * Writes the record first, then the null: a crash between the two leaves it on the shelf, and it is delivered twice
-   * when it is put back again. The router recognises an event by its header, which names the record on the shelf; a
+   * Writes the record first, then the null: a crash between the two leaves it stored, and it is delivered twice
+   * when it is put back again. The router recognises an event by its header, which names the stored record; a
    * task by its mark.
    */
-  async #putBack({ key, partition }: OnShelf, record: OutgoingRecord): Promise<void> {
+  async #putBack({ key, partition }: StoredTopicRecord, record: OutgoingRecord): Promise<void> {
     const { sender, topic } = this.#options;
     await sender.send(record, REQUEUE_MS_MAX);
     await sender.send({ topic, partition, key, value: null }, REQUEUE_MS_MAX);
   }
 
-  async #decoded({ value }: OnShelf): Promise<Quarantined> {
+  async #decoded({ value }: StoredTopicRecord): Promise<Quarantined> {
     const { clock, records } = this.#options;
     await learnWithin(records, value, clock);
     try {
       return records.decode('quarantined', value);
     } catch (error) {
-      throw new CannotPutBack(`the shelved record cannot be read: ${errorLine(error)}`);
+      throw new CannotPutBack(`the stored record cannot be read: ${errorLine(error)}`);
     }
   }
 

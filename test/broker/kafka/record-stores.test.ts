@@ -1,5 +1,5 @@
 /**
- * The shelves on Kafka: oldest first over all partitions, one record of each key, and what is requeued comes back as it
+ * The recordStores on Kafka: oldest first over all partitions, one record of each key, and what is requeued comes back as it
  * arrived, once.
  */
 import { randomUUID } from 'node:crypto';
@@ -15,12 +15,12 @@ import { lineOf } from '../../support/wire-format.ts';
 const ERROR = 50;
 
 /** A record for the quarantine, told apart by its event id, whose bytes are an event. */
-function shelved(tables: Tables, entityId = randomUUID()) {
+function stored(tables: Tables, entityId = randomUUID()) {
   const event = { ...eventOf('merchant-1', entityId), eventId: randomUUID() };
   return { event, record: quarantined(event, tables.records.encodeEvent(event)) };
 }
 
-await describeWithKafka('the shelves on Kafka', ({ brokers }) => {
+await describeWithKafka('the record stores on Kafka', ({ brokers }) => {
   it('lists dead letters oldest first over all partitions, page by page', async () => {
     const tables = await openTables(brokers);
     const tasks = Array.from({ length: 7 }, () => aTask());
@@ -30,14 +30,14 @@ await describeWithKafka('the shelves on Kafka', ({ brokers }) => {
       const { timestamp } = await tables.sender.send({ ...to, value });
       await eventually('the next millisecond', () => Date.now() > timestamp);
     }
-    const shelf = tables.deadLettersOn(tables.reader);
-    const first = await shelf.list({ limit: 3 });
-    const second = await shelf.list({ limit: 3, after: first.at(-1)?.position ?? '' });
-    const third = await shelf.list({ limit: 3, after: second.at(-1)?.position ?? '' });
+    const records = tables.deadLettersOn(tables.reader);
+    const first = await records.list({ limit: 3 });
+    const second = await records.list({ limit: 3, after: first.at(-1)?.position ?? '' });
+    const third = await records.list({ limit: 3, after: second.at(-1)?.position ?? '' });
     expect([first.length, second.length, third.length]).toEqual([3, 3, 1]);
     expect([...first, ...second, ...third].map(({ record }) => record)).toEqual(tasks.map(deadLetter));
-    expect(await shelf.list({ limit: 3, after: third.at(-1)?.position ?? '' })).toEqual([]);
-    expect(await lineOf(shelf.list({ limit: 3, after: '7' }))).toBe('"7" is not a position of this shelf');
+    expect(await records.list({ limit: 3, after: third.at(-1)?.position ?? '' })).toEqual([]);
+    expect(await lineOf(records.list({ limit: 3, after: '7' }))).toBe('"7" is not a position in this store');
   });
 
   it('lists one dead letter of a delivery, however often crashes wrote it and however pages are cut', async () => {
@@ -54,10 +54,10 @@ await describeWithKafka('the shelves on Kafka', ({ brokers }) => {
     for (const index of tasks.keys()) await put(index);
     // More copies than a page keeps in reserve, some of them twice.
     for (const index of [...Array.from({ length: 20 }, (_, each) => each), 0, 1, 2]) await put(index);
-    const shelf = tables.deadLettersOn(tables.reader);
+    const records = tables.deadLettersOn(tables.reader);
     const listed: string[] = [];
     for (let after: string | undefined; ; ) {
-      const page = await shelf.list({ limit: 3, ...(after === undefined ? {} : { after }) });
+      const page = await records.list({ limit: 3, ...(after === undefined ? {} : { after }) });
       listed.push(...page.map(({ record }) => record.task.deliveryId));
       after = page.at(-1)?.position;
       if (after === undefined) break;
@@ -68,16 +68,16 @@ await describeWithKafka('the shelves on Kafka', ({ brokers }) => {
 
   it('requeues an event as it arrived, once, under the key of its entity', async () => {
     const tables = await openTables(brokers);
-    const shelf = tables.quarantineOn(tables.reader);
-    const { event, record } = shelved(tables);
+    const records = tables.quarantineOn(tables.reader);
+    const { event, record } = stored(tables);
     const garbage = { ...quarantined(event, Buffer.from([9, 0, 255])), eventId: null };
-    for (const one of [record, garbage, shelved(tables).record]) await shelf.put(one);
-    const list = await shelf.list({ limit: 10 });
+    for (const one of [record, garbage, stored(tables).record]) await records.put(one);
+    const list = await records.list({ limit: 10 });
     const [first = '', second = '', third = ''] = list.map(({ position }) => position);
     expect(list.slice(0, 2).map((one) => one.record)).toEqual(
       [record, garbage].map((one) => ({ ...one, bytes: expect.anything() })),
     );
-    expect(await shelf.requeue([second, first, first, '999999', `${first}0`, '1-2-3'])).toEqual({
+    expect(await records.requeue([second, first, first, '999999', `${first}0`, '1-2-3'])).toEqual({
       requeued: 2,
       refused: [],
     });
@@ -88,50 +88,50 @@ await describeWithKafka('the shelves on Kafka', ({ brokers }) => {
     expect(back).toContainEqual(['', Buffer.from([9, 0, 255])]);
     const ours = content.find(({ key }) => key?.length);
     expect(ours?.partition).toBe(tables.sender.partitionOf(tables.topics.events, event.entityId));
-    expect((await shelf.list({ limit: 10 })).map(({ position }) => position)).toEqual([third]);
-    expect(await shelf.requeue([first, second])).toEqual({ requeued: 0, refused: [] });
+    expect((await records.list({ limit: 10 })).map(({ position }) => position)).toEqual([third]);
+    expect(await records.requeue([first, second])).toEqual({ requeued: 0, refused: [] });
     expect(await tables.contentOf(tables.topics.events)).toHaveLength(2);
   });
 
   it('lists full pages however many were taken off before', async () => {
     const tables = await openTables(brokers);
-    const shelf = tables.quarantineOn(tables.reader);
+    const records = tables.quarantineOn(tables.reader);
     const ids: (string | null)[] = [];
     for (let index = 0; index < 30; index += 1) {
-      const { record } = shelved(tables);
+      const { record } = stored(tables);
       ids.push(record.eventId);
-      await shelf.put(record);
+      await records.put(record);
     }
-    const positions = (await shelf.list({ limit: 30 })).map(({ position }) => position);
-    expect(await shelf.requeue(positions.slice(0, 25))).toEqual({ requeued: 25, refused: [] });
-    const page = await shelf.list({ limit: 2 });
+    const positions = (await records.list({ limit: 30 })).map(({ position }) => position);
+    expect(await records.requeue(positions.slice(0, 25))).toEqual({ requeued: 25, refused: [] });
+    const page = await records.list({ limit: 2 });
     expect(page.map(({ record }) => record.eventId)).toEqual(ids.slice(25, 27));
-    const after = await shelf.list({ limit: 100, after: positions[3] ?? '' });
+    const after = await records.list({ limit: 100, after: positions[3] ?? '' });
     expect(after.map(({ record }) => record.eventId)).toEqual(ids.slice(25));
   });
 
   it('leaves out what cannot be read, without shortening a page', async () => {
     const tables = await openTables(brokers);
     const { quarantine: topic } = tables.topics;
-    const shelf = tables.quarantineOn(tables.reader);
+    const records = tables.quarantineOn(tables.reader);
     for (const key of [null, Buffer.from('k')]) {
       await tables.sender.send({ topic, partition: 0, key, value: Buffer.from('garbage') });
     }
-    const { record } = shelved(tables);
-    await shelf.put(record);
-    const list = await shelf.list({ limit: 1 });
+    const { record } = stored(tables);
+    await records.put(record);
+    const list = await records.list({ limit: 1 });
     expect(list.map((one) => one.record.eventId)).toEqual([record.eventId]);
     expect(tables.lines.filter(({ level }) => level === ERROR)).toHaveLength(2);
   });
 
-  it('asks for the bounds of an empty shelf, and nothing else', async () => {
+  it('asks for the bounds of an empty records, and nothing else', async () => {
     const tables = await openTables(brokers);
     const noConsumer = { consumer: () => expect.unreachable() } as unknown as Kafka;
-    const shelf = tables.quarantineOn(tables.readerOn(noConsumer));
-    expect(await shelf.list({ limit: 10 })).toEqual([]);
-    expect(await shelf.requeue(['1-2-3', 'x'])).toEqual({ requeued: 0, refused: [] });
+    const records = tables.quarantineOn(tables.readerOn(noConsumer));
+    expect(await records.list({ limit: 10 })).toEqual([]);
+    expect(await records.requeue(['1-2-3', 'x'])).toEqual({ requeued: 0, refused: [] });
     const begun = Date.now();
-    for (let index = 0; index < 10; index += 1) await shelf.list({ limit: 10 });
+    for (let index = 0; index < 10; index += 1) await records.list({ limit: 10 });
     expect(Date.now() - begun).toBeLessThan(1_000);
   });
 
@@ -140,7 +140,7 @@ await describeWithKafka('the shelves on Kafka', ({ brokers }) => {
     ['silent', 15_000],
   ] as const)('gives up, in one line, when the line is %s', async (state, withinMs) => {
     const tables = await openTables(brokers);
-    await tables.quarantineOn(tables.reader).put(shelved(tables).record);
+    await tables.quarantineOn(tables.reader).put(stored(tables).record);
     const broken = tables.readerOn(tables.brokenKafka);
     tables.line.set(state);
     const begun = Date.now();

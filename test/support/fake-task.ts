@@ -1,27 +1,27 @@
 import type { Tier } from '../../services/domain/retry.ts';
 import type { Deadline } from '../../services/process/deadlines.ts';
 import type { EndpointLane } from '../../services/sender/lanes/endpoint-lane.ts';
-import type { Passage } from '../../services/sender/lanes/lanes.ts';
+import type { QueuedTask } from '../../services/sender/lanes/lanes.ts';
 
 /** A passage through the lanes that remembers what became of it. */
-export class Traveller implements Passage {
+export class FakeTask implements QueuedTask {
   readonly endpointId: string;
   readonly entityId: string | null;
-  place: Passage['place'] = 'new';
+  place: QueuedTask['place'] = 'new';
   startedAt = 0;
-  deadline: Deadline<Passage> | null = null;
+  deadline: Deadline<QueuedTask> | null = null;
   lane: EndpointLane | null = null;
   hasReleased = false;
   isProbe = false;
   readonly isBacklog: boolean;
   parkedFor: Tier | null = null;
   starts = 0;
-  readonly #onStart: (traveller: Traveller) => void;
+  readonly #onStart: (task: FakeTask) => void;
 
   constructor(
     endpointId: string,
     entityId: string | null,
-    onStart: (traveller: Traveller) => void,
+    onStart: (task: FakeTask) => void,
     isBacklog = false,
   ) {
     this.endpointId = endpointId;

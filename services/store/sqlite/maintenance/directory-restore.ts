@@ -11,11 +11,11 @@ const HINT_UNKNOWN = '…';
 /**
  * Writes changes of the DIRECTORY stream that are newer than this file, in the caller's transaction. None is published.
  */
-export class Adoption {
+export class DirectoryRestore {
   readonly #outbox: OutboxWrites;
   readonly #onChanged: (uuid: string) => void;
   readonly #versionOf;
-  readonly #letGo;
+  readonly #markDeleted;
   readonly #delete;
   readonly #tombstone;
   readonly #write;
@@ -35,7 +35,7 @@ export class Adoption {
        secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at, deleted_at)
        VALUES (:uuid, '', '', '', 'disabled', '2.2.8', '', '', '', 1, :version, :at, :at, :at, :at)`,
     );
-    this.#letGo = db.prepare('UPDATE endpoint SET deleted_at = ? WHERE uuid = ?');
+    this.#markDeleted = db.prepare('UPDATE endpoint SET deleted_at = ? WHERE uuid = ?');
     this.#write = db.prepare(
       `INSERT INTO endpoint (uuid, merchant_id, url, description, subscribed_events, status, api_version,
        secret_key_id, secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at,
@@ -62,7 +62,7 @@ export class Adoption {
     const whole = Math.floor(at);
     // Endpoints may have exchanged URLs: first all release theirs, then each takes its new one.
     const newer = changes.filter((change) => change.kind === 'endpoint' && this.#isNewer(change));
-    for (const { id } of newer) this.#letGo.run(whole, id);
+    for (const { id } of newer) this.#markDeleted.run(whole, id);
     for (const { kind, id, version, value } of newer) {
       if (kind === 'endpoint' && value) this.#writeEndpoint(value, whole);
       else if (this.#delete.run({ uuid: id, version, at: whole }).changes === 0) {

@@ -1,13 +1,13 @@
 import type { Database } from 'better-sqlite3';
 import type { DirectoryChange } from '../../../domain/directory.ts';
-import type { StandingCursor, StandingPage } from '../../outbox.ts';
+import type { SnapshotCursor, SnapshotPage } from '../../outbox.ts';
 import { type EndpointRow, SELECT_ENDPOINT_OR_TOMBSTONE, toEndpoint } from '../management/endpoint-rows.ts';
 import { MERCHANT_COLUMNS, type MerchantRow, toMerchant } from '../management/merchant-rows.ts';
 
 const PAGE_MAX = 1000;
 
 /** Reads the store's state of the directory: merchants first, then endpoints, deleted ones too. */
-export class StandingReads {
+export class SnapshotReads {
   readonly #merchants;
   readonly #endpoints;
 
@@ -18,7 +18,7 @@ export class StandingReads {
     this.#endpoints = db.prepare(`${SELECT_ENDPOINT_OR_TOMBSTONE} WHERE e.seq > ? ORDER BY e.seq LIMIT ?`);
   }
 
-  standing(after: StandingCursor | null, limit: number): StandingPage {
+  snapshot(after: SnapshotCursor | null, limit: number): SnapshotPage {
     const { kind, row } = after ?? { kind: 'merchant', row: 0 };
     const most = Math.min(limit, PAGE_MAX);
     const rows = this.#rows(kind, row, most);
@@ -31,7 +31,7 @@ export class StandingReads {
   }
 
   #rows(
-    kind: StandingCursor['kind'],
+    kind: SnapshotCursor['kind'],
     after: number,
     limit: number,
   ): { row: number; change: DirectoryChange }[] {

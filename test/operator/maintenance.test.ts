@@ -121,7 +121,7 @@ test('an erased entity’s bodies are gone from the log, and said to be', async 
   expect(await json('entity', 'erase', '--entity', entity.toUpperCase(), '--yes')).toEqual({
     ...{ entityId: entity, merchantId: null, events: 1 },
     // The receiver answers with an empty body, and the request's is the event's own.
-    ...{ deliveries: 0, shelved: 0 },
+    ...{ deliveries: 0, removedRecords: 0 },
   });
   const erased = await merchant.request('GET', `/merchant/events/${event.header.eventId}`);
   expect(erased.body).toMatchObject({ body: null, body_removed: true });
@@ -136,10 +136,10 @@ test('an erased entity’s bodies are gone from the log, and said to be', async 
   expect(delivery.body.attempts).toMatchObject([{ response_status: 200, response_body: null }]);
   expect((await operator('entity', 'erase', '--entity', 'x', '--yes')).err).toContain('not a UUID');
 
-  // The audit's event was refused by its receiver: its body is on a shelf as well.
+  // The audit's event was refused by its receiver: its body is stored as well.
   const { entityId } = jsonEventOf(premises.merchantId, 'audit').header;
   expect(await json('dead-letters', 'list')).toHaveLength(1);
-  expect(await json('entity', 'erase', '--entity', entityId, '--yes')).toMatchObject({ shelved: 1 });
+  expect(await json('entity', 'erase', '--entity', entityId, '--yes')).toMatchObject({ removedRecords: 1 });
   expect(await json('dead-letters', 'list')).toEqual([]);
 });
 

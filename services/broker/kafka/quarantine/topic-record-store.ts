@@ -1,23 +1,23 @@
 import type { DeadLetter } from '../../../domain/journal.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
-import type { ListOptions, Shelf } from '../../broker.ts';
+import type { ListOptions, RecordStore } from '../../broker.ts';
 import { errorLine } from '../client/error-line.ts';
 import type { Starts, TopicReader, TopicRecord } from '../client/topic-reader.ts';
 import type { KafkaRecords, RecordOf } from '../registry/records.ts';
 import {
-  compareOnShelf,
-  OldestOnShelf,
-  type OnShelf,
+  comparePositions,
+  OldestRecords,
   positionText,
+  type RecordPosition,
   readPosition,
-  type ShelfPosition,
-} from './shelf-position.ts';
+  type StoredTopicRecord,
+} from './record-position.ts';
 
 const LIST_MAX = 1000;
 const LEARN_MS_MAX = 10_000;
 
-export interface ShelfOptions {
+export interface RecordStoreOptions {
   readonly reader: TopicReader;
   readonly records: KafkaRecords;
   readonly clock: Clock;
@@ -25,23 +25,23 @@ export interface ShelfOptions {
   readonly topic: string;
 }
 
-/** The shelf of dead letters, oldest first, one of each delivery. */
-export function deadLetterShelf(options: ShelfOptions): Shelf<DeadLetter> {
-  return new TopicShelf('deadLetter', options);
+/** The store of dead letters, oldest first, one of each delivery. */
+export function deadLetterStore(options: RecordStoreOptions): RecordStore<DeadLetter> {
+  return new TopicRecordStore('deadLetter', options);
 }
 
-type ShelfKind = 'deadLetter' | 'quarantined';
+type StoredKind = 'deadLetter' | 'quarantined';
 
 /**
  * The records of one topic, the last of each key: a crash may write one again, and a later null of its key removes it.
  * A position is `<timestamp>-<partition>-<offset>`; as `after` it is a place in the order, whether its record still
  * exists or not.
  */
-export class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
+export class TopicRecordStore<K extends StoredKind> implements RecordStore<RecordOf[K]> {
   readonly #kind: K;
-  readonly #options: ShelfOptions;
+  readonly #options: RecordStoreOptions;
 
-  constructor(kind: K, options: ShelfOptions) {
+  constructor(kind: K, options: RecordStoreOptions) {
     this.#kind = kind;
     this.#options = options;
   }
@@ -49,7 +49,7 @@ export class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
   /** Does nothing: the topic's retention deletes old records. */
   async forget(): Promise<void> {}
 
-  /** See the port. Reads the topic twice: only its end shows which records are still on the shelf. */
+  /** See the port. Reads the topic twice: only its end shows which records are still stored. */
   async visit(use: (position: string, record: RecordOf[K]) => void | Promise<void>): Promise<void> {
     await this.#present(undefined, undefined, async (item) => {
       const record = await this.#decoded(item);
@@ -68,8 +68,8 @@ export class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
   }: ListOptions<RecordOf[K]>): Promise<
     readonly { readonly position: string; readonly record: RecordOf[K] }[]
   > {
-    let from: ShelfPosition | null | undefined = after === undefined ? null : readPosition(after);
-    if (from === undefined) throw new RangeError(`"${after}" is not a position of this shelf`);
+    let from: RecordPosition | null | undefined = after === undefined ? null : readPosition(after);
+    if (from === undefined) throw new RangeError(`"${after}" is not a position in this store`);
     const wanted = Math.max(0, Math.min(limit, LIST_MAX));
     const listed: { position: string; record: RecordOf[K] }[] = [];
     while (listed.length < wanted) {
@@ -85,24 +85,24 @@ export class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
     return listed;
   }
 
-  /** Returns the oldest records after a position that are still on the shelf. */
+  /** Returns the oldest records after a position that are still stored. */
   async #oldest(
-    after: ShelfPosition | null,
+    after: RecordPosition | null,
     limit: number,
     matches: ListOptions<RecordOf[K]>['matches'],
-  ): Promise<OnShelf[]> {
+  ): Promise<StoredTopicRecord[]> {
     const { reader, topic } = this.#options;
     const taken = new Set<string>();
     const copied = new Map<string, number>();
     for (;;) {
-      const oldest = new OldestOnShelf(limit);
+      const oldest = new OldestRecords(limit);
       // All records after the position, and all that remove them, have been appended since its time.
       const starts = after ? await reader.startsAt(topic, after.timestamp) : undefined;
       await reader.read(topic, starts, async (record) => {
         const key = keyText(record);
         if (record.value === null) taken.add(key);
         else if (taken.has(key) || record.offset < (copied.get(key) ?? 0)) return;
-        else if (!after || compareOnShelf(record, after) > 0) {
+        else if (!after || comparePositions(record, after) > 0) {
           const item = { ...record, value: record.value };
           if (matches && !(await this.#isMatch(item, matches))) return;
           const isCopy = oldest.add(key, item);
@@ -115,7 +115,7 @@ export class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
     }
   }
 
-  async #decoded(item: OnShelf): Promise<RecordOf[K] | undefined> {
+  async #decoded(item: StoredTopicRecord): Promise<RecordOf[K] | undefined> {
     const { clock, log, records, topic } = this.#options;
     await learnWithin(records, item.value, clock);
     try {
@@ -124,13 +124,13 @@ export class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
       const { partition, offset } = item;
       log.error(
         { topic, partition, offset, detail: errorLine(error) },
-        'a shelved record cannot be read: left out',
+        'a stored record cannot be read: left out',
       );
       return undefined;
     }
   }
 
-  async #isMatch(item: OnShelf, matches: (record: RecordOf[K]) => boolean): Promise<boolean> {
+  async #isMatch(item: StoredTopicRecord, matches: (record: RecordOf[K]) => boolean): Promise<boolean> {
     const { clock, records } = this.#options;
     await learnWithin(records, item.value, clock);
     try {
@@ -141,8 +141,8 @@ export class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
     }
   }
 
-  /** Visits the records at these positions that are still on the shelf, in the order of their partitions. */
-  async take(places: readonly string[], use: (item: OnShelf) => Promise<void>): Promise<void> {
+  /** Visits the records at these positions that are still stored, in the order of their partitions. */
+  async take(places: readonly string[], use: (item: StoredTopicRecord) => Promise<void>): Promise<void> {
     const wanted = new Set<string>();
     const starts = new Map<number, number>();
     for (const text of places) {
@@ -155,13 +155,13 @@ export class TopicShelf<K extends ShelfKind> implements Shelf<RecordOf[K]> {
   }
 
   /**
-   * Visits the records on the shelf, the last of each key. The first reading keeps keys and offsets only: there may be
+   * Visits the stored records, the last of each key. The first reading keeps keys and offsets only: there may be
    * many records, of several megabytes each.
    */
   async #present(
     starts: Starts | undefined,
     isWanted: ((record: TopicRecord) => boolean) | undefined,
-    use: (item: OnShelf) => Promise<void>,
+    use: (item: StoredTopicRecord) => Promise<void>,
   ): Promise<void> {
     const { reader, topic } = this.#options;
     const offsets = new Map<string, number>();
@@ -186,10 +186,14 @@ export async function learnWithin(records: KafkaRecords, bytes: Buffer, clock: C
   await records.learn(bytes, late.signal);
   cancel();
   if (records.isKnown(bytes)) return;
-  throw new Error('the schema registry does not tell the schema of a shelved record: is it up? Try again');
+  throw new Error('the schema registry does not tell the schema of a stored record: is it up? Try again');
 }
 
-function keyText({ key, partition, offset }: Pick<OnShelf, 'key' | 'partition' | 'offset'>): string {
+function keyText({
+  key,
+  partition,
+  offset,
+}: Pick<StoredTopicRecord, 'key' | 'partition' | 'offset'>): string {
   // Without a key nothing can remove it.
   return key === null ? `${partition}/${offset}` : `${partition}:${key.toString('latin1')}`;
 }

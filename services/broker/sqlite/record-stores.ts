@@ -2,11 +2,11 @@ import type { RecordDecoder } from '../../codec/record-codec.ts';
 import type { DomainEvent } from '../../domain/event.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
 import type { Quarantined } from '../../domain/quarantine.ts';
-import type { Broker, ListOptions, Requeued, Shelf } from '../broker.ts';
+import type { Broker, ListOptions, RecordStore, Requeued } from '../broker.ts';
+import type { CommitHalf } from './commit-half.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { EngineThread } from './file/engine-thread.ts';
-import { EVENTS, type ShelfTable, type StoredRecord } from './file/wire.ts';
-import type { Part } from './part.ts';
+import { EVENTS, type RecordStoreTable, type StoredRecord } from './file/wire.ts';
 import { eventOf } from './settle.ts';
 
 const LIST_MAX = 1_000;
@@ -17,20 +17,20 @@ const VISIT_PAGE = 100;
 
 type DecoderOf<T> = (schema: number) => RecordDecoder<T>;
 
-/** The shelf of dead letters, oldest first. A position is a row's id. */
-export function deadLetterShelf(
+/** The store of dead letters, oldest first. A position is a row's id. */
+export function deadLetterStore(
   thread: EngineThread,
   queue: CommitQueue,
   decoderOf: DecoderOf<DeadLetter>,
-): Shelf<DeadLetter> {
+): RecordStore<DeadLetter> {
   return {
     ...readingOf(thread, 'dead_letter', decoderOf),
-    forget: (positions) => forget(queue, positions, (part, id) => part.deadLetterDone(id)),
+    forget: (positions) => forget(queue, positions, (half, id) => half.deadLetterDone(id)),
   };
 }
 
-/** The shelf of quarantined events, oldest first. */
-export function quarantineShelf(
+/** The store of quarantined events, oldest first. */
+export function quarantineStore(
   thread: EngineThread,
   queue: CommitQueue,
   decoderOf: DecoderOf<Quarantined>,
@@ -42,10 +42,10 @@ export function quarantineShelf(
   };
   return {
     ...readingOf(thread, 'quarantine', decoderOf),
-    forget: (positions) => forget(queue, positions, (part, id) => part.quarantineDone(id)),
+    forget: (positions) => forget(queue, positions, (half, id) => half.quarantineDone(id)),
     async read(position) {
       const ids = idsOf([position]);
-      if (ids.length === 0) throw new RangeError(`"${position}" is not a position of this shelf`);
+      if (ids.length === 0) throw new RangeError(`"${position}" is not a position in this store`);
       const [stored] = await read(ids);
       return stored && decoded(stored, decoderOf);
     },
@@ -76,11 +76,11 @@ async function requeue(
     else refused.push({ position: stored.key, detail: 'its bytes are not an event of this version' });
   }
   if (found.length === 0) return { requeued: 0, refused };
-  // Removed from the shelf and back on the stream in one commit. The id is already known, so it is not checked again.
-  await queue.publish((part) => {
+  // Removed from the store and back on the stream in one commit. The id is already known, so it is not checked again.
+  await queue.publish((half) => {
     for (const { id, event } of found) {
-      part.append(EVENTS, event);
-      part.quarantineDone(id);
+      half.append(EVENTS, event);
+      half.quarantineDone(id);
     }
   });
   return { requeued: found.length, refused };
@@ -93,12 +93,12 @@ function idsOf(positions: readonly string[]): number[] {
 async function forget(
   queue: CommitQueue,
   positions: readonly string[],
-  takeOff: (part: Part, id: number) => void,
+  takeOff: (half: CommitHalf, id: number) => void,
 ): Promise<void> {
   const ids = idsOf(positions);
   if (ids.length === 0) return;
-  await queue.publish((part) => {
-    for (const id of ids) takeOff(part, id);
+  await queue.publish((half) => {
+    for (const id of ids) takeOff(half, id);
   });
 }
 
@@ -106,13 +106,13 @@ type Listed<T> = readonly { readonly position: string; readonly record: T }[];
 
 function readingOf<T>(
   thread: EngineThread,
-  shelf: ShelfTable,
+  table: RecordStoreTable,
   decoderOf: DecoderOf<T>,
-): Pick<Shelf<T>, 'list' | 'visit'> {
+): Pick<RecordStore<T>, 'list' | 'visit'> {
   const page = async (after: string | undefined, limit: number): Promise<Listed<T>> => {
     const from = after === undefined ? 0 : Number(after);
-    if (!Number.isSafeInteger(from)) throw new RangeError(`"${after}" is not a position of this shelf`);
-    const request = { kind: 'readShelf', shelf, after: from, limit } as const;
+    if (!Number.isSafeInteger(from)) throw new RangeError(`"${after}" is not a position in this store`);
+    const request = { kind: 'readRecordStore', table, after: from, limit } as const;
     const reply = await thread.read(request);
     if (reply.kind !== 'records') throw new Error(`unexpected answer ${reply.kind}`);
     return reply.records.map((stored) => ({ position: stored.key, record: decoded(stored, decoderOf) }));
@@ -129,7 +129,7 @@ function readingOf<T>(
     }
     return listed;
   };
-  const visit: Shelf<T>['visit'] = async (use) => {
+  const visit: RecordStore<T>['visit'] = async (use) => {
     for (let from: string | undefined; ; ) {
       const records = await page(from, VISIT_PAGE);
       for (const { position, record } of records) await use(position, record);
