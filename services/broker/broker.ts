@@ -144,7 +144,7 @@ export type Ownership = 'owned' | 'unsure' | 'lost';
 export interface Source<In, Out> {
   /**
    * Passes inputs to the handler, at most `inFlightMax` unsettled at a time. `signal` fires when the consumer is
-   * stopped; call `standing` before anything that cannot be undone. One consumer per source and process.
+   * stopped; call `ownership` before anything that cannot be undone. One consumer per source and process.
    */
   consume(
     handler: (input: In, signal: AbortSignal, ownership: () => Ownership) => Out | Promise<Out>,

@@ -13,7 +13,7 @@ const options = { at: START, actor: OPERATOR };
 export function outboxContract(test: StoreUnderTest): void {
   describe('outbox', () => {
     pendingChanges(test);
-    standingChanges(test);
+    snapshotChanges(test);
     adoptedChanges(test);
   });
 }
@@ -56,9 +56,9 @@ function pendingChanges(test: StoreUnderTest): void {
   });
 }
 
-function standingChanges(test: StoreUnderTest): void {
+function snapshotChanges(test: StoreUnderTest): void {
   it('shows every merchant and endpoint as it stands, deleted ones too, in pages', async () => {
-    expect(await standing(test, 1)).toEqual([]);
+    expect(await snapshot(test, 1)).toEqual([]);
     await createMerchant(test);
     const uuids = [randomUUID(), randomUUID(), randomUUID()];
     for (const uuid of uuids) await createEndpoint(test.store, MERCHANT, uuid);
@@ -66,7 +66,7 @@ function standingChanges(test: StoreUnderTest): void {
     await test.store.endpoints.remove(MERCHANT, uuids[1] ?? '', options);
     const newest = new Map<string, DirectoryChange>();
     for (const { change } of await test.store.outbox.pending(10)) newest.set(change.id, change);
-    for (const limit of [1, 2, 3, 100]) expect(await standing(test, limit)).toEqual([...newest.values()]);
+    for (const limit of [1, 2, 3, 100]) expect(await snapshot(test, limit)).toEqual([...newest.values()]);
   });
 }
 
@@ -153,7 +153,7 @@ function adoptedChanges(test: StoreUnderTest): void {
   });
 }
 
-async function standing(test: StoreUnderTest, limit: number): Promise<DirectoryChange[]> {
+async function snapshot(test: StoreUnderTest, limit: number): Promise<DirectoryChange[]> {
   const changes: DirectoryChange[] = [];
   let after: SnapshotCursor | null = null;
   do {
