@@ -30,7 +30,8 @@ import type { Store } from './store/store.ts';
 import { LogOutput } from './telemetry/log-output.ts';
 import { countDroppedLines, createLogger, type Logger, written } from './telemetry/logger.ts';
 import { startOperations } from './telemetry/operations.ts';
-import { startTracing, type Tracing } from './telemetry/tracing.ts';
+import type { Tracing } from './telemetry/tracer.ts';
+import { startTracing } from './telemetry/tracing.ts';
 
 /** The time, after the attempts' own deadline, in which settlements become durable. */
 const SETTLE_MS = 5000;

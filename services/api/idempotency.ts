@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Request, Response } from 'express';
-import type { AnswerToStore } from '../store/store.ts';
+import type { AnswerToStore } from '../store/change.ts';
 import { type ApiContext, awaitPublished, wholeNow } from './context.ts';
 import { ApiError } from './problem.ts';
 

@@ -18,10 +18,10 @@
 import type { DirectoryChange } from '../domain/directory.ts';
 import type { DomainEvent } from '../domain/event.ts';
 import type { DeadLetter, JournalEntry, Routed } from '../domain/journal.ts';
-import type { Loss, LostRange, TopicLosses } from '../domain/losses.ts';
 import type { Quarantined, QuarantineReason, RecordOrigin } from '../domain/quarantine.ts';
 import type { Tier } from '../domain/retry.ts';
 import type { DeliveryTask, TaskClass } from '../domain/task.ts';
+import type { Loss, LostRange, TopicLosses } from './losses.ts';
 
 export interface Broker {
   readonly capabilities: BrokerCapabilities;

@@ -11,11 +11,11 @@ import type {
   DeadLetter,
   DeliveryHead,
   JournalEntry,
+  Parked,
   Requested,
   Routed,
   RoutingVerdict,
 } from '../domain/journal.ts';
-import type { Parked } from '../domain/parking.ts';
 import type { Quarantined, RecordOrigin } from '../domain/quarantine.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import { dataText, eventOfText } from './data-text.ts';

@@ -2,7 +2,6 @@ import type { FailureCode, ResponseKept } from './attempt.ts';
 import type { ApiVersion } from './endpoint.ts';
 import type { DomainEvent } from './event.ts';
 import type { CancelReason, Outcome } from './outcome.ts';
-import type { Parked } from './parking.ts';
 import type { DeliveryTask } from './task.ts';
 
 /** Why an endpoint did not get an event. */
@@ -14,6 +13,18 @@ export const SKIP_REASONS = [
   'subtype_not_in_api_version',
 ] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
+
+/** Why a task was put back without an attempt being counted. */
+export const PARKED_REASONS = [
+  'endpoint_full',
+  'merchant_paused',
+  'secret_not_openable',
+  'machine_limit',
+  'egress_proxy',
+  'origin_connections',
+  'network_down',
+] as const;
+export type ParkedReason = (typeof PARKED_REASONS)[number];
 
 /** One line of the routing trace: the result of routing an event to one endpoint. */
 export type RoutingVerdict =
@@ -86,6 +97,16 @@ export interface Cancelled {
   readonly at: number;
   readonly delivery: DeliveryHead;
   readonly reason: CancelReason;
+}
+
+/** A task was put back. Written only now and then: see `parkTask`. */
+export interface Parked {
+  readonly kind: 'parked';
+  readonly at: number;
+  readonly delivery: DeliveryHead;
+  readonly reason: ParkedReason;
+  /** When it comes up again, milliseconds since the epoch. */
+  readonly until: number;
 }
 
 /** A record of what happened, in the order it became durable per stream partition. The recorder is its only reader. */

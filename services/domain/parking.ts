@@ -1,28 +1,6 @@
-import type { DeliveryHead, JournalEntry } from './journal.ts';
+import type { JournalEntry, ParkedReason } from './journal.ts';
 import { TIERS, type Tier } from './retry.ts';
 import type { DeliveryTask } from './task.ts';
-
-/** Why a task was put back without an attempt being counted. */
-export const PARKED_REASONS = [
-  'endpoint_full',
-  'merchant_paused',
-  'secret_not_openable',
-  'machine_limit',
-  'egress_proxy',
-  'origin_connections',
-  'network_down',
-] as const;
-export type ParkedReason = (typeof PARKED_REASONS)[number];
-
-/** A task was put back. Written only now and then: see `isTold`. */
-export interface Parked {
-  readonly kind: 'parked';
-  readonly at: number;
-  readonly delivery: DeliveryHead;
-  readonly reason: ParkedReason;
-  /** When it comes up again, milliseconds since the epoch. */
-  readonly until: number;
-}
 
 /**
  * Returns whether the delivery log records that a task is parked: always on a long tier, else the second, fourth,

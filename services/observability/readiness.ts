@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Broker, Follower } from '../broker/broker.ts';
+import type { LostRange } from '../broker/losses.ts';
 import type { Directory } from '../domain/directory.ts';
-import type { LostRange } from '../domain/losses.ts';
 import type { KeyRing } from '../keys/keyring.ts';
 import type { Descriptors } from '../process/descriptors.ts';
 import type { Store } from '../store/store.ts';

@@ -2,7 +2,7 @@ import type { EventData } from '../domain/event.ts';
 import { countriesOf, currencyOf, sampleAccount } from './bank-accounts.ts';
 import { tokensOf } from './chains.ts';
 import { Chance } from './chance.ts';
-import type { SampleThing } from './sample.ts';
+import type { SampleThing } from './sample-thing.ts';
 import { walletAddressOf } from './transaction.ts';
 
 /** Returns a ledger's data: its account is shown once it exists, in the fields of its currency. */

@@ -1,7 +1,7 @@
 import type { EventData } from '../domain/event.ts';
 import { Chance } from './chance.ts';
 import { corporateName, emailAddress } from './names.ts';
-import type { SampleThing } from './sample.ts';
+import type { SampleThing } from './sample-thing.ts';
 
 /** Statuses of a user who can be asked for documents again, or has not yet been asked. */
 const CAN_RETRY = ['KYC_NEEDED', 'PENDING_KYC_DATA', 'SOFT_KYC_FAILED'];

@@ -5,7 +5,7 @@ import { Chance } from './chance.ts';
 import { SampleChoiceError } from './choice-error.ts';
 import { fiatDecimals, fiatToToken, fromUnits, tokenToFiat, toUnits } from './money.ts';
 import { corporateName, personName } from './names.ts';
-import type { SampleThing } from './sample.ts';
+import type { SampleThing } from './sample-thing.ts';
 
 /** Units of fiat per US dollar, times 10^8 (a rate's digits). */
 const FIAT_PER_DOLLAR: Readonly<Record<string, bigint>> = {

@@ -1,7 +1,7 @@
 import type { FailureCode } from '../domain/attempt.ts';
 import type { ApiVersion, Endpoint, EndpointStatus, SealedSecret } from '../domain/endpoint.ts';
 import type { EventType } from '../domain/event.ts';
-import type { Actor, AnswerToStore, Changed } from './store.ts';
+import type { Actor, AnswerToStore, Changed } from './change.ts';
 
 /** The endpoint as merchants see it: the directory's part and the rest of the record. */
 export interface EndpointRecord extends Endpoint {

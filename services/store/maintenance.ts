@@ -1,6 +1,6 @@
 /** Maintenance by operators: the part of the store port (store.ts) that merchants do not see. */
 import type { SealedSecret } from '../domain/endpoint.ts';
-import type { Actor } from './store.ts';
+import type { Actor } from './change.ts';
 
 export interface AuditEntry {
   readonly at: number;

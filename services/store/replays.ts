@@ -6,7 +6,7 @@
 import type { EventType } from '../domain/event.ts';
 import type { RoutingVerdict } from '../domain/journal.ts';
 import type { MissedBecause, ReplayCancelReason, ReplayKind } from '../domain/replay.ts';
-import type { Actor, AnswerToStore } from './store.ts';
+import type { Actor, AnswerToStore } from './change.ts';
 
 /** The events that a replay covers. */
 export interface ReplayScope {

@@ -12,9 +12,9 @@
 import type { FailureCode, ResponseKept } from '../domain/attempt.ts';
 import type { ApiVersion } from '../domain/endpoint.ts';
 import type { DomainEvent, EventData, EventType } from '../domain/event.ts';
-import type { JournalEntry } from '../domain/journal.ts';
-import type { ParkedReason } from '../domain/parking.ts';
+import type { JournalEntry, ParkedReason } from '../domain/journal.ts';
 import type { Trigger } from '../domain/task.ts';
+import type { AnswerToStore } from './change.ts';
 import type { Endpoints } from './endpoints.ts';
 import type { Audit, Erasures, Sealings } from './maintenance.ts';
 import type { ApiKeys, Merchants } from './merchants.ts';
@@ -51,33 +51,6 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
-/** The cursor was not issued by this store's list: a caller's mistake. */
-export class CursorInvalid extends Error {
-  override readonly name = 'CursorInvalid';
-}
-
-/** The author of a change: the id of the API key, or the operator. */
-export type Actor =
-  | { readonly kind: 'api_key'; readonly keyId: string }
-  | { readonly kind: 'operator' }
-  | { readonly kind: 'system' };
-
-/** A response stored for an Idempotency-Key, in the same transaction as the change that it reports. */
-export interface AnswerToStore {
-  /** Key id and Idempotency-Key, as one string. */
-  readonly scope: string;
-  readonly requestHash: string;
-  readonly status: number;
-  /** The response's body, sealed by the key ring (JSON of the created object, for `scope`): it contains the secret. */
-  readonly sealed: string;
-  readonly expiresAt: number;
-}
-
-export type Changed<T> = {
-  readonly kind: 'ok';
-  readonly record: T /** Await it with outbox.published. */;
-  readonly outboxId: number;
-};
 export interface StoredAnswers {
   find(
     scope: string,

@@ -10,7 +10,7 @@ import { BasicTracerProvider, BatchSpanProcessor, ConsoleSpanExporter } from '@o
 import type { SpanExporterName } from '../config/tracing-config.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Logger } from './logger.ts';
-import { SCOPE, type Tracing } from './tracing.ts';
+import { SCOPE, type Tracing } from './tracer.ts';
 
 /** The longest wait for the collector when the process ends. */
 const FLUSH_MS_MAX = 3000;

@@ -2,16 +2,7 @@ import { ProxyTracerProvider, type Tracer, trace } from '@opentelemetry/api';
 import type { TracingConfig } from '../config/tracing-config.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Logger } from './logger.ts';
-
-export interface Tracing {
-  /** Null = off: check this before making a span. */
-  readonly tracer: Tracer | null;
-  /** Sends the remaining spans, within seconds. May be called twice. */
-  stop(): Promise<void>;
-}
-
-/** The instrumentation scope of our spans. */
-export const SCOPE = 'hookrail';
+import { SCOPE, type Tracing } from './tracer.ts';
 
 const OFF: Tracing = { tracer: null, stop: () => Promise.resolve() };
 

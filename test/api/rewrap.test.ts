@@ -10,7 +10,7 @@ import { rewrap } from '../../services/operator/commands/rewrap.ts';
 import { systemClock } from '../../services/process/clock.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../services/store/store.ts';
-import { TEST_POLICY } from '../contract/store.contract.ts';
+import { TEST_POLICY } from '../contract/store-place.ts';
 import { newEndpoint, OPERATOR } from '../support/journal-entries.ts';
 
 const MERCHANT = 'a-merchant';

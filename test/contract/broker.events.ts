@@ -3,7 +3,7 @@ import type { DomainEvent } from '../../services/domain/event.ts';
 import type { JournalEntry } from '../../services/domain/journal.ts';
 import type { DeliveryTask } from '../../services/domain/task.ts';
 import { anEvent, quarantined, routed, taskOf } from '../support/broker-records.ts';
-import { type GiveBench, gate, stopped } from './broker.contract.ts';
+import { type GiveBench, gate, stopped } from './broker-bench.ts';
 
 const route = (event: DomainEvent) => ({
   kind: 'routed' as const,

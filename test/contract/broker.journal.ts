@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Broker, JournalBatch } from '../../services/broker/broker.ts';
 import type { JournalEntry } from '../../services/domain/journal.ts';
 import { aTask, requested } from '../support/broker-records.ts';
-import { type GiveBench, gate, stopped } from './broker.contract.ts';
+import { type GiveBench, gate, stopped } from './broker-bench.ts';
 
 /** Puts entries on the journal, in order, by publishing tasks that carry them. */
 async function write(broker: Broker, count: number): Promise<JournalEntry[]> {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { DeliveryTask } from '../../services/domain/task.ts';
 import { anEvent, aTask, attempted, routed, taskOf } from '../support/broker-records.ts';
-import { type GiveBench, gate } from './broker.contract.ts';
+import { type GiveBench, gate } from './broker-bench.ts';
 
 const DONE = { kind: 'settled', journal: [] } as const;
 

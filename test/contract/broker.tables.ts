@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Directory, type DirectoryChange } from '../../services/domain/directory.ts';
 import { anEvent, endpointChange, merchantChange, quarantined } from '../support/broker-records.ts';
-import { type GiveBench, stopped } from './broker.contract.ts';
+import { type GiveBench, stopped } from './broker-bench.ts';
 
 export function recordGuarantees(bench: GiveBench): void {
   it('gives a follower the whole table before it resolves, then every change in order', async () => {

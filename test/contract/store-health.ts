@@ -10,7 +10,7 @@ import {
   OPERATOR,
   START,
 } from '../support/journal-entries.ts';
-import type { StoreUnderTest } from './store.contract.ts';
+import type { StoreUnderTest } from './store-place.ts';
 
 const MERCHANT = 'a-merchant';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { deliveryId } from '../../services/domain/ids.ts';
-import { CursorInvalid } from '../../services/store/store.ts';
+import { CursorInvalid } from '../../services/store/change.ts';
 import {
   cancelled,
   delivered,
@@ -14,7 +14,7 @@ import {
   routed,
   START,
 } from '../support/journal-entries.ts';
-import type { StoreUnderTest } from './store.contract.ts';
+import type { StoreUnderTest } from './store-place.ts';
 
 const MERCHANT = 'a-merchant';
 const FOR_EVER = new AbortController().signal;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../services/store/store.ts';
 import { createEndpoint, HOUR_MS, newEndpoint, OPERATOR, START } from '../support/journal-entries.ts';
-import type { StoreUnderTest } from './store.contract.ts';
+import type { StoreUnderTest } from './store-place.ts';
 
 const MERCHANT = 'a-merchant';
 const BY = { at: START, actor: OPERATOR } as const;

@@ -5,7 +5,7 @@ import type { Endpoint } from '../../services/domain/endpoint.ts';
 import { legacyEndpointId } from '../../services/domain/ids.ts';
 import type { SnapshotCursor } from '../../services/store/outbox.ts';
 import { createEndpoint, OPERATOR, START } from '../support/journal-entries.ts';
-import type { StoreUnderTest } from './store.contract.ts';
+import type { StoreUnderTest } from './store-place.ts';
 
 const MERCHANT = 'a-merchant';
 const options = { at: START, actor: OPERATOR };

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { deliveryId, requestedDeliveryId } from '../../services/domain/ids.ts';
 import type { SkipReason } from '../../services/domain/journal.ts';
+import { CursorInvalid } from '../../services/store/change.ts';
 import type { NewReplay, ReplayScope } from '../../services/store/replays.ts';
-import { CursorInvalid, type Store } from '../../services/store/store.ts';
+import type { Store } from '../../services/store/store.ts';
 import {
   bodyOf,
   cancelled,
@@ -20,7 +21,7 @@ import {
   routed,
   START,
 } from '../support/journal-entries.ts';
-import type { StoreUnderTest } from './store.contract.ts';
+import type { StoreUnderTest } from './store-place.ts';
 
 const MERCHANT = 'a-merchant';
 const SYSTEM = { kind: 'system' } as const;

@@ -20,7 +20,8 @@ import {
 } from '../support/earlier-build.ts';
 import { jsonEventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
-import { describeWithKafka, freshPrefix, type KafkaForTests } from '../support/kafka.ts';
+import { describeWithKafka, freshPrefix } from '../support/kafka.ts';
+import type { KafkaForTests } from '../support/kafka-address.ts';
 import { kafkaEnvironment } from '../support/kafka-environment.ts';
 import { type FleetRole, ROLES } from '../support/kafka-fleet.ts';
 import { startLoggingReceiver } from '../support/logging-receiver.ts';

@@ -10,7 +10,7 @@ import { systemClock } from '../../services/process/clock.ts';
 import { runRetention } from '../../services/recorder/retention.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../services/store/store.ts';
-import { TEST_POLICY } from '../contract/store.contract.ts';
+import { TEST_POLICY } from '../contract/store-place.ts';
 import { aTask, deadLetter } from '../support/broker-records.ts';
 import { eventually } from '../support/eventually.ts';
 import { eventNumber, HOUR_MS, journalOf, routed, START } from '../support/journal-entries.ts';

@@ -9,7 +9,7 @@ import { encodeEvent } from '../../services/codec/event-avro.ts';
 import { eventSchemaText, recordNameOf } from '../../services/codec/event-schemas.ts';
 import type { DomainEvent, EventType } from '../../services/domain/event.ts';
 import { uuidV5 } from '../../services/domain/ids.ts';
-import type { KafkaForTests } from './kafka.ts';
+import type { KafkaForTests } from './kafka-address.ts';
 
 const ABORT_EVERY = 5;
 

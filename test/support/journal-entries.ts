@@ -6,11 +6,12 @@ import type {
   Cancelled,
   DeliveryHead,
   JournalEntry,
+  Parked,
+  ParkedReason,
   Requested,
   Routed,
 } from '../../services/domain/journal.ts';
 import type { CancelReason } from '../../services/domain/outcome.ts';
-import type { Parked, ParkedReason } from '../../services/domain/parking.ts';
 import type { NewEndpoint, Store } from '../../services/store/store.ts';
 import { eventOf } from './events.ts';
 

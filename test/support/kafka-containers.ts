@@ -12,7 +12,7 @@ import {
 } from 'testcontainers';
 import { parse } from 'yaml';
 import { freePorts } from '../../scripts/local-kafka/ports.ts';
-import type { KafkaForTests } from './kafka.ts';
+import type { KafkaForTests } from './kafka-address.ts';
 
 const START_MS_MAX = 180_000;
 const REGISTRY_PORT = 8080;

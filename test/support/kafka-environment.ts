@@ -1,4 +1,4 @@
-import type { KafkaForTests } from './kafka.ts';
+import type { KafkaForTests } from './kafka-address.ts';
 
 /** Fewer than in production, so that a process of a test joins quickly. */
 const PARTITIONS =

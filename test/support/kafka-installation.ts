@@ -5,18 +5,15 @@ import { type KafkaBroker, startKafkaBroker } from '../../services/broker/kafka/
 import { KafkaRecords } from '../../services/broker/kafka/registry/records.ts';
 import { SchemaRegistry } from '../../services/broker/kafka/registry/registry.ts';
 import type { RepeatWindow } from '../../services/broker/kafka/seen/windows.ts';
-import {
-  prepareTopics,
-  type TopicSpec,
-  topicNames,
-  topicSpecs,
-} from '../../services/broker/kafka/topics/topics.ts';
+import type { TopicSpec } from '../../services/broker/kafka/topics/topic-spec.ts';
+import { prepareTopics, topicNames, topicSpecs } from '../../services/broker/kafka/topics/topics.ts';
 import { type Clock, systemClock } from '../../services/process/clock.ts';
 import { systemRandom } from '../../services/process/random.ts';
 import type { Logger } from '../../services/telemetry/logger.ts';
-import type { Installation } from '../contract/broker.contract.ts';
+import type { Installation } from '../contract/broker-bench.ts';
 import type { BreakableLine } from './breakable-line.ts';
-import { freshPrefix, type KafkaForTests } from './kafka.ts';
+import { freshPrefix } from './kafka.ts';
+import type { KafkaForTests } from './kafka-address.ts';
 
 const RETRY_SCALE = 1000;
 const REPEATS: RepeatWindow = { windowMs: 3_600_000, idsMax: 100_000 };

@@ -9,6 +9,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
 import { startLocalKafka, whyNoLocalKafka } from '../../scripts/local-kafka/cluster.ts';
+import type { StarterAnswer } from './kafka-address.ts';
 import { startKafkaContainers, whyNoContainers } from './kafka-containers.ts';
 
 /** A Kafka of this run. */
@@ -17,9 +18,6 @@ interface StartedKafka {
   readonly registryUrl: string;
   stop(): Promise<void>;
 }
-
-/** What the starter answers: a Kafka, or in one line why there is none. */
-export type StarterAnswer = { brokers: string[]; registryUrl: string } | { missing: string };
 
 declare module 'vitest' {
   interface ProvidedContext {

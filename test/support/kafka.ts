@@ -7,17 +7,10 @@ import { randomBytes } from 'node:crypto';
 import { get } from 'node:http';
 import { afterAll, beforeAll, describe, inject } from 'vitest';
 import { type LocalKafka, startLocalKafka, whyNoLocalKafka } from '../../scripts/local-kafka/cluster.ts';
-import type { StarterAnswer } from './kafka-setup.ts';
+import type { KafkaForTests, StarterAnswer } from './kafka-address.ts';
 
 const START_MS = 300_000;
 const STOP_MS = 30_000;
-
-export interface KafkaForTests {
-  /** `host:port` */
-  readonly brokers: string[];
-  /** Confluent-compatible, without a slash at its end. */
-  readonly registryUrl: string;
-}
 
 /** A Kafka that is shared with other tests (see `freshPrefix`), or undefined, with the reason printed. */
 async function givenKafka(): Promise<KafkaForTests | undefined> {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findJava, kafkaJars } from '../../scripts/local-kafka/artifacts.ts';
 import { Guard } from '../../scripts/local-kafka/guard.ts';
-import type { KafkaForTests } from './kafka.ts';
+import type { KafkaForTests } from './kafka-address.ts';
 
 const PROGRAM = fileURLToPath(new URL('./outside-producer/OutsideProducer.java', import.meta.url));
 const SCHEMA = fileURLToPath(new URL('../../schemas/events/KYC.avsc', import.meta.url));

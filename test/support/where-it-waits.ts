@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kafka, logLevel } from 'kafkajs';
-import type { KafkaForTests } from './kafka.ts';
+import type { KafkaForTests } from './kafka-address.ts';
 import type { FleetProcess } from './kafka-fleet.ts';
 
 /** Metrics that tell of work that is not done, and of records that never will be. */

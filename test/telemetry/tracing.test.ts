@@ -10,7 +10,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readConfig } from '../../services/config/config.ts';
 import { systemClock } from '../../services/process/clock.ts';
 import { createLogger } from '../../services/telemetry/logger.ts';
-import { startTracing, type Tracing } from '../../services/telemetry/tracing.ts';
+import type { Tracing } from '../../services/telemetry/tracer.ts';
+import { startTracing } from '../../services/telemetry/tracing.ts';
 import { eventually } from '../support/eventually.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 

@@ -3,12 +3,8 @@ import { API_VERSION_DEFAULT } from '../../domain/endpoint.ts';
 import type { EventType } from '../../domain/event.ts';
 import { renderBody } from '../../domain/versions/render.ts';
 import { redactedHeaders } from '../../domain/webhook-request.ts';
-import {
-  type AttemptRecord,
-  CursorInvalid,
-  type DeliveryRecord,
-  type DeliveryStatus,
-} from '../../store/store.ts';
+import { CursorInvalid } from '../../store/change.ts';
+import type { AttemptRecord, DeliveryRecord, DeliveryStatus } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
 import { timestamp, timestampOrNull } from '../endpoint-json.ts';

@@ -5,7 +5,7 @@ import type { Logger } from '../../telemetry/logger.ts';
 import type { KafkaRecords } from './registry/records.ts';
 import type { Right } from './rights/missing-rights.ts';
 import type { RepeatWindow } from './seen/windows.ts';
-import type { TopicNames } from './topics/topics.ts';
+import type { TopicNames } from './topics/topic-spec.ts';
 
 export interface KafkaBrokerOptions {
   readonly kafka: Kafka;

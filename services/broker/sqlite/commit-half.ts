@@ -7,7 +7,7 @@ import type { Quarantined } from '../../domain/quarantine.ts';
 import { type DeliveryTask, taskClass } from '../../domain/task.ts';
 import { CODECS } from './file/engine-thread.ts';
 import { type CommitHalfMessage, EVENTS, kindOf, OPERATION, STREAMS, streamOf } from './file/wire.ts';
-import type { LogRow } from './log-stream.ts';
+import type { LogRow } from './log-row.ts';
 
 /**
  * A batch row is closed at this size: every copy of it, in SQLite and between the threads, then fits in memory that is

@@ -1,6 +1,6 @@
 import { type Feed, Item } from '../work.ts';
 import type { CommitHalf } from './commit-half.ts';
-import type { LogRow } from './log-stream.ts';
+import type { LogRow } from './log-row.ts';
 
 /** A record of the file that was handed over and is not settled. */
 export class FileItem<T> extends Item {

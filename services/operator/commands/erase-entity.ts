@@ -1,7 +1,8 @@
 import type { Broker, RecordStore } from '../../broker/broker.ts';
 import type { Clock } from '../../process/clock.ts';
+import type { Actor } from '../../store/change.ts';
 import type { ErasureOrder } from '../../store/maintenance.ts';
-import type { Actor, Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 
 /** The pause between two steps, which gives recording and reads precedence. */

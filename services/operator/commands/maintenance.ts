@@ -1,8 +1,9 @@
 import { timestamp } from '../../api/endpoint-json.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { KeyRing } from '../../keys/keyring.ts';
+import { CursorInvalid } from '../../store/change.ts';
 import type { AuditEntry } from '../../store/maintenance.ts';
-import { CursorInvalid, type Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import {
   type Arguments,
   type Command,

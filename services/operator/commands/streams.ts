@@ -1,5 +1,5 @@
 import type { Broker, Losses } from '../../broker/broker.ts';
-import type { Loss, TopicLosses } from '../../domain/losses.ts';
+import type { Loss, TopicLosses } from '../../broker/losses.ts';
 import { type Arguments, OperatorError } from './arguments.ts';
 
 /** Operator commands on the streams' losses. */

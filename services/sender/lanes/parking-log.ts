@@ -1,4 +1,4 @@
-import type { ParkedReason } from '../../domain/parking.ts';
+import type { ParkedReason } from '../../domain/journal.ts';
 import type { Tier } from '../../domain/retry.ts';
 import type { DeliveryTask } from '../../domain/task.ts';
 import { isoTime } from '../../domain/text/iso-time.ts';

@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads';
-import { CursorInvalid, StoreUnavailable } from '../store.ts';
+import { CursorInvalid } from '../change.ts';
+import { StoreUnavailable } from '../store.ts';
 
 /** One operation requested from a worker thread. */
 export interface Call {

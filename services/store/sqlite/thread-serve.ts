@@ -1,5 +1,5 @@
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
-import { CursorInvalid } from '../store.ts';
+import { CursorInvalid } from '../change.ts';
 import { damaged, isDamage, isUnavailable } from './connection.ts';
 import type { Call, Failure, FromThread } from './thread-calls.ts';
 

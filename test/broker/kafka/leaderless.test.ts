@@ -7,7 +7,7 @@ import type { Admin } from 'kafkajs';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Broker, JournalBatch } from '../../../services/broker/broker.ts';
 import { partitionOfKey } from '../../../services/broker/kafka/producer/murmur2.ts';
-import type { TopicSpec } from '../../../services/broker/kafka/topics/topics.ts';
+import type { TopicSpec } from '../../../services/broker/kafka/topics/topic-spec.ts';
 import type { DomainEvent } from '../../../services/domain/event.ts';
 import { deliveryId } from '../../../services/domain/ids.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';

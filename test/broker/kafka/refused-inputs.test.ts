@@ -9,7 +9,8 @@ import type { KafkaBroker } from '../../../services/broker/kafka/kafka-broker.ts
 import { type Clock, systemClock } from '../../../services/process/clock.ts';
 import { anEvent, routed, taskOf } from '../../support/broker-records.ts';
 import { eventually } from '../../support/eventually.ts';
-import { describeWithKafka, type KafkaForTests } from '../../support/kafka.ts';
+import { describeWithKafka } from '../../support/kafka.ts';
+import type { KafkaForTests } from '../../support/kafka-address.ts';
 import { kafkaInstallation } from '../../support/kafka-installation.ts';
 
 // A default import: this is no named export to Node's reading of the package.

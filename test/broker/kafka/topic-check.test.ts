@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { checkEventsTopic } from '../../../services/broker/kafka/topics/events-topic-check.ts';
 import { checkOffsetsRetention, checkTopic } from '../../../services/broker/kafka/topics/topic-check.ts';
 import { aclCommands } from '../../../services/broker/kafka/topics/topic-commands.ts';
-import { type TopicSpec, topicNames, topicSpecs } from '../../../services/broker/kafka/topics/topics.ts';
+import type { TopicSpec } from '../../../services/broker/kafka/topics/topic-spec.ts';
+import { topicNames, topicSpecs } from '../../../services/broker/kafka/topics/topics.ts';
 
 const DAY_MS = 86_400_000;
 const OPTIONS = { topicPrefix: 'wh.', eventsTopic: 'payments.events', partitions: {} };

@@ -5,7 +5,8 @@ import type { Worker } from 'node:worker_threads';
 import { systemClock } from '../../../services/process/clock.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../services/store/store.ts';
-import { type StorePlace, storeContract, TEST_POLICY } from '../../contract/store.contract.ts';
+import { storeContract } from '../../contract/store.contract.ts';
+import { type StorePlace, TEST_POLICY } from '../../contract/store-place.ts';
 
 /** A directory of its own. A crash ends the store's threads wherever they are, without a word to them. */
 async function makePlace(): Promise<StorePlace> {

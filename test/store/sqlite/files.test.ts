@@ -14,7 +14,7 @@ import { AuditReads } from '../../../services/store/sqlite/management/audit-read
 import { MIGRATIONS, migrate } from '../../../services/store/sqlite/migrations/migrate.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
 import { type Store, StoreUnavailable } from '../../../services/store/store.ts';
-import { TEST_POLICY } from '../../contract/store.contract.ts';
+import { TEST_POLICY } from '../../contract/store-place.ts';
 import { createEndpoint, eventNumber, journalOf, routed } from '../../support/journal-entries.ts';
 
 /**

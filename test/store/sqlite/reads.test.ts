@@ -27,7 +27,7 @@ import { ReplayReads } from '../../../services/store/sqlite/replays/replay-reads
 import { ReplayWrites } from '../../../services/store/sqlite/replays/replay-writes.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../services/store/store.ts';
-import { TEST_POLICY } from '../../contract/store.contract.ts';
+import { TEST_POLICY } from '../../contract/store-place.ts';
 import { eventNumber, journalOf, routed } from '../../support/journal-entries.ts';
 
 const MERCHANT = 'a-merchant';

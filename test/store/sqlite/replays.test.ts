@@ -9,7 +9,7 @@ import { systemClock } from '../../../services/process/clock.ts';
 import { migrate } from '../../../services/store/sqlite/migrations/migrate.ts';
 import { ReplayReads } from '../../../services/store/sqlite/replays/replay-reads.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
-import { TEST_POLICY } from '../../contract/store.contract.ts';
+import { TEST_POLICY } from '../../contract/store-place.ts';
 import {
   cancelled,
   createEndpoint,

@@ -1,4 +1,4 @@
-import type { LostRange } from '../../../domain/losses.ts';
+import type { LostRange } from '../../losses.ts';
 
 /**
  * Kafka allows 4096 bytes of metadata with an offset; base64 takes four thirds, and the other fields about 120 bytes.

@@ -1,5 +1,5 @@
 import type { IHeaders, KafkaMessage } from 'kafkajs';
-import type { LostRange } from '../../../domain/losses.ts';
+import type { LostRange } from '../../losses.ts';
 import { deletedBefore, joined, rangeFrom } from '../losses/lost-range.ts';
 import { type CommitNote, writeNote } from './commit-note.ts';
 

@@ -1,4 +1,4 @@
-import type { LostRange } from '../../../domain/losses.ts';
+import type { LostRange } from '../../losses.ts';
 import { type CommitNote, readNote } from './commit-note.ts';
 import type { TopicConsumerOptions } from './topic-consumer-options.ts';
 

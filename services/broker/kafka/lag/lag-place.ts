@@ -1,6 +1,6 @@
 import type { PartitionStatus } from '../../broker.ts';
 import type { Partition } from '../consumer/partition.ts';
-import type { LagTopic } from './lag.ts';
+import type { LagTopic } from './lag-topics.ts';
 
 /** A partition whose end grows and whose position has not moved for this long is stalled. */
 const STALLED_MS = 60_000;

@@ -1,6 +1,6 @@
 import { TIERS } from '../../../domain/retry.ts';
-import type { TopicNames } from '../topics/topics.ts';
-import type { LagTopic } from './lag.ts';
+import type { StreamName } from '../../broker.ts';
+import type { TopicNames } from '../topics/topic-spec.ts';
 
 /** Returns the topics whose backlog is reported, by stream. */
 export function lagTopics(
@@ -16,4 +16,11 @@ export function lagTopics(
     ...TIERS.flatMap((tier) => of('delayed', [topics.retry[tier]], (tier * 1000) / retryScale)),
     ...of('journal', [topics.journal]),
   ];
+}
+export interface LagTopic {
+  readonly topic: string;
+  readonly groupId: string;
+  readonly stream: StreamName;
+  /** The time that its records wait before they are due, milliseconds. */
+  readonly delayMs: number;
 }

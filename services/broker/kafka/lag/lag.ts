@@ -5,6 +5,7 @@ import type { Partition, ReadRecord } from '../consumer/partition.ts';
 import type { TopicConsumerOptions } from '../consumer/topic-consumer-options.ts';
 import type { BrokerTime } from '../time/broker-time.ts';
 import { Place } from './lag-place.ts';
+import type { LagTopic } from './lag-topics.ts';
 
 /** The interval of requests for the ends of this process's partitions. */
 const ASK_MS = 5000;
@@ -17,14 +18,6 @@ const OPEN_MS_MAX = 15_000;
 const OPEN_SILENT_MS_MAX = 3000;
 const OPEN_PAUSE_MS = 100;
 const ANSWERED_MS_MAX = 20_000;
-
-export interface LagTopic {
-  readonly topic: string;
-  readonly groupId: string;
-  readonly stream: StreamName;
-  /** The time that its records wait before they are due, milliseconds. */
-  readonly delayMs: number;
-}
 
 type Backlog = Record<StreamName, number>;
 

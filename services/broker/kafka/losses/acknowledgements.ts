@@ -1,5 +1,5 @@
-import type { LostRange } from '../../../domain/losses.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
+import type { LostRange } from '../../losses.ts';
 import type { Admins } from '../client/admins.ts';
 import { rootOf } from '../client/client.ts';
 import { errorLine } from '../client/error-line.ts';

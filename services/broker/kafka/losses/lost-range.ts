@@ -1,4 +1,4 @@
-import type { LostRange } from '../../../domain/losses.ts';
+import type { LostRange } from '../../losses.ts';
 import type { CommitNote } from '../consumer/commit-note.ts';
 
 /** Returns the part of a loss at and after an offset; null = nothing. */

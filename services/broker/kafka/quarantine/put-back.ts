@@ -5,7 +5,8 @@ import type { HeaderValue, OutgoingRecord } from '../producer/record-sender.ts';
 import type { KafkaRecords } from '../registry/records.ts';
 import { requeuedHeader } from '../seen/requeued.ts';
 import type { Outgoing } from '../streams/settle.ts';
-import { type TopicNames, topicList } from '../topics/topics.ts';
+import type { TopicNames } from '../topics/topic-spec.ts';
+import { topicList } from '../topics/topics.ts';
 import { placeInDetail } from './origin.ts';
 import { learnWithin } from './topic-record-store.ts';
 

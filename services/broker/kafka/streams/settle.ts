@@ -11,7 +11,8 @@ import {
 } from '../producer/record-sender.ts';
 import { JOURNAL_RECORD_MAX, joinJournal, type KafkaRecords } from '../registry/records.ts';
 import type { BrokerTime } from '../time/broker-time.ts';
-import { RECORD_BYTES_MAX, type TopicNames } from '../topics/topics.ts';
+import type { TopicNames } from '../topics/topic-spec.ts';
+import { RECORD_BYTES_MAX } from '../topics/topics.ts';
 import { taskHeaders } from './task-wire.ts';
 
 /** Joins the journal's records when they are sent. */

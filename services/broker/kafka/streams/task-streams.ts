@@ -9,7 +9,7 @@ import type { IdsBudget } from '../seen/ids-budget.ts';
 import { SeenTasks } from '../seen/seen-tasks.ts';
 import type { BrokerTime } from '../time/broker-time.ts';
 import { dueTime, dueWindow } from '../time/due-time.ts';
-import type { TopicNames } from '../topics/topics.ts';
+import type { TopicNames } from '../topics/topic-spec.ts';
 import { DelayedFeed } from './delayed-feed.ts';
 import { type RecordReader, StreamFeed } from './stream-feed.ts';
 import { taskMark } from './task-wire.ts';

@@ -1,7 +1,6 @@
 import kafkajs, { type Admin } from 'kafkajs';
 import { rootOf } from '../client/client.ts';
-import type { Finding } from './topic-check.ts';
-import type { TopicSpec } from './topics.ts';
+import type { Finding, TopicSpec } from './topic-spec.ts';
 
 // A default import, because Node does not see this named export of the package.
 const { ConfigResourceTypes } = kafkajs;

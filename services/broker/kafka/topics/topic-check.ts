@@ -1,18 +1,10 @@
 import kafkajs, { type Admin } from 'kafkajs';
 import type { Logger } from '../../../telemetry/logger.ts';
 import { rootOf } from '../client/client.ts';
-import type { PrepareOptions, TopicSpec } from './topics.ts';
+import type { Finding, PrepareOptions, TopicSpec } from './topic-spec.ts';
 
 // A default import, because Node does not see these two named exports of the package.
 const { ConfigResourceTypes } = kafkajs;
-
-/** A fault in the cluster's setup. */
-export interface Finding {
-  /** Whether the process must not start with it; otherwise it is a warning. */
-  readonly refuses: boolean;
-  /** The fault, its place and the remedy. */
-  readonly says: string;
-}
 
 /** A topic in its actual state. */
 export interface FoundTopic {

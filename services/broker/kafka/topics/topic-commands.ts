@@ -1,6 +1,7 @@
 import { TIERS } from '../../../domain/retry.ts';
 import type { Right } from '../rights/missing-rights.ts';
-import { type TopicNames, type TopicSpec, topicList, topicNames } from './topics.ts';
+import type { TopicNames, TopicSpec } from './topic-spec.ts';
+import { topicList, topicNames } from './topics.ts';
 
 /** Commands of Kafka's own tools, for clusters where applications may not create topics or grant themselves ACLs. */
 

@@ -1,6 +1,6 @@
 import type { Admin } from 'kafkajs';
 import { KafkaUnusable, rootOf } from '../client/client.ts';
-import type { PrepareOptions, TopicSpec } from './topics.ts';
+import type { PrepareOptions, TopicSpec } from './topic-spec.ts';
 
 /** Brokers learn of a new topic one after the other. */
 export const SEEN_WITHIN_MS = 10_000;

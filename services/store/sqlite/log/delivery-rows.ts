@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { packId, STATUS, TRIGGER } from '../codes.ts';
-import { nextSeq } from './event-rows.ts';
 import { IdIndex } from './id-index.ts';
+import { nextSeq } from './next-seq.ts';
 
 /** A delivery while a batch changes it; written once, in its last state. */
 export interface Delivery {

@@ -5,6 +5,7 @@ import { isPassedOver, type MissedRows } from '../replays/missed-rows.ts';
 import { IdIndex } from './id-index.ts';
 import type { Head, RoutedEvent } from './journal-reader.ts';
 import { BODY_HEADER_BYTES } from './journal-wire.ts';
+import { nextSeq } from './next-seq.ts';
 
 /**
  * Endpoint (its number); 0 or the code of a skip reason; for a delivery its id and API version; and 1 at the end when a
@@ -204,15 +205,4 @@ function mergedTrace(first: readonly TraceLine[], second: readonly TraceLine[]):
     if (before === undefined || (before[1] !== 0 && line[1] === 0)) lines.set(line[0], line);
   }
   return [...lines.values()];
-}
-
-/** Returns the number after the highest ever used: the index remembers deleted rows' numbers. */
-export function nextSeq(db: Database, table: 'event' | 'delivery'): number {
-  return db
-    .prepare(
-      `SELECT 1 + max(value, coalesce((SELECT max(seq) FROM ${table}), 0)) FROM meta WHERE name =
-       '${table}_indexed_to'`,
-    )
-    .pluck()
-    .get() as number;
 }

@@ -4,10 +4,10 @@ import type {
   Cancelled,
   DeliveryHead,
   JournalEntry,
+  Parked,
   Requested,
   Routed,
 } from '../../../domain/journal.ts';
-import type { Parked } from '../../../domain/parking.ts';
 import type { JournalPosition } from '../../store.ts';
 import {
   API_VERSION,

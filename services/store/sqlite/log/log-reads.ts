@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
+import { CursorInvalid } from '../../change.ts';
 import type { DeliveryLog, DeliveryPage, DeliveryStatus } from '../../store.ts';
-import { CursorInvalid } from '../../store.ts';
 import { EVENT_TYPE, packId, STATUS } from '../codes.ts';
 import { ATTEMPTS_PER_DELIVERY } from './delivery-rows.ts';
 import { bodyOf } from './event-rows.ts';

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { SealedSecret } from '../../../domain/endpoint.ts';
+import { CursorInvalid } from '../../change.ts';
 import type { SealedThing, Sealings } from '../../maintenance.ts';
-import { CursorInvalid } from '../../store.ts';
 
 type SealCount = Awaited<ReturnType<Sealings['counts']>>[number];
 type NotSealedOptions = Parameters<Sealings['notSealedWith']>[1];

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
+import type { Actor } from '../../change.ts';
 import type { Resealed } from '../../maintenance.ts';
-import type { Actor } from '../../store.ts';
 import { type EndpointRow, SELECT_ENDPOINT, toEndpoint } from '../management/endpoint-rows.ts';
 import type { OutboxWrites } from '../management/outbox-writes.ts';
 

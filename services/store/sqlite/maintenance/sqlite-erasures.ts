@@ -1,5 +1,5 @@
+import { CursorInvalid } from '../../change.ts';
 import type { ErasureOrder, ErasureStep, Erasures } from '../../maintenance.ts';
-import { CursorInvalid } from '../../store.ts';
 import type { ReaderOps } from '../reader.ts';
 import type { ThreadCalls } from '../thread-calls.ts';
 import type { WriterOps } from '../writer.ts';

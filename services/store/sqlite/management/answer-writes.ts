@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { AnswerToStore } from '../../store.ts';
+import type { AnswerToStore } from '../../change.ts';
 
 /** Expired responses deleted with each new one, so that the table does not grow beyond the valid ones. */
 const EXPIRED_PER_ANSWER = 10;

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
+import { type Actor, CursorInvalid } from '../../change.ts';
 import type { Audit, AuditEntry } from '../../maintenance.ts';
-import { type Actor, CursorInvalid } from '../../store.ts';
 
 type ListOptions = Parameters<Audit['list']>[0];
 

@@ -1,8 +1,6 @@
 import type { Database } from 'better-sqlite3';
+import type { Actor, AnswerToStore, Changed } from '../../change.ts';
 import type {
-  Actor,
-  AnswerToStore,
-  Changed,
   EndpointChange,
   EndpointRecord,
   LegacyChange,

@@ -1,4 +1,5 @@
-import type { Actor, Changed, EndpointRecord, LegacyChange } from '../../store.ts';
+import type { Actor, Changed } from '../../change.ts';
+import type { EndpointRecord, LegacyChange } from '../../store.ts';
 import type { EndpointWrites } from './endpoint-writes.ts';
 
 /** Shown instead of a merchant's description. */

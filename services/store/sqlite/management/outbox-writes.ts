@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { DirectoryChange } from '../../../domain/directory.ts';
-import type { Actor } from '../../store.ts';
+import type { Actor } from '../../change.ts';
 
 /**
  * The rows that accompany every change of an endpoint or merchant, in its transaction: the outbox row and the audit

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import type { MissedBecause } from '../../../domain/replay.ts';
 import { replays } from '../../../domain/replay.ts';
+import { CursorInvalid } from '../../change.ts';
 import type { MissedEvent, ReplayRecord, ReplayScope, Replays } from '../../replays.ts';
-import { CursorInvalid } from '../../store.ts';
 import { EVENT_TYPE, STATUS, unpackId } from '../codes.ts';
 import { type ReplayRow, toReplay } from './replay-rows.ts';
 

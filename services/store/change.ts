@@ -1,0 +1,24 @@
+/** The author of a change: the id of the API key, or the operator. */
+export type Actor =
+  | { readonly kind: 'api_key'; readonly keyId: string }
+  | { readonly kind: 'operator' }
+  | { readonly kind: 'system' };
+/** A response stored for an Idempotency-Key, in the same transaction as the change that it reports. */
+export interface AnswerToStore {
+  /** Key id and Idempotency-Key, as one string. */
+  readonly scope: string;
+  readonly requestHash: string;
+  readonly status: number;
+  /** The response's body, sealed by the key ring (JSON of the created object, for `scope`): it contains the secret. */
+  readonly sealed: string;
+  readonly expiresAt: number;
+}
+export type Changed<T> = {
+  readonly kind: 'ok';
+  readonly record: T /** Await it with outbox.published. */;
+  readonly outboxId: number;
+};
+/** The cursor was not issued by this store's list: a caller's mistake. */
+export class CursorInvalid extends Error {
+  override readonly name = 'CursorInvalid';
+}
