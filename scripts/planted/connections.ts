@@ -233,4 +233,22 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     test: 'test/sender/deadlines.test.ts',
     title: 'times nothing out when it goes on',
   },
+  {
+    id: 'slow-in-flight-keeps-quick-connections',
+    bug: 'an attempt that turns slow in flight still counts among the quick connections of its origin',
+    file: POOL,
+    text: 'if (exchange.isSlow || exchange.isOver) return;',
+    replacement: 'if (exchange.isSlow || exchange.isOver || exchange.connection) return;',
+    test: 'test/sender/transport.test.ts',
+    title: 'do not keep others of their origin from having one',
+  },
+  {
+    id: 'slow-waiting-keeps-quick-place',
+    bug: 'an attempt that turns slow while it waits for a connection waits on among the quick ones',
+    file: POOL,
+    text: 'if (exchange.isSlow || exchange.isOver) return;',
+    replacement: 'if (exchange.isSlow || exchange.isOver || !exchange.connection) return;',
+    test: 'test/sender/transport.test.ts',
+    title: 'do not keep others of their origin from having one',
+  },
 ];

@@ -83,7 +83,7 @@ export interface Attempted {
   /** Milliseconds since the epoch, with fractions. */
   readonly startedAt: number;
   readonly durationMs: number;
-  readonly outcome: Exclude<Outcome, { kind: 'cancelled' | 'interrupted' }>;
+  readonly outcome: Outcome;
   readonly failureCode: FailureCode | null;
   readonly failureDetail: string | null;
   readonly response: ResponseKept | null;

@@ -21,16 +21,16 @@ export function refusalOf(endpoint: Pick<Endpoint, 'status'> | undefined): Cance
   }
 }
 
+/** An exchange that counts as an attempt: our own shutdown did not cut it off. */
+export type CountedExchange = Exclude<Exchange, { kind: 'interrupted' }>;
+
 /** The decision after an attempt: a closed union, applied by one switch in the sender. */
 export type Outcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'retry'; readonly dueAt: number }
   | { readonly kind: 'exhausted' }
   /** 410: the receiver never wants this again. */
-  | { readonly kind: 'refused' }
-  | { readonly kind: 'cancelled'; readonly reason: CancelReason }
-  /** hookrail's own shutdown cut the attempt off: it is not counted and will be repeated. */
-  | { readonly kind: 'interrupted' };
+  | { readonly kind: 'refused' };
 
 /**
  * Decides what follows an exchange (docs/decisions.md, "Delivery rules").
@@ -38,15 +38,13 @@ export type Outcome =
  */
 export function decide(
   task: Pick<DeliveryTask, 'attempt' | 'attemptsMax'>,
-  exchange: Exchange,
+  exchange: CountedExchange,
   endedAt: number,
   retryScale: number,
 ): Outcome {
   switch (exchange.kind) {
     case 'acknowledged':
       return { kind: 'delivered' };
-    case 'interrupted':
-      return { kind: 'interrupted' };
     case 'failed':
       if (isFinal(exchange.failureCode)) return { kind: 'refused' };
       if (task.attempt >= task.attemptsMax) return { kind: 'exhausted' };

@@ -8,7 +8,7 @@ import { parkTask } from '../domain/parking.ts';
 import { ATTEMPTS_MAX, type Tier, tierLasting } from '../domain/retry.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import type { Clock } from '../process/clock.ts';
-import type { Posted, Transport } from './http/transport.ts';
+import type { Pace, Posted, Transport } from './http/transport.ts';
 import type { NetworkWatch } from './network-watch.ts';
 import type { OwnFaults } from './own-faults.ts';
 import { buildRequest, type OpenedEndpoint } from './request.ts';
@@ -52,11 +52,8 @@ export type Delivery =
     }
   | { readonly kind: 'interrupted'; readonly settlement: Settlement };
 
-/**
- * THE PATH of one task: look up → open → build → send → classify → decide → settle. Never rejects. `isSlow`: its
- * endpoint is known to be slow.
- */
-export async function deliver(task: DeliveryTask, deps: DeliverDeps, isSlow = false): Promise<Delivery> {
+/** THE PATH of one task: look up → open → build → send → classify → decide → settle. Never rejects. */
+export async function deliver(task: DeliveryTask, deps: DeliverDeps, pace?: Pace): Promise<Delivery> {
   const { clock, directory, transport } = deps;
 
   // The endpoint as it is now: it may have been disabled, deleted, moved or rotated while the task waited.
@@ -72,7 +69,7 @@ export async function deliver(task: DeliveryTask, deps: DeliverDeps, isSlow = fa
   const startedAt = clock.now();
   const sentAt = clock.wall(startedAt);
   const { request, signature } = buildRequest(task, opened, sentAt);
-  const posted = await transport.post(request, isSlow);
+  const posted = await transport.post(request, pace);
   const { exchange, endedAt } = posted;
 
   if (exchange.kind === 'interrupted') return { kind: 'interrupted', settlement: { kind: 'released' } };
@@ -85,8 +82,6 @@ export async function deliver(task: DeliveryTask, deps: DeliverDeps, isSlow = fa
   }
 
   const outcome = decide(task, exchange, endedAt, deps.retryScale);
-  if (outcome.kind === 'cancelled' || outcome.kind === 'interrupted')
-    throw new Error(`no such end: ${outcome.kind}`);
   const isFailed = exchange.kind === 'failed';
   const attempted: Attempted = {
     kind: 'attempted',

@@ -2,8 +2,9 @@ import type { Ownership, Settlement } from '../broker/broker.ts';
 import type { Tier } from '../domain/retry.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import type { Deadline } from '../process/deadlines.ts';
-import type { EndpointLane } from './lanes/endpoint-lane.ts';
-import type { Lanes, QueuedTask } from './lanes/lanes.ts';
+import type { Pace } from './http/transport.ts';
+import type { Lanes } from './lanes/lanes.ts';
+import type { QueuedTask } from './lanes/queued-task.ts';
 
 /** Makes the attempt when its turn has come, and handles a parked task. */
 export interface PendingTaskOwner {
@@ -13,7 +14,7 @@ export interface PendingTaskOwner {
 }
 
 /** A task of the broker on its way through the lanes, with the broker's pending settlement. */
-export class PendingTask implements QueuedTask {
+export class PendingTask implements QueuedTask, Pace {
   readonly task: DeliveryTask;
   readonly lanes: Lanes;
   /** Fires when the broker stops handing over tasks. */
@@ -28,9 +29,9 @@ export class PendingTask implements QueuedTask {
   place: QueuedTask['place'] = 'new';
   startedAt = 0;
   deadline: Deadline<QueuedTask> | null = null;
-  lane: EndpointLane | null = null;
   hasReleased = false;
   isProbe = false;
+  onSlow = () => {};
   readonly #owner: PendingTaskOwner;
 
   constructor(
@@ -50,6 +51,14 @@ export class PendingTask implements QueuedTask {
     this.settle = settle;
     this.fail = fail;
     this.#owner = owner;
+  }
+
+  get isSlow(): boolean {
+    return this.lanes.startsSlow(this);
+  }
+
+  turnSlow(): void {
+    this.onSlow();
   }
 
   start(): void {

@@ -16,8 +16,9 @@ import { type DeliverDeps, type Delivery, deliver } from './deliver.ts';
 import type { Transport } from './http/transport.ts';
 import { Intake } from './intake.ts';
 import { LANE_OPTIONS, type LaneOptions } from './lanes/lane-options.ts';
-import { type AttemptResult, Lanes } from './lanes/lanes.ts';
+import { Lanes } from './lanes/lanes.ts';
 import { ParkingLog } from './lanes/parking-log.ts';
+import type { AttemptResult } from './lanes/queued-task.ts';
 import { SenderMetrics } from './metrics.ts';
 import { NetworkWatch } from './network-watch.ts';
 import { OwnFaults } from './own-faults.ts';
@@ -165,9 +166,7 @@ class RunningSender implements Sender, PendingTaskOwner {
   attempt(pending: PendingTask): void {
     const { task, ownership } = pending;
     const mayGo = this.#deps.ready() && this.#deps.clock.now() >= task.dueAt && ownership() === 'owned';
-    const delivery = mayGo
-      ? deliver(task, this.#deliverDeps, hasSlowBefore(pending))
-      : this.#deliverLater(pending);
+    const delivery = mayGo ? deliver(task, this.#deliverDeps, pending) : this.#deliverLater(pending);
     delivery.then(
       (made) => this.#settle(pending, made),
       (error: unknown) => {
@@ -211,7 +210,7 @@ class RunningSender implements Sender, PendingTaskOwner {
       await this.#readyAgain;
     }
     if (!ready() || clock.now() < task.dueAt) return { kind: 'interrupted', settlement: RELEASED };
-    return deliver(task, this.#deliverDeps, hasSlowBefore(pending));
+    return deliver(task, this.#deliverDeps, pending);
   }
 
   #settle(pending: PendingTask, delivery: Delivery): void {
@@ -251,14 +250,6 @@ function resultOf(exchange: Exchange): AttemptResult {
 }
 
 const ASKS_FOR_LESS: ReadonlySet<number> = new Set([429, 503]);
-
-/**
- * Returns whether other attempts to its endpoint are already slow. The first alone does not count: an endpoint that
- * was slow for a moment must be able to show that it has recovered.
- */
-function hasSlowBefore({ place, lane }: PendingTask): boolean {
-  return place === 'slow' && lane !== null && lane.slow.size > 1;
-}
 
 const RELEASED: Settlement = { kind: 'released' };
 

@@ -211,7 +211,7 @@ describe('two merchants at one origin', () => {
 
   test('share its connections fairly: a backlog of one does not hold up the other', async () => {
     const target = await receiver((socket) => void setTimeout(() => socket.write(OK), 20));
-    const transport = transportOf({ limits: { connectionsPerOriginMax: 2, slowAfterMs: MINUTE_MS } });
+    const transport = transportOf({ limits: { connectionsPerOriginMax: 2 } });
     let done = 0;
     const backlog = Array.from({ length: 60 }, () =>
       codeOf(transport, requestTo(target, 'busy')).then((code) => {

@@ -5,7 +5,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Tier } from '../../services/domain/retry.ts';
 import { LANE_OPTIONS, type LaneOptions } from '../../services/sender/lanes/lane-options.ts';
-import { type AttemptResult, Lanes } from '../../services/sender/lanes/lanes.ts';
+import { Lanes } from '../../services/sender/lanes/lanes.ts';
+import type { AttemptResult } from '../../services/sender/lanes/queued-task.ts';
 import { FakeTask } from '../support/fake-task.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 

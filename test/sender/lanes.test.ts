@@ -5,7 +5,8 @@
  */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LANE_OPTIONS, type LaneOptions } from '../../services/sender/lanes/lane-options.ts';
-import { type AttemptResult, Lanes } from '../../services/sender/lanes/lanes.ts';
+import { Lanes } from '../../services/sender/lanes/lanes.ts';
+import type { AttemptResult } from '../../services/sender/lanes/queued-task.ts';
 import { FakeTask } from '../support/fake-task.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 
@@ -101,6 +102,15 @@ describe('the slow lane', () => {
     clock.advance(1);
     expect(healthy.place).toBe('fast');
     expect(lanes.counts).toMatchObject({ fast: 1, slow: 4, demoted: 4 });
+  });
+
+  test('an attempt is told that it has turned slow, and not before', () => {
+    const quick = admit('a');
+    const slow = admit('b');
+    clock.advance(199);
+    settle(quick);
+    clock.advance(1);
+    expect([quick.hasTurnedSlow, slow.hasTurnedSlow]).toEqual([false, true]);
   });
 
   test('a response in time is no demotion', () => {

@@ -145,23 +145,24 @@ describe('connections', () => {
   test('that hang do not keep others of their origin from having one, and are bounded too', {
     timeout: HANG_MS,
   }, async () => {
-    let requests = 0;
-    // The tenth is the healthy one: it waits behind nine, of which three at a time have a connection at first.
-    const started = await receiver((socket) => {
-      requests += 1;
-      if (requests === 10) socket.write(OK);
+    const started = await receiver((socket, path) => {
+      if (path === '/healthy') socket.write(OK);
     });
     const transport = transportOf({
       totalTimeoutMs: 2 * HANG_MS,
-      limits: { connectionsPerOriginMax: 3, connectionsPerOriginSlowMax: 12, slowAfterMs: 50 },
+      limits: { connectionsPerOriginMax: 3, connectionsPerOriginSlowMax: 12 },
     });
-    const post = (isSlow = false) => transport.post(requestTo(started.origin), isSlow);
-    for (let i = 0; i < 9; i += 1) void post();
+    const paces = Array.from({ length: 9 }, () => ({ isSlow: false, onSlow: () => {} }));
+    for (const pace of paces) void transport.post(requestTo(started.origin), pace);
     await expect.poll(() => transport.openConnections).toBe(3);
-    expect((await post()).exchange.kind).toBe('acknowledged');
-    await systemClock().sleep(100);
-    // Nine are slow by now, as what is known to be slow is from its beginning: twelve of these at most.
-    for (let i = 0; i < 20; i += 1) void post(true);
+    // Three turn slow in flight and six while they wait for a connection.
+    for (const pace of paces) pace.onSlow();
+    await expect.poll(() => transport.openConnections).toBe(9);
+    const healthy = await transport.post({ ...requestTo(started.origin), path: '/healthy' });
+    expect(healthy.exchange.kind).toBe('acknowledged');
+    // Nine are slow by now: three of these get a connection.
+    for (let i = 0; i < 20; i += 1)
+      void transport.post(requestTo(started.origin), { isSlow: true, onSlow: () => {} });
     await systemClock().sleep(1000);
     expect(transport.openConnections).toBe(12);
   });
@@ -176,7 +177,7 @@ describe('connections', () => {
 
   test("that none was free for all the time are our own lack, not the receiver's failure", async () => {
     const started = await receiver(() => {});
-    const transport = transportOf({ limits: { connectionsPerOriginMax: 1, slowAfterMs: HANG_MS } });
+    const transport = transportOf({ limits: { connectionsPerOriginMax: 1 } });
     const posted = await Promise.all([1, 2, 3].map(() => transport.post(requestTo(started.origin))));
     expect(posted.map(({ ownFault }) => ownFault)).toEqual([
       null,

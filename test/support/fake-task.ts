@@ -1,7 +1,6 @@
 import type { Tier } from '../../services/domain/retry.ts';
 import type { Deadline } from '../../services/process/deadlines.ts';
-import type { EndpointLane } from '../../services/sender/lanes/endpoint-lane.ts';
-import type { QueuedTask } from '../../services/sender/lanes/lanes.ts';
+import type { QueuedTask } from '../../services/sender/lanes/queued-task.ts';
 
 /** A passage through the lanes that remembers what became of it. */
 export class FakeTask implements QueuedTask {
@@ -10,12 +9,12 @@ export class FakeTask implements QueuedTask {
   place: QueuedTask['place'] = 'new';
   startedAt = 0;
   deadline: Deadline<QueuedTask> | null = null;
-  lane: EndpointLane | null = null;
   hasReleased = false;
   isProbe = false;
   readonly isBacklog: boolean;
   parkedFor: Tier | null = null;
   starts = 0;
+  hasTurnedSlow = false;
   readonly #onStart: (task: FakeTask) => void;
 
   constructor(
@@ -33,6 +32,10 @@ export class FakeTask implements QueuedTask {
   start(): void {
     this.starts += 1;
     this.#onStart(this);
+  }
+
+  turnSlow(): void {
+    this.hasTurnedSlow = true;
   }
 
   park(tier: Tier): void {

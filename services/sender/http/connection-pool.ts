@@ -1,13 +1,17 @@
 import type { Clock } from '../../process/clock.ts';
-import { Deadlines } from '../../process/deadlines.ts';
 import { Connection, type ConnectionLimits } from './connection.ts';
 import type { Connector } from './connector.ts';
-import type { HttpExchange } from './http-exchange.ts';
-import { type Origin, type OriginLimits, Origins, type Route, type Share } from './origins.ts';
+import {
+  type Origin,
+  type OriginLimits,
+  Origins,
+  type PooledConnection,
+  type PooledExchange,
+  type Route,
+  type Share,
+} from './origins.ts';
 
 export interface PoolLimits extends ConnectionLimits, OriginLimits {
-  /** An exchange is slow after this many milliseconds. */
-  readonly slowAfterMs: number;
   /** Idle connections kept open over all origins. */
   readonly idleMax: number;
   /** Idle connections kept open to one origin, over all merchants. */
@@ -32,9 +36,8 @@ export class ConnectionPool {
   readonly #clock: Clock;
   readonly #connector: Connector;
   readonly #limits: PoolLimits;
-  readonly #isTimely: (exchange: HttpExchange) => boolean;
+  readonly #isTimely: (exchange: PooledExchange) => boolean;
   readonly #origins: Origins;
-  readonly #slownesses: Deadlines<HttpExchange>;
   /** Origins with a waiting exchange, or with a freed connection, in this turn of the event loop. */
   readonly #sendable = new Set<Origin>();
   #idle = 0;
@@ -45,11 +48,9 @@ export class ConnectionPool {
     clock: Clock,
     connector: Connector,
     limits: PoolLimits,
-    isTimely: (exchange: HttpExchange) => boolean,
+    isTimely: (exchange: PooledExchange) => boolean,
   ) {
     this.#clock = clock;
-    const slowness = { aheadMs: limits.slowAfterMs, extendsWhenHeldUp: true };
-    this.#slownesses = new Deadlines(clock, slowness, (exchange) => this.#outlasted(exchange));
     this.#connector = connector;
     this.#limits = limits;
     this.#origins = new Origins(limits);
@@ -60,23 +61,20 @@ export class ConnectionPool {
    * Sends on a free connection or a new one. When exchanges of its kind have reached their limit, it waits until one
    * ends.
    */
-  send(exchange: HttpExchange): void {
+  send(exchange: PooledExchange): void {
     const { origin: url, merchantId } = exchange.request;
     const route = this.#origins.routeTo(url, merchantId);
-    const { origin } = route;
     const queue = exchange.isSlow ? route.slow : route.quick;
     queue.exchanges.push(exchange);
-    exchange.route = route;
-    shareOf(origin, exchange).waiting.append(queue);
-    this.#sendSoon(origin);
+    shareOf(route.origin, exchange).waiting.append(queue);
+    this.#sendSoon(route.origin);
   }
 
   /** The exchange has ended. `isReusable`: its connection can carry another. */
-  done(exchange: HttpExchange, isReusable: boolean): void {
+  done(exchange: PooledExchange, isReusable: boolean): void {
     const { connection } = exchange;
     if (!connection) return;
     exchange.connection = null;
-    if (exchange.slowness) this.#slownesses.remove(exchange.slowness);
     const { origin } = connection.route;
     shareOf(origin, exchange).busy -= 1;
     if (isReusable) this.#rest(connection);
@@ -85,7 +83,7 @@ export class ConnectionPool {
   }
 
   /** Sends the exchange again on a fresh connection, after its reused one closed without a response. */
-  goOn(exchange: HttpExchange): void {
+  sendAgain(exchange: PooledExchange): void {
     const { connection } = exchange;
     if (!connection) return;
     const { route } = connection;
@@ -96,7 +94,7 @@ export class ConnectionPool {
   }
 
   /** Counts a closing. Connections opened before the last closing may have been closed together: they count as one. */
-  #noteClosing({ route, openedAt }: Connection): void {
+  #noteClosing({ route, openedAt }: PooledConnection): void {
     if (openedAt < route.closedAt) return;
     const now = this.#clock.now();
     route.closings = this.#hadClosing(route) ? route.closings + 1 : 1;
@@ -106,14 +104,16 @@ export class ConnectionPool {
     route.singleUseUntil = now + SINGLE_USE_MS;
   }
 
-  /** The exchange takes long: counts it among the slow ones from now on. */
-  #outlasted(exchange: HttpExchange): void {
-    if (exchange.isSlow || !exchange.connection) return;
+  /** Counts the exchange among the slow ones from now on, and lets it wait for a connection among them. */
+  turnSlow(exchange: PooledExchange): void {
+    if (exchange.isSlow || exchange.isOver) return;
     exchange.isSlow = true;
-    const { origin } = exchange.connection.route;
-    origin.quick.busy -= 1;
-    origin.slow.busy += 1;
-    this.#sendSoon(origin);
+    const route = exchange.connection?.route;
+    if (route) {
+      route.origin.quick.busy -= 1;
+      route.origin.slow.busy += 1;
+      this.#sendSoon(route.origin);
+    } else this.send(exchange);
   }
 
   /**
@@ -130,25 +130,25 @@ export class ConnectionPool {
     const origins = [...this.#sendable];
     this.#sendable.clear();
     for (const origin of origins) {
-      this.#sendWaiting(origin.quick);
-      this.#sendWaiting(origin.slow);
+      this.#sendWaiting(origin, origin.quick);
+      this.#sendWaiting(origin, origin.slow);
       this.#dropSurplus(origin);
     }
   }
 
-  #sendWaiting(share: Share): void {
+  #sendWaiting(origin: Origin, share: Share): void {
     while (share.busy < share.most) {
       const queue = share.waiting.first;
       if (!queue) return;
       share.waiting.remove(queue);
       const next = queue.exchanges.shift();
       if (queue.exchanges.length > 0) share.waiting.append(queue);
-      if (!next) continue;
+      // It has turned slow while it waited: it is in the other queue too.
+      if (!next || shareOf(origin, next) !== share) continue;
       if (next.isOver || !this.#isTimely(next)) next.timeOut();
-      else if (next.route) {
+      else {
         share.busy += 1;
-        if (!next.isSlow) next.slowness = this.#slownesses.add(next, this.#clock.now());
-        this.#carry(this.#takeFree(next.route) ?? this.#open(next.route), next);
+        this.#carry(this.#takeFree(queue.route) ?? this.#open(queue.route), next);
       }
     }
   }
@@ -165,11 +165,10 @@ export class ConnectionPool {
     for (const { idle } of this.#origins.all()) {
       for (const connection of idle.nodes()) this.#forget(connection);
     }
-    this.#slownesses.clear();
     this.#origins.clear();
   }
 
-  #carry(connection: Connection, exchange: HttpExchange): void {
+  #carry(connection: PooledConnection, exchange: PooledExchange): void {
     exchange.connection = connection;
     connection.carry(exchange, this.#isSingleUse(connection.route));
   }
@@ -182,7 +181,7 @@ export class ConnectionPool {
     return closedAt > 0 && this.#clock.now() - closedAt < CLOSINGS_WINDOW_MS;
   }
 
-  #open(route: Route): Connection {
+  #open(route: Route): PooledConnection {
     const { origin } = route;
     const from = this.#clock.now();
     this.#spread = (this.#spread + SPREAD_STEP) % 1;
@@ -193,7 +192,7 @@ export class ConnectionPool {
     return new Connection(route, this.#limits, life, open, (closed) => this.#forget(closed));
   }
 
-  #rest(connection: Connection): void {
+  #rest(connection: PooledConnection): void {
     const { route } = connection;
     if (this.#isSingleUse(route)) {
       this.#drop(connection);
@@ -205,7 +204,7 @@ export class ConnectionPool {
     this.#idle += 1;
   }
 
-  #takeFree(route: Route): Connection | undefined {
+  #takeFree(route: Route): PooledConnection | undefined {
     if (this.#isSingleUse(route)) return undefined;
     for (;;) {
       const free = route.free.pop();
@@ -226,7 +225,7 @@ export class ConnectionPool {
   }
 
   /** Removes an idle connection that was closed by the receiver or by age, or that is surplus. */
-  #forget(connection: Connection): void {
+  #forget(connection: PooledConnection): void {
     const { free, origin } = connection.route;
     const place = free.indexOf(connection);
     if (place < 0) return;
@@ -236,7 +235,7 @@ export class ConnectionPool {
     this.#drop(connection);
   }
 
-  #drop(connection: Connection): void {
+  #drop(connection: PooledConnection): void {
     const { route } = connection;
     route.origin.open -= 1;
     route.open -= 1;
@@ -246,6 +245,6 @@ export class ConnectionPool {
   }
 }
 
-function shareOf(origin: Origin, { isSlow }: HttpExchange): Share {
+function shareOf(origin: Origin, { isSlow }: PooledExchange): Share {
   return isSlow ? origin.slow : origin.quick;
 }

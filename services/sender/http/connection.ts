@@ -4,8 +4,7 @@ import { Client } from 'undici';
 import type { Clock } from '../../process/clock.ts';
 import { ListNode } from '../../process/linked-list.ts';
 import type { Established } from './connector.ts';
-import type { HttpExchange } from './http-exchange.ts';
-import type { Route } from './origins.ts';
+import type { Carrier, HttpExchange } from './http-exchange.ts';
 
 export interface ConnectionLimits {
   /** Header names and values of one response, bytes. */
@@ -24,7 +23,11 @@ const KEEP_ALIVE_MARGIN_MS = 1000;
  * One TLS connection of one merchant to one origin, with undici's HTTP/1.1 client on it. Carries one exchange at a
  * time. It is a node of the origin's list of idle connections.
  */
-export class Connection extends ListNode<Connection> {
+export class Connection<Route extends { readonly origin: { readonly url: string } }>
+  extends ListNode<Connection<Route>>
+  implements Carrier
+{
+  /** Where it leads, as the pool keeps it. */
   readonly route: Route;
   /** When opening began, milliseconds since the epoch. */
   readonly openedAt: number;
@@ -34,7 +37,7 @@ export class Connection extends ListNode<Connection> {
   /** The end of its age, by the monotonic clock. */
   readonly #until: number;
   #certificateUntil = Number.NEGATIVE_INFINITY;
-  #exchange: HttpExchange | null = null;
+  #exchange: Pick<HttpExchange, 'received'> | null = null;
   /** Requests sent on it so far. */
   #requests = 0;
   /** Bytes received before the current exchange. */
@@ -48,7 +51,7 @@ export class Connection extends ListNode<Connection> {
     limits: ConnectionLimits,
     life: { readonly from: number; readonly until: number },
     open: () => Promise<Established>,
-    onClosed: (connection: Connection) => void,
+    onClosed: (connection: Connection<Route>) => void,
   ) {
     super();
     this.route = route;
@@ -73,7 +76,7 @@ export class Connection extends ListNode<Connection> {
    * Sends the request as soon as the connection is established. `isLast`: asks the receiver to close the connection
    * after it.
    */
-  carry(exchange: HttpExchange, isLast: boolean): void {
+  carry(exchange: HttpExchange<Connection<Route>>, isLast: boolean): void {
     this.#exchange = exchange;
     this.#requests += 1;
     this.#pieces = 0;
@@ -93,7 +96,6 @@ export class Connection extends ListNode<Connection> {
     return clock.now() < this.#until && clock.wall() < this.#certificateUntil;
   }
 
-  /** Whether it had carried an earlier exchange and closed before the first byte of this one's response. */
   get endedUnanswered(): boolean {
     return this.#requests > 1 && (this.#socket?.bytesRead ?? 0) === this.#bytesBefore;
   }

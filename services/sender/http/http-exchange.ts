@@ -12,9 +12,7 @@ import {
   type NetworkSign,
   type OwnFault,
 } from './connect-failure.ts';
-import type { Connection } from './connection.ts';
 import { brokenExchange, failureCodeOf, isBroken } from './failure-names.ts';
-import type { Route } from './origins.ts';
 import { MASKED_BYTES_MAX, type SecretMask } from './secret-mask.ts';
 
 /** A body is read up to here so that the connection can be reused; a longer one ends the connection. */
@@ -69,32 +67,41 @@ export interface Posted {
   readonly endedAt: number;
 }
 
+/** Whether an attempt is slow. The lanes decide it, and nothing else does. */
+export interface Pace {
+  readonly isSlow: boolean;
+  /** Called when a running attempt turns slow; set by the transport. */
+  onSlow: () => void;
+}
+
+/** The connection of an exchange. */
+export interface Carrier {
+  /** Whether it had carried an earlier exchange and closed before the first byte of this one's response. */
+  readonly endedUnanswered: boolean;
+}
+
 /** Notified when an exchange is over, before its promise is resolved. */
-export interface ExchangeOwner {
+export interface ExchangeOwner<On extends Carrier> {
   now(): number;
   /** `isReusable`: the response was complete, so the connection may carry the next request. */
-  ended(exchange: HttpExchange, isReusable: boolean): void;
+  ended(exchange: HttpExchange<On>, isReusable: boolean): void;
   /** Its connection, used before, closed before the first byte of a response: send it once more, on a fresh one. */
-  goOn(exchange: HttpExchange): void;
+  sendAgain(exchange: HttpExchange<On>): void;
 }
 
 /**
  * One request and its response, as undici's handler: no streams, no promise and no AbortSignal per request. Ends
  * exactly once. The final status line and headers decide; a body that is cut off, too long or slow changes nothing.
  */
-export class HttpExchange implements Dispatcher.DispatchHandler {
+export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.DispatchHandler {
   readonly request: WebhookRequest;
-  /** Its destination, set by the pool. */
-  route: Route | null = null;
   /** The connection that carries it, if any; set by the pool. */
-  connection: Connection | null = null;
-  /** It takes long, or its endpoint has been slow lately; set by the pool. */
+  connection: On | null = null;
+  /** Counted by the pool among the slow ones. */
   isSlow: boolean;
   /** When its total time ends; set by the transport. */
-  deadline: Deadline<HttpExchange> | null = null;
-  /** When it counts as slow, measured from when it has a connection; set by the pool. */
-  slowness: Deadline<HttpExchange> | null = null;
-  readonly #owner: ExchangeOwner;
+  deadline: Deadline<HttpExchange<On>> | null = null;
+  readonly #owner: ExchangeOwner<On>;
   readonly #resolve: (posted: Posted) => void;
   #status = 0;
   #headers: [string, string][] = [];
@@ -109,7 +116,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   constructor(
     request: WebhookRequest,
     isSlow: boolean,
-    owner: ExchangeOwner,
+    owner: ExchangeOwner<On>,
     resolve: (posted: Posted) => void,
   ) {
     this.request = request;
@@ -192,7 +199,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     } else if (this.connection?.endedUnanswered && isBroken(error)) {
       // Only once: the fresh connection has carried nothing before.
       this.#isSent = false;
-      this.#owner.goOn(this);
+      this.#owner.sendAgain(this);
     } else {
       const { failureCode, detail } = brokenExchange(error, this.#interim > 0);
       this.#end(failureCode, detail);

@@ -4,6 +4,9 @@ import type { Connection } from './connection.ts';
 import type { ConnectTarget } from './connector.ts';
 import type { HttpExchange } from './http-exchange.ts';
 
+export type PooledConnection = Connection<Route>;
+export type PooledExchange = HttpExchange<PooledConnection>;
+
 /** One origin, with the connections that all merchants share the limit of. */
 export interface Origin {
   readonly url: string;
@@ -12,7 +15,7 @@ export interface Origin {
   /** Connections open or being opened. */
   open: number;
   /** Free connections of all merchants, the longest free first. */
-  readonly idle: LinkedList<Connection>;
+  readonly idle: LinkedList<PooledConnection>;
   readonly quick: Share;
   readonly slow: Share;
 }
@@ -28,26 +31,37 @@ export interface Share {
 
 /** One merchant's exchanges that wait for a connection to one origin. */
 class Queue extends ListNode<Queue> {
-  readonly exchanges: HttpExchange[] = [];
+  readonly route: Route;
+  readonly exchanges: PooledExchange[] = [];
+
+  constructor(route: Route) {
+    super();
+    this.route = route;
+  }
 }
 
 /**
  * One merchant's connections to one origin. Merchants never share a connection: over HTTP/1.1 a late response cannot
  * be distinguished from the response to the next request.
  */
-export interface Route {
+export class Route {
   readonly origin: Origin;
   readonly merchantId: string;
   /** Connections open and free; the last used last, so that surplus ones fall idle and close. */
-  readonly free: Connection[];
-  open: number;
-  readonly quick: Queue;
-  readonly slow: Queue;
+  readonly free: PooledConnection[] = [];
+  open = 0;
+  readonly quick = new Queue(this);
+  readonly slow = new Queue(this);
   /** How often in a row a reused connection was found closed, and when last. */
-  closings: number;
-  closedAt: number;
+  closings = 0;
+  closedAt = 0;
   /** Until then every connection carries one request only, milliseconds since the epoch. */
-  singleUseUntil: number;
+  singleUseUntil = 0;
+
+  constructor(origin: Origin, merchantId: string) {
+    this.origin = origin;
+    this.merchantId = merchantId;
+  }
 }
 
 export interface OriginLimits {
@@ -112,17 +126,7 @@ export class Origins {
 
   #rememberRoute(origin: Origin, merchantId: string): Route {
     forgetOne(origin.routes, this.#limits.originsMax, isUnused);
-    const route: Route = {
-      origin,
-      merchantId,
-      free: [],
-      open: 0,
-      quick: new Queue(),
-      slow: new Queue(),
-      closings: 0,
-      closedAt: 0,
-      singleUseUntil: 0,
-    };
+    const route = new Route(origin, merchantId);
     origin.routes.set(merchantId, route);
     return route;
   }

@@ -1,7 +1,6 @@
 import type { EgressProxy } from '../../egress/egress-proxy.ts';
 import type { Clock } from '../../process/clock.ts';
 import { Deadlines } from '../../process/deadlines.ts';
-import { LANE_OPTIONS } from '../lanes/lane-options.ts';
 import {
   AddressGuard,
   dnsResolver,
@@ -11,14 +10,21 @@ import {
 } from './address-guard.ts';
 import { ConnectionPool, type PoolLimits } from './connection-pool.ts';
 import { Connector, secureContext } from './connector.ts';
-import { type ExchangeOwner, HttpExchange, type Posted, type WebhookRequest } from './http-exchange.ts';
+import {
+  type ExchangeOwner,
+  HttpExchange,
+  type Pace,
+  type Posted,
+  type WebhookRequest,
+} from './http-exchange.ts';
+import type { PooledConnection, PooledExchange } from './origins.ts';
 
-export type { Posted, WebhookRequest };
+export type { Pace, Posted, WebhookRequest };
 
 /** Sends webhooks. Never throws or rejects because of the network or the receiver. */
 export interface Transport {
-  /** Makes one exchange, within the total time-out. `isSlow`: others to its endpoint take long. */
-  post(request: WebhookRequest, isSlow?: boolean): Promise<Posted>;
+  /** Makes one exchange, within the total time-out. Without a pace it is never slow. */
+  post(request: WebhookRequest, pace?: Pace): Promise<Posted>;
   /** Ends every exchange in flight as interrupted, for our shutdown. */
   interrupt(): void;
   /** Interrupts, and closes every connection. May be called twice. */
@@ -47,8 +53,6 @@ const TRANSPORT_LIMITS = {
   connectionsPerOriginMax: 256,
   /** Behind one gateway some merchants' systems may hang: their exchanges must not use up the others' connections. */
   connectionsPerOriginSlowMax: 768,
-  /** The same time after which the lanes demote an attempt. */
-  slowAfterMs: LANE_OPTIONS.demoteAfterMs,
   idleMax: 4096,
   idlePerOriginMax: 512,
   originsMax: 10_000,
@@ -66,11 +70,11 @@ export function openTransport(options: TransportOptions): HttpTransport {
   return new HttpTransport(options);
 }
 
-export class HttpTransport implements Transport, ExchangeOwner {
+export class HttpTransport implements Transport, ExchangeOwner<PooledConnection> {
   readonly #clock: Clock;
   readonly #connector: Connector;
   readonly #pool: ConnectionPool;
-  readonly #deadlines: Deadlines<HttpExchange>;
+  readonly #deadlines: Deadlines<PooledExchange>;
   #isClosed = false;
 
   constructor(options: TransportOptions) {
@@ -90,16 +94,17 @@ export class HttpTransport implements Transport, ExchangeOwner {
     });
     const limits = { ...TRANSPORT_LIMITS, ...options.limits };
     // With less than half of its time left, the receiver would be blamed for a time-out that is ours.
-    const isTimely = ({ deadline }: HttpExchange) =>
+    const isTimely = ({ deadline }: PooledExchange) =>
       deadline !== null && deadline.dueAt - clock.now() > totalTimeoutMs / 2;
     this.#pool = new ConnectionPool(clock, this.#connector, limits, isTimely);
     const deadline = { aheadMs: totalTimeoutMs, extendsWhenHeldUp: true };
     this.#deadlines = new Deadlines(clock, deadline, (exchange) => exchange.timeOut());
   }
 
-  post(request: WebhookRequest, isSlow = false): Promise<Posted> {
+  post(request: WebhookRequest, pace?: Pace): Promise<Posted> {
     return new Promise((resolve) => {
-      const exchange = new HttpExchange(request, isSlow, this, resolve);
+      const exchange = new HttpExchange<PooledConnection>(request, pace?.isSlow ?? false, this, resolve);
+      if (pace) pace.onSlow = () => this.#pool.turnSlow(exchange);
       exchange.deadline = this.#deadlines.add(exchange, this.#clock.now());
       if (this.#isClosed) exchange.interrupt();
       else this.#pool.send(exchange);
@@ -111,13 +116,13 @@ export class HttpTransport implements Transport, ExchangeOwner {
   }
 
   /** An exchange has ended: its connection is free for another, or closed. */
-  ended(exchange: HttpExchange, isReusable: boolean): void {
+  ended(exchange: PooledExchange, isReusable: boolean): void {
     if (exchange.deadline) this.#deadlines.remove(exchange.deadline);
     this.#pool.done(exchange, isReusable);
   }
 
-  goOn(exchange: HttpExchange): void {
-    this.#pool.goOn(exchange);
+  sendAgain(exchange: PooledExchange): void {
+    this.#pool.sendAgain(exchange);
   }
 
   interrupt(): void {

@@ -2,7 +2,7 @@ import type { Deadline } from '../../process/deadlines.ts';
 import { ListNode } from '../../process/linked-list.ts';
 import { Allowance } from './allowance.ts';
 import { type LaneOptions, slowMost } from './lane-options.ts';
-import type { AttemptResult, QueuedTask } from './lanes.ts';
+import type { AttemptResult, QueuedTask } from './queued-task.ts';
 import { TaskQueue } from './task-queue.ts';
 
 /** The weight of one attempt's duration in the mean. */

@@ -1,39 +1,13 @@
-import { type Tier, tierLasting } from '../../domain/retry.ts';
+import { tierLasting } from '../../domain/retry.ts';
 import type { Clock } from '../../process/clock.ts';
-import { type Deadline, Deadlines } from '../../process/deadlines.ts';
+import { Deadlines } from '../../process/deadlines.ts';
 import { LinkedList } from '../../process/linked-list.ts';
 import { Backlog } from './backlog.ts';
 import { EndpointLane, type LaneNode } from './endpoint-lane.ts';
 import { FastSlots } from './fast-slots.ts';
 import type { LaneOptions } from './lane-options.ts';
+import type { AttemptResult, QueuedTask } from './queued-task.ts';
 import { Waiting } from './waiting.ts';
-
-/** One task on its way through the lanes. Only the lanes write the fields that are not readonly. */
-export interface QueuedTask {
-  readonly endpointId: string;
-  /** First attempts of one entity leave one after the other; null for retries, which keep no order. */
-  readonly entityId: string | null;
-  /** It was parked before: new tasks go first. */
-  readonly isBacklog: boolean;
-  /** Called once when a slot is there. */
-  start(): void;
-  /** Called instead of `start` when the task must come again later. */
-  park(tier: Tier): void;
-  place: 'new' | 'waiting' | 'fast' | 'slow' | 'over';
-  startedAt: number;
-  deadline: Deadline<QueuedTask> | null;
-  lane: EndpointLane | null;
-  /** Whether its entity's next first attempt was released. */
-  hasReleased: boolean;
-  /** It was started as a probe of an endpoint that does not answer. */
-  isProbe: boolean;
-}
-
-/**
- * `rejected`: the receiver answered, but not with a 2xx; more requests at once would not make it worse. `failure`: it
- * did not answer, or asked for less (429, 503).
- */
-export type AttemptResult = 'success' | 'rejected' | 'failure' | 'uncounted';
 
 /**
  * Decides which tasks may start now. A slow endpoint must not slow another: its attempts leave the fast lane after 200
@@ -93,12 +67,19 @@ export class Lanes {
     return this.#waiting.forUs;
   }
 
+  /**
+   * Returns whether an attempt starts slow: others to its endpoint are slow. The first slow one alone does not count: an
+   * endpoint that was slow for a moment must be able to show that it has recovered.
+   */
+  startsSlow({ place, endpointId }: QueuedTask): boolean {
+    return place === 'slow' && (this.#endpoints.get(endpointId)?.slow.size ?? 0) > 1;
+  }
+
   /** Starts the task, now or when its turn comes, or parks it; one of its two callbacks will be called. */
   admit(task: QueuedTask): void {
     const now = this.#clock.now();
     const lane = this.#laneOf(task.endpointId);
     this.#waiting.seen(lane, now);
-    task.lane = lane;
     if (task.isBacklog && lane.parked > 0) lane.parked -= 1;
     const isFree = lane.queue.claimEntity(task);
     if (isFree && !lane.queue.hasNext && lane.hasRoom(now, this.#slow) && this.#hasSlot(lane)) {
@@ -117,7 +98,7 @@ export class Lanes {
 
   /** The attempt has ended. `retryAfterMs`: the pause that the receiver asked for. */
   settle(task: QueuedTask, result: AttemptResult, retryAfterMs: number | null): void {
-    const { lane } = task;
+    const lane = this.#endpoints.get(task.endpointId);
     if (!lane || task.place === 'over') return;
     const now = this.#clock.now();
     if (task.deadline) this.#demotions.remove(task.deadline);
@@ -194,9 +175,10 @@ export class Lanes {
 
   /** No response in time: the attempt goes on, and its fast slot becomes free. */
   #demote(task: QueuedTask): void {
-    const { lane } = task;
+    const lane = this.#endpoints.get(task.endpointId);
     if (!lane || task.place === 'over') return;
     const now = this.#clock.now();
+    task.turnSlow();
     lane.turnSlow();
     this.#waiting.recount(lane, now);
     if (task.place === 'fast') {
@@ -216,7 +198,8 @@ export class Lanes {
       if (this.#slow >= this.#options.slowSlotsMost) return;
       this.#overdue.delete(task);
       this.#fast.free();
-      if (task.lane) this.#enterSlow(task.lane, task);
+      const lane = this.#endpoints.get(task.endpointId);
+      if (lane) this.#enterSlow(lane, task);
     }
   }
 

@@ -1,4 +1,4 @@
-import type { QueuedTask } from './lanes.ts';
+import type { QueuedTask } from './queued-task.ts';
 
 /** While new tasks wait as well, one in this many starts is a task that was parked before. */
 const BACKLOG_TURN = 4;

@@ -1,0 +1,37 @@
+import type { Tier } from '../../domain/retry.ts';
+import type { Deadline } from '../../process/deadlines.ts';
+
+/**
+ * One task on its way through the lanes. Only the lanes write the fields that are not readonly.
+ *
+ *     new ──► fast ──► over          a slot was free; it settled within `demoteAfterMs`
+ *      │       └─────► slow ─► over  no response by then: it goes on in the slow lane
+ *      └► waiting ──► fast | slow    its turn came
+ *             └─────► over           parked, or given back when the sender stops
+ */
+export interface QueuedTask {
+  readonly endpointId: string;
+  /** First attempts of one entity leave one after the other; null for retries, which keep no order. */
+  readonly entityId: string | null;
+  /** It was parked before: new tasks go first. */
+  readonly isBacklog: boolean;
+  /** Called once when a slot is there. */
+  start(): void;
+  /** Called instead of `start` when the task must come again later. */
+  park(tier: Tier): void;
+  /** Called once when its attempt has had no response for `demoteAfterMs`. */
+  turnSlow(): void;
+  place: 'new' | 'waiting' | 'fast' | 'slow' | 'over';
+  startedAt: number;
+  deadline: Deadline<QueuedTask> | null;
+  /** Whether its entity's next first attempt was released. */
+  hasReleased: boolean;
+  /** It was started as a probe of an endpoint that does not answer. */
+  isProbe: boolean;
+}
+
+/**
+ * `rejected`: the receiver answered, but not with a 2xx; more requests at once would not make it worse. `failure`: it
+ * did not answer, or asked for less (429, 503).
+ */
+export type AttemptResult = 'success' | 'rejected' | 'failure' | 'uncounted';
