@@ -3,9 +3,10 @@
  * question takes no group, and a replay takes time in proportion to its records.
  */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type LocalKafka, startLocalKafka } from '../../../scripts/local-kafka/cluster.ts';
 import type { RecordStore } from '../../../services/broker/broker.ts';
+import type { KafkaProducer } from '../../../services/broker/kafka/producer/producer.ts';
 import type { DeadLetter } from '../../../services/domain/journal.ts';
 import { runBrokerCommand } from '../../../services/operator/commands/broker-commands.ts';
 import { quarantined } from '../../support/broker-records.ts';
@@ -13,12 +14,12 @@ import { eventOf } from '../../support/events.ts';
 import { describeWhereKafkaStarts } from '../../support/kafka.ts';
 import { openTables } from '../../support/kafka-tables.ts';
 
-const RECORDS = Number(process.env.SHELF_RECORDS ?? 4000);
+const RECORDS = Number(process.env.RECORD_STORE_RECORDS ?? 4000);
 /** 20,000 records within 20 s, and a generous share of it for a busy machine. */
 const REPLAY_MS_MAX = 5000 + RECORDS * 2;
 const NO_DEAD_LETTERS = { list: async () => [], visit: async () => {}, forget: async () => {} };
 
-await describeWhereKafkaStarts('recordStores on a cluster with the default rebalance delay', () => {
+await describeWhereKafkaStarts('record stores on a cluster with the default rebalance delay', () => {
   let cluster: LocalKafka;
   beforeAll(async () => {
     cluster = await startLocalKafka({
@@ -43,7 +44,7 @@ await describeWhereKafkaStarts('recordStores on a cluster with the default rebal
     }
     await Promise.all(puts);
     const deadLetters: RecordStore<DeadLetter> = NO_DEAD_LETTERS;
-    const recordStores = { quarantine: Object.assign(quarantine), deadLetters };
+    const recordStores = { quarantine, deadLetters };
     const run = (name: Parameters<typeof runBrokerCommand>[1], given = {}) =>
       runBrokerCommand(recordStores, name, given, Date.now());
 
@@ -60,6 +61,7 @@ await describeWhereKafkaStarts('recordStores on a cluster with the default rebal
       expect.objectContaining({ count: RECORDS, oldest: '1970-01-01T00:00:00.001Z' }),
     ]);
 
+    const underWay = mostUnderWay(tables.sender);
     const replayedAt = performance.now();
     expect(await run('quarantine-replay', { merchant: 'merchant-0' })).toEqual({ replayed: RECORDS / 2 });
     expect(await run('quarantine-replay', { all: true })).toEqual({ replayed: RECORDS / 2 });
@@ -67,7 +69,23 @@ await describeWhereKafkaStarts('recordStores on a cluster with the default rebal
     expect(await run('quarantine-summary')).toEqual([]);
     expect(await tables.contentOf(tables.topics.events)).toHaveLength(RECORDS);
     console.info(`list ${Math.round(listMs)} ms, replay of ${RECORDS} records ${Math.round(replayMs)} ms`);
+    expect(underWay()).toBeGreaterThan(100);
     expect(listMs).toBeLessThan(1500);
     expect(replayMs).toBeLessThan(REPLAY_MS_MAX);
   }, 120_000);
 });
+
+/** How many writes of this producer are under way at the same time, at most. */
+function mostUnderWay(producer: KafkaProducer): () => number {
+  const send = producer.send.bind(producer);
+  let now = 0;
+  let most = 0;
+  vi.spyOn(producer, 'send').mockImplementation((...given) => {
+    now += 1;
+    most = Math.max(most, now);
+    return send(...given).finally(() => {
+      now -= 1;
+    });
+  });
+  return () => most;
+}
