@@ -59,6 +59,13 @@ const PARTS: readonly Part[] = [
       'station that needs it.',
   },
   {
+    name: 'the SQLite floor',
+    files: /^services\/sqlite\//,
+    parts: ['foundation'],
+    packages: ['better-sqlite3'],
+    instead: 'It knows files, locks and ids, and no table: what is stored belongs to the engines.',
+  },
+  {
     name: 'codec',
     files: /^services\/codec\//,
     parts: ['domain', 'schemas'],
@@ -100,13 +107,21 @@ const PARTS: readonly Part[] = [
   {
     name: 'a broker engine',
     files: /^services\/broker\/[^/]+\//,
-    parts: ['domain', 'foundation', 'codec', 'schemas', 'the broker port', 'what broker engines share'],
+    parts: [
+      'domain',
+      'foundation',
+      'the SQLite floor',
+      'codec',
+      'schemas',
+      'the broker port',
+      'what broker engines share',
+    ],
     instead: ENGINE_INSTEAD,
   },
   {
     name: 'a store engine',
     files: /^services\/store\/[^/]+\//,
-    parts: ['domain', 'foundation', 'codec', 'the store port'],
+    parts: ['domain', 'foundation', 'the SQLite floor', 'codec', 'the store port'],
     instead: ENGINE_INSTEAD,
   },
   {

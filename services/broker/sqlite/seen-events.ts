@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
+import { packId } from '../../sqlite/ids.ts';
 
 const ID_BYTES = 16;
 /** In `seen_recent`: the id, then its content hash as f64. */
@@ -139,28 +140,14 @@ export class SeenEvents {
   }
 
   #readUuid(record: Buffer): boolean {
-    let digits = 0;
-    for (let at = 1; at <= UUID_TEXT_LENGTH; at += 1) {
-      const digit = HEX[record[at] ?? 0] ?? -1;
-      if (digit < 0) {
-        if (record[at] === DASH) continue;
-        return false;
-      }
-      if (digits === 2 * ID_BYTES) return false;
-      // Rotated so that a byte that is random in every version of UUID comes first and spreads them over the buckets.
-      const byte = ((digits >> 1) + ID_BYTES - RANDOM_BYTE) % ID_BYTES;
-      this.#key[byte] = digits & 1 ? (this.#key[byte] ?? 0) | digit : digit << 4;
-      digits += 1;
-    }
-    return digits === 2 * ID_BYTES;
+    const id = packId(record.toString('latin1', 1, 1 + UUID_TEXT_LENGTH));
+    if (typeof id === 'string') return false;
+    // Rotated so that a byte that is random in every version of UUID comes first and spreads them over the buckets.
+    id.copy(this.#key, 0, RANDOM_BYTE);
+    id.copy(this.#key, ID_BYTES - RANDOM_BYTE, 0, RANDOM_BYTE);
+    return true;
   }
 }
-
-const DASH = 0x2d;
-/** The value of a lower-case hexadecimal digit by its character code, else −1. */
-const HEX = Int8Array.from({ length: 256 }, (_, code) =>
-  '0123456789abcdef'.indexOf(String.fromCharCode(code)),
-);
 
 function prepare(db: Database.Database) {
   return {

@@ -1,6 +1,6 @@
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
+import { damaged, isDamage, isUnavailable } from '../../sqlite/database.ts';
 import { CursorInvalid } from '../change.ts';
-import { damaged, isDamage, isUnavailable } from './connection.ts';
 import type { Call, Failure, FromThread } from './thread-calls.ts';
 
 /** The most calls handled together: those that waited while the thread was busy. */

@@ -1,7 +1,8 @@
 import { workerData } from 'node:worker_threads';
 import type { HealthPolicy } from '../../domain/health.ts';
-import { lockExclusively } from '../../process/exclusive-lock.ts';
-import { isDamage, openConnection } from './connection.ts';
+import { isDamage } from '../../sqlite/database.ts';
+import { lockExclusively } from '../../sqlite/exclusive-lock.ts';
+import { openConnection } from './connection.ts';
 import { BodyWrites } from './log/body-writes.ts';
 import { EndpointHealth } from './log/endpoint-health.ts';
 import { JournalWriter } from './log/journal-writer.ts';

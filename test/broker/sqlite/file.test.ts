@@ -11,7 +11,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Broker } from '../../../services/broker/broker.ts';
 import { Reader } from '../../../services/broker/sqlite/file/reads.ts';
-import { openDatabase } from '../../../services/broker/sqlite/file/schema.ts';
+import { openBrokerFile } from '../../../services/broker/sqlite/file/schema.ts';
 import { FRESH, OTHER, SAME, SeenEvents } from '../../../services/broker/sqlite/seen-events.ts';
 import { openSqliteBroker } from '../../../services/broker/sqlite/sqlite-broker.ts';
 import { eventCodec, taskCodec } from '../../../services/codec/records.ts';
@@ -79,7 +79,7 @@ describe('opening', () => {
 
   it('runs with synchronous=FULL on a WAL, also when it opens a file again', () => {
     for (let times = 0; times < 2; times += 1) {
-      const db = openDatabase(file);
+      const db = openBrokerFile(file);
       expect(db.pragma('synchronous', { simple: true })).toBe(2);
       expect(db.pragma('journal_mode', { simple: true })).toBe('wal');
       db.close();
@@ -243,7 +243,7 @@ describe('recent events', () => {
       eventCodec.toBuffer({ ...event, eventId, subType });
     const ids = Array.from({ length: 120_000 }, (_, index) => (index % 2 ? timed(index) : randomUUID()));
     ids.push('not-a-uuid', `${randomUUID()}-longer`, randomUUID().toUpperCase());
-    let db = openDatabase(file);
+    let db = openBrokerFile(file);
     const write = db.transaction((seen: SeenEvents, some: readonly string[]) => {
       expect(some.filter((id) => seen.check(record(id)) !== FRESH)).toEqual([]);
       seen.save(clock.now());
@@ -259,7 +259,7 @@ describe('recent events', () => {
     };
     known(first);
     db.close();
-    db = openDatabase(file);
+    db = openBrokerFile(file);
     known(new SeenEvents(db));
     // What moved to the table does not stay beside it for ever.
     const beside = db.prepare('SELECT sum(length(ids)) / 24 FROM seen_recent').pluck().get();
@@ -268,7 +268,7 @@ describe('recent events', () => {
   });
 
   it('of a commit that failed are not taken for known', () => {
-    const db = openDatabase(file);
+    const db = openBrokerFile(file);
     const seen = new SeenEvents(db);
     const id = randomUUID();
     const record = recordOf(id);
@@ -281,7 +281,7 @@ describe('recent events', () => {
 
   it('are forgotten after their retention', () => {
     const day = 24 * 60 * 60 * 1000;
-    const db = openDatabase(file);
+    const db = openBrokerFile(file);
     const add = db.prepare('INSERT INTO seen_event VALUES (?, 1, ?)');
     for (let index = 0; index < 25; index += 1) {
       const days = index % 5 === 0 ? 1 : 3;

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
+import { PAGE_BYTES } from '../../../sqlite/database.ts';
 import { FRESH, SeenEvents } from '../seen-events.ts';
-import { PAGE_BYTES } from './schema.ts';
 import {
   type CommitHalfMessage,
   type CommitReply,

@@ -1,10 +1,11 @@
 /** The thread that owns the data file. It replies to every request, in order; commits and reads never overlap. */
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { type ExclusiveLock, lockExclusively } from '../../../process/exclusive-lock.ts';
+import { isDamage } from '../../../sqlite/database.ts';
+import { type ExclusiveLock, lockExclusively } from '../../../sqlite/exclusive-lock.ts';
 import { Committer } from './commit.ts';
 import { Reader } from './reads.ts';
-import { instanceOf, isDamage, moveDueTimes, openDatabase, writerSchemas } from './schema.ts';
+import { instanceOf, moveDueTimes, openBrokerFile, writerSchemas } from './schema.ts';
 import type { CommitHalfMessage, EngineThreadData, Reply, Request } from './wire.ts';
 
 /** After about this many bytes written, the WAL is copied into the file: few enough to delay a commit only shortly. */
@@ -26,7 +27,7 @@ function open(): Engine | null {
   let db: Database.Database | undefined;
   try {
     lock = lockExclusively(file);
-    db = openDatabase(file);
+    db = openBrokerFile(file);
     moveDueTimes(db);
     const { ids, all } = writerSchemas(db, schemas);
     const reader = new Reader(db);
@@ -104,7 +105,7 @@ function read(engine: Engine, request: Exclude<Request, { kind: 'commit' | 'clos
     }
   } catch (error) {
     const code = error instanceof Database.SqliteError ? error.code : 'ERROR';
-    return { kind: 'unreadable', message: `${code}: ${error}`, fatal: isDamage(code) };
+    return { kind: 'unreadable', message: `${code}: ${error}`, fatal: isDamage(error) };
   }
 }
 

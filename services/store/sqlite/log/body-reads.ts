@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
+import { unpackId } from '../../../sqlite/ids.ts';
 import type { ErasureOrder } from '../../maintenance.ts';
-import { unpackId } from '../codes.ts';
 
 /** Rows examined in one step of a walk by age. */
 const SCAN_ROWS = 2000;

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import { packId, STATUS, TRIGGER } from '../codes.ts';
+import { packId } from '../../../sqlite/ids.ts';
+import { STATUS, TRIGGER } from '../codes.ts';
 import { IdIndex } from './id-index.ts';
 import { nextSeq } from './next-seq.ts';
 

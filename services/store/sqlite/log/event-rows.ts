@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { packId } from '../codes.ts';
+import { packId } from '../../../sqlite/ids.ts';
 import { ErasureRows } from '../maintenance/erasure-rows.ts';
 import { isPassedOver, type MissedRows } from '../replays/missed-rows.ts';
 import { IdIndex } from './id-index.ts';

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { packId, unpackId } from '../codes.ts';
+import { packId, unpackId } from '../../../sqlite/ids.ts';
 
 /** Rows whose ids are held in memory before they go into the index together. */
 const GENERATION = 32_768;

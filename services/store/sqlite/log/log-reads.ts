@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3';
+import { packId } from '../../../sqlite/ids.ts';
 import { CursorInvalid } from '../../change.ts';
 import type { DeliveryLog, DeliveryPage, DeliveryStatus } from '../../store.ts';
-import { EVENT_TYPE, packId, STATUS } from '../codes.ts';
+import { EVENT_TYPE, STATUS } from '../codes.ts';
 import { ATTEMPTS_PER_DELIVERY } from './delivery-rows.ts';
 import { bodyOf } from './event-rows.ts';
 import {

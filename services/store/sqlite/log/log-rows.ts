@@ -1,6 +1,7 @@
 import type { ResponseKept } from '../../../domain/attempt.ts';
 import type { ApiVersion } from '../../../domain/endpoint.ts';
 import type { EventData } from '../../../domain/event.ts';
+import { unpackId } from '../../../sqlite/ids.ts';
 import type { TraceRecord } from '../../replays.ts';
 import type { AttemptRecord, DeliveryLog, DeliveryRecord } from '../../store.ts';
 import {
@@ -13,7 +14,6 @@ import {
   SKIP_REASON,
   STATUS,
   TRIGGER,
-  unpackId,
 } from '../codes.ts';
 import type { TraceLine } from './event-rows.ts';
 

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { packId, unpackId } from '../codes.ts';
+import { packId, unpackId } from '../../../sqlite/ids.ts';
 
 /** One order, in the form in which events are matched against it. */
 export interface ErasureRow {

@@ -1,8 +1,8 @@
 import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { lockExclusively } from '../../../process/exclusive-lock.ts';
 import { createPrivately } from '../../../process/private-files.ts';
-import { damaged, isDamage } from '../connection.ts';
+import { damaged, isDamage } from '../../../sqlite/database.ts';
+import { lockExclusively } from '../../../sqlite/exclusive-lock.ts';
 import { MIGRATIONS } from '../migrations/migrate.ts';
 
 /** Endings of the files beside a store's database. */

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { unpackId } from '../codes.ts';
+import { unpackId } from '../../../sqlite/ids.ts';
 import type { DeliveryRows } from '../log/delivery-rows.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../log/delivery-rows.ts';
 import type { IdIndex } from '../log/id-index.ts';

@@ -1,9 +1,10 @@
 import type { Database } from 'better-sqlite3';
 import type { MissedBecause } from '../../../domain/replay.ts';
 import { replays } from '../../../domain/replay.ts';
+import { unpackId } from '../../../sqlite/ids.ts';
 import { CursorInvalid } from '../../change.ts';
 import type { MissedEvent, ReplayRecord, ReplayScope, Replays } from '../../replays.ts';
-import { EVENT_TYPE, STATUS, unpackId } from '../codes.ts';
+import { EVENT_TYPE, STATUS } from '../codes.ts';
 import { type ReplayRow, toReplay } from './replay-rows.ts';
 
 const PAGE_MAX = 1000;

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { createPrivately } from './private-files.ts';
+import { createPrivately } from '../process/private-files.ts';
 
 export interface ExclusiveLock {
   release(): void;
