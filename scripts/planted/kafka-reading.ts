@@ -5,7 +5,7 @@ const PARTITION = 'services/broker/kafka/consumer/partition.ts';
 const START = 'services/broker/kafka/consumer/start-position.ts';
 const NOTE = 'services/broker/kafka/consumer/commit-note.ts';
 const JOURNAL = 'services/broker/kafka/streams/journal-source.ts';
-const MEMBER = 'services/broker/kafka/consumer/group-member.ts';
+const SUPERVISED = 'services/broker/kafka/consumer/supervised-consumer.ts';
 
 const PARTITION_TEST = 'test/broker/kafka/partition.test.ts';
 const FOREIGN = 'test/broker/kafka/foreign-producers.test.ts';
@@ -139,7 +139,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   {
     id: 'partitions-added-unnoticed',
     bug: 'partitions that are added to a topic are noticed after five minutes',
-    file: MEMBER,
+    file: SUPERVISED,
     text: 'const METADATA_MS_MAX = 10_000;',
     replacement: 'const METADATA_MS_MAX = 300_000;',
     test: HOLD_UPS,

@@ -1,10 +1,8 @@
-import type { EachBatchPayload, Kafka, Consumer as KafkaConsumer } from 'kafkajs';
+import type { ConsumerGroupJoinEvent, EachBatchPayload, Kafka, RequestEvent } from 'kafkajs';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { MissingRights } from '../rights/missing-rights.ts';
-import { Restarts } from '../rights/restarts.ts';
-import { ConsumerClient } from './consumer-client.ts';
-import { FetchPatience } from './fetch-patience.ts';
+import { SupervisedConsumer } from './supervised-consumer.ts';
 
 /** A member that is silent for this long counts as dead, and its work goes to others; milliseconds. */
 export const SESSION_MS = 10_000;
@@ -24,15 +22,10 @@ const LEASES: ReadonlySet<string> = new Set(['Heartbeat', 'SyncGroup']);
  * member takes its session's time, and work goes on meanwhile.
  */
 const STILL_MS = 1500;
-const WATCH_MS = 5000;
-/** After this long without heartbeat or join, the client is replaced. */
-const SILENT_MS_MAX = 45_000;
+const RETRIES = 5;
 const RESTART_MS = 2000;
 /** The pause between two commits during a rebalance. */
 const COMMIT_AGAIN_MS = 50;
-
-/** Partitions that are added to a topic, or have a leader again, are read after this time. */
-export const METADATA_MS_MAX = 10_000;
 
 export interface GroupMemberOptions {
   readonly kafka: Kafka;
@@ -60,155 +53,99 @@ export interface GroupMemberOptions {
   readonly revived: () => void;
 }
 
-/** A member of a consumer group that reads one topic: a kafkajs consumer, replaced whenever it gives up. */
+/**
+ * A member of a consumer group that reads one topic. It knows whether its partitions may be another member's.
+ *
+ * ```
+ * joining ─ joined ─▶ trusted ─ no heartbeat for 8 s, or a rebalance begins ─▶ untrusted ─ heartbeat, or joined ─▶ trusted
+ *    ▲                   └───────────── client replaced ──────────────┐           │
+ *    └────────────────────────────────────────────────────────────────┴───────────┘
+ * ```
+ */
 export class GroupMember {
   readonly #options: GroupMemberOptions;
-  #client: ConsumerClient | null = null;
+  readonly #consumer: SupervisedConsumer;
   #memberId = '';
+  /** Counts joins and replaced clients: a rebalance is over when it has grown. */
   #generations = 0;
   /** When the last answered request of LEASES was sent; null once it was taken into account. */
   #askedAt: number | null = null;
-  /** The number of this client; callbacks of an earlier one are ignored. */
-  #life = 0;
   /**
    * The coordinator counted this process as a member at this time or later: its last answered request was sent then.
    */
   #aliveAt: number;
-  /** Since when this client has had no answered heartbeat; at the earliest since it was created. */
-  #quietSince = 0;
   /** A rebalance is in progress, and nothing new is started until then. */
   #stillUntil = Number.NEGATIVE_INFINITY;
-  #isEnded = false;
   /** This client has joined. */
   #hasJoined = false;
-  readonly #restarts: Restarts;
-  #cancelWatch: () => void = () => {};
 
   constructor(options: GroupMemberOptions) {
     this.#options = options;
-    this.#restarts = new Restarts({ ...options, pauseMs: RESTART_MS });
     this.#aliveAt = options.clock.now();
+    this.#consumer = new SupervisedConsumer({
+      ...options,
+      sessionMs: SESSION_MS,
+      heartbeatMs: HEARTBEAT_MS,
+      retries: RETRIES,
+      restartMs: RESTART_MS,
+      on: {
+        HEARTBEAT: () => this.#alive(),
+        GROUP_JOIN: (payload) => this.#joined(payload),
+        REBALANCING: () => void this.#untilJoined(),
+        REQUEST: (payload) => this.#asked(payload),
+        FETCH_START: ({ nodeId }) => options.fetching(nodeId),
+        START_BATCH_PROCESS: ({ batchSize, partition, firstOffset, lastOffset }) => {
+          if (batchSize === 0) options.passed(partition, Number(firstOffset), Number(lastOffset));
+        },
+      },
+      replaced: () => this.#replaced(),
+    });
   }
 
   /** Starts joining. */
   async start(): Promise<void> {
-    this.#watch();
-    await this.#run();
+    await this.#consumer.start();
   }
 
   /** False while another member may have our partitions: then nothing new may be started. */
   get isTrusted(): boolean {
     const now = this.#options.clock.now();
-    return !this.#isEnded && now - this.#aliveAt < TRUST_MS && now >= this.#stillUntil;
+    return !this.isEnded && now - this.#aliveAt < TRUST_MS && now >= this.#stillUntil;
   }
 
   /** Whether this process has joined and was heard of within the session. A rebalance in between changes nothing. */
   get isMember(): boolean {
-    return !this.#isEnded && this.#hasJoined && this.#options.clock.now() - this.#aliveAt < SESSION_MS;
+    return !this.isEnded && this.#hasJoined && this.#options.clock.now() - this.#aliveAt < SESSION_MS;
   }
 
   get isEnded(): boolean {
-    return this.#isEnded;
+    return this.#consumer.isEnded;
   }
 
   seek(partition: number, offset: number): void {
-    this.#client?.seek(partition, offset);
+    this.#consumer.seek(partition, offset);
   }
 
   pause(partition: number): void {
-    this.#client?.pause(partition);
+    this.#consumer.pause(partition);
   }
 
   resume(partition: number): void {
-    this.#client?.resume(partition);
+    this.#consumer.resume(partition);
   }
 
   /** Leaves the group and closes the connections, within seconds. */
   async end(): Promise<void> {
-    this.#isEnded = true;
-    this.#life += 1;
-    this.#cancelWatch();
-    this.#restarts.answered();
-    await this.#client?.disconnect();
-  }
-
-  async #run(): Promise<void> {
-    this.#life += 1;
-    const life = this.#life;
-    const isPast = () => this.#isEnded || life !== this.#life;
-    const client = this.#newClient();
-    this.#client = client;
-    this.#quietSince = this.#options.clock.now();
-    this.#listen(client.consumer, isPast);
-    try {
-      await client.start(async (payload) => {
-        if (!isPast()) this.#options.read(payload);
-      });
-    } catch (error) {
-      if (isPast()) return;
-      void this.#runAgain(this.#restarts.crashed(error, 'a consumer could not start'));
-    }
-  }
-
-  #newClient(): ConsumerClient {
-    const { kafka, clock, topic, groupId, maxWaitMs, bytesPerPartition } = this.#options;
-    const patience = new FetchPatience(clock, maxWaitMs);
-    const consumer = kafka.consumer({
-      groupId,
-      sessionTimeout: SESSION_MS,
-      rebalanceTimeout: SESSION_MS,
-      heartbeatInterval: HEARTBEAT_MS,
-      maxWaitTimeInMs: patience.asMaxWait,
-      maxBytesPerPartition: bytesPerPartition,
-      allowAutoTopicCreation: false,
-      metadataMaxAge: METADATA_MS_MAX,
-      // kafkajs would restart even a client that was given up: only this class replaces clients.
-      retry: { retries: 5, initialRetryTime: 200, maxRetryTime: 2000, restartOnFailure: async () => false },
-    });
-    return new ConsumerClient(consumer, topic, clock, patience);
-  }
-
-  #listen(client: KafkaConsumer, isPast: () => boolean): void {
-    const { topic, fetching, crashed, passed } = this.#options;
-    client.on(client.events.HEARTBEAT, () => {
-      if (!isPast()) this.#alive();
-    });
-    client.on(client.events.GROUP_JOIN, ({ payload }) => {
-      if (!isPast()) this.#joined(payload.memberId, payload.memberAssignment[topic] ?? []);
-    });
-    client.on(client.events.FETCH_START, ({ payload }) => {
-      if (!isPast()) fetching(payload.nodeId);
-    });
-    client.on(client.events.REQUEST, ({ payload }) => {
-      if (isPast()) return;
-      this.#restarts.asked(payload.apiName);
-      if (LEASES.has(payload.apiName))
-        this.#askedAt = this.#options.clock.now() - Math.max(payload.duration, 0);
-    });
-    client.on(client.events.FETCH, () => {
-      if (!isPast()) this.#restarts.fetched();
-    });
-    client.on(client.events.START_BATCH_PROCESS, ({ payload }) => {
-      if (isPast() || payload.batchSize > 0) return;
-      passed(payload.partition, Number(payload.firstOffset), Number(payload.lastOffset));
-    });
-    client.on(client.events.REBALANCING, () => {
-      if (!isPast()) void this.#untilJoined(isPast);
-    });
-    client.on(client.events.CRASH, ({ payload: { error } }) => {
-      if (isPast()) return;
-      const pauseMs = this.#restarts.crashed(error, 'a consumer crashed; it is made anew');
-      crashed();
-      void this.#runAgain(pauseMs);
-    });
+    this.#generations += 1;
+    await this.#consumer.end();
   }
 
   /** Work in flight ends and is committed; after a while other work goes on, until all members have joined. */
-  async #untilJoined(isPast: () => boolean): Promise<void> {
+  async #untilJoined(): Promise<void> {
     const { clock, rebalancing, revived } = this.#options;
     const generations = this.#generations;
     this.#stillUntil = clock.now() + STILL_MS;
-    while (generations === this.#generations && !isPast()) {
+    while (generations === this.#generations) {
       rebalancing();
       const isStill = clock.now() < this.#stillUntil;
       await clock.sleep(COMMIT_AGAIN_MS);
@@ -219,14 +156,15 @@ export class GroupMember {
   /**
    * With another member id, the group counted this process as dead, and others may have had our partitions in between.
    */
-  #joined(memberId: string, partitions: readonly number[]): void {
+  #joined({ memberId, memberAssignment }: ConsumerGroupJoinEvent['payload']): void {
+    const { joined, topic } = this.#options;
     const isSame = memberId === this.#memberId;
     this.#memberId = memberId;
     this.#hasJoined = true;
     this.#stillUntil = Number.NEGATIVE_INFINITY;
     this.#generations += 1;
     this.#answered();
-    this.#options.joined(partitions, isSame);
+    joined(memberAssignment[topic] ?? [], isSame);
   }
 
   #alive(): void {
@@ -235,37 +173,22 @@ export class GroupMember {
     if (!wasTrusted && this.isTrusted) this.#options.revived();
   }
 
+  #asked({ apiName, duration }: RequestEvent['payload']): void {
+    if (LEASES.has(apiName)) this.#askedAt = this.#options.clock.now() - Math.max(duration, 0);
+  }
+
   /**
    * After a suspension a process reads responses that arrived long before: each counts from when its request was sent.
    */
   #answered(): void {
-    this.#quietSince = this.#options.clock.now();
-    this.#aliveAt = this.#askedAt ?? this.#quietSince;
+    this.#aliveAt = this.#askedAt ?? this.#options.clock.now();
     this.#askedAt = null;
   }
 
-  async #runAgain(pauseMs: number): Promise<void> {
-    const old = this.#client;
+  #replaced(): void {
     this.#hasJoined = false;
     this.#stillUntil = Number.NEGATIVE_INFINITY;
-    this.#life += 1;
-    const life = this.#life;
-    void old?.disconnect();
-    await this.#options.clock.sleep(pauseMs);
-    if (!this.#isEnded && life === this.#life) await this.#run();
-  }
-
-  #watch(): void {
-    const { clock, log, topic, crashed } = this.#options;
-    this.#cancelWatch = clock.at(clock.now() + WATCH_MS, () => {
-      if (this.#isEnded) return;
-      if (clock.now() - this.#quietSince > SILENT_MS_MAX) {
-        log.warn({ topic }, 'a consumer was silent for too long; it is made anew');
-        this.#quietSince = clock.now();
-        crashed();
-        void this.#runAgain(RESTART_MS);
-      }
-      this.#watch();
-    });
+    this.#generations += 1;
+    this.#options.crashed();
   }
 }

@@ -1,23 +1,24 @@
-import type { EachBatchPayload, Kafka, Consumer as KafkaConsumer } from 'kafkajs';
+import type { EachBatchPayload, Kafka } from 'kafkajs';
 import type { DirectoryChange } from '../../../domain/directory.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { Admins } from '../client/admins.ts';
 import { EndQuestions, type LogBounds } from '../client/end-questions.ts';
 import { errorLine } from '../client/error-line.ts';
-import type { ConsumerClient } from '../consumer/consumer-client.ts';
-import { loneConsumer } from '../consumer/lone-consumer.ts';
+import { SupervisedConsumer, type SupervisedConsumerOptions } from '../consumer/supervised-consumer.ts';
 import { isOutOfRange, unreadableBatch } from '../fetch/fetch-answers.ts';
 import type { KafkaRecords } from '../registry/records.ts';
-import { Restarts, type RestartsOptions } from '../rights/restarts.ts';
 import { Freshness } from './freshness.ts';
 
 /** The interval of checks on the reading. */
 const TICK_MS = 1000;
 const FETCH_BYTES = 1024 * 1024;
+const SESSION_MS = 30_000;
+const HEARTBEAT_MS = 3000;
+/** The longest wait of a fetch for records while changes arrive; see FetchPatience. */
+const MAX_WAIT_MS = 100;
+const RETRIES = 2;
 const RESTART_MS = 500;
-/** After this long without heartbeat, record or join, the client is replaced. */
-const SILENT_MS_MAX = 45_000;
 /** There are unread records and fetches succeed, but nothing arrives: for this long, and for so many fetches. */
 const STALLED_MS = 10_000;
 const STALLED_FETCHES = 20;
@@ -30,13 +31,24 @@ export interface DirectoryFollowerOptions {
   readonly records: KafkaRecords;
   readonly topic: string;
   readonly newGroupId: () => string;
-  readonly restarts?: Pick<RestartsOptions, 'rights' | 'groupId' | 'isPrefix'>;
+  readonly restarts?: Pick<SupervisedConsumerOptions, 'rights' | 'groupId' | 'isPrefix'>;
   readonly apply: (change: DirectoryChange) => void;
   /** Called about every second, when everything up to a known end has been applied. */
   readonly caughtUp: () => void;
 }
 
-/** Reads the whole directory topic and then every change, in order, from its one partition. */
+/**
+ * Reads the whole directory topic and then every change, in order, from its one partition. kafkajs lacks the protocol's
+ * way to read without a group: each client is alone in a group of its own and commits nothing, so that the group
+ * vanishes with it. Every client has a new group: a member that died without leaving would hold up its successor until
+ * its session ends.
+ *
+ * ```
+ * reading ─ schema not known ─▶ learning ─ the registry returned it ─▶ reading
+ * reading ─ the log ends before the position ─▶ reading anew, from the log's first record
+ * reading ─ unread records, fetches, but nothing arrives for 10 s ─▶ stepping over a hole, one offset a second
+ * ```
+ */
 export class DirectoryFollower {
   readonly #options: DirectoryFollowerOptions;
   /** Everything before it is applied. */
@@ -46,11 +58,7 @@ export class DirectoryFollower {
   #madeAnewAt = Number.NEGATIVE_INFINITY;
   readonly #freshness: Freshness;
   readonly #questions: EndQuestions;
-  readonly #restarts: Restarts;
-  #client: ConsumerClient | null = null;
-  /** The number of this client; callbacks of an earlier one are ignored. */
-  #life = 0;
-  #aliveAt: number;
+  readonly #consumer: SupervisedConsumer;
   #quietSince: number;
   #fetches = 0;
   #isLearning = false;
@@ -61,10 +69,9 @@ export class DirectoryFollower {
 
   constructor(options: DirectoryFollowerOptions) {
     this.#options = options;
-    this.#aliveAt = options.clock.now();
-    this.#quietSince = this.#aliveAt;
-    this.#freshness = new Freshness(this.#aliveAt);
-    this.#restarts = new Restarts({ groupId: '', ...options.restarts, ...options, pauseMs: RESTART_MS });
+    this.#quietSince = options.clock.now();
+    this.#freshness = new Freshness(this.#quietSince);
+    this.#consumer = this.#newConsumer();
     this.#questions = new EndQuestions({
       ...options,
       position: () => this.#position,
@@ -77,7 +84,7 @@ export class DirectoryFollower {
     return new Promise((resolve, reject) => {
       this.#started = { resolve, reject };
       this.#watch();
-      void this.#run();
+      void this.#consumer.start();
       this.#questions.start();
     });
   }
@@ -94,88 +101,53 @@ export class DirectoryFollower {
   }
 
   async #close(): Promise<void> {
-    this.#life += 1;
     this.#ending.abort();
     this.#questions.close();
     this.#cancelWatch();
     this.#started?.reject(new Error('the broker is closed'));
-    await this.#client?.disconnect();
+    await this.#consumer.end();
   }
 
   get #isClosed(): boolean {
     return this.#ending.signal.aborted;
   }
 
-  async #run(): Promise<void> {
-    const { kafka, clock, newGroupId, topic } = this.#options;
-    this.#life += 1;
-    const life = this.#life;
-    const isOurs = () => life === this.#life;
-    const client = loneConsumer({
-      kafka,
-      clock,
-      topic,
-      groupId: newGroupId(),
+  #newConsumer(): SupervisedConsumer {
+    const { restarts } = this.#options;
+    return new SupervisedConsumer({
+      groupId: '',
+      ...restarts,
+      ...this.#options,
+      sessionMs: SESSION_MS,
+      heartbeatMs: HEARTBEAT_MS,
+      retries: RETRIES,
+      restartMs: RESTART_MS,
+      maxWaitMs: MAX_WAIT_MS,
       bytesPerPartition: FETCH_BYTES,
+      on: {
+        GROUP_JOIN: () => this.#joined(),
+        REQUEST: ({ apiName }) => {
+          if (apiName === 'Fetch') this.#fetches += 1;
+        },
+        END_BATCH_PROCESS: ({ batchSize, lastOffset }) => {
+          // Compaction has left no record of the fetched offsets.
+          if (batchSize === 0) this.#advance(Number(lastOffset) + 1);
+        },
+      },
+      read: (payload) => this.#read(payload),
+      replaced: () => this.#rested(),
     });
-    this.#client = client;
-    this.#listen(client.consumer, isOurs);
-    try {
-      await client.start(async (payload) => {
-        if (isOurs()) this.#read(payload);
-      });
-    } catch (error) {
-      if (!isOurs()) return;
-      void this.#runAgain(this.#restarts.crashed(error, 'the directory cannot be read; trying again'));
-    }
-  }
-
-  #listen(client: KafkaConsumer, isOurs: () => boolean): void {
-    const { clock } = this.#options;
-    client.on(client.events.HEARTBEAT, () => {
-      if (isOurs()) this.#aliveAt = clock.now();
-    });
-    client.on(client.events.GROUP_JOIN, () => {
-      if (isOurs()) this.#joined();
-    });
-    client.on(client.events.FETCH, () => this.#restarts.fetched());
-    client.on(client.events.REQUEST, ({ payload }) => {
-      if (isOurs()) this.#restarts.asked(payload.apiName);
-      if (isOurs() && payload.apiName === 'Fetch') this.#fetches += 1;
-    });
-    client.on(client.events.END_BATCH_PROCESS, ({ payload }) => {
-      // Compaction has left no record of the fetched offsets.
-      if (isOurs() && payload.batchSize === 0) this.#advance(Number(payload.lastOffset) + 1);
-    });
-    client.on(client.events.CRASH, ({ payload }) => {
-      if (!isOurs()) return;
-      void this.#runAgain(
-        this.#restarts.crashed(payload.error, 'the reading of the directory was interrupted'),
-      );
-    });
-  }
-
-  /** Replaces the client; the new one goes on from the position. */
-  async #runAgain(pauseMs = RESTART_MS): Promise<void> {
-    const { clock } = this.#options;
-    this.#life += 1;
-    const life = this.#life;
-    this.#rested();
-    void this.#client?.disconnect();
-    await clock.sleep(pauseMs, this.#ending.signal);
-    if (life === this.#life && !this.#isClosed) await this.#run();
   }
 
   /** Runs before the first fetch: nothing is committed, so the client would start at the beginning. */
   #joined(): void {
     this.#rested();
-    if (this.#position > 0) this.#client?.seek(0, this.#position);
-    if (this.#isLearning) this.#client?.pause(0);
+    if (this.#position > 0) this.#consumer.seek(0, this.#position);
+    if (this.#isLearning) this.#consumer.pause(0);
   }
 
   #rested(): void {
-    this.#aliveAt = this.#options.clock.now();
-    this.#quietSince = this.#aliveAt;
+    this.#quietSince = this.#options.clock.now();
     this.#fetches = 0;
   }
 
@@ -186,7 +158,7 @@ export class DirectoryFollower {
       const at = Number(offset);
       if (isOutOfRange(message)) {
         // The log's bounds are requested every second, which corrects the position.
-        this.#client?.seek(0, this.#position);
+        this.#consumer.seek(0, this.#position);
         return;
       }
       if (at < this.#position) continue;
@@ -227,15 +199,15 @@ export class DirectoryFollower {
 
   /** Pauses reading at this record until the registry has returned its schema: the order is kept. */
   #learn(value: Buffer): void {
-    this.#client?.pause(0);
-    this.#client?.seek(0, this.#position);
+    this.#consumer.pause(0);
+    this.#consumer.seek(0, this.#position);
     if (this.#isLearning) return;
     this.#isLearning = true;
     void this.#options.records.learn(value, this.#ending.signal).then(() => {
       this.#isLearning = false;
       if (this.#isClosed) return;
       this.#rested();
-      this.#client?.resume(0);
+      this.#consumer.resume(0);
     });
   }
 
@@ -252,7 +224,7 @@ export class DirectoryFollower {
       this.#freshness.forget();
       this.#madeAnewAt = clock.now();
       this.#position = low;
-      void this.#runAgain();
+      void this.#consumer.replace();
     }
     this.#end = high;
     this.#position = Math.max(this.#position, low);
@@ -267,12 +239,9 @@ export class DirectoryFollower {
   }
 
   #watch(): void {
-    const { clock, log, topic } = this.#options;
+    const { clock } = this.#options;
     this.#cancelWatch = clock.at(clock.now() + TICK_MS, () => {
-      if (clock.now() - this.#aliveAt > SILENT_MS_MAX) {
-        log.warn({ topic }, 'the reading of the directory was silent for too long; it is made anew');
-        void this.#runAgain();
-      } else if (this.#isStalled()) this.#stepOverHole();
+      if (this.#isStalled()) this.#stepOverHole();
       this.#watch();
     });
   }
@@ -294,7 +263,7 @@ export class DirectoryFollower {
     const fields = { topic: this.#options.topic, position: this.#position, end: this.#end };
     this.#options.log.warn(fields, 'no records come from the directory: stepping on');
     this.#position += 1;
-    this.#client?.seek(0, this.#position);
+    this.#consumer.seek(0, this.#position);
     this.#prove();
   }
 }
