@@ -233,7 +233,7 @@ export class DeliveryRows {
   }
 
   /** Stores a body that is not among its event's. */
-  addBody(delivery: Delivery, body: Buffer): void {
+  addBody(delivery: Delivery, body: Uint8Array): void {
     this.#insertBody.run(delivery.seq, body);
   }
 }

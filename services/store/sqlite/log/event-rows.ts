@@ -1,10 +1,11 @@
 import type { Database } from 'better-sqlite3';
+import { dataText } from '../../../codec/data-text.ts';
+import type { DeliveryHead, Routed } from '../../../domain/journal.ts';
 import { packId } from '../../../sqlite/ids.ts';
+import { API_VERSION, ENTITY_KIND, EVENT_TYPE } from '../codes.ts';
 import { ErasureRows } from '../maintenance/erasure-rows.ts';
 import { isPassedOver, type MissedRows } from '../replays/missed-rows.ts';
 import { IdIndex } from './id-index.ts';
-import type { Head, RoutedEvent } from './journal-reader.ts';
-import { BODY_HEADER_BYTES } from './journal-wire.ts';
 import { nextSeq } from './next-seq.ts';
 
 /**
@@ -56,8 +57,12 @@ export class EventRows {
   }
 
   /** Inserts an event. If its entity was erased after it was accepted, it is kept without its bodies. */
-  insert(event: Routing, merchant: number, lines: readonly TraceLine[]): { seq: number; isRemoved: boolean } {
-    const { at, acceptedAt, eventId, entityId, entityKind, type, subType, occurredAt } = event;
+  insert(
+    { at, acceptedAt, event, bodies }: Routed,
+    merchant: number,
+    lines: readonly TraceLine[],
+  ): { seq: number; isRemoved: boolean } {
+    const { eventId, entityId } = event;
     const trace = JSON.stringify(lines);
     const createdAt = Math.floor(acceptedAt);
     const seq = this.#nextSeq++;
@@ -69,17 +74,17 @@ export class EventRows {
       id,
       merchant,
       entity,
-      entityKind,
-      type,
-      subType,
-      occurredAt,
-      event.simulated,
+      ENTITY_KIND.of[event.entityKind],
+      EVENT_TYPE.of[event.type],
+      event.subType,
+      event.occurredAt,
+      event.simulated ? 1 : 0,
       createdAt,
       createdAt,
       at,
       trace,
-      isRemoved ? null : event.data,
-      isRemoved ? null : event.bodies,
+      isRemoved ? null : dataText(event),
+      isRemoved ? null : bodiesColumn(bodies),
       isRemoved ? Math.floor(at) : null,
     );
     this.index.add(merchant, eventId, seq);
@@ -91,7 +96,7 @@ export class EventRows {
    * Returns the row of a delivery's event, created from the delivery when its routing was not recorded (yet, or it has
    * none).
    */
-  ofDelivery(head: Head, merchant: number, createdAt: number): number {
+  ofDelivery(head: DeliveryHead, merchant: number, createdAt: number): number {
     const known = this.index.find(merchant, head.eventId);
     if (known !== undefined) {
       this.touch(known, createdAt);
@@ -105,7 +110,7 @@ export class EventRows {
       merchant,
       packId(head.entityId),
       null,
-      head.type,
+      EVENT_TYPE.of[head.type],
       head.subType,
       head.occurredAt,
       simulated,
@@ -125,15 +130,22 @@ export class EventRows {
    * Completes an event's row. Its first routing fills it; a repeated one (after a crash, perhaps with other endpoints)
    * adds lines that the first did not have, and an endpoint once delivered to stays so.
    */
-  complete(seq: number, event: Routing, lines: readonly TraceLine[]): void {
+  complete(seq: number, { at, event, bodies }: Routed, lines: readonly TraceLine[]): void {
     const stored = this.#stored.get(seq) as StoredRouting;
     const trace = stored.trace === null ? lines : mergedTrace(JSON.parse(stored.trace), lines);
-    const merged = stored.bodies === null ? event.bodies : mergedBodies(stored.bodies, event.bodies);
+    const added = bodiesColumn(bodies);
+    const merged = stored.bodies === null ? added : mergedBodies(stored.bodies, added);
     // Removed bodies do not return with a repeat.
-    const [data, bodies] = stored.isRemoved === 1 ? [null, null] : [event.data, merged];
-    const at = stored.routedAt ?? event.at;
-    const { entityKind, simulated } = event;
-    this.#complete.run(entityKind, simulated, at, JSON.stringify(trace), data, bodies, seq);
+    const isRemoved = stored.isRemoved === 1;
+    this.#complete.run(
+      ENTITY_KIND.of[event.entityKind],
+      event.simulated ? 1 : 0,
+      stored.routedAt ?? at,
+      JSON.stringify(trace),
+      isRemoved ? null : dataText(event),
+      isRemoved ? null : merged,
+      seq,
+    );
     for (const line of trace) {
       if (isPassedOver(line[1])) this.#missed.skip(line[0], stored.createdAt, seq);
       else if (line[1] === 0) this.#missed.removePassed(seq, line[0]);
@@ -167,14 +179,27 @@ export class EventRows {
   }
 }
 
-type Routing = Omit<RoutedEvent, 'lines'>;
-
 interface StoredRouting {
   readonly routedAt: number | null;
   readonly createdAt: number;
   readonly trace: string | null;
   readonly bodies: Buffer | null;
   readonly isRemoved: number;
+}
+
+/** Code and length before each body of an event's bodies column. */
+const BODY_HEADER_BYTES = 5;
+
+/** Joins an event's bodies into one column: the code of the API version, the length (u32, little endian), the body. */
+function bodiesColumn(bodies: Routed['bodies']): Buffer {
+  return Buffer.concat(
+    bodies.flatMap(({ apiVersion, body }) => {
+      const header = Buffer.alloc(BODY_HEADER_BYTES);
+      header[0] = API_VERSION.of[apiVersion];
+      header.writeUInt32LE(body.length, 1);
+      return [header, body];
+    }),
+  );
 }
 
 /** Returns one body from an event's bodies column. */

@@ -1,6 +1,25 @@
 import type { Database } from 'better-sqlite3';
+import type {
+  Attempted,
+  Cancelled,
+  DeliveryHead,
+  JournalEntry,
+  Parked,
+  Requested,
+  Routed,
+} from '../../../domain/journal.ts';
+import type { Outcome } from '../../../domain/outcome.ts';
 import { ATTEMPTS_MAX } from '../../../domain/retry.ts';
-import { FAILURE_CODE, STATUS, TRIGGER } from '../codes.ts';
+import {
+  API_VERSION,
+  CANCEL_REASON,
+  EVENT_TYPE,
+  FAILURE_CODE,
+  PARKED_REASON,
+  SKIP_REASON,
+  STATUS,
+  TRIGGER,
+} from '../codes.ts';
 import type { Names } from '../names.ts';
 import { isOwn, MissedRows } from '../replays/missed-rows.ts';
 import {
@@ -14,15 +33,14 @@ import {
 } from './delivery-rows.ts';
 import type { EndpointHealth } from './endpoint-health.ts';
 import { EventRows, type TraceLine } from './event-rows.ts';
-import { type DeliveredLine, type Head, JournalReader, type RoutedEvent } from './journal-reader.ts';
-import { ENTRY_KIND, FIRST_MENTION, type JournalWire, OUTCOME } from './journal-wire.ts';
+import { decodeBatch, type JournalBatch } from './journal-batch.ts';
 
 /** The status after an attempt. A refused (410) delivery has ended like an exhausted one; its failure code differs. */
-const STATUS_AFTER: Readonly<Record<number, number>> = {
-  [OUTCOME.delivered]: STATUS.of.delivered,
-  [OUTCOME.retry]: STATUS.of.failed,
-  [OUTCOME.exhausted]: STATUS.of.exhausted,
-  [OUTCOME.refused]: STATUS.of.exhausted,
+const STATUS_AFTER: Readonly<Record<Outcome['kind'], number>> = {
+  delivered: STATUS.of.delivered,
+  retry: STATUS.of.failed,
+  exhausted: STATUS.of.exhausted,
+  refused: STATUS.of.exhausted,
 };
 
 /**
@@ -38,8 +56,8 @@ export class JournalWriter {
   readonly #insertAttempt;
   readonly #position;
   readonly #setPosition;
-  /** The current batch's deliveries, by ordinal: a head until an entry that counts needs the delivery. */
-  #mentioned: (Head | Delivery)[] = [];
+  /** The current batch's deliveries by id. */
+  readonly #batch = new Map<string, Delivery>();
 
   constructor(db: Database, names: Names, health: EndpointHealth) {
     this.#names = names;
@@ -54,18 +72,16 @@ export class JournalWriter {
     this.#setPosition = db.prepare('INSERT OR REPLACE INTO journal_position VALUES (?, ?)');
   }
 
-  apply(wire: JournalWire): void {
-    const { partition, first, last, positions } = wire.position;
+  apply(batch: JournalBatch): void {
+    const { partition, first, last, positions } = batch.position;
     const stored = this.#position.get(partition) as number | undefined;
     if (stored !== undefined && last <= stored) return;
-    const reader = new JournalReader(wire);
-    this.#mentioned = [];
-    for (let index = 0; index < wire.count; index += 1) {
-      // Of a batch that was applied in part, the old part is only read for its heads.
-      const isNew = stored === undefined || (positions?.[index] ?? first + index) > stored;
-      this.#entry(reader, isNew);
+    this.#batch.clear();
+    for (const [index, entry] of decodeBatch(batch).entries()) {
+      // A batch may have been applied in part.
+      if (stored === undefined || (positions?.[index] ?? first + index) > stored) this.#entry(entry);
     }
-    for (const delivery of this.#mentioned) if ('seq' in delivery) this.deliveries.write(delivery);
+    for (const delivery of this.#batch.values()) this.deliveries.write(delivery);
     this.#health.flush();
     this.#setPosition.run(partition, last);
     this.events.index.write();
@@ -84,55 +100,56 @@ export class JournalWriter {
     this.deliveries.forgetPending();
   }
 
-  #entry(reader: JournalReader, isNew: boolean): void {
-    const kind = reader.number();
-    if (kind === ENTRY_KIND.routed) this.#routed(reader, isNew);
-    else if (kind === ENTRY_KIND.requested) this.#requested(reader, isNew);
-    else if (kind === ENTRY_KIND.attempted) this.#attempted(reader, isNew);
-    else if (kind === ENTRY_KIND.cancelled) this.#cancelled(reader, isNew);
-    else this.#parked(reader, isNew);
+  #entry(entry: JournalEntry): void {
+    switch (entry.kind) {
+      case 'routed':
+        this.#routed(entry);
+        break;
+      case 'requested':
+        this.#requested(entry);
+        break;
+      case 'attempted':
+        this.#attempted(entry);
+        break;
+      case 'cancelled':
+        this.#cancelled(entry);
+        break;
+      case 'parked':
+        this.#parked(entry);
+        break;
+    }
   }
 
-  #routed(reader: JournalReader, isNew: boolean): void {
-    const event = reader.routed();
+  #routed(entry: Routed): void {
+    const { event } = entry;
     const merchant = this.#names.merchant(event.merchantId);
     const trace: TraceLine[] = [];
-    const mentioned: (number | Head)[] = [];
-    for (const line of event.lines) {
+    const heads: DeliveryHead[] = [];
+    for (const line of entry.trace) {
       const endpoint = this.#names.endpoint(line.endpointId, merchant);
-      if (line.kind === 'skipped') {
-        trace.push([endpoint, line.reason]);
+      if (line.verdict !== 'delivered_to') {
+        trace.push([endpoint, SKIP_REASON.of[line.verdict]]);
         continue;
       }
-      trace.push([endpoint, 0, line.deliveryId, line.apiVersion]);
-      mentioned.push(line.ordinal === FIRST_MENTION ? headOf(event, line) : line.ordinal);
-    }
-    if (!isNew) {
-      for (const delivery of mentioned) this.#mention(delivery);
-      return;
+      trace.push([endpoint, 0, line.deliveryId, API_VERSION.of[line.apiVersion]]);
+      heads.push(headOf(entry, line));
     }
     const known = this.events.find(event.eventId, merchant);
     if (known === undefined) {
-      const made = this.events.insert(event, merchant, trace);
+      const made = this.events.insert(entry, merchant, trace);
       // The event is new, so are its deliveries: an attempt recorded first would have created the event's row.
-      for (const delivery of mentioned) this.#newDelivery(delivery, made, merchant);
+      for (const head of heads) this.#batch.set(head.deliveryId, this.#begin(head, merchant, made));
     } else {
-      this.events.complete(known, event, trace);
-      for (const delivery of mentioned) this.#delivery(delivery);
+      this.events.complete(known, entry, trace);
+      for (const head of heads) this.#delivery(head);
     }
   }
 
-  #requested(reader: JournalReader, isNew: boolean): void {
-    const at = Math.floor(reader.number());
-    const mentioned = reader.delivery();
-    const body = reader.bytes(reader.number());
-    if (!isNew) {
-      this.#mention(mentioned);
-      return;
-    }
-    const delivery = this.#delivery(mentioned);
-    this.deliveries.setCreated(delivery, at);
-    this.events.touch(delivery.event, at);
+  #requested({ at, delivery: head, body }: Requested): void {
+    const delivery = this.#delivery(head);
+    const requestedAt = Math.floor(at);
+    this.deliveries.setCreated(delivery, requestedAt);
+    this.events.touch(delivery.event, requestedAt);
     if (delivery.isRemoved === 1) return;
     const known = this.events.body(delivery.event, delivery.apiVersion);
     if (known === undefined || !known.equals(body)) this.deliveries.addBody(delivery, body);
@@ -142,50 +159,44 @@ export class JournalWriter {
     this.events.replayed(delivery.event, delivery.endpoint, delivery.deliveryId, delivery.apiVersion);
   }
 
-  #attempted(reader: JournalReader, isNew: boolean): void {
-    const mentioned = reader.delivery();
-    const number = reader.number();
-    const endpointVersion = reader.number();
-    const startedAt = reader.number();
-    const durationMs = reader.number();
-    const outcome = reader.number();
-    const nextAttemptAt = reader.numberOrNull();
-    const failureCode = reader.numberOrNull();
-    const detail = reader.textOrNull();
-    const signature = reader.text();
-    const responseStatus = reader.numberOrNull();
-    const hasResponse = responseStatus !== null;
-    const headers = hasResponse ? reader.text() : null;
-    const bodyLength = hasResponse ? reader.number() : 0;
-    const truncated = hasResponse ? reader.number() : null;
-    const body = hasResponse ? reader.bytes(bodyLength) : null;
-    if (!isNew) {
-      this.#mention(mentioned);
-      return;
-    }
-    const delivery = this.#delivery(mentioned);
-    const id = delivery.seq * ATTEMPTS_PER_DELIVERY + number;
-    const bodyKept = delivery.isRemoved === 1 ? null : body;
+  #attempted(entry: Attempted): void {
+    const { startedAt, durationMs, outcome, response } = entry;
+    const delivery = this.#delivery(entry.delivery);
+    const number = entry.delivery.attempt;
+    const nextAttemptAt = outcome.kind === 'retry' ? outcome.dueAt : null;
+    const failureCode = entry.failureCode === null ? null : FAILURE_CODE.of[entry.failureCode];
+    const responseStatus = response?.status ?? null;
     const inserted = this.#insertAttempt.run(
-      id,
+      delivery.seq * ATTEMPTS_PER_DELIVERY + number,
       startedAt,
       durationMs,
       responseStatus,
-      headers,
-      bodyKept,
-      truncated,
+      response ? JSON.stringify(response.headers) : null,
+      response && delivery.isRemoved === 0 ? response.body : null,
+      response ? Number(response.bodyTruncated) : null,
       failureCode,
-      detail,
+      entry.failureDetail,
       nextAttemptAt,
-      signature,
+      entry.signature,
     );
     // The attempt is known: a crash repeated it under the same number, and its first record wins.
     if (inserted.changes === 0) return;
-    const status = STATUS_AFTER[outcome] ?? STATUS.of.failed;
+    const status = STATUS_AFTER[outcome.kind];
     const before = delivery.status;
     applyAttempt(delivery, { number, startedAt, status, nextAttemptAt, responseStatus, failureCode });
     this.missed.follow(delivery, before);
-    if (!countsForHealth(delivery)) return;
+    if (countsForHealth(delivery)) this.#observe(entry);
+  }
+
+  #observe({
+    delivery,
+    endpointVersion,
+    startedAt,
+    durationMs,
+    outcome,
+    failureCode,
+    response,
+  }: Attempted): void {
     const endedAt = startedAt + durationMs;
     this.#health.observe(
       delivery.endpointId,
@@ -195,61 +206,36 @@ export class JournalWriter {
         : {
             kind: 'failure',
             endedAt,
-            code: FAILURE_CODE.word(failureCode),
-            responseStatus,
-            isLast: outcome !== OUTCOME.retry,
+            code: failureCode,
+            responseStatus: response?.status ?? null,
+            isLast: outcome.kind !== 'retry',
           },
     );
   }
 
-  #cancelled(reader: JournalReader, isNew: boolean): void {
-    const mentioned = reader.delivery();
-    const attempt = reader.number();
-    const reason = reader.number();
-    if (!isNew) {
-      this.#mention(mentioned);
-      return;
-    }
-    const delivery = this.#delivery(mentioned);
+  #cancelled({ delivery: head, reason }: Cancelled): void {
+    const delivery = this.#delivery(head);
     const before = delivery.status;
-    applyCancel(delivery, attempt, reason);
+    applyCancel(delivery, head.attempt, CANCEL_REASON.of[reason]);
     this.missed.follow(delivery, before);
   }
 
-  #parked(reader: JournalReader, isNew: boolean): void {
-    const mentioned = reader.delivery();
-    const attempt = reader.number();
-    const reason = reader.number();
-    const until = reader.number();
-    if (isNew) applyParked(this.#delivery(mentioned), attempt, reason, until);
-    else this.#mention(mentioned);
-  }
-
-  /** Gives a first mention its ordinal, without reading the file. */
-  #mention(mentioned: number | Head): void {
-    if (typeof mentioned !== 'number') this.#mentioned.push(mentioned);
+  #parked({ delivery: head, reason, until }: Parked): void {
+    applyParked(this.#delivery(head), head.attempt, PARKED_REASON.of[reason], until);
   }
 
   /** Returns the delivery: from this batch, from the file, or new. */
-  #delivery(mentioned: number | Head): Delivery {
-    const known = typeof mentioned === 'number' ? this.#mentioned[mentioned] : mentioned;
-    if (known === undefined)
-      throw new Error(`a journal batch mentions delivery ${mentioned} it does not have`);
-    if ('seq' in known) return known;
-    const merchant = this.#names.merchant(known.merchantId);
+  #delivery(head: DeliveryHead): Delivery {
+    const known = this.#batch.get(head.deliveryId);
+    if (known) return known;
+    const merchant = this.#names.merchant(head.merchantId);
     const delivery =
-      this.deliveries.load(known.deliveryId, known.endpointId) ?? this.#begin(known, merchant, undefined);
-    if (typeof mentioned === 'number') this.#mentioned[mentioned] = delivery;
-    else this.#mentioned.push(delivery);
+      this.deliveries.load(head.deliveryId, head.endpointId) ?? this.#begin(head, merchant, undefined);
+    this.#batch.set(head.deliveryId, delivery);
     return delivery;
   }
 
-  #newDelivery(mentioned: number | Head, event: EventMade, merchant: number): void {
-    if (typeof mentioned === 'number') this.#delivery(mentioned);
-    else this.#mentioned.push(this.#begin(mentioned, merchant, event));
-  }
-
-  #begin(head: Head, merchant: number, made: EventMade | undefined): Delivery {
+  #begin(head: DeliveryHead, merchant: number, made: EventMade | undefined): Delivery {
     const { deliveryId, endpointId, type, apiVersion, trigger, attemptsMax } = head;
     const createdAt = Math.floor(head.acceptedAt);
     const event = made?.seq ?? this.events.ofDelivery(head, merchant, createdAt);
@@ -258,9 +244,9 @@ export class JournalWriter {
       endpointId,
       endpoint: this.#names.endpoint(endpointId, merchant),
       event,
-      type,
-      apiVersion,
-      trigger,
+      type: EVENT_TYPE.of[type],
+      apiVersion: API_VERSION.of[apiVersion],
+      trigger: TRIGGER.of[trigger],
       attemptsMax,
       createdAt,
       isRemoved: made?.isRemoved ?? this.events.isRemoved(event),
@@ -269,9 +255,10 @@ export class JournalWriter {
 }
 
 type EventMade = ReturnType<EventRows['insert']>;
+type DeliveredLine = Extract<Routed['trace'][number], { readonly verdict: 'delivered_to' }>;
 
 /** Returns the head of a delivery made by routing. */
-function headOf(event: Omit<RoutedEvent, 'lines'>, line: DeliveredLine): Head {
+function headOf({ event, acceptedAt }: Routed, line: DeliveredLine): DeliveryHead {
   return {
     deliveryId: line.deliveryId,
     eventId: event.eventId,
@@ -281,9 +268,10 @@ function headOf(event: Omit<RoutedEvent, 'lines'>, line: DeliveredLine): Head {
     type: event.type,
     subType: event.subType,
     apiVersion: line.apiVersion,
-    trigger: TRIGGER.of.live,
+    trigger: 'live',
+    attempt: 1,
     attemptsMax: ATTEMPTS_MAX,
     occurredAt: event.occurredAt,
-    acceptedAt: event.acceptedAt,
+    acceptedAt,
   };
 }

@@ -3,7 +3,7 @@ import type { DeliveryLog, JournalPosition } from '../../store.ts';
 import type { ReaderOps } from '../reader.ts';
 import type { ThreadCalls } from '../thread-calls.ts';
 import type { WriterOps } from '../writer.ts';
-import { encodeJournal } from './journal-wire.ts';
+import { encodeBatch } from './journal-batch.ts';
 
 type Answer<Operation extends (...args: never[]) => unknown> = Awaited<ReturnType<Operation>>;
 
@@ -28,8 +28,8 @@ export class SqliteDeliveryLog implements DeliveryLog {
   }
 
   async applyJournal(position: JournalPosition, entries: readonly JournalEntry[]): Promise<void> {
-    const wire = encodeJournal(position, entries);
-    await this.#watched(this.#writer.call('applyJournal', [wire], [wire.numbers.buffer, wire.bytes.buffer]));
+    const batch = encodeBatch(position, entries);
+    await this.#watched(this.#writer.call('applyJournal', [batch], [batch.entries]));
     if (this.#waiting.size > 0) this.#wake(entries);
   }
 
