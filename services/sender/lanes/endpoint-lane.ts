@@ -23,7 +23,14 @@ export class LaneNode extends ListNode<LaneNode> {
   }
 }
 
-/** The state of one endpoint: its window, the tasks that wait for it, how long its attempts take. */
+/**
+ * The state of one endpoint: its window, the tasks that wait for it, how long its attempts take.
+ *
+ *     quick ─ an attempt has had no response for `demoteAfterMs` ──► slow: new attempts start in the slow lane
+ *     slow ─ an attempt ends within `demoteAfterMs` ──► quick
+ *     slow ─ no response for a second while slow attempts hang ──► silent: a probe now and then
+ *     silent ─ any response, or the last slow attempt ends ──► slow; a success also forgets the attempts that hang
+ */
 export class EndpointLane {
   readonly id: string;
   readonly queue = new TaskQueue();
