@@ -7,7 +7,7 @@ import { Lanes } from '../../services/sender/lanes/lanes.ts';
 import { FakeTask } from '../support/fake-task.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 
-test('opens again as soon as the endpoint’s attempts are demoted, before any of them ends', () => {
+test('the intake opens again as soon as the endpoint’s attempts are demoted, before any of them ends', () => {
   const clock = new SimulatedClock();
   const lanes = new Lanes(clock, LANE_OPTIONS);
   const said: string[] = [];
