@@ -39,7 +39,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     text: 'if (!this.#forbidden.has(topic)) log.error(',
     replacement: "if (topic !== '') log.error(",
     test: PARTITIONS,
-    title: 'a missing right is told once with the command',
+    title: 'a missing right is logged once with the command',
   },
   {
     id: 'missing-read-right-told-each-time',
@@ -48,7 +48,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     text: 'if (known?.resource !== right.resource)',
     replacement: 'if (known !== right)',
     test: 'test/broker/kafka/missing-rights.test.ts',
-    title: 'is told once however often it is refused',
+    title: 'a missing right is logged once however often it is refused',
   },
   {
     id: 'refused-for-good-sent-again',
@@ -57,7 +57,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     text: 'if (OF_CONTENT.includes(type)) return',
     replacement: "if (type === '') return",
     test: PARTITIONS,
-    title: 'a record that is refused for what it is',
+    title: 'a record that Kafka refuses for its content',
   },
   {
     id: 'neighbours-refused-too',

@@ -18,7 +18,7 @@ function expected(key: Buffer, count: number): number {
   });
 }
 
-test('any bytes go to the partition that the default partitioner gives them', () => {
+test('any key goes to the partition that Kafka’s default partitioner chooses', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 50 }), fc.integer({ min: 1, max: 100 }), (bytes, count) => {
       const key = Buffer.from(bytes);

@@ -22,6 +22,6 @@ it('a journal entry that fits is written with the tasks', () => {
   expect(recordsWith(RECORD_BYTES_MAX).map(({ value }) => value?.length)).toEqual([100, RECORD_BYTES_MAX]);
 });
 
-it('one that does not fit is refused before anything is written', () => {
+it('a journal entry that does not fit is refused before anything is written', () => {
   expect(() => recordsWith(RECORD_BYTES_MAX + 1)).toThrow(RecordRefused);
 });
