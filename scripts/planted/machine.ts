@@ -163,7 +163,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
     text: "=== 'host').length > 1) {",
     replacement: "=== 'host').length > 2) {",
     test: HTTP,
-    title: 'two Host lines are refused with 400',
+    title: 'two Host lines is refused with 400',
   },
   {
     id: 'costly-body-validated',
@@ -172,6 +172,6 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
     text: 'if (count > VALUES_MAX) {',
     replacement: 'if (count < 0) {',
     test: HTTP,
-    title: 'are refused before they are validated',
+    title: 'is refused before it is validated',
   },
 ];

@@ -10,11 +10,11 @@ const folder = new URL('./', import.meta.url);
 const OTHERS = readdirSync(folder).filter((name) => name.endsWith('.test.ts') && name !== 'openapi.test.ts');
 const text = OTHERS.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n');
 
-test.each(Object.keys(ERROR_CODES))('%s is what some test expects', (code) => {
+test.each(Object.keys(ERROR_CODES))('the error code %s is expected by a test', (code) => {
   expect(text).toMatch(new RegExp(`['\\s]${code}'`));
 });
 
-test('what nobody expected is internal_error: the cause is in the log, nothing of it in the answer', async () => {
+test('an unexpected error is answered as internal_error, and its cause is only in the log', async () => {
   const logged: string[] = [];
   const log = pino({}, { write: (line: string) => void logged.push(line) });
   const app = express();

@@ -29,8 +29,8 @@ const IN_FORCE = {
   'as the single URL': async (url: string) => (await api.call('GET', '/merchant')).body.webhook_url === url,
 } as const;
 
-describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])('%s', (way) => {
-  test.each(inputs)('$expected $url ($class)', async ({ url, expected }) => {
+describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])('an endpoint URL %s', (way) => {
+  test.each(inputs)('has the verdict $expected: $url ($class)', async ({ url, expected }) => {
     const answer = await WAYS[way](url);
     // A name that leads to a bad address may be stored: the connection is refused (test/sender/address-guard.test.ts).
     if (expected === 'ACCEPT' || expected === 'BLOCK-AT-DIAL') {
