@@ -37,7 +37,7 @@ afterEach(() => rm(directory, { recursive: true }));
 
 const open = () => openSqliteStore({ file, clock: systemClock(), healthPolicy: TEST_POLICY });
 
-it('reads what was missed, and endpoints, by their indexes', () => {
+it('the queries of a replay use the indexes of missed events and endpoints', () => {
   const db = new Database(file);
   migrate(db, file);
   const planOf = (sql: string) => {
@@ -59,7 +59,7 @@ it('reads what was missed, and endpoints, by their indexes', () => {
   db.close();
 });
 
-it('finds in an older file what was skipped, exhausted and cancelled', async () => {
+it('a replay finds skipped, exhausted and cancelled events in an older file', async () => {
   let store = await open();
   const endpointId = randomUUID();
   await createEndpoint(store, MERCHANT, endpointId);
