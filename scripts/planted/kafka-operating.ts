@@ -64,7 +64,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
     text: 'const windowStart = Math.min(this.windowStart() ?? this.#prefix, this.#prefix);',
     replacement: 'const windowStart = this.#prefix;',
     test: REPEATS,
-    title: 'Repeats are dropped: at once, after 135 s',
+    title: 'is dropped at once, after 135 s',
     needsKafka: true,
   },
   {

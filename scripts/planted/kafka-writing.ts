@@ -111,7 +111,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     text: 'if (bytes > EVENT_DATA_BYTES_MAX) {',
     replacement: 'if (bytes < 0) {',
     test: SIZES,
-    title: 'refuses one above the limit at the REST door',
+    title: 'refuses one above it at the REST door',
     needsKafka: true,
   },
   {
@@ -121,7 +121,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     text: 'const mayBeLarge = bytes.length > SMALL_BYTES;',
     replacement: 'const mayBeLarge = bytes.length < 0;',
     test: SIZES,
-    title: 'quarantines those that come over Kafka',
+    title: 'quarantines larger ones from Kafka',
     needsKafka: true,
   },
   {
@@ -181,7 +181,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     text: 'return quarantined(received, context, decoded, decoded.reason, decoded.detail);',
     replacement: 'return quarantined(received, context, {}, decoded.reason, decoded.detail);',
     test: 'test/guarantees/kafka-repeats.test.ts',
-    title: 'Other content goes to quarantine with its ids',
+    title: 'with other content goes to quarantine with its ids',
     needsKafka: true,
   },
   {

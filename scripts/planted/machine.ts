@@ -37,7 +37,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
     text: 'const sentAt = clock.wall(startedAt);',
     replacement: 'const sentAt = startedAt;',
     test: 'test/guarantees/clock-steps.test.ts',
-    title: 'it is on time, timestamps follow',
+    title: 'leaves the retry on time, and timestamps follow',
     isSlow: true,
   },
   {
@@ -47,7 +47,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
     text: 'if (setBy === 0) return;',
     replacement: 'if (setBy <= 0 || setBy >= 0) return;',
     test: 'test/guarantees/clock-steps.test.ts',
-    title: 'the retry that waits is on time',
+    title: 'leaves the waiting retry on time',
     isSlow: true,
   },
   {

@@ -22,7 +22,7 @@ const PARTITIONS = 3;
 const EXAMPLES = fileURLToPath(new URL('../../docs/producers', import.meta.url));
 
 await describeWithOwnKafka('producers of other teams', 1, (cluster) => {
-  it('kafkajs, librdkafka and the Java client: every record ends as it should, none is stuck or lost', {
+  it('with kafkajs, librdkafka and the Java client have every record delivered or quarantined, none stuck or lost', {
     timeout: CONFORMANCE_MS_MAX,
   }, async () => {
     const { brokers, registryUrl } = cluster();
@@ -71,7 +71,7 @@ await describeWithOwnKafka('producers of other teams', 1, (cluster) => {
         });
         const eventId = /published (\S+) to /.exec(stdout)?.[1] ?? '';
         expect(stdout).toMatch(new RegExp(`published ${eventId} to ${system.eventsTopic}/\\d+@\\d+`));
-        await eventually('its webhook arrives', () => system.arrivals.has(eventId), DELIVERED_MS_MAX);
+        await eventually('the webhook arrives', () => system.arrivals.has(eventId), DELIVERED_MS_MAX);
         expect(JSON.parse(system.arrivals.get(eventId)?.body ?? '{}')).toMatchObject({
           type: 'KYC',
           subType: 'FULL_USER',

@@ -21,9 +21,9 @@ const IN_FLIGHT_MAX = 128 + 20;
 /** Longest wait for the rest to arrive after the load has ended. */
 const AFTER_SECONDS = 95;
 
-await describeWithKafka('recovery of endpoints on Kafka', (kafka) => {
+await describeWithKafka('the recovery of endpoints on Kafka', (kafka) => {
   it.each(DARK_SECONDS)(
-    'endpoints that fail for %d s get everything that waited after their recovery, and what is new at once',
+    'after failing for %d s brings everything that waited soon, and new events at once',
     { timeout: (Math.max(...DARK_SECONDS) + AFTER_SECONDS + 120) * 1000 },
     async (darkSeconds) => {
       const premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: '1' });

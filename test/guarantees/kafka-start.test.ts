@@ -87,7 +87,7 @@ await describeWithKafka('the service refuses to start on Kafka, in one line,', (
       /HOOKRAIL_KAFKA_SASL_MECHANISM/,
     ],
   ])(
-    '%s',
+    'with %s',
     async (_, change, line) => {
       const said = await refusal(change);
       expect(said).toMatch(line);
@@ -97,7 +97,7 @@ await describeWithKafka('the service refuses to start on Kafka, in one line,', (
   );
 
   it(
-    'a wrong partition count',
+    'with a wrong partition count',
     async () => {
       const prefix = freshPrefix();
       await exists({ topic: `${prefix}deliver`, numPartitions: 5 });
@@ -109,7 +109,7 @@ await describeWithKafka('the service refuses to start on Kafka, in one line,', (
   );
 
   it(
-    'a topic with too few copies',
+    'with a topic that has too few copies',
     async () => {
       const prefix = freshPrefix();
       await exists({
@@ -126,7 +126,7 @@ await describeWithKafka('the service refuses to start on Kafka, in one line,', (
   );
 
   it(
-    'in production, records that are kept for longer than groups remember where they were',
+    'in production with records kept longer than groups remember their position',
     async () => {
       const prefix = freshPrefix();
       const minutes = KEPT_DAYS * 24 * 60;
@@ -143,7 +143,7 @@ await describeWithKafka('the service refuses to start on Kafka, in one line,', (
   );
 
   it(
-    'a registry that is not there, and one that is something else',
+    'without a registry, or with a URL that is not one',
     async () => {
       const prefix = freshPrefix();
       expect(await refusal({ HOOKRAIL_SCHEMA_REGISTRY_URL: 'http://127.0.0.1:1' }, prefix)).toMatch(
@@ -158,7 +158,7 @@ await describeWithKafka('the service refuses to start on Kafka, in one line,', (
   );
 
   it(
-    'a file of authorities that is none',
+    'with a file of authorities that holds none',
     async () => {
       const file = join(premises.dataDir, 'no.pem');
       writeFileSync(file, 'not a certificate');

@@ -133,7 +133,7 @@ class Deployment {
       );
       return this.owed.filter((id) => !delivered.has(id));
     };
-    await eventually('all are delivered', () => left().length === 0, DELIVERED_MS_MAX).catch(
+    await eventually('all events are delivered', () => left().length === 0, DELIVERED_MS_MAX).catch(
       (error: unknown) => {
         const said = this.#all.flatMap(({ output }) => output.filter((line) => /"level":[456]/.test(line)));
         const attempts = left().map(
@@ -236,11 +236,11 @@ const suite = (kafka: KafkaForTests, earlier: Build) => {
 
 if (from) {
   const earlier = earlierBuild(from);
-  await describeWithKafka('from build to build', (kafka) => {
+  await describeWithKafka('the upgrade from build to build:', (kafka) => {
     afterAll(() => rmSync(join(earlier.folder, '..'), { recursive: true, force: true }));
     suite(kafka, earlier);
   });
 } else {
-  describe.skip('from build to build: npm run upgrade', () =>
+  describe.skip('the upgrade from build to build needs npm run upgrade', () =>
     suite({ brokers: [], registryUrl: '' }, PRESENT_BUILD));
 }

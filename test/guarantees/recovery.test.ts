@@ -19,7 +19,7 @@ const NEVER_TRIED_MS = process.env.RECOVERY_DARK_SECONDS ? 10_000 : 30_000;
 const IN_FLIGHT_MAX = 128 + 20;
 
 it.each(DARK_SECONDS)(
-  'endpoints that fail for %d s get everything that waited soon after their recovery, and what is new at once',
+  'an endpoint that failed for %d s gets waiting webhooks soon after its recovery, and new ones at once',
   { timeout: (Math.max(...DARK_SECONDS) + 90) * 1000 },
   async (darkSeconds) => {
     const premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: '1' });
