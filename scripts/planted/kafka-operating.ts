@@ -128,7 +128,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
     text: '...atMost(stalled),',
     replacement: '',
     test: 'test/observability/readiness.test.ts',
-    title: 'a stalled partition makes it unready',
+    title: 'a stalled partition makes a process unready',
   },
   {
     id: 'lag-unexported',

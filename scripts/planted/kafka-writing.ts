@@ -191,7 +191,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     text: 'return refuse(reason, describe(problems), idsOf(record.header));',
     replacement: 'return refuse(reason, describe(problems), {});',
     test: 'test/codec/event-avro.test.ts',
-    title: 'quarantines a record with those ids of its header',
+    title: 'quarantines a record with the ids of its header',
   },
   {
     id: 'put-back-one-by-one',
