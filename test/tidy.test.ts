@@ -47,7 +47,7 @@ function none(problems: readonly Problem[]): void {
 
 const inModules = (rule: (module: Module) => Problem[]) => modules.flatMap(rule);
 
-test('the rules saw the files they are about', () => {
+test('the tidy rules saw the files they are about', () => {
   const paths = files.map(({ path }) => path);
   expect(paths).toEqual(expect.arrayContaining(LANDMARKS));
   expect(modules.flatMap(importsOf).length).toBeGreaterThan(modules.length);
@@ -81,7 +81,7 @@ test('folders are named after what is done in them', () => {
   none(files.flatMap(folderProblems));
 });
 
-test('no note to self, test switch or path of one machine is left in a file', () => {
+test('no file contains a note to self, a test switch or a path of one machine', () => {
   none(files.flatMap(wordProblems));
 });
 

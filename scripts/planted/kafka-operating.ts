@@ -163,7 +163,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
     text: '\'--user "$HOOKRAIL_SCHEMA_REGISTRY_USERNAME:$HOOKRAIL_SCHEMA_REGISTRY_PASSWORD"\'',
     replacement: "'--user ' + Object.values(registry.credentials).join(':')",
     test: 'test/operator/operator.test.ts',
-    title: 'schemas: curl lines that show no password',
+    title: 'prints curl lines that show no password',
   },
   {
     id: 'schema-commands-without-level',
