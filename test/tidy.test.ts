@@ -14,7 +14,7 @@ import {
 } from './tidy/code.ts';
 import { importProblems, importsOf } from './tidy/imports.ts';
 import { isTypeScript, type Module, type Problem, parseModule, readProject } from './tidy/project.ts';
-import { folderProblems, wordProblems } from './tidy/words.ts';
+import { folderProblems, titleProblems, wordProblems } from './tidy/words.ts';
 
 const files = readProject(fileURLToPath(new URL('..', import.meta.url)));
 const modules = files.filter(isTypeScript).map(parseModule);
@@ -83,6 +83,10 @@ test('folders are named after what is done in them', () => {
 
 test('no file contains a note to self, a test switch or a path of one machine', () => {
   none(files.flatMap(wordProblems));
+});
+
+test('the title of a test is a sentence with the titles around it', () => {
+  none(inModules(titleProblems));
 });
 
 test('every page, heading and file that is cited or linked exists', () => {

@@ -10,7 +10,7 @@ import {
 } from './code.ts';
 import { importProblems } from './imports.ts';
 import { type Module, type Problem, parseModule } from './project.ts';
-import { folderProblems, wordProblems } from './words.ts';
+import { folderProblems, titleProblems, wordProblems } from './words.ts';
 
 type Rule = (module: Module) => Problem[];
 type Case = readonly [path: string, text: string, says?: RegExp];
@@ -187,7 +187,7 @@ describe('the rule on erasable syntax', () => {
   );
 });
 
-describe('the rules on folders and words', () => {
+describe('the rules on folders, words and titles', () => {
   const note = (word: string) => `const a = 1; // ${word}: later`;
   prove(
     folderProblems,
@@ -210,6 +210,16 @@ describe('the rules on folders and words', () => {
       ['services/api/a.ts', "const path = 'network/work/a'; // todos and mastodon"],
       ['test/a.test.ts', "const dir = '/tmp/a';"],
     ],
+  );
+  prove(
+    titleProblems,
+    [
+      ['test/a.test.ts', "it('what waits is sent', () => {});", /question word/],
+      ['test/a.test.ts', "describe('lanes', () => it.each(all)('wait', go));", /a\.test\.ts:1.*three words/],
+      ['test/a.test.ts', "describe('a lane', () => it('is full:', () => {}));", /colon/],
+      ['test/a.test.ts', 'test.skipIf(a)(`the fault of is ours`, () => {});', /part of hookrail/],
+    ],
+    [['test/a.test.ts', "describe('a lane', () => it('fills up', () => test.take('it')));"]],
   );
 });
 
