@@ -163,7 +163,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
     text: "=== 'host').length > 1) {",
     replacement: "=== 'host').length > 2) {",
     test: HTTP,
-    title: 'two Host lines is refused with 400',
+    title: 'is refused with 400 beside two Host lines',
   },
   {
     id: 'costly-body-validated',

@@ -69,7 +69,7 @@ describe('the routes of the API', () => {
   });
 });
 
-describe('a request target', () => {
+describe('the request target', () => {
   const ask = (target: string, hosts: readonly string[]) =>
     speak(
       `GET ${target} HTTP/1.1\r\n${hosts.map((host) => `Host: ${host}\r\n`).join('')}` +
@@ -104,7 +104,7 @@ describe('a request target', () => {
     expect(heard).toContain('"malformed_request"');
   });
 
-  test('with two Host lines is refused with 400', async () => {
+  test('is refused with 400 beside two Host lines', async () => {
     const heard = await ask('/merchant', ['x', 'x']);
     expect(heard).toMatch(/^HTTP\/1.1 400 /);
     expect(heard).toContain('more than one Host line');
@@ -112,7 +112,7 @@ describe('a request target', () => {
   });
 });
 
-describe('a request body', () => {
+describe('the request body', () => {
   const json = { url: 'https://hooks.merchant.com/h', description: 'd' };
 
   test.each(['{', '', '{"url":}', 'undefined', '{"a":1}{"b":2}'])(

@@ -95,7 +95,7 @@ describe('the single webhook of a merchant', () => {
     expect(directory.endpoint(uuid)?.version).toBeGreaterThan(version + 1);
   });
 
-  test('ends as one of many concurrent requests, whole', async () => {
+  test('holds the whole of one request after many concurrent ones', async () => {
     const wishes = Array.from({ length: 8 }, (_, n) => ({
       webhook_url: `${url}/${n}`,
       webhook_secret: `secret-of-number-${n}`,

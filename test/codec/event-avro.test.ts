@@ -188,7 +188,7 @@ describe('an event under another writer’s schema', () => {
   });
 });
 
-it('quarantines a record with the ids of its header that can be read', () => {
+it('the codec quarantines a record with the ids of its header that can be read', () => {
   const { eventId, merchantId } = EVENT;
   const decoded = [
     writtenWith((schema) => schema, { ...RECORD, data: { ...RECORD.data, status: 'lower case' } }),

@@ -188,14 +188,16 @@ function sorted(value: unknown): unknown {
     .map(([key, inner]) => [key, sorted(inner)]);
 }
 
-describe('the codec decodes as they were encoded', () => {
-  it('tasks', () => comesBack(taskCodec, task));
-  it('events', () => comesBack(eventCodec, event));
-  it('journal entries', () => comesBack(journalCodec, journal));
-  it('directory changes', () => comesBack(directoryCodec, change));
-  it('quarantined records', () => comesBack(quarantinedCodec, quarantined));
-  it('quarantined records with their place', () => comesBack(quarantinedCodec, quarantinedRecord));
-  it('dead letters', () => comesBack(deadLetterCodec, deadLetter as unknown as fc.Arbitrary<DeadLetter>));
+describe('the record codecs', () => {
+  it('decode tasks as they were encoded', () => comesBack(taskCodec, task));
+  it('decode events as they were encoded', () => comesBack(eventCodec, event));
+  it('decode journal entries as they were encoded', () => comesBack(journalCodec, journal));
+  it('decode directory changes as they were encoded', () => comesBack(directoryCodec, change));
+  it('decode quarantined records as they were encoded', () => comesBack(quarantinedCodec, quarantined));
+  it('decode quarantined records with their place as they were encoded', () =>
+    comesBack(quarantinedCodec, quarantinedRecord));
+  it('decode dead letters as they were encoded', () =>
+    comesBack(deadLetterCodec, deadLetter as unknown as fc.Arbitrary<DeadLetter>));
 });
 
 describe('the record schemas', () => {

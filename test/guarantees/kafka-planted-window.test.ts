@@ -44,7 +44,7 @@ vi.mock(import('../../services/broker/kafka/seen/seen-tasks.ts'), async (importO
   return { ...original, SeenTasks: WallClockSeenTasks };
 });
 
-await describeWithKafka('the memory of seen tasks, after a crash and an outage,', (kafka) => {
+await describeWithKafka('the memory of seen tasks after a crash and an outage', (kafka) => {
   async function verdictAfterOutage(measuresByTheWallClock: boolean): Promise<Verdict> {
     planted.measuresByTheWallClock = measuresByTheWallClock;
     const installation = await kafkaInstallation(kafka);

@@ -208,11 +208,7 @@ await describeWithKafka('1,000 records of poison among good ones', (kafka) => {
       expect(await operator('quarantine', 'replay', '--reason', 'unknown_merchant')).toEqual({
         replayed: 150,
       });
-      await eventually(
-        'the mended records are delivered',
-        () => arrivedAt('/mended').size === 150,
-        WORK_MS_MAX,
-      );
+      await eventually('the mended are delivered', () => arrivedAt('/mended').size === 150, WORK_MS_MAX);
       expect(await inQuarantine()).toHaveLength(850);
     },
     5 * WORK_MS_MAX,

@@ -221,7 +221,7 @@ await describeWhereKafkaStarts('hookrail on brokers with an authorizer', () => {
   );
 
   it(
-    'without WRITE on one topic names it once and continues with the others',
+    'without WRITE on one topic names the right once and continues with the others',
     async () => {
       await without(
         `the right WRITE on topic ${prefix}retry.66s`,
@@ -233,7 +233,7 @@ await describeWhereKafkaStarts('hookrail on brokers with an authorizer', () => {
   );
 
   it(
-    'without READ on one topic names it once and continues with the others',
+    'without READ on one topic names the right once and continues with the others',
     async () => {
       await without(
         `the right READ on topic ${retries}`,
@@ -245,7 +245,7 @@ await describeWhereKafkaStarts('hookrail on brokers with an authorizer', () => {
   );
 
   it(
-    'without READ on one consumer group names it once and continues with the others',
+    'without READ on one consumer group names the right once and continues with the others',
     async () => {
       const groups = topicSpecs({ topicPrefix: prefix, eventsTopic: '', partitions: {} }, 1).map(
         ({ shortName }) => `--group ${prefix}${shortName === 'events' ? 'events.in' : shortName}`,

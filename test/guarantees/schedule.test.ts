@@ -174,7 +174,7 @@ it('a delivery with six answers 500 and then 200 has seven attempts at the speci
   expect((await broker.deadLetters.list({ limit: 10 })).length).toBe(0);
 });
 
-it('a delivery with seven answers 500 leaves one dead letter, and no attempt follows ever', {
+it('a delivery with seven answers 500 leaves one dead letter and never another attempt', {
   timeout: 60_000,
 }, async () => {
   const delivery = await play(Array(7).fill(500));

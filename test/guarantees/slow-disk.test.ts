@@ -73,7 +73,7 @@ function median(values: readonly number[]): number {
 }
 
 it.skipIf(!canTrace)(
-  'on a disk with a slower fsync, by 20 ms, a request takes no longer',
+  'a request takes no longer on a disk whose fsync takes 20 ms more',
   { timeout: 120_000 },
   async () => {
     const quick = await measure('quick', []);

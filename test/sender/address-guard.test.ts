@@ -157,7 +157,7 @@ describe('the list of hostile names', () => {
 
   test('has names to be blocked at the connection', () => expect(atDial.length).toBeGreaterThanOrEqual(8));
 
-  test.each(atDial)('$url ($class)', async ({ url }) => {
+  test.each(atDial)('has $url ($class), which the guard blocks', async ({ url }) => {
     const { hostname } = new URL(url);
     const guard = guardOf(answers(...(answer[hostname] ?? ['127.0.0.1'])));
     await expect(guard.addressesOf(hostname, 443)).rejects.toMatchObject({ failureCode: 'blocked_address' });

@@ -9,7 +9,7 @@ const WAITING = 200;
 /** Enough for the mean to follow the pace and the window the mean, by one per success. */
 const ROUNDS = 40;
 
-test('the window is as wide as the endpoint’s pace needs, and narrows again when fewer attempts are faster', () => {
+test('the window is as wide as the endpoint’s pace needs, and narrows again when answers get quicker', () => {
   const clock = new SimulatedClock();
   const lanes = new Lanes(clock, LANE_OPTIONS);
   let inFlight: FakeTask[] = [];

@@ -238,12 +238,12 @@ describe('bytes that are no record of the expected kind', () => {
     }
   });
 
-  it('a record that does not fit its schema is not encoded, and later records are', () => {
+  it('are never written for a record that does not fit its schema', () => {
     expect(() => codec.encode('task', { deliveryId: 7 } as never)).toThrow();
     expect(codec.decode('task', codec.encode('task', task))).toEqual(task);
   });
 
-  it('encoded records share no memory that the next one overwrites', () => {
+  it('do not arise from memory that encoded records share', () => {
     const first = codec.encode('task', task);
     codec.encode('task', records.aTask());
     expect(codec.decode('task', first)).toEqual(task);

@@ -135,7 +135,7 @@ await describeWithKafka('topics on a Kafka', ({ brokers }) => {
     expect((await admin.listTopics()).filter((name) => name.startsWith(prefix))).toEqual([]);
   });
 
-  it('are created by the platform in production as far as events go', async () => {
+  it('are left to the platform in production if they are for events', async () => {
     const prefix = newPrefix();
     const { log, messages } = listeningLog();
     const options = optionsOf(prefix, { environment: 'production', log });
