@@ -1,4 +1,6 @@
-/** `npm run planted` plants bugs and sees the tests find them: each can be planted, and a verdict is what it says. */
+/**
+ * `npm run planted` plants bugs and expects the tests to find them: each can be planted, and its verdict is right.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,7 +1,7 @@
 /**
- * Who may see what: every operation of openapi.yaml, with every sort of key and every sort of id in each place of its
- * path. An id that is unknown, deleted or another merchant's gets one and the same answer, byte for byte but the request
- * id; without a valid key, so does every id there is. A new operation is tested once it is described.
+ * Access control: every operation of openapi.yaml is called with every sort of key and, in each place of its path,
+ * every sort of id. An unknown, deleted or foreign id gets one and the same answer, byte for byte but the request id;
+ * so does every id without a valid key. A new operation is tested once it is described.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newApiKey } from '../../services/domain/api-key.ts';

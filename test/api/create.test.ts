@@ -1,4 +1,4 @@
-/** POST /merchant/webhook-endpoints: what is made, what is refused and with which code. */
+/** POST /merchant/webhook-endpoints: the created record, and the refusals with their codes. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EVENT_TYPES } from '../../services/domain/event.ts';
 import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';

@@ -1,4 +1,7 @@
-/** The description and its page are served, work without the internet, and are let run by their own policy. */
+/**
+ * The API description and its page are served, work without the internet, and are allowed to run by their own
+ * security policy.
+ */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';

@@ -1,4 +1,6 @@
-/** Every error that the API says it can answer with is answered with somewhere in these tests, and every other is one error. */
+/**
+ * Every error code of the API is expected by a test in this folder, and an unexpected error has one code of its own.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import express from 'express';
 import { pino } from 'pino';

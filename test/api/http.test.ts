@@ -1,4 +1,4 @@
-/** What HTTP itself can do wrong: paths, methods, bodies, headers, floods, callers that are slow. */
+/** HTTP faults that the API must survive: paths, methods, bodies, headers, floods, slow callers. */
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** openapi.yaml, the list of error codes and the catalog say the same. */
+/** openapi.yaml agrees with the list of error codes and with the catalog. */
 import { describe, expect, test } from 'vitest';
 import { ERROR_CODES, errorCodesTable, FIELD_CODES } from '../../services/api/error-codes.ts';
 import { FAILURE_CODES } from '../../services/domain/attempt.ts';

@@ -1,6 +1,6 @@
 /**
- * Guarantee: whatever comes, goes and changes between two pages, a list read page by page has everything that was there
- * all the time exactly once, nothing twice, nothing that was gone before its page, in one order.
+ * Guarantee: a list that is read page by page has one order and shows every entry that existed all the time exactly
+ * once, none twice, and none that was deleted before its page, whatever changes between two pages.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';

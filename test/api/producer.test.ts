@@ -1,4 +1,7 @@
-/** POST /producer/events: all or nothing, durable when answered, the same event twice is one event. */
+/**
+ * POST /producer/events: all events or none are accepted, they are durable when answered, and a repeat is no second
+ * event.
+ */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ReceivedEvent } from '../../services/broker/broker.ts';
 import { eventOf, jsonEventOf } from '../support/events.ts';

@@ -1,4 +1,4 @@
-/** Replays: what an endpoint has not got is found, counted, sent once, and the progress told; or a clear reason why not. */
+/** Replays: missed events are found, counted and sent once, with progress, or the refusal has a clear reason. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { deliveryId } from '../../services/domain/ids.ts';

@@ -1,4 +1,4 @@
-/** Resend: the same bytes once more as a delivery of its own, or a clear reason why not. */
+/** Resend: the same bytes once more as a delivery of its own, or a refusal with a clear reason. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DeliveryHead } from '../../services/domain/journal.ts';
 import { eventOf } from '../support/events.ts';

@@ -1,4 +1,4 @@
-/** Sealing everything anew can be cut off anywhere: run again, it does what is left, once. */
+/** A rewrap can be cut off anywhere: run again, it changes only the secrets that are left. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

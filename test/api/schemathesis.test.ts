@@ -1,6 +1,6 @@
 /**
- * The running service does what its description says, whatever it is sent: Schemathesis makes at least 200 requests of
- * each operation and follows the links between them. What it accepts, and why, is in test/schemathesis.
+ * The running service does what its description says, whatever it is sent: Schemathesis makes at least 200 requests
+ * of each operation and follows the links between them. The exceptions, with their reasons, are in test/schemathesis.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

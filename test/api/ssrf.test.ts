@@ -1,4 +1,7 @@
-/** Every URL of the list of hostile ones gets its verdict when an endpoint is made with it, moved to it, or set as the single one. */
+/**
+ * Every URL of the list of hostile ones gets its verdict when an endpoint is created with it, moved to it, or set as
+ * the single webhook.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import inputs from '../support/ssrf-inputs.json' with { type: 'json' };
 import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';

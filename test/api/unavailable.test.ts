@@ -1,6 +1,6 @@
 /**
- * When the broker or the store does not answer: 503 and when to come again. What was committed stays, and comes into
- * force as soon as the broker is there.
+ * When the broker or the store does not answer, the API answers 503 and says when to try again. A committed change
+ * stays, and takes effect as soon as the broker is back.
  */
 import { mkdtemp } from 'node:fs/promises';
 import { connect } from 'node:net';

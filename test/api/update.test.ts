@@ -1,4 +1,4 @@
-/** PATCH and DELETE of an endpoint: what changes, and that the answer waits until the senders have been told. */
+/** PATCH and DELETE of an endpoint: the changes, and that the answer waits until the senders know them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Directory } from '../../services/domain/directory.ts';
 import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';

@@ -1,4 +1,4 @@
-/** The header API-Version on every operation, and what the versions of endpoints are taken from. */
+/** The header API-Version on every operation, and how the version of an endpoint is chosen. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exampleBody, operations } from '../support/openapi-check.ts';
 import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';

@@ -1,6 +1,6 @@
 /**
- * The description of what endpoints receive: a schema and an example for each type, subType and version. A body that
- * the service makes is valid; one that lacks what its subType must have, or has what its version does not, is not.
+ * The description of webhooks: a schema and an example for each type, subType and version. A body that the service
+ * makes is valid; one without a required field, or with a field that its version does not have, is not.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

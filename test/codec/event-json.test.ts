@@ -1,6 +1,6 @@
 /**
- * A producer's event in JSON is taken whole or refused with every problem named by a pointer; nothing is dropped
- * silently. What is taken has one canonical form.
+ * A producer's event in JSON is accepted whole or refused with every problem named by a pointer; nothing is dropped
+ * silently. An accepted event has one canonical form.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

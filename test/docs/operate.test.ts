@@ -1,6 +1,6 @@
 /**
- * What an operator is given holds together: the table of metrics names all that a running service exports and nothing else,
- * alerts and dashboard use metrics that there are, every alert has a runbook, and each fires when it should.
+ * The operator's pages agree with the service: the table of metrics names exactly the exported ones, alerts and
+ * dashboard use existing metrics, every alert has a runbook, and each fires when it should.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Every promise of the README names a test that is there. */
+/** Every promise of the README names an existing test. */
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 

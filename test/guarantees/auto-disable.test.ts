@@ -1,7 +1,7 @@
 /**
- * Guarantee: an endpoint that answers 410, or only fails for long enough, is switched off with the reason on its record, and
- * comes back by its merchant's word. What failed at a URL that it no longer has never switches it off. The whole service
- * runs, with real files and real HTTPS; the policy's 24 hours are 3.6 seconds here.
+ * Guarantee: an endpoint that answers 410, or only fails for long enough, is disabled with the reason on its record,
+ * and its merchant can activate it again. A failure at a previous URL never disables it. The whole service runs, with
+ * real files and real HTTPS; the policy's 24 hours are 3.6 seconds here.
  */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Guarantee: nobody keeps others out of the API by holding connections open, and a process that has run out of file
- * descriptors says so and goes on answering.
+ * Guarantee: no client keeps others out of the API by holding connections open, and a process that has run out of
+ * file descriptors reports that and continues to answer.
  */
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';

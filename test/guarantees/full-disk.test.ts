@@ -1,7 +1,7 @@
 /**
- * Guarantee: on a full disk nothing acknowledged is lost. The data directory is a small tmpfs; events are published
- * until the service refuses them, then room is made and everything that was acknowledged arrives. The process stays
- * up and says what is wrong.
+ * Guarantee: on a full disk no acknowledged event is lost. The data directory is a small tmpfs; events are published
+ * until the service refuses them, then room is made and every acknowledged event arrives. The process stays up and
+ * says what is wrong.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Guarantee: where the service may create neither topics nor schemas, what `npm run operator` prints is all that an
- * administrator needs; without it the start is refused in one line that names the command.
+ * Guarantee: where the service may create neither topics nor schemas, an administrator needs only the output of `npm
+ * run operator`; without that the start is refused in one line that names the command.
  */
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';

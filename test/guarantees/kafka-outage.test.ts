@@ -1,6 +1,6 @@
 /**
  * Guarantee, on Kafka: when all brokers are away for a while under load, then the registry, then the api process,
- * everything goes on by itself, nothing acknowledged is lost, and readiness told the truth throughout.
+ * work resumes by itself, no acknowledged event is lost, and readiness told the truth throughout.
  * KILL_LOOP_KAFKA_OUTAGE_SECONDS makes it longer: `npm run kill-loop`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

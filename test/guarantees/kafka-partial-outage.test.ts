@@ -1,6 +1,6 @@
 /**
- * Guarantee: a broker that is gone, or that hangs, holds back the records of the partitions that it leads, and no others;
- * they are written, once it is back, in their order.
+ * Guarantee: a broker that is gone, or hangs, holds back only the records of the partitions that it leads; they are
+ * written in their order once it is back.
  */
 import { Kafka, logLevel } from 'kafkajs';
 import { expect, it } from 'vitest';

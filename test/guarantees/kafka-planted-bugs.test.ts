@@ -1,6 +1,6 @@
 /**
- * The crash check is worth something only if it catches the bug it is there for: an engine that acknowledges a task
- * before its follow-up is durable loses the chain at a crash, and is found out; the same crash loses nothing otherwise.
+ * The crash check must catch the bug it is made for: an engine that acknowledges a task before its follow-up is
+ * durable loses the delivery at a crash, and is found; without the bug the same crash loses nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Ways to lose acknowledged records that a client of Kafka offers, each tried on a real one: the count of what was
- * acknowledged against what lies in the log finds the loss, and our producer loses nothing under the same fault.
+ * Ways to lose acknowledged records that a Kafka client offers, each tried on a real Kafka: comparing the
+ * acknowledged records with the log finds the loss, and hookrail's producer loses nothing under the same fault.
  */
 import type { Kafka } from 'kafkajs';
 import { expect, it, onTestFinished } from 'vitest';

@@ -1,7 +1,7 @@
 /**
- * A crash between a follow-up and the acknowledgement of its cause makes the follow-up twice, and the second copy may come
- * after an outage longer than anything is remembered. It is dropped all the same, since an outage appends nothing and what
- * is remembered is measured in the log's own time; measured by the wall clock it would be sent, and that is seen.
+ * A crash between a follow-up and the acknowledgement of its cause makes the follow-up twice, and the second copy may
+ * come after an outage longer than the window. It is dropped all the same, since an outage appends nothing and the
+ * window is measured in the log's own time; measured by the wall clock the copy would be sent, and that is found.
  */
 import { type Admin, ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
 import { expect, it, onTestFinished, vi } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Guarantee: a record of the events topic that cannot be routed harms nothing: it is kept with the reason and all its
- * bytes while what is good goes on, hardly slower, and once its cause is mended `operator quarantine replay` delivers it.
+ * Guarantee: a record of the events topic that cannot be routed harms no other: it is kept with the reason and all
+ * its bytes while good records are delivered hardly slower, and after a fix `operator quarantine replay` delivers it.
  */
 import { rmSync } from 'node:fs';
 import { Kafka, logLevel } from 'kafkajs';

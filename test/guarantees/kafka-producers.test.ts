@@ -1,7 +1,7 @@
 /**
- * Guarantee: what an ordinary Kafka client writes is read, whichever language, codec, transaction, subject naming or schema
- * version it uses; what cannot be delivered is in the quarantine, and nothing is stuck or lost. The examples of
- * docs/producers are run as they stand. `npm run kafka:producers` is the long form.
+ * Guarantee: a record of an ordinary Kafka client is read, whatever its language, codec, transaction, subject naming
+ * or schema version; an undeliverable one is in the quarantine, and none is stuck or lost. The examples of
+ * docs/producers are run unchanged. `npm run kafka:producers` is the long form.
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';

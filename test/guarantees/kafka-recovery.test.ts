@@ -1,8 +1,8 @@
 /**
- * Guarantee, on Kafka: an endpoint that hangs, refuses connections or answers 503 for a while gets what is new at once after
- * its recovery. What waited arrives within the longest parking time, 66 s, and the endpoint's drain time.
- * RECOVERY_DARK_SECONDS=20,60,600 measures longer failures, and judges by the times that are promised;
- * without it the bounds leave room for a busy machine.
+ * Guarantee, on Kafka: an endpoint that hangs, refuses connections or answers 503 for a while gets new events at once
+ * after its recovery. Waiting ones arrive within the longest parking time, 66 s, and the endpoint's drain time.
+ * RECOVERY_DARK_SECONDS=20,60,600 measures longer failures, and judges by the promised times; without it the bounds
+ * leave room for a busy machine.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * Guarantee: with an authorizer, the ACLs that `npm run operator -- topics` prints are enough for everything; where one
- * is missing, the log says once which right on which resource and what to type, `/readyz` says it too, everything else
- * goes on, and what waited goes on when the right is granted.
+ * Guarantee: with an authorizer, the ACLs that `npm run operator -- topics` prints are enough for everything; where
+ * one is missing, the log names once the right, the resource and the command, `/readyz` names it too, every other
+ * part continues, and waiting records continue when the right is granted.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

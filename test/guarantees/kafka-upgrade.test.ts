@@ -1,7 +1,7 @@
 /**
  * Guarantee, on Kafka: a deployment goes from one build to another, and back, process by process, with both at work
- * together and tasks of one waiting to be made by the other: nothing is lost or early. Sent twice is at most what senders
- * had in flight, or had settled just before, when a sender of the other build joined them.
+ * together and tasks of one waiting to be made by the other: nothing is lost or early. Sent twice is at most what
+ * senders had in flight, or had settled just before, when a sender of the other build joined them.
  * `UPGRADE_FROM=<commit> npm run upgrade`; without that it is the commit before this one.
  */
 import { rmSync } from 'node:fs';

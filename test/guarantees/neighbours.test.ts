@@ -1,6 +1,6 @@
 /**
- * Guarantee: a burst of events for one endpoint, and many endpoints of one merchant that hang all at once, do not hold up
- * what is for others. NEIGHBOURS_FULL=1: as many endpoints and events as a merchant may have.
+ * Guarantee: a burst of events for one endpoint, and many endpoints of one merchant that hang all at once, do not
+ * delay the others. NEIGHBOURS_FULL=1: as many endpoints and events as a merchant may have.
  */
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

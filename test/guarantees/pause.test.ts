@@ -1,7 +1,7 @@
 /**
- * Guarantee: while the operator holds a merchant's deliveries back nothing is sent to it, nothing is lost and no attempt
- * is counted: new events are routed and wait, retries wait, over a restart too. Afterwards everything goes on. Other
- * merchants notice nothing. The whole service runs, with real files and real HTTPS.
+ * Guarantee: while an operator holds a merchant's deliveries nothing is sent to it, nothing is lost and no attempt is
+ * counted: new events are routed and wait, retries wait, through a restart too. Afterwards all of them are delivered.
+ * Other merchants notice nothing. The whole service runs, with real files and real HTTPS.
  */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';

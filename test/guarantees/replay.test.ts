@@ -1,8 +1,8 @@
 /**
- * Guarantee: a `missing` replay brings an endpoint exactly the events that it was passed over for while it was disabled and
- * those that failed for good, each once, and none that it has. A process killed with SIGKILL in the middle goes on by
- * itself after its restart: nothing is missing, and only what was under way may come twice. Judged by the receiver's own
- * log; the service is a process of its own.
+ * Guarantee: a `missing` replay brings an endpoint exactly the events that were skipped while it was disabled and
+ * those whose deliveries failed for good, each once. A process killed with SIGKILL during a replay continues it after
+ * its restart: nothing is missing, and only deliveries under way may come twice. Judged by the receiver's own log;
+ * the service is a process of its own.
  */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';

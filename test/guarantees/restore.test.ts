@@ -1,7 +1,7 @@
 /**
- * Guarantee: the store and the directory stream find together again, whichever of them is another one. A store that was
- * restored from a backup sends nothing again, brings no deleted endpoint back and keeps what was made since; a stream
- * that was made anew is told everything. The whole service runs, with real files and real HTTPS.
+ * Guarantee: the store and the directory stream agree again when either was replaced. A store that was restored from
+ * a backup sends nothing again, brings no deleted endpoint back and keeps endpoints made since; a new stream gets
+ * everything. The whole service runs, with real files and real HTTPS.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

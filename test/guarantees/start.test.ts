@@ -1,6 +1,6 @@
 /**
- * Guarantee: a start that cannot succeed says why in one clear line, names what to do, and exits with a code that is
- * not 0; nothing that was there is changed.
+ * Guarantee: a start that cannot succeed explains itself in one clear line, says what to do, and exits with a code
+ * that is not 0; existing files are not changed.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';

@@ -1,4 +1,4 @@
-/** Guarantee: what the engine says of a partition is what its metrics show. */
+/** Guarantee: the metrics of a partition show the status that the engine gives. */
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import type { BrokerStatus, PartitionStatus } from '../../services/broker/broker.ts';

@@ -1,4 +1,4 @@
-/** Readiness names what stands still, with topic, partition and reason, and says what else waits without being unready for it. */
+/** Readiness names stalled partitions with the reason, and other waiting work without becoming unready for it. */
 import { expect, test } from 'vitest';
 import type { BrokerStatus, PartitionStatus } from '../../services/broker/broker.ts';
 import { Directory } from '../../services/domain/directory.ts';

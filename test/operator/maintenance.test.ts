@@ -1,5 +1,5 @@
 /**
- * What operators keep in order with their tool, against a whole running service: keys, the audit, the key ring, the
+ * The operator's maintenance by the tool, against a whole running service: keys, the audit log, the key ring, the
  * erasure of an entity.
  */
 import { readFileSync, rmSync, statSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Guarantee: what retention took is told by readiness, metrics and `operator streams list`, also while nobody runs, until
- * an operator acknowledges it; and never again after that, also where nothing more comes.
+ * Guarantee: a loss by retention is reported by readiness, metrics and `operator streams list`, also while no process
+ * runs, until an operator acknowledges it; and never again after that, even on an idle partition.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kafka, logLevel } from 'kafkajs';

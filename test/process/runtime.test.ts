@@ -1,4 +1,4 @@
-/** What everything stands on: the clock that never fires early, the key ring, stopping in reverse order. */
+/** The base of every process: the clock that never fires early, the key ring, stopping in reverse order. */
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

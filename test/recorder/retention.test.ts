@@ -1,4 +1,4 @@
-/** Retention: rows go by their age, bodies before them, in steps with pauses; a failure is tried again. */
+/** Retention: rows are deleted by age, bodies before them, in steps with pauses; a failed step is tried again. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

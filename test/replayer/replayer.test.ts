@@ -1,6 +1,6 @@
 /**
- * The runner of replays between any two of its steps: a page whose publishing or whose place failed is tried again, nothing
- * is missing, and what the log knows is not sent again. So is what a runner before this one left.
+ * The runner of replays, disturbed between any two steps: a page whose publishing or place failed is tried again,
+ * nothing is missing, and no delivery in the log is sent again. A replay that an earlier runner left is continued.
  */
 
 import { pino } from 'pino';

@@ -1,4 +1,4 @@
-/** Whose turn it is among replays: each in turn, none faster than its deliveries are attempted, all within the pace. */
+/** The turns of replays: each in turn, none faster than its deliveries are attempted, all within the pace. */
 import { expect, test } from 'vitest';
 import { REPLAY_PACE, type ReplayPace, Turns } from '../../services/replayer/turns.ts';
 import type { ReplayRecord } from '../../services/store/replays.ts';

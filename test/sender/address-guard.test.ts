@@ -1,6 +1,7 @@
 /**
  * Guarantee: no connection leads to an address that is not public, not one packet, whatever the URL or the DNS says;
- * what a sandbox exempts is reached. A listener on the refused address counts; that it would have counted is shown.
+ * an address that a sandbox exempts is reached. A listener on the refused address counts connections, and a test
+ * shows that it would have counted one.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** Guarantee: every attempt leaves one line of JSON in the log, whatever the words in it. */
+/** Guarantee: every attempt leaves one line of JSON in the log, whatever text it contains. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Guarantee: a receiver is not blamed for time in which this process stood still. */
+/** Guarantee: a receiver is not blamed for time in which the sender's process stood still. */
 import { describe, expect, it } from 'vitest';
 import { type Deadline, Deadlines } from '../../services/process/deadlines.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';

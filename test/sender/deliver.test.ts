@@ -1,6 +1,6 @@
 /**
- * Guarantee: one attempt, one decision. The endpoint, its URL and its secret are those of the moment of the attempt;
- * what follows is exactly what the schedule says; what is our fault costs no attempt; no secret leaves by the log.
+ * Guarantee: one attempt, one decision. The attempt uses the endpoint, URL and secret of its moment; the schedule
+ * decides what follows; an own fault costs no attempt; no secret leaves by the log.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * Guarantee: with an egress proxy, every connection to a receiver goes through it, to an address that was checked here; the
- * proxy sees TLS only, and its own trouble costs no attempt.
+ * Guarantee: with an egress proxy, every connection to a receiver goes through it, to an address that the sender
+ * checked; the proxy sees TLS only, and its own faults cost no attempt.
  */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';

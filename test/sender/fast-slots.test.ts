@@ -1,4 +1,4 @@
-/** As many attempts at once as the thread has time for; and never held up by receivers that do not answer. */
+/** The sender has as many attempts in flight as its thread has time for, and silent receivers never hold it up. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { FastSlots } from '../../services/sender/lanes/fast-slots.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';

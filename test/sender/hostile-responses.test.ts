@@ -1,6 +1,6 @@
 /**
- * Guarantee: one response can cost the sender's only event loop no more than a bounded number of steps, and what is not
- * plainly HTTP/1.1 is not taken for an answer.
+ * Guarantee: one response costs the sender's event loop a bounded number of steps, and bytes that are not plain
+ * HTTP/1.1 are not taken for an answer.
  */
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';

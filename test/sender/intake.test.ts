@@ -1,4 +1,4 @@
-/** Guarantee: what waits for an endpoint that turned dark does not keep the intake shut for those behind it. */
+/** Guarantee: tasks for an endpoint that turned dark do not keep the intake shut for the tasks behind them. */
 import { expect, test } from 'vitest';
 import type { Consumer } from '../../services/broker/broker.ts';
 import { Intake } from '../../services/sender/intake.ts';

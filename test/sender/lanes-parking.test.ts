@@ -1,6 +1,6 @@
 /**
- * Guarantee: what an endpoint cannot take goes back to the broker for a short while, so that nothing waits long after the
- * endpoint's recovery and not all of it comes up all the time; and it does not hold up what is for others.
+ * Guarantee: tasks that an endpoint cannot take are parked for a short while, so that none waits long after the
+ * endpoint's recovery and not all come back all the time; and they do not delay tasks for others.
  */
 import { beforeEach, expect, test } from 'vitest';
 import type { Tier } from '../../services/domain/retry.ts';

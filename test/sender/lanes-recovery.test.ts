@@ -1,6 +1,6 @@
 /**
- * Guarantee: the recovery of an endpoint that hangs is noticed within a second, what is new goes before what waited, and
- * what waited is brought back as fast as the endpoint takes it.
+ * Guarantee: the recovery of an endpoint that hangs is noticed within a second, new tasks go before waiting ones, and
+ * parked tasks come back as fast as the endpoint takes them.
  */
 import { beforeEach, expect, test } from 'vitest';
 import { LANE_OPTIONS } from '../../services/sender/lanes/lane-options.ts';

@@ -1,4 +1,4 @@
-/** Guarantee: an endpoint has no more in flight than its pace has use for. */
+/** Guarantee: an endpoint has no more attempts in flight than its pace needs. */
 import { expect, test } from 'vitest';
 import { LANE_OPTIONS } from '../../services/sender/lanes/lane-options.ts';
 import { Lanes } from '../../services/sender/lanes/lanes.ts';

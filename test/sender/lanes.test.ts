@@ -1,7 +1,7 @@
 /**
- * Guarantee: one endpoint cannot slow another. What waits longer than 200 ms gives its fast slot back, a failing
- * endpoint gets fewer attempts at once, what it cannot take goes back to the broker for a while, and first attempts
- * of one entity to one endpoint leave one after the other.
+ * Guarantee: one endpoint cannot slow another. An attempt that takes longer than 200 ms gives its fast slot back, a
+ * failing endpoint gets fewer attempts at once, tasks that it cannot take are parked, and first attempts of one
+ * entity to one endpoint leave one after the other.
  */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LANE_OPTIONS, type LaneOptions } from '../../services/sender/lanes/lane-options.ts';

@@ -1,5 +1,6 @@
 /**
- * Guarantee: when our own network is down, nobody's attempts are burnt; a few dead receivers do not look like that.
+ * Guarantee: when the sender's own network is down, no attempt is counted; a few dead receivers are not taken for
+ * that.
  */
 import { describe, expect, test } from 'vitest';
 import { connectFailureOf, type NetworkSign } from '../../services/sender/http/connect-failure.ts';

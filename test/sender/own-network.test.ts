@@ -1,6 +1,6 @@
 /**
- * Guarantee: while our own network or resolver is down, attempts are put back and not counted, whatever the resolver says;
- * a wrong name and a dead receiver stay their own failure.
+ * Guarantee: while the sender's own network or resolver is down, attempts are put back and not counted, whatever the
+ * resolver says; a wrong name and a dead receiver stay the endpoint's failure.
  */
 import { randomUUID } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';

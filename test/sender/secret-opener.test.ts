@@ -1,4 +1,4 @@
-/** What the sender does without an endpoint's secret: says once what is missing, and goes on when it is there. */
+/** Without an endpoint's secret the sender logs once what is missing, and continues when it is there. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

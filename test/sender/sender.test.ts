@@ -1,6 +1,6 @@
 /**
- * Guarantee: the sender sends what the broker hands over, one first attempt of an entity after the other; it sends
- * nothing by a directory that is not fresh; and when it stops, what is in flight is finished or given back, uncounted.
+ * Guarantee: the sender sends the tasks of the broker, one first attempt of an entity after the other; it sends
+ * nothing by a directory that is not fresh; and when it stops, tasks in flight are finished or released, uncounted.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,6 +1,4 @@
-/**
- * Guarantee: a receiver whose certificate is not in order, or that speaks old TLS, gets no byte of HTTP.
- */
+/** Guarantee: a receiver with an invalid certificate, or with old TLS, gets no byte of HTTP. */
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { parseEgressAllow } from '../../services/egress/egress.ts';
 import { systemClock } from '../../services/process/clock.ts';

@@ -1,6 +1,6 @@
 /**
- * The command line tells by its exit code what went wrong, says on standard error what to do next, and puts nothing
- * but data on standard output when nobody sits in front of it.
+ * The command line tells by its exit code what went wrong, says on standard error what to do next, and puts only data
+ * on standard output unless that is a terminal.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';

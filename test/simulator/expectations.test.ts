@@ -1,4 +1,4 @@
-/** Expectations are met by what was seen, in time and at every endpoint, and by nothing less. */
+/** Expectations are met by deliveries that were seen, in time and at every endpoint, and by nothing less. */
 import { expect, test } from 'vitest';
 import type { Watched } from '../../simulator/delivery-watch.ts';
 import { judge } from '../../simulator/expectations.ts';

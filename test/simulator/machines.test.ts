@@ -1,6 +1,6 @@
 /**
- * The state machines allow what the platform does and refuse the rest with the legal steps; states the specification
- * lists are all there, and none besides.
+ * The state machines allow the steps of the platform and refuse others with the legal ones; they have exactly the
+ * states of the specification.
  */
 import { expect, test } from 'vitest';
 import { SUB_TYPES } from '../../services/domain/catalog/catalog.ts';

@@ -1,6 +1,6 @@
 /**
- * The receiver does what merchants have to do (docs/specification.md, "Webhook requests") and says what it found; and
- * it misbehaves in every way that it is told to, so that what the sender makes of it can be tested.
+ * The receiver does what merchants have to do (docs/specification.md, "Webhook requests") and reports its findings;
+ * and it misbehaves in every way on request, so that the sender can be tested with it.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Behaviour } from '../../simulator/behaviours.ts';

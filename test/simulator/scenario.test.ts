@@ -1,6 +1,6 @@
 /**
- * A scenario file is either played as it stands or refused with every finding and its line; what comes with hookrail
- * can be played.
+ * A scenario file is either played as it is or refused with every finding and its line; the scenarios of hookrail can
+ * be played.
  */
 import { expect, test } from 'vitest';
 import { parseScenario, ScenarioFailure } from '../../simulator/scenario.ts';

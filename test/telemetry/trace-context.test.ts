@@ -1,4 +1,7 @@
-/** Guarantee: only well-formed trace context is taken on, as the W3C Trace Context recommendation has it (section 3.2). */
+/**
+ * Guarantee: only well-formed trace context is accepted, as the W3C Trace Context recommendation has it (section
+ * 3.2).
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,6 +1,6 @@
 /**
- * Guarantee: tracing is off, and nothing of its SDK loaded, unless OpenTelemetry's own variables ask for it; what they ask
- * for and cannot have is said and keeps nothing from starting; a collector that is down does not hold up a stop.
+ * Guarantee: tracing is off, and nothing of its SDK loaded, unless OpenTelemetry's own variables ask for it;
+ * unsupported options are logged and do not prevent the start; a collector that is down does not delay a stop.
  */
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';

@@ -1,4 +1,7 @@
-/** Guarantee: an acknowledgement is heard by whoever tells of the loss, of that topic only, and is not forgotten while it is needed. */
+/**
+ * Guarantee: an acknowledgement of a loss reaches the process that reports it, counts for that topic only, and is not
+ * forgotten while it is needed.
+ */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Admins } from '../../../services/broker/kafka/client/admins.ts';
 import { kafkaClient } from '../../../services/broker/kafka/client/client.ts';

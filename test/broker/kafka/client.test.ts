@@ -1,4 +1,4 @@
-/** A Kafka that cannot be reached or does not let us in is explained in one line: what, where, which variable. */
+/** An error of Kafka is explained in one line: the cause, the address, and the variable to look at. */
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import kafkajs from 'kafkajs';

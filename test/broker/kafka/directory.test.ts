@@ -1,6 +1,6 @@
 /**
- * The directory on Kafka: a follower has the whole table before it is used, then every change in order, and knows for how
- * long it cannot be sure to have the newest; a late change of a dead process does not outlive the newer one.
+ * The directory on Kafka: a follower has the whole table before it is used, then every change in order, and knows how
+ * old its knowledge is; a late change of a dead process does not outlive a newer one.
  */
 import { randomBytes } from 'node:crypto';
 // A default import: the enum is no named export to Node's reading of the package.

@@ -1,4 +1,4 @@
-/** Guarantee: whatever ordinary producers write to the events topic is read, and nothing of it stops a partition. */
+/** Guarantee: every record that ordinary producers write to the events topic is read, and none stops a partition. */
 import { gzipSync } from 'node:zlib';
 import { Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Guarantee: a directory that is up to date is known to be, also where brokers take seconds to answer: questions do not
- * wait for each other, and answers in another order than they were asked for prove the newest of them.
+ * Guarantee: an up-to-date directory is known to be fresh, even when brokers take seconds to answer: questions do not
+ * wait for each other, and answers out of order prove the newest question.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';

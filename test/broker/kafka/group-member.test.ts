@@ -1,6 +1,6 @@
 /**
- * Guarantee: whoever is given up while it joins a consumer group is no member of it in the end. It would be one that
- * nobody hears, with partitions that nobody reads, for as long as the process lives.
+ * Guarantee: a client that is given up while it joins a consumer group is no member of it in the end. Otherwise its
+ * partitions would be read by no process for as long as this one lives.
  */
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { Kafka, logLevel } from 'kafkajs';

@@ -1,4 +1,4 @@
-/** Guarantee: what cannot go on holds up nothing else, and says so. */
+/** Guarantee: a part that cannot continue delays no other, and is reported. */
 import { Kafka, logLevel } from 'kafkajs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Commits } from '../../../services/broker/kafka/consumer/commits.ts';

@@ -1,6 +1,6 @@
 /**
- * What a process knows of the partitions it reads: how many records wait and for how long, retries only once they are due;
- * when one stands still; how long until records are deleted; and what that costs in questions.
+ * The lag of the partitions that a process reads: how many records wait and for how long (retries only once due),
+ * whether one stands still, when unread records are deleted, and how many questions to the brokers that costs.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** Guarantee: a topic that was created again is read from its beginning, and what retention took is never skipped in silence. */
+/**
+ * Guarantee: a topic that was created again is read from its beginning, and records that retention deleted unread are
+ * reported.
+ */
 import { Kafka, logLevel } from 'kafkajs';
 import { expect, it, onTestFinished } from 'vitest';
 import { Admins } from '../../../services/broker/kafka/client/admins.ts';

@@ -1,6 +1,5 @@
 /**
- * A key lies in the partition where every other client looks for it: ours is the partition that Java's default
- * partitioner, as kafkajs has it, gives.
+ * A key goes to the partition where every other client looks for it: the one that Java's default partitioner chooses.
  */
 import fc from 'fast-check';
 import { Partitioners } from 'kafkajs';

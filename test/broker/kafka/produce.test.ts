@@ -1,6 +1,6 @@
 /**
- * What the producer writes is what kafkajs would write, byte for byte; records are joined only where they may be; and an
- * answer that leaves a partition out, or refuses one, acknowledges nothing.
+ * The producer writes the same bytes as kafkajs; records are joined only where they may be; and an answer that leaves
+ * a partition out, or refuses one, acknowledges nothing.
  */
 import { createRequire } from 'node:module';
 import fc from 'fast-check';

@@ -1,6 +1,6 @@
 /**
- * What the quarantine keeps of a Kafka record (place, key, headers) and where a record is put back: into the topic that it
- * came from, or nowhere, with a reason.
+ * The quarantine keeps place, key and headers of a Kafka record, and puts it back into the topic it came from, or
+ * refuses with a reason.
  */
 import { randomUUID } from 'node:crypto';
 import type { IHeaders } from 'kafkajs';

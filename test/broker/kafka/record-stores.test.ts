@@ -1,6 +1,6 @@
 /**
- * The recordStores on Kafka: oldest first over all partitions, one record of each key, and what is requeued comes back as it
- * arrived, once.
+ * The record stores on Kafka: oldest first over all partitions, one record of each key, and a requeued record comes
+ * back as it arrived, once.
  */
 import { randomUUID } from 'node:crypto';
 import type { Kafka } from 'kafkajs';

@@ -1,4 +1,4 @@
-/** A record that brokers refuse for what it is is rejected alone: its neighbours in the request are written. */
+/** A record that the brokers refuse for its content is rejected alone: its neighbours in the request are written. */
 import { Kafka, logLevel } from 'kafkajs';
 import { expect, it, onTestFinished } from 'vitest';
 import { brokersOf } from '../../../services/broker/kafka/client/kafkajs-brokers.ts';

@@ -1,6 +1,7 @@
 /**
- * A registry that is away stops only records that name a schema not seen before, and only until it is back: no event goes
- * to quarantine because a registry was down. A start waits for it within its limit, and says in one line what is wrong.
+ * A registry that is away stops only records with a schema not seen before, and only until it is back: no event goes
+ * to quarantine because a registry was down. A start waits for it within its limit, and explains a failure in one
+ * line.
  */
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,7 @@
-/** Guarantee: of an event of which a record would not fit its topic nothing is written, so that it can be quarantined whole. */
+/**
+ * Guarantee: if one record of a routed event does not fit its topic, none is written, so that the event can be
+ * quarantined whole.
+ */
 import { expect, it } from 'vitest';
 import { RecordRefused } from '../../../services/broker/kafka/producer/record-sender.ts';
 import type { KafkaRecords } from '../../../services/broker/kafka/registry/records.ts';

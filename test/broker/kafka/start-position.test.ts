@@ -1,4 +1,7 @@
-/** Guarantee: positions of a topic that was deleted and created again, or of an end that was lost, are never taken for this log's. */
+/**
+ * Guarantee: a position from a topic that was deleted and created again, or from a log whose end was lost, is never
+ * used for another log.
+ */
 import { describe, expect, it } from 'vitest';
 import type { Admins } from '../../../services/broker/kafka/client/admins.ts';
 import { writeNote } from '../../../services/broker/kafka/consumer/commit-note.ts';

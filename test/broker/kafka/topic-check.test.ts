@@ -1,6 +1,6 @@
 /**
- * What each topic must be, what of it is refused and what is only warned of, and who may read and write it. Without a
- * Kafka: kafka-topics.test.ts asks a real one.
+ * The settings that each topic must have, which faults are refused and which only warned of, and the permissions on
+ * it. No Kafka is needed: topics.test.ts asks a real one.
  */
 import { describe, expect, it } from 'vitest';
 import { checkEventsTopic } from '../../../services/broker/kafka/topics/events-topic-check.ts';

@@ -1,6 +1,6 @@
 /**
- * Whoever starts on a Kafka that would lose, reorder or repeat webhooks is told so in one line, before the first record.
- * What is missing is created as specified, by one process or by several at once; what is there is never changed.
+ * A start on a Kafka that would lose, reorder or repeat webhooks is refused in one line, before the first record.
+ * Missing topics are created as specified, by one process or by several at once; existing ones are never changed.
  */
 import type { Admin } from 'kafkajs';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';

@@ -1,7 +1,7 @@
 /**
- * Guarantee: while what comes of an attempt cannot be written down, no attempt is begun: a crash, or the loss of its
- * partition, would make the request again. It goes on by itself once brokers take records again, also when nothing waits
- * to be written that could tell.
+ * Guarantee: while the outcome of an attempt cannot be written, no attempt is begun: a crash, or the loss of its
+ * partition, would repeat the request. Attempts resume by themselves once brokers take records again, even when no
+ * record waits to be written.
  */
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';

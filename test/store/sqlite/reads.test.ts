@@ -1,4 +1,4 @@
-/** Guarantee: no read of the SQLite store looks through what grows; what no index has is looked for a bounded way. */
+/** Guarantee: no read of the SQLite store scans a table that grows; a search without an index is bounded. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

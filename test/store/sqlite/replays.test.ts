@@ -1,4 +1,6 @@
-/** What replays read uses an index, and a file of an older build gets its list of missed events at the migration. */
+/**
+ * The queries of replays use an index, and a file of an older build gets its list of missed events at the migration.
+ */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
