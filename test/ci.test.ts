@@ -11,12 +11,12 @@ const file = (status: string, ...tests: string[]) => ({
   assertionResults: tests.map((each) => ({ status: each })),
 });
 
-test('passed and skipped tests are counted', () => {
+test('the summary of tests counts passed and skipped tests', () => {
   const report = { success: true, testResults: [file('passed', 'passed', 'passed', 'skipped', 'todo')] };
   expect(summarise(report, 0)).toEqual({ line: '2 passed, 0 failed, 2 skipped', ok: true });
 });
 
-test('a failed test is counted once', () => {
+test('the summary of tests counts a failed test once', () => {
   const report = {
     success: false,
     testResults: [file('failed', 'passed', 'failed'), file('passed', 'passed')],
@@ -24,25 +24,25 @@ test('a failed test is counted once', () => {
   expect(summarise(report, 0)).toEqual({ line: '2 passed, 1 failed', ok: false });
 });
 
-test('a file that fails outside its tests is a failure', () => {
+test('the summary of tests counts a file that fails outside its tests as a failure', () => {
   const report = { success: false, testResults: [file('failed'), file('passed', 'passed')] };
   expect(summarise(report, 0)).toEqual({ line: '1 passed, 1 failed', ok: false });
 });
 
-test('a run that fails outside every file is a failure', () => {
+test('the summary of tests counts a run that fails outside every file as a failure', () => {
   expect(summarise({ success: false, testResults: [file('passed', 'passed')] }, 0).ok).toBe(false);
 });
 
-test('a run without tests is not a success', () => {
+test('the summary of tests does not call a run without tests a success', () => {
   expect(summarise({ success: true, testResults: [] }, 0)).toEqual({ line: '0 passed, 0 failed', ok: false });
 });
 
-test('a failed step is a failure, tests or not', () => {
+test('the summary of tests counts a failed step as a failure, tests or not', () => {
   const report = { success: true, testResults: [file('passed', 'passed')] };
   expect(summarise(report, 2)).toEqual({ line: '1 passed, 2 failed', ok: false });
 });
 
-test('.ci/run runs every part of npm run check', () => {
+test('the script .ci/run runs every part of npm run check', () => {
   const root = new URL('..', import.meta.url);
   const { scripts } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
   const run = readFileSync(new URL('.ci/run', root), 'utf8');

@@ -62,8 +62,8 @@ const processes = ours
   .filter(([, { entrypoint }]) => entrypoint === undefined)
   .map(([name, service]) => ({ name, service, config: readConfig(environmentOf(service)) }));
 
-describe('the image', () => {
-  test('is of one pinned Node that the package accepts', () => {
+describe('the Docker image', () => {
+  test('is based on one pinned Node that the package accepts', () => {
     const bases = instructed('FROM').map((text) => text.split(' ')[0]);
     expect(new Set(bases).size).toBe(1);
     const [, major, minor] = /^node:(\d+)\.(\d+)\.\d+-bookworm-slim$/.exec(bases[0] ?? '') ?? [];
@@ -72,13 +72,13 @@ describe('the image', () => {
     expect(Number(minor)).toBeGreaterThanOrEqual(Number(minorMin));
   });
 
-  test('has variables the service knows, and listens where a container is reached', () => {
+  test('sets variables that the service knows, and listens where a container is reached', () => {
     const config = readConfig({ ...imageEnvironment, NODE_ENV: undefined });
     expect([config.api.host, config.operations.host]).toEqual(['0.0.0.0', '0.0.0.0']);
     expect(instructed('EXPOSE')).toEqual([`${config.api.port} ${config.operations.port}`]);
   });
 
-  test('owns the folders it writes to, and is not root', () => {
+  test('owns the folders it writes to, and does not run as root', () => {
     const config = readConfig(imageEnvironment);
     const [folders = ''] = instructed('RUN').filter((text) => text.startsWith('install -d -o node '));
     expect(folders.split(' ')).toContain(config.dataDir);
@@ -95,7 +95,7 @@ describe('the image', () => {
     expect(instructed('STOPSIGNAL')).toEqual(['SIGTERM']);
   });
 
-  test('is given every file it copies, and no other', () => {
+  test('gets every file it copies, and no other', () => {
     const copied = instructed('COPY')
       .filter((text) => !text.startsWith('--from='))
       .flatMap((text) => text.split(' ').slice(0, -1))
@@ -115,7 +115,7 @@ describe('the image', () => {
 });
 
 describe('docker-compose.yml', () => {
-  test('every process has a configuration that is accepted, for Kafka', () => {
+  test('gives every process a configuration that is accepted, for Kafka', () => {
     for (const { config } of processes) {
       expect(config).toMatchObject({ engine: 'kafka', environment: 'sandbox', sender: { retryScale: 1 } });
       expect(config.kafka?.brokers).toEqual(kafkas.map(([name]) => `${name}:9092`));
@@ -123,12 +123,12 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test('runs one api with the recorder, two routers, two senders', () => {
+  test('runs one api with the recorder, two routers and two senders', () => {
     const roles = processes.map(({ service, config }) => [config.roles.join(), service.scale ?? 1]);
     expect(Object.fromEntries(roles)).toEqual({ 'api,recorder': 1, router: 2, sender: 2 });
   });
 
-  test('every image is pinned, and Kafka and registry are those of npm run kafka:local', () => {
+  test('pins every image, with Kafka and registry as in npm run kafka:local', () => {
     const versions = new Map<string, Set<string>>();
     for (const [, { image }] of services) {
       const [name = '', version = ''] = image.split(':');
@@ -145,7 +145,7 @@ describe('docker-compose.yml', () => {
     });
   });
 
-  test('publishes on this machine alone, each port once, and the ports that are listened on', () => {
+  test('publishes ports on this machine alone, each once, and only those that are listened on', () => {
     const published = services.flatMap(([, { ports }]) => ports ?? []);
     for (const port of published) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
     expect(new Set(published.map((port) => port.split(':')[1])).size).toBe(published.length);
@@ -167,7 +167,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test('the key ring and the authority are written by those that make them, and read by every process', () => {
+  test('has the key ring and the authority written by their makers, and read by every process', () => {
     for (const { service, config } of processes) {
       for (const file of [config.keyRingFile, config.egress.extraCaFile]) {
         const folder = file.replace(/\/[^/]+$/, '');
@@ -182,7 +182,7 @@ describe('docker-compose.yml', () => {
     expect(makes).toContain('/var/lib/hookrail/authority');
   });
 
-  test('only the api has the data, and every volume is declared', () => {
+  test('gives the data to the api only, and declares every volume', () => {
     const mounts = services.flatMap(([name, { volumes = [] }]) =>
       volumes.map((volume) => [volume.split(':')[0] ?? '', name] as const),
     );
@@ -190,7 +190,7 @@ describe('docker-compose.yml', () => {
     expect(new Set(mounts.map(([volume]) => volume))).toEqual(new Set(Object.keys(compose.volumes)));
   });
 
-  test('a stop waits longer than an attempt and what follows it', () => {
+  test('lets a stop take longer than an attempt and its settlement', () => {
     const settleSeconds = 5;
     for (const { service, config } of processes) {
       const graceSeconds = Number(/^(\d+)s$/.exec(service.stop_grace_period ?? '')?.[1]);
@@ -198,14 +198,14 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test('the receiver that comes with it may be sent to, and only that', () => {
+  test('lets requests be sent to its own receiver only', () => {
     const { command = [], profiles } = compose.services.receiver ?? {};
     for (const { config } of processes)
       expect(config.egress.allow).toBe(command[command.indexOf('--host') + 1]);
     expect(profiles).toEqual(['try']);
   });
 
-  test('the simulator that comes with it reaches what the service uses', () => {
+  test('lets its simulator reach the services that the processes use', () => {
     const { HOOKRAIL_BASE_URL, HOOKRAIL_DATA_DIR, ...kafka } = compose.services.receiver?.environment ?? {};
     for (const { service, config } of processes) {
       expect(service.environment).toMatchObject(kafka);
@@ -221,7 +221,7 @@ describe('the brokers of docker-compose.yml', () => {
     ([name, service]) => ({ name, ...service.environment }) as Record<string, unknown>,
   );
 
-  test('are three that keep what one of them loses', () => {
+  test('are three, and keep what one of them loses', () => {
     expect(settings.map(({ KAFKA_NODE_ID }) => KAFKA_NODE_ID)).toEqual([1, 2, 3]);
     const voters = settings.map(({ name, KAFKA_NODE_ID }) => `${KAFKA_NODE_ID}@${name}:9093`).join();
     for (const broker of settings) {
@@ -236,7 +236,7 @@ describe('the brokers of docker-compose.yml', () => {
     }
   });
 
-  test('are told to others by addresses that lead to them', () => {
+  test('are advertised under addresses that lead to them', () => {
     for (const [name, { environment = {}, ports = [] }] of kafkas) {
       const [published = ''] = ports;
       const [host, port, inside] = published.split(':');
@@ -254,7 +254,7 @@ describe('the brokers of docker-compose.yml', () => {
     }
   });
 
-  test('keep their data, and each its own', () => {
+  test('keep their data, each in a volume of its own', () => {
     for (const [name, { environment = {}, volumes = [] }] of kafkas) {
       expect(volumes).toEqual([`${name}:${environment.KAFKA_LOG_DIRS}`]);
     }

@@ -11,11 +11,11 @@ const named = [...read('docs/library-internals.md').matchAll(/^## (\S+) (\S+)$/g
   ([, name = '', version = '']) => [name, version] as const,
 );
 
-test('the page names libraries', () => {
+test('the page on library internals names libraries', () => {
   expect(named.map(([name]) => name)).toEqual(expect.arrayContaining(['kafkajs', 'avsc']));
 });
 
-test.each(named)('%s is pinned to %s, in package.json and as installed', (name, version) => {
+test.each(named)('the library %s is pinned to %s, in package.json and as installed', (name, version) => {
   expect(dependencies[name]).toBe(version);
   expect(JSON.parse(read(`node_modules/${name}/package.json`)).version).toBe(version);
 });

@@ -47,7 +47,7 @@ async function roundTrip(kafka: Kafka, topic: string, partitions: number): Promi
       read.push(String(message.value));
     },
   });
-  await eventually('every record read', () => read.length >= partitions);
+  await eventually('every record is read', () => read.length >= partitions);
   await consumer.disconnect();
   return read.sort();
 }
@@ -66,7 +66,7 @@ await describeWithKafka('the Kafka that tests share', ({ brokers, registryUrl })
     await admin.disconnect();
   });
 
-  it('keeps and gives back a record on every node', async () => {
+  it('keeps and returns a record on every node', async () => {
     await admin.createTopics({ topics: [{ topic, numPartitions: brokers.length }], waitForLeaders: true });
     const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
     const leaders = new Set(topics[0]?.partitions.map(({ leader }) => leader));
@@ -87,8 +87,8 @@ await describeWithKafka('the Kafka that tests share', ({ brokers, registryUrl })
   });
 });
 
-await describeWithOwnKafka('a Kafka of one node, killed', 1, (cluster) => {
-  it('comes back on its port with its records, its registry with its ids', async () => {
+await describeWithOwnKafka('a Kafka of one node', 1, (cluster) => {
+  it('that is killed comes back on its port with its records, and its registry with its ids', async () => {
     const { brokers, nodes, registry, registryUrl } = cluster();
     const kafka = clientOf(brokers);
     const admin = kafka.admin();
@@ -124,12 +124,12 @@ await describeWithOwnKafka('a Kafka of one node, killed', 1, (cluster) => {
     await after.disconnect();
   }, 90_000);
 
-  it('hangs while it is paused and goes on afterwards', async () => {
+  it('hangs while it is paused, and continues afterwards', async () => {
     const [node] = cluster().nodes;
     node?.pause();
     await expect(node?.visibleNodes()).rejects.toThrow();
     node?.resume();
-    await eventually('an answer', async () => (await node?.visibleNodes().catch(() => []))?.length);
+    await eventually('the node answers', async () => (await node?.visibleNodes().catch(() => []))?.length);
   });
 });
 
@@ -140,7 +140,7 @@ await describeWhereKafkaStarts('npm run kafka:local', () => {
   });
   afterEach(() => rmSync(temporary, { recursive: true, force: true }));
 
-  it('prints what to export, leaves no process behind when it is killed, and keeps what --data keeps', async () => {
+  it('prints the variables to export, leaves no process behind when killed, and keeps the data of --data', async () => {
     const dataDir = join(temporary, 'kept');
     const first = await startScript(['--data', dataDir]);
     expect(first.lines[0]).toBe('export HOOKRAIL_ENGINE=kafka');
@@ -152,8 +152,8 @@ await describeWhereKafkaStarts('npm run kafka:local', () => {
     await admin.createTopics({ topics: [{ topic: 'kept', numPartitions: 1 }], waitForLeaders: true });
     await admin.disconnect();
     first.child.kill('SIGKILL');
-    await eventually('Kafka gone', () => isFree(Number(first.broker.split(':')[1])));
-    await eventually('the registry gone', () => isFree(Number(new URL(registryUrl).port)));
+    await eventually('Kafka is gone', () => isFree(Number(first.broker.split(':')[1])));
+    await eventually('the registry is gone', () => isFree(Number(new URL(registryUrl).port)));
 
     const second = await startScript(['--data', dataDir]);
     const again = clientOf([second.broker]).admin();
@@ -178,15 +178,15 @@ await describeWhereKafkaStarts('npm run kafka:local', () => {
   });
 });
 
-it('kills processes and removes folders when their owner is killed', async () => {
+it('the guard kills processes and removes folders when their owner is killed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'hookrail-guarded-'));
   const owner = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', OWNER, folder]);
   const [line] = await once(createInterface({ input: owner.stdout }), 'line');
   const isAlive = () => isRunning(Number(line));
   expect(isAlive()).toBe(true);
   owner.kill('SIGKILL');
-  await eventually('its process gone', () => !isAlive());
-  await eventually('its folder gone', () => !existsSync(folder));
+  await eventually('the guarded process is gone', () => !isAlive());
+  await eventually('the guarded folder is gone', () => !existsSync(folder));
 });
 
 /** Starts a process that would run for minutes, guards it and the folder, and says its number. */
@@ -208,7 +208,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-describe('what is missing is said in one line', () => {
+describe('the reason why no local Kafka can run', () => {
   let empty: string;
   beforeEach(() => {
     empty = mkdtempSync(join(tmpdir(), 'hookrail-empty-'));
@@ -238,7 +238,7 @@ describe('what is missing is said in one line', () => {
       { java: JAVA_17, mvn: "echo '[ERROR] Unknown host'; exit 1" },
       /^Maven could not .* Check that Maven Central can be reached, .* Maven says: \[ERROR\] Unknown host$/,
     ],
-  ])('%s', async (_, programs, message) => {
+  ])('names %s in one line', async (_, programs, message) => {
     for (const [name, script] of Object.entries(programs)) program(name, script);
     expect(await whyNoLocalKafka({ PATH: empty, XDG_CACHE_HOME: empty })).toMatch(message);
     // Nothing half fetched stays, or the next start would take it for whole.

@@ -1,4 +1,6 @@
-/** `npm run planted` plants bugs and sees the tests find them: each can be planted, and a verdict is what it says. */
+/**
+ * `npm run planted` plants bugs and expects the tests to find them: each can be planted, and its verdict is right.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,11 +14,11 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const CONTRACTS = readdirSync(`${ROOT}test/contract`).map((name) => `test/contract/${name}`);
 const textOf = (file: string) => readFileSync(`${ROOT}${file}`, 'utf8');
 
-test('every bug has an id of its own', () => {
+test('every planted bug has an id of its own', () => {
   expect(new Set(PLANTED_BUGS.map(({ id }) => id)).size).toBe(PLANTED_BUGS.length);
 });
 
-test.each(PLANTED_BUGS)('$id can be planted, and its test is there', (bug) => {
+test.each(PLANTED_BUGS)('the bug $id can be planted, and its test exists', (bug) => {
   expect(() => plant(bug, textOf(bug.file))).not.toThrow();
   expect(existsSync(`${ROOT}${bug.test}`)).toBe(true);
   // A suite that several engines pass has its titles in test/contract.
@@ -48,7 +50,7 @@ describe('a planted bug', () => {
   );
   const verdictOf = async (change: Partial<PlantedBug>) => findBug(copy, { ...bug, ...change }, environment);
 
-  test('that a test finds is caught, and the copy is as it was', { timeout: 120_000 }, async () => {
+  test('is caught when a test finds it, and the copy is restored', { timeout: 120_000 }, async () => {
     expect(await verdictOf({})).toMatchObject({
       verdict: 'caught',
       detail: expect.stringContaining('AssertionError'),
@@ -56,11 +58,11 @@ describe('a planted bug', () => {
     expect(readFileSync(`${copy.folder}/${bug.file}`, 'utf8')).toBe(textOf(bug.file));
   });
 
-  test('that no test finds is not', { timeout: 120_000 }, async () => {
+  test('is not caught when no test finds it', { timeout: 120_000 }, async () => {
     expect((await verdictOf({ replacement: '2 + retry ** 6' })).verdict).toBe('NOT CAUGHT');
   });
 
-  test('that breaks the code, is in no test’s way or nowhere to be put shows nothing', {
+  test('shows nothing when it breaks the code, meets no test or has no place', {
     timeout: 120_000,
   }, async () => {
     for (const change of [
@@ -74,7 +76,7 @@ describe('a planted bug', () => {
   });
 });
 
-test('a time-out is a finding, an error of the run is none', () => {
+test('a time-out counts as a finding of a planted bug, an error of the run does not', () => {
   const resultOf = (status: string, ...failureMessages: string[]) => ({
     message: '',
     assertionResults: [{ status, title: 'a title', failureMessages }],

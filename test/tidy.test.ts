@@ -14,7 +14,7 @@ import {
 } from './tidy/code.ts';
 import { importProblems, importsOf } from './tidy/imports.ts';
 import { isTypeScript, type Module, type Problem, parseModule, readProject } from './tidy/project.ts';
-import { folderProblems, wordProblems } from './tidy/words.ts';
+import { folderProblems, titleProblems, wordProblems } from './tidy/words.ts';
 
 const files = readProject(fileURLToPath(new URL('..', import.meta.url)));
 const modules = files.filter(isTypeScript).map(parseModule);
@@ -47,7 +47,7 @@ function none(problems: readonly Problem[]): void {
 
 const inModules = (rule: (module: Module) => Problem[]) => modules.flatMap(rule);
 
-test('the rules saw the files they are about', () => {
+test('the tidy rules saw the files they are about', () => {
   const paths = files.map(({ path }) => path);
   expect(paths).toEqual(expect.arrayContaining(LANDMARKS));
   expect(modules.flatMap(importsOf).length).toBeGreaterThan(modules.length);
@@ -81,8 +81,12 @@ test('folders are named after what is done in them', () => {
   none(files.flatMap(folderProblems));
 });
 
-test('no note to self, test switch or path of one machine is left in a file', () => {
+test('no file contains a note to self, a test switch or a path of one machine', () => {
   none(files.flatMap(wordProblems));
+});
+
+test('the title of a test is a sentence with the titles around it', () => {
+  none(inModules(titleProblems));
 });
 
 test('every page, heading and file that is cited or linked exists', () => {

@@ -23,7 +23,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     text: 'return this.#requests > 1 &&',
     replacement: 'return this.#requests > 1_000_000 &&',
     test: CONNECTIONS,
-    title: 'under a request is asked once more',
+    title: 'during a request gets the request once more',
   },
   {
     id: 'cut-answer-asked-again',
@@ -32,7 +32,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     text: '&& (this.#socket?.bytesRead ?? 0) === this.#bytesBefore;',
     replacement: '&& (this.#socket?.bytesRead ?? 0) >= this.#bytesBefore;',
     test: CONNECTIONS,
-    title: 'in the middle of an answer is not asked again',
+    title: 'in the middle of an answer does not get the request again',
   },
   {
     id: 'closer-keeps-reused-connections',
@@ -50,7 +50,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     text: 'return origin.routes.get(merchantId) ?? this.#rememberRoute(origin, merchantId);',
     replacement: "return origin.routes.get('') ?? this.#rememberRoute(origin, merchantId && '');",
     test: CONNECTIONS,
-    title: 'is never credited to the other one',
+    title: 'are never credited with the other’s surplus answer',
   },
   {
     id: 'merchants-take-no-turns',
@@ -69,7 +69,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     text: 'return clock.now() < this.#until && clock.wall()',
     replacement: 'return this.#until > 0 && clock.wall()',
     test: CONNECTIONS,
-    title: 'is used for some minutes at most',
+    title: 'is reused for some minutes at most',
   },
   {
     id: 'ended-certificate-used',
@@ -78,7 +78,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     text: '&& clock.wall() < this.#certificateUntil;',
     replacement: '&& this.#certificateUntil > 0;',
     test: CONNECTIONS,
-    title: 'when its certificate has ended by the time that was set',
+    title: 'once the wall clock is past the end of its certificate',
   },
   {
     id: 'ended-certificate-resumed',
@@ -87,7 +87,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     text: '&& clock.wall() < certificateUntil;',
     replacement: '&& certificateUntil > 0;',
     test: CONNECTIONS,
-    title: 'when its certificate has ended by the time that was set',
+    title: 'once the wall clock is past the end of its certificate',
   },
   {
     id: 'certificate-end-by-even-clock',
@@ -96,7 +96,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     text: 'clock.wall() < this.#certificateUntil;',
     replacement: 'clock.now() < this.#certificateUntil;',
     test: CONNECTIONS,
-    title: 'when its certificate has ended by the time that was set',
+    title: 'once the wall clock is past the end of its certificate',
   },
   {
     id: 'pieces-uncounted',
@@ -114,7 +114,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     text: 'bytes > HEAD_WIRE_BYTES_MAX)',
     replacement: 'bytes < 0)',
     test: HOSTILE,
-    title: 'end the attempt',
+    title: 'ends the attempt',
   },
   {
     id: 'renegotiation-allowed',
@@ -123,7 +123,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     text: 'secureOptions: constants.SSL_OP_NO_RENEGOTIATION,',
     replacement: 'secureOptions: 0,',
     test: HOSTILE,
-    title: 'cannot make the sender negotiate again',
+    title: 'cannot make the sender renegotiate',
   },
   {
     id: 'secret-in-header-kept',
@@ -159,7 +159,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     text: '...[0, 1, 2].map((at) => base64Within(bytes, at))',
     replacement: '...[0].map((at) => base64Within(bytes, at))',
     test: MASK_TEST,
-    title: 'is found',
+    title: 'is masked',
   },
   {
     id: 'servfail-shows-network-up',
@@ -177,7 +177,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     text: "? 'no_such_name' : 'silent';",
     replacement: "? 'reached' : 'silent';",
     test: NETWORK,
-    title: 'these do not show that our network is up',
+    title: 'and NXDOMAIN for a few names, does not show',
   },
   {
     id: 'blocked-address-shows-network-up',
@@ -186,7 +186,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     text: "{ blockedBy: rule, sign: 'unknown' }",
     replacement: '{ blockedBy: rule }',
     test: NETWORK,
-    title: 'addresses that are blocked do not show that our network is up',
+    title: 'blocked addresses do not show that the sender’s network is up',
   },
   {
     id: 'no-route-shows-network-up',
@@ -195,7 +195,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     text: "'ENETUNREACH',",
     replacement: "'ENONET',",
     test: 'test/sender/network-watch.test.ts',
-    title: 'no way to an address',
+    title: 'for want of a route to an address',
   },
   {
     id: 'one-wrong-name-blames-us',
@@ -213,7 +213,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     text: 'disarm = clock.at(clock.now() + staggerMs, next);',
     replacement: 'disarm = () => void staggerMs;',
     test: ADDRESSES,
-    title: 'the second is used when the first is silent',
+    title: 'uses the second address when the first is silent',
   },
   {
     id: 'addresses-cut-before-checked',
@@ -231,7 +231,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     text: 'if (isHeldUp && this.#options.extendsWhenHeldUp) {',
     replacement: 'if (isHeldUp && this.#waiting.size < 0) {',
     test: 'test/sender/deadlines.test.ts',
-    title: 'times nothing out when it goes on',
+    title: 'times nothing out when it resumes',
   },
   {
     id: 'slow-in-flight-keeps-quick-connections',

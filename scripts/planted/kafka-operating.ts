@@ -19,7 +19,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
     text: "if (known === 'same') return 'repeat';",
     replacement: '',
     test: SEEN_TEST,
-    title: 'A repeat is told from a conflict',
+    title: 'tells a repeat from a conflict',
   },
   {
     id: 'conflict-unnoticed',
@@ -28,7 +28,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
     text: "return known === 'other' ? 'conflict' : 'first';",
     replacement: "return known === 'other' ? 'first' : 'first';",
     test: SEEN_TEST,
-    title: 'A repeat is told from a conflict',
+    title: 'tells a repeat from a conflict',
   },
   {
     id: 'redelivery-taken-for-repeat',
@@ -37,7 +37,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
     text: "if (block.offsetOf(entry) === offset) return 'itself';",
     replacement: '',
     test: SEEN_TEST,
-    title: 'a record is no copy of itself',
+    title: 'does not take a record for a copy of itself',
   },
   {
     id: 'put-back-event-taken-for-repeat',
@@ -46,7 +46,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
     text: 'if (requeuedAs !== undefined) {',
     replacement: "if (requeuedAs === '') {",
     test: SEEN_TEST,
-    title: 'An event that an operator puts back is routed once',
+    title: 'routes an event that an operator puts back once',
   },
   {
     id: 'repeats-by-wall-clock',
@@ -55,7 +55,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
     text: 'const GAP_MS_MAX = 60_000;',
     replacement: 'const GAP_MS_MAX = 6_000_000_000;',
     test: SEEN_TEST,
-    title: 'The window is measured in the time of the log',
+    title: 'measures the window in the time of the log',
   },
   {
     id: 'repeats-forgotten-at-restart',
@@ -64,7 +64,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
     text: 'const windowStart = Math.min(this.windowStart() ?? this.#prefix, this.#prefix);',
     replacement: 'const windowStart = this.#prefix;',
     test: REPEATS,
-    title: 'Repeats are dropped: at once, after 135 s',
+    title: 'is dropped at once, after 135 s',
     needsKafka: true,
   },
   {
@@ -74,7 +74,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
     text: 'const heard = { least: appendedAt - at, most: appendedAt + 1 - sentAt, at };',
     replacement: 'const heard = { least: 0 * appendedAt, most: 0 * sentAt, at };',
     test: TIME_TEST,
-    title: 'come when the delay is over, where the brokers are',
+    title: 'come when the delay is over, even when the brokers are',
   },
   {
     id: 'wrong-due-time-believed',
@@ -128,7 +128,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
     text: '...atMost(stalled),',
     replacement: '',
     test: 'test/observability/readiness.test.ts',
-    title: 'a stalled partition makes it unready',
+    title: 'a stalled partition makes a process unready',
   },
   {
     id: 'lag-unexported',
@@ -163,7 +163,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
     text: '\'--user "$HOOKRAIL_SCHEMA_REGISTRY_USERNAME:$HOOKRAIL_SCHEMA_REGISTRY_PASSWORD"\'',
     replacement: "'--user ' + Object.values(registry.credentials).join(':')",
     test: 'test/operator/operator.test.ts',
-    title: 'schemas: curl lines that show no password',
+    title: 'prints curl lines that show no password',
   },
   {
     id: 'schema-commands-without-level',

@@ -89,7 +89,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
     text: 'if (isElsewhere || position > end) {',
     replacement: 'if (isElsewhere) {',
     test: POSITION,
-    title: 'is the oldest record where the committed one is beyond the end',
+    title: 'is the oldest record when the committed one is beyond the end',
   },
   {
     id: 'retention-skips-silently',
@@ -134,7 +134,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
     text: 'return topicId === null ? name : `',
     replacement: 'return topicId !== undefined ? name : `',
     test: 'test/broker/kafka/start-position.test.ts',
-    title: 'goes on where the store has come to in this very topic',
+    title: 'continues where the store is in this very topic',
   },
   {
     id: 'partitions-added-unnoticed',
@@ -163,7 +163,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
     text: 'if (this.#isTold || (!isRefused',
     replacement: 'if (true || this.#isTold || (!isRefused',
     test: HOLD_UPS,
-    title: 'are told once, with the right that is missing',
+    title: 'are logged once, with the missing right',
   },
   {
     id: 'schema-failing-for-ever-untold',

@@ -39,7 +39,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     text: 'if (!this.#forbidden.has(topic)) log.error(',
     replacement: "if (topic !== '') log.error(",
     test: PARTITIONS,
-    title: 'a missing right is told once with the command',
+    title: 'a missing right is logged once with the command',
   },
   {
     id: 'missing-read-right-told-each-time',
@@ -48,7 +48,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     text: 'if (known?.resource !== right.resource)',
     replacement: 'if (known !== right)',
     test: 'test/broker/kafka/missing-rights.test.ts',
-    title: 'is told once however often it is refused',
+    title: 'a missing right is logged once however often it is refused',
   },
   {
     id: 'refused-for-good-sent-again',
@@ -57,7 +57,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     text: 'if (OF_CONTENT.includes(type)) return',
     replacement: "if (type === '') return",
     test: PARTITIONS,
-    title: 'a record that is refused for what it is',
+    title: 'a record that Kafka refuses for its content',
   },
   {
     id: 'neighbours-refused-too',
@@ -111,7 +111,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     text: 'if (bytes > EVENT_DATA_BYTES_MAX) {',
     replacement: 'if (bytes < 0) {',
     test: SIZES,
-    title: 'refuses one above the limit at the REST door',
+    title: 'refuses one above it at the REST door',
     needsKafka: true,
   },
   {
@@ -121,7 +121,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     text: 'const mayBeLarge = bytes.length > SMALL_BYTES;',
     replacement: 'const mayBeLarge = bytes.length < 0;',
     test: SIZES,
-    title: 'quarantines those that come over Kafka',
+    title: 'quarantines larger ones from Kafka',
     needsKafka: true,
   },
   {
@@ -181,7 +181,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     text: 'return quarantined(received, context, decoded, decoded.reason, decoded.detail);',
     replacement: 'return quarantined(received, context, {}, decoded.reason, decoded.detail);',
     test: 'test/guarantees/kafka-repeats.test.ts',
-    title: 'Other content goes to quarantine with its ids',
+    title: 'with other content goes to quarantine with its ids',
     needsKafka: true,
   },
   {
@@ -191,7 +191,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     text: 'return refuse(reason, describe(problems), idsOf(record.header));',
     replacement: 'return refuse(reason, describe(problems), {});',
     test: 'test/codec/event-avro.test.ts',
-    title: 'quarantines a record with those ids of its header',
+    title: 'quarantines a record with the ids of its header',
   },
   {
     id: 'put-back-one-by-one',

@@ -41,7 +41,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
     text: 'const succeededAt = this.isSlow ? this.#succeededSlowlyAt : this.#succeededAt;',
     replacement: 'const succeededAt = this.#succeededAt;',
     test: LANES_TEST,
-    title: 'quick answers from before',
+    title: 'do not treat a hanging endpoint as healthy',
   },
   {
     id: 'slow-share-unbounded',
@@ -50,7 +50,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
     text: 'if (this.#slowOnes >= slowMost(options, slow, isAnswering)) return false;',
     replacement: 'void [slowMost, slow, isAnswering];',
     test: LANES_TEST,
-    title: 'an endpoint known to be slow takes no fast slot',
+    title: 'gives an endpoint known to be slow no fast slot',
   },
   {
     id: 'slow-share-late',
@@ -68,7 +68,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
     replacement:
       'if (lane.queue.hasNext) ready.append(turn);\n      for (let other = ready.first; other && lane.queue.hasNext && other !== turn; other = ready.first) {\n        ready.remove(other);\n        ready.append(other);\n      }',
     test: LANES_TEST,
-    title: 'for a fast slot are one attempt each',
+    title: 'give endpoints one fast slot each in turn',
   },
   {
     id: 'known-slow-starts-fast',
@@ -77,7 +77,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
     text: 'if (lane.isSlow) this.#enterSlow(lane, task);',
     replacement: 'if (lane.isSlow && task.isProbe) this.#enterSlow(lane, task);',
     test: LANES_TEST,
-    title: 'an endpoint known to be slow takes no fast slot',
+    title: 'gives an endpoint known to be slow no fast slot',
   },
   {
     id: 'waiting-share-ignored',
@@ -86,7 +86,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
     text: 'const most = isShort ? share : waitingMax;',
     replacement: 'const most = isShort && share < 0 ? share : waitingMax;',
     test: PARKING,
-    title: 'an endpoint that answers slowly keeps what it takes in a few seconds, a silent one its share',
+    title: 'an endpoint that answers slowly keeps what it takes in a few seconds',
   },
   {
     id: 'burst-pauses-intake',
@@ -95,7 +95,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
     text: 'return this.#lanesForUs >= spread ? this.#forUs : 0;',
     replacement: 'return spread > 0 ? this.#forUs : 0;',
     test: PARKING,
-    title: 'a burst to a few of many endpoints does not wait for us',
+    title: 'a burst to a few of many endpoints does not count as waiting',
   },
   {
     id: 'own-pace-waits-for-us',
@@ -158,7 +158,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
     text: 'if (!isSoon) return LATER_SECONDS;',
     replacement: 'if (!isSoon) return SOON_SECONDS;',
     test: PARKING,
-    title: 'few parked tasks come up after 3 s',
+    title: 'few parked tasks come back after 3 s',
   },
   {
     id: 'fast-slots-for-receivers',
@@ -167,7 +167,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
     text: 'const isHeld = this.#freed === 0 && idleShare > 0;',
     replacement: 'const isHeld = this.#freed < 0 && idleShare > 0;',
     test: 'test/sender/fast-slots.test.ts',
-    title: 'has more when nobody gives a slot back',
+    title: 'has more fast slots when none is given back',
   },
   {
     id: 'parked-forgotten-before-durable',

@@ -37,7 +37,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
     text: 'const sentAt = clock.wall(startedAt);',
     replacement: 'const sentAt = startedAt;',
     test: 'test/guarantees/clock-steps.test.ts',
-    title: 'it is on time, timestamps follow',
+    title: 'leaves the retry on time, and timestamps follow',
     isSlow: true,
   },
   {
@@ -47,7 +47,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
     text: 'if (setBy === 0) return;',
     replacement: 'if (setBy <= 0 || setBy >= 0) return;',
     test: 'test/guarantees/clock-steps.test.ts',
-    title: 'the retry that waits is on time',
+    title: 'leaves the waiting retry on time',
     isSlow: true,
   },
   {
@@ -163,7 +163,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
     text: "=== 'host').length > 1) {",
     replacement: "=== 'host').length > 2) {",
     test: HTTP,
-    title: 'two Host lines are refused with 400',
+    title: 'is refused with 400 beside two Host lines',
   },
   {
     id: 'costly-body-validated',
@@ -172,6 +172,6 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
     text: 'if (count > VALUES_MAX) {',
     replacement: 'if (count < 0) {',
     test: HTTP,
-    title: 'are refused before they are validated',
+    title: 'is refused before it is validated',
   },
 ];

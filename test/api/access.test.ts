@@ -1,7 +1,7 @@
 /**
- * Who may see what: every operation of openapi.yaml, with every sort of key and every sort of id in each place of its
- * path. An id that is unknown, deleted or another merchant's gets one and the same answer, byte for byte but the request
- * id; without a valid key, so does every id there is. A new operation is tested once it is described.
+ * Access control: every operation of openapi.yaml is called with every sort of key and, in each place of its path,
+ * every sort of id. An unknown, deleted or foreign id gets one and the same answer, byte for byte but the request id;
+ * so does every id without a valid key. A new operation is tested once it is described.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newApiKey } from '../../services/domain/api-key.ts';
@@ -98,7 +98,7 @@ const cases = operations().map(({ method, path, operation }) => {
   return { name: `${method} ${path}`, method, path, operation, parameters };
 });
 
-test('every operation can be tested: its ids and its keys are known, and its body has an example', () => {
+test('every operation can be tested: its ids and keys are known, and its body has an example', () => {
   for (const { name, operation, parameters } of cases) {
     for (const parameter of parameters) {
       const advice = `${name}: say in test/support/owned-ids.ts how a {${parameter}} comes to be and what an unknown one is answered`;
@@ -118,7 +118,7 @@ describe.each(cases)('$name', ({ method, path, operation, parameters }) => {
   const scheme = keySchemeOf(operation);
 
   test.each(Object.entries(KEYS[scheme] ?? {}))(
-    'a key that is %s: 401, whatever the ids',
+    'answers 401 to a key that is %s, whatever the ids',
     async (_sort, [keyOf, code]) => {
       const key = keyOf(api.keys);
       const ownIds = await owned.own();
@@ -136,7 +136,7 @@ describe.each(cases)('$name', ({ method, path, operation, parameters }) => {
     },
   );
 
-  test('a valid key and ids of one’s own: success', async () => {
+  test('answers a valid key and the merchant’s own ids with success', async () => {
     const key = scheme === 'producerKey' ? api.keys.producer : api.keys.own;
     const answer = await api.call(method, pathWith(path, await owned.own()), { ...options, key });
     expect([answer.status, answer.text]).toEqual([
@@ -146,7 +146,7 @@ describe.each(cases)('$name', ({ method, path, operation, parameters }) => {
   });
 
   for (const parameter of parameters) {
-    test(`a {${parameter}} that is foreign, random or deleted: one 404`, async () => {
+    test(`answers one 404 to a {${parameter}} that is foreign, random or deleted`, async () => {
       const seen = new Set<string>();
       for (const idClass of ['foreign', 'random', 'deleted'] as const) {
         const ids = { ...(await owned.own()), [parameter]: others[idClass][parameter] ?? '' };
@@ -157,7 +157,7 @@ describe.each(cases)('$name', ({ method, path, operation, parameters }) => {
       expect(seen.size).toBe(1);
     });
 
-    test(`a {${parameter}} that is malformed: 400`, async () => {
+    test(`answers 400 to a malformed {${parameter}}`, async () => {
       const ownIds = await owned.own();
       for (const id of MALFORMED_IDS) {
         const answer = await api.call(method, pathWith(path, { ...ownIds, [parameter]: id }), options);
@@ -167,17 +167,17 @@ describe.each(cases)('$name', ({ method, path, operation, parameters }) => {
   }
 });
 
-test('a delivery of another endpoint of one’s own is not at this one', async () => {
+test('a delivery of another endpoint of the same merchant is not found at this one', async () => {
   const [one, other] = [await owned.own(), await owned.own()];
   const answer = await api.call('GET', `${ENDPOINTS}/${one.id}/deliveries/${other.delivery_id}`);
   expect([answer.status, answer.body.code]).toEqual([404, 'delivery_not_found']);
 });
 
-test('nothing of all this changed what the other merchant has', async () => {
+test('the refused requests changed nothing that belongs to the other merchant', async () => {
   expect(await foreignState()).toBe(foreignBefore);
 });
 
-test('an id in upper case is the same id', async () => {
+test('an id in upper case names the same object', async () => {
   const { id = '' } = await owned.own();
   expect((await api.call('GET', `${ENDPOINTS}/${id.toUpperCase()}`)).body.uuid).toBe(id);
 });
@@ -194,14 +194,14 @@ test('a revoked key is refused from the next request on', async () => {
 });
 
 test.each(['Bearer x', 'API-Key', 'API-Key a b', 'Basic eDp5'])(
-  'Authorization: %s is malformed',
+  'an Authorization header "%s" is malformed',
   async (authorization) => {
     const answer = await api.call('GET', ENDPOINTS, { key: null, headers: { authorization } });
     expect([answer.status, answer.body.code]).toEqual([401, 'api_key_malformed']);
   },
 );
 
-test('the scheme is read without regard to case, as HTTP has it', async () => {
+test('the scheme of the Authorization header is read without regard to case', async () => {
   const authorization = `api-key ${api.keys.own}`;
   expect((await api.call('GET', ENDPOINTS, { key: null, headers: { authorization } })).status).toBe(200);
 });

@@ -1,4 +1,4 @@
-/** POST /merchant/webhook-endpoints: what is made, what is refused and with which code. */
+/** POST /merchant/webhook-endpoints: the created record, and the refusals with their codes. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EVENT_TYPES } from '../../services/domain/event.ts';
 import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';
@@ -12,8 +12,8 @@ afterAll(() => api.close());
 const valid = { url: 'https://hooks.merchant.com/a', description: 'd' };
 const create = (json: unknown, headers = {}) => api.call('POST', ENDPOINTS, { json, headers });
 
-describe('what is made', () => {
-  test('the answer has the record, the secret and where it is; reading it again never shows the secret', async () => {
+describe('POST /merchant/webhook-endpoints', () => {
+  test('answers with the record, the secret and its location, and a later GET never shows the secret', async () => {
     const url = 'https://hooks.merchant.com/first';
     const made = await create({ url, description: 'First' });
     expect(made.status).toBe(201);
@@ -40,18 +40,18 @@ describe('what is made', () => {
     expect(list.text).not.toContain('whsec_');
   });
 
-  test('the stored secret opens with the key ring and is the one that was shown', async () => {
+  test('stores the secret that it showed, sealed with the key ring', async () => {
     const made = await createEndpoint(api);
     const stored = await api.store.endpoints.get(api.merchantId, made.uuid);
     expect(stored && api.keyRing.open(stored.secret, made.uuid)).toBe(made.signing_secret);
   });
 
-  test('the URL is stored and shown in its canonical form', async () => {
+  test('stores and shows the URL in its canonical form', async () => {
     const made = await createEndpoint(api, { url: 'https://HOOKS.Merchant.com:443/Päth' });
     expect(made.url).toBe('https://hooks.merchant.com/P%C3%A4th');
   });
 
-  test('a filter folds duplicates and keeps its order', async () => {
+  test('removes duplicates from the filter and keeps its order', async () => {
     const made = await createEndpoint(api, { subscribed_events: ['KYC', 'AML', 'KYC'] });
     expect(made.subscribed_events).toEqual(['KYC', 'AML']);
     expect((await createEndpoint(api, { subscribed_events: [...EVENT_TYPES] })).subscribed_events).toEqual(
@@ -59,7 +59,7 @@ describe('what is made', () => {
     );
   });
 
-  test('the version comes from the body, else from API-Version, else it is the latest', async () => {
+  test('takes the version from the body, else from API-Version, else the latest', async () => {
     expect((await createEndpoint(api, { api_version: '2.2.8' })).api_version).toBe('2.2.8');
     const header = { 'api-version': '2.2.8' };
     const byHeader = await create({ ...valid, url: 'https://hooks.merchant.com/by-header' }, header);
@@ -68,7 +68,7 @@ describe('what is made', () => {
     expect((await create(both, header)).body.api_version).toBe('2.3.8');
   });
 
-  test('a description has at most 255 characters, counted as people count them', async () => {
+  test('takes a description of at most 255 characters, counted as people count them', async () => {
     expect((await createEndpoint(api, { description: '😀'.repeat(255) })).description).toBe('😀'.repeat(255));
     const over = await create({ ...valid, description: '😀'.repeat(256) });
     expect(over.body.errors).toEqual([
@@ -77,7 +77,7 @@ describe('what is made', () => {
   });
 });
 
-describe('400: does not match the description', () => {
+describe('POST /merchant/webhook-endpoints with an invalid body', () => {
   test.each([
     ['nothing', {}, ['/url required', '/description required']],
     ['no description', { url: valid.url }, ['/description required']],
@@ -92,7 +92,7 @@ describe('400: does not match the description', () => {
     ['a status', { ...valid, status: 'active' }, ['/status unknown_field']],
     ['an array', [valid], [' invalid_type']],
     ['half a surrogate pair', { ...valid, description: '\ud83d' }, ['/description invalid_format']],
-  ])('%s', async (_what, json, expected) => {
+  ])('answers 400 to %s', async (_what, json, expected) => {
     const answer = await create(json);
     expect(answer.status).toBe(400);
     expect(answer.body.code).toBe('validation_error');
@@ -100,29 +100,29 @@ describe('400: does not match the description', () => {
     expect(found.sort()).toEqual([...expected].sort());
   });
 
-  test('__proto__ is a property like any other: refused', async () => {
+  test('refuses __proto__ as a property like any other', async () => {
     const raw = '{"url":"https://hooks.merchant.com/p","description":"d","__proto__":{"status":"disabled"}}';
     const answer = await api.call('POST', ENDPOINTS, { raw });
     expect(answer.body.errors[0]).toMatchObject({ pointer: '/__proto__', code: 'unknown_field' });
   });
 
-  test('an unknown event type has a code of its own, and the detail lists the known ones', async () => {
+  test('has its own code for an unknown event type, and lists the known ones', async () => {
     const answer = await create({ ...valid, subscribed_events: ['KYC', 'kyc'] });
     expect([answer.status, answer.body.code]).toEqual([400, 'unknown_event_type']);
     expect(answer.body.errors[0].pointer).toBe('/subscribed_events/1');
     for (const type of EVENT_TYPES) expect(answer.body.detail).toContain(type);
   });
 
-  test('an empty filter would receive nothing: refused', async () => {
+  test('refuses an empty filter, which would receive nothing', async () => {
     expect((await create({ ...valid, subscribed_events: [] })).body.code).toBe('empty_filter');
   });
 
-  test('an unknown version, in the header or the body', async () => {
+  test('refuses an unknown version in the header or the body', async () => {
     expect((await create(valid, { 'api-version': '1.0' })).body.code).toBe('unsupported_api_version');
     expect((await create({ ...valid, api_version: '9' })).body.code).toBe('unsupported_api_version');
   });
 
-  test('a code of its own yields to other faults', async () => {
+  test('answers validation_error when a fault with its own code comes with other faults', async () => {
     const answer = await create({ url: valid.url, subscribed_events: ['nope'] });
     expect(answer.body.code).toBe('validation_error');
     expect(answer.body.errors.map((e: { code: string }) => e.code).sort()).toEqual([
@@ -131,7 +131,7 @@ describe('400: does not match the description', () => {
     ]);
   });
 
-  test('not https', async () => {
+  test('refuses a URL that is not https', async () => {
     for (const url of [
       'http://hooks.merchant.com/',
       'ftp://hooks.merchant.com',
@@ -145,7 +145,7 @@ describe('400: does not match the description', () => {
   });
 });
 
-describe('409 and 422', () => {
+describe('POST /merchant/webhook-endpoints with a URL that is not allowed or taken', () => {
   test.each([
     ['https://localhost/', 'single_label', 'reserved_name'],
     ['https://10.0.0.1/', 'address_literal'],
@@ -156,13 +156,13 @@ describe('409 and 422', () => {
     ['https://hooks.merchant.com:22/', 'port'],
     ['https://hooks.merchant.com/a b', 'forbidden_character'],
     [`https://hooks.merchant.com/${'a'.repeat(2048)}`, 'length'],
-  ])('%s breaks a rule that errors[0] names', async (url, ...rules) => {
+  ])('names in errors[0] the rule that %s breaks', async (url, ...rules) => {
     const answer = await create({ ...valid, url });
     expect([answer.status, answer.body.code]).toEqual([422, 'url_not_allowed']);
     expect(rules).toContain(answer.body.errors[0].code);
   });
 
-  test('one URL, one endpoint: however it is written', async () => {
+  test('refuses a URL that an endpoint has already, however it is written', async () => {
     const url = 'https://hooks.merchant.com/once';
     const first = await create({ ...valid, url });
     const again = await create({ ...valid, url: 'https://hooks.MERCHANT.com:443/once' });
@@ -172,7 +172,7 @@ describe('409 and 422', () => {
     expect(foreign.status).toBe(201);
   });
 
-  test('a merchant has at most as many endpoints as the operator allows', async () => {
+  test('refuses more endpoints than the operator allows a merchant', async () => {
     const small = await startTestApi({ endpointQuota: 2 });
     try {
       await createEndpoint(small);

@@ -104,8 +104,8 @@ afterAll(() => api.close());
 const deliveries = (query = '') => api.call('GET', `${ENDPOINTS}/${endpoint.uuid}/deliveries${query}`);
 const idOf = (index: number) => deliveryId(events[index]?.eventId ?? '', endpoint.uuid);
 
-describe('the list', () => {
-  test('newest first, page by page, each once', async () => {
+describe('the list of deliveries', () => {
+  test('is newest first, page by page, each delivery once', async () => {
     const whole = (await deliveries()).body.data.map((d: { delivery_uuid: string }) => d.delivery_uuid);
     expect([...whole].sort()).toEqual(events.map((_, index) => idOf(index)).sort());
     const walked: string[] = [];
@@ -118,7 +118,7 @@ describe('the list', () => {
     expect(walked).toEqual(whole);
   });
 
-  test('filtered by status and type', async () => {
+  test('is filtered by status and type', async () => {
     const statuses = { failed: [idOf(0)], delivered: [idOf(1)], exhausted: [], cancelled: [] };
     for (const [status, expected] of Object.entries(statuses)) {
       const { body } = await deliveries(`?status=${status}`);
@@ -132,7 +132,7 @@ describe('the list', () => {
     expect((await deliveries('?type=KYC')).body.data).toEqual([]);
   });
 
-  test('filtered by time: since is in, until is out', async () => {
+  test('is filtered by time, including since and excluding until', async () => {
     const created: string[] = (await deliveries()).body.data.map((d: { created_at: string }) => d.created_at);
     const newest = created[0] ?? '';
     expect((await deliveries(`?since=${newest}`)).body.data.length).toBeGreaterThan(0);
@@ -151,17 +151,17 @@ describe('the list', () => {
     ['?since=2016-12-31T23:59:60Z', 'invalid_format'],
     ['?limit=1000', 'out_of_range'],
     ['?cursor=bm9wZQ', 'invalid_format'],
-  ])('%s: 400', async (query, code) => {
+  ])('answers 400 to %s', async (query, code) => {
     const answer = await deliveries(query);
     expect([answer.status, answer.body.errors?.[0]?.code]).toEqual([400, code]);
   });
 });
 
-describe('one delivery', () => {
+describe('the view of one delivery', () => {
   const get = (id: string, key?: string) =>
     api.call('GET', `${ENDPOINTS}/${endpoint.uuid}/deliveries/${id}`, key ? { key } : {});
 
-  test('its attempts: the request without the secret, the answer as far as it is kept, when the next is due', async () => {
+  test('shows its attempts: the request without the secret, the kept response, and the next due time', async () => {
     const { body } = await get(idOf(0));
     expect(body).toMatchObject({ status: 'failed', attempts_made: 1, attempts_max: 7, trigger: 'live' });
     expect(body.next_attempt_at).toBe(new Date(at + 13_025).toISOString());
@@ -189,7 +189,7 @@ describe('one delivery', () => {
     });
   });
 
-  test('the body is what was sent, byte for byte', async () => {
+  test('shows the body as it was sent, byte for byte', async () => {
     const rendered = renderBody(events[0] as DomainEvent, '2.3.8', { senderAccountDetails: false });
     const { body } = await get(idOf(0));
     expect(rendered.kind === 'rendered' && Buffer.from(rendered.body).equals(Buffer.from(body.body))).toBe(
@@ -197,7 +197,7 @@ describe('one delivery', () => {
     );
   });
 
-  test('an unknown delivery, and one of another endpoint', async () => {
+  test('is not found under an unknown id or another endpoint', async () => {
     expect((await get(crypto.randomUUID())).body.code).toBe('delivery_not_found');
     const other = await createEndpoint(api);
     const elsewhere = await api.call('GET', `${ENDPOINTS}/${other.uuid}/deliveries/${idOf(0)}`);
@@ -206,10 +206,10 @@ describe('one delivery', () => {
   });
 });
 
-describe('an event', () => {
+describe('the view of an event', () => {
   const get = (id: string, key?: string) => api.call('GET', `/merchant/events/${id}`, key ? { key } : {});
 
-  test('where it went, endpoint by endpoint', async () => {
+  test('shows where the event went, endpoint by endpoint', async () => {
     const event = events[2] as DomainEvent;
     const { body } = await get(event.eventId);
     expect(body).toMatchObject({
@@ -230,7 +230,7 @@ describe('an event', () => {
     });
   });
 
-  test('a merchant who is not entitled does not see the sender’s bank details here either', async () => {
+  test('hides the sender’s bank details from a merchant who is not entitled to them', async () => {
     const event = events[2] as DomainEvent;
     expect(JSON.stringify(event.data)).toContain('accountDetails');
     expect((await get(event.eventId)).body.body).not.toContain('accountDetails');
@@ -238,7 +238,7 @@ describe('an event', () => {
     expect((await get(event.eventId)).body.body).toContain('accountDetails');
   });
 
-  test('unknown and foreign events: one answer', async () => {
+  test('gives the same answer for unknown and foreign events', async () => {
     const unknown = await get(crypto.randomUUID());
     const foreign = await get(events[0]?.eventId ?? '', api.keys.foreign);
     for (const answer of [unknown, foreign])

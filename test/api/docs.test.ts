@@ -1,4 +1,7 @@
-/** The description and its page are served, work without the internet, and are let run by their own policy. */
+/**
+ * The API description and its page are served, work without the internet, and are allowed to run by their own
+ * security policy.
+ */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -11,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-test('/openapi.yaml is both files in one: all of each, and every reference is to something in it', async () => {
+test('/openapi.yaml joins both files, whole, and every reference resolves within it', async () => {
   const response = await fetch(`${api.api.url}/openapi.yaml`);
   expect(response.headers.get('content-type')).toContain('application/yaml');
   // The parser refuses a name that is there twice.
@@ -40,7 +43,7 @@ test('/openapi.yaml is both files in one: all of each, and every reference is to
   }
 });
 
-test('/docs loads everything from here, and the policy allows what it loads', async () => {
+test('/docs loads everything from the service, and its security policy allows that', async () => {
   const page = await fetch(`${api.api.url}/docs`);
   expect(page.url).toBe(`${api.api.url}/docs/`);
   const html = await page.text();
@@ -60,7 +63,7 @@ test('/docs loads everything from here, and the policy allows what it loads', as
   expect(initializer).not.toContain('petstore');
 });
 
-test('nothing outside the page’s folder is served', async () => {
+test('/docs serves nothing outside its folder', async () => {
   for (const path of ['/docs/../package.json', '/docs/%2e%2e/%2e%2e/package.json', '/docs/nothing.js']) {
     expect([path, (await fetch(api.api.url + path)).status]).toEqual([path, 404]);
   }

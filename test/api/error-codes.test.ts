@@ -1,4 +1,6 @@
-/** Every error that the API says it can answer with is answered with somewhere in these tests, and every other is one error. */
+/**
+ * Every error code of the API is expected by a test in this folder, and an unexpected error has one code of its own.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import express from 'express';
 import { pino } from 'pino';
@@ -10,11 +12,11 @@ const folder = new URL('./', import.meta.url);
 const OTHERS = readdirSync(folder).filter((name) => name.endsWith('.test.ts') && name !== 'openapi.test.ts');
 const text = OTHERS.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n');
 
-test.each(Object.keys(ERROR_CODES))('%s is what some test expects', (code) => {
+test.each(Object.keys(ERROR_CODES))('the error code %s is expected by a test', (code) => {
   expect(text).toMatch(new RegExp(`['\\s]${code}'`));
 });
 
-test('what nobody expected is internal_error: the cause is in the log, nothing of it in the answer', async () => {
+test('an unexpected error is answered as internal_error, and its cause is only in the log', async () => {
   const logged: string[] = [];
   const log = pino({}, { write: (line: string) => void logged.push(line) });
   const app = express();

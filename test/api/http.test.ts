@@ -1,4 +1,4 @@
-/** What HTTP itself can do wrong: paths, methods, bodies, headers, floods, callers that are slow. */
+/** HTTP faults that the API must survive: paths, methods, bodies, headers, floods, slow callers. */
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -25,7 +25,7 @@ function speak(bytes: string): Promise<string> {
   });
 }
 
-describe('paths and methods', () => {
+describe('the routes of the API', () => {
   test.each([
     '/',
     '/merchants',
@@ -33,7 +33,7 @@ describe('paths and methods', () => {
     `${ENDPOINTS}/a/b/c`,
     '/Merchant/webhook-endpoints',
     '/docs.html',
-  ])('GET %s: 404, without a key too', async (path) => {
+  ])('answer 404 to GET %s, without a key too', async (path) => {
     const answer = await api.call('GET', path, { key: null });
     expect([answer.status, answer.body.code]).toEqual([404, 'route_not_found']);
   });
@@ -46,7 +46,7 @@ describe('paths and methods', () => {
     ['POST', '/merchant', 'GET, HEAD, PATCH'],
     ['OPTIONS', `${ENDPOINTS}/${crypto.randomUUID()}/test`, 'POST'],
     ['GET', '/producer/events', 'POST'],
-  ])('%s %s: 405 with what is allowed', async (method, path, allow) => {
+  ])('answer 405 to %s %s, with the allowed methods', async (method, path, allow) => {
     const answer = await api.call(method, path);
     expect([answer.status, answer.body.code, answer.headers.get('allow')]).toEqual([
       405,
@@ -55,7 +55,7 @@ describe('paths and methods', () => {
     ]);
   });
 
-  test('HEAD is GET without the body', async () => {
+  test('answer HEAD like GET, without the body', async () => {
     const response = await fetch(api.api.url + ENDPOINTS, {
       method: 'HEAD',
       headers: { authorization: `API-Key ${api.keys.own}` },
@@ -63,13 +63,13 @@ describe('paths and methods', () => {
     expect([response.status, await response.text()]).toEqual([200, '']);
   });
 
-  test('a path that cannot be decoded', async () => {
+  test('answer 400 to a path that cannot be decoded', async () => {
     const answer = await api.call('GET', `${ENDPOINTS}/%E0%A4%A`);
     expect([answer.status, answer.body.code]).toEqual([400, 'malformed_request']);
   });
 });
 
-describe('request targets', () => {
+describe('the request target', () => {
   const ask = (target: string, hosts: readonly string[]) =>
     speak(
       `GET ${target} HTTP/1.1\r\n${hosts.map((host) => `Host: ${host}\r\n`).join('')}` +
@@ -85,7 +85,7 @@ describe('request targets', () => {
     expect(await ask(target, ['other'])).toMatch(/^HTTP\/1.1 200 /);
   });
 
-  test('an absolute target without a path is the root', async () => {
+  test('that is absolute without a path means the root', async () => {
     expect(await ask('http://api.merchant.com', ['x'])).toContain('"route_not_found"');
     expect(await ask('http://api.merchant.com?a=b', ['x'])).toContain('"route_not_found"');
   });
@@ -104,7 +104,7 @@ describe('request targets', () => {
     expect(heard).toContain('"malformed_request"');
   });
 
-  test('two Host lines are refused with 400', async () => {
+  test('is refused with 400 beside two Host lines', async () => {
     const heard = await ask('/merchant', ['x', 'x']);
     expect(heard).toMatch(/^HTTP\/1.1 400 /);
     expect(heard).toContain('more than one Host line');
@@ -112,16 +112,19 @@ describe('request targets', () => {
   });
 });
 
-describe('bodies', () => {
+describe('the request body', () => {
   const json = { url: 'https://hooks.merchant.com/h', description: 'd' };
 
-  test.each(['{', '', '{"url":}', 'undefined', '{"a":1}{"b":2}'])('%j is no JSON document', async (raw) => {
-    const answer = await api.call('POST', ENDPOINTS, { raw });
-    expect(answer.status).toBe(400);
-    expect(answer.body.code).toBe(raw === '' ? 'validation_error' : 'malformed_json');
-  });
+  test.each(['{', '', '{"url":}', 'undefined', '{"a":1}{"b":2}'])(
+    '%j is not a JSON document',
+    async (raw) => {
+      const answer = await api.call('POST', ENDPOINTS, { raw });
+      expect(answer.status).toBe(400);
+      expect(answer.body.code).toBe(raw === '' ? 'validation_error' : 'malformed_json');
+    },
+  );
 
-  test('bytes that are not UTF-8 are not JSON', async () => {
+  test('of bytes that are not UTF-8 is not JSON', async () => {
     const raw = Buffer.from('{"url":"https://hooks.merchant.com/\xe9","description":"d"}', 'latin1');
     expect((await api.call('POST', ENDPOINTS, { raw })).body.code).toBe('malformed_json');
   });
@@ -131,18 +134,18 @@ describe('bodies', () => {
     'application/xml',
     'application/json; charset=latin1',
     'multipart/form-data; boundary=x',
-  ])('Content-Type %s: 415', async (type) => {
+  ])('with Content-Type %s is answered with 415', async (type) => {
     const answer = await api.call('POST', ENDPOINTS, { json, headers: { 'content-type': type } });
     expect([answer.status, answer.body.code]).toEqual([415, 'unsupported_media_type']);
   });
 
-  test('a compressed body: 415', async () => {
+  test('that is compressed is answered with 415', async () => {
     const raw = gzipSync(JSON.stringify(json));
     const answer = await api.call('POST', ENDPOINTS, { raw, headers: { 'content-encoding': 'gzip' } });
     expect([answer.status, answer.body.code]).toEqual([415, 'unsupported_media_type']);
   });
 
-  test('64 KiB are possible, more are not', async () => {
+  test('may have 64 KiB, and not more', async () => {
     const filler = (size: number) => `{"description":"${'x'.repeat(size - 18)}"}`;
     expect((await api.call('POST', ENDPOINTS, { raw: filler(65_536) })).body.code).toBe('validation_error');
     const answer = await api.call('POST', ENDPOINTS, { raw: filler(65_537) });
@@ -153,7 +156,7 @@ describe('bodies', () => {
     ['20,000 empty objects', `{"subscribed_events":[${Array(20_000).fill('{}')}]}`],
     ['10,000 unknown members', `{${Array.from({ length: 5_000 }, (_, i) => `"m${i}":[]`)}}`],
     ['20,000 lists in one another', '['.repeat(20_000) + ']'.repeat(20_000)],
-  ])('%s are refused before they are validated', async (_what, raw) => {
+  ])('of %s is refused before it is validated', async (_what, raw) => {
     const answer = await api.call('POST', ENDPOINTS, { raw });
     expect(answer.status).toBe(400);
     expect(answer.body.errors).toEqual([
@@ -161,21 +164,21 @@ describe('bodies', () => {
     ]);
   });
 
-  test('a filter of more than 100 types is refused', async () => {
+  test('with a filter of more than 100 types is refused', async () => {
     const answer = await api.call('POST', ENDPOINTS, {
       json: { ...json, subscribed_events: Array(101).fill('KYC') },
     });
     expect([answer.status, answer.body.errors[0].code]).toEqual([400, 'too_long']);
   });
 
-  test('no body where one is needed', async () => {
+  test('is required where the operation needs one', async () => {
     const answer = await api.call('POST', ENDPOINTS);
     expect([answer.status, answer.body.errors[0].code]).toEqual([400, 'required']);
   });
 });
 
-describe('answers', () => {
-  test('no answer may be cached, sniffed or framed, and none says what serves it', async () => {
+describe('an answer of the API', () => {
+  test('may not be cached, sniffed or framed, and does not name the server software', async () => {
     const { headers } = await api.call('GET', ENDPOINTS);
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -183,7 +186,7 @@ describe('answers', () => {
     expect(headers.get('x-powered-by')).toBeNull();
   });
 
-  test('each request has its own id, in its answer and in its one line of the log', async () => {
+  test('has a request id of its own, which is also in the one log line', async () => {
     const { uuid } = await createEndpoint(api, { description: 'never to be logged' });
     const answer = await api.call('GET', `${ENDPOINTS}/${uuid}?colour=red`);
     const lines = api.logged
@@ -202,7 +205,7 @@ describe('answers', () => {
     expect(api.logged.join('')).not.toContain('colour');
   });
 
-  test('metrics count by route template', async () => {
+  test('is counted in the metrics by route template', async () => {
     await api.call('GET', `${ENDPOINTS}/${crypto.randomUUID()}`);
     const metrics = await api.registry.metrics();
     expect(metrics).toContain(
@@ -212,8 +215,8 @@ describe('answers', () => {
   });
 });
 
-describe('rate limits', () => {
-  test('per key; every answer says where one stands, a refused one when to come again', async () => {
+describe('the rate limit', () => {
+  test('applies per key; each answer tells the state, a refused one when to come again', async () => {
     const limited = await startTestApi({ rateLimitPerMinute: 3, testRateLimitPerMinute: 1 });
     try {
       const { uuid } = await createEndpoint(limited);
@@ -235,27 +238,27 @@ describe('rate limits', () => {
   });
 });
 
-describe('callers that are slow or do not speak HTTP', () => {
-  test('headers that never end: 408', async () => {
+describe('a caller that is slow or does not speak HTTP', () => {
+  test('gets 408 when its headers never end', async () => {
     const heard = await speak('GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ');
     expect(heard).toMatch(/^HTTP\/1.1 408 .*\r\n/);
     expect(heard).toMatch(/x-request-id: [0-9a-f-]{36}/i);
     expect(JSON.parse(heard.split('\r\n\r\n')[1] ?? '').code).toBe('request_timeout');
   });
 
-  test('a body that never ends: the connection is closed', async () => {
+  test('is disconnected when its body never ends', async () => {
     const head = `POST ${ENDPOINTS} HTTP/1.1\r\nHost: x\r\nAuthorization: API-Key ${api.keys.own}\r\n`;
     const heard = await speak(`${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`);
     expect(heard).toMatch(/^HTTP\/1.1 408 /);
   });
 
-  test('headers of more than 16 KiB: 431', async () => {
+  test('gets 431 for headers of more than 16 KiB', async () => {
     const heard = await speak(`GET / HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(20_000)}\r\n\r\n`);
     expect(heard).toMatch(/^HTTP\/1.1 431 /);
     expect(JSON.parse(heard.split('\r\n\r\n')[1] ?? '').code).toBe('headers_too_large');
   });
 
-  test('no HTTP at all: 400', async () => {
+  test('gets 400 when it does not speak HTTP', async () => {
     const heard = await speak('hello\r\n\r\n');
     expect(heard).toMatch(/^HTTP\/1.1 400 /);
     expect(JSON.parse(heard.split('\r\n\r\n')[1] ?? '').code).toBe('malformed_request');

@@ -14,8 +14,8 @@ afterAll(() => api.close());
 const fresh = () => ({ 'idempotency-key': crypto.randomUUID() });
 const body = () => ({ url: `https://hooks.merchant.com/${crypto.randomUUID()}`, description: 'd' });
 
-describe('create', () => {
-  test('the repeat gets the first answer and says so; only one endpoint is made', async () => {
+describe('the Idempotency-Key of a create', () => {
+  test('gives a repeat the first answer, marked as such, and makes only one endpoint', async () => {
     const headers = fresh();
     const json = body();
     const first = await api.call('POST', ENDPOINTS, { json, headers });
@@ -28,7 +28,7 @@ describe('create', () => {
     expect(all.filter((record: { url: string }) => record.url === json.url)).toHaveLength(1);
   });
 
-  test('the order of properties is no difference', async () => {
+  test('matches a repeat with another order of properties', async () => {
     const headers = fresh();
     const { url, description } = body();
     const first = await api.call('POST', ENDPOINTS, { json: { url, description }, headers });
@@ -36,14 +36,14 @@ describe('create', () => {
     expect(again.body).toEqual(first.body);
   });
 
-  test('another request with the same key is refused', async () => {
+  test('refuses another request with the same key', async () => {
     const headers = fresh();
     await api.call('POST', ENDPOINTS, { json: body(), headers });
     const other = await api.call('POST', ENDPOINTS, { json: body(), headers });
     expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused']);
   });
 
-  test('the key of one API key is nothing to another', async () => {
+  test('means nothing under another API key', async () => {
     const headers = fresh();
     const json = body();
     const mine = await api.call('POST', ENDPOINTS, { json, headers });
@@ -52,7 +52,7 @@ describe('create', () => {
     expect(theirs.body.signing_secret).not.toBe(mine.body.signing_secret);
   });
 
-  test('a refusal is not kept: once its cause is gone, the request is judged anew', async () => {
+  test('keeps no refusal: once its cause is gone, the request is judged anew', async () => {
     const headers = fresh();
     const taken = await createEndpoint(api);
     const json = { ...body(), url: taken.url };
@@ -61,7 +61,7 @@ describe('create', () => {
     expect((await api.call('POST', ENDPOINTS, { json, headers })).status).toBe(201);
   });
 
-  test('many at once: one is made, every success is the same answer', async () => {
+  test('makes one endpoint of many requests at once, and every success has the same answer', async () => {
     const headers = fresh();
     const json = body();
     const answers = await Promise.all(
@@ -73,7 +73,7 @@ describe('create', () => {
       if (status !== 201) expect(body.code).toBe('idempotency_key_in_progress');
   });
 
-  test('an answer is forgotten after its time', async () => {
+  test('is forgotten after its retention', async () => {
     const short = await startTestApi({ limits: { answersKeptMs: 0 } });
     try {
       const headers = fresh();
@@ -84,14 +84,14 @@ describe('create', () => {
     }
   });
 
-  test.each([' ', 'a b', 'x'.repeat(256)])('"%s" is no key', async (key) => {
+  test.each([' ', 'a b', 'x'.repeat(256)])('is refused when it is "%s"', async (key) => {
     const answer = await api.call('POST', ENDPOINTS, { json: body(), headers: { 'idempotency-key': key } });
     expect([answer.status, answer.body.code]).toEqual([400, 'validation_error']);
   });
 });
 
-describe('rotate', () => {
-  test('the repeat gets the same secret, which is the one in force', async () => {
+describe('the Idempotency-Key of a rotation', () => {
+  test('gives a repeat the same secret, which is the one in force', async () => {
     const { uuid } = await createEndpoint(api);
     const headers = fresh();
     const first = await api.call('PATCH', `${ENDPOINTS}/${uuid}/secret`, { headers });
@@ -101,7 +101,7 @@ describe('rotate', () => {
     expect(stored && api.keyRing.open(stored.secret, uuid)).toBe(first.body.signing_secret);
   });
 
-  test('the key of one endpoint does not rotate another', async () => {
+  test('of one endpoint does not rotate another', async () => {
     const headers = fresh();
     const [one, two] = [await createEndpoint(api), await createEndpoint(api)];
     await api.call('PATCH', `${ENDPOINTS}/${one.uuid}/secret`, { headers });

@@ -21,8 +21,8 @@ beforeEach(async () => {
   expect((await patch({ webhook_url: null })).status).toBe(200);
 });
 
-describe('set, change, remove', () => {
-  test('there is none until both parts are given', async () => {
+describe('the single webhook of a merchant', () => {
+  test('does not exist until both parts are given', async () => {
     expect((await get()).body).toEqual(NOTHING);
     for (const json of [{ webhook_url: url }, { webhook_secret: secret }]) {
       const answer = await patch(json);
@@ -31,7 +31,7 @@ describe('set, change, remove', () => {
     }
   });
 
-  test('set: an active endpoint of version 2.2.8 with every type, on the stream before the answer', async () => {
+  test('is an active endpoint of version 2.2.8 with every type, on the stream before the answer', async () => {
     const { status, body } = await patch({ webhook_url: url, webhook_secret: secret });
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -52,7 +52,7 @@ describe('set, change, remove', () => {
     expect((await get()).body).toEqual(body);
   });
 
-  test('each part alone changes that part; both change in one step', async () => {
+  test('has each part changed alone, or both in one step', async () => {
     const made = (await patch({ webhook_url: url, webhook_secret: secret })).body.webhook_endpoint;
     const opened = () => {
       const endpoint = directory.endpoint(made.uuid);
@@ -72,7 +72,7 @@ describe('set, change, remove', () => {
     expect(directory.endpoint(made.uuid)?.version).toBe(before + 1);
   });
 
-  test('the same request again gives the same answer but for the time', async () => {
+  test('gives the same answer to the same request, except for the time', async () => {
     const first = (await patch({ webhook_url: url, webhook_secret: secret })).body;
     const again = (await patch({ webhook_url: url, webhook_secret: secret })).body;
     const { updated_at: _1, secret_rotated_at: _2, ...record } = first.webhook_endpoint;
@@ -83,7 +83,7 @@ describe('set, change, remove', () => {
     ['the URL', { webhook_url: null }],
     ['the secret', { webhook_secret: null }],
     ['both', { webhook_url: null, webhook_secret: null }],
-  ])('null for %s removes both; what is set later is newer than what was removed', async (_what, json) => {
+  ])('is removed by null for %s, and a later one has a higher version', async (_what, json) => {
     const { uuid } = (await patch({ webhook_url: url, webhook_secret: secret })).body.webhook_endpoint;
     const version = directory.endpoint(uuid)?.version ?? 0;
     const removed = await patch(json);
@@ -95,7 +95,7 @@ describe('set, change, remove', () => {
     expect(directory.endpoint(uuid)?.version).toBeGreaterThan(version + 1);
   });
 
-  test('many at once end in one of what was asked, whole', async () => {
+  test('holds the whole of one request after many concurrent ones', async () => {
     const wishes = Array.from({ length: 8 }, (_, n) => ({
       webhook_url: `${url}/${n}`,
       webhook_secret: `secret-of-number-${n}`,
@@ -111,8 +111,8 @@ describe('set, change, remove', () => {
   });
 });
 
-describe('beside the managed endpoints', () => {
-  test('not in their list, not in their number; its URL may be one of theirs', async () => {
+describe('the single webhook beside managed endpoints', () => {
+  test('is neither listed nor counted, and may share a URL with one of them', async () => {
     const managed = await createEndpoint(api, { url });
     expect((await patch({ webhook_url: url, webhook_secret: secret })).status).toBe(200);
     const list = (await api.call('GET', ENDPOINTS)).body.data;
@@ -124,7 +124,7 @@ describe('beside the managed endpoints', () => {
     expect((await api.call('GET', `${ENDPOINTS}/${managed.uuid}`)).body.status).toBe('active');
   });
 
-  test('its uuid works where an endpoint’s id does, for its own merchant', async () => {
+  test('is reached by its uuid like an endpoint, by its own merchant', async () => {
     const made = (await patch({ webhook_url: url, webhook_secret: secret })).body.webhook_endpoint;
     const path = `${ENDPOINTS}/${made.uuid}`;
     expect((await api.call('GET', path)).body).toEqual(made);
@@ -140,7 +140,7 @@ describe('beside the managed endpoints', () => {
     expect((await get(api.keys.foreign)).body).toEqual(NOTHING);
   });
 
-  test('a URL that is set switches it on again, and the answer says what was missed', async () => {
+  test('is switched on again when a URL is set, and the answer tells how much was missed', async () => {
     const { uuid } = (await patch({ webhook_url: url, webhook_secret: secret })).body.webhook_endpoint;
     await api.call('PATCH', `${ENDPOINTS}/${uuid}`, { json: { status: 'disabled' } });
     const kept = await patch({ webhook_secret: secret });
@@ -151,7 +151,7 @@ describe('beside the managed endpoints', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('PATCH /merchant', () => {
   test.each([
     ['nothing', {}, 400, 'validation_error', ' empty_update'],
     ['an unknown property', { webhook_uri: url }, 400, 'validation_error', '/webhook_uri unknown_field'],
@@ -199,14 +199,14 @@ describe('what is refused', () => {
       '/webhook_secret invalid_format',
     ],
     [
-      'a secret like ours that holds no key',
+      'a whsec_ secret that holds no key',
       { webhook_url: url, webhook_secret: 'whsec_!!!!!!!!!!!!' },
       400,
       'validation_error',
       '/webhook_secret invalid_format',
     ],
     ['a part and a null', { webhook_url: url, webhook_secret: null }, 422, 'legacy_webhook_incomplete', ''],
-  ])('%s', async (_what, json, status, code, field) => {
+  ])('refuses %s', async (_what, json, status, code, field) => {
     const answer = await patch(json);
     expect([answer.status, answer.body.code]).toEqual([status, code]);
     const found = (answer.body.errors ?? []).map(
@@ -215,7 +215,7 @@ describe('what is refused', () => {
     expect(found).toEqual(field === '' ? [] : [field]);
   });
 
-  test('no secret that was sent is in an answer or the log, taken or refused', async () => {
+  test('shows no secret that was sent in an answer or the log, whether accepted or refused', async () => {
     const sent = ['taken-secret-canary', 'whsec_refused-canary!', 'refused canary with spaces'];
     const answers = [
       await patch({ webhook_url: url, webhook_secret: sent[0] }),

@@ -31,7 +31,7 @@ async function walk(
   return seen;
 }
 
-test('newest first, each exactly once, whatever the page size; endpoints of one millisecond keep an order', async () => {
+test('the list of endpoints is newest first, each exactly once for any page size, and stable within a millisecond', async () => {
   const whole = uuidsOf(await list());
   expect([...whole].sort()).toEqual([...uuids].sort());
   const times = (await list()).body.data.map((record: { created_at: string }) => record.created_at);
@@ -39,7 +39,7 @@ test('newest first, each exactly once, whatever the page size; endpoints of one 
   for (const limit of [1, 2, 3, 7, 100]) expect(await walk(limit)).toEqual(whole);
 });
 
-test('endpoints that come and go between pages neither hide nor repeat others', async () => {
+test('endpoints that come and go between pages neither hide nor repeat others in the list', async () => {
   const before = uuidsOf(await list());
   const doomed = (await createEndpoint(api)).uuid;
   let step = 0;
@@ -51,7 +51,7 @@ test('endpoints that come and go between pages neither hide nor repeat others', 
   expect(seen.filter((uuid) => before.includes(uuid))).toEqual(before);
 });
 
-test('filtered by status', async () => {
+test('the list of endpoints is filtered by status', async () => {
   const { uuid } = await createEndpoint(api);
   await api.call('PATCH', `${ENDPOINTS}/${uuid}`, { json: { status: 'disabled' } });
   expect(uuidsOf(await list('?status=disabled'))).toEqual([uuid]);
@@ -63,7 +63,7 @@ test('filtered by status', async () => {
   });
 });
 
-test('another merchant sees none of them', async () => {
+test('the list of endpoints shows none to another merchant', async () => {
   expect((await api.call('GET', ENDPOINTS, { key: api.keys.foreign })).body.data).toEqual([]);
 });
 
@@ -78,7 +78,7 @@ test.each([
   ['?colour=red', '/query/colour', 'unknown_field'],
   ['?cursor=abc', '/query/cursor', 'invalid_format'],
   ['?cursor=MTIzL3h5eg', '/query/cursor', 'invalid_format'],
-])('%s: 400', async (query, pointer, code) => {
+])('the list of endpoints answers 400 to %s', async (query, pointer, code) => {
   const answer = await list(query);
   expect([answer.status, answer.body.code]).toEqual([400, 'validation_error']);
   expect(answer.body.errors).toContainEqual(expect.objectContaining({ pointer, code }));

@@ -14,7 +14,7 @@ const PROBE = `
   console.log(JSON.stringify(names.map((name) => [name, kind(name)])));
 `;
 
-it('reading the description leaves its names at one byte per character', () => {
+it('property names of the API description stay at one byte per character in memory', () => {
   const options = ['--import', 'tsx', '--input-type=module', '-e', PROBE];
   const kinds: [string, string][] = JSON.parse(execFileSync('node', options, { encoding: 'utf8' }));
   expect(kinds.map(([name]) => name)).toContain('failure_code');

@@ -1,4 +1,4 @@
-/** openapi.yaml, the list of error codes and the catalog say the same. */
+/** openapi.yaml agrees with the list of error codes and with the catalog. */
 import { describe, expect, test } from 'vitest';
 import { ERROR_CODES, errorCodesTable, FIELD_CODES } from '../../services/api/error-codes.ts';
 import { FAILURE_CODES } from '../../services/domain/attempt.ts';
@@ -10,8 +10,8 @@ import { openapi, operations } from '../support/openapi-check.ts';
 const codes = Object.keys(ERROR_CODES);
 const { responses, schemas } = openapi.components;
 
-describe('error codes', () => {
-  test('the description has exactly the codes of the list, each under its status', () => {
+describe('the error codes of the API description', () => {
+  test('are exactly those of the code, each under its status', () => {
     expect(schemas.Problem.properties.code['x-known-values']).toEqual(codes);
     const described = new Set<string>();
     for (const [name, response] of Object.entries<{ 'x-codes': string[]; content: object }>(responses)) {
@@ -22,7 +22,7 @@ describe('error codes', () => {
     expect([...described].sort()).toEqual([...codes].sort());
   });
 
-  test('each operation refers to responses of the status they are under', () => {
+  test('are under the status of the response that the operation refers to', () => {
     for (const { method, path, operation } of operations()) {
       for (const [status, response] of Object.entries(operation.responses)) {
         if (Number(status) < 400) continue;
@@ -39,7 +39,7 @@ describe('error codes', () => {
     }
   });
 
-  test('examples say what the list says', () => {
+  test('have examples that match the code', () => {
     for (const response of Object.values<{ content: Record<string, { examples: object }> }>(responses)) {
       for (const [code, { value }] of Object.entries(
         response.content['application/problem+json']?.examples ?? {},
@@ -50,18 +50,18 @@ describe('error codes', () => {
     }
   });
 
-  test('the codes of fields, URL rules included, are described', () => {
+  test('include the codes of fields and of the URL rules', () => {
     const known = schemas.Problem.properties.errors.items.properties.code['x-known-values'];
     for (const code of [...FIELD_CODES, ...ENDPOINT_URL_RULES]) expect(known).toContain(code);
   });
 
-  test('the table has a row for each', () => {
+  test('have a row each in the table', () => {
     for (const code of codes) expect(errorCodesTable()).toContain(`| \`${code}\` |`);
   });
 });
 
-describe('lists of values', () => {
-  test('requests name exactly what the code accepts; answers name it as known values', () => {
+describe('the lists of values in the API description', () => {
+  test('are exact in requests, and known values in answers', () => {
     expect(schemas.EventTypeRequested.enum).toEqual([...EVENT_TYPES]);
     expect(schemas.EventType['x-known-values']).toEqual([...EVENT_TYPES]);
     expect(schemas.FailureCode['x-known-values']).toEqual([...FAILURE_CODES]);
@@ -69,7 +69,7 @@ describe('lists of values', () => {
     expect(openapi.components.parameters.ApiVersion.schema.enum).toEqual([...API_VERSIONS]);
   });
 
-  test('answers and webhooks are open: no closed list of values, no refused property', () => {
+  test('are open in answers and webhooks, which refuse no property', () => {
     const closed: string[] = [];
     const look = (node: unknown, at: string) => {
       if (typeof node !== 'object' || node === null) return;
@@ -93,7 +93,7 @@ describe('lists of values', () => {
     expect(closed).toEqual([]);
   });
 
-  test('requests are strict: every body refuses what it does not know', () => {
+  test('are strict in requests, which refuse unknown properties', () => {
     for (const name of [
       'CreateWebhookEndpoint',
       'UpdateWebhookEndpoint',

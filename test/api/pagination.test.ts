@@ -1,6 +1,6 @@
 /**
- * Guarantee: whatever comes, goes and changes between two pages, a list read page by page has everything that was there
- * all the time exactly once, nothing twice, nothing that was gone before its page, in one order.
+ * Guarantee: a list that is read page by page has one order and shows every entry that existed all the time exactly
+ * once, none twice, and none that was deleted before its page, whatever changes between two pages.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -35,7 +35,9 @@ const change = fc.record({
   at: fc.nat(),
 });
 
-test('endpoints, while others are created, deleted and changed', { timeout: 120_000 }, async () => {
+test('pages of endpoints stay consistent while others are created, deleted and changed', {
+  timeout: 120_000,
+}, async () => {
   const present: string[] = [];
   const steps = fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 8 });
   await fc.assert(
@@ -80,7 +82,9 @@ test('endpoints, while others are created, deleted and changed', { timeout: 120_
   );
 });
 
-test('deliveries, while others come and these change', { timeout: 120_000 }, async () => {
+test('pages of deliveries stay consistent while others come and these change', {
+  timeout: 120_000,
+}, async () => {
   const { uuid } = await createEndpoint(api);
   const path = `${ENDPOINTS}/${uuid}/deliveries`;
   const apply = journalOf(api.store, 'pages');

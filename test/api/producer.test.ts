@@ -1,4 +1,7 @@
-/** POST /producer/events: all or nothing, durable when answered, the same event twice is one event. */
+/**
+ * POST /producer/events: all events or none are accepted, they are durable when answered, and a repeat is no second
+ * event.
+ */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ReceivedEvent } from '../../services/broker/broker.ts';
 import { eventOf, jsonEventOf } from '../support/events.ts';
@@ -30,7 +33,7 @@ const publish = (json: unknown) => api.call('POST', '/producer/events', { json, 
 const has = (eventId: string) =>
   received.some(({ decoded }) => decoded.ok && decoded.event.eventId === eventId);
 
-test('one event or an array: on the stream as it was sent', async () => {
+test('POST /producer/events puts one event or an array on the stream as it was sent', async () => {
   const event = eventOf(api.merchantId, 'one');
   const answer = await publish(jsonEventOf(api.merchantId, 'one'));
   expect(answer.status).toBe(202);
@@ -40,7 +43,7 @@ test('one event or an array: on the stream as it was sent', async () => {
     quarantined: 0,
     results: [{ event_id: event.eventId, status: 'accepted' }],
   });
-  const input = await eventually('the event on the stream', () =>
+  const input = await eventually('the event is on the stream', () =>
     received.find(({ decoded }) => decoded.ok && decoded.event.eventId === event.eventId),
   );
   expect(input.decoded).toEqual({ ok: true, event });
@@ -48,7 +51,7 @@ test('one event or an array: on the stream as it was sent', async () => {
   expect((await publish(batch)).body.accepted).toBe(500);
 });
 
-test('a well-formed traceparent goes to the broker with the events; another is ignored', async () => {
+test('POST /producer/events passes a well-formed traceparent to the broker, and ignores another', async () => {
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
   const calls = vi.spyOn(api.broker, 'publishEvents');
   for (const headers of [{ traceparent }, { traceparent: 'nonsense' }, {}]) {
@@ -60,7 +63,7 @@ test('a well-formed traceparent goes to the broker with the events; another is i
   calls.mockRestore();
 });
 
-test('the same event again is a duplicate; the same id with other content is quarantined', async () => {
+test('POST /producer/events reports a repeated event as duplicate, and quarantines other content with its id', async () => {
   const first = jsonEventOf(api.merchantId, 'twice');
   await publish(first);
   expect((await publish([first, first])).body).toMatchObject({ accepted: 0, duplicates: 2 });
@@ -70,7 +73,7 @@ test('the same event again is a duplicate; the same id with other content is qua
   expect(answer.body.results[0]).toMatchObject({ status: 'quarantined', code: 'event_id_conflict' });
 });
 
-test('one invalid event refuses them all, and says which field of which', async () => {
+test('POST /producer/events refuses all events for one invalid one, and names its fields', async () => {
   const good = jsonEventOf(api.merchantId, 'good');
   const bad = jsonEventOf(api.merchantId, 'bad');
   const answer = await publish([good, { ...bad, data: { ...bad.data, amountFiat: 12.5 } }]);
@@ -80,7 +83,7 @@ test('one invalid event refuses them all, and says which field of which', async 
   const alone = await publish({ ...bad, data: { ...bad.data, amountFiat: 12.5 } });
   expect(alone.body.errors[0].pointer).toBe('/data/amountFiat');
   await publish(jsonEventOf(api.merchantId, 'after'));
-  await eventually('the next event', () => has(eventOf(api.merchantId, 'after').eventId));
+  await eventually('the next event is on the stream', () => has(eventOf(api.merchantId, 'after').eventId));
   expect(has(eventOf(api.merchantId, 'good').eventId)).toBe(false);
 });
 
@@ -90,13 +93,13 @@ test.each([
   ['null', null],
   ['a text', 'x'],
   ['no event', {}],
-])('%s: 400', async (_what, json) => {
+])('POST /producer/events answers 400 to %s', async (_what, json) => {
   const answer = await publish(json);
   expect([answer.status, answer.body.code]).toEqual([400, 'validation_error']);
   expect(answer.body.errors.length).toBeLessThanOrEqual(100);
 });
 
-test('no body, a body too large, not JSON', async () => {
+test('POST /producer/events refuses a missing body, a body that is too large, and one that is not JSON', async () => {
   const key = api.keys.producer;
   expect((await api.call('POST', '/producer/events', { key })).body.code).toBe('validation_error');
   const large = await api.call('POST', '/producer/events', { key, raw: `["${'x'.repeat(1024 * 1024)}"]` });

@@ -1,4 +1,4 @@
-/** Replays: what an endpoint has not got is found, counted, sent once, and the progress told; or a clear reason why not. */
+/** Replays: missed events are found, counted and sent once, with progress, or the refusal has a clear reason. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { deliveryId } from '../../services/domain/ids.ts';
@@ -55,14 +55,14 @@ const setStatus = (status: string) =>
   api.call('PATCH', `${ENDPOINTS}/${endpoint.uuid}`, { json: { status } });
 
 async function ended(location: string | null) {
-  return eventually('the replay ends', async () => {
+  return eventually('the replay has ended', async () => {
     const { body } = await api.call('GET', location ?? '');
     return body.status === 'running' ? null : body;
   });
 }
 
 describe('a replay', () => {
-  test('`missing` sends what was skipped, exhausted and cancelled, each once, and tells its progress', async () => {
+  test('with `missing` sends skipped, exhausted and cancelled events once each, and tells its progress', async () => {
     const answer = await start({ only: 'missing' });
     expect(answer.status).toBe(202);
     expect(answer.body).toMatchObject({ status: 'running', count: 4, published: 0, types: null });
@@ -91,7 +91,7 @@ describe('a replay', () => {
     expect(sent()).toHaveLength(4);
   });
 
-  test('renders what was skipped as the merchant may see it now, and shows in the event’s trace', async () => {
+  test('renders a skipped event as the merchant may see it now, and shows in the event’s trace', async () => {
     const answer = await start({ only: 'missing', types: ['fiatToCrypto'] });
     await ended(answer.headers.get('location'));
     const [event] = events as [DomainEvent];
@@ -114,7 +114,7 @@ describe('a replay', () => {
     expect(delivery.body.body).toBe(Buffer.from(rendered.body).toString());
   });
 
-  test('`failed` sends only what was given up; types and the endpoint’s filter narrow it', async () => {
+  test('with `failed` sends only exhausted events, narrowed by types and the endpoint’s filter', async () => {
     const dry = async (json: object) => (await start({ dry_run: true, ...json })).body.count;
     expect(await dry({ only: 'failed' })).toBe(1);
     expect(await dry({ only: 'missing' })).toBe(4);
@@ -128,7 +128,7 @@ describe('a replay', () => {
     expect(sent().map(({ type }) => type)).toEqual(['KYC']);
   });
 
-  test('a dry run sends and keeps nothing, also while the endpoint is disabled', async () => {
+  test('as a dry run sends and keeps nothing, even while the endpoint is disabled', async () => {
     await setStatus('disabled');
     const answer = await start({ only: 'missing', dry_run: true });
     expect(answer.status).toBe(200);
@@ -148,7 +148,7 @@ describe('a replay', () => {
     await journalOf(api.store, `${endpoint.uuid} many`)(...entries);
     recorded.settle = () => [];
     const answer = await start({ only: 'missing' });
-    await eventually('a page is out', () => sent().length > 0);
+    await eventually('a page of events is published', () => sent().length > 0);
     expect((await start({ only: 'missing' })).body).toMatchObject({
       code: 'replay_running',
       replay_uuid: answer.body.replay_uuid,
@@ -164,7 +164,7 @@ describe('a replay', () => {
     expect(done.finished_at).not.toBeNull();
   });
 
-  test('an operator’s goes over all active endpoints, and passes over the others', async () => {
+  test('by an operator covers all active endpoints, and skips the others', async () => {
     const disabled = endpoint.uuid;
     await setStatus('disabled');
     const other = await createEndpoint(api);
@@ -183,7 +183,7 @@ describe('a replay', () => {
     const given = { since: SINCE, only: 'missing', merchant: api.merchantId };
     const started = await runOperatorCommand(deps, 'replay-start', given);
     const { replayId } = started as { replayId: string };
-    const done = await eventually('it ends', async () => {
+    const done = await eventually('the replay has ended', async () => {
       const replay = await api.store.replays.get(replayId);
       return replay?.status === 'running' ? null : replay;
     });
@@ -195,7 +195,7 @@ describe('a replay', () => {
     expect(body.data).toEqual([]);
   });
 
-  test('the same Idempotency-Key starts one', async () => {
+  test('is started once by the same Idempotency-Key', async () => {
     const headers = { 'idempotency-key': endpoint.uuid };
     const first = await start({ only: 'missing' }, { headers });
     const again = await start({ only: 'missing' }, { headers });
@@ -209,7 +209,7 @@ describe('a replay', () => {
   });
 });
 
-describe('refusals', () => {
+describe('a request for a replay', () => {
   test.each([
     [{ only: 'everything' }, 400, 'validation_error'],
     [{}, 400, 'validation_error'],
@@ -220,12 +220,12 @@ describe('refusals', () => {
     [{ only: 'missing', limit: 3 }, 400, 'validation_error'],
     [{ only: 'missing', since: '2999-01-01T00:00:00Z' }, 422, 'empty_period'],
     [{ only: 'missing', until: '2001-01-01T00:00:00Z' }, 422, 'empty_period'],
-  ])('%j: %i %s', async (json, status, code) => {
+  ])('is refused for %j with %i %s', async (json, status, code) => {
     const answer = await start(json);
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });
 
-  test('an endpoint that is not active; unknown and foreign ids', async () => {
+  test('is refused for an endpoint that is not active, and for unknown and foreign ids', async () => {
     await setStatus('disabled');
     expect((await start({ only: 'missing' })).body.code).toBe('endpoint_not_active');
     await setStatus('active');
@@ -241,7 +241,7 @@ describe('refusals', () => {
     expect(foreign.body.code).toBe('webhook_endpoint_not_found');
   });
 
-  test('a cursor that is not one of the list', async () => {
+  test('is refused for a cursor that is not from its list', async () => {
     const answer = await api.call('GET', `${ENDPOINTS}/${endpoint.uuid}/replays?cursor=bm9wZQ`);
     expect([answer.status, answer.body.errors[0].pointer]).toEqual([400, '/query/cursor']);
   });

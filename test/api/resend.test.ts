@@ -1,4 +1,4 @@
-/** Resend: the same bytes once more as a delivery of its own, or a clear reason why not. */
+/** Resend: the same bytes once more as a delivery of its own, or a refusal with a clear reason. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DeliveryHead } from '../../services/domain/journal.ts';
 import { eventOf } from '../support/events.ts';
@@ -29,17 +29,19 @@ afterAll(async () => {
 const path = (deliveryId: string, uuid = endpoint.uuid) =>
   `${ENDPOINTS}/${uuid}/deliveries/${deliveryId}/resend`;
 
-test('sends the same bytes as a new delivery with one attempt, which succeeds beside the one that failed', async () => {
+test('a resend sends the same bytes as a new delivery of one attempt, whose success leaves the failed one as it is', async () => {
   const answer = await api.call('POST', path(exhausted.deliveryId));
   expect(answer.status).toBe(202);
   const { delivery_uuid: id, event_uuid: eventId } = answer.body;
   expect(id).not.toBe(exhausted.deliveryId);
   expect(eventId).toBe(event.eventId);
-  const task = await eventually('the task', () => recorded.sent.find(({ deliveryId }) => deliveryId === id));
+  const task = await eventually('the task is on the stream', () =>
+    recorded.sent.find(({ deliveryId }) => deliveryId === id),
+  );
   expect(task).toMatchObject({ trigger: 'manual', attempt: 1, attemptsMax: 1, eventId, apiVersion: '2.3.8' });
   expect(Buffer.from(task.body).equals(bodyOf(event))).toBe(true);
   const location = answer.headers.get('location') ?? '';
-  const made = await eventually('it is in the log', async () => {
+  const made = await eventually('the attempt is in the delivery log', async () => {
     const read = await api.call('GET', location);
     return read.status === 200 && read.body.status === 'delivered' ? read.body : null;
   });
@@ -48,7 +50,7 @@ test('sends the same bytes as a new delivery with one attempt, which succeeds be
   expect(before.body).toMatchObject({ status: 'exhausted', trigger: 'live' });
 });
 
-test('says nothing about the endpoint’s health', async () => {
+test('a failed resend does not count for the endpoint’s health', async () => {
   const other = await createEndpoint(api);
   const source = head(event, other.uuid, { attempt: 7 });
   await journalOf(api.store, 'health')(routed(event, [other.uuid]), failed(source, 'http_5xx'));
@@ -57,11 +59,14 @@ test('says nothing about the endpoint’s health', async () => {
   recorded.settle = (task) => [failed(task, 'http_5xx')];
   const { body } = await api.call('POST', path(source.deliveryId, other.uuid));
   const deliveries = `${ENDPOINTS}/${other.uuid}/deliveries/${body.delivery_uuid}`;
-  await eventually('it failed', async () => (await api.call('GET', deliveries)).body.status === 'exhausted');
+  await eventually(
+    'the resend has failed',
+    async () => (await api.call('GET', deliveries)).body.status === 'exhausted',
+  );
   expect(await count()).toBe(before);
 });
 
-test('the same Idempotency-Key: one delivery, one answer; another request under it is refused', async () => {
+test('a resend under the same Idempotency-Key makes one delivery, and another request under it is refused', async () => {
   const headers = { 'idempotency-key': 'once' };
   const first = await api.call('POST', path(exhausted.deliveryId), { headers });
   const again = await api.call('POST', path(exhausted.deliveryId), { headers });
@@ -69,13 +74,13 @@ test('the same Idempotency-Key: one delivery, one answer; another request under 
   expect(again.body).toEqual(first.body);
   expect(again.headers.get('idempotent-replayed')).toBe('true');
   const id = first.body.delivery_uuid;
-  await eventually('it is sent', () => recorded.sent.some(({ deliveryId }) => deliveryId === id));
+  await eventually('the resend is sent', () => recorded.sent.some(({ deliveryId }) => deliveryId === id));
   const other = await api.call('POST', path(id), { headers });
   expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused']);
   expect(recorded.sent.filter(({ deliveryId }) => deliveryId === id)).toHaveLength(1);
 });
 
-test('refuses what cannot be sent again, and says why', async () => {
+test('a resend is refused, with the reason, when the delivery cannot be sent again', async () => {
   const refused = async (url: string, key?: string) => {
     const answer = await api.call('POST', url, key ? { key } : {});
     return `${answer.status} ${answer.body.code}`;

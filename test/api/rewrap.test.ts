@@ -1,4 +1,4 @@
-/** Sealing everything anew can be cut off anywhere: run again, it does what is left, once. */
+/** A rewrap can be cut off anywhere: run again, it changes only the secrets that are left. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -64,7 +64,7 @@ function cutOff(sealings: Store['sealings']): Store['sealings'] {
   };
 }
 
-test('cut off after a step, reopened and run again: every secret opens, each changed once', async () => {
+test('a rewrap that was cut off and is run again changes each secret once, and every secret opens', async () => {
   const uuids = await createEndpoints();
   const active = addKey(ringFile);
   const deps = { clock, keyRing: KeyRing.read(ringFile), isRelayed: false };
@@ -88,7 +88,7 @@ test('cut off after a step, reopened and run again: every secret opens, each cha
   expect(pending).toHaveLength(2 * ENDPOINTS);
 });
 
-test('a secret that its key does not open is named and left as it is', async () => {
+test('a rewrap names a secret that its key does not open, and leaves it as it is', async () => {
   const [uuid] = await createEndpoints();
   const sealed = { keyId: 'k1', ciphertext: Buffer.alloc(40).toString('base64') };
   const options = { at: clock.now(), actor: OPERATOR };

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-test('a new secret, shown once, on the stream before the answer; the record says when', async () => {
+test('a rotation shows the new secret once, publishes it before the answer, and records the time', async () => {
   const made = await createEndpoint(api);
   const rotated = await api.call('PATCH', `${ENDPOINTS}/${made.uuid}/secret`);
   expect(rotated.status).toBe(200);
@@ -29,7 +29,7 @@ test('a new secret, shown once, on the stream before the answer; the record says
   expect(record.secret_rotated_at).toBe(rotated.body.secret_rotated_at);
 });
 
-test('the secret travels sealed: neither stream nor log has it in plain', async () => {
+test('a rotated secret travels sealed: neither stream nor log has it in plain text', async () => {
   const made = await createEndpoint(api);
   const secret: string = (await api.call('PATCH', `${ENDPOINTS}/${made.uuid}/secret`)).body.signing_secret;
   expect(JSON.stringify(directory.endpoint(made.uuid))).not.toContain(secret);
@@ -38,7 +38,7 @@ test('the secret travels sealed: neither stream nor log has it in plain', async 
   expect(api.logged.join('')).not.toContain(api.keys.own);
 });
 
-test('an empty object is as good as no body; anything in it is refused', async () => {
+test('a rotation takes an empty object like no body, and refuses any property', async () => {
   const { uuid } = await createEndpoint(api);
   expect((await api.call('PATCH', `${ENDPOINTS}/${uuid}/secret`, { json: {} })).status).toBe(200);
   const chosen = await api.call('PATCH', `${ENDPOINTS}/${uuid}/secret`, { json: { signing_secret: 'mine' } });

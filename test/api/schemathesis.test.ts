@@ -1,6 +1,6 @@
 /**
- * The running service does what its description says, whatever it is sent: Schemathesis makes at least 200 requests of
- * each operation and follows the links between them. What it accepts, and why, is in test/schemathesis.
+ * The running service does what its description says, whatever it is sent: Schemathesis makes at least 200 requests
+ * of each operation and follows the links between them. The exceptions, with their reasons, are in test/schemathesis.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -55,7 +55,7 @@ await describeWithSchemathesis('Schemathesis', (install) => {
     const merchant = new MerchantClient(premises, () => service);
     const { uuid } = await merchant.createEndpoint(`${receiver.url}/kept`);
     await merchant.publish([jsonEventOf(premises.merchantId, 'kept')]);
-    const delivery = await eventually('its delivery', async () => {
+    const delivery = await eventually('the delivery is listed', async () => {
       const { body } = await merchant.request('GET', `/merchant/webhook-endpoints/${uuid}/deliveries`);
       return body.data[0];
     });
@@ -118,7 +118,7 @@ await describeWithSchemathesis('Schemathesis', (install) => {
     2 * RUN_MS,
   );
 
-  test('the service had no error of its own, and stops cleanly', async () => {
+  test('leaves the service without an error of its own, and able to stop cleanly', async () => {
     expect(service.output.filter((line) => line.includes('"request_failed"'))).toEqual([]);
     expect(await service.end('SIGTERM')).toBe(0);
   });

@@ -1,4 +1,7 @@
-/** Every URL of the list of hostile ones gets its verdict when an endpoint is made with it, moved to it, or set as the single one. */
+/**
+ * Every URL of the list of hostile ones gets its verdict when an endpoint is created with it, moved to it, or set as
+ * the single webhook.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import inputs from '../support/ssrf-inputs.json' with { type: 'json' };
 import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';
@@ -29,8 +32,8 @@ const IN_FORCE = {
   'as the single URL': async (url: string) => (await api.call('GET', '/merchant')).body.webhook_url === url,
 } as const;
 
-describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])('%s', (way) => {
-  test.each(inputs)('$expected $url ($class)', async ({ url, expected }) => {
+describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])('an endpoint URL %s', (way) => {
+  test.each(inputs)('has the verdict $expected: $url ($class)', async ({ url, expected }) => {
     const answer = await WAYS[way](url);
     // A name that leads to a bad address may be stored: the connection is refused (test/sender/address-guard.test.ts).
     if (expected === 'ACCEPT' || expected === 'BLOCK-AT-DIAL') {

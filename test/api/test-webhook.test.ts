@@ -20,8 +20,8 @@ const send = (uuid: string, json: unknown, headers = {}) =>
   api.call('POST', `${ENDPOINTS}/${uuid}/test`, { json, headers });
 const kyc = { type: 'KYC', subType: 'FULL_USER', user_uuid: user };
 
-describe('what is sent', () => {
-  test('queued at once; with Prefer: wait the result of the attempt', async () => {
+describe('a test webhook', () => {
+  test('is queued at once, or answered with the attempt’s result with Prefer: wait', async () => {
     const { uuid } = await createEndpoint(api);
     const queued = await send(uuid, kyc);
     expect([queued.status, queued.body.status]).toEqual([202, 'queued']);
@@ -40,7 +40,7 @@ describe('what is sent', () => {
     expect(waited.body.event_uuid).not.toBe(queued.body.event_uuid);
   });
 
-  test('a failed attempt is a result too, and is not tried again', async () => {
+  test('reports a failed attempt as a result, and is not tried again', async () => {
     const { uuid } = await createEndpoint(api);
     plays = {
       outcome: { kind: 'exhausted' },
@@ -60,7 +60,7 @@ describe('what is sent', () => {
     expect(task).toMatchObject({ trigger: 'test', attempt: 1, attemptsMax: 1, entityId: user });
   });
 
-  test('every type and subType can be tested, for every entity it may concern, in both versions', async () => {
+  test('can be sent for every type and subType, every entity it may concern, and both versions', async () => {
     const endpoints = {
       '2.3.8': (await createEndpoint(api)).uuid,
       '2.2.8': (await createEndpoint(api, { api_version: '2.2.8' })).uuid,
@@ -78,7 +78,7 @@ describe('what is sent', () => {
     }
   });
 
-  test('the body is the webhook’s, in the endpoint’s version, about the entity that was named', async () => {
+  test('has the body of the real webhook, in the endpoint’s version, about the named entity', async () => {
     const { uuid } = await createEndpoint(api, { api_version: '2.2.8' });
     const json = { type: 'fiatToCrypto', subType: 'SUCCESS', corporate_uuid: user.toUpperCase() };
     const { body } = await send(uuid, json, wait);
@@ -90,7 +90,7 @@ describe('what is sent', () => {
     expect(delivery.body).toMatchObject({ trigger: 'test', api_version: '2.2.8', attempts_max: 1 });
   });
 
-  test('disabled or filtered: sent all the same, with a warning', async () => {
+  test('is sent to a disabled or filtering endpoint all the same, with a warning', async () => {
     const { uuid } = await createEndpoint(api, { subscribed_events: ['AML'] });
     await api.call('PATCH', `${ENDPOINTS}/${uuid}`, { json: { status: 'disabled' } });
     const { body } = await send(uuid, kyc, wait);
@@ -102,7 +102,7 @@ describe('what is sent', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('a request for a test webhook', () => {
   test.each([
     ['a subType of another type', { ...kyc, subType: 'SUCCESS' }, 422, 'subtype_type_mismatch'],
     [
@@ -123,19 +123,19 @@ describe('what is refused', () => {
     ['no subType', { type: 'KYC', user_uuid: user }, 400, 'validation_error'],
     ['an entity that is no UUID', { ...kyc, user_uuid: 'x' }, 400, 'validation_error'],
     ['data of their own', { ...kyc, data: {} }, 400, 'validation_error'],
-  ])('%s', async (_what, json, status, code) => {
+  ])('is refused for %s', async (_what, json, status, code) => {
     const { uuid } = await createEndpoint(api);
     const answer = await send(uuid, json);
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });
 
-  test('the detail of a mismatch lists what is possible', async () => {
+  test('is refused for a mismatched subType, with a list of the possible ones', async () => {
     const { uuid } = await createEndpoint(api);
     const { body } = await send(uuid, { ...kyc, subType: 'X' });
     for (const subType of SUB_TYPES.KYC) expect(body.detail).toContain(subType);
   });
 
-  test('what the endpoint’s version does not have, type or subType', async () => {
+  test('is refused for a type or subType that the endpoint’s version does not have', async () => {
     const { uuid } = await createEndpoint(api, { api_version: '2.2.8' });
     const type = await send(uuid, { type: 'AML', subType: 'AML_CHECKS_FAILED', user_uuid: user });
     expect([type.status, type.body.code]).toEqual([422, 'type_not_in_api_version']);
@@ -143,7 +143,7 @@ describe('what is refused', () => {
     expect([subType.status, subType.body.code]).toEqual([422, 'type_not_in_api_version']);
   });
 
-  test('in production there is no test, whatever is sent', async () => {
+  test('is always refused in production', async () => {
     const production = await startTestApi({ environment: 'production' });
     try {
       const made = await createEndpoint(production);
@@ -160,7 +160,7 @@ describe('what is refused', () => {
   });
 });
 
-test('when the wait runs out before the attempt, the answer is 202', async () => {
+test('a test webhook is answered with 202 when the wait ends before the attempt', async () => {
   const idle = await startTestApi();
   try {
     const { uuid } = await createEndpoint(idle);

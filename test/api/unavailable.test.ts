@@ -1,6 +1,6 @@
 /**
- * When the broker or the store does not answer: 503 and when to come again. What was committed stays, and comes into
- * force as soon as the broker is there.
+ * When the broker or the store does not answer, the API answers 503 and says when to try again. A committed change
+ * stays, and takes effect as soon as the broker is back.
  */
 import { mkdtemp } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-test('update, rotate and delete without a broker: committed, pending', async () => {
+test('update, rotate and delete without a broker are committed and reported as pending', async () => {
   await api.broker.close();
   const path = `${ENDPOINTS}/${uuid}`;
   for (const [method, at, json] of [
@@ -40,12 +40,12 @@ test('update, rotate and delete without a broker: committed, pending', async () 
   expect((await api.call('GET', path)).status).toBe(404);
 });
 
-test('creating does not need the broker', async () => {
+test('creating an endpoint does not need the broker', async () => {
   await api.broker.close();
   expect((await createEndpoint(api)).status).toBe('active');
 });
 
-test('while a rotation waits, its Idempotency-Key is in progress; later it gets the answer', async () => {
+test('the Idempotency-Key of a waiting rotation is in progress, and later gets the answer', async () => {
   await api.broker.close();
   const headers = { 'idempotency-key': crypto.randomUUID() };
   const rotate = () => api.call('PATCH', `${ENDPOINTS}/${uuid}/secret`, { headers });
@@ -78,7 +78,7 @@ async function anotherBroker() {
   return { broker, relay, directory };
 }
 
-test('events and test webhooks without a broker: 503, and nobody knows whether they were kept', async () => {
+test('events and test webhooks without a broker are answered with 503, as it is unknown whether they were kept', async () => {
   await api.broker.close();
   const json = jsonEventOf(api.merchantId, 'lost');
   const events = await api.call('POST', '/producer/events', { json, key: api.keys.producer });
@@ -92,7 +92,7 @@ test('events and test webhooks without a broker: 503, and nobody knows whether t
   expect([sent.status, sent.body.code]).toEqual([503, 'temporarily_unavailable']);
 });
 
-test('without a store nothing can be answered, and the reason is in the log, not in the answer', async () => {
+test('without a store every request is answered with 503, and the reason is only in the log', async () => {
   await api.store.close();
   const answer = await api.call('GET', ENDPOINTS);
   expect([answer.status, answer.body.code]).toEqual([503, 'temporarily_unavailable']);
@@ -100,7 +100,7 @@ test('without a store nothing can be answered, and the reason is in the log, not
   expect(line).toMatchObject({ error: 'StoreUnavailable', request_id: answer.body.request_id });
 });
 
-test('more producer requests at a time than are allowed: 503', async () => {
+test('more producer requests at a time than allowed are answered with 503', async () => {
   const narrow = await startTestApi({ limits: { producerInFlightMax: 0 } });
   try {
     const json = jsonEventOf(narrow.merchantId, 'narrow');
@@ -111,22 +111,22 @@ test('more producer requests at a time than are allowed: 503', async () => {
   }
 });
 
-test('a port in use is one clear line, and nothing stays behind', async () => {
+test('a start on a port in use fails in one clear line, and leaves nothing behind', async () => {
   await expect(startTestApi({ port: api.api.port })).rejects.toThrow(/is in use.*HOOKRAIL_API_PORT/);
 });
 
-test('stop may be called twice', async () => {
+test('the API may be stopped twice', async () => {
   await Promise.all([api.api.stop(), api.api.stop()]);
   await expect(fetch(api.api.url)).rejects.toThrow();
 });
 
-test('a stop does not wait for a test webhook that waits, nor for a caller who does not read', async () => {
+test('a stop of the API does not wait for a waiting test webhook, nor for a caller who does not read', async () => {
   const waiting = await startTestApi({ limits: { stopGraceMs: 200 } });
   const endpoint = await createEndpoint(waiting);
   const body = { type: 'KYC', subType: 'FULL_USER', user_uuid: uuid };
   const path = `${ENDPOINTS}/${endpoint.uuid}/test`;
   const answer = waiting.call('POST', path, { json: body, headers: { prefer: 'wait=30' } });
-  await eventually('the test webhook on the stream', () => waiting.broker.status().backlog.tasks > 0);
+  await eventually('the test webhook is on the stream', () => waiting.broker.status().backlog.tasks > 0);
   const deaf = await unreadAnswers(waiting.api.port);
   await waiting.api.stop();
   expect((await answer).status).toBe(202);

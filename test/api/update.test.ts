@@ -1,4 +1,4 @@
-/** PATCH and DELETE of an endpoint: what changes, and that the answer waits until the senders have been told. */
+/** PATCH and DELETE of an endpoint: the changes, and that the answer waits until the senders know them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Directory } from '../../services/domain/directory.ts';
 import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';
@@ -13,8 +13,8 @@ afterAll(() => api.close());
 
 const update = (uuid: string, json: unknown) => api.call('PATCH', `${ENDPOINTS}/${uuid}`, { json });
 
-describe('update', () => {
-  test('changes what was sent and nothing else', async () => {
+describe('an update of an endpoint', () => {
+  test('changes only the properties that were sent', async () => {
     const { signing_secret: _secret, ...made } = await createEndpoint(api, { subscribed_events: ['KYC'] });
     const answer = await update(made.uuid, { description: 'Another' });
     expect(answer.status).toBe(200);
@@ -22,7 +22,7 @@ describe('update', () => {
     expect(Date.parse(answer.body.updated_at)).toBeGreaterThanOrEqual(Date.parse(made.updated_at));
   });
 
-  test('once answered, the change is on the stream that the senders follow', async () => {
+  test('is on the stream that senders follow once it is answered', async () => {
     const { uuid } = await createEndpoint(api);
     for (const status of ['disabled', 'active', 'disabled'] as const) {
       expect((await update(uuid, { status })).status).toBe(200);
@@ -32,7 +32,7 @@ describe('update', () => {
     expect(directory.endpoint(uuid)).toBeUndefined();
   });
 
-  test('a null filter means every type; another one replaces the old', async () => {
+  test('takes a null filter as every type, and replaces the filter by another', async () => {
     const { uuid } = await createEndpoint(api, { subscribed_events: ['KYC'] });
     expect((await update(uuid, { subscribed_events: ['AML', 'AML'] })).body.subscribed_events).toEqual([
       'AML',
@@ -40,7 +40,7 @@ describe('update', () => {
     expect((await update(uuid, { subscribed_events: null })).body.subscribed_events).toBeNull();
   });
 
-  test('disabled by hand says so; switched on again, it says what was missed', async () => {
+  test('shows a disabling by hand, and tells how much was missed when switched on again', async () => {
     const { uuid } = await createEndpoint(api);
     const off = (await update(uuid, { status: 'disabled' })).body;
     expect(off).toMatchObject({ status: 'disabled', disabled_reason: 'manual' });
@@ -51,7 +51,7 @@ describe('update', () => {
     expect((await update(uuid, { status: 'active' })).body.hint).toBeUndefined();
   });
 
-  test('the URL obeys the same rules as at creation', async () => {
+  test('applies the same rules to the URL as a create', async () => {
     const first = await createEndpoint(api);
     const second = await createEndpoint(api);
     const taken = await update(second.uuid, { url: first.url });
@@ -70,28 +70,28 @@ describe('update', () => {
 
   test.each([
     ['nothing at all', {}, '', 'empty_update'],
-    ['auto_disabled is ours to set', { status: 'auto_disabled' }, '/status', 'invalid_enum'],
-    ['a version is for life', { api_version: '2.2.8' }, '/api_version', 'unknown_field'],
-    ['a secret is rotated, not set', { signing_secret: 'x' }, '/signing_secret', 'unknown_field'],
+    ['a status that only hookrail sets', { status: 'auto_disabled' }, '/status', 'invalid_enum'],
+    ['a change of the version', { api_version: '2.2.8' }, '/api_version', 'unknown_field'],
+    ['a secret, which is rotated and not set', { signing_secret: 'x' }, '/signing_secret', 'unknown_field'],
     ['a null status', { status: null }, '/status', 'invalid_type'],
     ['a null description', { description: null }, '/description', 'invalid_type'],
     ['a long description', { description: 'x'.repeat(256) }, '/description', 'too_long'],
-  ])('%s: 400', async (_what, json, pointer, code) => {
+  ])('answers 400 to %s', async (_what, json, pointer, code) => {
     const { uuid } = await createEndpoint(api);
     const answer = await update(uuid, json);
     expect([answer.status, answer.body.code]).toEqual([400, 'validation_error']);
     expect(answer.body.errors).toContainEqual(expect.objectContaining({ pointer, code }));
   });
 
-  test('an empty filter and an unknown type have codes of their own', async () => {
+  test('has codes of their own for an empty filter and an unknown type', async () => {
     const { uuid } = await createEndpoint(api);
     expect((await update(uuid, { subscribed_events: [] })).body.code).toBe('empty_filter');
     expect((await update(uuid, { subscribed_events: ['x'] })).body.code).toBe('unknown_event_type');
   });
 });
 
-describe('delete', () => {
-  test('the endpoint is gone and its URL is free again', async () => {
+describe('the deletion of an endpoint', () => {
+  test('removes the endpoint and makes its URL free again', async () => {
     const made = await createEndpoint(api);
     const gone = await api.call('DELETE', `${ENDPOINTS}/${made.uuid}`);
     expect([gone.status, gone.text]).toEqual([204, '']);

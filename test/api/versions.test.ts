@@ -1,4 +1,4 @@
-/** The header API-Version on every operation, and what the versions of endpoints are taken from. */
+/** The header API-Version on every operation, and how the version of an endpoint is chosen. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exampleBody, operations } from '../support/openapi-check.ts';
 import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';
@@ -21,7 +21,7 @@ describe.each(ofMerchants.map((each) => [`${each.method} ${each.path}`, each] as
     const json = exampleBody(operation);
     const options = json === undefined ? {} : { json };
 
-    test.each(['2.3', '2.3.9', 'latest', '2.2.8, 2.3.8'])('API-Version: %s is refused', async (version) => {
+    test.each(['2.3', '2.3.9', 'latest', '2.2.8, 2.3.8'])('refuses API-Version: %s', async (version) => {
       const answer = await api.call(method, filled(), { ...options, headers: { 'api-version': version } });
       expect([answer.status, answer.body.code]).toEqual([400, 'unsupported_api_version']);
       expect(answer.body.errors[0].pointer).toBe('/headers/api-version');
@@ -30,10 +30,10 @@ describe.each(ofMerchants.map((each) => [`${each.method} ${each.path}`, each] as
   },
 );
 
-describe.each(['2.2.8', '2.3.8'])('API-Version: %s', (version) => {
+describe.each(['2.2.8', '2.3.8'])('the header API-Version: %s', (version) => {
   const headers = { 'api-version': version };
 
-  test('answers are as without it, and an endpoint keeps the version it was made with', async () => {
+  test('changes no answer, and no version of an existing endpoint', async () => {
     const plain = await api.call('GET', `${ENDPOINTS}/${uuid}`);
     expect((await api.call('GET', `${ENDPOINTS}/${uuid}`, { headers })).body).toEqual(plain.body);
     const changed = await api.call('PATCH', `${ENDPOINTS}/${uuid}`, {
@@ -46,14 +46,14 @@ describe.each(['2.2.8', '2.3.8'])('API-Version: %s', (version) => {
     expect(single.body.webhook_endpoint.api_version).toBe('2.2.8');
   });
 
-  test('is the version of an endpoint that is made with it and says none itself', async () => {
+  test('sets the version of an endpoint that is created without one in its body', async () => {
     const json = { url: `https://hooks.merchant.com/by-header-${version}`, description: 'd' };
     const made = await api.call('POST', ENDPOINTS, { json, headers });
     expect(made.body.api_version).toBe(version);
   });
 });
 
-test('a version cannot be changed later', async () => {
+test('the version of an endpoint cannot be changed later', async () => {
   const answer = await api.call('PATCH', `${ENDPOINTS}/${uuid}`, { json: { api_version: '2.2.8' } });
   expect([answer.status, answer.body.errors[0]]).toMatchObject([
     400,

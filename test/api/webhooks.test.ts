@@ -1,6 +1,6 @@
 /**
- * The description of what endpoints receive: a schema and an example for each type, subType and version. A body that
- * the service makes is valid; one that lacks what its subType must have, or has what its version does not, is not.
+ * The description of webhooks: a schema and an example for each type, subType and version. A body that the service
+ * makes is valid; one without a required field, or with a field that its version does not have, is not.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -29,11 +29,11 @@ function examplesOf(type: string): [string, any][] {
   return Object.entries<{ value: object }>(examples).map(([name, { value }]) => [name, value]);
 }
 
-test('there is a webhook per event type', () => {
+test('the API description has a webhook per event type', () => {
   expect(Object.keys(openapi.webhooks)).toEqual([...EVENT_TYPES]);
 });
 
-describe.each(SORTS)('$name', ({ type, version, subType, name }) => {
+describe.each(SORTS)('the webhook $name', ({ type, version, subType, name }) => {
   test('has a schema with the fields of the presence table', () => {
     const { properties } = openapi.components.schemas[name];
     const shown = fieldsOf(type).filter((field) => isShown(field, subType, version));
@@ -41,7 +41,7 @@ describe.each(SORTS)('$name', ({ type, version, subType, name }) => {
     expect(openapi.components.schemas[type].anyOf).toContainEqual({ $ref: `#${schema(name)}` });
   });
 
-  test('has examples that are valid, and are not without any required field', () => {
+  test('has examples that are valid, and invalid without any required field', () => {
     const own = examplesOf(type).filter(
       ([key]) => key.startsWith(`${type}.${subType}.`) && key.endsWith(`.${version}`),
     );
@@ -57,7 +57,7 @@ describe.each(SORTS)('$name', ({ type, version, subType, name }) => {
   });
 });
 
-test('every example is of a sort that there is', () => {
+test('every webhook example is of a known type and subType', () => {
   for (const type of EVENT_TYPES) {
     for (const [key, { subType }] of examplesOf(type)) {
       const version = API_VERSIONS.find((each) => key.endsWith(`.${each}`)) ?? '2.3.8';
@@ -66,7 +66,7 @@ test('every example is of a sort that there is', () => {
   }
 });
 
-test('bodies of any event are valid, in every version, with and without the entitlement', () => {
+test('the bodies of any event are valid, in every version, with and without the entitlement', () => {
   fc.assert(
     fc.property(sampleEvents, fc.constantFrom(...API_VERSIONS), fc.boolean(), (event, version, entitled) => {
       const rendered = renderBody(event, version, { senderAccountDetails: entitled });
@@ -78,7 +78,7 @@ test('bodies of any event are valid, in every version, with and without the enti
   );
 });
 
-test('a subType that came later, and a field that did, are valid', () => {
+test('a webhook with a later subType or a later field is valid', () => {
   for (const type of EVENT_TYPES) {
     const [, body] = examplesOf(type)[0] ?? [];
     expect(mismatch(schema(type), { ...body, subType: 'LATER', data: {} })).toBeUndefined();
@@ -91,7 +91,7 @@ test('a subType that came later, and a field that did, are valid', () => {
   }
 });
 
-test('2.2.8 names the ledger’s statuses as it always did', () => {
+test('version 2.2.8 keeps its names for the ledger’s statuses', () => {
   const values = (version: string) =>
     openapi.components.schemas[`serviceBankAccount.statusUpdate.${version}`].properties.data.properties
       .status['x-known-values'];

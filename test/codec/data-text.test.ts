@@ -4,7 +4,7 @@ import { eventOf } from '../support/events.ts';
 
 const EVENT = eventOf('3a1c2f60-5b77-4a9e-8f0e-2f6f2f0c9d11', 'data-text');
 
-test('the text is made once, and stays with its event', () => {
+test('the text of an event’s data is made once, and stays with its event', () => {
   const event = withText({ ...EVENT, data: { ...EVENT.data } });
   const text = dataText(event);
   expect(JSON.parse(text)).toEqual(EVENT.data);
@@ -13,18 +13,18 @@ test('the text is made once, and stays with its event', () => {
   expect(dataText(withText(event))).toBe(text);
 });
 
-test('a copy with other data has a text of its own', () => {
+test('a copy of an event with other data has a text of its own', () => {
   expect(dataText({ ...withText(EVENT), data: { other: 1 } })).toBe('{"other":1}');
 });
 
-test('nobody sees it: an event with its text equals one without, as object and as JSON', () => {
+test('the text of an event is invisible: the event equals one without it, as object and as JSON', () => {
   const event = withText(EVENT);
   expect(event).toStrictEqual({ ...EVENT });
   expect(JSON.stringify(event)).toBe(JSON.stringify(EVENT));
   expect(Reflect.ownKeys(event)).toEqual(Reflect.ownKeys(EVENT));
 });
 
-test('an event of a text keeps that text, and parses it when somebody looks', () => {
+test('an event made from a text keeps that text, and parses it on demand', () => {
   const event = eventOfText(EVENT, '{"a" : 1}');
   expect(dataText(event)).toBe('{"a" : 1}');
   expect(event.data).toEqual({ a: 1 });

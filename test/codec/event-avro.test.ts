@@ -57,8 +57,8 @@ const withoutFraction = {
   data: { ...RECORD.data, amountFiat: '250.25', fees: '1.5', amountCrypto: '7' },
 };
 
-describe('the codec', () => {
-  it('keeps every event and its body to the byte: JSON form → event → Avro → event', () => {
+describe('the Avro codec of events', () => {
+  it('keeps every event and its body to the byte, from JSON form to Avro and back', () => {
     const decoder = ownDecoder();
     fc.assert(
       fc.property(sampleEvents, (sample) => {
@@ -92,7 +92,7 @@ describe('the codec', () => {
     );
   });
 
-  it('writes Confluent’s wire format: zero, the id in four bytes', () => {
+  it('writes Confluent’s wire format: zero, then the schema id in four bytes', () => {
     const bytes = encodeEvent(EVENT, 0x01020304);
     expect([...bytes.subarray(0, 5)]).toEqual([0, 1, 2, 3, 4]);
     expect(schemaIdOf(bytes)).toBe(0x01020304);
@@ -100,7 +100,7 @@ describe('the codec', () => {
     expect(schemaIdOf(Buffer.from([1, 0, 0, 0, 1]))).toBeUndefined();
   });
 
-  it('asks for each known schema once, and again for one that was unknown', () => {
+  it('asks for each known schema once, and again for an unknown one', () => {
     const asked: number[] = [];
     const decoder = new EventDecoder((id) => {
       asked.push(id);
@@ -112,11 +112,11 @@ describe('the codec', () => {
   });
 });
 
-describe('another writer’s schema', () => {
+describe('an event under another writer’s schema', () => {
   const scale = (digits: number) => (schema: string) =>
     schema.replaceAll('"scale": 18', `"scale": ${digits}`);
 
-  it('may have another scale: amounts are exact', () => {
+  it('may have another scale, and its amounts stay exact', () => {
     for (const digits of [2, 18, 24]) {
       const decoded = writtenWith(scale(digits), withoutFraction);
       expect(decoded).toMatchObject({
@@ -126,7 +126,7 @@ describe('another writer’s schema', () => {
     }
   });
 
-  it('is a violation where an amount is finer than ours can be', () => {
+  it('is a violation when an amount is finer than the catalog’s scale', () => {
     const record = { ...withoutFraction, data: { ...withoutFraction.data, fees: '0.0000000000000000001' } };
     expect(writtenWith(scale(19), record)).toMatchObject({ ok: false, reason: 'schema_violation' });
   });
@@ -153,7 +153,7 @@ describe('another writer’s schema', () => {
     });
   });
 
-  it('may have a field that ours has not, and lack an optional one', () => {
+  it('may have a field more, and lack an optional one', () => {
     const schema = JSON.parse(eventSchemaText('fiatToCrypto'));
     const data = schema.fields[1].type;
     data.fields = data.fields.filter((field: { name: string }) => field.name !== 'chain');
@@ -188,7 +188,7 @@ describe('another writer’s schema', () => {
   });
 });
 
-it('quarantines a record with those ids of its header that can be read', () => {
+it('the codec quarantines a record with the ids of its header that can be read', () => {
   const { eventId, merchantId } = EVENT;
   const decoded = [
     writtenWith((schema) => schema, { ...RECORD, data: { ...RECORD.data, status: 'lower case' } }),
@@ -202,8 +202,8 @@ it('quarantines a record with those ids of its header that can be read', () => {
   ]);
 });
 
-describe('poison', () => {
-  it('is never an exception: truncated anywhere, trailing, flipped, random', () => {
+describe('a poisonous record', () => {
+  it('causes no exception when truncated anywhere, extended, flipped or random', () => {
     const decoder = ownDecoder();
     const bytes = encode(EVENT);
     for (let length = 0; length < bytes.length; length += 1) {
@@ -228,7 +228,7 @@ describe('poison', () => {
     );
   });
 
-  it('in an array’s count or size does not hang or fill memory', () => {
+  it('with a huge array count or size does not hang or fill memory', () => {
     const schema = {
       type: 'record',
       name: recordNameOf('KYC'),
@@ -254,7 +254,7 @@ describe('poison', () => {
     expect(ownDecoder().decode(bomb)).toMatchObject({ ok: false, reason: 'undecodable' });
   });
 
-  it('in a long beyond 2^53 is undecodable', () => {
+  it('with a long beyond 2^53 is undecodable', () => {
     const bytes = encode(sampleEvent({ ...EVENT, type: 'KYC', subType: 'FULL_USER', seed: 'k' }));
     const body = Buffer.from(bytes);
     const subType = body.indexOf('FULL_USER') + 'FULL_USER'.length;
@@ -263,7 +263,7 @@ describe('poison', () => {
     expect(ownDecoder().decode(huge)).toMatchObject({ ok: false, reason: 'undecodable' });
   });
 
-  it('in a decimal of a thousand bytes is refused before it costs time', () => {
+  it('with a decimal of a thousand bytes is refused before it costs time', () => {
     const schema = eventSchemaText('fiatToCrypto');
     const plain = schema.replaceAll('"logicalType": "decimal"', '"logicalType": "none"');
     const data = {
@@ -278,7 +278,7 @@ describe('poison', () => {
     expect(decoded).toMatchObject({ ok: false, reason: 'schema_violation' });
   });
 
-  it('is a violation when Avro can say it and the catalog cannot', () => {
+  it('is a violation when Avro can express it and the catalog cannot', () => {
     const decoder = ownDecoder();
     const broken = (data: object) =>
       decoder.decode(encode({ ...EVENT, data: { ...EVENT.data, ...data } as never }));

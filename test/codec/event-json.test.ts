@@ -1,6 +1,6 @@
 /**
- * A producer's event in JSON is taken whole or refused with every problem named by a pointer; nothing is dropped
- * silently. What is taken has one canonical form.
+ * A producer's event in JSON is accepted whole or refused with every problem named by a pointer; nothing is dropped
+ * silently. An accepted event has one canonical form.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -44,7 +44,7 @@ describe('decodeEventJson', () => {
     );
   });
 
-  it('never throws, whatever it is given', () => {
+  it('never throws, whatever its input', () => {
     fc.assert(
       fc.property(fc.anything({ withNullPrototype: true, withBigInt: true, withDate: true }), (value) => {
         expect(decodeEventJson(value).ok).toBe(false);
@@ -54,7 +54,7 @@ describe('decodeEventJson', () => {
     );
   });
 
-  it('brings values into one form', () => {
+  it('brings values into canonical form', () => {
     const event = eventOf({
       ...withHeader({
         eventId: EVENT.eventId.toUpperCase(),
@@ -100,7 +100,7 @@ describe('decodeEventJson', () => {
     );
   });
 
-  it('says the nearest names', () => {
+  it('suggests the nearest names', () => {
     const detail = (value: unknown) => {
       const decoded = decodeEventJson(value);
       return decoded.ok ? '' : decoded.errors.map((error) => error.detail).join('\n');
@@ -146,7 +146,7 @@ describe('decodeEventJson', () => {
     expect(eventOf(withData({ fees: largest })).data.fees).toBe(largest);
   });
 
-  it('points into lists', () => {
+  it('names positions in lists', () => {
     const kyc = sampleEvent({
       ...EVENT,
       type: 'KYC',
@@ -167,7 +167,7 @@ describe('decodeEventJson', () => {
     ]);
   });
 
-  it('holds entities to the type, and LIMIT_BREACHED to no transaction', () => {
+  it('requires the right entity for the type, and no transaction on LIMIT_BREACHED', () => {
     const kyb = sampleEvent({ ...EVENT, type: 'KYB', subType: 'ACTIVE', entityKind: 'CORPORATE', seed: 'k' });
     const user = { ...eventToJson(kyb), header: { ...eventToJson(kyb).header, entityKind: 'USER' } };
     expect(problemsOf(user)).toEqual(['/header/entityKind invalid_enum']);
@@ -180,7 +180,7 @@ describe('decodeEventJson', () => {
     expect(problemsOf(given(EVENT.eventId))).toEqual(['/data/transactionUuid invalid_value']);
   });
 
-  it('answers at most twenty problems, and none with a value of data', () => {
+  it('returns at most twenty problems, and none with a value of data', () => {
     const names = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`x${i}`, 'SECRET-IBAN']));
     const decoded = decodeEventJson(withData({ ...names, status: 'SECRET-IBAN' }));
     expect(decoded.ok ? [] : decoded.errors).toHaveLength(20);

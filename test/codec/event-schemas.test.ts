@@ -88,7 +88,7 @@ function incompatibility(reader: string, writer: string): string | undefined {
 }
 
 describe('the event schemas', () => {
-  it.each(EVENT_TYPES)('agree with the catalog: %s', (type) => {
+  it.each(EVENT_TYPES)('agree with the catalog for %s', (type) => {
     const schema = JSON.parse(eventSchemaText(type));
     expect(`${schema.namespace}.${schema.name}`).toBe(recordNameOf(type));
     expect(schema.fields.map((field: Json) => field.name)).toEqual(['header', 'data']);
@@ -108,7 +108,7 @@ describe('the event schemas', () => {
     expect(headers.size).toBe(1);
   });
 
-  it.each(EVENT_TYPES)('can be read with every other version of themselves: %s', (type) => {
+  it.each(EVENT_TYPES)('can be read with every other version of themselves for %s', (type) => {
     const versions = versionsOf(type);
     for (const reader of versions) {
       for (const writer of versions) expect(incompatibility(reader, writer)).toBeUndefined();
@@ -123,8 +123,8 @@ describe('the event schemas', () => {
   });
 });
 
-describe('the generated types', () => {
-  it('are what the schemas say, and --check says so', () => {
+describe('the generated types of events', () => {
+  it('match the schemas, and --check says so', () => {
     expect(generateEventTypes()).toContain('export interface EventRecords {');
     const check = ['--import', 'tsx', 'scripts/generate-types.ts', '--check'];
     expect(() => execFileSync(process.execPath, check, { cwd: ROOT, stdio: 'pipe' })).not.toThrow();

@@ -19,7 +19,7 @@ const text = fc
     return kind === 'ascii' ? ascii : ascii.slice(0, -1) + some.slice(0, 1);
   });
 
-test('writes the bytes that avsc writes, wherever in a buffer and however little room there is', () => {
+test('the one-pass string codec writes the same bytes as avsc, at any position and with any room', () => {
   fc.assert(
     fc.property(text, fc.nat({ max: 20 }), fc.integer({ min: -30, max: 30_000 }), (value, start, spare) => {
       const expected = REFERENCE.toBuffer(value);
@@ -36,7 +36,7 @@ test('writes the bytes that avsc writes, wherever in a buffer and however little
   );
 });
 
-test('refuses what is no string as avsc does', () => {
+test('the one-pass string codec refuses values that are not strings, as avsc does', () => {
   for (const value of [undefined, null, 1, Buffer.from('a')]) {
     expect(() => TYPE.toBuffer(value)).toThrow(/invalid "string"/);
   }

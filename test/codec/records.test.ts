@@ -188,18 +188,20 @@ function sorted(value: unknown): unknown {
     .map(([key, inner]) => [key, sorted(inner)]);
 }
 
-describe('records come back as they were written', () => {
-  it('tasks', () => comesBack(taskCodec, task));
-  it('events', () => comesBack(eventCodec, event));
-  it('journal entries', () => comesBack(journalCodec, journal));
-  it('directory changes', () => comesBack(directoryCodec, change));
-  it('quarantined records', () => comesBack(quarantinedCodec, quarantined));
-  it('quarantined records with their place', () => comesBack(quarantinedCodec, quarantinedRecord));
-  it('dead letters', () => comesBack(deadLetterCodec, deadLetter as unknown as fc.Arbitrary<DeadLetter>));
+describe('the record codecs', () => {
+  it('decode tasks as they were encoded', () => comesBack(taskCodec, task));
+  it('decode events as they were encoded', () => comesBack(eventCodec, event));
+  it('decode journal entries as they were encoded', () => comesBack(journalCodec, journal));
+  it('decode directory changes as they were encoded', () => comesBack(directoryCodec, change));
+  it('decode quarantined records as they were encoded', () => comesBack(quarantinedCodec, quarantined));
+  it('decode quarantined records with their place as they were encoded', () =>
+    comesBack(quarantinedCodec, quarantinedRecord));
+  it('decode dead letters as they were encoded', () =>
+    comesBack(deadLetterCodec, deadLetter as unknown as fc.Arbitrary<DeadLetter>));
 });
 
-describe('schemas may grow', () => {
-  it('reads a quarantined record of before its place was kept, and the version before reads one of today', () => {
+describe('the record schemas', () => {
+  it('let a quarantined record without its place be read, and an earlier version read one of today', () => {
     const today = JSON.parse(quarantinedCodec.schema);
     const before = {
       ...today,
@@ -216,7 +218,7 @@ describe('schemas may grow', () => {
     expect({ ...read }).toEqual(written);
   });
 
-  it('reads a task written before linkedSpan existed', () => {
+  it('let a task be read that was written before linkedSpan existed', () => {
     const older = JSON.parse(taskCodec.schema);
     older.fields = older.fields.filter((field: { name: string }) => field.name !== 'linkedSpan');
     const [sample] = fc.sample(task, 1);
@@ -229,7 +231,7 @@ describe('schemas may grow', () => {
     expect(read).toEqual({ ...written });
   });
 
-  it('lets a build that does not know parked entries read one as a cancellation that cancels nothing', () => {
+  it('let an earlier build read a parked entry as a cancellation that cancels nothing', () => {
     const older = JSON.parse(journalCodec.schema);
     const cancelled = older.fields.find((field: { name: string }) => field.name === 'cancelled');
     const kind = cancelled.type.find((type: { name?: string }) => type.name?.endsWith('Cancelled'));
@@ -249,14 +251,14 @@ describe('schemas may grow', () => {
     expect(read.cancelled).toMatchObject({ reason: 'endpoint_disabled', delivery: { attempt: 0 } });
   });
 
-  it('says where a record is cut short', () => {
+  it('say where a record is cut short', () => {
     const [sample] = fc.sample(task, 1);
     if (!sample) throw new Error('no sample');
     const bytes = taskCodec.toBuffer(sample);
     expect(() => taskCodec.decoder().decode(bytes.subarray(0, bytes.length - 1), 0)).toThrow(/cut short/);
   });
 
-  it('refuses a record that does not fit, and appends nothing', () => {
+  it('refuse a record that does not fit, and append nothing', () => {
     const writer = new ByteWriter();
     expect(() => taskCodec.encode({ deliveryId: 7 } as unknown as DeliveryTask, writer)).toThrow();
     expect(writer.length).toBe(0);

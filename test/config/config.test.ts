@@ -18,7 +18,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('production waits longer before it disables an endpoint', () => {
+  it('waits longer in production before an endpoint is disabled', () => {
     const { autoDisable } = readConfig({ HOOKRAIL_ENVIRONMENT: 'production' });
     expect(autoDisable).toEqual({ withoutSuccessMs: 72 * 3_600_000, failedAttempts: 100 });
   });
@@ -35,11 +35,11 @@ describe('the configuration', () => {
     ['HOOKRAIL_ENVIRONMENT', 'prod', 'HOOKRAIL_ENVIRONMENT="prod" must be one of sandbox, production'],
     ['HOOKRAIL_RETRY_SCALE', '0.5', 'HOOKRAIL_RETRY_SCALE="0.5" must be a number from 1 to 1000000'],
     ['HOOKRAIL_EGRESS_PORTS', '443,x', 'HOOKRAIL_EGRESS_PORTS="443,x" must be a number from 1 to 65535'],
-  ])('%s=%s is refused', (name, value, message) => {
+  ])('refuses %s=%s', (name, value, message) => {
     expect(() => readConfig({ [name]: value })).toThrow(message);
   });
 
-  it('bodies are kept as long as their rows unless less is asked for, and never longer', () => {
+  it('keeps bodies as long as their rows unless a shorter time is set, and never longer', () => {
     const days = (all: string, bodies?: string) =>
       readConfig({
         HOOKRAIL_RETENTION_DAYS: all,
@@ -52,7 +52,7 @@ describe('the configuration', () => {
   });
 
   it.each(['HOOKRAIL_RETRY_SCALE', 'HOOKRAIL_EGRESS_ALLOW', 'HOOKRAIL_EXTRA_CA_FILE'])(
-    '%s is refused in production',
+    'refuses %s in production',
     (name) => {
       const environment = { HOOKRAIL_ENVIRONMENT: 'production', [name]: '10' };
       expect(() => readConfig(environment)).toThrow(`${name} is for the sandbox only`);

@@ -15,7 +15,7 @@ const KAFKA = {
 const kafkaOf = (more: Record<string, string> = {}) => readConfig({ ...KAFKA, ...more }).kafka;
 
 describe('the configuration of Kafka', () => {
-  it('is there with the kafka engine only', () => {
+  it('exists with the kafka engine only', () => {
     expect(readConfig({ ...KAFKA, HOOKRAIL_ENGINE: 'sqlite' }).kafka).toBeNull();
     expect(kafkaOf()).toEqual({
       brokers: ['kafka-1:9092', 'kafka-2:9092'],
@@ -42,7 +42,7 @@ describe('the configuration of Kafka', () => {
     ['false', 'true', true],
     ['true', 'false', false],
   ])(
-    'HOOKRAIL_KAFKA_CREATE_TOPICS=%s and HOOKRAIL_SCHEMA_REGISTRY_REGISTER="%s" mean %s for schemas',
+    'with HOOKRAIL_KAFKA_CREATE_TOPICS=%s and HOOKRAIL_SCHEMA_REGISTRY_REGISTER="%s" sets schema registration to %s',
     (createTopics, register, mayRegister) => {
       const kafka = kafkaOf({
         HOOKRAIL_KAFKA_CREATE_TOPICS: createTopics,
@@ -87,7 +87,7 @@ describe('the configuration of Kafka', () => {
     ['', 'registry.pem', 'registry.pem'],
     ['brokers.pem', 'public', null],
   ])(
-    'with the brokers’ authority "%s" and the registry’s "%s", the registry is trusted by %s',
+    'with the brokers’ authority "%s" and the registry’s "%s" trusts the registry by %s',
     (brokers, own, trusted) => {
       const kafka = kafkaOf({
         HOOKRAIL_KAFKA_TLS: 'true',
@@ -139,7 +139,7 @@ describe('the configuration of Kafka', () => {
     [{ HOOKRAIL_KAFKA_PARTITIONS: 'deliver=0' }, 'counts from 1 to 10000'],
     [{ HOOKRAIL_KAFKA_PARTITIONS: 'deliver=2,deliver=3' }, 'HOOKRAIL_KAFKA_PARTITIONS names deliver twice'],
     [{ HOOKRAIL_KAFKA_REPLICATION_FACTOR: '-1' }, 'must be a number from 0 to 9'],
-  ])('%j is refused', (more: Record<string, string>, message) => {
+  ])('refuses %j', (more: Record<string, string>, message) => {
     expect(() => kafkaOf(more)).toThrow(message);
   });
 
@@ -153,7 +153,7 @@ describe('the configuration of Kafka', () => {
 
 describe('the roles of a process', () => {
   it.each(['router', 'sender', 'router,sender', 'api,recorder', 'api,recorder,sender'])(
-    '%s may run alone on Kafka',
+    'may be %s alone on Kafka',
     (roles) => {
       expect(readConfig({ ...KAFKA, HOOKRAIL_ROLES: roles }).roles).toEqual(roles.split(','));
     },
@@ -164,12 +164,12 @@ describe('the roles of a process', () => {
     ['kafka', 'recorder,sender', 'HOOKRAIL_ROLES has recorder without api'],
     ['kafka', '', 'HOOKRAIL_ROLES is empty'],
     ['sqlite', 'api,recorder', 'HOOKRAIL_ROLES leaves out router, sender'],
-  ])('with %s, "%s" is refused', (engine, roles, message) => {
+  ])('may not be, with %s, "%s"', (engine, roles, message) => {
     expect(() => readConfig({ ...KAFKA, HOOKRAIL_ENGINE: engine, HOOKRAIL_ROLES: roles })).toThrow(message);
   });
 });
 
-describe('the certificates', () => {
+describe('the TLS files', () => {
   const folder = mkdtempSync(join(tmpdir(), 'hookrail-tls-'));
   const file = (name: string) => join(folder, name);
   beforeAll(async () => {
@@ -193,7 +193,7 @@ describe('the certificates', () => {
     expect(tls?.key).toContain('PRIVATE KEY');
   });
 
-  it('of the registry’s authorities are read from a file of their own', () => {
+  it('of the registry’s authorities are separate from those of the brokers', () => {
     expect(readRegistryCa({ caFile: null })).toBeNull();
     expect(readRegistryCa({ caFile: file('cert.pem') })).toContain('BEGIN CERTIFICATE');
     for (const name of ['missing.pem', 'text.pem', 'broken.pem'])
@@ -208,7 +208,7 @@ describe('the certificates', () => {
     ['HOOKRAIL_KAFKA_TLS_CA_FILE', ['broken.pem']],
     ['HOOKRAIL_KAFKA_TLS_CERT_FILE', ['', 'text.pem', 'key.pem']],
     ['HOOKRAIL_KAFKA_TLS_KEY_FILE', ['', 'cert.pem', 'other-key.pem']],
-  ] as const)('%s that cannot be used is named: %j', (name, [ca, cert, key]) => {
+  ] as const)('are named in %s when they cannot be used: %j', (name, [ca, cert, key]) => {
     expect(() => read(ca, cert, key)).toThrow(new RegExp(`^${name}="[^\n]*" cannot be used: [^\n]*$`));
   });
 });

@@ -13,18 +13,18 @@ import { Bench, type Installation } from './broker-bench.ts';
 
 /** Runs every guarantee against an engine. */
 export function brokerContract(name: string, install: () => Promise<Installation>): void {
-  describe(`broker contract: ${name}`, () => {
+  describe(`the ${name} broker`, () => {
     let bench: Bench;
     beforeEach(async () => {
       bench = new Bench(await install());
     });
     afterEach(() => bench.dispose());
     const give = () => bench;
-    describe('events', () => eventGuarantees(give));
-    describe('tasks', () => taskGuarantees(give));
-    describe('parked tasks', () => parkingGuarantees(give));
-    describe('journal', () => journalGuarantees(give));
-    describe('directory, quarantine, dead letters', () => recordGuarantees(give));
-    describe('load and limits', () => loadGuarantees(give));
+    describe('with events', () => eventGuarantees(give));
+    describe('with tasks', () => taskGuarantees(give));
+    describe('with parked tasks', () => parkingGuarantees(give));
+    describe('with the journal', () => journalGuarantees(give));
+    describe('with the directory, the quarantine and dead letters', () => recordGuarantees(give));
+    describe('under load', () => loadGuarantees(give));
   });
 }

@@ -12,7 +12,7 @@ const route = (event: DomainEvent) => ({
 });
 
 export function eventGuarantees(bench: GiveBench): void {
-  it('hands over what was published, as it was, in the order of its entity', async () => {
+  it('hands over events as they were published, in the order of their entity', async () => {
     const broker = await bench().open();
     const entityId = '22222222-2222-4222-8222-222222222222';
     const events = Array.from({ length: 50 }, () => anEvent({ entityId }));
@@ -33,7 +33,7 @@ export function eventGuarantees(bench: GiveBench): void {
     expect(seen).toEqual(events);
   });
 
-  it('offers what was published and never consumed again after a crash', async () => {
+  it('offers events again after a crash that were published and never consumed', async () => {
     let broker = await bench().open();
     const events = [anEvent(), anEvent(), anEvent()];
     await broker.publishEvents(events);
@@ -50,7 +50,7 @@ export function eventGuarantees(bench: GiveBench): void {
     expect(seen).toEqual(expect.arrayContaining(events));
   });
 
-  it('offers an event again when the crash came while its handler ran', async () => {
+  it('offers an event again when the crash came during its handler', async () => {
     let broker = await bench().open();
     const event = anEvent();
     await broker.publishEvents([event]);
@@ -115,7 +115,7 @@ export function eventGuarantees(bench: GiveBench): void {
     await bench().eventually('a journal entry for each event', () => entries.size === events.length);
   });
 
-  it('does not hand over again what was settled and durable', async () => {
+  it('does not hand over again what is settled and durable', async () => {
     let broker = await bench().open();
     await broker.publishEvents([anEvent(), anEvent()]);
     let handled = 0;
@@ -200,7 +200,7 @@ export function eventGuarantees(bench: GiveBench): void {
     expect(await broker.quarantine.requeue([position])).toEqual({ requeued: 0, refused: [] });
   });
 
-  it('recognises a repeated event, where it says that it does', async (context) => {
+  it('recognises a repeated event, if it claims that capability', async (context) => {
     let broker = await bench().open();
     if (!broker.capabilities.recognisesRepeatedEvents) return context.skip();
     const event = anEvent();
@@ -226,7 +226,7 @@ export function eventGuarantees(bench: GiveBench): void {
     ]);
   });
 
-  it('refuses more than 500 events a call, and takes none', async () => {
+  it('refuses more than 500 events per call, and takes none of them', async () => {
     const broker = await bench().open();
     expect(await broker.publishEvents([])).toEqual([]);
     await expect(broker.publishEvents(Array.from({ length: 501 }, () => anEvent()))).rejects.toThrow(/500/);

@@ -39,7 +39,7 @@ class Positions {
 }
 
 export function journalGuarantees(bench: GiveBench): void {
-  it('hands entries over in order, in contiguous batches, one at a time, none too big', async () => {
+  it('hands entries over in order, in contiguous batches of limited size, one at a time', async () => {
     const broker = await bench().open();
     const store = new Positions();
     let running = 0;
@@ -61,7 +61,7 @@ export function journalGuarantees(bench: GiveBench): void {
     expect(broker.status().stuck.count).toBe(0);
   });
 
-  it('goes on where the store has come to, after a crash and after a restart', async () => {
+  it('continues where the store is, after a crash and after a restart', async () => {
     let broker = await bench().open();
     const store = new Positions();
     const entries = await write(broker, 300);
@@ -97,7 +97,7 @@ export function journalGuarantees(bench: GiveBench): void {
     await bench().eventually('no backlog', () => broker.status().backlog.journal === 0);
   });
 
-  it('hands the same batch over again when the handler throws, and shows it as stuck', async () => {
+  it('hands the same batch over again when the handler throws, and reports it as stuck', async () => {
     const broker = await bench().open();
     const store = new Positions();
     const entries = await write(broker, 50);
@@ -119,7 +119,7 @@ export function journalGuarantees(bench: GiveBench): void {
     expect(broker.status().stuck.count).toBe(0);
   });
 
-  it('waits for the batch that runs when it stops', async () => {
+  it('waits for the running batch when it stops', async () => {
     const broker = await bench().open();
     await write(broker, 10);
     const entered = gate();

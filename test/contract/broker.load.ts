@@ -6,7 +6,7 @@ import { type GiveBench, gate } from './broker-bench.ts';
 const DONE = { kind: 'settled', journal: [] } as const;
 
 export function loadGuarantees(bench: GiveBench): void {
-  it('never has more in flight than it may, and starts nothing while paused', async () => {
+  it('has no more tasks in flight than allowed, and starts none while paused', async () => {
     const broker = await bench().open();
     await broker.publishTasks(Array.from({ length: 200 }, () => ({ task: aTask(), journal: [] })));
     let running = 0;
@@ -34,7 +34,7 @@ export function loadGuarantees(bench: GiveBench): void {
     expect(most).toBe(7);
   });
 
-  it('carries 20,000 events to their end over crashes: nothing lost', async () => {
+  it('carries 20,000 events to their end through crashes, and loses none', async () => {
     const total = 20_000;
     let broker = await bench().open();
     const events = Array.from({ length: total }, () => anEvent());
@@ -192,7 +192,7 @@ export function loadGuarantees(bench: GiveBench): void {
     expect(firstHalf.filter((attempt) => attempt === 2).length).toBeGreaterThan(100);
   });
 
-  it('tells how long the oldest due task has been waiting, and how much waits', async () => {
+  it('reports how long the oldest due task has been waiting, and how many wait', async () => {
     const broker = await bench().open();
     expect(broker.status()).toMatchObject({ reachable: true, joining: [], oldestOverdueMs: 0 });
     await broker.publishTasks([

@@ -11,7 +11,7 @@ function publish(broker: Broker, tasks: readonly DeliveryTask[]): Promise<void> 
 }
 
 export function parkingGuarantees(bench: GiveBench): void {
-  it('brings a parked task back after its tier, one hop further, the attempt not counted', async () => {
+  it('brings a parked task back after its tier, one hop further, without counting the attempt', async () => {
     const { clock } = bench();
     const broker = await bench().open();
     const task = aTask({ attempt: 3, hop: 4 });
@@ -32,7 +32,7 @@ export function parkingGuarantees(bench: GiveBench): void {
     expect(seen[1]?.at).toBeGreaterThanOrEqual(parkedAt + 66_000 / bench().installation.retryScale);
   });
 
-  it('brings parked tasks of one endpoint back when they are woken, and no task that waits for its time', async () => {
+  it('brings the parked tasks of an endpoint back when woken, and no task that waits for its time', async () => {
     const broker = await bench().open();
     const { live } = broker.tasks;
     if (!live.wake) return;

@@ -41,7 +41,7 @@ export function recordGuarantees(bench: GiveBench): void {
     await follower.close();
   });
 
-  it('lets no lower version through, and a delete stays deleted', async () => {
+  it('lets no lower version through, so that a delete stays deleted', async () => {
     let broker = await bench().open();
     const follow = async () => {
       const directory = new Directory();
@@ -92,7 +92,7 @@ export function recordGuarantees(bench: GiveBench): void {
     expect(left).toHaveLength(broker.capabilities.hasRetention ? 5 : 3);
   });
 
-  it('closes twice, and with nothing ever started', async () => {
+  it('can be closed twice, and without anything started', async () => {
     const broker = await bench().open();
     await Promise.all([broker.close(), broker.close()]);
     await broker.close();

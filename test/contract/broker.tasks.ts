@@ -11,7 +11,7 @@ function publish(broker: Broker, tasks: readonly DeliveryTask[]): Promise<void> 
 }
 
 export function taskGuarantees(bench: GiveBench): void {
-  it('hands each class over by its own source, as it was, in order', async () => {
+  it('hands over each class from its own source, unchanged, in order', async () => {
     const broker = await bench().open();
     const of = (trigger: DeliveryTask['trigger']) =>
       Array.from({ length: 20 }, () => aTask({ trigger, traceparent: '00-trace-span-01' }));
@@ -33,7 +33,7 @@ export function taskGuarantees(bench: GiveBench): void {
     }
   });
 
-  it('never hands over before the due time, also after a restart, sooner ones first', async () => {
+  it('never hands a task over before its due time, also after a restart, sooner ones first', async () => {
     const { clock } = bench();
     let broker = await bench().open();
     const now = clock.now();
@@ -80,7 +80,7 @@ export function taskGuarantees(bench: GiveBench): void {
     expect(seen[1]?.at).toBeGreaterThanOrEqual(seen[1]?.task.dueAt ?? Infinity);
   });
 
-  it('keeps a next attempt over a crash right after the one before was durable', async () => {
+  it('keeps a next attempt through a crash right after the previous one was durable', async () => {
     let broker = await bench().open();
     const first = aTask();
     await publish(broker, [first]);
@@ -107,7 +107,7 @@ export function taskGuarantees(bench: GiveBench): void {
     expect(seen.map(({ attempt }) => attempt)).toEqual([2]);
   });
 
-  it('offers released work again after a restart', async () => {
+  it('offers released tasks again after a restart', async () => {
     let broker = await bench().open();
     const task = aTask();
     await publish(broker, [task]);
@@ -136,7 +136,7 @@ export function taskGuarantees(bench: GiveBench): void {
     expect(seen).toEqual([task]);
   });
 
-  it('makes what runs durable when it stops, and says so', async () => {
+  it('makes running tasks durable when it stops, and reports that', async () => {
     let broker = await bench().open();
     await publish(broker, [aTask(), aTask(), aTask()]);
     const release = gate();
@@ -160,7 +160,7 @@ export function taskGuarantees(bench: GiveBench): void {
     await bench().eventually('one is left', () => broker.status().backlog.tasks === 1);
   });
 
-  it('abandons what does not end in time; it comes again', async () => {
+  it('abandons a task that does not end in time, and offers it again', async () => {
     let broker = await bench().open();
     const task = aTask();
     await publish(broker, [task]);
@@ -190,7 +190,7 @@ export function taskGuarantees(bench: GiveBench): void {
     await again.opened;
   });
 
-  it('offers again what a handler threw at, after a growing pause, while the others go on', async () => {
+  it('offers a task again whose handler threw, after a growing pause, while others continue', async () => {
     const { clock } = bench();
     const broker = await bench().open();
     const bad = aTask();

@@ -23,7 +23,7 @@ const ANSWERED = {
 } as const;
 
 export function bodiesContract(test: StoreUnderTest): void {
-  describe('bodies', () => {
+  describe('the bodies in the delivery log', () => {
     bodiesByAge(test);
     erasure(test);
     erasureAndTime(test);
@@ -55,7 +55,7 @@ async function bodiesOf(
 const REMOVED = { body: null, removed: true, data: null, trace: 1 };
 
 function bodiesByAge(test: StoreUnderTest): void {
-  it('go by age, in steps, before their rows; what is younger stays', async () => {
+  it('are deleted by age, in steps, before their rows, while younger ones stay', async () => {
     const endpointId = randomUUID();
     const events = Array.from({ length: 6 }, (_, n) => eventNumber(MERCHANT, n));
     const apply = journalOf(test.store);
@@ -108,7 +108,7 @@ async function carryOut(store: Store, erasureId: number) {
 }
 
 function erasure(test: StoreUnderTest): void {
-  it('of one entity go, of every delivery of its events, and of nobody else', async () => {
+  it('are erased for one entity, in every delivery of its events, and for no other', async () => {
     const [endpointId, foreignId] = [randomUUID(), randomUUID()];
     const entityId = randomUUID();
     const [hers, second, others, foreign] = [
@@ -163,7 +163,7 @@ function erasure(test: StoreUnderTest): void {
 }
 
 function erasureAndTime(test: StoreUnderTest): void {
-  it('that are recorded after an erasure are not kept when they were accepted before it, also after a crash', async () => {
+  it('are not kept when recorded after an erasure but accepted before it, even through a crash', async () => {
     const endpointId = randomUUID();
     const entityId = randomUUID();
     const before = eventNumber(MERCHANT, 1, { entityId });

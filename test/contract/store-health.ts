@@ -15,7 +15,7 @@ import type { StoreUnderTest } from './store-place.ts';
 const MERCHANT = 'a-merchant';
 
 export function healthContract(test: StoreUnderTest): void {
-  describe('health', () => health(test));
+  describe('the health of endpoints', () => health(test));
 }
 
 function health(test: StoreUnderTest): void {
@@ -30,7 +30,7 @@ function health(test: StoreUnderTest): void {
       });
     });
 
-  it('switches off an endpoint that only fails, once, with its outbox row', async () => {
+  it('disables an endpoint that only fails, once, with its outbox row', async () => {
     const endpointId = randomUUID();
     await createEndpoint(test.store, MERCHANT, endpointId);
     const apply = journalOf(test.store);
@@ -70,7 +70,7 @@ function health(test: StoreUnderTest): void {
     });
   });
 
-  it('counts from the last change of the URL on: what failed at another says nothing about this one', async () => {
+  it('counts from the last change of the URL on, and no failure at a previous URL', async () => {
     const endpointId = randomUUID();
     await createEndpoint(test.store, MERCHANT, endpointId);
     const { endpoints } = test.store;
@@ -90,7 +90,7 @@ function health(test: StoreUnderTest): void {
     expect(await endpoints.get(MERCHANT, endpointId)).toMatchObject({ status: 'auto_disabled' });
   });
 
-  it('switches off at a 410, not at one of a test', async () => {
+  it('disables an endpoint at a 410, but not at one of a test', async () => {
     const endpointId = randomUUID();
     await createEndpoint(test.store, MERCHANT, endpointId);
     const event = eventNumber(MERCHANT, 1);

@@ -24,7 +24,7 @@ import type { StoreUnderTest } from './store-place.ts';
 const MERCHANT = 'a-merchant';
 
 export function journalContract(test: StoreUnderTest): void {
-  describe('journal', () => {
+  describe('the journal in the store', () => {
     statuses(test);
     parking(test);
     repeats(test);
@@ -115,7 +115,7 @@ function statuses(test: StoreUnderTest): void {
 }
 
 function parking(test: StoreUnderTest): void {
-  it('shows why a delivery waits and when it comes up, until an attempt is made or it is cancelled', async () => {
+  it('shows why a delivery waits and when it is due, until it is attempted or cancelled', async () => {
     const endpointId = randomUUID();
     const [one, two, three] = [1, 2, 3].map((n) => eventNumber(MERCHANT, n));
     if (!one || !two || !three) return;
@@ -149,7 +149,7 @@ function parking(test: StoreUnderTest): void {
 }
 
 function repeats(test: StoreUnderTest): void {
-  it('drops a batch, or the part of one, that it has', async () => {
+  it('drops a batch, or the part of one, that is already stored', async () => {
     const endpointId = randomUUID();
     await createEndpoint(test.store, MERCHANT, endpointId);
     const [one, two] = [eventNumber(MERCHANT, 1), eventNumber(MERCHANT, 2)];
@@ -171,7 +171,7 @@ function repeats(test: StoreUnderTest): void {
     expect(after.endpoint?.failureCount).toBe(0);
   });
 
-  it('drops what it has where entries do not follow one another by one', async () => {
+  it('drops stored entries where offsets do not follow one another by one', async () => {
     const endpointId = randomUUID();
     await createEndpoint(test.store, MERCHANT, endpointId);
     const one = eventNumber(MERCHANT, 1);
@@ -186,7 +186,7 @@ function repeats(test: StoreUnderTest): void {
     expect((await everything(test.store, endpointId)).endpoint?.failureCount).toBe(3);
   });
 
-  it('brings nothing back that was deleted, and its position never goes back', async () => {
+  it('brings back nothing that was deleted, and its position never goes back', async () => {
     const endpointId = randomUUID();
     const events = [1, 2, 3].map((n) => eventNumber(MERCHANT, n));
     const entries = events.map((event) => routed(event, [endpointId]));
@@ -215,7 +215,7 @@ function repeats(test: StoreUnderTest): void {
     expect(endpoint?.failureCount).toBe(1);
   });
 
-  it('comes to the same end whatever the order and the batches of the entries', async () => {
+  it('has the same result whatever the order and the batches of the entries', async () => {
     const event = eventNumber(MERCHANT, 1);
     const entriesFor = (endpointId: string): JournalEntry[] => [
       routed(event, [endpointId]),

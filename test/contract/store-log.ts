@@ -20,7 +20,7 @@ const MERCHANT = 'a-merchant';
 const FOR_EVER = new AbortController().signal;
 
 export function logContract(test: StoreUnderTest): void {
-  describe('delivery log', () => {
+  describe('the delivery log', () => {
     pages(test);
     waiting(test);
     retention(test);
@@ -92,7 +92,7 @@ function waiting(test: StoreUnderTest): void {
     return { asked, apply: journalOf(test.store), wait: test.store.log.waitForAttempt.bind(test.store.log) };
   };
 
-  it('wakes who waits for an attempt when it is recorded or cancelled, or was before', async () => {
+  it('wakes the waiter for an attempt when it is recorded or cancelled, or already was', async () => {
     const { asked, apply, wait } = setUp();
     const early = wait(asked.deliveryId, FOR_EVER);
     await apply(requested(asked, new Uint8Array(2)));
@@ -120,7 +120,7 @@ function waiting(test: StoreUnderTest): void {
 }
 
 function retention(test: StoreUnderTest): void {
-  it('deletes what is older, in steps, and keeps an event that a younger delivery needs', async () => {
+  it('deletes old deliveries, in steps, and keeps an event that a younger delivery needs', async () => {
     const endpointId = randomUUID();
     const events = Array.from({ length: 6 }, (_, n) => eventNumber(MERCHANT, n));
     const [first, second] = events;

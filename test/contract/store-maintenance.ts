@@ -7,12 +7,12 @@ import type { StoreUnderTest } from './store-place.ts';
 const MERCHANT = 'a-merchant';
 const BY = { at: START, actor: OPERATOR } as const;
 export function keepingContract(test: StoreUnderTest): void {
-  describe('audit', () => audit(test));
-  describe('what the key ring sealed', () => sealings(test));
+  describe('the audit log', () => audit(test));
+  describe('each sealed secret', () => sealings(test));
 }
 
 function audit(test: StoreUnderTest): void {
-  it('has every change with who made it, newest first, page by page', async () => {
+  it('has every change with its author, newest first, page by page', async () => {
     const { endpoints, merchants, keys } = test.store;
     await merchants.create({ merchantId: MERCHANT, name: 'Shop', senderAccountDetails: false });
     await keys.create({
@@ -74,7 +74,7 @@ function sealings(test: StoreUnderTest): void {
     sealed: JSON.stringify({ keyId, ciphertext: 'sealed' }),
   });
 
-  it('is counted by key, without what is deleted or expired', async () => {
+  it('is counted by key, unless it is deleted or expired', async () => {
     const [first, second, gone] = [randomUUID(), randomUUID(), randomUUID()];
     for (const uuid of [first, second, gone]) await createEndpoint(test.store, MERCHANT, uuid);
     await test.store.endpoints.remove(MERCHANT, gone, BY);

@@ -15,13 +15,13 @@ const answer = (scope: string) => ({
 });
 
 export function managementContract(test: StoreUnderTest): void {
-  describe('merchants and keys', () => merchantsAndKeys(test));
-  describe('endpoints', () => {
+  describe('with merchants and keys', () => merchantsAndKeys(test));
+  describe('with endpoints', () => {
     lifeOfAnEndpoint(test);
     rulesOfEndpoints(test);
     lists(test);
   });
-  describe('stored answers', () => storedAnswers(test));
+  describe('with stored answers', () => storedAnswers(test));
 }
 
 function merchantsAndKeys(test: StoreUnderTest): void {
@@ -38,7 +38,7 @@ function merchantsAndKeys(test: StoreUnderTest): void {
     expect(await reopened.merchants.list()).toEqual([paused]);
   });
 
-  it('finds a key by its hash, revokes it once, and notes its use', async () => {
+  it('finds a key by its hash, revokes it once, and records its use', async () => {
     const hash = createHash('sha256').update('key').digest();
     const key = {
       keyId: 'key-1',
@@ -68,7 +68,7 @@ function merchantsAndKeys(test: StoreUnderTest): void {
 }
 
 function lifeOfAnEndpoint(test: StoreUnderTest): void {
-  it('creates, changes, rotates and removes, with a version that only grows', async () => {
+  it('creates, changes, rotates and removes an endpoint, with a version that only grows', async () => {
     const uuid = randomUUID();
     const { endpoints } = test.store;
     const created = await endpoints.create(newEndpoint(MERCHANT, uuid), options());
@@ -101,7 +101,7 @@ function lifeOfAnEndpoint(test: StoreUnderTest): void {
     expect(changes.at(-1)).toEqual({ kind: 'endpoint', id: uuid, version: 6, value: null });
   });
 
-  it('never gives a uuid to another endpoint; the legacy one comes back with a higher version', async () => {
+  it('never gives a uuid to another endpoint, and the legacy one comes back with a higher version', async () => {
     const uuid = randomUUID();
     await createEndpoint(test.store, MERCHANT, uuid);
     await test.store.endpoints.remove(MERCHANT, uuid, options());
@@ -113,7 +113,7 @@ function lifeOfAnEndpoint(test: StoreUnderTest): void {
     expect(again.record).toMatchObject({ version: 3, status: 'active' });
   });
 
-  it('sets both parts of the legacy endpoint in one step, changes either, removes it, and makes it again', async () => {
+  it('sets both parts of the legacy endpoint at once, changes either, removes it, and makes it again', async () => {
     const uuid = randomUUID();
     const { endpoints } = test.store;
     const url = 'https://shop.example.com/single';
@@ -145,7 +145,7 @@ function lifeOfAnEndpoint(test: StoreUnderTest): void {
     expect(await store.endpoints.get(MERCHANT, uuid)).toMatchObject({ secret: { ciphertext: 'e' } });
   });
 
-  it('keeps what was answered through a crash', async () => {
+  it('keeps acknowledged changes through a crash', async () => {
     const uuid = randomUUID();
     const { record } = await createEndpoint(test.store, MERCHANT, uuid);
     const store = await test.crashAndReopen();
@@ -155,7 +155,7 @@ function lifeOfAnEndpoint(test: StoreUnderTest): void {
 }
 
 function rulesOfEndpoints(test: StoreUnderTest): void {
-  it('refuses a url that another managed endpoint of the merchant has, and only then', async () => {
+  it('refuses a URL that another managed endpoint of the merchant has, and only then', async () => {
     const [first, second, legacy] = [randomUUID(), randomUUID(), randomUUID()];
     const url = 'https://shop.example.com/a';
     const { endpoints } = test.store;
@@ -211,7 +211,7 @@ function rulesOfEndpoints(test: StoreUnderTest): void {
 }
 
 function lists(test: StoreUnderTest): void {
-  it('lists the newest first, page by page, without legacy and deleted ones', async () => {
+  it('lists the newest endpoints first, page by page, without legacy and deleted ones', async () => {
     const uuids = Array.from({ length: 5 }, () => randomUUID());
     // The second and third are of the same millisecond: the uuid decides.
     for (const [n, uuid] of uuids.entries())
@@ -236,7 +236,7 @@ function lists(test: StoreUnderTest): void {
 }
 
 function storedAnswers(test: StoreUnderTest): void {
-  it('come with their change: a crash leaves both or neither', async () => {
+  it('stores an answer with its change, so that a crash leaves both or neither', async () => {
     const uuid = randomUUID();
     const stored = answer('key-1/idem');
     const created = await test.store.endpoints.create(newEndpoint(MERCHANT, uuid), {
@@ -251,7 +251,7 @@ function storedAnswers(test: StoreUnderTest): void {
     expect(await store.answers.find('key-1/other', START)).toBeUndefined();
   });
 
-  it('are not stored for a change that was refused', async () => {
+  it('stores no answer for a change that was refused', async () => {
     const refused = await test.store.endpoints.create(newEndpoint(MERCHANT, randomUUID()), {
       ...options(START, 0),
       answer: answer('key-1/refused'),

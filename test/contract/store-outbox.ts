@@ -11,7 +11,7 @@ const MERCHANT = 'a-merchant';
 const options = { at: START, actor: OPERATOR };
 
 export function outboxContract(test: StoreUnderTest): void {
-  describe('outbox', () => {
+  describe('the outbox of the store', () => {
     pendingChanges(test);
     snapshotChanges(test);
     adoptedChanges(test);
@@ -42,7 +42,7 @@ function pendingChanges(test: StoreUnderTest): void {
     expect(next.outboxId).toBeGreaterThan(outboxId);
   });
 
-  it('takes changes once more, after what is pending', async () => {
+  it('takes changes once more, after the pending ones', async () => {
     await createMerchant(test);
     const before = (await test.store.outbox.pending(10)).map(({ change }) => change);
     let woken = 0;
@@ -57,7 +57,7 @@ function pendingChanges(test: StoreUnderTest): void {
 }
 
 function snapshotChanges(test: StoreUnderTest): void {
-  it('shows every merchant and endpoint as it stands, deleted ones too, in pages', async () => {
+  it('shows every merchant and endpoint as it is, deleted ones too, in pages', async () => {
     expect(await snapshot(test, 1)).toEqual([]);
     await createMerchant(test);
     const uuids = [randomUUID(), randomUUID(), randomUUID()];
@@ -71,7 +71,7 @@ function snapshotChanges(test: StoreUnderTest): void {
 }
 
 function adoptedChanges(test: StoreUnderTest): void {
-  it('adopts what is newer: a delete, changes, URLs that were exchanged, endpoints it never saw', async () => {
+  it('adopts newer changes: deletes, updates, exchanged URLs and unknown endpoints', async () => {
     await createMerchant(test);
     const [gone, left, right] = [randomUUID(), randomUUID(), randomUUID()];
     for (const uuid of [gone, left, right]) {
@@ -119,7 +119,7 @@ function adoptedChanges(test: StoreUnderTest): void {
     expect(next).toMatchObject({ record: { version: 6 } });
   });
 
-  it('lets the single webhook’s versions go on when it was set and removed after the backup', async () => {
+  it('continues the single webhook’s versions when it was set and removed after the backup', async () => {
     await createMerchant(test);
     const uuid = legacyEndpointId('sandbox', MERCHANT);
     await test.store.outbox.adopt([{ kind: 'endpoint', id: uuid, version: 6, value: null }], START + 9);
@@ -131,7 +131,7 @@ function adoptedChanges(test: StoreUnderTest): void {
     expect(made).toMatchObject({ record: { version: 7, merchantId: MERCHANT, status: 'active' } });
   });
 
-  it('adopts nothing that is not newer', async () => {
+  it('adopts no change that is not newer', async () => {
     await createMerchant(test);
     const uuid = randomUUID();
     const { record } = await createEndpoint(test.store, MERCHANT, uuid);

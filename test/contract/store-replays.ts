@@ -27,7 +27,7 @@ const MERCHANT = 'a-merchant';
 const SYSTEM = { kind: 'system' } as const;
 
 export function replayContract(test: StoreUnderTest): void {
-  describe('replays', () => {
+  describe('the replays in the store', () => {
     missedEvents(test);
     manyEndpoints(test);
     jobs(test);
@@ -87,7 +87,7 @@ async function sixFates(test: StoreUnderTest) {
 }
 
 function missedEvents(test: StoreUnderTest): void {
-  it('knows what an endpoint has not got, oldest first, and why; page by page', async () => {
+  it('know what an endpoint missed, oldest first, and why, page by page', async () => {
     const { endpointId, events } = await sixFates(test);
     const { store } = test;
     const all = ['0 skipped', '2 exhausted', '3 cancelled'];
@@ -106,7 +106,7 @@ function missedEvents(test: StoreUnderTest): void {
     ]);
   });
 
-  it('forgets what was delivered after all: by a first delivery, a resend or a replay, not by a test', async () => {
+  it('forget a miss once a first delivery, a resend or a replay delivered it, but not a test', async () => {
     const { endpointId, events, apply } = await sixFates(test);
     const [a, , c, d] = events as [DomainEvent, DomainEvent, DomainEvent, DomainEvent];
     const again = (event: DomainEvent, trigger: 'manual' | 'replay' | 'test') => {
@@ -130,7 +130,7 @@ function missedEvents(test: StoreUnderTest): void {
     expect(await left()).toEqual(['0 exhausted']);
   });
 
-  it('says in the trace that a replay has sent what was skipped', async () => {
+  it('say in the trace that a replay has sent a skipped event', async () => {
     const { endpointId, events, apply } = await sixFates(test);
     const [event] = events as [DomainEvent];
     const other = randomUUID();
@@ -153,7 +153,7 @@ function missedEvents(test: StoreUnderTest): void {
     expect(delivery?.body).toEqual(bodyOf(event));
   });
 
-  it('follows an attempt that is recorded before what asked for it', async () => {
+  it('accept an attempt that is recorded before its request', async () => {
     const { endpointId, events, apply } = await sixFates(test);
     const [event] = events as [DomainEvent];
     const first = head(event, endpointId, { trigger: 'replay' });
@@ -163,7 +163,7 @@ function missedEvents(test: StoreUnderTest): void {
     expect((await test.store.log.event(MERCHANT, event.eventId))?.trace[0]?.verdict).toBe('delivered_to');
   });
 
-  it('deletes what was missed with its event', async () => {
+  it('forget a missed event when it is deleted', async () => {
     const { endpointId, events } = await sixFates(test);
     while ((await test.store.log.retain(START + 100 * HOUR_MS, 100)) > 0);
     expect(await missed(test.store, scopeOf(endpointId), events)).toEqual([]);
@@ -171,7 +171,7 @@ function missedEvents(test: StoreUnderTest): void {
 }
 
 function manyEndpoints(test: StoreUnderTest): void {
-  it('walks from endpoint to endpoint: active ones, of one merchant or all', async () => {
+  it('walk from endpoint to endpoint, the active ones of one merchant or of all', async () => {
     const names = ['first', 'second', 'disabled', 'elsewhere'];
     const apply = journalOf(test.store);
     const events: DomainEvent[] = [];
@@ -208,7 +208,7 @@ function jobs(test: StoreUnderTest): void {
     count: 7,
   });
 
-  it('keeps a replay’s place and counts over a crash, until it ends; then they stay', async () => {
+  it('keep a replay’s place and counts through a crash until it ends, and its counts afterwards', async () => {
     const replay = make(randomUUID());
     const created = await test.store.replays.create(replay, options);
     const fresh = { status: 'running', cancelReason: null, published: 0, leftOut: 0, place: null };
@@ -231,7 +231,7 @@ function jobs(test: StoreUnderTest): void {
     expect(await replays.get(randomUUID())).toBeUndefined();
   });
 
-  it('has one running replay per endpoint, and one over all', async () => {
+  it('run one at a time per endpoint, and one over all endpoints', async () => {
     for (const endpointId of [randomUUID(), null]) {
       const [first, second] = [make(endpointId), make(endpointId)];
       await test.store.replays.create(first, options);
@@ -244,7 +244,7 @@ function jobs(test: StoreUnderTest): void {
     }
   });
 
-  it('lists the newest first, one endpoint’s or all, page by page, and tells who waits for new ones', async () => {
+  it('are listed newest first, for one endpoint or all, page by page, and listeners hear of new ones', async () => {
     const { replays } = test.store;
     let told = 0;
     replays.onAdded(() => {
@@ -268,7 +268,7 @@ function jobs(test: StoreUnderTest): void {
     await expect(list({ after: 'nonsense' })).rejects.toBeInstanceOf(CursorInvalid);
   });
 
-  it('keeps an answer with the replay, and one that no change commits', async () => {
+  it('are stored with their answer, as are answers without a change', async () => {
     const answer = { requestHash: 'h', status: 202, sealed: 's', expiresAt: START + HOUR_MS };
     await test.store.replays.create(make(randomUUID()), { ...options, answer: { ...answer, scope: 'one' } });
     await test.store.answers.keep({ ...answer, scope: 'two' }, START);

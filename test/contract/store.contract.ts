@@ -16,7 +16,7 @@ import { replayContract } from './store-replays.ts';
  * another's.
  */
 export function storeContract(name: string, makePlace: () => Promise<StorePlace>): void {
-  describe(`${name} store`, () => {
+  describe(`the ${name} store`, () => {
     let place: StorePlace;
     let store: Store;
     beforeEach(async () => {

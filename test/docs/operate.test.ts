@@ -1,6 +1,6 @@
 /**
- * What an operator is given holds together: the table of metrics names all that a running service exports and nothing else,
- * alerts and dashboard use metrics that there are, every alert has a runbook, and each fires when it should.
+ * The operator's pages agree with the service: the table of metrics names exactly the exported ones, alerts and
+ * dashboard use existing metrics, every alert has a runbook, and each fires when it should.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -62,19 +62,19 @@ async function checkService(environment: Record<string, string>): Promise<void> 
   expect(used.filter((name) => !exported.includes(name))).toEqual([]);
 }
 
-describe('metrics', () => {
-  it('are all documented, and all there on the embedded engine, those of alerts and dashboard too', async () => {
+describe('the metrics', () => {
+  it('are all documented, and all present on the embedded engine, those of alerts and dashboard too', async () => {
     await checkService({});
   });
 });
 
-await describeWithKafka('metrics on Kafka', (kafka) => {
-  it('are the same ones', async () => {
+await describeWithKafka('the metrics on Kafka', (kafka) => {
+  it('are the same as those on the embedded engine', async () => {
     await checkService(kafkaEnvironment(kafka, freshPrefix()));
   }, 90_000);
 });
 
-test('every alert says how severe it is, what to do, and has a runbook', () => {
+test('every alert has a severity, an instruction and a runbook', () => {
   const headings = [...read('docs/operate/README.md').matchAll(/^### (\w+)$/gm)].map(
     ([, name]) => name ?? '',
   );
@@ -87,7 +87,7 @@ test('every alert says how severe it is, what to do, and has a runbook', () => {
   }
 });
 
-test('every alert is tried by alerts.test.yml', () => {
+test('every alert is covered by alerts.test.yml', () => {
   const names = parse(read('docs/operate/alerts.test.yml')).tests.map(({ name }: { name: string }) => name);
   expect(names).toEqual([...rules.map(({ alert }) => `${alert} fires`), 'nothing fires where all is well']);
 });
@@ -101,11 +101,11 @@ describe('promtool', () => {
   }
   const promtool = (...argv: string[]) => execFileSync('promtool', argv, { cwd: folder, encoding: 'utf8' });
 
-  it.skipIf(!isThere)('finds the rules well formed', () => {
+  it.skipIf(!isThere)('finds the alert rules well formed', () => {
     expect(promtool('check', 'rules', 'alerts.yml')).toContain(`${rules.length} rules found`);
   });
 
-  it.skipIf(!isThere)('fires each alert when it should, and none where all is well', () => {
+  it.skipIf(!isThere)('fires each alert when it should, and none when all is well', () => {
     expect(promtool('test', 'rules', 'alerts.test.yml')).toContain('SUCCESS');
   });
 });

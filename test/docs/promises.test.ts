@@ -1,4 +1,4 @@
-/** Every promise of the README names a test that is there. */
+/** Every promise of the README names an existing test. */
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
@@ -9,11 +9,11 @@ const shown = [...(table.split('\n## ')[0] ?? '').matchAll(/^\|.*\|\s*(`.*`)\s*\
   ([, cell = '']) => cell,
 );
 
-test('the README promises something', () => {
+test('the README makes promises', () => {
   expect(shown.length).toBeGreaterThan(5);
 });
 
-test.each(shown)('%s', (cell) => {
+test.each(shown)('the test of a promise exists: %s', (cell) => {
   for (const [, name = ''] of cell.matchAll(/`([^`]+)`/g)) {
     const path = name.startsWith('test/') ? name : `test/guarantees/${name}.test.ts`;
     expect(existsSync(new URL(path, root)), path).toBe(true);

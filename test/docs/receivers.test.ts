@@ -1,6 +1,6 @@
 /**
- * The receivers of docs/receivers are run as they stand: each answers a genuine webhook with 200 and handles it once,
- * and answers 401 to what is not genuine. A language whose runtime is not on this machine is skipped.
+ * The receivers of docs/receivers are run unchanged: each answers a genuine webhook with 200 and handles it once, and
+ * answers 401 to any other. A language whose runtime is not on this machine is skipped.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

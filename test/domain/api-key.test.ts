@@ -11,8 +11,8 @@ const kinds = fc.constantFrom(
 );
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-describe('keys', () => {
-  test('a new key parses to its prefix and hash, and has one length per prefix', () => {
+describe('an API key', () => {
+  test('that is new parses to its prefix and hash, and has one length per prefix', () => {
     fc.assert(
       fc.property(bytes, kinds, (random, [kind, environment, text, prefix]) => {
         const key = newApiKey(kind, environment, random);
@@ -23,7 +23,7 @@ describe('keys', () => {
     );
   });
 
-  test('one wrong character is always noticed', () => {
+  test('with one wrong character is always noticed', () => {
     fc.assert(
       fc.property(bytes, fc.nat(48), fc.nat(61), (random, place, other) => {
         const key = newApiKey('merchant', 'sandbox', random);
@@ -34,7 +34,7 @@ describe('keys', () => {
     );
   });
 
-  test('different bytes, different keys', () => {
+  test('is different for different bytes', () => {
     fc.assert(
       fc.property(bytes, bytes, (a, b) => {
         const same = Buffer.from(a).equals(Buffer.from(b));
@@ -50,17 +50,17 @@ describe('keys', () => {
     `sk_live_${'a'.repeat(48)}`,
     `pk_${'!'.repeat(49)}`,
     `pk_${'a'.repeat(4900)}`,
-  ])('%j is no key, and the reason does not repeat it', (text) => {
+  ])('is not %j, and the reason does not repeat it', (text) => {
     const parsed = parseApiKey(text);
     expect(parsed.ok).toBe(false);
     if (!parsed.ok && text.length > 20) expect(parsed.detail).not.toContain(text.slice(8));
   });
 
-  test('too few random bytes are an error', () => {
+  test('is not made from too few random bytes', () => {
     expect(() => newApiKey('merchant', 'sandbox', new Uint8Array(16))).toThrow(RangeError);
   });
 
-  test('the hint shows eight characters of the secret part', () => {
+  test('has a hint that shows eight characters of the secret part', () => {
     const key = newApiKey('merchant', 'production', new Uint8Array(32).fill(7));
     expect(apiKeyHint(key)).toMatch(/^sk_live_.{4}….{4}$/);
   });

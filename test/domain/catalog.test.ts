@@ -141,7 +141,7 @@ function tableOf(version: ApiVersion) {
 }
 
 describe('the presence table', () => {
-  it('says for 2.3.8 what the specification says', () => {
+  it('matches the specification for 2.3.8', () => {
     expect(tableOf('2.3.8')).toEqual(LATEST);
   });
 
@@ -153,7 +153,7 @@ describe('the presence table', () => {
     for (const type of EVENT_TYPES) expect(SUB_TYPES[type]).toEqual(Object.keys(LATEST[type]));
   });
 
-  it('says who an event may concern', () => {
+  it('says whether an event may concern users, corporates or both', () => {
     const onlyUsers = EVENT_TYPES.filter((type) => entityKindsOf(type).join() === 'USER');
     const onlyCorporates = EVENT_TYPES.filter((type) => entityKindsOf(type).join() === 'CORPORATE');
     expect(onlyUsers).toEqual(['KYC', 'entityStatusUpdate']);
@@ -161,7 +161,7 @@ describe('the presence table', () => {
     expect(entityKindsOf('cryptoToFiat')).toEqual(['USER', 'CORPORATE']);
   });
 
-  it('lets status repeat the subType, but for holds and initiations that failed', () => {
+  it('lets status repeat the subType, except for holds and initiations that failed', () => {
     const statuses = (type: EventType) => fieldsOf(type).find(({ name }) => name === 'status')?.valuesOn;
     expect(statuses('fiatToCrypto')).toMatchObject({
       ON_HOLD: ['ON_HOLD_KYC', 'ON_HOLD_PROCESS'],

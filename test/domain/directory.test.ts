@@ -34,7 +34,7 @@ const remove = (id: string, version: number): DirectoryChange => ({
 });
 
 describe('the directory', () => {
-  it('ignores a change that is not newer; a late one resurrects nothing', () => {
+  it('ignores a change that is not newer, and a late one resurrects nothing', () => {
     const directory = new Directory();
     expect(directory.apply(put('a', 1))).toBe(true);
     expect(directory.apply(remove('a', 3))).toBe(true);
@@ -44,7 +44,7 @@ describe('the directory', () => {
     expect([...directory.endpointsOf('m')]).toEqual([]);
   });
 
-  it('counts which keys of the key ring endpoints need, through changes and deletes', () => {
+  it('counts the keys of the key ring that endpoints need, through changes and deletes', () => {
     const directory = new Directory();
     const sealed = (id: string, version: number, keyId: string): DirectoryChange => ({
       ...{ kind: 'endpoint', id, version },
@@ -63,7 +63,7 @@ describe('the directory', () => {
     expect([...directory.sealedWith]).toEqual([['k2', 2]]);
   });
 
-  it('ends with the highest version of each key, in any order, with repeats', () => {
+  it('ends with the highest version of each entry, in any order, with repeats', () => {
     const change = fc
       .tuple(fc.constantFrom('a', 'b', 'c'), fc.integer({ min: 1, max: 8 }))
       .map(([id, version]) => (version % 3 === 0 ? remove(id, version) : put(id, version)));
@@ -81,14 +81,14 @@ describe('the directory', () => {
     );
   });
 
-  it('a filter lets its types through; no filter, all', () => {
+  it('matches the types of a filter, and without a filter all types', () => {
     expect(subscribes({ subscribedEvents: null }, 'AML')).toBe(true);
     expect(subscribes({ subscribedEvents: ['KYC'] }, 'KYC')).toBe(true);
     expect(subscribes({ subscribedEvents: ['KYC'] }, 'KYB')).toBe(false);
   });
 });
 
-describe('ids', () => {
+describe('the ids of deliveries', () => {
   it('are UUIDs of version 5, the same for the same parts, for ever', () => {
     const id = deliveryId('0f8fad5b-d9cb-469f-a165-70867728950e', '7c9e6679-7425-40de-944b-e07fc1f90ae7');
     // Written down once: a change of it would send everything that waits a second time.
@@ -97,7 +97,7 @@ describe('ids', () => {
     expect(id[14]).toBe('5');
   });
 
-  it('tell event × endpoint and each request apart', () => {
+  it('differ for each event, each endpoint and each request', () => {
     const ids = [
       deliveryId('e', 'a'),
       deliveryId('e', 'b'),

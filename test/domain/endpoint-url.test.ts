@@ -16,21 +16,21 @@ const rule = (url: string, policy = production) => {
 };
 
 describe('the list of hostile URLs', () => {
-  test('has the verdicts it should have', () => {
+  test('has the expected verdicts', () => {
     expect(inputs.length).toBeGreaterThan(100);
     expect(new Set(inputs.map((input) => input.expected))).toEqual(
       new Set(['ACCEPT', 'REJECT', 'IP-PUBLIC', 'BLOCK-AT-DIAL']),
     );
   });
 
-  test.each(inputs)('$expected $url ($class)', ({ url, expected }) => {
+  test.each(inputs)('gets $expected for $url ($class)', ({ url, expected }) => {
     // BLOCK-AT-DIAL: a name may be stored; where it leads is checked at every connection.
     const stored = expected === 'ACCEPT' || expected === 'BLOCK-AT-DIAL';
     expect(checkEndpointUrl(url, production).ok).toBe(stored);
   });
 });
 
-describe('rules', () => {
+describe('the rules for endpoint URLs', () => {
   test.each([
     ['HTTPS://hooks.merchant-a.com/', 'https_only'],
     ['http://hooks.merchant-a.com/', 'https_only'],
@@ -69,7 +69,7 @@ describe('rules', () => {
     ['https://hooks.merchant-a.com/\u202ex', 'forbidden_character'],
     ['https://hooks.merchant-a.com/\ud800', 'forbidden_character'],
     [`https://hooks.merchant-a.com/${'ü'.repeat(1000)}`, 'length'],
-  ])('%s is refused: %s', (url, expected) => expect(rule(url)).toBe(expected));
+  ])('refuse %s by %s', (url, expected) => expect(rule(url)).toBe(expected));
 
   test.each([
     ['https://hooks.merchant-a.com', 'https://hooks.merchant-a.com/'],
@@ -84,9 +84,9 @@ describe('rules', () => {
     ['https://merchants.net/', 'https://merchants.net/'],
     ['https://nots.net/', 'https://nots.net/'],
     ['https://web.cloudapp.net/', 'https://web.cloudapp.net/'],
-  ])('%s is stored as %s', (url, canonical) => expect(rule(url)).toBe(canonical));
+  ])('let %s be stored as %s', (url, canonical) => expect(rule(url)).toBe(canonical));
 
-  test('the scheme has a code of its own', () => {
+  test('have a separate code for the scheme', () => {
     expect(checkEndpointUrl('ftp://hooks.merchant-a.com/', production)).toMatchObject({
       code: 'url_scheme_not_https',
     });
@@ -94,14 +94,14 @@ describe('rules', () => {
   });
 });
 
-describe('exemptions of a sandbox', () => {
+describe('the exemptions of a sandbox', () => {
   test.each([
     ['https://localhost:44321/hook', 'https://localhost:44321/hook'],
     ['https://LOCALHOST/', 'https://localhost/'],
     ['https://127.1:9000/', 'https://127.0.0.1:9000/'],
     ['https://[::1]:9000/', 'https://[::1]:9000/'],
     ['https://receiver:8000/', 'https://receiver:8000/'],
-  ])('%s is stored as %s', (url, canonical) => expect(rule(url, sandbox)).toBe(canonical));
+  ])('let %s be stored as %s', (url, canonical) => expect(rule(url, sandbox)).toBe(canonical));
 
   test.each([
     ['http://localhost/', 'https_only'],
@@ -110,10 +110,10 @@ describe('exemptions of a sandbox', () => {
     ['https://10.0.0.1/', 'address_literal'],
     ['https://[::2]/', 'address_literal'],
     ['https://hooks.merchant-a.com:9000/', 'port'],
-  ])('%s stays refused: %s', (url, expected) => expect(rule(url, sandbox)).toBe(expected));
+  ])('do not cover %s, which breaks %s', (url, expected) => expect(rule(url, sandbox)).toBe(expected));
 });
 
-test('whatever is let through is in canonical form, and is let through again as itself', () => {
+test('every accepted URL is in canonical form, and is accepted again unchanged', () => {
   const pieces = fc.constantFrom(
     'https://',
     'a.com',

@@ -27,7 +27,7 @@ const fold = (seen: readonly Observation[]): Health => seen.reduce(observe, HEAL
 const failures = (count: number, endedAt: number, isLast = false) =>
   Array.from({ length: count }, () => failure(endedAt, isLast));
 
-describe('auto-disable', () => {
+describe('the automatic disabling of an endpoint', () => {
   const end = 72 * HOUR_MS;
   const last = failure(end, true);
 
@@ -58,7 +58,7 @@ describe('auto-disable', () => {
     );
   });
 
-  it('does not count a failure that ended before the last success but came later', () => {
+  it('does not count a failure that ended before the last success but was recorded later', () => {
     const health = fold([success(1000), failure(999, true)]);
     expect(health).toMatchObject({ failureCount: 0, exhaustedCount: 0, lastFailureAt: 999 });
   });

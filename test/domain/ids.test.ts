@@ -17,8 +17,8 @@ function byTheBook(name: string): string {
   return digest.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-describe('ids made of parts', () => {
-  it('are UUIDs of version 5, whatever the parts hold and however long they are', () => {
+describe('the ids made of parts', () => {
+  it('are UUIDs of version 5, whatever the content and length of the parts', () => {
     const part = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 40 }),
       fc.string({ unit: 'binary', minLength: 300, maxLength: 1200 }),
@@ -33,7 +33,7 @@ describe('ids made of parts', () => {
     );
   });
 
-  it('stay what they are, from version to version', () => {
+  it('stay the same from version to version', () => {
     const [event, endpoint] = [
       '0d3c4f6e-1111-4a2b-9c3d-000000000001',
       '0d3c4f6e-2222-4a2b-9c3d-000000000002',

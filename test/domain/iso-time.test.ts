@@ -7,7 +7,7 @@ const RANGE = { min: -8.64e15, max: 8.64e15 };
 
 const ofDate = (time: number) => new Date(time).toISOString();
 
-test('writes every time as Date does, in whatever order they come', () => {
+test('isoTime writes every time as Date does, in whatever order times come', () => {
   const time = fc.oneof(
     fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2040, 0) }),
     fc.double({ min: Date.UTC(2020, 0), max: Date.UTC(2040, 0), noNaN: true }),
@@ -22,7 +22,7 @@ test('writes every time as Date does, in whatever order they come', () => {
   );
 });
 
-test('the ends of the range, and what is beyond', () => {
+test('isoTime covers the ends of its range, and throws beyond', () => {
   expect(isoTime(RANGE.min)).toBe(ofDate(RANGE.min));
   expect(isoTime(RANGE.max)).toBe(ofDate(RANGE.max));
   for (const none of [Number.NaN, Number.POSITIVE_INFINITY, RANGE.max + 86_400_000])

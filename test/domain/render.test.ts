@@ -37,7 +37,7 @@ const dataOf = (event: DomainEvent, version: ApiVersion = '2.3.8', entitled = tr
   JSON.parse(textOf(event, version, entitled)).data;
 
 describe('renderBody', () => {
-  it('renders every sample in every version, or skips it where the version lacks it', () => {
+  it('renders every sample in every version, or skips it if the version lacks it', () => {
     fc.assert(
       fc.property(
         sampleEvents,
@@ -85,7 +85,7 @@ describe('renderBody', () => {
     );
   });
 
-  it('has transactionUuid null on LIMIT_BREACHED, whatever the event says, and no other null', () => {
+  it('writes transactionUuid as null on LIMIT_BREACHED, whatever the event has, and no other null', () => {
     const event = sample('cryptoToFiat', 'LIMIT_BREACHED', { transactionUuid: ENTITY, chain: null });
     expect(dataOf(event)).toMatchObject({ transactionUuid: null, status: 'LIMIT_BREACHED' });
     expect(dataOf(event)).not.toHaveProperty('chain');
@@ -95,7 +95,7 @@ describe('renderBody', () => {
     }
   });
 
-  it('leaves a field outside its subTypes out', () => {
+  it('leaves out a field outside its subTypes', () => {
     const event = sample('fiatToCrypto', 'PENDING', {
       amountRefunded: '1',
       transactionHash: '0x',
@@ -142,7 +142,7 @@ describe('renderBody', () => {
     });
   });
 
-  it('refuses a subType that the type has not, and an entity that could break out of the text', () => {
+  it('refuses a subType that the type lacks, and an entity that could break out of the text', () => {
     const event = sample('KYC', 'FULL_USER');
     const render = (change: Partial<DomainEvent>) =>
       renderBody({ ...event, ...change }, '2.2.8', { senderAccountDetails: true });
@@ -154,8 +154,8 @@ describe('renderBody', () => {
   });
 });
 
-describe('API 2.2.8', () => {
-  it('calls two of the ledger’s statuses by their older names', () => {
+describe('renderBody for API 2.2.8', () => {
+  it('uses the older names for two of the ledger’s statuses', () => {
     const status = (value: string, version: ApiVersion) =>
       dataOf(sample('serviceBankAccount', 'statusUpdate', { status: value }), version).status;
     expect(status('WAITING_CREATION', '2.2.8')).toBe('PENDING');
@@ -165,7 +165,7 @@ describe('API 2.2.8', () => {
     expect(status('WAITING_CREATION', '2.3.8')).toBe('WAITING_CREATION');
   });
 
-  it('has none of the fields that came later', () => {
+  it('leaves out the fields that came later', () => {
     const later = {
       amountRefunded: '1',
       sendingWalletAddress: '0x',

@@ -37,7 +37,7 @@ describe('the retry schedule', () => {
     for (const attempt of [0, 1, 8]) expect(() => tierOfAttempt(attempt)).toThrow(RangeError);
   });
 
-  it('is never early, and late by less than a millisecond, whatever the end of the attempt', () => {
+  it('is never early, and late by less than a millisecond, whenever the attempt ended', () => {
     const instant = fc.double({ min: 0, max: 4e12, noNaN: true });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 6 }), instant, (attempt, endedAt) => {
@@ -54,17 +54,17 @@ describe('the retry schedule', () => {
   });
 });
 
-describe('the decision after an attempt', () => {
+describe('the outcome of an attempt', () => {
   const task = (attempt: number, attemptsMax = ATTEMPTS_MAX) => ({ attempt, attemptsMax });
   const response = { status: 204, headers: [], body: new Uint8Array(), bodyTruncated: false };
 
-  it('a 2xx delivers, at any attempt', () => {
+  it('is delivered after a 2xx, at any attempt', () => {
     for (let attempt = 1; attempt <= 7; attempt += 1) {
       expect(decide(task(attempt), { kind: 'acknowledged', response }, 0, 1)).toEqual({ kind: 'delivered' });
     }
   });
 
-  it('every failure but 410 retries until the seventh attempt, which is the last', () => {
+  it('is a retry after every failure but 410 until the seventh attempt, which is the last', () => {
     for (const code of FAILURE_CODES.filter((code) => code !== 'endpoint_gone')) {
       const decisions = [1, 2, 3, 4, 5, 6, 7].map((attempt) => decide(task(attempt), failed(code), 0, 1));
       expect(
@@ -73,11 +73,11 @@ describe('the decision after an attempt', () => {
     }
   });
 
-  it('410 ends the delivery at once', () => {
+  it('is refused after a 410, at once', () => {
     expect(decide(task(1), failed('endpoint_gone'), 0, 1)).toEqual({ kind: 'refused' });
   });
 
-  it('what was asked for by hand has one attempt', () => {
+  it('is exhausted after one failure of a delivery requested by hand', () => {
     expect(decide(task(1, 1), failed('http_5xx'), 0, 1)).toEqual({ kind: 'exhausted' });
   });
 });

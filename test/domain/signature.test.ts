@@ -87,7 +87,7 @@ test('a request has exactly the headers of the specification and the delivery', 
   ]);
 });
 
-test('only test deliveries say that they are one', () => {
+test('only test deliveries have a header that says so', () => {
   const headersOf = (trigger: 'test' | 'live' | 'manual' | 'replay') =>
     redactedHeaders({ delivery: { ...delivery, trigger }, startedAt: 0, signature: 'v1,c2ln' });
   expect(headersOf('test')['webhook-test']).toBe('true');
@@ -95,7 +95,7 @@ test('only test deliveries say that they are one', () => {
     expect(headersOf(trigger)).not.toHaveProperty('webhook-test');
 });
 
-test('the delivery log shows what was sent, but for the secret', () => {
+test('the delivery log shows the headers that were sent, except for the secret', () => {
   const attempt = { delivery, startedAt: 1_709_251_201_000, signature: 'v1,c2ln' };
   const shown = redactedHeaders(attempt);
   expect(shown).toMatchObject({ Authorization: 'API-Key [redacted]', 'webhook-signature': 'v1,c2ln' });
@@ -122,7 +122,7 @@ test.each([
   [`whsec_${Buffer.alloc(23).toString('base64')}`, /24 to 64/],
   [`whsec_${Buffer.alloc(65).toString('base64')}`, /24 to 64/],
   [`whsec_${Buffer.alloc(32).toString('base64')}?`, /base64/],
-])('a secret that a merchant chose: %s', (secret, fault) => {
+])('a secret that a merchant chose is checked: %s', (secret, fault) => {
   const found = chosenSecretFault(secret);
   if (fault === null) expect(found).toBeNull();
   else expect(found).toMatch(fault);

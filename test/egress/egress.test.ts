@@ -81,8 +81,8 @@ const EDGES: readonly (readonly [within: string[], outside: string[]])[] = [
   [['3ffe::', '3ffe:ffff:ffff::'], ['3ffd:ffff::']],
 ];
 
-describe('the edges of every range', () => {
-  test.each(EDGES)('%j are refused, %j are public', (within, outside) => {
+describe('the check for public addresses', () => {
+  test.each(EDGES)('refuses %j, and calls %j public', (within, outside) => {
     for (const ip of within) expect([ip, isPublicAddress(ip)]).toEqual([ip, false]);
     for (const ip of outside) expect([ip, isPublicAddress(ip)]).toEqual([ip, true]);
   });
@@ -100,9 +100,9 @@ test.each([
   '[2606:4700:4700::1111]',
   'hooks.merchant-a.com',
   '',
-])('%j is not a plain public address', (ip) => expect(isPublicAddress(ip)).toBe(false));
+])('the address %j is not a plain public one', (ip) => expect(isPublicAddress(ip)).toBe(false));
 
-test('what another library calls special is never public here', () => {
+test('an address that another library calls special is never public', () => {
   const v4 = fc.ipV4();
   const v6 = fc
     .tuple(fc.integer({ min: 0x1ff0, max: 0x4010 }), fc.bigInt({ min: 0n, max: (1n << 112n) - 1n }))
@@ -122,7 +122,7 @@ test('what another library calls special is never public here', () => {
   expect(publicOnes).toBeGreaterThan(1000);
 });
 
-test('what another library calls ordinary is public here, but for what is refused on purpose', () => {
+test('an address that another library calls ordinary is public, except for those refused on purpose', () => {
   const onPurpose = (ip: string) => ip === '168.63.129.16' || ip.startsWith('3ffe:');
   fc.assert(
     fc.property(fc.ipV4(), (ip) => {
@@ -133,7 +133,7 @@ test('what another library calls ordinary is public here, but for what is refuse
   );
 });
 
-describe('exemptions', () => {
+describe('the exemptions from the address check', () => {
   const allow = parseEgressAllow(' 127.0.0.0/8, ::1/128,10.1.2.3 ,LocalHost,receiver.test,');
 
   test('cover the addresses and names listed, and no others', () => {
@@ -144,12 +144,12 @@ describe('exemptions', () => {
     for (const host of ['x.localhost', 'test', '127.0.0.1', '']) expect(allow.name(host)).toBe(false);
   });
 
-  test('an empty list exempts nothing', () => {
+  test('cover nothing when the list is empty', () => {
     expect(parseEgressAllow('').address('127.0.0.1')).toBe(false);
   });
 
   test.each(['10.0.0.0/33', '10.0.0.0/', '10.0/8', '::1/129', 'localhost:443', 'https://x', '*'])(
-    '%j is an error',
+    'do not parse with %j',
     (text) => {
       expect(() => parseEgressAllow(`127.0.0.1,${text}`)).toThrow(`"${text}" is neither`);
     },

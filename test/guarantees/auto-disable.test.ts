@@ -1,7 +1,7 @@
 /**
- * Guarantee: an endpoint that answers 410, or only fails for long enough, is switched off with the reason on its record, and
- * comes back by its merchant's word. What failed at a URL that it no longer has never switches it off. The whole service
- * runs, with real files and real HTTPS; the policy's 24 hours are 3.6 seconds here.
+ * Guarantee: an endpoint that answers 410, or only fails for long enough, is disabled with the reason on its record,
+ * and its merchant can activate it again. A failure at a previous URL never disables it. The whole service runs, with
+ * real files and real HTTPS; the policy's 24 hours are 3.6 seconds here.
  */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -57,7 +57,7 @@ async function endpointAt(path: string) {
     return event.header.eventId;
   };
   const policyTimeIsOver = () =>
-    eventually('the time without a success is over', () => Date.now() > madeAt + WITHOUT_SUCCESS_MS + 200);
+    eventually('the period without a success is over', () => Date.now() > madeAt + WITHOUT_SUCCESS_MS + 200);
   const remove = () => merchant.request('DELETE', resource);
   return { ...made, resource, read, patch, deliveries, publish, policyTimeIsOver, remove };
 }
@@ -66,7 +66,7 @@ async function endpointAt(path: string) {
 async function onTheBrink(path: string) {
   const endpoint = await endpointAt(path);
   await endpoint.publish('exhausted');
-  await eventually('seven failures', async () => (await endpoint.read()).failure_count === 7);
+  await eventually('seven failures are recorded', async () => (await endpoint.read()).failure_count === 7);
   expect((await endpoint.read()).status).toBe('active');
   let release = (_status: number) => {};
   answers.set(
@@ -77,7 +77,7 @@ async function onTheBrink(path: string) {
   );
   await endpoint.policyTimeIsOver();
   const eventId = await endpoint.publish('held');
-  await eventually('the attempt under way', () => receiver.inFlight() > 0);
+  await eventually('the attempt is under way', () => receiver.inFlight() > 0);
   const recorded = () =>
     eventually('the attempt is recorded', async () => {
       const all: { event_uuid: string; attempts_made: number }[] = await endpoint.deliveries();
@@ -86,11 +86,11 @@ async function onTheBrink(path: string) {
   return { ...endpoint, release, recorded };
 }
 
-describe('in', () => {
-  it('failing for long enough: auto_disabled, with when, why and what it was', async () => {
+describe('an endpoint is disabled automatically', () => {
+  it('after failing for long enough, with the time, the reason and the last failure', async () => {
     const endpoint = await onTheBrink('/failing');
     endpoint.release(503);
-    const record = await eventually('it is switched off', async () => {
+    const record = await eventually('the endpoint is disabled', async () => {
       const seen = await endpoint.read();
       return seen.status === 'auto_disabled' && seen;
     });
@@ -106,13 +106,13 @@ describe('in', () => {
     await endpoint.remove();
   });
 
-  it('410: at once; what waits is cancelled, what comes is skipped, each with the reason', async () => {
+  it('at once by a 410: waiting deliveries are cancelled and new events skipped, each with the reason', async () => {
     const endpoint = await endpointAt('/gone');
     const waiting = await endpoint.publish('waiting');
-    await eventually('its last retry waits', () => at('/gone').length >= 6);
+    await eventually('the last retry waits', () => at('/gone').length >= 6);
     answers.set('/gone', 410);
     await endpoint.publish('gone');
-    const record = await eventually('it is switched off', async () => {
+    const record = await eventually('the endpoint is disabled', async () => {
       const seen = await endpoint.read();
       return seen.status === 'auto_disabled' && seen;
     });
@@ -120,7 +120,7 @@ describe('in', () => {
       disabled_reason: 'gone',
       last_failure: { code: 'endpoint_gone', response_status: 410 },
     });
-    const first = await eventually('the other ends', async () => {
+    const first = await eventually('the other delivery has ended', async () => {
       const all: { event_uuid: string; status: string; cancel_reason: string }[] =
         await endpoint.deliveries();
       return all.find(
@@ -130,7 +130,7 @@ describe('in', () => {
     // Its last retry may have been the one that got the 410.
     if (first.status === 'cancelled') expect(first.cancel_reason).toBe('endpoint_auto_disabled');
     const skipped = await endpoint.publish('skipped');
-    const trace = await eventually('the trace', async () => {
+    const trace = await eventually('the routing trace shows the skip', async () => {
       const { status, body } = await merchant.request('GET', `/merchant/events/${skipped}`);
       return status === 200 && JSON.stringify(body);
     });
@@ -138,7 +138,7 @@ describe('in', () => {
     await endpoint.remove();
   });
 
-  it('a test webhook that gets 410 does not', async () => {
+  it('not by a 410 to a test webhook', async () => {
     const endpoint = await endpointAt('/tested');
     answers.set('/tested', 410);
     const json = { type: 'KYC', subType: 'FULL_USER', user_uuid: endpoint.uuid };
@@ -149,8 +149,8 @@ describe('in', () => {
   });
 });
 
-describe('a failure at a URL that the endpoint no longer has', () => {
-  it.each([503, 410])('that comes in as %i after the change does not switch it off', async (status) => {
+describe('a failure at a previous URL of an endpoint', () => {
+  it.each([503, 410])('that ends in %i after the change does not disable the endpoint', async (status) => {
     const path = `/stale-${status}`;
     const endpoint = await onTheBrink(path);
     answers.set(`${path}/fixed`, 200);
@@ -164,7 +164,7 @@ describe('a failure at a URL that the endpoint no longer has', () => {
       failure_count: 0,
     });
     const eventId = await endpoint.publish('fixed');
-    await eventually('the new URL has it', () =>
+    await eventually('the new URL has the webhook', () =>
       at(`${path}/fixed`).some((arrival) => arrival.eventId === eventId),
     );
     // Without the change the same answer would have switched it off: 'in', above.
@@ -173,12 +173,15 @@ describe('a failure at a URL that the endpoint no longer has', () => {
   });
 });
 
-describe('out', () => {
-  it('by PATCH active: the counters start afresh, the answer says what to replay, events come again', async () => {
+describe('an endpoint that was disabled automatically', () => {
+  it('is active after PATCH active: counters start afresh, the answer tells what to replay, events arrive', async () => {
     const endpoint = await endpointAt('/back');
     answers.set('/back', 410);
     await endpoint.publish('gone');
-    await eventually('it is switched off', async () => (await endpoint.read()).status === 'auto_disabled');
+    await eventually(
+      'the endpoint is disabled',
+      async () => (await endpoint.read()).status === 'auto_disabled',
+    );
     const { disabled_at: disabledAt } = await endpoint.read();
     answers.set('/back', 200);
     const { status, body } = await endpoint.patch({ status: 'active' });
@@ -192,16 +195,19 @@ describe('out', () => {
     expect(body.hint).toContain(disabledAt);
     expect(body.hint).toContain('replay');
     const eventId = await endpoint.publish('again');
-    await eventually('it comes', () => at('/back').some((arrival) => arrival.eventId === eventId));
+    await eventually('the webhook arrives', () => at('/back').some((arrival) => arrival.eventId === eventId));
     expect((await endpoint.patch({ status: 'active' })).body).not.toHaveProperty('hint');
     await endpoint.remove();
   });
 
-  it('by PATCH disabled: it is the merchant’s own decision from then on; by DELETE it is gone', async () => {
+  it('is disabled by the merchant after PATCH disabled, and gone after DELETE', async () => {
     const endpoint = await endpointAt('/off');
     answers.set('/off', 410);
     await endpoint.publish('gone');
-    await eventually('it is switched off', async () => (await endpoint.read()).status === 'auto_disabled');
+    await eventually(
+      'the endpoint is disabled',
+      async () => (await endpoint.read()).status === 'auto_disabled',
+    );
     const { body } = await endpoint.patch({ status: 'disabled' });
     expect(body).toMatchObject({ status: 'disabled', disabled_reason: 'manual' });
     expect((await endpoint.remove()).status).toBe(204);

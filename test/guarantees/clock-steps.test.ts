@@ -85,17 +85,21 @@ async function retried(between: () => void | Promise<void>): Promise<{ id: strin
   const event = jsonEventOf(premises.merchantId, `clock-${count}`);
   expect((await merchant.publish([event])).status).toBe(202);
   const id = event.header.eventId;
-  const failed = await eventually('the second attempt', () => arrivalOf(id, 2));
+  const failed = await eventually('the second attempt arrives', () => arrivalOf(id, 2));
   await between();
-  const last = await eventually('the third attempt', () => arrivalOf(id, 3), DELAY_MS + 2 * LATE_MS_MAX);
+  const last = await eventually(
+    'the third attempt arrives',
+    () => arrivalOf(id, 3),
+    DELAY_MS + 2 * LATE_MS_MAX,
+  );
   return { id, waitedMs: last.at - failed.at };
 }
 
-describe('the system’s time is set', () => {
-  it('can be tested here (apt-get install faketime)', () => expect(library).toBeDefined());
+describe('a step of the system’s time', () => {
+  it('can be tested on this machine (apt-get install faketime)', () => expect(library).toBeDefined());
 
   it.each([HOUR_SECONDS, -HOUR_SECONDS, 0])(
-    'to %d s from the right one while a retry waits: it is on time, timestamps follow',
+    'by %d s while a retry waits leaves the retry on time, and timestamps follow',
     { timeout: 60_000 },
     async (seconds) => {
       const { id, waitedMs } = await retried(() => setTime(seconds));
@@ -106,7 +110,7 @@ describe('the system’s time is set', () => {
       expect(next.waitedMs).toBeGreaterThanOrEqual(DELAY_MS);
       expect(next.waitedMs).toBeLessThan(DELAY_MS + LATE_MS_MAX);
       const path = `/merchant/webhook-endpoints/${endpointId}/deliveries/${arrivalOf(next.id, 3)?.deliveryId}`;
-      const delivery = await eventually('the delivery log has it', async () => {
+      const delivery = await eventually('the delivery log has the attempt', async () => {
         const { body } = await merchant.request('GET', path);
         return body.status === 'delivered' && body;
       });
@@ -118,7 +122,7 @@ describe('the system’s time is set', () => {
   );
 
   it.each([HOUR_SECONDS, -HOUR_SECONDS, 0])(
-    'to %d s from the right one, then the service restarts: the retry that waits is on time',
+    'by %d s before a restart leaves the waiting retry on time',
     { timeout: 60_000 },
     async (seconds) => {
       let startedAt = 0;

@@ -125,12 +125,12 @@ async function publish(type: EventType, count: number): Promise<ReadonlyMap<stri
 
 describe('a receiver that closes its connections', () => {
   it.each(receivers.map((receiver) => [receiver.closing.name, receiver] as const))(
-    'after %s: gets every webhook at the first attempt',
+    'after %s gets every webhook at the first attempt',
     { timeout: SECONDS * 1000 + 2 * ARRIVED_MS_MAX },
     async (name, receiver) => {
       const { arrivals, type } = receiver;
       const postedAt = await publish(type, SECONDS * EVENTS_PER_SECOND);
-      await eventually('everything has arrived', () => arrivals.size >= postedAt.size, ARRIVED_MS_MAX);
+      await eventually('every webhook has arrived', () => arrivals.size >= postedAt.size, ARRIVED_MS_MAX);
       const wrong = [...arrivals].filter(([, seen]) => seen.some(({ attempt }) => attempt !== 1));
       expect(wrong).toEqual([]);
       expect([...arrivals.keys()].sort()).toEqual([...postedAt.keys()].sort());

@@ -1,6 +1,6 @@
 /**
- * Guarantee: nobody keeps others out of the API by holding connections open, and a process that has run out of file
- * descriptors says so and goes on answering.
+ * Guarantee: no client keeps others out of the API by holding connections open, and a process that has run out of
+ * file descriptors reports that and continues to answer.
  */
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -52,7 +52,7 @@ describe('connections that are held open', () => {
     ],
     ['idle after a request', (premises) => `GET /merchant HTTP/1.1\r\n${head(premises)}\r\n`],
   ])(
-    `${CONNECTIONS} from one address, %s: another client is answered`,
+    `${CONNECTIONS} from one address, %s, do not keep another client from an answer`,
     { timeout: 120_000 },
     async (_kind, text) => {
       const premises = await preparePremises();
@@ -103,7 +103,7 @@ describe('a process without file descriptors', () => {
         ready: boolean;
         reasons: string[];
       }>;
-    const { reasons } = await eventually('not ready', async () => {
+    const { reasons } = await eventually('the process is not ready', async () => {
       const answer = await ready();
       return answer.ready ? null : answer;
     });
@@ -123,7 +123,7 @@ describe('a process without file descriptors', () => {
     expect(answers.filter((status) => status !== 200 && status !== 503)).toEqual([]);
 
     release();
-    await eventually('ready again', async () => (await ready()).ready, 60_000);
+    await eventually('the process is ready again', async () => (await ready()).ready, 60_000);
     await eventually(
       'every endpoint has the event',
       () => receivers.every(({ arrivals }) => arrivals.length > 0),

@@ -41,13 +41,13 @@ async function waitingRetry(name: string) {
   const endpoint = await merchant.createEndpoint(receiver.url + path);
   const event = jsonEventOf(premises.merchantId, name);
   expect((await merchant.publish([event])).status).toBe(202);
-  await eventually('two attempts', () => at(path).length >= 2);
+  await eventually('two attempts have arrived', () => at(path).length >= 2);
   const deliveries = `/merchant/webhook-endpoints/${endpoint.uuid}/deliveries`;
   const delivery = async () => (await merchant.request('GET', deliveries)).body.data[0];
   return { path, endpoint, delivery, resource: `/merchant/webhook-endpoints/${endpoint.uuid}` };
 }
 
-it('a rotated secret is in the next attempt, the old one in none after the answer', async () => {
+it('a rotated secret is in the next attempt, and the old one in none after the answer', async () => {
   const { path, endpoint, resource } = await waitingRetry('rotate');
   expect(at(path).map((arrival) => arrival.authorization)).toEqual(
     Array(2).fill(`API-Key ${endpoint.signing_secret}`),
@@ -56,7 +56,7 @@ it('a rotated secret is in the next attempt, the old one in none after the answe
   expect(rotated.status).toBe(200);
   expect(rotated.body.signing_secret).not.toBe(endpoint.signing_secret);
   answers.set(path, 200);
-  const third = await eventually('the third attempt', () => at(path)[2]);
+  const third = await eventually('the third attempt arrives', () => at(path)[2]);
   expect(third).toMatchObject({ attempt: 3, authorization: `API-Key ${rotated.body.signing_secret}` });
   expect(third.body.equals(at(path)[0]?.body ?? Buffer.alloc(0))).toBe(true);
 });
@@ -66,7 +66,7 @@ it('a changed URL gets the next attempt', async () => {
   answers.set('/moved-here', 200);
   const answer = await merchant.request('PATCH', resource, { url: `${receiver.url}/moved-here` });
   expect(answer.status).toBe(200);
-  const arrival = await eventually('an attempt at the new URL', () => at('/moved-here')[0]);
+  const arrival = await eventually('an attempt at the new URL arrives', () => at('/moved-here')[0]);
   expect(arrival.attempt).toBe(3);
   expect(at(path)).toHaveLength(2);
 });
@@ -74,7 +74,7 @@ it('a changed URL gets the next attempt', async () => {
 it('a disabled endpoint’s retries are cancelled with the reason when they are due', async () => {
   const { path, resource, delivery } = await waitingRetry('disabled');
   expect((await merchant.request('PATCH', resource, { status: 'disabled' })).status).toBe(200);
-  const cancelled = await eventually('the cancellation', async () => {
+  const cancelled = await eventually('the delivery is cancelled', async () => {
     const record = await delivery();
     return record.status === 'cancelled' ? record : null;
   });
@@ -82,11 +82,11 @@ it('a disabled endpoint’s retries are cancelled with the reason when they are 
   expect(at(path)).toHaveLength(2);
 });
 
-it('a deleted endpoint gets nothing more', async () => {
+it('a deleted endpoint gets no further attempt', async () => {
   const { path, resource } = await waitingRetry('deleted');
   expect((await merchant.request('DELETE', resource)).status).toBe(204);
   const other = await waitingRetry('after-deleted');
   answers.set(other.path, 200);
-  await eventually('a later delivery’s third attempt', () => at(other.path).length === 3);
+  await eventually('a later delivery’s third attempt arrives', () => at(other.path).length === 3);
   expect(at(path)).toHaveLength(2);
 });

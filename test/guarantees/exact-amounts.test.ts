@@ -38,13 +38,13 @@ const AMOUNTS: readonly (readonly [written: string, digits: string])[] = [
   ['12345678901234567890.5', '12345678901234567890.5'],
 ];
 
-it('the request carries the exact digits, under a signature that verifies', async () => {
+it('a webhook carries the exact digits of an amount, under a signature that verifies', async () => {
   const endpoint = await merchant.createEndpoint(`${receiver.url}/amounts`);
   for (const [index, [written, digits]] of AMOUNTS.entries()) {
     const event = jsonEventOf(premises.merchantId, `amount-${index}`);
     const answer = await merchant.publish([{ ...event, data: { ...event.data, amountFiat: written } }]);
     expect(answer.body).toMatchObject({ accepted: 1 });
-    const arrival = await eventually('the arrival', () => receiver.arrivals[index]);
+    const arrival = await eventually('the webhook arrives', () => receiver.arrivals[index]);
     expect(arrival.body.toString()).toContain(`"amountFiat":${digits},`);
     const webhook = new Webhook(endpoint.signing_secret);
     expect(() => webhook.verify(arrival.body, arrival.headers)).not.toThrow();
@@ -53,7 +53,7 @@ it('the request carries the exact digits, under a signature that verifies', asyn
   }
 });
 
-it('an amount as a JSON number is refused: it may have been a float', async () => {
+it('an amount that is a JSON number is refused, as it may have been a float', async () => {
   const event = jsonEventOf(premises.merchantId, 'number');
   const answer = await merchant.publish([{ ...event, data: { ...event.data, amountFiat: 0.1 + 0.2 } }]);
   expect(answer.status).toBe(400);

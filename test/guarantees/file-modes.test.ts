@@ -1,4 +1,7 @@
-/** Guarantee: nobody but the service's user can read its data directory, whatever the umask and what was there before. */
+/**
+ * Guarantee: only the service's user can read its data directory, whatever the umask and the rights of existing
+ * files.
+ */
 import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';

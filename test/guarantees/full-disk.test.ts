@@ -1,7 +1,7 @@
 /**
- * Guarantee: on a full disk nothing acknowledged is lost. The data directory is a small tmpfs; events are published
- * until the service refuses them, then room is made and everything that was acknowledged arrives. The process stays
- * up and says what is wrong.
+ * Guarantee: on a full disk no acknowledged event is lost. The data directory is a small tmpfs; events are published
+ * until the service refuses them, then room is made and every acknowledged event arrives. The process stays up and
+ * says what is wrong.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -39,9 +39,9 @@ afterAll(async () => {
   rmSync(disk, { recursive: true, force: true });
 });
 
-it('what was acknowledged arrives, what is refused was said to be', { timeout: 240_000 }, async ({
-  skip,
-}) => {
+it('on a full disk acknowledged events arrive, and every refused one was answered as refused', {
+  timeout: 240_000,
+}, async ({ skip }) => {
   if (!mounted) return skip('mounting a tmpfs is not allowed here');
   const merchant = new MerchantClient(premises, () => service);
   await merchant.createEndpoint(`${receiver.url}/full`);
@@ -64,7 +64,7 @@ it('what was acknowledged arrives, what is refused was said to be', { timeout: 2
 
   rmSync(ballast);
   await eventually(
-    'every acknowledged event arrived',
+    'every acknowledged event has arrived',
     () => {
       const arrived = new Set(receiver.arrivals.map((arrival) => arrival.eventId));
       return acknowledged.every((id) => arrived.has(id));
@@ -73,7 +73,7 @@ it('what was acknowledged arrives, what is refused was said to be', { timeout: 2
     150_000,
   );
   await eventually(
-    'ready again',
+    'the service is ready again',
     async () => (await fetch(`${service.operationsUrl}/readyz`)).status === 200,
   );
   const again = await merchant.publish([jsonEventOf(premises.merchantId, 'after')]);

@@ -1,6 +1,6 @@
 /**
- * Guarantee: where the service may create neither topics nor schemas, what `npm run operator` prints is all that an
- * administrator needs; without it the start is refused in one line that names the command.
+ * Guarantee: where the service may create neither topics nor schemas, an administrator needs only the output of `npm
+ * run operator`; without that the start is refused in one line that names the command.
  */
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -21,7 +21,7 @@ import { type Premises, preparePremises, startService } from '../support/system.
 
 const BY_HAND = { HOOKRAIL_KAFKA_CREATE_TOPICS: 'false' };
 
-await describeWithOwnKafka('a fresh cluster and registry that the service may not change', 1, (cluster) => {
+await describeWithOwnKafka('a service that may not change a fresh cluster and registry', 1, (cluster) => {
   let premises: Premises;
   let environment: Record<string, string>;
 
@@ -74,7 +74,7 @@ await describeWithOwnKafka('a fresh cluster and registry that the service may no
       const merchant = new MerchantClient(premises, () => service);
       await merchant.createEndpoint(`${receiver.url}/hook`);
       expect((await merchant.publish([jsonEventOf(premises.merchantId, 'by-hand')])).status).toBe(202);
-      await eventually('it is delivered', () => receiver.arrivals.length === 1, 60_000);
+      await eventually('the event is delivered', () => receiver.arrivals.length === 1, 60_000);
     } finally {
       await receiver.close();
       expect(await service.end('SIGTERM')).toBe(0);

@@ -29,7 +29,7 @@ const library = readdirSync('/usr/lib')
   .map((folder) => join('/usr/lib', folder, 'faketime', LIBRARY))
   .find((file) => existsSync(file));
 
-it('senders with wrong clocks can be tested here (apt-get install faketime)', () => {
+it('senders with wrong clocks can be tested on this machine (apt-get install faketime)', () => {
   expect(library).toBeDefined();
 });
 
@@ -99,7 +99,7 @@ await describeWithKafka('senders an hour behind and an hour ahead', (kafka) => {
     expect(Math.max(...lateMs), 'and on time').toBeLessThan(LATE_MS_MAX);
   });
 
-  it('both take part, count nothing as early, and say how wrong their clocks are', async () => {
+  it('both make attempts, count none as early, and report how wrong their clocks are', async () => {
     for (const [sender, offset, side] of [
       [fleet.of('sender')[0], HOUR_SECONDS, 'behind'],
       [fleet.of('sender')[1], -HOUR_SECONDS, 'ahead of'],

@@ -12,7 +12,7 @@ const ENDPOINTS = 100_000;
 const STEP = 5_000;
 
 await describeWithKafka('a directory of 100,000 endpoints', (kafka) => {
-  it('is known as a whole when following it has begun', async () => {
+  it('is complete when following it has begun', async () => {
     const installation = await kafkaInstallation(kafka);
     const { clock } = installation;
     let broker = await installation.open();

@@ -64,7 +64,9 @@ await describeWithOwnKafka('two senders on Kafka', 3, (cluster) => {
     return { from, to };
   }
 
-  it('a killed one: the other has its work within 35 s, nothing is lost', { timeout: 120_000 }, async () => {
+  it('hand the work of a killed one to the other within 35 s, and nothing is lost', {
+    timeout: 120_000,
+  }, async () => {
     const [sender] = trial.fleet.of('sender');
     const window = await underLoad(async () => {
       await sender?.end('SIGKILL');
@@ -83,7 +85,7 @@ await describeWithOwnKafka('two senders on Kafka', 3, (cluster) => {
     expect(slowest).toBeGreaterThan(REPEATS_MS);
   });
 
-  it('a stopped one: the other has its work within 2 s, nothing is sent twice', {
+  it('hand the work of a stopped one to the other within 2 s, and nothing is sent twice', {
     timeout: 120_000,
   }, async () => {
     const [sender] = trial.fleet.of('sender');

@@ -20,7 +20,7 @@ const MOST = { 'api,recorder': 16, router: 16, sender: 80 } as const;
 const ROLES = ['api,recorder', 'router', 'sender'] as const;
 
 await describeWithKafka('idle processes', (kafka) => {
-  it('ask the brokers little, and stop at once', async () => {
+  it('send the brokers few requests, and stop at once', async () => {
     const premises = await preparePremises(kafkaEnvironment(kafka, freshPrefix()));
     const file = join(mkdtempSync(join(tmpdir(), 'hookrail-idle-')), 'requests');
     const services: Service[] = [];

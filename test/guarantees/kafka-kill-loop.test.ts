@@ -29,7 +29,7 @@ const LOOP: LoopOptions = {
 const ENDED_MS_MAX = 180_000 + LOOP.events * 50;
 const TIMEOUT_MS = 400_000 + faultsInAll(LOOP) * 60_000 + LOOP.events * 50;
 
-await describeWithOwnKafka('on a Kafka of three brokers', 3, (cluster) => {
+await describeWithOwnKafka('hookrail on a Kafka of three brokers', 3, (cluster) => {
   let trial: Trial | undefined;
 
   afterAll(() => trial?.abandon(), 30_000);

@@ -1,6 +1,6 @@
 /**
  * Guarantee, on Kafka: when all brokers are away for a while under load, then the registry, then the api process,
- * everything goes on by itself, nothing acknowledged is lost, and readiness told the truth throughout.
+ * work resumes by itself, no acknowledged event is lost, and readiness told the truth throughout.
  * KILL_LOOP_KAFKA_OUTAGE_SECONDS makes it longer: `npm run kill-loop`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -66,12 +66,12 @@ function twiceUnready(seen: readonly Seen[], name: string): Seen[] {
   return ofOne.filter((one, index) => isUnready(one) && isUnready(ofOne[index - 1]));
 }
 
-await describeWithOwnKafka('outages', 3, (cluster) => {
+await describeWithOwnKafka('hookrail on Kafka', 3, (cluster) => {
   let trial: Trial | undefined;
 
   afterAll(() => trial?.abandon(), 30_000);
 
-  it(`all brokers for ${OUTAGE_MS / 1000} s, the registry, the api: everything goes on by itself`, {
+  it(`recovers by itself from outages of all brokers for ${OUTAGE_MS / 1000} s, of the registry and of the api`, {
     timeout: 600_000 + OUTAGE_MS,
   }, async () => {
     trial = await Trial.start({
@@ -92,7 +92,7 @@ await describeWithOwnKafka('outages', 3, (cluster) => {
       // Leaders move back to where they were within seconds, and each move is a moment without an acknowledgement.
       const isQuiet = () =>
         watch.seen.every(({ at, status }) => status === 200 || at < Date.now() - QUIET_MS);
-      await eventually('everybody has been ready for a while', isQuiet, BACK_MS_MAX);
+      await eventually('every process has been ready for a while', isQuiet, BACK_MS_MAX);
 
       const registryAwayAt = Date.now();
       await cluster().registry?.kill();

@@ -34,7 +34,7 @@ const ATTEMPT_SECONDS = 2;
 const ENDED_MS_MAX = 240_000 + LOOP.events * 60;
 const TIMEOUT_MS = 400_000 + faultsInAll(LOOP) * (60_000 + PAUSE_MS) + LOOP.events * 60;
 
-await describeWithOwnKafka('with processes that stand still, on a Kafka of three brokers', 3, (cluster) => {
+await describeWithOwnKafka('hookrail with paused processes on a Kafka of three brokers', 3, (cluster) => {
   let trial: Trial | undefined;
 
   afterAll(() => trial?.abandon(), 30_000);

@@ -1,6 +1,6 @@
 /**
- * The crash check is worth something only if it catches the bug it is there for: an engine that acknowledges a task
- * before its follow-up is durable loses the chain at a crash, and is found out; the same crash loses nothing otherwise.
+ * The crash check must catch the bug it is made for: an engine that acknowledges a task before its follow-up is
+ * durable loses the delivery at a crash, and is found; without the bug the same crash loses nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
@@ -30,7 +30,7 @@ vi.mock(import('../../services/broker/kafka/producer/producer.ts'), async (impor
   return { ...original, KafkaProducer: HastyProducer };
 });
 
-await describeWithKafka('commit before produce', (kafka) => {
+await describeWithKafka('a planted commit before the produce', (kafka) => {
   /** Settles a first attempt with a retry to come, crashes, and answers which attempts come after that. */
   async function attemptsAfterCrash(acknowledgesFirst: boolean): Promise<number[]> {
     const installation = await kafkaInstallation(kafka);
@@ -73,11 +73,11 @@ await describeWithKafka('commit before produce', (kafka) => {
     return again;
   }
 
-  it('loses the chain, and that is seen', { timeout: 90_000 }, async () => {
+  it('loses the delivery, and the loss is found', { timeout: 90_000 }, async () => {
     expect(await attemptsAfterCrash(true)).toEqual([]);
   });
 
-  it('does not lose it without the bug', { timeout: 90_000 }, async () => {
+  it('is the cause, as nothing is lost without it', { timeout: 90_000 }, async () => {
     expect(await attemptsAfterCrash(false)).not.toEqual([]);
   });
 });

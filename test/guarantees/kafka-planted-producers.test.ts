@@ -1,6 +1,6 @@
 /**
- * Ways to lose acknowledged records that a client of Kafka offers, each tried on a real one: the count of what was
- * acknowledged against what lies in the log finds the loss, and our producer loses nothing under the same fault.
+ * Ways to lose acknowledged records that a Kafka client offers, each tried on a real Kafka: comparing the
+ * acknowledged records with the log finds the loss, and hookrail's producer loses nothing under the same fault.
  */
 import type { Kafka } from 'kafkajs';
 import { expect, it, onTestFinished } from 'vitest';
@@ -20,7 +20,7 @@ const TRIAL_MS_MAX = 120_000;
 type MakeProducer = (kafka: Kafka, trial: ProducerTrial) => TriedProducer;
 const ours: MakeProducer = (kafka, trial) => trial.ourProducer(kafka);
 
-await describeWithKafka('planted in a producer:', ({ brokers }) => {
+await describeWithKafka('a producer with', ({ brokers }) => {
   async function tried(
     make: MakeProducer,
     line: ForgetfulLine | undefined,
@@ -58,7 +58,7 @@ await describeWithKafka('planted in a producer:', ({ brokers }) => {
     });
   }
 
-  it('one send that spans brokers loses what its retry skips, and that is seen', {
+  it('one send that spans brokers loses what its retry skips, and the loss is found', {
     timeout: TRIAL_MS_MAX,
   }, async () => {
     const outcome = await whileLeadersMove((kafka) => new SpanningProducer(kafka));
@@ -66,13 +66,13 @@ await describeWithKafka('planted in a producer:', ({ brokers }) => {
     expect(outcome.lost.length).toBeGreaterThan(0);
   });
 
-  it('one send per leader loses none while leaders move', { timeout: TRIAL_MS_MAX }, async () => {
+  it('one send per leader loses no record while leaders move', { timeout: TRIAL_MS_MAX }, async () => {
     const outcome = await whileLeadersMove(ours);
     console.log(`ours while leaders move: ${tell(outcome)}`);
     expect(outcome).toMatchObject({ lost: [], refused: 0 });
   });
 
-  it('concurrent idempotent sends to a partition lose what passes for a repeat, and that is seen', {
+  it('concurrent idempotent sends to a partition loses what passes for a repeat, and the loss is found', {
     timeout: TRIAL_MS_MAX,
   }, async () => {
     const outcome = await whileAnswersAreLost((kafka) => new ConcurrentIdempotentProducer(kafka));
@@ -80,7 +80,7 @@ await describeWithKafka('planted in a producer:', ({ brokers }) => {
     expect(outcome.lost.length).toBeGreaterThan(0);
   });
 
-  it('one send at a time loses none while answers are lost', { timeout: TRIAL_MS_MAX }, async () => {
+  it('one send at a time loses no record while answers are lost', { timeout: TRIAL_MS_MAX }, async () => {
     const outcome = await whileAnswersAreLost(ours);
     console.log(`ours while answers are lost: ${tell(outcome)}`);
     expect(outcome).toMatchObject({ lost: [], refused: 0 });

@@ -1,7 +1,7 @@
 /**
- * A crash between a follow-up and the acknowledgement of its cause makes the follow-up twice, and the second copy may come
- * after an outage longer than anything is remembered. It is dropped all the same, since an outage appends nothing and what
- * is remembered is measured in the log's own time; measured by the wall clock it would be sent, and that is seen.
+ * A crash between a follow-up and the acknowledgement of its cause makes the follow-up twice, and the second copy may
+ * come after an outage longer than the window. It is dropped all the same, since an outage appends nothing and the
+ * window is measured in the log's own time; measured by the wall clock the copy would be sent, and that is found.
  */
 import { type Admin, ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
 import { expect, it, onTestFinished, vi } from 'vitest';
@@ -44,7 +44,7 @@ vi.mock(import('../../services/broker/kafka/seen/seen-tasks.ts'), async (importO
   return { ...original, SeenTasks: WallClockSeenTasks };
 });
 
-await describeWithKafka('what was seen, after a crash and an outage', (kafka) => {
+await describeWithKafka('the memory of seen tasks after a crash and an outage', (kafka) => {
   async function verdictAfterOutage(measuresByTheWallClock: boolean): Promise<Verdict> {
     planted.measuresByTheWallClock = measuresByTheWallClock;
     const installation = await kafkaInstallation(kafka);
@@ -78,7 +78,7 @@ await describeWithKafka('what was seen, after a crash and an outage', (kafka) =>
     });
   }
 
-  it('a copy is sent where the wall clock measures, and that is seen', {
+  it('lets a copy be sent with a planted window by the wall clock, and the copy is found', {
     timeout: TRIAL_MS_MAX,
   }, async () => {
     const { lost, unexplained } = await verdictAfterOutage(true);
@@ -86,7 +86,7 @@ await describeWithKafka('what was seen, after a crash and an outage', (kafka) =>
     expect(unexplained).toEqual([expect.stringContaining('#2 again')]);
   });
 
-  it('no copy is sent without the bug', { timeout: TRIAL_MS_MAX }, async () => {
+  it('lets no copy be sent without the bug', { timeout: TRIAL_MS_MAX }, async () => {
     const { lost, unexplained, repeats } = await verdictAfterOutage(false);
     expect(lost).toEqual([]);
     expect(unexplained).toEqual([]);

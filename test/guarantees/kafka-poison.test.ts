@@ -1,6 +1,6 @@
 /**
- * Guarantee: a record of the events topic that cannot be routed harms nothing: it is kept with the reason and all its
- * bytes while what is good goes on, hardly slower, and once its cause is mended `operator quarantine replay` delivers it.
+ * Guarantee: a record of the events topic that cannot be routed harms no other: it is kept with the reason and all
+ * its bytes while good records are delivered hardly slower, and after a fix `operator quarantine replay` delivers it.
  */
 import { rmSync } from 'node:fs';
 import { Kafka, logLevel } from 'kafkajs';
@@ -110,7 +110,7 @@ await describeWithKafka('1,000 records of poison among good ones', (kafka) => {
       await producer.disconnect();
     });
     const arrived = () => receiver.arrivals.filter(({ eventId }) => sentAt.has(eventId));
-    await eventually('all good ones', () => arrived().length >= good.length, WORK_MS_MAX);
+    await eventually('all good records are delivered', () => arrived().length >= good.length, WORK_MS_MAX);
     return arrived()
       .map(({ eventId, at }) => at - (sentAt.get(eventId) ?? 0))
       .sort((a, b) => a - b);
@@ -142,7 +142,7 @@ await describeWithKafka('1,000 records of poison among good ones', (kafka) => {
   }
 
   it(
-    'all in quarantine with reasons, all good ones delivered, and after a fix the others too',
+    'are quarantined with reasons, all good ones are delivered, and after a fix the quarantined ones too',
     async () => {
       const id = await schemaIdOf(recordNameOf('fiatToCrypto'), eventSchemaText('fiatToCrypto'));
       const finer = eventSchemaText('fiatToCrypto').replaceAll('"scale": 18', '"scale": 19');
@@ -188,7 +188,7 @@ await describeWithKafka('1,000 records of poison among good ones', (kafka) => {
 
       const inQuarantine = () => operator('quarantine', 'list', '--limit', '1000');
       const isComplete = async () => (await inQuarantine()).length === poison.length;
-      await eventually('all poison in quarantine', isComplete, WORK_MS_MAX);
+      await eventually('all poison is in quarantine', isComplete, WORK_MS_MAX);
       const reasons: Record<string, number> = {};
       for (const { reason } of await inQuarantine()) reasons[reason] = (reasons[reason] ?? 0) + 1;
       expect(reasons).toEqual({
@@ -208,7 +208,7 @@ await describeWithKafka('1,000 records of poison among good ones', (kafka) => {
       expect(await operator('quarantine', 'replay', '--reason', 'unknown_merchant')).toEqual({
         replayed: 150,
       });
-      await eventually('the mended ones', () => arrivedAt('/mended').size === 150, WORK_MS_MAX);
+      await eventually('the mended are delivered', () => arrivedAt('/mended').size === 150, WORK_MS_MAX);
       expect(await inQuarantine()).toHaveLength(850);
     },
     5 * WORK_MS_MAX,

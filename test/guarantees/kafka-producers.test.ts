@@ -1,7 +1,7 @@
 /**
- * Guarantee: what an ordinary Kafka client writes is read, whichever language, codec, transaction, subject naming or schema
- * version it uses; what cannot be delivered is in the quarantine, and nothing is stuck or lost. The examples of
- * docs/producers are run as they stand. `npm run kafka:producers` is the long form.
+ * Guarantee: a record of an ordinary Kafka client is read, whatever its language, codec, transaction, subject naming
+ * or schema version; an undeliverable one is in the quarantine, and none is stuck or lost. The examples of
+ * docs/producers are run unchanged. `npm run kafka:producers` is the long form.
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const PARTITIONS = 3;
 const EXAMPLES = fileURLToPath(new URL('../../docs/producers', import.meta.url));
 
 await describeWithOwnKafka('producers of other teams', 1, (cluster) => {
-  it('kafkajs, librdkafka and the Java client: every record ends as it should, none is stuck or lost', {
+  it('with kafkajs, librdkafka and the Java client have every record delivered or quarantined, none stuck or lost', {
     timeout: CONFORMANCE_MS_MAX,
   }, async () => {
     const { brokers, registryUrl } = cluster();
@@ -71,7 +71,7 @@ await describeWithOwnKafka('producers of other teams', 1, (cluster) => {
         });
         const eventId = /published (\S+) to /.exec(stdout)?.[1] ?? '';
         expect(stdout).toMatch(new RegExp(`published ${eventId} to ${system.eventsTopic}/\\d+@\\d+`));
-        await eventually('its webhook arrives', () => system.arrivals.has(eventId), DELIVERED_MS_MAX);
+        await eventually('the webhook arrives', () => system.arrivals.has(eventId), DELIVERED_MS_MAX);
         expect(JSON.parse(system.arrivals.get(eventId)?.body ?? '{}')).toMatchObject({
           type: 'KYC',
           subType: 'FULL_USER',

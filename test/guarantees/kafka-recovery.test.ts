@@ -1,8 +1,8 @@
 /**
- * Guarantee, on Kafka: an endpoint that hangs, refuses connections or answers 503 for a while gets what is new at once after
- * its recovery. What waited arrives within the longest parking time, 66 s, and the endpoint's drain time.
- * RECOVERY_DARK_SECONDS=20,60,600 measures longer failures, and judges by the times that are promised;
- * without it the bounds leave room for a busy machine.
+ * Guarantee, on Kafka: an endpoint that hangs, refuses connections or answers 503 for a while gets new events at once
+ * after its recovery. Waiting ones arrive within the longest parking time, 66 s, and the endpoint's drain time.
+ * RECOVERY_DARK_SECONDS=20,60,600 measures longer failures, and judges by the promised times; without it the bounds
+ * leave room for a busy machine.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,9 +21,9 @@ const IN_FLIGHT_MAX = 128 + 20;
 /** Longest wait for the rest to arrive after the load has ended. */
 const AFTER_SECONDS = 95;
 
-await describeWithKafka('recovery of endpoints on Kafka', (kafka) => {
+await describeWithKafka('the recovery of endpoints on Kafka', (kafka) => {
   it.each(DARK_SECONDS)(
-    'endpoints that fail for %d s get everything that waited after their recovery, and what is new at once',
+    'after failing for %d s brings everything that waited soon, and new events at once',
     { timeout: (Math.max(...DARK_SECONDS) + AFTER_SECONDS + 120) * 1000 },
     async (darkSeconds) => {
       const premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: '1' });

@@ -42,7 +42,7 @@ vi.mock(import('../../services/broker/kafka/seen/seen-events.ts'), async (import
   return { ...original, SeenEvents: BuggySeenEvents };
 });
 
-await describeWithKafka('event ids that come again', (kafka) => {
+await describeWithKafka('an event id that comes again', (kafka) => {
   let installation: KafkaInstallation;
   let producer: Producer;
   let admin: Admin;
@@ -126,7 +126,7 @@ await describeWithKafka('event ids that come again', (kafka) => {
   async function settled(at = Date.now(), partition = 0): Promise<void> {
     const last = anEvent();
     await write([last], at, partition);
-    await eventually('the last event', () => times(last) === 1, WAIT_MS_MAX);
+    await eventually('the last event is routed', () => times(last) === 1, WAIT_MS_MAX);
   }
 
   const times = ({ eventId }: DomainEvent) => routed.filter((event) => event.eventId === eventId).length;
@@ -137,7 +137,7 @@ await describeWithKafka('event ids that come again', (kafka) => {
     await broker[how]();
   }
 
-  it('Repeats are dropped: at once, after 135 s with other events between, after a stop and after a kill.', {
+  it('is dropped at once, after 135 s with other events between, after a stop and after a kill', {
     timeout: TEST_MS_MAX,
   }, async () => {
     const event = anEvent({ entityId: ENTITY });
@@ -163,7 +163,7 @@ await describeWithKafka('event ids that come again', (kafka) => {
     expect(await third.repeated()).toBeGreaterThan(0);
   });
 
-  it('Other content goes to quarantine with its ids, and is routed when an operator puts it back.', {
+  it('with other content goes to quarantine with its ids, and is routed when an operator puts it back', {
     timeout: TEST_MS_MAX,
   }, async () => {
     const event = anEvent({ entityId: ENTITY });
@@ -173,7 +173,7 @@ await describeWithKafka('event ids that come again', (kafka) => {
     await write([event, other], now);
     await settled(now + 1000);
     const records = () => first.broker.quarantine.list({ limit: 10 });
-    const [stored] = await eventually('the conflict', async () => {
+    const [stored] = await eventually('the conflict is in quarantine', async () => {
       const list = await records();
       return list.length > 0 ? list : undefined;
     });
@@ -184,12 +184,12 @@ await describeWithKafka('event ids that come again', (kafka) => {
     });
     expect(routed.filter(({ eventId }) => eventId === event.eventId)).toEqual([event]);
     await first.broker.quarantine.requeue([stored?.position ?? '']);
-    await eventually('the other one', () => times(event) === 2, WAIT_MS_MAX);
+    await eventually('the event that was put back is routed', () => times(event) === 2, WAIT_MS_MAX);
     expect(routed.at(-1)).toEqual(other);
     expect(await records()).toEqual([]);
   });
 
-  it('An event of an unknown merchant is routed when an operator puts it back, also after a restart.', {
+  it('of an unknown merchant is routed when an operator puts it back, also after a restart', {
     timeout: TEST_MS_MAX,
   }, async () => {
     const event = anEvent({ merchantId: 'merchant-2' });
@@ -202,13 +202,13 @@ await describeWithKafka('event ids that come again', (kafka) => {
     const list = await second.broker.quarantine.list({ limit: 10 });
     expect(list.map(({ record }) => record.reason)).toEqual(['unknown_merchant']);
     await second.broker.quarantine.requeue(list.map(({ position }) => position));
-    await eventually('the event', () => times(event) === 1, WAIT_MS_MAX);
+    await eventually('the event that was put back is routed', () => times(event) === 1, WAIT_MS_MAX);
     await write([event], Date.now());
     await settled();
     expect(times(event)).toBe(1);
   });
 
-  it('A record that was routed and not committed is routed again under the same ids; its repeats are not.', {
+  it('that was routed and not committed is routed again under the same delivery ids, its repeats are not', {
     timeout: TEST_MS_MAX,
   }, async () => {
     const event = anEvent({ entityId: ENTITY });
@@ -229,7 +229,7 @@ await describeWithKafka('event ids that come again', (kafka) => {
     expect(times(event)).toBe(2);
   });
 
-  it('Repeats are recognised by the process that takes a partition over.', {
+  it('is recognised by the process that takes a partition over', {
     timeout: TEST_MS_MAX,
   }, async () => {
     const events = some(30);
@@ -243,7 +243,7 @@ await describeWithKafka('event ids that come again', (kafka) => {
       const { groups } = await admin.describeGroups([eventsTopic()]);
       return groups[0]?.members.length === 2 && groups[0].state === 'Stable';
     };
-    await eventually('the second has joined', hasJoined, WAIT_MS_MAX);
+    await eventually('the second process has joined', hasJoined, WAIT_MS_MAX);
     for (const partition of [0, 1, 2]) {
       await write(events.slice(partition * 10, partition * 10 + 10), Date.now(), partition);
       await settled(Date.now(), partition);
@@ -253,7 +253,7 @@ await describeWithKafka('event ids that come again', (kafka) => {
     expect(await second.repeated()).toBeGreaterThan(0);
   });
 
-  it('Beyond the window, in time or in number, an event is routed again.', {
+  it('is routed again beyond the repeat window, in time or in number', {
     timeout: TEST_MS_MAX,
   }, async () => {
     const event = anEvent({ entityId: ENTITY });
@@ -269,7 +269,7 @@ await describeWithKafka('event ids that come again', (kafka) => {
     expect(times(event)).toBe(3);
   });
 
-  it('Without the comparison a repeat is routed again, and that is seen.', {
+  it('is routed again with a planted lack of the comparison, and that is found', {
     timeout: TEST_MS_MAX,
   }, async () => {
     planted.takesAll = true;
@@ -280,7 +280,7 @@ await describeWithKafka('event ids that come again', (kafka) => {
     expect(times(event)).toBe(2);
   });
 
-  it('Without reading the window back a repeat is routed again after a restart, and that is seen.', {
+  it('is routed again after a restart with a planted lack of reading the window back, and that is found', {
     timeout: TEST_MS_MAX,
   }, async () => {
     planted.forgetsWindow = true;

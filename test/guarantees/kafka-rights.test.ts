@@ -1,7 +1,7 @@
 /**
- * Guarantee: with an authorizer, the ACLs that `npm run operator -- topics` prints are enough for everything; where one
- * is missing, the log says once which right on which resource and what to type, `/readyz` says it too, everything else
- * goes on, and what waited goes on when the right is granted.
+ * Guarantee: with an authorizer, the ACLs that `npm run operator -- topics` prints are enough for everything; where
+ * one is missing, the log names once the right, the resource and the command, `/readyz` names it too, every other
+ * part continues, and waiting records continue when the right is granted.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ const CASE_MS_MAX = 120_000;
 /** A reader that is refused is made anew within this. */
 const NOTICED_MS = 30_000;
 
-await describeWhereKafkaStarts('on brokers with an authorizer', () => {
+await describeWhereKafkaStarts('hookrail on brokers with an authorizer', () => {
   const prefix = freshPrefix();
   const retries = `${prefix}retry.3s`;
   const fleet = {} as Record<FleetRole, FleetProcess>;
@@ -144,42 +144,50 @@ await describeWhereKafkaStarts('on brokers with an authorizer', () => {
     await sleep(1000);
     const eventId = await published(right);
     const text = `${right} is missing; `;
-    await eventually('it is told', () => said('sender', text).length > 0, NOTICED_MS);
-    await eventually('the others go on', () => arrivalsAt('/good', eventId).length === 1, NOTICED_MS);
-    await eventually('readiness names it', async () => (await waiting('sender')).includes(text), NOTICED_MS);
+    await eventually('the missing right is reported', () => said('sender', text).length > 0, NOTICED_MS);
+    await eventually('the others continue', () => arrivalsAt('/good', eventId).length === 1, NOTICED_MS);
+    await eventually(
+      'readiness names the missing right',
+      async () => (await waiting('sender')).includes(text),
+      NOTICED_MS,
+    );
     // Long enough for several tries.
     await sleep(8000);
     const later = await published(`${right}, later`);
-    await eventually('the others go on', () => arrivalsAt('/good', later).length === 1, NOTICED_MS);
+    await eventually('the others continue', () => arrivalsAt('/good', later).length === 1, NOTICED_MS);
     expect(said('sender', text), 'it is told once').toHaveLength(1);
     expect(await waiting('sender')).toContain(text);
     expect(arrivalsAt(waits.path, eventId)).toHaveLength(waits.before);
     const [, command = ''] = /(kafka-acls\.sh [^"]*)/.exec(said('sender', text)[0] ?? '') ?? [];
     expect(command.trim()).toBe(grants);
     await addAcls(admin, [command]);
-    await eventually('what waited', () => arrivalsAt(waits.path, eventId).length === waits.after, NOTICED_MS);
-    await eventually('it is gone', async () => !(await waiting('sender')).includes(text), NOTICED_MS);
+    await eventually(
+      'the waiting delivery arrives',
+      () => arrivalsAt(waits.path, eventId).length === waits.after,
+      NOTICED_MS,
+    );
+    await eventually('the report is gone', async () => !(await waiting('sender')).includes(text), NOTICED_MS);
     await fleet.sender.untilReady();
     expect(said('sender', text), 'it is told once').toHaveLength(1);
   }
 
   it(
-    'delivers, retries, gives up and quarantines under the ACLs that are printed',
+    'delivers, retries, exhausts and quarantines under the printed ACLs',
     async () => {
       const eventId = await published('under the printed ACLs');
-      await eventually('delivered', () => arrivalsAt('/good', eventId).length === 1, 30_000);
-      await eventually('retried', () => arrivalsAt('/flaky', eventId).length === 2, 30_000);
-      await eventually('given up', () => arrivalsAt('/bad', eventId).length === 7, 60_000);
+      await eventually('the event is delivered', () => arrivalsAt('/good', eventId).length === 1, 30_000);
+      await eventually('the event is retried', () => arrivalsAt('/flaky', eventId).length === 2, 30_000);
+      await eventually('the delivery is exhausted', () => arrivalsAt('/bad', eventId).length === 7, 60_000);
       const tool = besides(environment, fleet.api.service);
       const deadLetters = async () => (await toolAnswer(tool, 'dead-letters', 'list')) as object[];
-      await eventually('the dead letter', async () => (await deadLetters()).length === 1, 30_000);
+      await eventually('the dead letter is listed', async () => (await deadLetters()).length === 1, 30_000);
       const stranger = jsonEventOf(crypto.randomUUID(), 'a stranger');
       expect((await merchant.publish([stranger])).status).toBe(202);
       const stored = async () => (await toolAnswer(tool, 'quarantine', 'list')) as { eventId: string }[];
-      await eventually('quarantine', async () => (await stored()).length === 1, 30_000);
+      await eventually('the record is in quarantine', async () => (await stored()).length === 1, 30_000);
       expect(await toolAnswer(tool, 'quarantine', 'replay', '--all')).toEqual({ replayed: 1 });
       await eventually(
-        'it comes back',
+        'the record comes back',
         async () => (await stored()).map((one) => one.eventId).join() === stranger.header.eventId,
         30_000,
       );
@@ -189,11 +197,11 @@ await describeWhereKafkaStarts('on brokers with an authorizer', () => {
   );
 
   it(
-    'tells of a loss and acknowledges it under the ACLs that are printed',
+    'reports a loss and acknowledges it under the printed ACLs',
     async () => {
       const topic = `${prefix}events.in`;
       const eventId = await published('before the loss');
-      await eventually('delivered', () => arrivalsAt('/good', eventId).length === 1, 30_000);
+      await eventually('the event is delivered', () => arrivalsAt('/good', eventId).length === 1, 30_000);
       expect(await fleet.router.end('SIGTERM')).toBe(0);
       await published('before the loss');
       const ends = await admin.fetchTopicOffsets(topic);
@@ -205,7 +213,7 @@ await describeWhereKafkaStarts('on brokers with an authorizer', () => {
       await fleet.router.start();
       await fleet.router.untilReady();
       const later = await published('after the loss');
-      await eventually('the next is delivered', () => arrivalsAt('/good', later).length === 1, 30_000);
+      await eventually('the next event is delivered', () => arrivalsAt('/good', later).length === 1, 30_000);
       expect(await waiting('router')).not.toContain('deleted before they were read');
       for (const role of ROLES) expect([role, said(role, 'may not be read')]).toEqual([role, []]);
     },
@@ -213,7 +221,7 @@ await describeWhereKafkaStarts('on brokers with an authorizer', () => {
   );
 
   it(
-    'without WRITE on one topic, names it once and goes on with the others',
+    'without WRITE on one topic names the right once and continues with the others',
     async () => {
       await without(
         `the right WRITE on topic ${prefix}retry.66s`,
@@ -225,7 +233,7 @@ await describeWhereKafkaStarts('on brokers with an authorizer', () => {
   );
 
   it(
-    'without READ on one topic, names it once and goes on with the others',
+    'without READ on one topic names the right once and continues with the others',
     async () => {
       await without(
         `the right READ on topic ${retries}`,
@@ -237,7 +245,7 @@ await describeWhereKafkaStarts('on brokers with an authorizer', () => {
   );
 
   it(
-    'without READ on one consumer group, names it once and goes on with the others',
+    'without READ on one consumer group names the right once and continues with the others',
     async () => {
       const groups = topicSpecs({ topicPrefix: prefix, eventsTopic: '', partitions: {} }, 1).map(
         ({ shortName }) => `--group ${prefix}${shortName === 'events' ? 'events.in' : shortName}`,
@@ -258,7 +266,7 @@ await describeWhereKafkaStarts('on brokers with an authorizer', () => {
   );
 
   it(
-    'does not start without DESCRIBE on a topic, and says so in one line',
+    'without DESCRIBE on a topic does not start, and says so in one line',
     async () => {
       const topic = `${prefix}dead`;
       const lost = [

@@ -20,7 +20,7 @@ import { type Premises, preparePremises } from '../support/system.ts';
 const IN_FORCE_MS = 1100;
 const START_MS_MAX = 120_000;
 
-await describeWithKafka('api with recorder, router and sender as three processes', (kafka) => {
+await describeWithKafka('the api with recorder, the router and the sender as three processes', (kafka) => {
   const topicPrefix = freshPrefix();
   const environment = kafkaEnvironment(kafka, topicPrefix);
   let premises: Premises;
@@ -47,7 +47,7 @@ await describeWithKafka('api with recorder, router and sender as three processes
 
   const inForce = () => new Promise((resolve) => setTimeout(resolve, IN_FORCE_MS));
   const arrivalOf = (eventId: string) =>
-    eventually(`the arrival of ${eventId}`, () =>
+    eventually(`the webhook of ${eventId} arrives`, () =>
       receiver.arrivals.find((arrival) => arrival.eventId === eventId),
     );
 
@@ -57,7 +57,7 @@ await describeWithKafka('api with recorder, router and sender as three processes
     return arrivalOf(event.header.eventId);
   }
 
-  it('each is ready by its own judgement, and only one has an API', async () => {
+  it('are each ready by their own judgement, and only one has an API', async () => {
     for (const process of fleet.processes) {
       expect([process.name, await process.readiness()]).toEqual([process.name, { status: 200, reasons: [] }]);
     }
@@ -68,7 +68,7 @@ await describeWithKafka('api with recorder, router and sender as three processes
     ]);
   });
 
-  it('an event published over REST is delivered and recorded', async () => {
+  it('deliver and record an event that is published over REST', async () => {
     const arrival = await published('by-rest');
     expect(arrival.authorization).toBe(`API-Key ${endpoint.signing_secret}`);
     const path = `/merchant/webhook-endpoints/${endpoint.uuid}/deliveries/${arrival.deliveryId}`;
@@ -76,7 +76,7 @@ await describeWithKafka('api with recorder, router and sender as three processes
     await eventually('the delivery is in the log', delivered);
   });
 
-  it('an event of a producer in another language is routed and delivered', async ({ skip }) => {
+  it('route and deliver an event of a producer in another language', async ({ skip }) => {
     const producer = await outsideProducer(kafka);
     if (!producer) return skip();
     const [eventId, userId] = [crypto.randomUUID(), crypto.randomUUID()];
@@ -86,7 +86,7 @@ await describeWithKafka('api with recorder, router and sender as three processes
     expect(body.toString()).toContain(userId);
   }, 150_000);
 
-  it('a rotated secret is the one that the sender’s process uses', async () => {
+  it('use a rotated secret in the sender’s process', async () => {
     const path = `/merchant/webhook-endpoints/${endpoint.uuid}/secret`;
     const rotated = (await merchant.request('PATCH', path)).body.signing_secret;
     expect(rotated).not.toBe(endpoint.signing_secret);
@@ -94,7 +94,7 @@ await describeWithKafka('api with recorder, router and sender as three processes
     expect((await published('after-rotate')).authorization).toBe(`API-Key ${rotated}`);
   });
 
-  it('the operator’s tool asks the process that has the API', async () => {
+  it('answer the operator’s tool only where the API is', async () => {
     const token = join(premises.dataDir, 'operator.token');
     for (const { name, service } of fleet.processes) {
       const answer = await fetch(`${service.operationsUrl}/operator/merchants-list`, { method: 'POST' });
@@ -102,7 +102,7 @@ await describeWithKafka('api with recorder, router and sender as three processes
     }
   });
 
-  it('SIGTERM ends every one with 0', async () => {
+  it('end with 0 at SIGTERM', async () => {
     await fleet.stop();
   });
 });

@@ -18,7 +18,7 @@ import { type Premises, preparePremises, startService } from '../support/system.
 
 const PASSWORD = 'correct-horse-battery';
 
-await describeWhereKafkaStarts('with a SASL_SSL listener', () => {
+await describeWhereKafkaStarts('hookrail with a SASL_SSL listener', () => {
   let cluster: LocalKafka;
   let premises: Premises;
   let registry: Awaited<ReturnType<typeof startTlsFront>>;
@@ -74,7 +74,7 @@ await describeWhereKafkaStarts('with a SASL_SSL listener', () => {
       const merchant = new MerchantClient(premises, () => service);
       await merchant.createEndpoint(`${receiver.url}/hook`);
       expect((await merchant.publish([jsonEventOf(premises.merchantId, 'secured')])).status).toBe(202);
-      await eventually('it is delivered', () => receiver.arrivals.length === 1, 60_000);
+      await eventually('the event is delivered', () => receiver.arrivals.length === 1, 60_000);
       expect(service.output.join('\n')).not.toContain(PASSWORD);
     } finally {
       await receiver.close();
@@ -82,7 +82,7 @@ await describeWhereKafkaStarts('with a SASL_SSL listener', () => {
     }
   }, 180_000);
 
-  it('says which variable names the authority of the registry, where the brokers’ is not the one', async () => {
+  it('names the variable for the authority of the registry when that of the brokers is not the right one', async () => {
     const refused = await startService({ ...environment, HOOKRAIL_SCHEMA_REGISTRY_CA_FILE: '' }).then(
       () => 'it started',
       (error: Error) => error.message,
@@ -96,7 +96,7 @@ await describeWhereKafkaStarts('with a SASL_SSL listener', () => {
     ['an authority that is not known', { HOOKRAIL_KAFKA_TLS_CA_FILE: '' }, /HOOKRAIL_KAFKA_TLS_CA_FILE/],
     ['no TLS', { HOOKRAIL_KAFKA_TLS: 'false', HOOKRAIL_KAFKA_TLS_CA_FILE: '' }, /HOOKRAIL_KAFKA_TLS/],
   ])(
-    'says in one line what is wrong: %s',
+    'refuses to start with %s, in one line that says what is wrong',
     async (_, change, line) => {
       const refused = await startService({ ...environment, ...change }).then(
         () => 'it started',

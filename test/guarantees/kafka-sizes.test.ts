@@ -28,7 +28,7 @@ function rejection(merchantId: string, seed: string, bytes: number) {
   return { ...event, data: { ...event.data, rejection_reasons } };
 }
 
-await describeWithKafka('events of every size', (kafka) => {
+await describeWithKafka('the limit on the size of events', (kafka) => {
   const prefix = freshPrefix();
   let premises: Premises;
   let service: Service;
@@ -53,7 +53,7 @@ await describeWithKafka('events of every size', (kafka) => {
 
   const arrived = (eventId: string) => receiver.arrivals.some((arrival) => arrival.eventId === eventId);
 
-  it('refuses one above the limit at the REST door, and takes one below', async () => {
+  it('refuses one above it at the REST door, and takes one below', async () => {
     const json = jsonEventOf(premises.merchantId, 'rest', KYB);
     const ofSize = (bytes: number) => ({ ...json, data: rejection(premises.merchantId, 'rest', bytes).data });
     const refused = await merchant.publish([ofSize(EVENT_DATA_BYTES_MAX)]);
@@ -69,10 +69,10 @@ await describeWithKafka('events of every size', (kafka) => {
       ],
     });
     expect((await merchant.publish([ofSize(EVENT_DATA_BYTES_MAX - 8192)])).status).toBe(202);
-    await eventually('the large one', () => arrived(json.header.eventId), 30_000);
+    await eventually('the event below the limit is delivered', () => arrived(json.header.eventId), 30_000);
   }, 60_000);
 
-  it('quarantines those that come over Kafka, with their size, and delivers what is behind them', async () => {
+  it('quarantines larger ones from Kafka, with their size, and lets events behind them be delivered', async () => {
     const topic = environment.HOOKRAIL_EVENTS_TOPIC ?? '';
     const idOf = async (type: 'KYB' | 'fiatToCrypto') => {
       const answer = await fetch(`${kafka.registryUrl}/subjects/${recordNameOf(type)}`, {
@@ -94,8 +94,8 @@ await describeWithKafka('events of every size', (kafka) => {
     const messages = [encodeEvent(large, await idOf('KYB')), encodeEvent(good, await idOf('fiatToCrypto'))];
     for (const value of messages) await producer.send({ topic, messages: [{ value, partition: 0 }] });
     await producer.disconnect();
-    await eventually('the good one', () => arrived(good.eventId), 30_000);
-    const records = await eventually('the store', async () => {
+    await eventually('the good event is delivered', () => arrived(good.eventId), 30_000);
+    const records = await eventually('the record is in quarantine', async () => {
       const list = await quarantine();
       return list.length === 2 ? list : undefined;
     });

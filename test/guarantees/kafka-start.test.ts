@@ -1,7 +1,6 @@
 /**
- * Guarantee: a start on a Kafka or registry that is not as it must be says why in one clear line that names what to look
- * at, and exits with a code that is not 0. (TLS and users: kafka-secured.test.ts; the rules for topics:
- * kafka-topic-check.test.ts.)
+ * Guarantee: a start with an unusable Kafka or registry explains itself in one clear line, and exits with a code that
+ * is not 0. (TLS and users: kafka-secured.test.ts; the rules for topics: test/broker/kafka/topic-check.test.ts.)
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -87,7 +86,7 @@ await describeWithKafka('the service refuses to start on Kafka, in one line,', (
       /HOOKRAIL_KAFKA_SASL_MECHANISM/,
     ],
   ])(
-    '%s',
+    'with %s',
     async (_, change, line) => {
       const said = await refusal(change);
       expect(said).toMatch(line);
@@ -97,7 +96,7 @@ await describeWithKafka('the service refuses to start on Kafka, in one line,', (
   );
 
   it(
-    'a wrong partition count',
+    'with a wrong partition count',
     async () => {
       const prefix = freshPrefix();
       await exists({ topic: `${prefix}deliver`, numPartitions: 5 });
@@ -109,7 +108,7 @@ await describeWithKafka('the service refuses to start on Kafka, in one line,', (
   );
 
   it(
-    'a topic with too few copies',
+    'with a topic that has too few copies',
     async () => {
       const prefix = freshPrefix();
       await exists({
@@ -126,7 +125,7 @@ await describeWithKafka('the service refuses to start on Kafka, in one line,', (
   );
 
   it(
-    'in production, records that are kept for longer than groups remember where they were',
+    'in production with records kept longer than groups remember their position',
     async () => {
       const prefix = freshPrefix();
       const minutes = KEPT_DAYS * 24 * 60;
@@ -143,7 +142,7 @@ await describeWithKafka('the service refuses to start on Kafka, in one line,', (
   );
 
   it(
-    'a registry that is not there, and one that is something else',
+    'without a registry, or with a URL that is not one',
     async () => {
       const prefix = freshPrefix();
       expect(await refusal({ HOOKRAIL_SCHEMA_REGISTRY_URL: 'http://127.0.0.1:1' }, prefix)).toMatch(
@@ -158,7 +157,7 @@ await describeWithKafka('the service refuses to start on Kafka, in one line,', (
   );
 
   it(
-    'a file of authorities that is none',
+    'with a file of authorities that holds none',
     async () => {
       const file = join(premises.dataDir, 'no.pem');
       writeFileSync(file, 'not a certificate');

@@ -1,7 +1,7 @@
 /**
  * Guarantee, on Kafka: a deployment goes from one build to another, and back, process by process, with both at work
- * together and tasks of one waiting to be made by the other: nothing is lost or early. Sent twice is at most what senders
- * had in flight, or had settled just before, when a sender of the other build joined them.
+ * together and tasks of one waiting to be made by the other: nothing is lost or early. Sent twice is at most what
+ * senders had in flight, or had settled just before, when a sender of the other build joined them.
  * `UPGRADE_FROM=<commit> npm run upgrade`; without that it is the commit before this one.
  */
 import { rmSync } from 'node:fs';
@@ -133,7 +133,7 @@ class Deployment {
       );
       return this.owed.filter((id) => !delivered.has(id));
     };
-    await eventually('all are delivered', () => left().length === 0, DELIVERED_MS_MAX).catch(
+    await eventually('all events are delivered', () => left().length === 0, DELIVERED_MS_MAX).catch(
       (error: unknown) => {
         const said = this.#all.flatMap(({ output }) => output.filter((line) => /"level":[456]/.test(line)));
         const attempts = left().map(
@@ -236,11 +236,11 @@ const suite = (kafka: KafkaForTests, earlier: Build) => {
 
 if (from) {
   const earlier = earlierBuild(from);
-  await describeWithKafka('from build to build', (kafka) => {
+  await describeWithKafka('the upgrade from build to build:', (kafka) => {
     afterAll(() => rmSync(join(earlier.folder, '..'), { recursive: true, force: true }));
     suite(kafka, earlier);
   });
 } else {
-  describe.skip('from build to build: npm run upgrade', () =>
+  describe.skip('the upgrade from build to build needs npm run upgrade', () =>
     suite({ brokers: [], registryUrl: '' }, PRESENT_BUILD));
 }

@@ -67,7 +67,7 @@ async function publishUntilAcknowledged(events: readonly unknown[]): Promise<voi
   );
 }
 
-it(`loses nothing over ${KILLS} kills and ${EVENTS} events (seed ${SEED})`, {
+it(`the service loses nothing over ${KILLS} kills and ${EVENTS} events (seed ${SEED})`, {
   timeout: 600_000,
 }, async () => {
   const endpoints = await Promise.all(
@@ -89,7 +89,7 @@ it(`loses nothing over ${KILLS} kills and ${EVENTS} events (seed ${SEED})`, {
   for (let kill = 1; kill <= KILLS; kill += 1) {
     const enough = Math.min(EVENTS, (EVENTS * kill) / (KILLS + 1));
     await eventually(
-      'enough published and requests in flight',
+      'enough events are published and requests in flight',
       () => published >= enough && receiver.inFlight() > 0,
       60_000,
     );
@@ -110,7 +110,7 @@ it(`loses nothing over ${KILLS} kills and ${EVENTS} events (seed ${SEED})`, {
     }
     return owed.every((id) => delivered.has(id));
   };
-  await eventually('every delivery ended', settled, 120_000).catch(async (error: unknown) => {
+  await eventually('every delivery has ended', settled, 120_000).catch(async (error: unknown) => {
     const left = owed.filter((id) => !delivered.has(id));
     throw new Error(
       `${error}; ${left.length} have not, among them\n${await stories(left.slice(0, 5), endpoints)}`,

@@ -36,7 +36,7 @@ const at = (path: string) => receiver.arrivals.filter((arrival) => arrival.path 
 const OWN_SECRET = 'a-secret-of-my-own#1';
 const LIKE_OURS = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-it('both are sent the event, each in its version and with its secret; the signature verifies', async () => {
+it('the managed and the single webhook get each event in their own version, signed with their own secret', async () => {
   const managed = await merchant.createEndpoint(`${receiver.url}/managed`);
   const set = await merchant.request('PATCH', '/merchant', {
     webhook_url: `${receiver.url}/single`,
@@ -45,7 +45,10 @@ it('both are sent the event, each in its version and with its secret; the signat
   expect(set.status).toBe(200);
   const event = jsonEventOf(premises.merchantId, 'legacy');
   expect((await merchant.publish([event])).status).toBe(202);
-  await eventually('both attempts at both', () => at('/single').length === 2 && at('/managed').length === 2);
+  await eventually(
+    'both endpoints have both attempts',
+    () => at('/single').length === 2 && at('/managed').length === 2,
+  );
   const [single, other] = [at('/single')[1], at('/managed')[1]];
   if (!single || !other) throw new Error('no second attempt');
   expect(single.headers['webhook-api-version']).toBe('2.2.8');
@@ -63,7 +66,7 @@ it('both are sent the event, each in its version and with its secret; the signat
     new Webhook('a-secret-of-my-own#2', { format: 'raw' }).verify(single.body.toString(), single.headers),
   ).toThrow();
   const log = `/merchant/webhook-endpoints/${set.body.webhook_endpoint.uuid}/deliveries/${single.deliveryId}`;
-  const delivery = await eventually('the delivery in the log', async () => {
+  const delivery = await eventually('the delivery is in the log', async () => {
     const { body } = await merchant.request('GET', log);
     return body.status === 'delivered' ? body : null;
   });
@@ -76,8 +79,10 @@ it('a type that 2.2.8 does not have goes to the managed endpoint only, and the t
   const before = at('/single').length;
   expect((await merchant.publish([event])).status).toBe(202);
   const { eventId } = event.header;
-  await eventually('it is delivered', () => at('/managed').some((arrival) => arrival.eventId === eventId));
-  const trace = await eventually('the trace', async () => {
+  await eventually('the event is delivered', () =>
+    at('/managed').some((arrival) => arrival.eventId === eventId),
+  );
+  const trace = await eventually('the trace is recorded', async () => {
     const { status, body } = await merchant.request('GET', `/merchant/events/${eventId}`);
     return status === 200 && JSON.stringify(body);
   });
@@ -85,7 +90,7 @@ it('a type that 2.2.8 does not have goes to the managed endpoint only, and the t
   expect(at('/single')).toHaveLength(before);
 });
 
-it('another secret is in the next request; one like ours signs as ours do; after null nothing is sent', async () => {
+it('the single webhook’s new secret signs the next request, and after null nothing is sent to it', async () => {
   await merchant.request('PATCH', '/merchant', { webhook_secret: LIKE_OURS });
   const publish = async (seed: string) => {
     const event = jsonEventOf(premises.merchantId, seed);
@@ -93,11 +98,11 @@ it('another secret is in the next request; one like ours signs as ours do; after
     return (path: string) => at(path).find(({ eventId }) => eventId === event.header.eventId);
   };
   const rotated = await publish('rotated');
-  const arrival = await eventually('the request', () => rotated('/single'));
+  const arrival = await eventually('the request arrives', () => rotated('/single'));
   expect(arrival.authorization).toBe(`API-Key ${LIKE_OURS}`);
   expect(new Webhook(LIKE_OURS).verify(arrival.body.toString(), arrival.headers)).toBeTruthy();
   expect((await merchant.request('PATCH', '/merchant', { webhook_secret: null })).status).toBe(200);
   const removed = await publish('removed');
-  await eventually('the managed one has it', () => removed('/managed'));
+  await eventually('the managed endpoint has the event', () => removed('/managed'));
   expect(removed('/single')).toBeUndefined();
 });

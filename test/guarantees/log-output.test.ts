@@ -82,7 +82,7 @@ async function publishUntil(merchant: MerchantClient, isOver: () => boolean | Pr
 
 async function arrived(ids: readonly string[]): Promise<void> {
   await eventually(
-    'every event arrived',
+    'every event has arrived',
     () => {
       const seen = new Set(receiver.arrivals.map((arrival) => arrival.eventId));
       return ids.every((id) => seen.has(id));
@@ -92,7 +92,7 @@ async function arrived(ids: readonly string[]): Promise<void> {
 }
 
 describe('log output that cannot be written', () => {
-  it('a pipe that nobody reads costs lines, never deliveries, memory or the process', {
+  it('to a pipe that nobody reads costs lines, never deliveries, memory or the process', {
     timeout: BLOCKED_MS + 240_000,
   }, async () => {
     let text = '';
@@ -123,7 +123,7 @@ describe('log output that cannot be written', () => {
     const dropped = await metricOf(service);
     text = '';
     service.process.stdout?.resume();
-    const told = await eventually('the service tells how many lines it dropped', () => TOLD.exec(text));
+    const told = await eventually('the service reports how many lines it dropped', () => TOLD.exec(text));
     expect(Number(told[1])).toBeGreaterThanOrEqual(dropped);
     expect(await metricOf(service), 'nothing is dropped any more').toBe(Number(told[1]));
     await eventually('new lines arrive', async () => {
@@ -139,7 +139,9 @@ describe('log output that cannot be written', () => {
     expect(Date.now() - stoppedAt, 'time to stop').toBeLessThan(15_000);
   });
 
-  it('a full disk costs lines, never deliveries or the process', { timeout: 240_000 }, async ({ skip }) => {
+  it('to a full disk costs lines, never deliveries or the process', { timeout: 240_000 }, async ({
+    skip,
+  }) => {
     const disk = mkdtempSync(join(tmpdir(), 'hookrail-log-disk-'));
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', disk]).status === 0;
     if (!mounted) return skip('mounting a tmpfs is not allowed here');
@@ -158,7 +160,7 @@ describe('log output that cannot be written', () => {
 
       spawnSync('mount', ['-o', 'remount,size=32m', disk]);
       rmSync(ballast);
-      await eventually('the service tells how many lines it dropped', () =>
+      await eventually('the service reports how many lines it dropped', () =>
         TOLD.exec(readFileSync(file, 'utf8')),
       );
       const whole = readFileSync(file, 'utf8').trim().split('\n');

@@ -1,8 +1,8 @@
 /**
- * Guarantee: the management of endpoints does what a model of a page does, whatever is asked in whatever order by two
- * merchants, and through crashes. After every step the service has exactly what the model has. It is killed with SIGKILL
- * between steps and in the middle of them: then a change is there whole or not at all, and the same request again
- * brings it about once. MODEL_RUNS makes it longer, MODEL_SEED repeats a run that failed.
+ * Guarantee: the management of endpoints behaves like a model of one page, under any requests of two merchants in any
+ * order, and through crashes. After every step the service has exactly the endpoints of the model. It is killed with
+ * SIGKILL between and during steps: then a change is complete or absent, and the same request again makes it once.
+ * MODEL_RUNS makes it longer, MODEL_SEED repeats a run that failed.
  */
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

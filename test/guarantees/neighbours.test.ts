@@ -1,6 +1,6 @@
 /**
- * Guarantee: a burst of events for one endpoint, and many endpoints of one merchant that hang all at once, do not hold up
- * what is for others. NEIGHBOURS_FULL=1: as many endpoints and events as a merchant may have.
+ * Guarantee: a burst of events for one endpoint, and many endpoints of one merchant that hang all at once, do not
+ * delay the others. NEIGHBOURS_FULL=1: as many endpoints and events as a merchant may have.
  */
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -69,7 +69,7 @@ async function watchOthers(ms: number): Promise<number[]> {
   await Promise.all(posts);
   const seen = () => others.delivered.slice(before).filter(({ eventId }) => postedAt.has(eventId));
   const isAll = () => seen().length >= postedAt.size * OTHER_ENDPOINTS;
-  await eventually('everything for the others has arrived', isAll, 4 * STALL_MS);
+  await eventually('every webhook for the others has arrived', isAll, 4 * STALL_MS);
   const arrived = seen();
   expect(arrived).toHaveLength(postedAt.size * OTHER_ENDPOINTS);
   return arrived.map(({ eventId, at }) => at - (postedAt.get(eventId) ?? 0)).sort((a, b) => a - b);
@@ -81,13 +81,13 @@ function report(title: string, delays: readonly number[]): number {
   return at(1);
 }
 
-it('without a burst, what is for others arrives at once', async () => {
+it('without a burst, the webhooks of all endpoints arrive at once', async () => {
   await sleep(IN_FORCE_MS);
   expect(report('calm', await watchOthers(WATCHED_MS / 2))).toBeLessThan(STALL_MS);
 });
 
 it.each(BURST_ANSWER_MS)(
-  'a burst to one endpoint that answers after %d ms does not hold up the others',
+  'a burst to one endpoint that answers after %d ms does not delay the others',
   { timeout: 90_000 },
   async (answerMs) => {
     const receiver = await new FailingReceiver(premises.receiverCert, answerMs).start();
@@ -108,7 +108,7 @@ it.each(BURST_ANSWER_MS)(
   },
 );
 
-it('many endpoints that hang all at once do not hold up the others', { timeout: 120_000 }, async () => {
+it('many endpoints that hang all at once do not delay the others', { timeout: 120_000 }, async () => {
   const receiver = await new FailingReceiver(premises.receiverCert, 80).start();
   try {
     for (let i = 0; i < HANGING_ENDPOINTS; i += 1)

@@ -40,7 +40,7 @@ function filesWith(texts: readonly string[]): string[] {
   });
 }
 
-it('no secret is in a file, a log line, a metric or an answer that did not give it', async () => {
+it('no secret is in a file, a log line, a metric or an answer other than the one that gave it', async () => {
   const endpoint = await merchant.createEndpoint(`${receiver.url}/canary`);
   const resource = `/merchant/webhook-endpoints/${endpoint.uuid}`;
   const rotated = (await merchant.request('PATCH', `${resource}/secret`)).body.signing_secret;
@@ -48,7 +48,9 @@ it('no secret is in a file, a log line, a metric or an answer that did not give 
   const single = { webhook_url: `${receiver.url}/single`, webhook_secret: chosen };
   expect((await merchant.request('PATCH', '/merchant', single)).status).toBe(200);
   await merchant.publish([jsonEventOf(premises.merchantId, 'canary')]);
-  await eventually('a 2xx', () => receiver.arrivals.some((arrival) => arrival.status === 200));
+  await eventually('an attempt gets a 2xx', () =>
+    receiver.arrivals.some((arrival) => arrival.status === 200),
+  );
 
   const answers = [
     await merchant.request('GET', resource),
@@ -58,7 +60,7 @@ it('no secret is in a file, a log line, a metric or an answer that did not give 
     await merchant.request('PATCH', resource, { signing_secret: 'x' }),
     await merchant.request('GET', `${resource}/deliveries`),
   ];
-  const delivery = await eventually('the recorded success', async () => {
+  const delivery = await eventually('the success is recorded', async () => {
     const answer = await merchant.request('GET', `${resource}/deliveries?status=delivered`);
     return answer.body.data[0];
   });

@@ -1,7 +1,7 @@
 /**
- * Guarantee: while the operator holds a merchant's deliveries back nothing is sent to it, nothing is lost and no attempt
- * is counted: new events are routed and wait, retries wait, over a restart too. Afterwards everything goes on. Other
- * merchants notice nothing. The whole service runs, with real files and real HTTPS.
+ * Guarantee: while an operator holds a merchant's deliveries nothing is sent to it, nothing is lost and no attempt is
+ * counted: new events are routed and wait, retries wait, through a restart too. Afterwards all of them are delivered.
+ * Other merchants notice nothing. The whole service runs, with real files and real HTTPS.
  */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -42,13 +42,13 @@ const operator = (...argv: string[]) => toolAnswer(besides(premises.environment,
 /** Waits until so many tasks have come up since the start and were put back. */
 async function heldBack(count: number): Promise<void> {
   const pattern = /^hookrail_parked_total\{[^}]*merchant_paused[^}]*\} (\d+)/m;
-  await eventually(`${count} tasks put back`, async () => {
+  await eventually(`${count} tasks are put back`, async () => {
     const metrics = await (await fetch(`${hookrail.operationsUrl}/metrics`)).text();
     return Number(pattern.exec(metrics)?.[1] ?? 0) >= count;
   });
 }
 
-it('holds a merchant’s deliveries back and loses none', async () => {
+it('a hold keeps a merchant’s deliveries back and loses none', async () => {
   const { merchantId } = premises;
   const endpoint = await merchant.createEndpoint(`${receiver.url}/held`);
   const other = await operator('merchants', 'create', '--name', 'Another');
@@ -65,15 +65,15 @@ it('holds a merchant’s deliveries back and loses none', async () => {
   status = 500;
   const failing = jsonEventOf(merchantId, 'failing');
   await merchant.publish([failing]);
-  await eventually('three attempts', () => at('/held').length === 3);
+  await eventually('three attempts have arrived', () => at('/held').length === 3);
   await operator('merchants', 'pause', merchantId);
   status = 200;
   const held = Array.from({ length: EVENTS }, (_, n) => jsonEventOf(merchantId, `held ${n}`));
   const free = Array.from({ length: EVENTS }, (_, n) => jsonEventOf(other.merchantId, `free ${n}`));
   expect((await merchant.publish([...held, ...free])).status).toBe(202);
-  await eventually('the other merchant’s arrive', () => at('/other').length === EVENTS);
+  await eventually('the other merchant’s webhooks arrive', () => at('/other').length === EVENTS);
   const [first] = held;
-  const waiting = await eventually('it is routed', () => delivery(first?.header.eventId ?? ''));
+  const waiting = await eventually('the event is routed', () => delivery(first?.header.eventId ?? ''));
   expect(waiting).toMatchObject({ status: 'pending', held: true, attempts_made: 0 });
   const test = { type: 'KYC', subType: 'KYC_PENDING', user_uuid: failing.header.entityId };
   const tested = await merchant.request('POST', path.replace('deliveries', 'test'), test);
@@ -94,7 +94,7 @@ it('holds a merchant’s deliveries back and loses none', async () => {
   });
 
   await operator('merchants', 'resume', merchantId);
-  await eventually('everything arrived', () => at('/held').length === 3 + 1 + EVENTS + 1, 60_000);
+  await eventually('every webhook has arrived', () => at('/held').length === 3 + 1 + EVENTS + 1, 60_000);
   const arrived = at('/held').filter(({ status }) => status === 200);
   const ids = [failing, ...held].map(({ header }) => header.eventId);
   expect(arrived.map(({ eventId }) => eventId)).toEqual(expect.arrayContaining(ids));
@@ -102,7 +102,7 @@ it('holds a merchant’s deliveries back and loses none', async () => {
   expect(
     arrived.filter(({ eventId }) => ids.slice(1).includes(eventId)).map(({ attempt }) => attempt),
   ).toEqual(Array(EVENTS).fill(1));
-  const over = await eventually('it is recorded', async () => {
+  const over = await eventually('the delivery is recorded', async () => {
     const found = await delivery(failing.header.eventId);
     return found.status === 'delivered' ? found : null;
   });

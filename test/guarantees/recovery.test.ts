@@ -1,8 +1,8 @@
 /**
- * Guarantee: an endpoint that hangs, refuses connections or answers 503 for a while gets what waited for it as soon as it
- * is well again, and what is posted from then on at once; while it fails it sees no more requests than its window.
- * RECOVERY_DARK_SECONDS=20,60,600 measures longer failures, and judges by the times that are promised;
- * without it the bounds leave room for a busy machine.
+ * Guarantee: an endpoint that hangs, refuses connections or answers 503 for a while gets waiting webhooks as soon as
+ * it has recovered, and new ones at once; while it fails it sees no more requests than its window.
+ * RECOVERY_DARK_SECONDS=20,60,600 measures longer failures, and judges by the promised times; without it the bounds
+ * leave room for a busy machine.
  */
 import { rmSync } from 'node:fs';
 import { expect, it } from 'vitest';
@@ -19,7 +19,7 @@ const NEVER_TRIED_MS = process.env.RECOVERY_DARK_SECONDS ? 10_000 : 30_000;
 const IN_FLIGHT_MAX = 128 + 20;
 
 it.each(DARK_SECONDS)(
-  'endpoints that fail for %d s get everything that waited soon after their recovery, and what is new at once',
+  'an endpoint that failed for %d s gets waiting webhooks soon after its recovery, and new ones at once',
   { timeout: (Math.max(...DARK_SECONDS) + 90) * 1000 },
   async (darkSeconds) => {
     const premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: '1' });

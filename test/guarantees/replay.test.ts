@@ -1,8 +1,8 @@
 /**
- * Guarantee: a `missing` replay brings an endpoint exactly the events that it was passed over for while it was disabled and
- * those that failed for good, each once, and none that it has. A process killed with SIGKILL in the middle goes on by
- * itself after its restart: nothing is missing, and only what was under way may come twice. Judged by the receiver's own
- * log; the service is a process of its own.
+ * Guarantee: a `missing` replay brings an endpoint exactly the events that were skipped while it was disabled and
+ * those whose deliveries failed for good, each once. A process killed with SIGKILL during a replay continues it after
+ * its restart: nothing is missing, and only deliveries under way may come twice. Judged by the receiver's own log;
+ * the service is a process of its own.
  */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -63,14 +63,14 @@ async function anEndpointWithAPast(name: string) {
   };
   const arrivals = () => receiver.arrivals.filter((arrival) => arrival.path === path);
   const got = await publish('delivered', DELIVERED);
-  await eventually('they are delivered', () => arrivals().length === DELIVERED);
+  await eventually('the events are delivered', () => arrivals().length === DELIVERED);
   broken.add(path);
   const failed = await publish('failed', FAILED);
-  await eventually('they are given up', async () => (await missing()) === FAILED, 60_000);
+  await eventually('the deliveries are exhausted', async () => (await missing()) === FAILED, 60_000);
   expect(arrivals()).toHaveLength(DELIVERED + FAILED * ATTEMPTS_MAX);
   await merchant.request('PATCH', resource, { status: 'disabled' });
   const skipped = await publish('skipped', SKIPPED);
-  await eventually('they are skipped', async () => (await missing()) === FAILED + SKIPPED, 60_000);
+  await eventually('the events are skipped', async () => (await missing()) === FAILED + SKIPPED, 60_000);
   broken.delete(path);
   expect((await merchant.request('PATCH', resource, { status: 'active' })).status).toBe(200);
   const start = async () => {
@@ -92,7 +92,7 @@ const completed = (replay: string) =>
     60_000,
   );
 
-it('delivers exactly what was skipped or failed, once', { timeout: 180_000 }, async () => {
+it('a replay delivers exactly the skipped and failed events, once', { timeout: 180_000 }, async () => {
   const { owed, start, replayed, missing } = await anEndpointWithAPast('undisturbed');
   const progress = await completed(await start());
   expect(progress).toMatchObject({ published: owed.length, left_out: 0 });
@@ -104,16 +104,18 @@ it('delivers exactly what was skipped or failed, once', { timeout: 180_000 }, as
   expect(await missing()).toBe(0);
 });
 
-it('goes on after a kill in its middle: nothing is missing', { timeout: 180_000 }, async () => {
+it('a replay continues after a kill in its middle, and nothing is missing', {
+  timeout: 180_000,
+}, async () => {
   const { owed, got, start, replayed, missing } = await anEndpointWithAPast('killed');
   const replay = await start();
-  await eventually('it is in its middle', () => replayed().length >= owed.length / 3);
+  await eventually('the replay is half done', () => replayed().length >= owed.length / 3);
   await service.end('SIGKILL');
   const before = replayed().length;
   expect(before).toBeLessThan(owed.length);
   service = await startService(premises.environment);
   await completed(replay);
-  await eventually('nothing is missing', async () => (await missing()) === 0);
+  await eventually('no event is missing', async () => (await missing()) === 0);
   const seen = replayed().map(({ eventId }) => eventId);
   expect(new Set(seen)).toEqual(new Set(owed));
   expect(seen.filter((eventId) => got.includes(eventId))).toEqual([]);

@@ -1,7 +1,7 @@
 /**
- * Guarantee: the store and the directory stream find together again, whichever of them is another one. A store that was
- * restored from a backup sends nothing again, brings no deleted endpoint back and keeps what was made since; a stream
- * that was made anew is told everything. The whole service runs, with real files and real HTTPS.
+ * Guarantee: the store and the directory stream agree again when either was replaced. A store that was restored from
+ * a backup sends nothing again, brings no deleted endpoint back and keeps endpoints made since; a new stream gets
+ * everything. The whole service runs, with real files and real HTTPS.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -61,13 +61,13 @@ const at = (path: string) => receiver.arrivals.filter((arrival) => arrival.path 
 async function deliver(name: string, paths: readonly string[]): Promise<string> {
   const event = jsonEventOf(premises.merchantId, name);
   expect((await merchant.publish([event])).status).toBe(202);
-  await eventually(`${name} at ${paths}`, () =>
+  await eventually(`the webhook ${name} arrives at ${paths}`, () =>
     paths.every((path) => at(path).some(({ eventId }) => eventId === event.header.eventId)),
   );
   return event.header.eventId;
 }
 
-it('a restored store resends nothing, resurrects nothing, and keeps what was made since', async () => {
+it('a restored store resends nothing, resurrects nothing, and keeps later endpoints', async () => {
   const kept = await merchant.createEndpoint(`${receiver.url}/kept`);
   const deleted = await merchant.createEndpoint(`${receiver.url}/deleted`);
   await deliver('before the backup', ['/kept', '/deleted']);
@@ -90,7 +90,7 @@ it('a restored store resends nothing, resurrects nothing, and keeps what was mad
   expect(receiver.arrivals.slice(before).map((arrival) => arrival.eventId)).toEqual([eventId, eventId]);
   expect(at('/kept').at(-1)?.authorization).toBe(`API-Key ${rotated.body.signing_secret}`);
   expect(at('/made').at(-1)?.authorization).toBe(`API-Key ${made.signing_secret}`);
-  await eventually('the delivery log goes on', async () => {
+  await eventually('the delivery log continues', async () => {
     const { body } = await merchant.request('GET', `${resource(kept.uuid)}/deliveries`);
     return body.data.some(
       (delivery: { event_uuid: string; status: string }) =>
@@ -101,7 +101,7 @@ it('a restored store resends nothing, resurrects nothing, and keeps what was mad
   expect(again.status).toBe(200);
 });
 
-it('a stream that was made anew learns all merchants and endpoints from the store', async () => {
+it('a new directory stream gets all merchants and endpoints from the store', async () => {
   const endpoint = await merchant.createEndpoint(`${receiver.url}/all`);
   await merchant
     .createEndpoint(`${receiver.url}/gone`)

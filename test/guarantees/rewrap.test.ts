@@ -54,7 +54,7 @@ async function rotate(uuid: string): Promise<void> {
   note(uuid, answer.body.signing_secret);
 }
 
-it('while deliveries and rotations go on', async () => {
+it('a rewrap disturbs no delivery and no rotation meanwhile', async () => {
   for (let n = 0; n < ENDPOINTS; n += 1) {
     const { uuid, signing_secret } = await merchant.createEndpoint(`${receiver.url}/${n}`);
     secrets.set(uuid, []);
@@ -84,7 +84,7 @@ it('while deliveries and rotations go on', async () => {
   await rotating;
 
   const wanted = published.length * ENDPOINTS;
-  await eventually('every webhook arrived', () => receiver.arrivals.length >= wanted, 60_000);
+  await eventually('every webhook has arrived', () => receiver.arrivals.length >= wanted, 60_000);
   const seen = new Set(receiver.arrivals.map(({ eventId, endpointId }) => `${eventId} ${endpointId}`));
   expect([seen.size, receiver.arrivals.filter(({ attempt }) => attempt > 1)]).toEqual([wanted, []]);
   const stale = receiver.arrivals.filter(({ endpointId, authorization, headers }) => {
@@ -107,7 +107,7 @@ it('while deliveries and rotations go on', async () => {
   hookrail = await startHookrail(premises.environment);
   const event = jsonEventOf(premises.merchantId, 'after the rewrap');
   await merchant.publish([event]);
-  const last = await eventually('the last event everywhere', () => {
+  const last = await eventually('the last event has arrived everywhere', () => {
     const found = receiver.arrivals.filter(({ eventId }) => eventId === event.header.eventId);
     return found.length === ENDPOINTS ? found : null;
   });
@@ -116,7 +116,7 @@ it('while deliveries and rotations go on', async () => {
   }
 }, 180_000);
 
-it('a start without a key that is needed is refused, and says which and for how many', async () => {
+it('a start without a needed key is refused, with the key and the number of secrets', async () => {
   await hookrail.stop();
   const { active, keys } = JSON.parse(readFileSync(keyRingFile, 'utf8'));
   const other = { 'another-key': Buffer.alloc(32, 5).toString('base64') };

@@ -154,7 +154,7 @@ async function play(answers: number[]) {
     expect(attempts, `one millisecond before attempt ${attempt + 1} is due`).toHaveLength(attempt);
     clock.advance(1);
   }
-  return eventually('the delivery', () => store.log.delivery(MERCHANT, ENDPOINT, id));
+  return eventually('the delivery is recorded', () => store.log.delivery(MERCHANT, ENDPOINT, id));
 }
 
 const gapsInSeconds = () =>
@@ -162,7 +162,7 @@ const gapsInSeconds = () =>
     .slice(1)
     .map(({ startedAt }, index) => (startedAt - (attempts[index]?.endedAt ?? Number.NaN)) / 1000);
 
-it('500 six times, then 200: seven attempts, the specified gaps, delivered', {
+it('a delivery with six answers 500 and then 200 has seven attempts at the specified gaps, and is delivered', {
   timeout: 60_000,
 }, async () => {
   const delivery = await play([500, 500, 500, 500, 500, 500, 200]);
@@ -174,7 +174,9 @@ it('500 six times, then 200: seven attempts, the specified gaps, delivered', {
   expect((await broker.deadLetters.list({ limit: 10 })).length).toBe(0);
 });
 
-it('500 seven times: one dead letter, and nothing ever again', { timeout: 60_000 }, async () => {
+it('a delivery with seven answers 500 leaves one dead letter and never another attempt', {
+  timeout: 60_000,
+}, async () => {
   const delivery = await play(Array(7).fill(500));
   expect(delivery).toMatchObject({ status: 'exhausted', attemptsMade: 7, nextAttemptAt: null });
   const letters = await broker.deadLetters.list({ limit: 10 });

@@ -53,7 +53,7 @@ async function measure(name: string, launcher: readonly string[]): Promise<Laten
     expect((await merchant.publish([jsonEventOf(premises.merchantId, `${name}-${index}`)])).status).toBe(202);
     acknowledged.push(performance.now() - started);
   }
-  const durations = await eventually('every delivery recorded', async () => {
+  const durations = await eventually('every delivery is recorded', async () => {
     const path = `/merchant/webhook-endpoints/${uuid}/deliveries`;
     const { body } = await merchant.request('GET', `${path}?limit=100&status=delivered`);
     if (body.data.length < EVENTS) return null;
@@ -73,7 +73,7 @@ function median(values: readonly number[]): number {
 }
 
 it.skipIf(!canTrace)(
-  'with an fsync of 20 ms more, a request takes no fsync longer',
+  'a request takes no longer on a disk whose fsync takes 20 ms more',
   { timeout: 120_000 },
   async () => {
     const quick = await measure('quick', []);

@@ -1,6 +1,6 @@
 /**
- * Guarantee: a start that cannot succeed says why in one clear line, names what to do, and exits with a code that is
- * not 0; nothing that was there is changed.
+ * Guarantee: a start that cannot succeed explains itself in one clear line, says what to do, and exits with a code
+ * that is not 0; existing files are not changed.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -31,7 +31,7 @@ async function refusal(environment: Record<string, string>): Promise<string> {
 }
 
 describe('the service refuses to start, in one line,', () => {
-  it('with an unknown variable, naming the nearest', async () => {
+  it('with an unknown variable, and names the nearest', async () => {
     const line = await refusal({ HOOKRAIL_RETRY_SCAEL: '10' });
     expect(line).toContain(
       'HOOKRAIL_RETRY_SCAEL is not a variable of hookrail; did you mean HOOKRAIL_RETRY_SCALE?',
@@ -58,7 +58,7 @@ describe('the service refuses to start, in one line,', () => {
     expect(await refusal({ HOOKRAIL_KEYRING: malformed })).toContain(`key ring ${malformed} is malformed`);
   });
 
-  it('with a corrupt file, naming it', async () => {
+  it('with a corrupt file, and names it', async () => {
     for (const file of ['broker.db', 'store.db']) {
       const dataDir = mkdtempSync(join(tmpdir(), 'hookrail-corrupt-'));
       const path = join(dataDir, file);

@@ -1,10 +1,10 @@
-/** Guarantee: what the engine says of a partition is what its metrics show. */
+/** Guarantee: the metrics of a partition show the status that the engine gives. */
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import type { BrokerStatus, PartitionStatus } from '../../services/broker/broker.ts';
 import { observeBroker } from '../../services/observability/broker-metrics.ts';
 
-test('lag, age, standstill and headroom of a partition are told with its labels', async () => {
+test('the metrics of a partition show lag, age, standstill and headroom under its labels', async () => {
   const partition: PartitionStatus = {
     ...{ stream: 'tasks', topic: 'wh.deliver', partition: 3, isHeld: true, lag: 5, oldestMs: 7000 },
     ...{ stalled: { forMs: 60_000, reason: 'why' }, retentionLeftMs: 90_000, uncommittedMs: 0 },

@@ -1,4 +1,4 @@
-/** Readiness names what stands still, with topic, partition and reason, and says what else waits without being unready for it. */
+/** Readiness names stalled partitions with the reason, and other waiting work without becoming unready for it. */
 import { expect, test } from 'vitest';
 import type { BrokerStatus, PartitionStatus } from '../../services/broker/broker.ts';
 import { Directory } from '../../services/domain/directory.ts';
@@ -48,11 +48,11 @@ function readiness(change: Partial<BrokerStatus>) {
   return readinessOf(parts, 'running');
 }
 
-test('a process is ready where nothing waits', () => {
+test('a process is ready when nothing waits', () => {
   expect(readiness({})).toEqual({ ready: true, reasons: [], waiting: [] });
 });
 
-test('a stalled partition makes it unready, and is named with the reason', () => {
+test('a stalled partition makes a process unready, and is named with the reason', () => {
   const stalled = { forMs: 75_000, reason: 'nothing is read at offset 7, and the log ends at 12' };
   expect(readiness({ partitions: [{ ...PARTITION, lag: 5, oldestMs: 80_000, stalled }] })).toEqual({
     ready: false,
@@ -61,7 +61,7 @@ test('a stalled partition makes it unready, and is named with the reason', () =>
   });
 });
 
-test('lag, failing handlers and schemas that are waited for are told, and it stays ready', () => {
+test('lag, failing handlers and missing schemas are reported, and the process stays ready', () => {
   const partitions = [{ ...PARTITION, lag: 40, oldestMs: 31_000 }];
   expect(readiness({ partitions, stuck: { count: 2, oldestMs: 9000 }, schemasWaiting: 1 })).toEqual({
     ready: true,
@@ -74,7 +74,7 @@ test('lag, failing handlers and schemas that are waited for are told, and it sta
   });
 });
 
-test('a loss is told until it is acknowledged, with the command that does, and it stays ready', () => {
+test('a loss is reported until acknowledged, with the command for that, and the process stays ready', () => {
   const unacknowledged = { from: 40, to: 47, count: 5 };
   expect(readiness({ partitions: [{ ...PARTITION, lost: 0, unacknowledged }] })).toEqual({
     ready: true,

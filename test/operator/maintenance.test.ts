@@ -1,5 +1,5 @@
 /**
- * What operators keep in order with their tool, against a whole running service: keys, the audit, the key ring, the
+ * The operator's maintenance by the tool, against a whole running service: keys, the audit log, the key ring, the
  * erasure of an entity.
  */
 import { readFileSync, rmSync, statSync } from 'node:fs';
@@ -35,7 +35,7 @@ afterAll(async () => {
 const operator = (...argv: string[]) => runTool(besides(premises.environment, hookrail), ...argv);
 const json = (...argv: string[]) => toolAnswer(besides(premises.environment, hookrail), ...argv);
 
-test('a key has a name, shows when it was used, and opens nothing from the revocation on', async () => {
+test('an API key has a name, shows when it was last used, and opens nothing once revoked', async () => {
   const made = await json('keys', 'create', '--merchant', premises.merchantId, '--name', 'checkout');
   expect(made).toMatchObject({ name: 'checkout', lastUsedAt: null });
   const get = async () =>
@@ -43,7 +43,7 @@ test('a key has a name, shows when it was used, and opens nothing from the revoc
   expect(await get()).toBe(200);
   const listed = async () =>
     (await json('keys', 'list')).find((key: { keyId: string }) => key.keyId === made.keyId);
-  const used = await eventually('its use is noted', async () =>
+  const used = await eventually('the use of the key is recorded', async () =>
     (await listed()).lastUsedAt ? listed() : null,
   );
   expect(used).toMatchObject({ name: 'checkout', revokedAt: null });
@@ -52,7 +52,7 @@ test('a key has a name, shows when it was used, and opens nothing from the revoc
   expect((await listed()).revokedAt).not.toBeNull();
 });
 
-test('every change is in the audit with who made it, and no secret is', async () => {
+test('the audit log has every change with its author, and no secret', async () => {
   const { merchantId } = premises;
   const created = await merchant.createEndpoint(`${receiver.url}/gone`);
   const path = `${resource}/${created.uuid}`;
@@ -60,7 +60,7 @@ test('every change is in the audit with who made it, and no secret is', async ()
   const rotated = await merchant.request('PATCH', `${path}/secret`);
   await merchant.publish([jsonEventOf(merchantId, 'audit')]);
   await eventually(
-    'the endpoint is switched off',
+    'the endpoint is disabled',
     async () => (await merchant.request('GET', path)).body.status === 'auto_disabled',
   );
   await merchant.request('DELETE', path);
@@ -103,7 +103,7 @@ test('every change is in the audit with who made it, and no secret is', async ()
   }
 });
 
-test('an erased entity’s bodies are gone from the log, and said to be', async () => {
+test('the bodies of an erased entity are gone from the delivery log, which says so', async () => {
   const endpoint = await merchant.createEndpoint(`${receiver.url}/erased`);
   const event = jsonEventOf(premises.merchantId, 'to-erase');
   const other = jsonEventOf(premises.merchantId, 'to-keep');
@@ -111,7 +111,7 @@ test('an erased entity’s bodies are gone from the log, and said to be', async 
   const deliveries = `${resource}/${endpoint.uuid}/deliveries`;
   const list = async () => (await merchant.request('GET', deliveries)).body.data;
   await eventually(
-    'both are delivered',
+    'both events are delivered',
     async () =>
       (await list()).filter(({ status }: { status: string }) => status === 'delivered').length === 2,
   );
@@ -143,7 +143,7 @@ test('an erased entity’s bodies are gone from the log, and said to be', async 
   expect(await json('dead-letters', 'list')).toEqual([]);
 });
 
-test('a key ring: add, list, rewrap, remove', async () => {
+test('an operator adds, lists, rewraps to and removes a key of the key ring', async () => {
   const file = join(premises.dataDir, 'keyring.json');
   const endpoint = await merchant.createEndpoint(`${receiver.url}/ring`, {});
   await merchant.request('PATCH', `${resource}/${endpoint.uuid}/secret`, undefined, {

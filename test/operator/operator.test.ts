@@ -52,7 +52,7 @@ async function fillQuarantine() {
     { inFlightMax: 10 },
   );
   await eventually(
-    'three in quarantine',
+    'three records are in quarantine',
     async () => (await broker.quarantine.list({ limit: 9 })).length === 3,
   );
   await consumer.stop(1000);
@@ -80,7 +80,7 @@ async function startService() {
   return { store, stop };
 }
 
-describe.each(['asking a running service', 'opening the store'])('%s', (mode) => {
+describe.each(['asking a running service', 'opening the store'])('the operator tool, %s,', (mode) => {
   let stop = async () => {};
   beforeEach(async () => {
     if (mode === 'asking a running service') ({ stop } = await startService());
@@ -90,7 +90,7 @@ describe.each(['asking a running service', 'opening the store'])('%s', (mode) =>
     stop = async () => {};
   });
 
-  test('a merchant, from its making to a pause', async () => {
+  test('manages a merchant from its creation to a hold', async () => {
     expect((await operator('merchants', 'list')).out).toBe('none');
     const made = await json('merchants', 'create', '--name', 'Acme');
     expect(made).toMatchObject({ name: 'Acme', state: 'active', senderAccountDetails: false });
@@ -106,7 +106,7 @@ describe.each(['asking a running service', 'opening the store'])('%s', (mode) =>
     expect((await operator('merchants', 'list')).out).toContain(`merchantId=${id}`);
   });
 
-  test('keys are shown once and can be revoked once', async () => {
+  test('shows a key once and revokes it once', async () => {
     const { merchantId } = await json('merchants', 'create', '--name', 'Acme');
     const made = await json('keys', 'create', '--merchant', merchantId);
     expect(parseApiKey(made.key)).toMatchObject({ ok: true, prefix: 'sandbox' });
@@ -120,7 +120,7 @@ describe.each(['asking a running service', 'opening the store'])('%s', (mode) =>
     expect([again.code, again.err]).toEqual([1, expect.stringContaining('keys list')]);
   });
 
-  test('what cannot be done is exit code 1 and one line that says what to do', async () => {
+  test('fails with exit code 1 and one line that says what to do', async () => {
     const unknown = crypto.randomUUID();
     for (const [argv, hint] of [
       [['merchants', 'pause', unknown], 'merchants list'],
@@ -139,56 +139,59 @@ describe.each(['asking a running service', 'opening the store'])('%s', (mode) =>
   });
 });
 
-describe.each(['asking a running service', 'opening the broker'])('recordStores, %s', (mode) => {
-  test('what is in quarantine is shown without its data, and put back by position or by reason', async () => {
-    await fillQuarantine();
-    const stop = mode === 'opening the broker' ? async () => {} : (await startService()).stop;
-    const listed = await json('quarantine', 'list');
-    expect(listed).toHaveLength(3);
-    expect(Object.keys(listed[0])).toEqual([
-      ...['position', 'at', 'reason', 'eventId', 'merchantId', 'place', 'key', 'bytes', 'detail'],
-    ]);
-    const [first, second] = listed;
-    expect(await json('quarantine', 'list', '--limit', '1', '--after', first.position)).toEqual([second]);
-    const { hex, ...details } = await json('quarantine', 'show', first.position);
-    expect(details).toEqual(first);
-    const file = join(dataDir, `${first.eventId}.bin`);
-    const { base64 } = await json('quarantine', 'show', first.position, '--encoding', 'base64');
-    expect(await json('quarantine', 'show', first.position, '--file', file)).toEqual({ ...first, file });
-    expect([hex, base64]).toEqual([readFileSync(file, 'hex'), readFileSync(file, 'base64')]);
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ eventId: first.eventId });
-    expect((await operator('quarantine', 'show', '999999')).err).toContain('nothing lies at 999999');
-    expect(await json('quarantine', 'replay', first.position)).toEqual({ replayed: 1 });
-    expect(await json('quarantine', 'replay', first.position)).toEqual({ replayed: 0 });
-    const others = ['--reason', 'render_failed', '--merchant', second.merchantId];
-    expect(await json('quarantine', 'replay', ...others)).toEqual({ replayed: 0 });
-    expect(await json('quarantine', 'list')).toHaveLength(2);
-    expect(await json('quarantine', 'replay', '--reason', second.reason)).toEqual({ replayed: 2 });
-    expect((await operator('quarantine', 'list')).out).toBe('none');
-    expect((await operator('dead-letters', 'list')).out).toBe('none');
-    await stop();
-  });
+describe.each(['asking a running service', 'opening the broker'])(
+  'the operator tool for stored records, %s,',
+  (mode) => {
+    test('lists the quarantine without data, and puts records back by position or by reason', async () => {
+      await fillQuarantine();
+      const stop = mode === 'opening the broker' ? async () => {} : (await startService()).stop;
+      const listed = await json('quarantine', 'list');
+      expect(listed).toHaveLength(3);
+      expect(Object.keys(listed[0])).toEqual([
+        ...['position', 'at', 'reason', 'eventId', 'merchantId', 'place', 'key', 'bytes', 'detail'],
+      ]);
+      const [first, second] = listed;
+      expect(await json('quarantine', 'list', '--limit', '1', '--after', first.position)).toEqual([second]);
+      const { hex, ...details } = await json('quarantine', 'show', first.position);
+      expect(details).toEqual(first);
+      const file = join(dataDir, `${first.eventId}.bin`);
+      const { base64 } = await json('quarantine', 'show', first.position, '--encoding', 'base64');
+      expect(await json('quarantine', 'show', first.position, '--file', file)).toEqual({ ...first, file });
+      expect([hex, base64]).toEqual([readFileSync(file, 'hex'), readFileSync(file, 'base64')]);
+      expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ eventId: first.eventId });
+      expect((await operator('quarantine', 'show', '999999')).err).toContain('nothing lies at 999999');
+      expect(await json('quarantine', 'replay', first.position)).toEqual({ replayed: 1 });
+      expect(await json('quarantine', 'replay', first.position)).toEqual({ replayed: 0 });
+      const others = ['--reason', 'render_failed', '--merchant', second.merchantId];
+      expect(await json('quarantine', 'replay', ...others)).toEqual({ replayed: 0 });
+      expect(await json('quarantine', 'list')).toHaveLength(2);
+      expect(await json('quarantine', 'replay', '--reason', second.reason)).toEqual({ replayed: 2 });
+      expect((await operator('quarantine', 'list')).out).toBe('none');
+      expect((await operator('dead-letters', 'list')).out).toBe('none');
+      await stop();
+    });
 
-  test('what cannot be done is exit code 1 and one line', async () => {
-    const stop = mode === 'opening the broker' ? async () => {} : (await startService()).stop;
-    for (const [argv, hint] of [
-      [['quarantine', 'replay'], '--all'],
-      [['quarantine', 'replay', '1', '--all'], '--all'],
-      [['quarantine', 'list', '--limit', '0'], '1 to 1000'],
-      [['quarantine', 'list', '--after', 'x'], 'not a position'],
-      [['topics'], 'HOOKRAIL_ENGINE'],
-      [['schemas'], 'HOOKRAIL_ENGINE'],
-    ] as const) {
-      const { code, out, err } = await operator(...argv);
-      expect([argv, code, out]).toEqual([argv, 1, '']);
-      expect(err.split('\n')).toHaveLength(1);
-      expect(err).toContain(hint);
-    }
-    await stop();
-  });
-});
+    test('fails with exit code 1 and one line', async () => {
+      const stop = mode === 'opening the broker' ? async () => {} : (await startService()).stop;
+      for (const [argv, hint] of [
+        [['quarantine', 'replay'], '--all'],
+        [['quarantine', 'replay', '1', '--all'], '--all'],
+        [['quarantine', 'list', '--limit', '0'], '1 to 1000'],
+        [['quarantine', 'list', '--after', 'x'], 'not a position'],
+        [['topics'], 'HOOKRAIL_ENGINE'],
+        [['schemas'], 'HOOKRAIL_ENGINE'],
+      ] as const) {
+        const { code, out, err } = await operator(...argv);
+        expect([argv, code, out]).toEqual([argv, 1, '']);
+        expect(err.split('\n')).toHaveLength(1);
+        expect(err).toContain(hint);
+      }
+      await stop();
+    });
+  },
+);
 
-test('topics: a shell script of what a cluster’s administrator has to do, for each process', async () => {
+test('the topics command prints a shell script for a cluster’s administrator, for each process', async () => {
   const out: string[] = [];
   const environment = {
     HOOKRAIL_ENGINE: 'kafka',
@@ -206,7 +209,7 @@ test('topics: a shell script of what a cluster’s administrator has to do, for 
   expect(sender).not.toContain('--operation Write --topic wh.directory');
 });
 
-test('schemas: curl lines that show no password, and the same as JSON', async () => {
+test('the schemas command prints curl lines that show no password, and the same as JSON', async () => {
   const environment = {
     HOOKRAIL_ENGINE: 'kafka',
     HOOKRAIL_KAFKA_BROKERS: 'kafka:9092',
@@ -227,7 +230,7 @@ test('schemas: curl lines that show no password, and the same as JSON', async ()
   expect(schemas.map(({ subject }) => subject)).toContain('hookrail.internal.JournalEntries');
 });
 
-describe('the command line', () => {
+describe('the operator’s command line', () => {
   test.each([
     [[]],
     [['merchants']],
@@ -235,13 +238,13 @@ describe('the command line', () => {
     [['keys', 'create', '--colour', 'red']],
     [['merchants', 'create']],
     [['merchants', 'list', '--output', 'xml']],
-  ])('%j is not understood: exit code 2', async (argv) => {
+  ])('is refused with exit code 2 when it is %j', async (argv) => {
     const { code, err } = await operator(...argv);
     expect(code).toBe(2);
     expect(err).toContain('--help');
   });
 
-  test('a key ring is made for its owner only, and never overwritten', async () => {
+  test('makes a key ring for its owner only, and never overwrites one', async () => {
     const file = join(dataDir, 'ring.json');
     expect((await operator('keyring', 'create', '--out', file)).code).toBe(0);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -254,8 +257,8 @@ describe('the command line', () => {
   });
 });
 
-describe('a running service', () => {
-  test('its token is new at each start and readable by its owner only; without it nothing is told', async () => {
+describe('the operator access of a running service', () => {
+  test('needs a token, new at each start and readable by its owner only', async () => {
     const first = await startService();
     const file = operatorTokenFile(dataDir);
     const token = await readFile(file, 'utf8');
@@ -274,7 +277,7 @@ describe('a running service', () => {
     await second.stop();
   });
 
-  test('when it cannot be reached, the error says where it is looked for', async () => {
+  test('when it cannot be reached, gives an error that says where it was looked for', async () => {
     const service = await startService();
     const port = opsPort;
     opsPort = 1;
@@ -284,7 +287,7 @@ describe('a running service', () => {
     await service.stop();
   });
 
-  test('after it stopped, the store is opened as if it had never run', async () => {
+  test('is replaced by opening the store after the service stopped', async () => {
     const service = await startService();
     await json('merchants', 'create', '--name', 'Acme');
     await service.stop();

@@ -49,7 +49,7 @@ const json = (...argv: string[]) => toolAnswer(where(), 'replay', ...argv);
 
 const since = ['--since', '2019-12-31T00:00:00Z'];
 
-test('counts over all merchants, one, a kind, a type; nothing is made', async () => {
+test('the replay command counts over all merchants, one, a kind or a type, without starting a replay', async () => {
   const count = async (...more: string[]) => (await json('start', ...since, '--dry-run', ...more)).count;
   expect(await count('--only', 'missing')).toBe(4);
   expect(await count('--only', 'missing', '--merchant', merchants[1] ?? '')).toBe(1);
@@ -59,7 +59,7 @@ test('counts over all merchants, one, a kind, a type; nothing is made', async ()
   expect(await json('list')).toEqual([]);
 });
 
-test('starts one, which the service then runs; shows it, and cancels it once', async () => {
+test('the replay command starts a replay that the service runs, shows it, and cancels it once', async () => {
   const started = await json('start', ...since, '--only', 'missing', '--type', 'fiatToCrypto');
   expect(started).toMatchObject({
     status: 'running',
@@ -89,7 +89,7 @@ test('starts one, which the service then runs; shows it, and cancels it once', a
   await store.close();
 });
 
-test('says what is wrong', async () => {
+test('the replay command explains its errors', async () => {
   const says = async (...argv: string[]) => {
     const { code, err } = await operator('replay', ...argv);
     return `${code} ${err}`;

@@ -19,7 +19,7 @@ afterAll(async () => {
   await service?.end('SIGTERM');
 });
 
-test('streams, producer, directory, quarantine and dead letters are told', async () => {
+test('the status command shows streams, producer, directory, quarantine and dead letters', async () => {
   const { code, out } = await runTool(where(), 'status');
   expect(code).toBe(0);
   expect(out.split('\n')).toEqual([
@@ -36,12 +36,12 @@ test('streams, producer, directory, quarantine and dead letters are told', async
   ]);
 });
 
-test('what is in quarantine is counted by reason', async () => {
+test('the status command counts the quarantine by reason', async () => {
   const merchant = new MerchantClient(premises, () => service);
   const stranger = jsonEventOf(randomUUID(), 'status-1');
   expect((await merchant.publish([stranger])).status).toBe(202);
   const quarantine = async () => (await toolAnswer(where(), 'status')).quarantine;
-  await eventually('it is in quarantine', async () => (await quarantine()).length === 1);
+  await eventually('the record is in quarantine', async () => (await quarantine()).length === 1);
   expect(await quarantine()).toEqual([expect.objectContaining({ reason: 'unknown_merchant', count: 1 })]);
   expect((await runTool(where(), 'status')).out).toContain('quarantine: 1 unknown_merchant');
   const text = await (await fetch(`${service.operationsUrl}/metrics`)).text();
@@ -49,7 +49,7 @@ test('what is in quarantine is counted by reason', async () => {
   expect((await runTool(where(), 'quarantine', 'summary')).out).toContain('reason=unknown_merchant  count=1');
 });
 
-test('an address where nobody answers is named', async () => {
+test('the status command names an address where no service answers', async () => {
   const { code, err } = await runTool(where(), 'status', 'http://127.0.0.1:1');
   expect(code).toBe(1);
   expect(err).toContain('no service answers at http://127.0.0.1:1/');

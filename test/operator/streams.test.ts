@@ -1,6 +1,6 @@
 /**
- * Guarantee: what retention took is told by readiness, metrics and `operator streams list`, also while nobody runs, until
- * an operator acknowledges it; and never again after that, also where nothing more comes.
+ * Guarantee: a loss by retention is reported by readiness, metrics and `operator streams list`, also while no process
+ * runs, until an operator acknowledges it; and never again after that, even on an idle partition.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kafka, logLevel } from 'kafkajs';
@@ -16,7 +16,7 @@ const WITHIN_MS = 60_000;
 const FETCH_MS_MAX = 2500;
 const TOLD = 'records were deleted before they were read';
 
-test('the embedded engine has nothing to tell', async () => {
+test('the streams command says that the embedded engine deletes no unread records', async () => {
   const { environment } = await preparePremises();
   const { code, err } = await runTool(environment, 'streams', 'list');
   expect([code, err]).toEqual([
@@ -25,7 +25,7 @@ test('the embedded engine has nothing to tell', async () => {
   ]);
 });
 
-await describeWithKafka('what retention took of a stream', (kafka) => {
+await describeWithKafka('a loss by retention', (kafka) => {
   /** A service on topics of its own, and a foreign client of them. */
   async function aService() {
     const prefix = freshPrefix();
@@ -105,12 +105,16 @@ await describeWithKafka('what retention took of a stream', (kafka) => {
       WITHIN_MS,
     );
 
-  it('while nothing ran is told until it is acknowledged, and never again on a partition that stays idle', async () => {
+  it('while no process ran is reported until acknowledged, and never again on an idle partition', async () => {
     const { premises, events, start, send, deleteBefore } = await aService();
     const first = await start();
     await send(2);
     const quarantined = 'hookrail_quarantined_total{reason="undecodable"}';
-    await eventually('they are read', async () => (await numberOf(first, quarantined)) === 2, WITHIN_MS);
+    await eventually(
+      'the records are read',
+      async () => (await numberOf(first, quarantined)) === 2,
+      WITHIN_MS,
+    );
     expect(await lossesIn(besides(premises.environment, first), events)).toEqual([]);
     await first.end('SIGTERM');
     await send(3);
@@ -120,7 +124,7 @@ await describeWithKafka('what retention took of a stream', (kafka) => {
 
     for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
       const service = await start();
-      await eventually('it is told', async () => (await unacknowledged(service)) === 3, WITHIN_MS);
+      await eventually('the loss is reported', async () => (await unacknowledged(service)) === 3, WITHIN_MS);
       const { status, waiting } = await readiness(service);
       expect(status).toBe(200);
       expect(waiting).toContain(
@@ -140,13 +144,17 @@ await describeWithKafka('what retention took of a stream', (kafka) => {
     }
 
     const fourth = await start();
-    await eventually('it is told', async () => (await unacknowledged(fourth)) === 3, WITHIN_MS);
+    await eventually('the loss is reported', async () => (await unacknowledged(fourth)) === 3, WITHIN_MS);
     const where = besides(premises.environment, fourth);
     const acknowledged = { ...loss, acknowledged: true };
     expect(await toolAnswer(where, 'streams', 'acknowledge', events, '--partition', '0')).toEqual([
       { stream: 'events', topic: events, ...acknowledged },
     ]);
-    await eventually('it is told no more', async () => (await unacknowledged(fourth)) === 0, WITHIN_MS);
+    await eventually(
+      'the loss is no longer reported',
+      async () => (await unacknowledged(fourth)) === 0,
+      WITHIN_MS,
+    );
     expect((await readiness(fourth)).waiting.filter((line) => line.includes('deleted'))).toEqual([]);
     expect(await lossesIn(where, events)).toEqual([acknowledged]);
     expect(await toolAnswer(where, 'streams', 'acknowledge', events)).toEqual([]);
@@ -160,19 +168,23 @@ await describeWithKafka('what retention took of a stream', (kafka) => {
     expect(told(fifth)).toEqual([]);
   }, 240_000);
 
-  it('under a process that runs is told, and acknowledged without one', async () => {
+  it('under a running process is reported, and can be acknowledged without a process', async () => {
     const { premises, prefix, events, start, send, deleteBefore } = await aService();
     const first = await start();
     await send(2);
     const quarantined = 'hookrail_quarantined_total{reason="undecodable"}';
-    await eventually('they are read', async () => (await numberOf(first, quarantined)) === 2, WITHIN_MS);
+    await eventually(
+      'the records are read',
+      async () => (await numberOf(first, quarantined)) === 2,
+      WITHIN_MS,
+    );
     await whileItStands(first, async () => {
       await send(4);
       await deleteBefore(6);
     });
-    await eventually('it is told', async () => (await unacknowledged(first)) === 4, WITHIN_MS);
+    await eventually('the loss is reported', async () => (await unacknowledged(first)) === 4, WITHIN_MS);
     expect(await lostTotal(first, events)).toBe(4);
-    await eventually('its line is read', () => told(first).length === 1, WITHIN_MS);
+    await eventually('the log line is read', () => told(first).length === 1, WITHIN_MS);
     await first.end('SIGTERM');
 
     const refused = async (...argv: string[]) =>
@@ -195,7 +207,7 @@ await describeWithKafka('what retention took of a stream', (kafka) => {
       await send(2);
       await deleteBefore(8);
     });
-    await eventually('it is told', async () => (await unacknowledged(second)) === 2, WITHIN_MS);
+    await eventually('the loss is reported', async () => (await unacknowledged(second)) === 2, WITHIN_MS);
     expect(await lossesIn(besides(premises.environment, second), events)).toEqual([
       { ...loss, acknowledged: true },
       { partition: 0, firstOffset: 6, lastOffset: 7, records: 2, acknowledged: false },

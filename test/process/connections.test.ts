@@ -49,20 +49,23 @@ it('errors of accepting do not end the process', async () => {
   server.emit('error', new Error('accept EMFILE'));
 });
 
-it('the connection that is idle for longest makes room; fresh ones of the same address do not', async () => {
+it('the connection that is idle for longest makes room, fresh ones of the same address do not', async () => {
   const port = await start(2);
   const first = await open(port, '127.0.0.2');
   const second = await open(port, '127.0.0.2');
   const refused = await open(port, '127.0.0.2');
   refused.socket.write(REQUEST);
-  await eventually('an answer', () => refused.heard().startsWith('HTTP/1.1 503') && refused.socket.closed);
+  await eventually(
+    'the first request is answered',
+    () => refused.heard().startsWith('HTTP/1.1 503') && refused.socket.closed,
+  );
   await new Promise((resolve) => setTimeout(resolve, 600));
   first.socket.write(REQUEST);
-  await eventually('served', () => first.heard().includes('served'));
+  await eventually('the request is served', () => first.heard().includes('served'));
   const third = await open(port, '127.0.0.2');
   third.socket.write(REQUEST);
-  await eventually('served', () => third.heard().includes('served'));
-  await eventually('the idle one is closed', () => second.socket.closed);
+  await eventually('the request is served', () => third.heard().includes('served'));
+  await eventually('the idle connection is closed', () => second.socket.closed);
   expect(first.socket.closed).toBe(false);
 });
 
@@ -72,6 +75,6 @@ it('an address that has more connections makes room for another one at once', as
   await open(port, '127.0.0.2');
   const other = await open(port, '127.0.0.3');
   other.socket.write(REQUEST);
-  await eventually('served', () => other.heard().includes('served'));
-  await eventually('the first of the crowded address is closed', () => one.socket.closed);
+  await eventually('the request is served', () => other.heard().includes('served'));
+  await eventually('the first connection of the crowded address is closed', () => one.socket.closed);
 });

@@ -4,7 +4,7 @@ import { LinkedList, ListNode } from '../../services/process/linked-list.ts';
 
 class Node extends ListNode<Node> {}
 
-it('two lists do what two Sets would, of which a node is in one at most', () => {
+it('two linked lists behave like two Sets, with each node in one at most', () => {
   const step = fc.tuple(fc.constantFrom('append', 'remove', 'clear'), fc.nat(1), fc.nat(7));
   fc.assert(
     fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
@@ -36,7 +36,7 @@ it('two lists do what two Sets would, of which a node is in one at most', () => 
   );
 });
 
-it('a node that has left points to no other', () => {
+it('a node that has left a linked list points to no other', () => {
   const [a, b, c] = [new Node(), new Node(), new Node()];
   const list = new LinkedList<Node>();
   for (const node of [a, b, c]) list.append(node);

@@ -1,4 +1,4 @@
-/** What everything stands on: the clock that never fires early, the key ring, stopping in reverse order. */
+/** The base of every process: the clock that never fires early, the key ring, stopping in reverse order. */
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ describe('the system clock', () => {
     expect(Math.abs(clock.wall() - Date.now())).toBeLessThan(200);
   });
 
-  it('a cancelled timer does not fire; a signal ends a sleep at once', async () => {
+  it('fires no cancelled timer, and ends a sleep at once on a signal', async () => {
     const clock = systemClock();
     const callback = vi.fn();
     clock.at(clock.now() + 5, callback)();
@@ -62,7 +62,7 @@ describe('the key ring', () => {
     expect(() => KeyRing.create(path)).toThrow('EEXIST');
   });
 
-  it('opens what an older key sealed, and names the key that is missing', () => {
+  it('opens what an older key sealed, and names a missing key', () => {
     const path = file();
     KeyRing.create(path);
     const sealed = KeyRing.read(path).seal('s', 'e');
@@ -74,7 +74,7 @@ describe('the key ring', () => {
     expect(() => KeyRing.read(path).open(sealed, 'e')).toThrow('key "k1" is needed');
   });
 
-  it('finds a key that was added to its file, without a restart, and keeps what it had', () => {
+  it('finds a key that was added to its file, without a restart, and keeps its older keys', () => {
     const path = file();
     KeyRing.create(path);
     const [sealing, opening] = [KeyRing.read(path), KeyRing.read(path)];
@@ -105,7 +105,7 @@ describe('the key ring', () => {
     expect(ring.has(added)).toBe(false);
   });
 
-  it('goes on with what it has when the file is spoiled, or gives an id to another key', () => {
+  it('keeps its keys when the file is spoiled, or gives an id to another key', () => {
     const path = file();
     KeyRing.create(path);
     const ring = KeyRing.read(path);
@@ -118,7 +118,7 @@ describe('the key ring', () => {
     expect(ring.open(sealed, 'e')).toBe('s');
   });
 
-  it('is changed by one at a time, never loses its active key, and says what is in the way', () => {
+  it('is changed by one process at a time, never loses its active key, and explains a refusal', () => {
     const path = file();
     KeyRing.create(path);
     expect(() => removeKey(path, 'k1')).toThrow('is the active one');
@@ -135,7 +135,7 @@ describe('the key ring', () => {
     ['{"active":"k1"}', '"keys" must be an object'],
     ['{"active":"k1","keys":{"k1":"c2hvcnQ="}}', 'key "k1" must be the base64 of 32 bytes'],
     [`{"active":"k2","keys":{"k1":"${Buffer.alloc(32).toString('base64')}"}}`, '"active" names "k2"'],
-  ])('%s is refused in one line that says why', (text, why) => {
+  ])('is refused with %s, in one line that says why', (text, why) => {
     const path = file();
     writeFileSync(path, text);
     expect(() => KeyRing.read(path)).toThrow(`key ring ${path} is malformed: ${why}`);
@@ -145,8 +145,8 @@ describe('the key ring', () => {
   });
 });
 
-describe('stopping', () => {
-  it('goes in reverse order, once, past failures, and names them', async () => {
+describe('the stop of a process', () => {
+  it('stops the parts in reverse order, once, past failures, and names these', async () => {
     const lifecycle = new Lifecycle();
     const stopped: string[] = [];
     const part = (name: string, fails = false) =>
@@ -162,7 +162,7 @@ describe('stopping', () => {
     expect(stopped).toEqual(['api', 'broker', 'store']);
   });
 
-  it('of nothing is fine', async () => {
+  it('succeeds without any part', async () => {
     await expect(new Lifecycle().stop()).resolves.toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-/** Retention: rows go by their age, bodies before them, in steps with pauses; a failure is tried again. */
+/** Retention: rows are deleted by age, bodies before them, in steps with pauses; a failed step is tried again. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -51,14 +51,14 @@ async function stored(times: readonly number[]) {
     { inFlightMax: 1 },
   );
   await eventually(
-    'all are stored',
+    'all rows are stored',
     async () => (await broker.deadLetters.list({ limit: 9 })).length === times.length,
   );
   await consumer.stop(1000);
   return broker;
 }
 
-test('rows go when they are old, bodies when they are half as old, in small steps', async () => {
+test('retention deletes old rows, and bodies at half that age, in small steps', async () => {
   const endpointId = randomUUID();
   const events = Array.from({ length: EVENTS }, (_, n) => eventNumber(MERCHANT, n));
   await journalOf(store)(...events.map((event) => routed(event, [endpointId])));

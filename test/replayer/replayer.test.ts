@@ -1,6 +1,6 @@
 /**
- * The runner of replays between any two of its steps: a page whose publishing or whose place failed is tried again, nothing
- * is missing, and what the log knows is not sent again. So is what a runner before this one left.
+ * The runner of replays, disturbed between any two steps: a page whose publishing or place failed is tried again,
+ * nothing is missing, and no delivery in the log is sent again. A replay that an earlier runner left is continued.
  */
 
 import { pino } from 'pino';
@@ -66,7 +66,10 @@ async function aReplay(changedAt = START) {
   await api.store.replays.create(replay, { at: Date.now(), actor: OPERATOR });
   const sent = () => recorded.sent.filter(({ endpointId }) => endpointId === uuid);
   const ended = () =>
-    eventually('it ends', async () => (await api.store.replays.get(replayId))?.status === 'completed');
+    eventually(
+      'the replay has ended',
+      async () => (await api.store.replays.get(replayId))?.status === 'completed',
+    );
   const onceEach = () => {
     expect(sent().map(({ eventId }) => eventId)).toHaveLength(EVENTS);
     expect(new Set(sent().map(({ eventId }) => eventId)).size).toBe(EVENTS);
@@ -110,7 +113,7 @@ test.each([
   ['publishing answered an error but was done', { broker: 'after' }],
   ['the place could not be stored', { store: 'before' }],
   ['the place was stored but the answer lost', { store: 'after' }],
-] as const)('%s: all arrive, each once', { timeout: 30_000 }, async (_what, fault) => {
+] as const)('a replay sends every delivery once although %s', { timeout: 30_000 }, async (_what, fault) => {
   const { ended, onceEach } = await aReplay();
   const { replays } = api.store;
   const running = runner({
@@ -140,26 +143,26 @@ test.each([
   await running.stop();
 });
 
-test('it begins when every sender knows that its endpoint is active', async () => {
+test('a replay begins when every sender knows that its endpoint is active', async () => {
   const changedAt = Date.now();
   const { sent, onceEach, ended } = await aReplay(changedAt);
   const running = runner({});
-  await eventually('a page is out', () => sent().length > 0);
+  await eventually('a page is published', () => sent().length > 0);
   expect(Date.now()).toBeGreaterThanOrEqual(changedAt + REPLAY_PACE.afterChangeMs);
   await ended();
   onceEach();
   await running.stop();
 });
 
-test('a process that ends between publishing a page and storing its place: the next one goes on', {
+test('a replay continues after its process ended between publishing a page and storing its place', {
   timeout: 30_000,
 }, async () => {
   const { sent, ended, onceEach } = await aReplay();
   const never = new Promise<never>(() => {});
   // Its `stop` would wait for the step for ever: it is left as a killed process leaves its work.
   runner({ store: { advance: () => never } });
-  await eventually('a page is out', () => sent().length === 25);
-  await eventually('it is recorded', () => api.broker.status().backlog.journal === 0);
+  await eventually('a page is published', () => sent().length === 25);
+  await eventually('the page is recorded', () => api.broker.status().backlog.journal === 0);
   const next = runner({});
   await ended();
   onceEach();

@@ -1,4 +1,4 @@
-/** Whose turn it is among replays: each in turn, none faster than its deliveries are attempted, all within the pace. */
+/** The turns of replays: each in turn, none faster than its deliveries are attempted, all within the pace. */
 import { expect, test } from 'vitest';
 import { REPLAY_PACE, type ReplayPace, Turns } from '../../services/replayer/turns.ts';
 import type { ReplayRecord } from '../../services/store/replays.ts';
@@ -41,14 +41,14 @@ function play(turns: Turns, running: readonly ReplayRecord[], count: number): st
   return played;
 }
 
-test('each has its turn', () => {
+test('each running replay has its turn', () => {
   const running = ['a', 'b', 'c'].map((id) => replay(id));
   expect(play(new Turns(PACE), running, 7)).toEqual(
     ['a', 'b', 'c', 'a', 'b', 'c', 'a'].map((id) => `${id}:page`),
   );
 });
 
-test('a page of n deliveries takes n of the pace', () => {
+test('a page of n deliveries takes n of the replay’s pace', () => {
   const turns = new Turns(PACE);
   const [a, b] = [replay('a'), replay('b')];
   expect(turns.next([a, b], 0)).toEqual({ kind: 'page', replay: a });
@@ -57,7 +57,7 @@ test('a page of n deliveries takes n of the pace', () => {
   expect(turns.next([a, b], 50)).toEqual({ kind: 'page', replay: b });
 });
 
-test('one whose deliveries are not attempted waits, and holds up no other', () => {
+test('a replay whose deliveries are not attempted waits, and delays no other', () => {
   const turns = new Turns(PACE);
   const [dead, well] = [replay('dead'), replay('well')];
   turns.published(dead, 10, 0);
@@ -69,7 +69,7 @@ test('one whose deliveries are not attempted waits, and holds up no other', () =
   expect(turns.next([dead], 100).kind).toBe('page');
 });
 
-test('one over many endpoints loses patience with a dead one, but not without end', () => {
+test('a replay over many endpoints waits for a dead one, but not for ever', () => {
   const turns = new Turns({ ...PACE, patienceMs: 5000, patientUnderWayMax: 20 });
   const all = replay('all', null);
   turns.published(all, 10, 0);
@@ -79,7 +79,7 @@ test('one over many endpoints loses patience with a dead one, but not without en
   expect(turns.next([all], 1_000_000).kind).toBe('wait');
 });
 
-test('one that is through ends with its last attempt, or after a while without it', () => {
+test('a replay that is through ends with its last attempt, or after a while without it', () => {
   const turns = new Turns({ ...PACE, lingerMs: 30_000 });
   const a = replay('a');
   turns.published(a, 2, 0);
@@ -92,7 +92,7 @@ test('one that is through ends with its last attempt, or after a while without i
   expect(turns.next([a], 100).kind).toBe('finish');
 });
 
-test('one that failed pauses; one that has ended is forgotten', () => {
+test('a replay that failed pauses, and one that has ended is forgotten', () => {
   const turns = new Turns(PACE);
   const a = replay('a');
   turns.pause(a, 2000);

@@ -38,8 +38,8 @@ const OPTIONS: SampleOptions = {
 const object = (value: EventValue | undefined) => value as EventData;
 const text = (value: EventValue | undefined) => value as string;
 
-describe('check digits', () => {
-  it('agrees with the published vectors', () => {
+describe('the check digits of samples', () => {
+  it('agree with the published vectors', () => {
     expect(validIban('DE89370400440532013000')).toBe(true);
     expect(validIban('DE89370400440532013001')).toBe(false);
     expect(validIban('GB82WEST12345698765432')).toBe(true);
@@ -62,7 +62,7 @@ describe('check digits', () => {
   });
 });
 
-describe('samples', () => {
+describe('the sample events', () => {
   it('are the same for the same options, and others for another seed', () => {
     fc.assert(
       fc.property(sampleOptions, (options) => {
@@ -73,7 +73,7 @@ describe('samples', () => {
     );
   });
 
-  it('have not changed: golden values, so that recorded scenarios stay true', () => {
+  it('equal the golden values, so that recorded scenarios stay true', () => {
     const { eventId, data } = sampleEvent(OPTIONS);
     expect({ eventId, data }).toMatchInlineSnapshot(`
       {
@@ -149,10 +149,10 @@ describe('samples', () => {
   });
 });
 
-describe('money', () => {
+describe('the amounts of sample events', () => {
   const amounts = fc.integer({ min: 100, max: 10_000_000 });
 
-  it('adds up on the way in: crypto is what is left after the fees, at one rate, rounded down', () => {
+  it('add up on the way in: crypto is the rest after fees, at one rate, rounded down', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...CHAIN_NAMES),
@@ -184,7 +184,7 @@ describe('money', () => {
     );
   });
 
-  it('adds up on the way out, and refunds no more than was received', () => {
+  it('add up on the way out, and refund no more than was received', () => {
     fc.assert(
       fc.property(fc.constantFrom(...CHAIN_NAMES), fc.string(), (chain, seed) => {
         const at = (subType: string) =>
@@ -211,7 +211,7 @@ describe('money', () => {
     );
   });
 
-  it('knows the minimums: 1, on TRON 5, on Ethereum 20', () => {
+  it('respect the minimums: 1, on TRON 5, on Ethereum 20', () => {
     expect(['polygon', 'bsc', 'solana', 'tron', 'ethereum'].map(minimumOf)).toEqual([
       '1',
       '1',
@@ -224,7 +224,7 @@ describe('money', () => {
   });
 });
 
-describe('choices', () => {
+describe('the choices for a sample event', () => {
   it('shape the event', () => {
     const pull = sampleEvent({ ...OPTIONS, choices: { linkedBankAccountUuid: OPTIONS.entityId } });
     expect(pull.data.linkedBankAccountUuid).toBe(OPTIONS.entityId);
@@ -261,12 +261,12 @@ describe('choices', () => {
     ['amount', { amount: '0' }, /more than 0/],
     ['amount', { amount: '1.234' }, /2 digits/],
     ['status', { status: 'ON_HOLD' }, /SUCCESS/],
-  ])('that cannot be are refused: %s', (_, choices, message) => {
+  ])('are refused with an impossible %s', (_, choices, message) => {
     expect(() => sampleEvent({ ...OPTIONS, choices })).toThrow(SampleChoiceError);
     expect(() => sampleEvent({ ...OPTIONS, choices })).toThrow(message);
   });
 
-  it('refuse an amount on the wrong side of the minimum, a wrong subType and a wrong entity', () => {
+  it('are refused for an amount on the wrong side of the minimum, a wrong subType or a wrong entity', () => {
     const offRamp = { ...OPTIONS, type: 'cryptoToFiat' } as const;
     const breach = { ...offRamp, subType: 'LIMIT_BREACHED', choices: { amount: '1' } };
     expect(() => sampleEvent(breach)).toThrow(/below the minimum of 1 USDC on polygon/);

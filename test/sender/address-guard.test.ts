@@ -1,6 +1,7 @@
 /**
  * Guarantee: no connection leads to an address that is not public, not one packet, whatever the URL or the DNS says;
- * what a sandbox exempts is reached. A listener on the refused address counts; that it would have counted is shown.
+ * an address that a sandbox exempts is reached. A listener on the refused address counts connections, and a test
+ * shows that it would have counted one.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -69,15 +70,15 @@ const answers =
   async () =>
     addresses;
 
-test('the listener counts what reaches it', async () => {
+test('the listener counts the connections that reach it', async () => {
   expect(await post('127.0.0.1', { allow: '127.0.0.1' })).toMatchObject({ code: 'acknowledged' });
   expect(await post('localhost', { allow: 'localhost' })).toMatchObject({ code: 'acknowledged' });
   expect(receiver.accepted).toBe(2);
 });
 
-describe('not one packet goes to', () => {
+describe('the address guard sends not one packet', () => {
   test.each(['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]'])(
-    'the literal %s',
+    'to the literal address %s',
     async (host) => {
       expect(await post(host)).toEqual({ code: 'blocked_address', blockedBy: 'address_literal' });
       expect(receiver.accepted).toBe(0);
@@ -93,7 +94,7 @@ describe('not one packet goes to', () => {
     ['a NAT64 address', ['64:ff9b::a00:1']],
     ['a zone id', ['fe80::1%eth0']],
     ['what is no address', ['localhost']],
-  ])('a name that leads to %s', async (_, addresses) => {
+  ])('to a name that resolves to %s', async (_, addresses) => {
     const resolve = answers(...addresses);
     expect(await post('hooks.merchant-a.com', { resolve })).toEqual({
       code: 'blocked_address',
@@ -102,7 +103,7 @@ describe('not one packet goes to', () => {
     expect(receiver.accepted).toBe(0);
   });
 
-  test('a name with many public addresses and one that is not, however far down the list', async () => {
+  test('to a name with one non-public address, however far down the list', async () => {
     const many = Array.from({ length: 41 }, (_, i) => `93.184.216.${i + 1}`);
     expect(await guardOf(answers(...many)).addressesOf('many.merchant-a.com', 443)).toHaveLength(32);
     const hidden = guardOf(answers(...many, '127.0.0.1'));
@@ -111,12 +112,12 @@ describe('not one packet goes to', () => {
     });
   });
 
-  test('another port than the allowed ones', async () => {
+  test('to a port that is not allowed', async () => {
     const result = await post('hooks.merchant-a.com', { resolve: answers('127.0.0.1'), ports: [443] });
     expect(result).toEqual({ code: 'blocked_address', blockedBy: 'port' });
   });
 
-  test('a name that leads elsewhere the second time', async () => {
+  test('to a name that resolves to a private address the second time', async () => {
     let asked = 0;
     const guard = guardOf(async () => (asked++ === 0 ? ['93.184.216.34'] : ['127.0.0.1']));
     expect(await guard.addressesOf('rebind.merchant-a.com', 443)).toEqual(['93.184.216.34']);
@@ -125,7 +126,7 @@ describe('not one packet goes to', () => {
     });
   });
 
-  test('an address that the socket has and the check did not see', async () => {
+  test('to an address that the socket has and the check did not see', async () => {
     // The guard is told what it would see if the kernel connected elsewhere: this is the last check, after the dial.
     const guard = guardOf(answers('127.0.0.1'));
     guard.addressesOf = async () => ['127.0.0.1'];
@@ -157,15 +158,15 @@ describe('the list of hostile names', () => {
 
   test('has names to be blocked at the connection', () => expect(atDial.length).toBeGreaterThanOrEqual(8));
 
-  test.each(atDial)('$url ($class)', async ({ url }) => {
+  test.each(atDial)('has $url ($class), which the guard blocks', async ({ url }) => {
     const { hostname } = new URL(url);
     const guard = guardOf(answers(...(answer[hostname] ?? ['127.0.0.1'])));
     await expect(guard.addressesOf(hostname, 443)).rejects.toMatchObject({ failureCode: 'blocked_address' });
   });
 });
 
-describe('names', () => {
-  test('that cannot be resolved are a DNS error, and say whether anything answered', async () => {
+describe('DNS resolution', () => {
+  test('reports a name that cannot be resolved as a DNS error, and whether any server answered', async () => {
     const fail = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }));
     const failure = (resolve: Resolve) =>
       guardOf(resolve)
@@ -181,12 +182,12 @@ describe('names', () => {
     expect(await failure(async () => [])).toEqual(['dns_error', 'no_such_name']);
   });
 
-  test('that nobody resolves in time are a DNS error', async () => {
+  test('reports a name that is not resolved in time as a DNS error', async () => {
     const resolve = () => new Promise<string[]>(() => {});
     expect(await post('slow.merchant-a.com', { resolve })).toMatchObject({ code: 'dns_error' });
   });
 
-  test('are asked for once when many connections open together', async () => {
+  test('asks once for a name when many connections open together', async () => {
     let asked = 0;
     const guard = guardOf(async () => [`93.184.216.${++asked}`]);
     const all = await Promise.all(
@@ -196,13 +197,13 @@ describe('names', () => {
     expect(await guard.addressesOf('a.merchant-a.com', 443)).toEqual(['93.184.216.2']);
   });
 
-  test('public addresses are let through, IPv4 first', async () => {
+  test('lets public addresses through, IPv4 first', async () => {
     const guard = guardOf(answers('2606:4700:4700::1111', '1.1.1.1'));
     expect(await guard.addressesOf('a.merchant-a.com', 443)).toEqual(['1.1.1.1', '2606:4700:4700::1111']);
   });
 });
 
-describe('of two addresses', () => {
+describe('a connection to a name with two addresses', () => {
   /** Connects to the addresses in turn, on the port of the receiver, which listens on 127.0.0.1. */
   async function connect(addresses: string[]) {
     const guard = guardOf(answers());
@@ -226,7 +227,7 @@ describe('of two addresses', () => {
     return remoteAddress;
   }
 
-  test('the second is used when the first is silent, and when it refuses', async () => {
+  test('uses the second address when the first is silent or refuses', async () => {
     const silent = await startSilentListener('127.0.0.2', receiver.port);
     opened.push(silent);
     expect(await connect(['127.0.0.2', '127.0.0.1'])).toBe('127.0.0.1');
@@ -241,7 +242,7 @@ describe('of two addresses', () => {
     });
   });
 
-  test('the first is used when it answers in time, and the second is closed', async () => {
+  test('uses the first address when it answers in time, and closes the connection to the second', async () => {
     expect(await connect(['127.0.0.1', '127.0.0.3'])).toBe('127.0.0.1');
     expect(receiver.accepted).toBe(1);
     await expect.poll(() => receiver.open).toBe(0);

@@ -1,4 +1,4 @@
-/** Guarantee: every attempt leaves one line of JSON in the log, whatever the words in it. */
+/** Guarantee: every attempt leaves one line of JSON in the log, whatever text it contains. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -30,7 +30,7 @@ function lineOf(task: DeliveryTask, outcome: Outcome, failureDetail: string | nu
   return JSON.parse(`{${attemptLine(task, delivery as never)}}`);
 }
 
-test('of a failed attempt it says why, how late it was, and when it comes again', () => {
+test('the log line of a failed attempt says why it failed, how late it was and when the next one is due', () => {
   expect(lineOf(TASK, { kind: 'retry', attempt: 3, dueAt: AT + 731_000 } as Outcome, 'HTTP 503')).toEqual({
     ...{ delivery: TASK.deliveryId, event: 'e-1', endpoint: TASK.endpointId, endpoint_version: 3 },
     ...{ merchant: 'm-1', type: 'KYC', sub_type: 'VERIFIED', trigger: 'live' },
@@ -40,7 +40,7 @@ test('of a failed attempt it says why, how late it was, and when it comes again'
   });
 });
 
-test('any text in it stays what it is', () => {
+test('the log line of an attempt keeps any text unchanged', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (eventId, detail) => {
       const line = lineOf({ ...TASK, eventId }, { kind: 'delivered' }, detail);

@@ -118,7 +118,7 @@ describe('a receiver that closes its connections', () => {
     expect(failed).toEqual([]);
   });
 
-  test('under a request is asked once more, on a fresh connection, and no more than once', async () => {
+  test('during a request gets the request once more, on a fresh connection, and no more than once', async () => {
     let requests = 0;
     const target = await receiver((socket) => {
       requests += 1;
@@ -134,7 +134,7 @@ describe('a receiver that closes its connections', () => {
     expect(requests).toBe(4);
   });
 
-  test('in the middle of an answer is not asked again', async () => {
+  test('in the middle of an answer does not get the request again', async () => {
     let requests = 0;
     const target = await receiver((socket) => {
       requests += 1;
@@ -195,7 +195,7 @@ describe('two merchants at one origin', () => {
     ],
   ];
 
-  test.each(extras)('an answer too many, %s, is never credited to the other one', async (_, answer) => {
+  test.each(extras)('are never credited with the other’s surplus answer, %s', async (_, answer) => {
     const target = await receiver((socket, path) => {
       if (path === '/one-too-many') answer(socket, path);
       else setTimeout(() => socket.write(FAILED), 60);
@@ -233,7 +233,7 @@ test('an answer that came before the request was sent is never credited', async 
 });
 
 describe('a connection', () => {
-  test('is used for some minutes at most', async () => {
+  test('is reused for some minutes at most', async () => {
     const movable = movableClock();
     const target = await receiver((socket) => void socket.write(OK));
     const transport = transportOf({ clock: movable });
@@ -247,7 +247,7 @@ describe('a connection', () => {
     expect(target.accepted).toBe(2);
   });
 
-  test('is not used, nor its session resumed, when its certificate has ended by the time that was set', async () => {
+  test('is not reused, nor its session resumed, once the wall clock is past the end of its certificate', async () => {
     const movable = movableClock();
     const endsAt = new Date(Date.now() + 60 * MINUTE_MS);
     const ending = await issueCertificate(authority, { hosts: ['127.0.0.1'], notAfter: endsAt });
@@ -272,7 +272,7 @@ describe('a connection', () => {
     ['TLSv1.3', 'kept open', OK],
     ['TLSv1.3', 'resumed', OK_AND_CLOSE],
   ] as const)(
-    'of %s, %s, does not outlive its certificate',
+    'over %s that is %s does not outlive its certificate',
     { timeout: SLOW_MS },
     async (version, _, answer) => {
       const endsAt = new Date(Math.ceil((Date.now() + 1500) / 1000) * 1000);

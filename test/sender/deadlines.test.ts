@@ -1,4 +1,4 @@
-/** Guarantee: a receiver is not blamed for time in which this process stood still. */
+/** Guarantee: a receiver is not blamed for time in which the sender's process stood still. */
 import { describe, expect, it } from 'vitest';
 import { type Deadline, Deadlines } from '../../services/process/deadlines.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
@@ -18,7 +18,7 @@ function bench(extendsWhenHeldUp: boolean) {
 }
 
 describe('a process that stood still beyond its deadlines', () => {
-  it('times nothing out when it goes on: every deadline has the time left that it had', () => {
+  it('times nothing out when it resumes: every deadline keeps the time it had left', () => {
     const { clock, due, add } = bench(true);
     add('first');
     clock.advance(600);
@@ -34,7 +34,7 @@ describe('a process that stood still beyond its deadlines', () => {
     expect(due).toEqual(['first', 'second']);
   });
 
-  it('gives what was added a moment ago its whole time', () => {
+  it('gives a deadline that was just added its whole time', () => {
     const { clock, due, add } = bench(true);
     add('early');
     clock.advance(990);
@@ -46,7 +46,7 @@ describe('a process that stood still beyond its deadlines', () => {
     expect(due).toEqual(['early', 'just added']);
   });
 
-  it('leaves what the receiver answered meanwhile alone', () => {
+  it('does not time out a request that was answered meanwhile', () => {
     const { clock, due, deadlines, add } = bench(true);
     const answered = add('answered');
     clock.advance(999);
@@ -56,7 +56,7 @@ describe('a process that stood still beyond its deadlines', () => {
     expect(due).toEqual([]);
   });
 
-  it('fires on time where lost time is not given back, once what came meanwhile is read', () => {
+  it('fires on time where lost time is not given back, once pending input is read', () => {
     const { clock, due, add } = bench(false);
     add('first');
     clock.advance(500);
@@ -78,14 +78,14 @@ it('a pause that ends before any deadline is given back too', () => {
   expect(due).toEqual(['one']);
 });
 
-it('deadlines fall due even while the event loop is late all the time', () => {
+it('deadlines fall due even while the event loop is always late', () => {
   const { clock, due, add } = bench(true);
   add('one');
   for (let turn = 0; turn < 100 && due.length === 0; turn += 1) clock.holdUp(150);
   expect(due).toEqual(['one']);
 });
 
-it('without a pause a deadline falls due on time', () => {
+it('without a pause, a deadline falls due on time', () => {
   const { clock, due, add } = bench(true);
   add('one');
   clock.advance(AHEAD_MS - 1);

@@ -1,6 +1,6 @@
 /**
- * Guarantee: one attempt, one decision. The endpoint, its URL and its secret are those of the moment of the attempt;
- * what follows is exactly what the schedule says; what is our fault costs no attempt; no secret leaves by the log.
+ * Guarantee: one attempt, one decision. The attempt uses the endpoint, URL and secret of its moment; the schedule
+ * decides what follows; an own fault costs no attempt; no secret leaves by the log.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -127,8 +127,8 @@ function attemptedOf(delivery: Delivery) {
   return delivery.attempted;
 }
 
-describe('success', () => {
-  test('sends the frozen body, signed with the current secret, and settles', async () => {
+describe('a successful attempt', () => {
+  test('sends the frozen body, signed with the current secret, and settles the task', async () => {
     const task = taskOf({ attempt: 3 });
     const { settlement } = await deliver(task, deps);
     expect(settlement).toMatchObject({
@@ -145,12 +145,12 @@ describe('success', () => {
     expect(new Webhook(SECRET).verify(request.body, request.headers)).toEqual({ uuid: 'u1', type: 'KYC' });
   });
 
-  test.each([200, 201, 202, 204, 226])('%i is an acknowledgement', async (status) => {
+  test.each([200, 201, 202, 204, 226])('is acknowledged by status %i', async (status) => {
     answer = { status, headers: {} };
     expect(attemptedOf(await deliver(taskOf(), deps)).outcome).toEqual({ kind: 'delivered' });
   });
 
-  test('the journal holds what is needed to show the request again, and not the secret', async () => {
+  test('journals enough to show the request again, without the secret', async () => {
     const task = taskOf();
     const delivery = await deliver(task, deps);
     const attempted = attemptedOf(delivery);
@@ -165,8 +165,8 @@ describe('success', () => {
   });
 });
 
-describe('failure', () => {
-  test.each([1, 2, 3, 4, 5, 6])('of attempt %i: the next comes n⁶ + 2 s after its end', async (attempt) => {
+describe('a failed attempt', () => {
+  test.each([1, 2, 3, 4, 5, 6])('number %i is retried n⁶ + 2 s after its end', async (attempt) => {
     answer = { status: 500, headers: {} };
     const task = taskOf({ attempt, hop: 4 });
     const delivery = await deliver(task, deps);
@@ -182,7 +182,7 @@ describe('failure', () => {
     expect(delivery.settlement).not.toHaveProperty('dead');
   });
 
-  test('of attempt 7 leaves a dead letter and no eighth', async () => {
+  test('number 7 leaves a dead letter and no eighth attempt', async () => {
     answer = { status: 404, headers: {} };
     const task = taskOf({ attempt: 7 });
     const { settlement } = await deliver(task, deps);
@@ -194,7 +194,7 @@ describe('failure', () => {
     expect(settlement).not.toHaveProperty('next');
   });
 
-  test('410 ends a delivery at once', async () => {
+  test('ends the delivery at once when the answer is 410', async () => {
     answer = { status: 410, headers: {} };
     const { settlement } = await deliver(taskOf({ attempt: 2 }), deps);
     expect(settlement).toMatchObject({
@@ -204,7 +204,7 @@ describe('failure', () => {
     expect(settlement).not.toHaveProperty('next');
   });
 
-  test('of what somebody asked for by hand leaves neither a retry nor a dead letter', async () => {
+  test('leaves neither a retry nor a dead letter when the delivery was requested by hand', async () => {
     answer = { status: 500, headers: {} };
     for (const trigger of ['test', 'manual', 'replay'] as const) {
       const { settlement } = await deliver(taskOf({ trigger, attemptsMax: 1 }), deps);
@@ -214,7 +214,7 @@ describe('failure', () => {
     }
   });
 
-  test('Retry-After changes nothing in the schedule', async () => {
+  test('ignores Retry-After in the retry schedule', async () => {
     answer = { status: 429, headers: { 'retry-after': '9999' } };
     const delivery = await deliver(taskOf(), deps);
     const { outcome, startedAt } = attemptedOf(delivery);
@@ -223,11 +223,11 @@ describe('failure', () => {
   });
 });
 
-describe('the endpoint as it is at the attempt', () => {
+describe('an attempt at an endpoint that changed', () => {
   test.each([
     ['disabled', 'endpoint_disabled'],
     ['auto_disabled', 'endpoint_auto_disabled'],
-  ] as const)('%s while the task waited: cancelled, nothing is sent', async (status, reason) => {
+  ] as const)('cancels the delivery unsent when the endpoint became %s', async (status, reason) => {
     put({ status });
     for (const trigger of ['live', 'manual', 'replay'] as const) {
       const { settlement } = await deliver(taskOf({ attempt: 4, trigger }), deps);
@@ -239,7 +239,7 @@ describe('the endpoint as it is at the attempt', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('deleted, never known, or another merchant’s: cancelled', async () => {
+  test('cancels the delivery when the endpoint is deleted, unknown or another merchant’s', async () => {
     version += 1;
     const cancelled = { kind: 'settled', journal: [{ kind: 'cancelled', reason: 'endpoint_deleted' }] };
     expect((await deliver(taskOf({ merchantId: 'm2' }), deps)).settlement).toMatchObject(cancelled);
@@ -249,7 +249,7 @@ describe('the endpoint as it is at the attempt', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test('a rotated secret and a changed URL are used at once', async () => {
+  test('uses a rotated secret and a changed URL at once', async () => {
     await deliver(taskOf(), deps);
     const plain = newSecret(new Uint8Array(32).fill(8));
     put({ plain, url: `${base}/new` });
@@ -261,8 +261,8 @@ describe('the endpoint as it is at the attempt', () => {
   });
 });
 
-describe('what is our doing costs no attempt', () => {
-  test('a merchant on hold', async () => {
+describe('no attempt is counted', () => {
+  test('for a merchant on hold', async () => {
     const value = {
       merchantId,
       name: 'M',
@@ -278,13 +278,13 @@ describe('what is our doing costs no attempt', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test('a secret that cannot be opened', async () => {
+  test('when the secret cannot be opened', async () => {
     put({ secret: { keyId: 'lost', ciphertext: 'AAAA' } });
     expect((await deliver(taskOf(), deps)).settlement).toMatchObject({ kind: 'parked', tier: 66 });
     expect(requests).toHaveLength(0);
   });
 
-  test('our shutdown', async () => {
+  test('when the sender shuts down', async () => {
     const egress = { ports: [443], allow: parseEgressAllow('localhost') };
     const stopped = openTransport({
       clock,

@@ -1,6 +1,6 @@
 /**
- * Guarantee: with an egress proxy, every connection to a receiver goes through it, to an address that was checked here; the
- * proxy sees TLS only, and its own trouble costs no attempt.
+ * Guarantee: with an egress proxy, every connection to a receiver goes through it, to an address that the sender
+ * checked; the proxy sees TLS only, and its own faults cost no attempt.
  */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -101,7 +101,7 @@ async function post(
   });
 }
 
-test('connects to the checked address, says who it is, and shows the proxy TLS only', async () => {
+test('the egress proxy is asked for the checked address, with credentials, and sees TLS only', async () => {
   const receiver = await startReceiver();
   const proxy = await startProxy(receiver, connects);
   expect((await post(proxy.url)).exchange).toMatchObject({ kind: 'acknowledged' });
@@ -112,20 +112,20 @@ test('connects to the checked address, says who it is, and shows the proxy TLS o
   expect(Buffer.concat(proxy.seen).toString('latin1')).not.toContain('canary');
 });
 
-test('brackets an IPv6 address', async () => {
+test('the egress proxy is asked for an IPv6 address in brackets', async () => {
   const proxy = await startProxy(await startReceiver(), connects);
   await post(proxy.url, { resolvesTo: '2606:2800:220:1::1' });
   expect(proxy.asked.map(({ target }) => target)).toEqual(['[2606:2800:220:1::1]:443']);
 });
 
-test('never asks for an address that is not public', async () => {
+test('the egress proxy is never asked for an address that is not public', async () => {
   const proxy = await startProxy(await startReceiver(), connects);
   const { exchange } = await post(proxy.url, { resolvesTo: '10.0.0.1' });
   expect(exchange).toMatchObject({ kind: 'failed', failureCode: 'blocked_address' });
   expect(proxy.asked).toEqual([]);
 });
 
-test('what is exempt is connected to directly', async () => {
+test('an exempt address is connected to directly, past the egress proxy', async () => {
   const receiver = await startReceiver();
   const proxy = await startProxy(receiver, connects);
   const origin = `https://127.0.0.1:${receiver.port}`;
@@ -134,7 +134,7 @@ test('what is exempt is connected to directly', async () => {
   expect(proxy.asked).toEqual([]);
 });
 
-test('a certificate of another name is refused through a proxy too', async () => {
+test('a certificate for another name is refused through the egress proxy too', async () => {
   const proxy = await startProxy(await startReceiver(), connects);
   const { exchange } = await post(proxy.url, { origin: 'https://another.merchant.com' });
   expect(exchange).toMatchObject({ kind: 'failed', failureCode: 'tls_error' });
@@ -144,7 +144,7 @@ const answers = (answer: string): Decide => {
   return (_request, client) => void client.end(answer);
 };
 
-describe('what the proxy says', () => {
+describe('the egress proxy', () => {
   test.each([
     ['502', 'connect_refused', null, 'silent'],
     ['503', 'connect_refused', null, 'silent'],
@@ -153,7 +153,7 @@ describe('what the proxy says', () => {
     ['407', 'connect_refused', 'egress_proxy', 'unknown'],
     ['302', 'connect_refused', 'egress_proxy', 'unknown'],
   ])(
-    '%s is %s, our own fault: %s, and no receiver was reached',
+    'that answers %s is reported as %s with own fault %s, and shows no receiver',
     async (status, failureCode, ownFault, sign) => {
       const proxy = await startProxy(await startReceiver(), answers(`HTTP/1.1 ${status} No\r\n\r\n`));
       const posted = await post(proxy.url);
@@ -167,24 +167,24 @@ describe('what the proxy says', () => {
     ['nothing intelligible', answers('what?\r\n\r\n')],
     ['more than an answer', answers('HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n')],
     ['nothing at all, and closes', answers('')],
-  ])('%s: ours', async (_what, decide) => {
+  ])('that answers %s is an own fault', async (_what, decide) => {
     const posted = await post((await startProxy(await startReceiver(), decide)).url);
     expect([posted.exchange.kind, posted.ownFault]).toEqual(['failed', 'egress_proxy']);
   });
 
-  test('silence ends with the connect time-out', async () => {
+  test('that stays silent ends the attempt with the connect time-out', async () => {
     const posted = await post((await startProxy(await startReceiver(), () => {})).url);
     expect(posted.exchange).toMatchObject({ kind: 'failed', failureCode: 'connect_timeout' });
   });
 
-  test('nobody there: ours', async () => {
+  test('that is unreachable is an own fault', async () => {
     const posted = await post('http://127.0.0.1:1');
     expect([posted.exchange.kind, posted.ownFault]).toEqual(['failed', 'egress_proxy']);
   });
 });
 
-describe('the log', () => {
-  test('says once a minute which of our own faults keeps attempts waiting, and how many', () => {
+describe('the log of own faults', () => {
+  test('says once a minute which own fault keeps attempts waiting, and how many', () => {
     let now = 0;
     let logged = '';
     const write = (line: string) => {
@@ -211,19 +211,19 @@ describe('the log', () => {
   });
 });
 
-describe('the variable', () => {
+describe('the setting HOOKRAIL_EGRESS_PROXY', () => {
   test.each([
     ['proxy:3128', 'must be an http:// URL, not proxy://'],
     ['https://user:hunter2@proxy', 'must be an http:// URL, not https://'],
     ['http://user:hunter2@proxy/path', 'must end after its host and port'],
     ['http://user:hunter2@', 'is not a URL'],
-  ])('%s: %s, without the password', (text, message) => {
+  ])('rejects %s: %s, without showing the password', (text, message) => {
     const parse = () => parseEgressProxy(text);
     expect(parse).toThrow(message);
     expect(parse).not.toThrow('hunter2');
   });
 
-  test('reads host, port and credentials', () => {
+  test('is parsed into host, port and credentials', () => {
     expect(parseEgressProxy('')).toBeNull();
     expect(parseEgressProxy('http://proxy')).toEqual({ host: 'proxy', port: 80, authorization: null });
     expect(parseEgressProxy('http://[::1]:3128')).toMatchObject({ host: '::1', port: 3128 });

@@ -1,4 +1,4 @@
-/** As many attempts at once as the thread has time for; and never held up by receivers that do not answer. */
+/** The sender has as many attempts in flight as its thread has time for, and silent receivers never hold it up. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { FastSlots } from '../../services/sender/lanes/fast-slots.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
@@ -49,14 +49,14 @@ beforeEach(() => {
   wanted = 1_000_000;
 });
 
-describe('a thread without time to spare', () => {
-  test('has the least, however many wait', () => {
+describe('a busy thread', () => {
+  test('has the fewest fast slots, however many tasks wait', () => {
     takeAll();
     pass(1000, 4);
     expect(slots.taken).toBe(LEAST);
   });
 
-  test('comes back to the least after it had time', () => {
+  test('comes back to the fewest fast slots after it had idle time', () => {
     clock.idleShare = 1;
     takeAll();
     clock.advance(1000);
@@ -66,7 +66,7 @@ describe('a thread without time to spare', () => {
     expect(slots.taken).toBe(LEAST);
   });
 
-  test('has more when nobody gives a slot back: it is the receivers who are waited for', () => {
+  test('has more fast slots when none is given back, because it waits for receivers', () => {
     clock.idleShare = 0.01;
     takeAll();
     clock.advance(50);
@@ -77,7 +77,7 @@ describe('a thread without time to spare', () => {
 test.each([
   [0.9, 50],
   [0.5, 300],
-])('a thread with %d of its time to spare has all of them within %d ms', (idleShare, withinMs) => {
+])('a thread that is idle for a share of %d has all fast slots within %d ms', (idleShare, withinMs) => {
   clock.idleShare = idleShare;
   takeAll();
   expect(slots.taken).toBe(LEAST);
@@ -85,7 +85,7 @@ test.each([
   expect(slots.taken).toBe(MOST);
 });
 
-test('nothing is looked at while nobody waits', () => {
+test('the number of fast slots is not adjusted while no task waits', () => {
   clock.idleShare = 1;
   wanted = LEAST;
   takeAll();

@@ -1,6 +1,6 @@
 /**
- * Guarantee: one response can cost the sender's only event loop no more than a bounded number of steps, and what is not
- * plainly HTTP/1.1 is not taken for an answer.
+ * Guarantee: one response costs the sender's event loop a bounded number of steps, and bytes that are not plain
+ * HTTP/1.1 are not taken for an answer.
  */
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -75,13 +75,13 @@ describe('a response in one-byte records', () => {
     ['a head of 16 KiB', `HTTP/1.1 200 OK\r\n${PADDING}Content-Length: 0\r\n\r\n`],
     ['interim heads of 16 KiB', `HTTP/1.1 103 Early Hints\r\n${PADDING}\r\n`.repeat(16)],
     ['an endless reason phrase', `HTTP/1.1 200 ${'O'.repeat(40_000)}`],
-  ])('%s ends after a bounded number of pieces', { timeout: SLOW_MS }, async (_, text) => {
+  ])('that is %s ends after a bounded number of pieces', { timeout: SLOW_MS }, async (_, text) => {
     const target = await receiver((socket) => void byteByByte(socket, text));
     const { code, detail } = await postTo(transportOf(), target);
     expect([code, detail]).toEqual(['protocol_error', 'the response head came in more than 1024 pieces']);
   });
 
-  test('a small head counts all the same', async () => {
+  test('with a small head is acknowledged all the same', async () => {
     const target = await receiver(
       (socket) => void byteByByte(socket, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'),
     );
@@ -89,7 +89,9 @@ describe('a response in one-byte records', () => {
     expect([code, Buffer.from(response?.body ?? []).toString()]).toEqual(['acknowledged', 'ok']);
   });
 
-  test('a body of 16 KiB is not read to its end, and its status counts', { timeout: SLOW_MS }, async () => {
+  test('with a body of 16 KiB is not read to its end, and its status counts', {
+    timeout: SLOW_MS,
+  }, async () => {
     const target = await receiver((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 16000\r\n\r\n');
       void byteByByte(socket, 'x'.repeat(16_000));
@@ -101,12 +103,12 @@ describe('a response in one-byte records', () => {
   });
 });
 
-describe('a response that is far larger than what is kept of it', () => {
+describe('an oversized response', () => {
   test.each([
     ['blanks that no header limit counts', `HTTP/1.1 200 OK\r\nX-A:${' '.repeat(300_000)}`],
     ['an endless reason phrase', `HTTP/1.1 200 ${'O'.repeat(300_000)}`],
     ['interim heads', `HTTP/1.1 103 Early Hints\r\n${PADDING}\r\n`.repeat(14)],
-  ])('%s end the attempt', { timeout: SLOW_MS }, async (_, text) => {
+  ])('with %s ends the attempt', { timeout: SLOW_MS }, async (_, text) => {
     const target = await receiver((socket) => void socket.write(text));
     expect(await postTo(transportOf(), target)).toMatchObject({ code: 'headers_too_large' });
     await expect.poll(() => target.open).toBe(0);
@@ -116,16 +118,20 @@ describe('a response that is far larger than what is kept of it', () => {
     ['one-byte chunks', '1\r\nx\r\n'.repeat(60_000)],
     ['chunk extensions', `1;a=${'x'.repeat(4000)}\r\nx\r\n`.repeat(200)],
     ['trailers', `0\r\n${PADDING}${PADDING}`],
-  ])('a body of %s ends the connection, and its status counts', { timeout: SLOW_MS }, async (_, body) => {
-    const target = await receiver(
-      (socket) => void socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${body}`),
-    );
-    expect(await postTo(transportOf(), target)).toMatchObject({ code: 'acknowledged' });
-    await expect.poll(() => target.open).toBe(0);
-  });
+  ])(
+    'with a body of %s ends the connection, and its status counts',
+    { timeout: SLOW_MS },
+    async (_, body) => {
+      const target = await receiver(
+        (socket) => void socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${body}`),
+      );
+      expect(await postTo(transportOf(), target)).toMatchObject({ code: 'acknowledged' });
+      await expect.poll(() => target.open).toBe(0);
+    },
+  );
 });
 
-describe('a response that others would read otherwise', () => {
+describe('a response that HTTP parsers read differently', () => {
   const length = (line: string) => `HTTP/1.1 200 OK\r\n${line}\r\n\r\nhello`;
   test.each([
     ['a length after a bare line feed', length('Content-Length:\n5')],
@@ -138,7 +144,7 @@ describe('a response that others would read otherwise', () => {
     ['a length and chunks', length('Content-Length: 5\r\nTransfer-Encoding: chunked')],
     ['a space before the colon', length('Content-Length : 5')],
     ['a folded header', length('X-A: b\r\n c\r\nContent-Length: 5')],
-  ])('%s is a protocol error, in one piece or two', async (_, text) => {
+  ])('with %s is a protocol error, in one piece or two', async (_, text) => {
     const whole = await receiver((socket) => void socket.write(text, 'latin1'));
     const split = await receiver((socket) => {
       const at = text.indexOf('5');
@@ -156,7 +162,7 @@ describe('a response that others would read otherwise', () => {
     ['close, then keep-alive', 'Connection: close\r\nConnection: keep-alive'],
     ['keep-alive, then close', 'Connection: keep-alive\r\nConnection: close'],
     ['both in one line', 'Connection: keep-alive, close'],
-  ])('%s ends the connection', async (_, lines) => {
+  ])('with %s ends the connection', async (_, lines) => {
     const target = await receiver(
       (socket) => void socket.write(`HTTP/1.1 200 OK\r\n${lines}\r\nContent-Length: 2\r\n\r\nok`),
     );
@@ -165,7 +171,7 @@ describe('a response that others would read otherwise', () => {
     expect(target.accepted).toBe(3);
   });
 
-  test('trailers that are no header lines are an error of the body: the status counts, the connection ends', async () => {
+  test('with trailers that are not header lines ends the connection, and its status counts', async () => {
     const target = await receiver(
       (socket) =>
         void socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nno header line\r\n\r\n'),
@@ -176,7 +182,7 @@ describe('a response that others would read otherwise', () => {
   });
 });
 
-test('a receiver of TLS 1.2 cannot make the sender negotiate again', async () => {
+test('a receiver with TLS 1.2 cannot make the sender renegotiate', async () => {
   let renegotiated = 0;
   const target = await receiver(
     (socket) => {

@@ -1,4 +1,4 @@
-/** Guarantee: what waits for an endpoint that turned dark does not keep the intake shut for those behind it. */
+/** Guarantee: tasks for an endpoint that turned dark do not keep the intake shut for the tasks behind them. */
 import { expect, test } from 'vitest';
 import type { Consumer } from '../../services/broker/broker.ts';
 import { Intake } from '../../services/sender/intake.ts';
@@ -7,7 +7,7 @@ import { Lanes } from '../../services/sender/lanes/lanes.ts';
 import { FakeTask } from '../support/fake-task.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 
-test('opens again as soon as the endpoint’s attempts are demoted, before any of them ends', () => {
+test('the intake opens again as soon as the endpoint’s attempts are demoted, before any of them ends', () => {
   const clock = new SimulatedClock();
   const lanes = new Lanes(clock, LANE_OPTIONS);
   const said: string[] = [];

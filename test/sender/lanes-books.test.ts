@@ -51,7 +51,7 @@ const STEPS = fc.array(
 /** How often a task was started or parked: exactly once in the end. */
 const ends = ({ starts, parkedFor }: FakeTask) => starts + (parkedFor === null ? 0 : 1);
 
-test('every task starts once, or is parked or released; slots are never lost', () => {
+test('every task starts once, or is parked or released, and no slot is lost', () => {
   let parked = 0;
   fc.assert(
     fc.property(STEPS, fc.boolean(), (steps, isReleased) => {

@@ -9,39 +9,44 @@ const ENDPOINTS = 1000;
 const ADMITTED_PER_TICK = 5;
 const TICK_MS = 5;
 
-test.each([0.5, 0.9])('with %d of 1,000 endpoints dark, a healthy one never waits for them', (darkShare) => {
-  const clock = new SimulatedClock();
-  const lanes = new Lanes(clock, LANE_OPTIONS);
-  const started: FakeTask[] = [];
-  const isDark = (id: string) => Number(id) < ENDPOINTS * darkShare;
-  let admitted = 0;
-  const admit = () => {
-    const task = new FakeTask(`${admitted % ENDPOINTS}`, `entity ${admitted}`, (each) => started.push(each));
-    admitted += 1;
-    lanes.admit(task);
-    return task;
-  };
-  const admittedAt = new Map<FakeTask, number>();
-  let worstWaitMs = 0;
-  for (let tick = 0; tick < 2000; tick += 1) {
-    for (let i = 0; i < ADMITTED_PER_TICK; i += 1) admittedAt.set(admit(), clock.now());
-    for (const each of started.splice(0)) {
-      if (!isDark(each.endpointId)) {
-        worstWaitMs = Math.max(worstWaitMs, clock.now() - (admittedAt.get(each) ?? 0));
-        clock.at(clock.now() + TICK_MS, () => lanes.settle(each, 'success', null));
-      } else clock.at(clock.now() + 10_000, () => lanes.settle(each, 'failure', null));
-      admittedAt.delete(each);
+test.each([0.5, 0.9])(
+  'with a share of %d of 1,000 endpoints dark, a healthy endpoint never waits for them',
+  (darkShare) => {
+    const clock = new SimulatedClock();
+    const lanes = new Lanes(clock, LANE_OPTIONS);
+    const started: FakeTask[] = [];
+    const isDark = (id: string) => Number(id) < ENDPOINTS * darkShare;
+    let admitted = 0;
+    const admit = () => {
+      const task = new FakeTask(`${admitted % ENDPOINTS}`, `entity ${admitted}`, (each) =>
+        started.push(each),
+      );
+      admitted += 1;
+      lanes.admit(task);
+      return task;
+    };
+    const admittedAt = new Map<FakeTask, number>();
+    let worstWaitMs = 0;
+    for (let tick = 0; tick < 2000; tick += 1) {
+      for (let i = 0; i < ADMITTED_PER_TICK; i += 1) admittedAt.set(admit(), clock.now());
+      for (const each of started.splice(0)) {
+        if (!isDark(each.endpointId)) {
+          worstWaitMs = Math.max(worstWaitMs, clock.now() - (admittedAt.get(each) ?? 0));
+          clock.at(clock.now() + TICK_MS, () => lanes.settle(each, 'success', null));
+        } else clock.at(clock.now() + 10_000, () => lanes.settle(each, 'failure', null));
+        admittedAt.delete(each);
+      }
+      clock.advance(TICK_MS);
     }
-    clock.advance(TICK_MS);
-  }
-  expect(lanes.counts.slow).toBeGreaterThan(400);
-  expect(worstWaitMs).toBeLessThanOrEqual(10);
-});
+    expect(lanes.counts.slow).toBeGreaterThan(400);
+    expect(worstWaitMs).toBeLessThanOrEqual(10);
+  },
+);
 
 test.each([
   ['while nothing else is slow', 0],
   ['while others that are dark have filled the slow lane', 1100],
-])('100 endpoints with wide windows that hang all at once do not hold the others up, %s', (_, dark) => {
+])('100 endpoints with wide windows that hang all at once do not delay the others %s', (_, dark) => {
   const clock = new SimulatedClock();
   const options = { fastSlots: 1024, slowSlots: 1024, slowSlotsMost: 1536, waitingMax: 1024 };
   const lanes = new Lanes(clock, { ...LANE_OPTIONS, ...options });

@@ -1,6 +1,6 @@
 /**
- * Guarantee: what an endpoint cannot take goes back to the broker for a short while, so that nothing waits long after the
- * endpoint's recovery and not all of it comes up all the time; and it does not hold up what is for others.
+ * Guarantee: tasks that an endpoint cannot take are parked for a short while, so that none waits long after the
+ * endpoint's recovery and not all come back all the time; and they do not delay tasks for others.
  */
 import { beforeEach, expect, test } from 'vitest';
 import type { Tier } from '../../services/domain/retry.ts';
@@ -49,12 +49,12 @@ const failing = (endpointId: string, durationMs: number) => {
   }
 };
 
-test('a burst to a healthy endpoint waits here, however cold its window: it is through in a moment', () => {
+test('a burst to a healthy endpoint waits in memory, however small its window is', () => {
   const burst = admitMany(4000, 'a');
   expect(burst.filter(({ parkedFor }) => parkedFor !== null)).toHaveLength(0);
 });
 
-test('a failing endpoint has a few tasks waiting here, the newest, and the others are parked', () => {
+test('a failing endpoint keeps its few newest tasks waiting, and the others are parked', () => {
   failing('a', 100);
   const later = admitMany(100, 'a');
   const waiting = later.filter(({ place }) => place === 'waiting');
@@ -64,7 +64,7 @@ test('a failing endpoint has a few tasks waiting here, the newest, and the other
   expect(parked).toBe(later.length - waiting.length - started);
 });
 
-test('an endpoint that answers slowly keeps what it takes in a few seconds, a silent one its share', () => {
+test('an endpoint that answers slowly keeps what it takes in a few seconds, a silent one only its share', () => {
   build({ waitingMax: 100 });
   const slow = admitMany(4, 'slow');
   const silent = admitMany(4, 'silent');
@@ -77,7 +77,7 @@ test('an endpoint that answers slowly keeps what it takes in a few seconds, a si
   expect(waiting.filter((id) => id === 'silent').length).toBeLessThanOrEqual(25);
 });
 
-test('what waits for a healthy endpoint waits for us, until the endpoint turns dark', () => {
+test('tasks for a healthy endpoint count as waiting for the sender until the endpoint turns dark', () => {
   admitMany(104, 'a');
   expect(lanes.waitingForUs).toBe(100);
   settle(started[0]);
@@ -88,7 +88,7 @@ test('what waits for a healthy endpoint waits for us, until the endpoint turns d
   expect(lanes.waitingForUs).toBe(0);
 });
 
-test('a burst to a few of many endpoints does not wait for us: the others must get past it', () => {
+test('a burst to a few of many endpoints does not count as waiting for the sender, so that the others get past it', () => {
   for (let i = 0; i < 50; i += 1) settle(admit(`endpoint ${i}`));
   admitMany(300, 'a');
   expect(lanes.waitingForUs).toBe(0);
@@ -96,7 +96,7 @@ test('a burst to a few of many endpoints does not wait for us: the others must g
   expect(lanes.waitingForUs).toBeGreaterThan(300);
 });
 
-test('a burst to an endpoint that answers in 150 ms does not hold up who comes behind it', () => {
+test('a burst to an endpoint that answers in 150 ms does not delay tasks for other endpoints', () => {
   let left = 8000;
   for (let step = 0; step < 300 && left > 0; step += 1) {
     for (; left > 0 && lanes.waitingForUs < 128; left -= 1) admit('a');
@@ -109,14 +109,14 @@ test('a burst to an endpoint that answers in 150 ms does not hold up who comes b
   expect(behind.place).toBe('fast');
 });
 
-test('a dark endpoint gives back all but a few of what it had waiting', () => {
+test('a dark endpoint parks all but a few of its waiting tasks', () => {
   const burst = admitMany(200, 'dark');
   clock.advance(10_000);
   expect(burst.filter(({ place }) => place === 'waiting').length).toBeLessThanOrEqual(64);
   expect(burst.filter(({ parkedFor }) => parkedFor !== null).length).toBeGreaterThan(100);
 });
 
-test('few parked tasks come up after 3 s, the others after 66 s: all coming up every 3 s would be a storm', () => {
+test('few parked tasks come back after 3 s and the others after 66 s, so that there is no storm every 3 s', () => {
   failing('a', 10_000);
   const parked = admitMany(10_000, 'a').map(({ parkedFor }) => parkedFor);
   const count = (tier: Tier) => parked.filter((each) => each === tier).length;
@@ -124,21 +124,21 @@ test('few parked tasks come up after 3 s, the others after 66 s: all coming up e
   expect(count(3) + count(66)).toBeGreaterThan(9900);
 });
 
-test('over all dark endpoints no more than a thousand tasks come up every 3 s', () => {
+test('no more than a thousand parked tasks of all dark endpoints come back every 3 s', () => {
   for (let i = 0; i < 30; i += 1) failing(`dark ${i}`, 10_000);
   const parked: FakeTask[] = [];
   for (let i = 0; i < 30; i += 1) parked.push(...admitMany(300, `dark ${i}`));
   expect(parked.filter(({ parkedFor }) => parkedFor === 3)).toHaveLength(1000);
 });
 
-test('what finds no room for an endpoint that answers comes up after 3 s, as much of it as the endpoint takes', () => {
+test('tasks without room for an endpoint that answers come back after 3 s, as many as the endpoint takes', () => {
   build({ waitingMax: 400 });
   const burst = admitMany(3000, 'a');
   expect(burst.filter(({ parkedFor }) => parkedFor === 66)).toHaveLength(0);
   expect(burst.filter(({ parkedFor }) => parkedFor === 3).length).toBeGreaterThan(2500);
 });
 
-test('a scaled schedule shortens the tiers, and not what a receiver takes', () => {
+test('a scaled schedule shortens the tiers, and not the number of tasks that a receiver takes', () => {
   build({ retryScale: 1000 });
   failing('a', 100);
   const parked = admitMany(10_000, 'a').map(({ parkedFor }) => parkedFor);
@@ -152,7 +152,7 @@ test('no task is parked for longer than 66 s', () => {
   expect(Math.max(...parked)).toBe(66);
 });
 
-test('the whole sender holds no more than its most', () => {
+test('the sender holds no more waiting tasks than its limit', () => {
   build({ waitingMax: 50 });
   for (let i = 0; i < 100; i += 1) admitMany(20, `endpoint ${i}`);
   expect(lanes.counts.waiting).toBeLessThanOrEqual(50);

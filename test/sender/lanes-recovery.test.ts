@@ -1,6 +1,6 @@
 /**
- * Guarantee: the recovery of an endpoint that hangs is noticed within a second, what is new goes before what waited, and
- * what waited is brought back as fast as the endpoint takes it.
+ * Guarantee: the recovery of an endpoint that hangs is noticed within a second, new tasks go before waiting ones, and
+ * parked tasks come back as fast as the endpoint takes them.
  */
 import { beforeEach, expect, test } from 'vitest';
 import { LANE_OPTIONS } from '../../services/sender/lanes/lane-options.ts';
@@ -97,7 +97,7 @@ test.each([
   [64, 50],
   [604, 50],
 ])(
-  'after hanging for %d s at %d/s nothing new is late by a second, and what waited is there',
+  'after an endpoint hung for %d s at %d/s, nothing new is late by a second, and parked tasks are delivered',
   async (seconds, perSecond) => {
     await endpoint.run(3000, perSecond);
     endpoint.isDark = true;
@@ -119,7 +119,7 @@ test.each([
   },
 );
 
-test('an endpoint that hangs has one further attempt every half second, and none beyond the most', async () => {
+test('a hanging endpoint gets one more attempt every half second, up to a limit', async () => {
   endpoint.isDark = true;
   await endpoint.run(9000, 50);
   expect(endpoint.inFlight).toBe(LANE_OPTIONS.windowStart + 1 + 8000 / LANE_OPTIONS.probeEveryMs - 1);
@@ -127,7 +127,7 @@ test('an endpoint that hangs has one further attempt every half second, and none
   expect(endpoint.inFlightMost).toBeLessThanOrEqual(LANE_OPTIONS.windowStart + LANE_OPTIONS.probesMax);
 });
 
-test('when nothing new comes, what is parked is used to try the endpoint', async () => {
+test('when no new task comes, a parked task is used to try a dark endpoint', async () => {
   endpoint.isDark = true;
   await endpoint.run(4000, 50);
   await endpoint.run(60_000, 0.000001);

@@ -1,4 +1,4 @@
-/** Guarantee: an endpoint has no more in flight than its pace has use for. */
+/** Guarantee: an endpoint has no more attempts in flight than its pace needs. */
 import { expect, test } from 'vitest';
 import { LANE_OPTIONS } from '../../services/sender/lanes/lane-options.ts';
 import { Lanes } from '../../services/sender/lanes/lanes.ts';
@@ -9,7 +9,7 @@ const WAITING = 200;
 /** Enough for the mean to follow the pace and the window the mean, by one per success. */
 const ROUNDS = 40;
 
-test('the window is as wide as the endpoint takes at its pace, and narrows again when that is quicker', () => {
+test('the window is as wide as the endpoint’s pace needs, and narrows again when answers get quicker', () => {
   const clock = new SimulatedClock();
   const lanes = new Lanes(clock, LANE_OPTIONS);
   let inFlight: FakeTask[] = [];

@@ -1,7 +1,7 @@
 /**
- * Guarantee: one endpoint cannot slow another. What waits longer than 200 ms gives its fast slot back, a failing
- * endpoint gets fewer attempts at once, what it cannot take goes back to the broker for a while, and first attempts
- * of one entity to one endpoint leave one after the other.
+ * Guarantee: one endpoint cannot slow another. An attempt that takes longer than 200 ms gives its fast slot back, a
+ * failing endpoint gets fewer attempts at once, tasks that it cannot take are parked, and first attempts of one
+ * entity to one endpoint leave one after the other.
  */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LANE_OPTIONS, type LaneOptions } from '../../services/sender/lanes/lane-options.ts';
@@ -40,8 +40,8 @@ const settle = (
 };
 const inFlight = () => started.filter(({ place }) => place === 'fast' || place === 'slow');
 
-describe('the window', () => {
-  test('starts at four, grows by one per success, up to its most', () => {
+describe('the window of an endpoint', () => {
+  test('starts at four and grows by one per success, up to its limit', () => {
     build({ windowMax: 6 });
     admitMany(20, 'a');
     expect(inFlight()).toHaveLength(4);
@@ -61,7 +61,7 @@ describe('the window', () => {
     expect(inFlight()).toHaveLength(1);
   });
 
-  test('shrinks by one for each rejection, to where it started; what failed does not grow by one', () => {
+  test('shrinks by one for each rejection, down to where it started, and does not grow by a failure', () => {
     admitMany(40, 'a');
     for (let i = 0; i < 3; i += 1) settle(inFlight()[0]);
     expect(inFlight()).toHaveLength(7);
@@ -74,13 +74,13 @@ describe('the window', () => {
     expect(inFlight()).toHaveLength(2);
   });
 
-  test('does not change by what is not counted', () => {
+  test('is not changed by an uncounted attempt', () => {
     admitMany(20, 'a');
     settle(inFlight()[0], 'uncounted');
     expect(inFlight()).toHaveLength(4);
   });
 
-  test('is one while the receiver asked for time, and no longer than a minute', () => {
+  test('is one while the receiver asked for time by Retry-After, for a minute at most', () => {
     admitMany(20, 'a');
     settle(inFlight()[0], 'failure', 3_600_000);
     while (inFlight().length > 1) settle(inFlight()[0]);
@@ -93,7 +93,7 @@ describe('the window', () => {
 });
 
 describe('the slow lane', () => {
-  test('takes over what waits for 200 ms, and another endpoint gets the slot', () => {
+  test('takes over an attempt after 200 ms, and another endpoint gets its fast slot', () => {
     build({ fastSlots: 4 });
     admitMany(4, 'dark');
     const healthy = admit('healthy');
@@ -104,7 +104,7 @@ describe('the slow lane', () => {
     expect(lanes.counts).toMatchObject({ fast: 1, slow: 4, demoted: 4 });
   });
 
-  test('an attempt is told that it has turned slow, and not before', () => {
+  test('tells an attempt that it was demoted, and not before', () => {
     const quick = admit('a');
     const slow = admit('b');
     clock.advance(199);
@@ -113,7 +113,7 @@ describe('the slow lane', () => {
     expect([quick.hasTurnedSlow, slow.hasTurnedSlow]).toEqual([false, true]);
   });
 
-  test('a response in time is no demotion', () => {
+  test('takes no attempt that is answered in time', () => {
     const quick = admit('a');
     clock.advance(150);
     settle(quick);
@@ -121,7 +121,7 @@ describe('the slow lane', () => {
     expect(lanes.counts).toMatchObject({ fast: 0, slow: 0, demoted: 0 });
   });
 
-  test('an endpoint known to be slow takes no fast slot, and its share of slow ones once half are taken', () => {
+  test('gives an endpoint known to be slow no fast slot, and only its share once half of the slow slots are taken', () => {
     build({ slowPerEndpointMax: 6, windowStart: 16, slowSlots: 12 });
     admitMany(6, 'dark');
     clock.advance(200);
@@ -131,7 +131,7 @@ describe('the slow lane', () => {
     expect(lanes.counts).toMatchObject({ fast: 0, slow: 6 });
   });
 
-  test('while the slow lane is nearly empty, a slow endpoint may use its whole window', () => {
+  test('lets a slow endpoint use its whole window while the lane is nearly empty', () => {
     build({ slowPerEndpointMax: 6, windowStart: 16, slowSlots: 100 });
     admitMany(6, 'slow');
     clock.advance(200);
@@ -139,7 +139,7 @@ describe('the slow lane', () => {
     expect(lanes.counts).toMatchObject({ fast: 0, slow: 16 });
   });
 
-  test('an endpoint that is quick again comes back to the fast lane', () => {
+  test('gives an endpoint back to the fast lane once it is quick again', () => {
     const [one] = admitMany(1, 'a');
     clock.advance(300);
     settle(one);
@@ -149,7 +149,7 @@ describe('the slow lane', () => {
     expect(admit('a').place).toBe('fast');
   });
 
-  test('when it is full, what is overdue moves as soon as there is room', () => {
+  test('when full, takes an overdue attempt as soon as there is room', () => {
     build({ slowSlots: 1, slowSlotsMost: 1, fastSlots: 8 });
     const one = admit('a');
     admit('b');
@@ -160,8 +160,8 @@ describe('the slow lane', () => {
   });
 });
 
-describe('turns', () => {
-  test('for a fast slot are one attempt each, whoever has most waiting', () => {
+describe('the lanes', () => {
+  test('give endpoints one fast slot each in turn, whoever has most tasks waiting', () => {
     build({ fastSlots: 1 });
     const first = admit('first');
     const burst = admitMany(3, 'burst');
@@ -170,7 +170,7 @@ describe('turns', () => {
     expect(started).toEqual([first, burst[0], ...others, burst[1], burst[2]]);
   });
 
-  test('quick answers from before do not speak for an endpoint that hangs now', () => {
+  test('do not treat a hanging endpoint as healthy because of earlier quick answers', () => {
     build({ slowSlots: 16, windowStart: 16 });
     const hanging = admitMany(10, 'a');
     clock.advance(150);
@@ -182,8 +182,8 @@ describe('turns', () => {
   });
 });
 
-describe('order', () => {
-  test('first attempts of an entity leave one after the other, others do not wait', () => {
+describe('the order of attempts', () => {
+  test('lets first attempts of one entity leave one after the other, and others do not wait', () => {
     const first = admit('a', 'e');
     const second = admit('a', 'e');
     const third = admit('a', 'e');
@@ -199,13 +199,13 @@ describe('order', () => {
     expect(third.starts).toBe(1);
   });
 
-  test('retries keep no order', () => {
+  test('does not apply to retries', () => {
     admit('a', 'e');
     expect([admit('a', null).starts, admit('a', null).starts]).toEqual([1, 1]);
   });
 });
 
-test('what is remembered of idle endpoints is bounded', () => {
+test('the number of idle endpoints that the lanes remember is bounded', () => {
   build({ endpointsMax: 10 });
   for (let i = 0; i < 100; i += 1) settle(admit(`endpoint ${i}`));
   expect(lanes.counts.endpoints).toBeLessThanOrEqual(11);

@@ -1,5 +1,6 @@
 /**
- * Guarantee: when our own network is down, nobody's attempts are burnt; a few dead receivers do not look like that.
+ * Guarantee: when the sender's own network is down, no attempt is counted; a few dead receivers are not taken for
+ * that.
  */
 import { describe, expect, test } from 'vitest';
 import { connectFailureOf, type NetworkSign } from '../../services/sender/http/connect-failure.ts';
@@ -9,8 +10,8 @@ const to = (name: string) => ({ endpointId: `endpoint ${name}`, origin: `https:/
 const failures = (watch: NetworkWatch, sign: NetworkSign, count: number, now: number) =>
   Array.from({ length: count }, (_, i) => watch.isOurFault(sign, to(`${i}`), 0, now));
 
-describe('our own network', () => {
-  test('is suspected when twenty endpoints are silent and nobody was reached, and not before', () => {
+describe('the sender’s own network', () => {
+  test('is suspected once twenty endpoints are silent and none was reached, and not before', () => {
     const watch = new NetworkWatch();
     expect(failures(watch, 'silent', 19, 0)).not.toContain(true);
     expect(watch.isOurFault('silent', to('0'), 0, 1)).toBe(false);
@@ -18,7 +19,7 @@ describe('our own network', () => {
     expect(watch.isOurFault('silent', to('one more'), 200, 3)).toBe(false);
   });
 
-  test('is cleared by anybody who answers, and by time', () => {
+  test('is cleared by any receiver that answers, and by time', () => {
     const watch = new NetworkWatch();
     failures(watch, 'silent', 30, 0);
     expect(watch.isOurFault('reached', to('b'), 0, 1)).toBe(false);
@@ -28,7 +29,7 @@ describe('our own network', () => {
     expect(watch.isOurFault('silent', to('a'), 0, 40_000)).toBe(false);
   });
 
-  test('is not cleared by a name that does not exist, a blocked address or a refusal of the egress proxy', () => {
+  test('is not cleared by an unknown name, a blocked address or a refusal of the egress proxy', () => {
     const watch = new NetworkWatch();
     failures(watch, 'silent', 30, 0);
     watch.isOurFault('no_such_name', to('gone'), 0, 1);
@@ -36,7 +37,7 @@ describe('our own network', () => {
     expect(watch.isOurFault('silent', to('0'), 0, 2)).toBe(true);
   });
 
-  test('is suspected when the resolver knows none of twenty names, and not for a merchant with one wrong name', () => {
+  test('is suspected when the resolver knows none of twenty names, but not for a merchant with one wrong name', () => {
     const oneName = new NetworkWatch();
     const endpoints = Array.from({ length: 100 }, (_, i) => ({
       ...to(`${i}`),
@@ -48,7 +49,7 @@ describe('our own network', () => {
   });
 });
 
-describe('a connection that fails', () => {
+describe('a failed connection', () => {
   test.each([
     'ENETUNREACH',
     'EHOSTUNREACH',
@@ -58,16 +59,22 @@ describe('a connection that fails', () => {
     'EACCES',
     'EPERM',
     'ETIMEDOUT',
-  ])('because there is no way to an address (%s) shows no receiver', (code) => {
+  ])('for want of a route to an address (%s) does not count as a reached receiver', (code) => {
     expect(connectFailureOf(Object.assign(new Error(code), { code })).facts.sign).toBe('silent');
   });
 
-  test.each(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])('for %s is our own, and shows nothing', (code) => {
-    const { facts } = connectFailureOf(Object.assign(new Error(code), { code }));
-    expect(facts).toEqual({ ownFault: 'machine_limit', sign: 'unknown' });
-  });
+  test.each(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])(
+    'because of %s is an own fault, and shows nothing about the network',
+    (code) => {
+      const { facts } = connectFailureOf(Object.assign(new Error(code), { code }));
+      expect(facts).toEqual({ ownFault: 'machine_limit', sign: 'unknown' });
+    },
+  );
 
-  test.each(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'CERT_HAS_EXPIRED'])('for %s was answered', (code) => {
-    expect(connectFailureOf(Object.assign(new Error(code), { code })).facts).toEqual({});
-  });
+  test.each(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'CERT_HAS_EXPIRED'])(
+    'because of %s counts as answered',
+    (code) => {
+      expect(connectFailureOf(Object.assign(new Error(code), { code })).facts).toEqual({});
+    },
+  );
 });

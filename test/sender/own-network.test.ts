@@ -1,6 +1,6 @@
 /**
- * Guarantee: while our own network or resolver is down, attempts are put back and not counted, whatever the resolver says;
- * a wrong name and a dead receiver stay their own failure.
+ * Guarantee: while the sender's own network or resolver is down, attempts are put back and not counted, whatever the
+ * resolver says; a wrong name and a dead receiver stay the endpoint's failure.
  */
 import { randomUUID } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
@@ -146,14 +146,14 @@ describe('a resolver that', () => {
     },
   );
 
-  test('says nothing costs nineteen endpoints an attempt, and no more', { timeout: SLOW_MS }, async () => {
+  test('is silent costs nineteen endpoints an attempt, and no more', { timeout: SLOW_MS }, async () => {
     const resolve: Resolve = () => Promise.reject(Object.assign(new Error('silent'), { code: 'ETIMEOUT' }));
     expect(countOf(await deliverTo(names(ENDPOINTS), resolve), 'network_down')).toBe(21);
     const silent = dnsResolver(100, [await startDns(() => null)]);
     await expect(silent('m1.merchant-hooks.com')).rejects.toMatchObject({ code: 'ETIMEOUT' });
   });
 
-  test('says SERVFAIL, but NXDOMAIN for some names: these do not show that our network is up', {
+  test('says SERVFAIL, and NXDOMAIN for a few names, does not show that the sender’s network is up', {
     timeout: SLOW_MS,
   }, async () => {
     const server = await startDns((name) => (name.startsWith('gone') ? 'nxdomain' : 'servfail'));
@@ -162,7 +162,7 @@ describe('a resolver that', () => {
     expect(countOf(outcomes, 'network_down')).toBeGreaterThanOrEqual(ENDPOINTS - SILENT_MIN + 1);
   });
 
-  test('does not know one name of many endpoints: that stays their failure', {
+  test('does not know one name that many endpoints share leaves the failures to the endpoints', {
     timeout: SLOW_MS,
   }, async () => {
     const resolve = dnsResolver(200, [await startDns(() => 'nxdomain')]);
@@ -171,7 +171,7 @@ describe('a resolver that', () => {
   });
 });
 
-test('addresses that are blocked do not show that our network is up', async () => {
+test('blocked addresses do not show that the sender’s network is up', async () => {
   const resolve: Resolve = async (name) => {
     if (name.startsWith('blocked')) return ['10.0.0.1'];
     throw Object.assign(new Error('no'), { code: 'ESERVFAIL' });
@@ -185,7 +185,7 @@ test('addresses that are blocked do not show that our network is up', async () =
 test.each([
   ['answers', 'delivered'],
   ['refuses the connection', 'connect_refused'],
-])('one receiver that %s shows that our network is up', async (_, outcome) => {
+])('one receiver that %s shows that the sender’s network is up', async (_, outcome) => {
   const receiver = await startRawReceiver(
     certificates.certificate,
     (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),

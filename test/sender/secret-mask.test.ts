@@ -78,17 +78,17 @@ function leaks(masked: string, secret: string): string[] {
   return pieces.filter((piece) => readings.includes(piece));
 }
 
-test.each(SPELLINGS)('the search for what leaks finds it %s', (_, spelling) => {
+test.each(SPELLINGS)('the search for leaked secrets finds a secret %s', (_, spelling) => {
   expect(leaks(`before ${spelling(SECRET)} after`, SECRET)).not.toEqual([]);
   expect(leaks(`before ${spelling(CHOSEN)} after`, CHOSEN)).not.toEqual([]);
 });
 
 describe.each([
-  ['a secret of ours', SECRET],
+  ['a secret that hookrail made', SECRET],
   ['a secret that the merchant chose', CHOSEN],
 ])('%s', (_, secret) => {
   const ofSecret = new SecretMask(secret);
-  test.each(SPELLINGS)('is found %s', (_name, spelling) => {
+  test.each(SPELLINGS)('is masked %s', (_name, spelling) => {
     const text = `before ${spelling(secret)} after`;
     const masked = ofSecret.inBody(Buffer.from(text)).toString();
     expect(masked).toContain(REMOVED);
@@ -96,7 +96,7 @@ describe.each([
     expect(leaks(masked, secret)).toEqual([]);
   });
 
-  test.each(SPELLINGS)('is found %s, cut off anywhere', (_name, spelling) => {
+  test.each(SPELLINGS)('is masked %s, cut off anywhere', (_name, spelling) => {
     const spelt = spelling(secret);
     for (let end = 1; end < spelt.length; end += 1) {
       const masked = ofSecret.inBody(Buffer.from(`before ${spelt.slice(0, end)}`)).toString();
@@ -105,13 +105,13 @@ describe.each([
   });
 });
 
-test('the key that a secret stands for is found', () => {
+test('the key that a secret encodes is masked', () => {
   for (const text of [KEY.toString('hex'), KEY.toString('base64url'), KEY.toString('latin1')]) {
     expect(mask.inBody(Buffer.from(`<${text}>`, 'latin1')).toString()).toMatch(/^<\[secret removed\]=*>$/);
   }
 });
 
-test('ordinary text is left as it is, byte for byte', () => {
+test('ordinary text is left unmasked, byte for byte', () => {
   for (const secret of [SECRET, CHOSEN, newSecret(new Uint8Array(32).fill(9))]) {
     const other = new SecretMask(secret);
     const bytes = Buffer.from(Array.from({ length: 4096 }, (_, i) => (i * 7) % 256));
@@ -120,7 +120,7 @@ test('ordinary text is left as it is, byte for byte', () => {
   }
 });
 
-describe('an answer that repeats the request', () => {
+describe('the secret is masked in an answer that repeats it', () => {
   async function answerTo(head: string, pieces: readonly string[]) {
     const receiver = await startRawReceiver(certificates.certificate, async (socket) => {
       socket.write(head);
@@ -180,7 +180,7 @@ describe('an answer that repeats the request', () => {
     expect(body).toMatch(/^you said whsec_\[secret removed\]=*!$/);
   });
 
-  test.each([-60, -40, -20, -8, 0, 8])('across the end of what is kept, %i bytes from it', async (from) => {
+  test.each([-60, -40, -20, -8, 0, 8])('across the end of the kept part, %i bytes from it', async (from) => {
     const filler = 'x'.repeat(16 * 1024 + from);
     const { body, bodyTruncated } = await answerTo(`${HEAD}\r\n`, [filler, `${SECRET}${'y'.repeat(5000)}`]);
     expect(bodyTruncated).toBe(true);
@@ -188,7 +188,7 @@ describe('an answer that repeats the request', () => {
     expect(body).not.toContain(PART.slice(0, 6));
   });
 
-  test('again and again, so that what is cut off comes within what is kept', async () => {
+  test('many times, so that the cut-off part comes within the kept part', async () => {
     const { body } = await answerTo(`${HEAD}\r\n`, [SECRET.repeat(600)]);
     expect(body).not.toContain(PART.slice(0, 6));
   });

@@ -1,4 +1,4 @@
-/** What the sender does without an endpoint's secret: says once what is missing, and goes on when it is there. */
+/** Without an endpoint's secret the sender logs once what is missing, and continues when it is there. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ function endpointOf(uuid: string, secret: Endpoint['secret']): Endpoint {
 
 const said = (text: string) => logged.filter((line) => line.includes(text));
 
-test('a key that is not in the ring is named once, however many endpoints need it', () => {
+test('a key that is not in the key ring is logged once, however many endpoints need it', () => {
   for (const uuid of ['a', 'b', 'a']) {
     expect(opener.open(endpointOf(uuid, { keyId: 'lost', ciphertext: 'AAAA' }))).toBeNull();
   }
@@ -40,13 +40,13 @@ test('a key that is not in the ring is named once, however many endpoints need i
   expect(logged[0]).toContain('"key":"lost"');
 });
 
-test('a secret that its key does not open is said once per endpoint', () => {
+test('a secret that its key does not open is logged once per endpoint', () => {
   const endpoint = endpointOf('a', { keyId: 'k1', ciphertext: Buffer.alloc(40).toString('base64') });
   for (let i = 0; i < 3; i += 1) expect(opener.open(endpoint)).toBeNull();
   expect(said('cannot be opened')).toHaveLength(1);
 });
 
-test('a key that is put into the file is found, for endpoints that were refused before too', async () => {
+test('a key that is added to the file is found, also for endpoints that failed before', async () => {
   addKey(file);
   const sealed = KeyRing.read(file).seal(SECRET, 'a');
   const behind = new SecretOpener(KeyRing.read(file), createLogger('silent', { write: () => {} }));

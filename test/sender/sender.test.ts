@@ -1,6 +1,6 @@
 /**
- * Guarantee: the sender sends what the broker hands over, one first attempt of an entity after the other; it sends
- * nothing by a directory that is not fresh; and when it stops, what is in flight is finished or given back, uncounted.
+ * Guarantee: the sender sends the tasks of the broker, one first attempt of an entity after the other; it sends
+ * nothing by a directory that is not fresh; and when it stops, tasks in flight are finished or released, uncounted.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -129,7 +129,7 @@ const publish = (broker: Broker, tasks: DeliveryTask[]) =>
 
 const seen = (received: string) => [...received.matchAll(/webhook-delivery-id: (\S+)/g)].map(([, id]) => id);
 
-test('every class of task is sent, and its attempt is in the journal', async () => {
+test('the sender sends tasks of every trigger, and journals their attempts', async () => {
   const broker = await openEngine(tempDir());
   const journal = await readJournal(broker);
   const { receiver, registry } = await start(broker, (socket) => void socket.write(OK));
@@ -144,7 +144,7 @@ test('every class of task is sent, and its attempt is in the journal', async () 
   expect(text).not.toContain(endpointId);
 });
 
-test('a failed attempt is followed by the next, numbered and not early; the seventh by a dead letter', async () => {
+test('a failed attempt is followed by the next, numbered and not early, and the seventh by a dead letter', async () => {
   const broker = await openEngine(tempDir());
   const journal = await readJournal(broker);
   const { receiver, registry } = await start(
@@ -170,7 +170,7 @@ test('a failed attempt is followed by the next, numbered and not early; the seve
   expect(await registry.metrics()).toContain('hookrail_dead_letters_total{reason="exhausted"} 1');
 }, 30_000);
 
-test('first attempts of one entity arrive in the order they were published', async () => {
+test('first attempts of one entity arrive in the order in which they were published', async () => {
   const broker = await openEngine(tempDir());
   let turn = 0;
   const { receiver } = await start(
@@ -183,11 +183,11 @@ test('first attempts of one entity arrive in the order they were published', asy
   const entityId = randomUUID();
   const tasks = Array.from({ length: 25 }, () => taskOf({ trigger: 'live', entityId }));
   for (const task of tasks) await publish(broker, [task]);
-  await eventually('all arrived', () => seen(receiver.received).length === tasks.length);
+  await eventually('all requests have arrived', () => seen(receiver.received).length === tasks.length);
   expect(seen(receiver.received)).toEqual(tasks.map(({ deliveryId }) => deliveryId));
 });
 
-test('nothing is sent while the directory is not fresh', async () => {
+test('the sender sends nothing while the directory is not fresh', async () => {
   const broker = await openEngine(tempDir());
   let isFresh = false;
   let asked = 0;
@@ -197,13 +197,13 @@ test('nothing is sent while the directory is not fresh', async () => {
   };
   const { receiver } = await start(broker, (socket) => void socket.write(OK), { ready });
   await publish(broker, [taskOf({ trigger: 'live' })]);
-  await eventually('readiness was looked at again and again', () => asked > 3);
+  await eventually('readiness was looked at several times', () => asked > 3);
   expect(receiver.accepted).toBe(0);
   isFresh = true;
-  await eventually('it was sent', () => seen(receiver.received).length === 1);
+  await eventually('the request was sent', () => seen(receiver.received).length === 1);
 });
 
-test('a task that another process may have by now waits, and is given back once it is lost', async () => {
+test('a task whose ownership is uncertain waits, and is given back once it is lost', async () => {
   const broker = await openEngine(tempDir());
   const ownerships: Ownership[] = [];
   const settled: Settlement[] = [];
@@ -225,14 +225,14 @@ test('a task that another process may have by now waits, and is given back once 
   await clock.sleep(300);
   expect([receiver.accepted, settled.length]).toEqual([0, 0]);
   ownerships[0] = 'lost';
-  await eventually('it was given back', () => settled.length === 1);
+  await eventually('the task was given back', () => settled.length === 1);
   expect(settled).toEqual([{ kind: 'released' }]);
   ownerships[0] = 'owned';
   await publish(broker, [taskOf({ trigger: 'live' })]);
-  await eventually('the next was sent', () => seen(receiver.received).length === 1);
+  await eventually('the next task was sent', () => seen(receiver.received).length === 1);
 });
 
-test('stop gives back what is in flight, uncounted, and what waits; a restart sends it', async () => {
+test('a stop releases tasks in flight and waiting, uncounted, and a restart sends them', async () => {
   const dir = tempDir();
   const first = await openEngine(dir);
   const journal = await readJournal(first);
@@ -240,7 +240,7 @@ test('stop gives back what is in flight, uncounted, and what waits; a restart se
   const entityId = randomUUID();
   const tasks = Array.from({ length: 3 }, () => taskOf({ trigger: 'live', entityId }));
   await publish(first, tasks);
-  await eventually('one is in flight', () => seen(receiver.received).length === 1);
+  await eventually('one attempt is in flight', () => seen(receiver.received).length === 1);
   await sender.stop(800);
   await sender.stop(800);
   expect(sender.inFlight()).toEqual({ fast: 0, slow: 0, waiting: 0 });
@@ -250,21 +250,21 @@ test('stop gives back what is in flight, uncounted, and what waits; a restart se
   const second = await openEngine(dir);
   const again = await readJournal(second);
   const { receiver: next } = await start(second, (socket) => void socket.write(OK));
-  await eventually('all three were sent', () => again.length === 3);
+  await eventually('all three tasks were sent', () => again.length === 3);
   expect(new Set(seen(next.received))).toEqual(new Set(tasks.map(({ deliveryId }) => deliveryId)));
   expect(next.received.match(/webhook-attempt: (\d)/g)).toEqual(Array(3).fill('webhook-attempt: 1'));
 });
 
-test('stop lets an attempt finish that is answered in time', async () => {
+test('a stop lets an attempt finish that is answered in time', async () => {
   const broker = await openEngine(tempDir());
   const journal = await readJournal(broker);
   const answers: (() => void)[] = [];
   const { sender } = await start(broker, (socket) => void answers.push(() => socket.write(OK)));
   await publish(broker, [taskOf({ trigger: 'live' })]);
-  const answer = await eventually('it is in flight', () => answers[0]);
+  const answer = await eventually('the attempt is in flight', () => answers[0]);
   const stopped = sender.stop(20_000);
   answer();
   await stopped;
-  await eventually('it is in the journal', () => journal.length === 1);
+  await eventually('the attempt is in the journal', () => journal.length === 1);
   expect(journal).toMatchObject([{ kind: 'attempted', outcome: { kind: 'delivered' } }]);
 });

@@ -1,6 +1,4 @@
-/**
- * Guarantee: a receiver whose certificate is not in order, or that speaks old TLS, gets no byte of HTTP.
- */
+/** Guarantee: a receiver with an invalid certificate, or with old TLS, gets no byte of HTTP. */
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { parseEgressAllow } from '../../services/egress/egress.ts';
 import { systemClock } from '../../services/process/clock.ts';
@@ -51,20 +49,20 @@ async function attempt(
 
 const good = () => issueCertificate(authority, { hosts: ['localhost', '127.0.0.1'] });
 
-test.each(['localhost', '127.0.0.1'])('a good certificate for %s is accepted', async (host) => {
+test.each(['localhost', '127.0.0.1'])('a valid certificate for %s is accepted', async (host) => {
   const { receiver, first } = await attempt(await good(), { host });
   expect(first).toMatchObject({ kind: 'acknowledged' });
   expect(receiver.received).toContain('API-Key whsec_x');
 });
 
-test('TLS 1.2 is accepted, and only HTTP/1.1 is offered', async () => {
+test('a receiver with TLS 1.2 is accepted, and only HTTP/1.1 is offered to it', async () => {
   const { first } = await attempt(await good(), {
     tls: { maxVersion: 'TLSv1.2', ALPNProtocols: ['h2', 'http/1.1'] },
   });
   expect(first).toMatchObject({ kind: 'acknowledged' });
 });
 
-describe('refused, without a byte of HTTP', () => {
+describe('a receiver gets not one byte of HTTP', () => {
   const cases: [string, () => Promise<Awaited<ReturnType<typeof attempt>>>][] = [
     [
       'an expired certificate',
@@ -77,7 +75,7 @@ describe('refused, without a byte of HTTP', () => {
           }),
         ),
     ],
-    ['a certificate of nobody we trust', async () => attempt(await good(), { extraCa: null })],
+    ['a certificate of an unknown authority', async () => attempt(await good(), { extraCa: null })],
     ['a self-signed certificate', async () => attempt(await createAuthority())],
     [
       'a certificate for another name',
@@ -96,7 +94,7 @@ describe('refused, without a byte of HTTP', () => {
     ]),
   ];
 
-  test.each(cases)('%s', async (_, run) => {
+  test.each(cases)('with %s', async (_, run) => {
     const { receiver, first, second } = await run();
     expect(first).toMatchObject({ kind: 'failed', failureCode: 'tls_error', response: null });
     // A second attempt must not get in by resuming the first one's session.

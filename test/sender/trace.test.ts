@@ -152,7 +152,7 @@ async function play(house: SenderParts, attempts: number, event: DomainEvent = e
 }
 
 describe('a traced event', () => {
-  it('is one trace from the producer to the last attempt; each retry links to the attempt before', async () => {
+  it('is one trace from the producer to the last attempt, and each retry links to the attempt before', async () => {
     const { routes, tries, event } = await play(
       { tracer, answer: failing(2), traceparent: `00-${TRACE}-${PRODUCER}-01` },
       3,
@@ -175,7 +175,7 @@ describe('a traced event', () => {
     expect(linked).toEqual([[], [first], [second]]);
   });
 
-  it('says of an attempt what came of it, and when', async () => {
+  it('has the outcome and time of each attempt in its spans', async () => {
     const { tries, event, journal } = await play({ tracer, answer: failing(1) }, 2);
     expect(tries[0]?.attributes).toEqual({
       'http.request.method': 'POST',
@@ -206,7 +206,7 @@ describe('a traced event', () => {
     }
   });
 
-  it('begins a trace where the producer sent none', async () => {
+  it('begins a trace when the producer sent none', async () => {
     const { routes, tries } = await play({ tracer, answer: failing(1) }, 2);
     expect(routes[0]?.parentSpanContext).toBeUndefined();
     expect(new Set(tries.map((span) => span.spanContext().traceId))).toEqual(
@@ -214,10 +214,10 @@ describe('a traced event', () => {
     );
   });
 
-  it('a refused event is a span that failed', async () => {
+  it('has a span that failed when it is refused', async () => {
     const { broker } = await startSenderAnd({ tracer, answer: failing(0) });
     await broker.publishEvents([eventOf('nobody', 'trace')]);
-    const [span] = await eventually('its span', () => {
+    const [span] = await eventually('the span of the refused event', () => {
       const spans = exporter.getFinishedSpans();
       return spans.length > 0 ? spans : null;
     });
@@ -228,7 +228,7 @@ describe('a traced event', () => {
     expect(span?.status.code).toBe(SpanStatusCode.ERROR);
   });
 
-  it('gives no secret, no path and no query to its spans, and no trace to the receiver', async () => {
+  it('shows no secret, path or query in its spans, and no trace to the receiver', async () => {
     const { spans, receiver } = await play({ tracer, answer: failing(1) }, 2);
     expect(spans).toHaveLength(3);
     const told = JSON.stringify(
@@ -247,8 +247,8 @@ describe('a traced event', () => {
   });
 });
 
-describe('without a tracer', () => {
-  it('no spans are made, and the producer’s trace still travels with every attempt', async () => {
+describe('without a tracer, the sender', () => {
+  it('makes no spans, and passes the producer’s trace on with every attempt', async () => {
     const traceparent = `00-${TRACE}-${PRODUCER}-01`;
     const { spans, broker } = await play({ answer: failing(7), traceparent }, 7);
     expect(spans).toEqual([]);

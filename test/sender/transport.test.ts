@@ -64,8 +64,8 @@ const requestTo = (origin: string) => ({
   mask: null,
 });
 
-describe('receivers that misbehave', () => {
-  test.each(MISBEHAVIOURS)('$name: $code', { timeout: HANG_MS }, async ({ code, answer }) => {
+describe('an attempt at a receiver that', () => {
+  test.each(MISBEHAVIOURS)('$name ends with $code', { timeout: HANG_MS }, async ({ code, answer }) => {
     const transport = transportOf();
     const { origin } = await receiver(answer);
     const { exchange } = await transport.post(requestTo(origin));
@@ -76,7 +76,7 @@ describe('receivers that misbehave', () => {
     await expect.poll(() => transport.openConnections, { timeout: HANG_MS }).toBeLessThanOrEqual(1);
   });
 
-  test('leave no connection behind, however often', { timeout: 30_000 }, async () => {
+  test('misbehaves leaves no connection behind, however often', { timeout: 30_000 }, async () => {
     const transport = transportOf({ limits: { connectionsPerOriginMax: 20 } });
     let turn = 0;
     const quick = MISBEHAVIOURS.filter(({ code }) => code !== null && !/timeout|1xx/.test(code));
@@ -91,8 +91,8 @@ describe('receivers that misbehave', () => {
   });
 });
 
-describe('what is kept of a response', () => {
-  test('status, headers in lower case, the first 16 KiB as they came, and Retry-After', async () => {
+describe('the transport keeps of a response', () => {
+  test('its status, lower-case headers, the first 16 KiB as they came, and Retry-After', async () => {
     const body = 'x'.repeat(20_000);
     const head =
       'HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nX-A: b\r\nContent-Encoding: gzip\r\nContent-Length: 20000';
@@ -107,7 +107,7 @@ describe('what is kept of a response', () => {
   });
 });
 
-test('an endless body is not read on: 64 KiB are enough', { timeout: HANG_MS }, async () => {
+test('the transport stops reading an endless body after 64 KiB', { timeout: HANG_MS }, async () => {
   const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
   const target = await receiver((socket) => {
     socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
@@ -121,8 +121,8 @@ test('an endless body is not read on: 64 KiB are enough', { timeout: HANG_MS }, 
   await expect.poll(() => target.open, { timeout: HANG_MS }).toBe(0);
 });
 
-describe('connections', () => {
-  test('are used again, and the request is sent as it was given', async () => {
+describe('the transport’s connections', () => {
+  test('are reused, and requests are sent as given', async () => {
     const target = await receiver((socket) => void socket.write(OK));
     const transport = transportOf();
     for (let i = 0; i < 5; i += 1) await transport.post(requestTo(target.origin));
@@ -132,7 +132,7 @@ describe('connections', () => {
     expect(target.received).toContain('\r\n\r\n{"a":1}');
   });
 
-  test('are bounded per origin; what is over waits for its turn', async () => {
+  test('are bounded per origin, and further requests wait their turn', async () => {
     const target = await receiver((socket) => void socket.write(OK));
     const transport = transportOf({ totalTimeoutMs: HANG_MS, limits: { connectionsPerOriginMax: 3 } });
     const posts = await Promise.all(
@@ -167,7 +167,7 @@ describe('connections', () => {
     expect(transport.openConnections).toBe(12);
   });
 
-  test('go straight to what waits, also where none may be kept idle', async () => {
+  test('are handed straight to a waiting request, even where none may be kept idle', async () => {
     const target = await receiver((socket) => void socket.write(OK));
     const transport = transportOf({ limits: { connectionsPerOriginMax: 1, idleMax: 0 } });
     await Promise.all([1, 2, 3].map(() => transport.post(requestTo(target.origin))));
@@ -175,7 +175,7 @@ describe('connections', () => {
     await expect.poll(() => transport.openConnections).toBe(0);
   });
 
-  test("that none was free for all the time are our own lack, not the receiver's failure", async () => {
+  test("count as an own fault, not the receiver's failure, when none was free in time", async () => {
     const started = await receiver(() => {});
     const transport = transportOf({ limits: { connectionsPerOriginMax: 1 } });
     const posted = await Promise.all([1, 2, 3].map(() => transport.post(requestTo(started.origin))));
@@ -191,7 +191,7 @@ describe('connections', () => {
     ['Connection: close', 3],
     ['Keep-Alive: timeout=1', 3],
     ['Keep-Alive: timeout=60', 1],
-  ])('are used as long as the receiver keeps them: %s', async (header, connections) => {
+  ])('are reused as long as the receiver keeps them: %s', async (header, connections) => {
     const target = await receiver(
       (s) => void s.write(`HTTP/1.1 200 OK\r\n${header}\r\nContent-Length: 0\r\n\r\n`),
     );
@@ -200,7 +200,7 @@ describe('connections', () => {
     expect(target.accepted).toBe(connections);
   });
 
-  test('on which the receiver speaks unasked carry nothing more', async () => {
+  test('are not reused after the receiver sent something unasked', async () => {
     const target = await receiver((socket) => {
       socket.write(OK);
       setTimeout(() => socket.write(OK.replace('200', '500')), 20);
@@ -213,7 +213,7 @@ describe('connections', () => {
     expect(target.accepted).toBe(2);
   });
 
-  test('on which the receiver speaks first are a protocol error', async () => {
+  test('fail with a protocol error when the receiver sends first', async () => {
     const greeting = tls.createServer(
       { key: certificates.certificate.keyPem, cert: certificates.certificate.certPem },
       (socket) => socket.on('error', () => {}).write('220 mail.example ESMTP\r\n'),
@@ -236,7 +236,7 @@ describe('connections', () => {
     expect(target.received).toBe('');
   });
 
-  test('that the receiver closes while idle cost no attempt', async () => {
+  test('cost no attempt when the receiver closes them while idle', async () => {
     const target = await receiver((socket) => void socket.end(OK));
     const transport = transportOf();
     for (let i = 0; i < 5; i += 1) {
@@ -245,7 +245,7 @@ describe('connections', () => {
     expect(target.accepted).toBeGreaterThan(1);
   });
 
-  test('refused, or accepted and never spoken on, have their codes', async () => {
+  test('have failure codes for a refusal and for silence after accepting', async () => {
     const silent = await startTcpReceiver(() => {});
     const closed = await startTcpReceiver(() => {});
     const rude = await startTcpReceiver((socket) => socket.destroy());
@@ -264,8 +264,8 @@ describe('connections', () => {
   });
 });
 
-describe('our own shutdown', () => {
-  test('interrupts what has no response yet, and lets a response count', async () => {
+describe('a shutdown of the transport', () => {
+  test('interrupts requests without a response, and lets a response count', async () => {
     const silent = await receiver(() => {});
     const answering = await receiver((s) => void s.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf'));
     const transport = transportOf({ totalTimeoutMs: HANG_MS });

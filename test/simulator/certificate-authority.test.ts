@@ -61,7 +61,7 @@ test('a certificate verifies for the names and addresses it was issued for, and 
   expect(parsed.publicKey.asymmetricKeyDetails?.namedCurve).toBe('prime256v1');
 });
 
-test('a certificate of another authority, and an expired one, are refused', async () => {
+test('a certificate of another authority and an expired one are refused', async () => {
   const authority = await createAuthority();
   const stranger = await issueCertificate(await createAuthority(), { hosts: ['localhost'] });
   expect(await handshake(authority, stranger, 'localhost')).not.toBe('ok');
@@ -73,7 +73,7 @@ test('a certificate of another authority, and an expired one, are refused', asyn
   expect(await handshake(authority, expired, 'localhost')).toBe('CERT_HAS_EXPIRED');
 });
 
-test('the authority of a directory is made once, kept, and its key is the owner’s alone', async () => {
+test('the authority of a directory is made once and kept, with a key for its owner alone', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'hookrail-ca-'));
   closing.push(() => rmSync(dir, { recursive: true }));
   const first = await openAuthority(join(dir, 'data'));

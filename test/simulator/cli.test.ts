@@ -1,6 +1,6 @@
 /**
- * The command line tells by its exit code what went wrong, says on standard error what to do next, and puts nothing
- * but data on standard output when nobody sits in front of it.
+ * The command line tells by its exit code what went wrong, says on standard error what to do next, and puts only data
+ * on standard output unless that is a terminal.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -53,7 +53,7 @@ async function closedPort(): Promise<number> {
   return typeof address === 'object' ? (address?.port ?? 0) : 0;
 }
 
-test('0: an event is sent and its delivery followed; standard output is data only', async () => {
+test('the simulator exits with 0 after an event and its delivery, with only data on standard output', async () => {
   const { code, stdout, stderr } = await sim(
     ['trigger', 'KYC/FULL_USER', '--wait', '--output', 'ndjson'],
     access,
@@ -70,7 +70,7 @@ test('0: an event is sent and its delivery followed; standard output is data onl
   expect(stderr).toBe('');
 });
 
-test('1: an expectation is not met', async () => {
+test('the simulator exits with 1 when an expectation is not met', async () => {
   const { code, stdout, stderr } = await sim(
     ['run', 'onramp.happy', '--speed', 'instant', '--expect', '--output', 'json'],
     access,
@@ -92,13 +92,13 @@ test.each<[string, string[], RegExp]>([
     ['verify', '--secret', 's', '--body', '/none', '--headers', '/none'],
     /\/none does not exist/,
   ],
-])('2: %s', async (_, args, message) => {
+])('the simulator exits with 2 for %s', async (_, args, message) => {
   const { code, stdout, stderr } = await simHere(args, access);
   expect([code, stdout]).toEqual([EXIT.usage, '']);
   expect(stderr).toMatch(message);
 });
 
-test('2: a live key is refused before anything is sent', async () => {
+test('the simulator exits with 2 for a live key, before anything is sent', async () => {
   const live = newApiKey('merchant', 'production', Buffer.alloc(32, 1));
   const { code, stderr } = await sim(['endpoints', 'list', '--api-key', live], {});
   expect(code).toBe(EXIT.usage);
@@ -106,7 +106,7 @@ test('2: a live key is refused before anything is sent', async () => {
   expect(stderr).not.toContain(live);
 });
 
-test('3: no key, and a key that the API does not take', async () => {
+test('the simulator exits with 3 without a key, or with one that the API refuses', async () => {
   const without = await simHere(['endpoints', 'list'], { HOOKRAIL_DATA_DIR: premises.dataDir });
   expect(without.code).toBe(EXIT.authentication);
   expect(without.stderr).toContain('npm start');
@@ -117,19 +117,19 @@ test('3: no key, and a key that the API does not take', async () => {
   expect(refused.stderr).toContain('whoami');
 });
 
-test('4: the API refuses; what it says, and where, is shown', async () => {
+test('the simulator exits with 4 when the API refuses, and shows the reason and the field', async () => {
   const { code, stderr } = await sim(['endpoints', 'create', '--url', 'http://merchant.com/'], access);
   expect(code).toBe(EXIT.api);
   expect(stderr).toMatch(/400 url_scheme_not_https\n {2}.*\n {2}\/url /);
 });
 
-test('5: the time to wait runs out', async () => {
+test('the simulator exits with 5 when the time to wait runs out', async () => {
   const { code, stderr } = await sim(['trigger', 'KYC/FULL_USER', '--wait', '1ms'], access);
   expect(code).toBe(EXIT.timeout);
   expect(stderr).toContain('deliveries list');
 });
 
-test('6: nobody listens at the address', async () => {
+test('the simulator exits with 6 when no service answers at the address', async () => {
   const baseUrl = `http://127.0.0.1:${await closedPort()}`;
   const { code, stderr } = await sim(['endpoints', 'list', '--base-url', baseUrl], access);
   expect(code).toBe(EXIT.unreachable);
@@ -155,7 +155,7 @@ test('options win over the environment, the environment over sandbox.env, and wh
   });
 });
 
-test('a receiver, its endpoint, a run and the delivery log work together', async () => {
+test('the commands for receiver, endpoint, run and delivery log work together', async () => {
   const receiver = startSim(['receiver', '--fail-first', '1', '--output', 'ndjson'], access);
   const { listening } = JSON.parse(await receiver.line('listening'));
   const created = await simHere(['endpoints', 'create', '--url', listening, '--output', 'json'], access);

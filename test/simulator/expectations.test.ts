@@ -1,4 +1,4 @@
-/** Expectations are met by what was seen, in time and at every endpoint, and by nothing less. */
+/** Expectations are met by deliveries that were seen, in time and at every endpoint, and by nothing less. */
 import { expect, test } from 'vitest';
 import type { Watched } from '../../simulator/delivery-watch.ts';
 import { judge } from '../../simulator/expectations.ts';
@@ -29,7 +29,7 @@ function seen(...deliveries: (DeliveryDetailAnswer | null)[]): Watched {
 const met = (status: Expectation['status'], watched: Watched[], withinMs = 1000) =>
   judge([{ step: 'done', status, withinMs }], watched)[0]?.met;
 
-test('delivered means at every endpoint, and in time', () => {
+test('the expectation "delivered" needs every endpoint, in time', () => {
   expect(met('delivered', [seen(delivery('delivered', 900))])).toBe(true);
   expect(met('delivered', [seen(delivery('delivered', 1100))])).toBe(false);
   expect(met('delivered', [seen(delivery('delivered', 10), delivery('failed', 10))])).toBe(false);
@@ -37,17 +37,17 @@ test('delivered means at every endpoint, and in time', () => {
   expect(met('delivered', [seen()])).toBe(false);
 });
 
-test('failed and cancelled mean at one endpoint', () => {
+test('the expectations "failed" and "cancelled" need one endpoint', () => {
   expect(met('failed', [seen(delivery('delivered', 10), delivery('failed', 10))])).toBe(true);
   expect(met('cancelled', [seen(delivery('delivered', 10))])).toBe(false);
 });
 
-test('skipped means that no endpoint got it', () => {
+test('the expectation "skipped" needs that no endpoint got the event', () => {
   expect(met('skipped', [seen()])).toBe(true);
   expect(met('skipped', [seen(delivery('delivered', 10))])).toBe(false);
 });
 
-test('what was not sent, or not routed, meets nothing', () => {
+test('an event that was not sent or not routed meets no expectation', () => {
   expect(met('skipped', [])).toBe(false);
   expect(met('skipped', [{ ...seen(), routed: false }])).toBe(false);
 });

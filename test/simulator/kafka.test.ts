@@ -18,7 +18,7 @@ const STARTED_MS_MAX = 90_000;
 const STOPPED_MS_MAX = 10_000;
 const keys = (text: string) => text.match(/^ {2}(?:API key|producer key|merchant) .*$/gm);
 
-await describeWithKafka('on Kafka', (kafka) => {
+await describeWithKafka('the simulator on Kafka', (kafka) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'hookrail-sandbox-kafka-'));
   const environment = kafkaEnvironment(kafka, freshPrefix());
 
@@ -35,7 +35,7 @@ await describeWithKafka('on Kafka', (kafka) => {
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk));
     try {
       const isOver = () => text.includes('Ctrl-C stops it') || child.exitCode !== null;
-      await eventually('the demo', isOver, STARTED_MS_MAX).catch(() => {});
+      await eventually('the demo is delivered', isOver, STARTED_MS_MAX).catch(() => {});
       expect(text).toMatch(/✓ fiatToCrypto\/SUCCESS +delivered +200/);
       await use();
       expect(await interrupted(child), text).toBe(0);
@@ -47,7 +47,9 @@ await describeWithKafka('on Kafka', (kafka) => {
 
   const run = (...args: string[]) => simHere([...args, '--output', 'ndjson'], { HOOKRAIL_DATA_DIR: dataDir });
 
-  test('the demo, a scenario by Kafka, Ctrl-C, and again', { timeout: 240_000 }, async () => {
+  test('plays the demo and a scenario by Kafka, stops at Ctrl-C, and plays again', {
+    timeout: 240_000,
+  }, async () => {
     const first = await visit(async () => {
       const played = await run('run', 'onramp.happy', '--sink', 'kafka', '--speed', 'instant', '--expect');
       expect(played.code, played.stderr).toBe(EXIT.ok);
@@ -67,7 +69,7 @@ await describeWithKafka('on Kafka', (kafka) => {
     ['no topic', ['--events-topic', 'nothing.here'], EXIT.unreachable, 'there is no topic nothing.here'],
     ['no registry', ['--schema-registry-url', 'http://127.0.0.1:1'], EXIT.unreachable, 'ECONNREFUSED'],
     ['no address', ['--kafka-brokers', 'kafka'], EXIT.usage, 'is not host:port'],
-  ])('%s: exit code and one line that says what to do', async (_, options, code, line) => {
+  ])('fails with an exit code and one line that says what to do for %s', async (_, options, code, line) => {
     const given = {
       HOOKRAIL_DATA_DIR: join(dataDir, 'none'),
       HOOKRAIL_MERCHANT_ID: crypto.randomUUID(),

@@ -1,6 +1,6 @@
 /**
- * The state machines allow what the platform does and refuse the rest with the legal steps; states the specification
- * lists are all there, and none besides.
+ * The state machines allow the steps of the platform and refuse others with the legal ones; they have exactly the
+ * states of the specification.
  */
 import { expect, test } from 'vitest';
 import { SUB_TYPES } from '../../services/domain/catalog/catalog.ts';
@@ -23,7 +23,7 @@ function play(world: World, moves: readonly Move[]): void {
 }
 
 test.each(Object.entries(MACHINES))(
-  'every step of %s leads to a state of the table that can be reached',
+  'every step of %s leads to a reachable state of the table',
   (_, table) => {
     const reached = new Set([START]);
     for (const state of reached) for (const next of table[state] ?? []) reached.add(next);
@@ -79,7 +79,7 @@ test.each([entity('entityStatusUpdate', 'BLOCKED'), entity('KYC', 'SUSPENDED')])
   },
 );
 
-test('UNBLOCKED lets held transactions go on', () => {
+test('UNBLOCKED lets held transactions continue', () => {
   const world = new World();
   play(world, [
     onRamp('PENDING'),
@@ -90,7 +90,7 @@ test('UNBLOCKED lets held transactions go on', () => {
   ]);
 });
 
-test('where the subType says only statusUpdate, the status is the state', () => {
+test('the status is the state of an event whose only subType is statusUpdate', () => {
   const ledger = (status: string): Move => ({
     type: 'serviceBankAccount',
     subType: 'statusUpdate',
@@ -115,7 +115,7 @@ test('missing terms come after FULL_USER', () => {
   play(world, [move]);
 });
 
-test('types without a machine may come at any time', () => {
+test('event types without a state machine may come at any time', () => {
   const world = new World();
   play(world, [entity('walletCreated', 'CREATED'), entity('walletCreated', 'CREATED')]);
 });

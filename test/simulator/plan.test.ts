@@ -23,7 +23,7 @@ function bodyOf({ event }: PlannedStep): string {
   return Buffer.from(rendered.body).toString('utf8');
 }
 
-test.each(scenarioNames())('%s is the same to the byte', async (name) => {
+test.each(scenarioNames())('the plan of %s is the same to the byte', async (name) => {
   const lines = plan(name).map(
     (step) => `${step.id} +${step.offsetMs} ${step.event.eventId} ${bodyOf(step)}`,
   );
@@ -37,7 +37,7 @@ test.each(scenarioNames())('every event of %s is one that producers may send', (
   }
 });
 
-test('ids depend on seed, start, merchant and entity, and on nothing else', () => {
+test('event ids depend on seed, start, merchant and entity, and on nothing else', () => {
   const ids = (options: Partial<PlanOptions>) =>
     plan('onramp.happy', options).map(({ event }) => event.eventId);
   const uuid = '3f0c1d5e-8b1a-4a53-8f3f-2b7c6f0d9a11';
@@ -78,7 +78,7 @@ test('one transaction keeps its ids, amounts and addresses through its steps', (
   ]);
 });
 
-test.each(['EUR', 'GBP', 'USD', 'NGN', 'KES'])('offramp.happy pays out %s', (currencyFiat) => {
+test.each(['EUR', 'GBP', 'USD', 'NGN', 'KES'])('the plan of offramp.happy pays out %s', (currencyFiat) => {
   const steps = plan('offramp.happy', { overrides: { currencyFiat } });
   const done = JSON.parse(bodyOf(steps.at(-1) as PlannedStep));
   expect(done.data.currencyFiat).toBe(currencyFiat);
@@ -97,7 +97,7 @@ test('any seed gives events that can be sent, in the order of their times', () =
   );
 });
 
-test('choices of the command line are taken, for the whole transaction or one step', () => {
+test('options of the command line apply to the whole transaction or to one step', () => {
   const steps = plan('onramp.happy', {
     overrides: { amount: '1000', chain: 'tron', currencyFiat: 'GBP' },
     set: [{ step: 'done', path: 'data.fees', value: '0.01' }],
@@ -115,24 +115,20 @@ test('choices of the command line are taken, for the whole transaction or one st
 });
 
 test.each<[string, Partial<PlanOptions>, RegExp]>([
-  ['a chain that is not there', { overrides: { chain: 'polygn' } }, /chain "polygn" is not one of/],
-  ['an amount that is none', { overrides: { amount: 'much' } }, /amount "much"/],
+  ['an unknown chain', { overrides: { chain: 'polygn' } }, /chain "polygn" is not one of/],
+  ['an amount that is not a number', { overrides: { amount: 'much' } }, /amount "much"/],
   [
-    'a step that is not there',
+    'an unknown step',
     { set: [{ step: 'dne', path: 'data.fees', value: '1' }] },
     /no step "dne"; did you mean done/,
   ],
-  [
-    'a field that is not there',
-    { set: [{ step: 'done', path: 'data.fee', value: '1' }] },
-    /did you mean data\.fees/,
-  ],
-  ['a status that is not one', { set: [{ step: 'done', path: 'data.status', value: 'X' }] }, /status/],
-])('%s is refused by name', (_, options, message) => {
+  ['an unknown field', { set: [{ step: 'done', path: 'data.fee', value: '1' }] }, /did you mean data\.fees/],
+  ['an unknown status', { set: [{ step: 'done', path: 'data.status', value: 'X' }] }, /status/],
+])('a plan with %s is refused by name', (_, options, message) => {
   expect(() => plan('onramp.happy', options)).toThrow(CommandFailure);
   expect(() => plan('onramp.happy', options)).toThrow(message);
 });
 
-test('what happens only to users cannot be played for a corporate', () => {
+test('a scenario that happens only to users cannot be played for a corporate', () => {
   expect(() => plan('kyc.happy', { entityKind: 'CORPORATE' })).toThrow(/cannot happen to a corporate/);
 });

@@ -1,6 +1,6 @@
 /**
- * The receiver does what merchants have to do (docs/specification.md, "Webhook requests") and says what it found; and
- * it misbehaves in every way that it is told to, so that what the sender makes of it can be tested.
+ * The receiver does what merchants have to do (docs/specification.md, "Webhook requests") and reports its findings;
+ * and it misbehaves in every way on request, so that the sender can be tested with it.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Behaviour } from '../../simulator/behaviours.ts';
@@ -65,7 +65,7 @@ test.each([
     ['authorization'],
   ],
   ['no signature at all', { headers: { authorization: `API-Key ${SECRET}` } }, ['signature', 'timestamp']],
-])('%s is found not authentic, with the checks that failed', async (_, change, failed) => {
+])('a webhook with %s is found not authentic, with the checks that failed', async (_, change, failed) => {
   const receiver = await start();
   await deliver(receiver, change);
   const verdict = receiver.arrivals[0]?.verdict;
@@ -74,7 +74,7 @@ test.each([
   expect(JSON.stringify(verdict)).not.toContain(SECRET);
 });
 
-test('secrets may differ by endpoint, change while it runs, or be unknown', async () => {
+test('the receiver’s secret may differ by endpoint, change while it runs, or be unknown', async () => {
   const receiver = await start({ secret: (id) => (id === 'endpoint-1' ? SECRET : undefined) });
   await deliver(receiver);
   receiver.setSecret(OTHER);
@@ -90,11 +90,11 @@ test.each<[Behaviour, (reply: Reply) => void]>([
   ['redirect', (reply) => expect([reply.status, reply.headers.location]).toEqual([302, '/redirected'])],
   ['reset', (reply) => expect([reply.status, reply.error]).toEqual([null, 'ECONNRESET'])],
   ['garbage', (reply) => expect([reply.status, reply.error?.slice(0, 3)]).toEqual([null, 'HPE'])],
-])('behaviour %s', async (behaviour, check) => {
+])('the receiver behaves as told by --behaviour %s', async (behaviour, check) => {
   check(await deliver(await start({ behaviour })));
 });
 
-test('hang answers nothing, slow-body answers and does not end, drip does not end its headers', async () => {
+test('the behaviour hang answers nothing, slow-body never ends its body, and drip never ends its headers', async () => {
   const wait = { giveUpMs: 500 };
   const replies = await Promise.all(
     (['hang', 'slow-body', 'drip'] as const).map(async (behaviour) =>
@@ -105,13 +105,13 @@ test('hang answers nothing, slow-body answers and does not end, drip does not en
   expect(replies.map((reply) => reply.status)).toEqual([null, 200, null]);
 });
 
-test('huge-body sends more than anybody should read, and stops when the other side hangs up', async () => {
+test('the behaviour huge-body sends an oversized body, and stops when the other side hangs up', async () => {
   const receiver = await start({ behaviour: 'huge-body' });
   const reply = await deliver(receiver, { bytesMax: 1024 * 1024 });
   expect([reply.status, reply.error]).toEqual([200, 'too large']);
 });
 
-test('fail-first fails each delivery’s first attempts, and no others', async () => {
+test('the option fail-first fails each delivery’s first attempts, and no others', async () => {
   const receiver = await start({ failFirst: 2 });
   const statuses: (number | null)[] = [];
   for (const attempt of [1, 2, 3]) statuses.push((await deliver(receiver, {}, 'one', attempt)).status);
@@ -119,7 +119,7 @@ test('fail-first fails each delivery’s first attempts, and no others', async (
   expect(statuses).toEqual([500, 500, 200, 500]);
 });
 
-test('fail-rate hits the same attempts for the same seed', async () => {
+test('the option fail-rate fails the same attempts for the same seed', async () => {
   const run = async (seed: string) => {
     const receiver = await start({ failRate: 0.5, seed });
     const replies = [];
@@ -132,7 +132,7 @@ test('fail-rate hits the same attempts for the same seed', async () => {
   expect(new Set(first)).toEqual(new Set([200, 500]));
 });
 
-test('the answer begins after the delay, and what is kept is bounded', async () => {
+test('the receiver answers after the delay, and keeps a bounded number of arrivals', async () => {
   const receiver = await start({ delayMs: 60_000, keepMax: 2 });
   expect((await deliver(receiver, { giveUpMs: 300 })).error).toBe('timeout');
   const quick = await start({ keepMax: 2 });

@@ -48,7 +48,9 @@ const isDelivered = (text: string) =>
   SUB_TYPES.every((subType) => new RegExp(`✓ fiatToCrypto/${subType} +delivered +200`).test(text));
 const keys = (text: string) => text.match(/^ {2}(?:API key|producer key|merchant) .*$/gm);
 
-test('plays the demo, stops cleanly, and goes on with its data', { timeout: 150_000 }, async () => {
+test('the sandbox plays the demo, stops cleanly, and continues with its data', {
+  timeout: 150_000,
+}, async () => {
   const first = await visit(isDelivered);
   expect(keys(first)).toHaveLength(3);
   expect(readFileSync(join(dataDir, 'sandbox.env'), 'utf8')).toContain('HOOKRAIL_API_KEY');

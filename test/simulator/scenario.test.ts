@@ -1,6 +1,6 @@
 /**
- * A scenario file is either played as it stands or refused with every finding and its line; what comes with hookrail
- * can be played.
+ * A scenario file is either played as it is or refused with every finding and its line; the scenarios of hookrail can
+ * be played.
  */
 import { expect, test } from 'vitest';
 import { parseScenario, ScenarioFailure } from '../../simulator/scenario.ts';
@@ -16,19 +16,19 @@ function findings(text: string, force = false): readonly string[] {
   }
 }
 
-test('the library is there', () => {
+test('the library of scenarios exists', () => {
   expect(scenarioNames()).toEqual(
     expect.arrayContaining(['kyc.happy', 'offramp.happy', 'onramp.happy', 'onramp.hold-kyc-resume']),
   );
 });
 
-test.each(scenarioNames())('%s is legal, named as its file, and expects something', (name) => {
+test.each(scenarioNames())('the scenario %s is legal, named as its file, and expects something', (name) => {
   const scenario = openScenario(name, { force: false });
   expect(scenario.name).toBe(name);
   expect(scenario.expect.length).toBeGreaterThan(0);
 });
 
-test('every finding has its line', () => {
+test('every finding in a scenario has its line', () => {
   expect(
     findings(`name: Not A Name
 entitis: {}
@@ -52,7 +52,7 @@ expect:
   ]);
 });
 
-test('names that do not exist are found, with the nearest', () => {
+test('unknown names in a scenario are found, with the nearest name', () => {
   expect(
     findings(`name: a
 entities:
@@ -81,7 +81,7 @@ expect:
   ]);
 });
 
-test('text that is no YAML, or no scenario, is refused at its line', () => {
+test('a text that is not YAML, or no scenario, is refused at its line', () => {
   expect(findings('name: a\nsteps: [\n')[0]).toMatch(/^file\.yaml:\d: /);
   expect(findings('just text')).toEqual(['file.yaml:1: the scenario must be an object, not a string']);
   expect(findings('')).toEqual(['file.yaml:1: the scenario must be an object, not empty']);

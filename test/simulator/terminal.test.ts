@@ -29,8 +29,8 @@ afterAll(() => api.close());
 
 const access = () => ({ HOOKRAIL_BASE_URL: api.api.url, HOOKRAIL_API_KEY: api.keys.own });
 
-describe('text from outside in a terminal', () => {
-  test('an endpoint’s description', async () => {
+describe('a terminal is not controlled by text from outside', () => {
+  test('in an endpoint’s description', async () => {
     const { uuid } = await createEndpoint(api, { description: HOSTILE });
     for (const command of [['list'], ['get', uuid]]) {
       const { code, stdout } = await simHere(['endpoints', ...command, '--output', 'pretty'], access());
@@ -43,7 +43,7 @@ describe('text from outside in a terminal', () => {
     expect(JSON.parse(stdout).description).toBe(HOSTILE);
   });
 
-  test('the type and headers of what a receiver got', () => {
+  test('in the type and headers of a webhook', () => {
     let shown = '';
     const sink = { write: (text: string) => (shown += text), isTTY: true };
     const output = new Output(sink, sink, { format: 'pretty', quiet: false, color: true });
@@ -59,7 +59,7 @@ describe('text from outside in a terminal', () => {
     expect(shown.trimEnd().split('\n')).toHaveLength(2);
   });
 
-  test('a name in the operator’s list', async () => {
+  test('in a name in the operator’s list', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'hookrail-terminal-'));
     try {
       KeyRing.create(join(dataDir, 'keyring.json'));
@@ -77,7 +77,7 @@ describe('text from outside in a terminal', () => {
   });
 });
 
-test('any text is shown without control characters, and any JSON keeps its value', () => {
+test('the terminal shows any text without control characters, and any JSON keeps its value', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       expect(visible(text)).not.toMatch(OBEYED);

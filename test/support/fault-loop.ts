@@ -51,7 +51,7 @@ export async function harass(trial: Trial, nemesis: Nemesis, options: LoopOption
     for (const volley of plan) {
       const before = nemesis.faults.length;
       await eventually(
-        'enough published and requests in flight',
+        'enough events are published and requests in flight',
         () => trial.published >= (before + 0.5) * share && trial.inFlight > 0,
         120_000,
       );

@@ -118,7 +118,7 @@ async function createTopics(admins: Admins, { directory, ...others }: Topics): P
   await admins.ask((admin) => admin.createTopics({ topics, waitForLeaders: false }));
   // Brokers learn of a topic one after the other.
   const areThere = () => Promise.all(topics.map(({ topic }) => admins.boundsOf(topic, 0))).catch(() => false);
-  await eventually('the topics', areThere);
+  await eventually('the topics exist', areThere);
 }
 
 function clientOf(brokers: readonly string[], line?: BreakableLine): Kafka {

@@ -183,7 +183,7 @@ export class Trial {
       }
       return this.owed.every(({ id }) => this.#ended.has(id));
     };
-    await eventually('every delivery ended', ended, withinMs).catch(async (error: unknown) => {
+    await eventually('every delivery has ended', ended, withinMs).catch(async (error: unknown) => {
       const left = this.owed.filter(({ id }) => !this.#ended.has(id));
       const stories = await Promise.all(
         left

@@ -9,7 +9,9 @@ import {
 
 /** What holds of rotations and creates with every engine, as tests. `trial` is asked for when a test runs. */
 export function rotationGuarantees(engine: string, trial: () => RotationTrial): void {
-  it(`${TRIAL_SIZES.rotations} rotations under load`, { timeout: TRIAL_MS_MAX }, async () => {
+  it(`no attempt uses an old secret through ${TRIAL_SIZES.rotations} rotations under load`, {
+    timeout: TRIAL_MS_MAX,
+  }, async () => {
     const result = await trial().rotate(TRIAL_SIZES.rotations);
     console.log(rotationsText(engine, result));
     expect(result.wrong).toEqual([]);
@@ -17,7 +19,7 @@ export function rotationGuarantees(engine: string, trial: () => RotationTrial): 
     expect(result.requests).toBeGreaterThan(TRIAL_SIZES.rotations / 2);
   });
 
-  it(`${TRIAL_SIZES.creates} endpoints, each with an event a second after it was made`, {
+  it(`each of ${TRIAL_SIZES.creates} new endpoints gets an event published a second after its creation`, {
     timeout: TRIAL_MS_MAX,
   }, async () => {
     const result = await trial().create(TRIAL_SIZES.creates);

@@ -152,7 +152,9 @@ export class RotationTrial {
         const [eventId] = await this.#publish(1);
         const hasArrived = () => this.#arrived.has(`${path} ${eventId}`);
         if (isInForce)
-          await eventually('the event', hasArrived, ARRIVED_MS_MAX).catch(() => missed.push(path));
+          await eventually('the event has arrived', hasArrived, ARRIVED_MS_MAX).catch(() =>
+            missed.push(path),
+          );
         await this.#merchant.request('DELETE', `/merchant/webhook-endpoints/${uuid}`);
       }
     };

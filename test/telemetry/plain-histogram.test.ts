@@ -3,7 +3,7 @@ import { Histogram, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { PlainHistogram } from '../../services/telemetry/plain-histogram.ts';
 
-test("is told as prom-client's own", async () => {
+test('the plain histogram is exported like one of prom-client', async () => {
   const bounds = [0.005, 0.1, 1];
   const value = fc.oneof(fc.constantFrom(...bounds), fc.float({ min: 0, max: 2, noNaN: true }));
   await fc.assert(

@@ -1,4 +1,7 @@
-/** Guarantee: only well-formed trace context is taken on, as the W3C Trace Context recommendation has it (section 3.2). */
+/**
+ * Guarantee: only well-formed trace context is accepted, as the W3C Trace Context recommendation has it (section
+ * 3.2).
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -16,15 +19,11 @@ describe('a traceparent header', () => {
   it.each([
     ['as the recommendation shows it', SAMPLED, SAMPLED],
     ['not sampled', `00-${TRACE}-${SPAN}-00`, `00-${TRACE}-${SPAN}-00`],
-    [
-      'with flags that nobody has defined: they are not passed on',
-      `00-${TRACE}-${SPAN}-ff`,
-      `00-${TRACE}-${SPAN}-03`,
-    ],
+    ['with undefined flags, which are not passed on', `00-${TRACE}-${SPAN}-ff`, `00-${TRACE}-${SPAN}-03`],
     ['of a later version, longer', `cc-${TRACE}-${SPAN}-01-what-the-future-will-be`, SAMPLED],
     ['of a later version, no longer', `cc-${TRACE}-${SPAN}-01`, SAMPLED],
     ['as bytes', Buffer.from(SAMPLED), SAMPLED],
-  ])('is taken %s', (_, header, expected) => {
+  ])('is accepted %s', (_, header, expected) => {
     expect(readTraceparent(header)).toBe(expected);
   });
 
@@ -34,8 +33,8 @@ describe('a traceparent header', () => {
     ['there are several', [SAMPLED, SAMPLED]],
     ['several were joined', `${SAMPLED}, ${SAMPLED}`],
     ['its version is ff', `ff-${TRACE}-${SPAN}-01`],
-    ['version 00 goes on', `${SAMPLED}-more`],
-    ['a later version goes on without a dash', `cc-${TRACE}-${SPAN}-01.more`],
+    ['version 00 has more after it', `${SAMPLED}-more`],
+    ['a later version has more without a dash', `cc-${TRACE}-${SPAN}-01.more`],
     ['its letters are capital', SAMPLED.toUpperCase()],
     ['its trace id is zero', `00-${'0'.repeat(32)}-${SPAN}-01`],
     ['its span id is zero', `00-${TRACE}-${'0'.repeat(16)}-01`],
@@ -49,7 +48,7 @@ describe('a traceparent header', () => {
     if (typeof header !== 'object') expect(spanContextOf(header)).toBeUndefined();
   });
 
-  it('never throws, and what it takes it takes again unchanged', () => {
+  it('never throws, and an accepted one is accepted again unchanged', () => {
     const nearly = fc
       .tuple(
         fc.constantFrom('00', '01', 'ff', '0'),
@@ -73,7 +72,7 @@ describe('a traceparent header', () => {
     expect(taken).toBeGreaterThan(0);
   });
 
-  it('names the same span written and read', () => {
+  it('names the same span when written and when read', () => {
     const hex = (length: number) =>
       fc.stringMatching(new RegExp(`^[0-9a-f]{${length}}$`)).filter((id) => /[^0]/.test(id));
     fc.assert(
@@ -86,7 +85,7 @@ describe('a traceparent header', () => {
   });
 });
 
-it('keeps fractions of milliseconds', () => {
+it('the time of a span keeps fractions of milliseconds', () => {
   expect(spanTime(1_700_000_000_001.25)).toEqual([1_700_000_000, 1_250_000]);
   expect(spanTime(999.9999999)[1]).toBeLessThan(1_000_000_000);
 });

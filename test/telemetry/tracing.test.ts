@@ -1,6 +1,6 @@
 /**
- * Guarantee: tracing is off, and nothing of its SDK loaded, unless OpenTelemetry's own variables ask for it; what they ask
- * for and cannot have is said and keeps nothing from starting; a collector that is down does not hold up a stop.
+ * Guarantee: tracing is off, and nothing of its SDK loaded, unless OpenTelemetry's own variables ask for it;
+ * unsupported options are logged and do not prevent the start; a collector that is down does not delay a stop.
  */
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -63,7 +63,7 @@ async function startCollector(isAnswering: boolean) {
 }
 
 // The first: a module that is loaded stays loaded.
-it('is off without the variables, and loads nothing', async () => {
+it('tracing is off without the variables, and loads nothing', async () => {
   await import('../../services/main.ts');
   const tracing = await started({});
   expect(tracing.tracer).toBeNull();
@@ -73,7 +73,7 @@ it('is off without the variables, and loads nothing', async () => {
   expect(isSdkLoaded()).toBe(false);
 }, 60_000);
 
-describe('the variables', () => {
+describe('the variables of tracing', () => {
   it.each([
     [{}, OFF],
     [{ OTEL_TRACES_EXPORTER: '' }, OFF],
@@ -89,11 +89,11 @@ describe('the variables', () => {
       { OTEL_SDK_DISABLED: 'false', OTEL_TRACES_EXPORTER: 'console' },
       { ...OFF, exporters: ['console'] },
     ],
-  ])('%o', (environment, expected) => {
+  ])('are understood: %o', (environment, expected) => {
     expect(readConfig(environment).tracing).toEqual(expected);
   });
 
-  it('name what cannot be had, and the rest goes on', async () => {
+  it('name an option that is not supported, while the service continues', async () => {
     const environment = { OTEL_TRACES_EXPORTER: 'zipkin,otlp', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
     const { tracer } = await started(environment);
     expect(tracer).toBeNull();
@@ -102,8 +102,8 @@ describe('the variables', () => {
   });
 });
 
-describe('when it is asked for', () => {
-  it('sends spans to the collector at the stop at the latest, with its headers and our name', async () => {
+describe('tracing that is switched on', () => {
+  it('sends spans to the collector at the latest at the stop, with its headers and the service’s name', async () => {
     const collector = await startCollector(true);
     const tracing = await started({
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -118,7 +118,7 @@ describe('when it is asked for', () => {
     expect(collector.exports[0]?.body).toMatch(/service\.name\W+hookrail/);
   });
 
-  it('bears the name that OTEL_SERVICE_NAME gives it, and samples as OTEL_TRACES_SAMPLER says', async () => {
+  it('uses the name of OTEL_SERVICE_NAME, and samples as OTEL_TRACES_SAMPLER says', async () => {
     const collector = await startCollector(true);
     const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
     const named = await started({ ...endpoint, OTEL_SERVICE_NAME: 'webhooks-eu' });
@@ -155,7 +155,7 @@ describe('when it is asked for', () => {
     expect(lines.join('')).not.toContain('of-the-test');
   });
 
-  it('uses an SDK that is registered already, and leaves it alone', async () => {
+  it('uses an SDK that is registered already, and leaves it unchanged', async () => {
     const { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } = await import(
       '@opentelemetry/sdk-trace-base'
     );

@@ -10,7 +10,7 @@ import {
 } from './code.ts';
 import { importProblems } from './imports.ts';
 import { type Module, type Problem, parseModule } from './project.ts';
-import { folderProblems, wordProblems } from './words.ts';
+import { folderProblems, titleProblems, wordProblems } from './words.ts';
 
 type Rule = (module: Module) => Problem[];
 type Case = readonly [path: string, text: string, says?: RegExp];
@@ -32,7 +32,7 @@ function prove(rule: Rule, planted: readonly Case[], right: readonly Case[]): vo
   }
 }
 
-describe('imports', () => {
+describe('the rule on imports', () => {
   prove(
     importProblems,
     [
@@ -103,7 +103,7 @@ describe('imports', () => {
   );
 });
 
-describe('lengths', () => {
+describe('the rules on lengths', () => {
   const lines = (count: number) => '// line\n'.repeat(count);
   const body = (count: number) => `${'  step();\n'.repeat(count - 2)}}`;
   prove(
@@ -129,7 +129,7 @@ describe('lengths', () => {
   );
 });
 
-describe('time, chance, environment', () => {
+describe('the rule on time, chance and environment', () => {
   prove(
     ambientProblems,
     [
@@ -155,7 +155,7 @@ describe('time, chance, environment', () => {
   );
 });
 
-describe('fetch', () => {
+describe('the rule on fetch', () => {
   prove(
     fetchProblems,
     [
@@ -170,7 +170,7 @@ describe('fetch', () => {
   );
 });
 
-describe('erasable syntax', () => {
+describe('the rule on erasable syntax', () => {
   prove(
     erasableProblems,
     [
@@ -187,7 +187,7 @@ describe('erasable syntax', () => {
   );
 });
 
-describe('folders and words', () => {
+describe('the rules on folders, words and titles', () => {
   const note = (word: string) => `const a = 1; // ${word}: later`;
   prove(
     folderProblems,
@@ -211,9 +211,19 @@ describe('folders and words', () => {
       ['test/a.test.ts', "const dir = '/tmp/a';"],
     ],
   );
+  prove(
+    titleProblems,
+    [
+      ['test/a.test.ts', "it('what waits is sent', () => {});", /question word/],
+      ['test/a.test.ts', "describe('lanes', () => it.each(all)('wait', go));", /a\.test\.ts:1.*three words/],
+      ['test/a.test.ts', "describe('a lane', () => it('is full:', () => {}));", /colon/],
+      ['test/a.test.ts', 'test.skipIf(a)(`the fault of is ours`, () => {});', /part of hookrail/],
+    ],
+    [['test/a.test.ts', "describe('a lane', () => it('fills up', () => test.take('it')));"]],
+  );
 });
 
-describe('citations', () => {
+describe('the rule on citations', () => {
   const pages = [
     { path: 'README.md', text: '# Project' },
     { path: 'docs/design.md', text: '# Design\n\n## Address guard\n\n```\n# no heading\n```\n\n## Lanes\n' },

@@ -1,4 +1,7 @@
-/** Guarantee: an acknowledgement is heard by whoever tells of the loss, of that topic only, and is not forgotten while it is needed. */
+/**
+ * Guarantee: an acknowledgement of a loss reaches the process that reports it, counts for that topic only, and is not
+ * forgotten while it is needed.
+ */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Admins } from '../../../services/broker/kafka/client/admins.ts';
 import { kafkaClient } from '../../../services/broker/kafka/client/client.ts';
@@ -45,10 +48,10 @@ function onFakeBrokers() {
   return { acknowledgements, brokers, commits, lines };
 }
 
-describe('an acknowledgement', () => {
+describe('an acknowledgement of lost records', () => {
   const range = { from: 3, to: 9, count: 5 };
 
-  it('is of one partition of one topic, and of none that was made again', async () => {
+  it('is for one partition of one topic, and for no topic that was created again', async () => {
     const { acknowledgements, commits } = onFakeBrokers();
     await acknowledgements.acknowledge('wh.deliver', 1, 'first', range);
     expect(commits).toEqual(['wh.lost.wh.deliver.1 9 first;3-9-5']);
@@ -58,7 +61,7 @@ describe('an acknowledgement', () => {
     expect(await acknowledgements.upTo('wh.deliver', 2, 'first')).toBe(0);
   });
 
-  it('that a position counts on is committed again every day, as it was', async () => {
+  it('that a position relies on is committed again every day, unchanged', async () => {
     const { acknowledgements, commits } = onFakeBrokers();
     await acknowledgements.acknowledge('wh.deliver', 1, 'first', range);
     await acknowledgements.acknowledge('wh.deliver', 2, 'first', range);
@@ -69,7 +72,7 @@ describe('an acknowledgement', () => {
     expect(commits).toEqual([renewed, renewed]);
   });
 
-  it('that may not be read counts as none, and is told once', async () => {
+  it('that may not be read counts as none, and is logged once', async () => {
     const { acknowledgements, brokers, lines } = onFakeBrokers();
     brokers.isRefusing = true;
     expect(await acknowledgements.upTo('wh.deliver', 1, null)).toBe(0);
@@ -78,8 +81,8 @@ describe('an acknowledgement', () => {
   });
 });
 
-await describeWithKafka('a loss that another process acknowledges', (kafka) => {
-  it('is not told any more by the one that reads the partition', async () => {
+await describeWithKafka('a loss that another process acknowledged', (kafka) => {
+  it('is no longer reported by the process that reads the partition', async () => {
     const installation = await kafkaInstallation(kafka);
     const log = createLogger('silent');
     const { brokers } = kafka;
@@ -106,7 +109,7 @@ await describeWithKafka('a loss that another process acknowledges', (kafka) => {
       );
     await consume(first);
     await operator.publishEvents([event]);
-    await eventually('it is read', () => read.length > 0, HEARD_MS);
+    await eventually('the records are read', () => read.length > 0, HEARD_MS);
     await first.close();
     await operator.publishEvents([{ ...event, eventId: crypto.randomUUID() }]);
     const ends = await admin.fetchTopicOffsets(topic);
@@ -114,11 +117,11 @@ await describeWithKafka('a loss that another process acknowledges', (kafka) => {
     await admin.deleteTopicRecords({ topic, partitions });
     await consume(second);
     const told = () => second.status().partitions.flatMap(({ unacknowledged }) => unacknowledged ?? []);
-    await eventually('it is told', () => told().length === 1, HEARD_MS);
+    await eventually('the loss is reported', () => told().length === 1, HEARD_MS);
     expect(told()).toEqual([{ from: 1, to: 2, count: 1 }]);
     const losses = (await operator.losses?.list())?.find((one) => one.topic === topic)?.losses ?? [];
     expect(losses).toEqual([{ partition: expect.any(Number), ...told()[0], isAcknowledged: false }]);
     await operator.losses?.acknowledge(topic, losses);
-    await eventually('it is told no more', () => told().length === 0, HEARD_MS);
+    await eventually('the loss is no longer reported', () => told().length === 0, HEARD_MS);
   }, 120_000);
 });

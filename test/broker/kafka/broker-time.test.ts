@@ -41,22 +41,19 @@ function bench(aheadMs: number) {
 const SKEWS = [0, HOUR_MS, -HOUR_MS];
 
 describe('the brokers’ time', () => {
-  it.each(SKEWS)(
-    'is known to within the latency, and never too late, where they are %d ms ahead',
-    (ahead) => {
-      const { clock, time, brokerNow, produce } = bench(ahead);
-      expect(time.now()).toBe(Number.NEGATIVE_INFINITY);
-      for (let round = 0; round < 20; round += 1) {
-        produce(1, round % 7 === 0 ? 900 : LATENCY_MS);
-        expect(time.now()).toBeLessThanOrEqual(brokerNow());
-      }
-      expect(brokerNow() - time.now()).toBeLessThanOrEqual(ERROR_MS);
-      const at = clock.now() + 5000;
-      expect(time.toClock(time.fromClock(at))).toBeGreaterThanOrEqual(at);
-      expect(time.toClock(time.fromClock(at)) - at).toBeLessThanOrEqual(2 * ERROR_MS);
-      expect([time.toClock(0), time.fromClock(0)]).toEqual([0, 0]);
-    },
-  );
+  it.each(SKEWS)('is known to within the latency, and never too late, when they are %d ms ahead', (ahead) => {
+    const { clock, time, brokerNow, produce } = bench(ahead);
+    expect(time.now()).toBe(Number.NEGATIVE_INFINITY);
+    for (let round = 0; round < 20; round += 1) {
+      produce(1, round % 7 === 0 ? 900 : LATENCY_MS);
+      expect(time.now()).toBeLessThanOrEqual(brokerNow());
+    }
+    expect(brokerNow() - time.now()).toBeLessThanOrEqual(ERROR_MS);
+    const at = clock.now() + 5000;
+    expect(time.toClock(time.fromClock(at))).toBeGreaterThanOrEqual(at);
+    expect(time.toClock(time.fromClock(at)) - at).toBeLessThanOrEqual(2 * ERROR_MS);
+    expect([time.toClock(0), time.fromClock(0)]).toEqual([0, 0]);
+  });
 
   it.each([HOUR_MS, -HOUR_MS])('is followed at once when their clocks are set by %d ms', (step) => {
     const { time, brokers, brokerNow, produce } = bench(0);
@@ -67,7 +64,7 @@ describe('the brokers’ time', () => {
     expect(brokerNow() - time.now()).toBeLessThanOrEqual(ERROR_MS);
   });
 
-  it('is one that every broker has reached, and forgets brokers that are gone', () => {
+  it('is one that every broker has reached, and ignores brokers that are gone', () => {
     const { clock, time, brokers, brokerNow, produce } = bench(0);
     brokers.set(2, -400);
     produce(1);
@@ -81,7 +78,7 @@ describe('the brokers’ time', () => {
     expect(brokerNow(1) - time.now()).toBeLessThanOrEqual(ERROR_MS);
   });
 
-  it('is not taken to be exact while nothing is heard', () => {
+  it('is not taken to be exact while no broker answers', () => {
     const { clock, time, brokers, brokerNow, produce } = bench(0);
     produce();
     clock.advance(HOUR_MS);
@@ -90,7 +87,7 @@ describe('the brokers’ time', () => {
     expect(time.now()).toBeLessThanOrEqual(brokerNow());
   });
 
-  it('is asked for at the start, while nothing is heard, and when a record comes from the future', () => {
+  it('is requested at the start, while no broker answers, and when a record comes from the future', () => {
     const { clock, time, brokerNow, brokers, produce } = bench(0);
     let asked = 0;
     time.keepKnown(() => {
@@ -122,7 +119,7 @@ describe('the brokers’ time', () => {
   it.each([
     ['behind', HOUR_MS],
     ['ahead of', -HOUR_MS],
-  ])('is told once when this machine’s clock is %s it, and again when both agree', (side, ahead) => {
+  ])('is logged once when this machine’s clock is %s it, and again when both agree', (side, ahead) => {
     const { clock, lines, time, brokers, produce } = bench(ahead);
     for (let round = 0; round < 5; round += 1) produce();
     expect(lines.map(({ msg }) => msg)).toEqual([
@@ -180,7 +177,7 @@ describe('delayed tasks', () => {
     return { ...parts, add, taken };
   }
 
-  it.each(SKEWS)('come when the delay is over, where the brokers are %d ms ahead', (skew) => {
+  it.each(SKEWS)('come when the delay is over, even when the brokers are %d ms ahead', (skew) => {
     const { clock, time, produce, add, taken } = feedOf(skew);
     produce();
     const failedAt = clock.now();
@@ -209,7 +206,7 @@ describe('delayed tasks', () => {
     expect(taken[0]?.brokerAt).toBeGreaterThanOrEqual(appendedAt + DELAY_MS);
   });
 
-  it('wait until the brokers’ time is known, and come at once then if they are due', () => {
+  it('wait until the brokers’ time is known, and come at once if they are then due', () => {
     const { clock, brokerNow, produce, add, taken } = feedOf(-HOUR_MS);
     add(brokerNow() - DELAY_MS - 1000, aTask({ attempt: 3, dueAt: brokerNow() - 1000 }));
     add(brokerNow() - 1000, aTask({ attempt: 3, dueAt: brokerNow() + DELAY_MS - 1000 }));
@@ -221,7 +218,7 @@ describe('delayed tasks', () => {
     expect(taken).toHaveLength(2);
   });
 
-  it('come as soon as it is known that the brokers’ clocks were set forward', () => {
+  it('come as soon as the brokers’ clocks are known to be set forward', () => {
     const { clock, brokers, produce, add, taken } = feedOf(0);
     add(produce(), aTask({ attempt: 3 }));
     clock.advance(1000);
@@ -239,14 +236,14 @@ describe('due times', () => {
     expect(dueTime({ attempt: 2, hop: 0, dueAt: 4005 }, window)).toBe(4005);
   });
 
-  it('are bounded for retries and parked tasks, and not for a first attempt that was put off', () => {
+  it('are bounded for retries and parked tasks, but not for a first attempt that was put off', () => {
     const dueAt = 1000 + HOUR_MS;
     expect(dueTime({ attempt: 2, hop: 0, dueAt }, window)).toBe(64_000);
     expect(dueTime({ attempt: 1, hop: 1, dueAt }, window)).toBe(64_000);
     expect(dueTime({ attempt: 1, hop: 0, dueAt }, window)).toBe(dueAt);
   });
 
-  it('of a task that was written under a smaller scale keep their time', () => {
+  it('of tasks written under a smaller scale stay as they are', () => {
     const scaled = dueWindow(1000, 66, 100);
     expect(dueTime({ attempt: 3, hop: 0, dueAt: 0 }, scaled)).toBe(1660);
     expect(dueTime({ attempt: 3, hop: 0, dueAt: 67_000 }, scaled)).toBe(67_000);

@@ -1,4 +1,4 @@
-/** A Kafka that cannot be reached or does not let us in is explained in one line: what, where, which variable. */
+/** An error of Kafka is explained in one line: the cause, the address, and the variable to look at. */
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import kafkajs from 'kafkajs';
@@ -11,7 +11,7 @@ import {
 } from '../../../services/broker/kafka/client/client.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
 
-describe('a Kafka that cannot be used', { timeout: 60_000 }, () => {
+describe('the explanation of a Kafka error', { timeout: 60_000 }, () => {
   const explain = async (more: Partial<KafkaOptions> & Pick<KafkaOptions, 'brokers'>) => {
     const admin = kafkaClient({
       clientId: 'test',
@@ -32,7 +32,7 @@ describe('a Kafka that cannot be used', { timeout: 60_000 }, () => {
     return `127.0.0.1:${(server.address() as AddressInfo).port}`;
   };
 
-  it.concurrent('is not there', async () => {
+  it.concurrent('names a broker that does not answer', async () => {
     const server = createTcpServer();
     const broker = await listening(server);
     server.close();
@@ -41,14 +41,14 @@ describe('a Kafka that cannot be used', { timeout: 60_000 }, () => {
     );
   });
 
-  it.concurrent('is no warning in the log: it may come back, and the engine says when it matters', async () => {
+  it.concurrent('is no warning in the log, since the broker may come back', async () => {
     const levels = new Set<number>();
     const log = createLogger('info', { write: (line: string) => void levels.add(JSON.parse(line).level) });
     await explain({ brokers: ['127.0.0.1:1'], log });
     expect([...levels]).toEqual([30]);
   });
 
-  it.concurrent('has a certificate of nobody we know', async () => {
+  it.concurrent('names a certificate of an unknown authority', async () => {
     const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
     const server = createTlsServer({ cert, key });
     server.on('tlsClientError', () => {});
@@ -59,7 +59,7 @@ describe('a Kafka that cannot be used', { timeout: 60_000 }, () => {
     expect(line).toContain('HOOKRAIL_KAFKA_TLS_CA_FILE');
   });
 
-  it.concurrent('hangs up on us', async () => {
+  it.concurrent('names a broker that cuts the connection', async () => {
     const server = createTcpServer((socket) => socket.once('data', () => socket.end()));
     const broker = await listening(server);
     const line = await explain({ brokers: [broker] });
@@ -91,7 +91,7 @@ describe('a Kafka that cannot be used', { timeout: 60_000 }, () => {
     ],
     [protocol('UNKNOWN_TOPIC_OR_PARTITION'), /^a topic is missing, or may not be seen/],
     [new TypeError('odd'), /^Kafka at k:9092: odd$/],
-  ])('says so of %s', (error, line) => {
+  ])('gives the cause of %s and its remedy', (error, line) => {
     expect(explainKafkaError(error, ['k:9092'])).toMatch(line);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The directory on Kafka: a follower has the whole table before it is used, then every change in order, and knows for how
- * long it cannot be sure to have the newest; a late change of a dead process does not outlive the newer one.
+ * The directory on Kafka: a follower has the whole table before it is used, then every change in order, and knows how
+ * old its knowledge is; a late change of a dead process does not outlive a newer one.
  */
 import { randomBytes } from 'node:crypto';
 // A default import: the enum is no named export to Node's reading of the package.
@@ -44,7 +44,7 @@ await describeWithKafka('the directory on Kafka', ({ brokers }) => {
     const changes = Array.from({ length: 300 }, (_, index) => merchantChange('m', 3 + index));
     await tables.directory.publish(changes);
     const acknowledgedAt = Date.now();
-    await eventually('the later changes', () => later.length >= changes.length);
+    await eventually('the later changes have arrived', () => later.length >= changes.length);
     expect(Date.now() - acknowledgedAt).toBeLessThan(1_000);
     expect(later).toEqual(changes);
     await follower.close();
@@ -52,13 +52,13 @@ await describeWithKafka('the directory on Kafka', ({ brokers }) => {
     expect(later).toHaveLength(changes.length);
   });
 
-  it('has an empty table at once', async () => {
+  it('has an empty table at once when its topic is empty', async () => {
     const tables = await openTables(brokers);
     const follower = await tables.directory.follow(() => expect.unreachable(), FOLLOWING);
     expect(follower.stalenessMs()).toBeLessThan(2_000);
   });
 
-  it('puts the newest change back on top of one that came late, and only where nobody did so yet', async () => {
+  it('publishes the newest change again after an older one came late, unless another process already did', async () => {
     const tables = await openTables(brokers);
     const lying = async () => {
       const content = await tables.contentOf(tables.topics.directory);
@@ -70,18 +70,21 @@ await describeWithKafka('the directory on Kafka', ({ brokers }) => {
     expect(await lying()).toEqual([5, 4, 5, 7, 6]);
     const directory = new Directory();
     await tables.directory.follow((change) => directory.apply(change), { republish: true });
-    await eventually('the covered one', async () => (await lying()).length > 5);
+    await eventually(
+      'the change that an older one followed is published again',
+      async () => (await lying()).length > 5,
+    );
     expect(await lying()).toEqual([5, 4, 5, 7, 6, 7]);
     await put(tables, merchantChange('mended', 3, 'late'));
-    await eventually('the other one', async () => (await lying()).length > 7);
+    await eventually('the newest change is published again', async () => (await lying()).length > 7);
     const marker = merchantChange('marker', 1);
     await put(tables, marker);
-    await eventually('the marker', () => directory.merchant('marker'));
+    await eventually('the marker has arrived', () => directory.merchant('marker'));
     expect(await lying()).toEqual([5, 4, 5, 7, 6, 7, 3, 5, 1]);
     expect(directory.merchant('mended')?.name).toBe('name 5');
   });
 
-  it('leaves out what cannot be read, and says where it lies', async () => {
+  it('leaves out records that cannot be read, and logs where they are', async () => {
     const tables = await openTables(brokers);
     await put(tables, merchantChange('a', 1));
     await write(tables, 'merchant:b', Buffer.from('garbage'));
@@ -93,7 +96,7 @@ await describeWithKafka('the directory on Kafka', ({ brokers }) => {
     expect(tables.lines.filter(({ level }) => level === ERROR)).toMatchObject([{ offset: 1 }]);
   });
 
-  it('waits for the schema of a record, in order', async () => {
+  it('waits for the schema of a record, and keeps the order', async () => {
     const tables = await openTables(brokers);
     const written = tables.records.encode('directory', merchantChange('b', 1));
     tables.fake.schemas.set(4711, tables.fake.schemas.get(idOf(written)) ?? '');
@@ -104,28 +107,28 @@ await describeWithKafka('the directory on Kafka', ({ brokers }) => {
     const applied: string[] = [];
     const following = tables.directory.follow(({ id }) => applied.push(id), FOLLOWING);
     const asked = () => tables.fake.asked.filter((path) => path.endsWith('/4711')).length;
-    await eventually('the second question', () => asked() >= 2);
+    await eventually('the registry was asked a second time', () => asked() >= 2);
     expect(applied).toEqual(['a']);
     tables.fake.mood = 'well';
     await following;
     expect(applied).toEqual(['a', 'b', 'c']);
   });
 
-  it('grows stale while brokers are away, then goes on where it was', async () => {
+  it('grows stale while brokers are away, then continues where it was', async () => {
     const tables = await openTables(brokers);
     await tables.directory.publish([merchantChange('a', 1), merchantChange('b', 1)]);
     const applied: string[] = [];
     const follower = await tables.fragile.follow(({ id }) => applied.push(id), FOLLOWING);
     tables.line.set('cut');
     await tables.directory.publish([merchantChange('c', 1)]);
-    await eventually('staleness', () => follower.stalenessMs() > 4_000);
+    await eventually('the directory is stale', () => follower.stalenessMs() > 4_000);
     expect(applied).toEqual(['a', 'b']);
     tables.line.set('whole');
-    await eventually('freshness', () => follower.stalenessMs() < 2_000);
+    await eventually('the directory is fresh', () => follower.stalenessMs() < 2_000);
     expect(applied).toEqual(['a', 'b', 'c']);
   });
 
-  it('steps over what compaction left of a segment', { timeout: 120_000 }, async () => {
+  it('steps over the remains of a compacted segment', { timeout: 120_000 }, async () => {
     const tables = await openTables(brokers);
     await writeHole(tables);
     // Whatever does not step over it gets nothing.
@@ -134,19 +137,19 @@ await describeWithKafka('the directory on Kafka', ({ brokers }) => {
         () => false,
         () => true,
       );
-    await eventually('the compaction', reading, 60_000);
+    await eventually('the segment is compacted', reading, 60_000);
     const applied: number[] = [];
     await tables.directory.follow(({ version }) => applied.push(version), FOLLOWING);
     expect(applied).toEqual([1, 2]);
     expect(tables.lines.filter(({ msg }) => msg.endsWith('stepping on'))).toHaveLength(3);
   });
 
-  it.each(['cut', 'silent'] as const)('closes within seconds when the line is %s', async (state) => {
+  it.each(['cut', 'silent'] as const)('closes within seconds when the connection is %s', async (state) => {
     const tables = await openTables(brokers);
     const follower = await tables.fragile.follow(() => {}, FOLLOWING);
     tables.line.set(state);
     const waiting = lineOf(tables.fragile.follow(() => {}, FOLLOWING));
-    await eventually('staleness', () => follower.stalenessMs() > 1_500);
+    await eventually('the directory is stale', () => follower.stalenessMs() > 1_500);
     const begun = Date.now();
     await Promise.all([follower.close(), tables.fragile.close()]);
     expect(Date.now() - begun).toBeLessThan(3_000);

@@ -1,4 +1,4 @@
-/** Guarantee: whatever ordinary producers write to the events topic is read, and nothing of it stops a partition. */
+/** Guarantee: every record that ordinary producers write to the events topic is read, and none stops a partition. */
 import { gzipSync } from 'node:zlib';
 import { Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -44,7 +44,7 @@ await describeWithKafka('events of foreign producers', (kafka) => {
   });
 
   const arrived = (...texts: string[]) =>
-    eventually('all are read', () => texts.every((text) => seen.includes(text)), WITHIN_MS);
+    eventually('all events are read', () => texts.every((text) => seen.includes(text)), WITHIN_MS);
   /** Everything is committed, up to the log's end: what the engine says of its backlog may be some seconds old. */
   async function done(): Promise<void> {
     const admin = client.admin();
@@ -56,7 +56,7 @@ await describeWithKafka('events of foreign producers', (kafka) => {
       const committed = read?.partitions.find(({ partition }) => partition === 0)?.offset;
       return end !== undefined && committed === end;
     };
-    await eventually('nothing is left', isCommitted, WITHIN_MS);
+    await eventually('no event is left', isCommitted, WITHIN_MS);
     await admin.disconnect();
     expect(broker.status().backlog.events).toBe(0);
   }
@@ -69,7 +69,7 @@ await describeWithKafka('events of foreign producers', (kafka) => {
   }
 
   it.each(Object.keys(recordedSets))(
-    'that %s compressed are read, and so is what follows',
+    'compressed with %s are read, and so are those after them',
     async (name) => {
       const before = seen.length;
       await produceBatch(client, topic, recordedSets[name] as Buffer);
@@ -127,7 +127,7 @@ await describeWithKafka('events of foreign producers', (kafka) => {
     expect(seen.filter((text) => text === 'committed')).toEqual(['committed']);
   }, 90_000);
 
-  it('with a compressed bomb among them go on; the bomb is in quarantine with its place and cause', async () => {
+  it('with a compressed bomb among them are still read, and the bomb is quarantined with its place and cause', async () => {
     const values = [Buffer.alloc(40 * 1024 * 1024)];
     await produceBatch(
       client,
@@ -149,7 +149,7 @@ await describeWithKafka('events of foreign producers', (kafka) => {
     ]);
   }, 90_000);
 
-  it('on a topic that the brokers compress are read, and so is a topic of ours', async () => {
+  it('are read from a topic that the brokers compress, and from a compressed topic of hookrail', async () => {
     const admin = client.admin();
     await admin.connect();
     const topics = [

@@ -1,6 +1,6 @@
 /**
- * Guarantee: a directory that is up to date is known to be, also where brokers take seconds to answer: questions do not
- * wait for each other, and answers in another order than they were asked for prove the newest of them.
+ * Guarantee: an up-to-date directory is known to be fresh, even when brokers take seconds to answer: questions do not
+ * wait for each other, and answers out of order prove the newest question.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { Freshness } from '../../../services/broker/kafka/directory/freshness.ts
 import { createLogger } from '../../../services/telemetry/logger.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
 
-describe('freshness', () => {
+describe('the freshness of a follower', () => {
   it('is that of the newest question whose end was reached, whatever the order of the answers', () => {
     const freshness = new Freshness(0);
     freshness.asked(2000, 5);
@@ -25,7 +25,7 @@ describe('freshness', () => {
   });
 });
 
-describe('questions for the end', () => {
+describe('questions for the end of a log', () => {
   /** Asks for this long of brokers that take so long to answer; answers the greatest staleness, and how often it asked and changed line. */
   async function asked(forMs: number, answerMs: number) {
     const clock = new SimulatedClock();
@@ -66,13 +66,13 @@ describe('questions for the end', () => {
     return found;
   }
 
-  it('prove within five seconds where an answer takes nearly three', async () => {
+  it('prove freshness within five seconds when an answer takes nearly three', async () => {
     const { staleMs, renewed } = await asked(30_000, 2800);
     expect(staleMs).toBeLessThan(4000);
     expect(renewed).toBe(0);
   });
 
-  it('go another way while none is answered, and never are more than a few', async () => {
+  it('use another connection while none is answered, and are never more than a few', async () => {
     const { staleMs, renewed, asked: times } = await asked(80_000, 1_000_000);
     expect([staleMs, times]).toEqual([80_000, 40]);
     // After three seconds, and three seconds after what was asked over the new one.

@@ -1,6 +1,6 @@
 /**
- * Guarantee: whoever is given up while it joins a consumer group is no member of it in the end. It would be one that
- * nobody hears, with partitions that nobody reads, for as long as the process lives.
+ * Guarantee: a client that is given up while it joins a consumer group is no member of it in the end. Otherwise its
+ * partitions would be read by no process for as long as this one lives.
  */
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { Kafka, logLevel } from 'kafkajs';
@@ -53,8 +53,8 @@ const firstOf = ([first]: readonly FakeConsumer[]): FakeConsumer => {
   return first;
 };
 
-describe('a member of a group', () => {
-  it('that is ended while it joins has left once it has', async () => {
+describe('a member of a consumer group', () => {
+  it('that is ended while it joins leaves once it has joined', async () => {
     const { consumers, assigned, member } = aMember();
     const starting = member.start();
     await turn();
@@ -67,7 +67,7 @@ describe('a member of a group', () => {
     expect(assigned).toEqual([]);
   });
 
-  it('that was silent while it joined has left once it has, and another has its place', async () => {
+  it('that was silent while it joined leaves once it has joined, and another takes its place', async () => {
     const { clock, consumers, assigned, member } = aMember();
     void member.start();
     await turn();
@@ -104,7 +104,7 @@ describe('a member of a group', () => {
     await member.end();
   });
 
-  it('trusts an answer from when it was asked for: one that it read after it stood still proves nothing', async () => {
+  it('counts an answer from when it was asked for, so that one read after a pause proves nothing', async () => {
     const { clock, consumers, member } = aMember();
     void member.start();
     await turn();
@@ -128,7 +128,7 @@ describe('a member of a group', () => {
     await member.end();
   });
 
-  it('counts as one from its first join on, with partitions or without, unless it is unheard of or made anew', async () => {
+  it('counts as a member from its first join, with or without partitions, until it is silent or made anew', async () => {
     const { clock, consumers, member } = aMember();
     void member.start();
     await turn();
@@ -154,7 +154,7 @@ describe('a member of a group', () => {
     expect(member.isMember).toBe(false);
   });
 
-  it('takes what it is told while its client is gone: the next one is told at its join', async () => {
+  it('passes on to its next client, at the join, a pause that came while it had none', async () => {
     const { clock, consumers, member } = aMember();
     const starting = member.start();
     await turn();
@@ -173,7 +173,7 @@ describe('a member of a group', () => {
 });
 
 describe('a follower of the directory', () => {
-  it('that is closed while its client joins leaves nothing behind', async () => {
+  it('leaves nothing behind when it is closed while its client joins', async () => {
     const clock = new SimulatedClock();
     const { kafka, consumers } = kafkaOfFakes();
     const follower = new DirectoryFollower({
@@ -198,8 +198,8 @@ describe('a follower of the directory', () => {
   });
 });
 
-await describeWithKafka('a group on Kafka', ({ brokers }) => {
-  it('is empty when its last member was ended while it joined', { timeout: 60_000 }, async () => {
+await describeWithKafka('a consumer group on Kafka', ({ brokers }) => {
+  it('is empty after its last member was ended while it joined', { timeout: 60_000 }, async () => {
     const topic = `${freshPrefix()}${TOPIC}`;
     const kafka = new Kafka({ brokers, clientId: 'test', logLevel: logLevel.NOTHING });
     const admin = kafka.admin();

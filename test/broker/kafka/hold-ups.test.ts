@@ -1,4 +1,4 @@
-/** Guarantee: what cannot go on holds up nothing else, and says so. */
+/** Guarantee: a part that cannot continue delays no other, and is reported. */
 import { Kafka, logLevel } from 'kafkajs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Commits } from '../../../services/broker/kafka/consumer/commits.ts';
@@ -56,7 +56,7 @@ describe('delayed tasks', () => {
 });
 
 describe('commits that always fail', () => {
-  it('are told once, with the right that is missing, and again when they succeed', async () => {
+  it('are logged once, with the missing right, and again when they succeed', async () => {
     const clock = new SimulatedClock();
     const { lines, log } = linesOf('info');
     const partition = new Partition('deliver', 0);
@@ -81,7 +81,7 @@ describe('commits that always fail', () => {
     expect(lines.at(-1)?.msg).toBe('positions are committed again');
   });
 
-  it('are not told while a rebalance may be the cause', async () => {
+  it('are not logged while a rebalance may be the cause', async () => {
     const clock = new SimulatedClock();
     const { lines, log } = linesOf('info');
     const partition = new Partition('deliver', 0);
@@ -102,8 +102,8 @@ describe('commits that always fail', () => {
   });
 });
 
-describe('a schema that the registry does not tell', () => {
-  it('is named every minute, also while the registry answers others', async () => {
+describe('a schema that the registry does not return', () => {
+  it('is named every minute, also while the registry answers for others', async () => {
     const fake = await startFakeRegistry();
     const clock = new SimulatedClock();
     const { lines, log } = linesOf('warn');
@@ -118,7 +118,7 @@ describe('a schema that the registry does not tell', () => {
     const learning = schemas.learn(7, ending.signal);
     const named = () =>
       lines.filter(({ msg, schemaId }) => schemaId === 7 && msg.includes('does not tell a schema'));
-    await eventually('it is named twice', async () => {
+    await eventually('the schema is named twice', async () => {
       await clock.advance(1000);
       return named().length >= 2;
     });
@@ -145,19 +145,26 @@ await describeWithKafka('partitions that are added to the events topic', (kafka)
       },
       { inFlightMax: 10 },
     );
-    await eventually('joined', () => broker.status().joining.length === 0, 20_000);
+    await eventually('the consumer has joined its group', () => broker.status().joining.length === 0, 20_000);
     const client = new Kafka({ brokers: kafka.brokers, clientId: 'foreign', logLevel: logLevel.NOTHING });
     const admin = client.admin();
     await admin.connect();
     await admin.createPartitions({ topicPartitions: [{ topic, count: 5 }] });
     const start = systemClock().now();
-    await eventually('they are there', async () => (await admin.fetchTopicOffsets(topic)).length === 5);
+    await eventually(
+      'the new partitions exist',
+      async () => (await admin.fetchTopicOffsets(topic)).length === 5,
+    );
     await admin.disconnect();
     const producer = client.producer();
     await producer.connect();
     await producer.send({ topic, messages: [{ value: 'in a new partition', partition: 4 }] });
     await producer.disconnect();
-    await eventually('it is read', () => seen.includes('in a new partition'), 30_000);
+    await eventually(
+      'the record in a new partition is read',
+      () => seen.includes('in a new partition'),
+      30_000,
+    );
     expect(systemClock().now() - start).toBeLessThan(30_000);
   }, 90_000);
 });

@@ -49,7 +49,7 @@ async function journalOf({ isTrusted = true, quarantine = async () => {} }) {
   return { topic, put, handed };
 }
 
-it('records wait without blocking the process while group membership is unsure', async () => {
+it('journal records wait without blocking the process while group membership is uncertain', async () => {
   const { topic, put, handed } = await journalOf({ isTrusted: false });
   put(0, READABLE);
   await sleep(50);
@@ -59,7 +59,7 @@ it('records wait without blocking the process while group membership is unsure',
   expect(handed).toEqual([0]);
 });
 
-it('an unreadable record is retried until it is in quarantine, before the records after it', async () => {
+it('an unreadable journal record is retried until it is in quarantine, before the records after it', async () => {
   let refused = 0;
   const quarantine = async () => {
     if (refused === 2) return;

@@ -1,6 +1,6 @@
 /**
- * What a process knows of the partitions it reads: how many records wait and for how long, retries only once they are due;
- * when one stands still; how long until records are deleted; and what that costs in questions.
+ * The lag of the partitions that a process reads: how many records wait and for how long (retries only once due),
+ * whether one stands still, when unread records are deleted, and how many questions to the brokers that costs.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -91,7 +91,7 @@ async function world() {
 }
 
 describe('the lag of partitions that this process reads', () => {
-  it('counts what is not done, and tells the age of the oldest and when it will be deleted', async () => {
+  it('counts records that are not done, with the age of the oldest and the time until it is deleted', async () => {
     const { pass, read, done, status } = await world();
     expect(status('deliver')).toMatchObject({ lag: 0, oldestMs: 0, retentionLeftMs: null, stalled: null });
     const first = read('deliver', 0);
@@ -125,7 +125,7 @@ describe('the lag of partitions that this process reads', () => {
     expect(status('retry')).toMatchObject({ lag: 0, oldestMs: 0 });
   });
 
-  it('says that a partition stands still once records have come for a minute and none was done', async () => {
+  it('says that a partition stands still once records came for a minute and none was done', async () => {
     const { pass, read, done, append, status } = await world();
     const stuck = read('deliver', 0);
     await pass(10);
@@ -145,7 +145,7 @@ describe('the lag of partitions that this process reads', () => {
     expect(status('deliver').stalled?.reason).toBe('nothing is read at offset 1, and the log ends at 9');
   });
 
-  it('does not say so where nothing new comes, or progress is made', async () => {
+  it('does not call a partition stalled when nothing new comes or progress is made', async () => {
     const { pass, read, done, status } = await world();
     read('deliver', 0);
     await pass(120);
@@ -157,7 +157,7 @@ describe('the lag of partitions that this process reads', () => {
     expect(status('deliver').stalled).toBeNull();
   });
 
-  it('tells for how long progress has not been committed, and what failed or was lost', async () => {
+  it('tells how long progress has not been committed, and counts failed commits and lost records', async () => {
     const { watching, pass, read, done, status } = await world();
     done(read('deliver', 0));
     await pass(30);
@@ -171,7 +171,7 @@ describe('the lag of partitions that this process reads', () => {
     expect(status('deliver').uncommittedMs).toBe(0);
   });
 
-  it('tells how long first attempts wait for others only as far as the brokers confirmed it', async () => {
+  it('tells how long first attempts wait only as far as the brokers confirmed it', async () => {
     const { clock, lag, partitions, committed } = await world();
     partitions.deliver.isAlive = false;
     const quiet = async () => {
@@ -201,7 +201,7 @@ describe('the lag of partitions that this process reads', () => {
     expect(lag.waitingMs()).toBe(0);
   });
 
-  it('asks one question every five seconds, and for whole streams only while somebody looks', async () => {
+  it('asks one question every five seconds, and about whole streams only on request', async () => {
     const { lag, asked, pass } = await world();
     await pass(20);
     const before = { ...asked };

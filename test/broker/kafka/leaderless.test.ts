@@ -107,7 +107,7 @@ async function published(broker: Broker, count: number, isWanted: (key: string) 
 const isHealthy = (key: string) => !isGone(key);
 
 await describeWithOwnKafka('a broker of three, with one copy of each partition', 3, (cluster) => {
-  it('is killed: what lies on the others is delivered, also by a process that starts then', async () => {
+  it('that is killed leaves the records on the others deliverable, also by a process that starts then', async () => {
     const { brokers, registryUrl } = cluster();
     const lines: { readonly level: number; readonly msg: string; readonly [field: string]: unknown }[] = [];
     const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) });
@@ -133,7 +133,7 @@ await describeWithOwnKafka('a broker of three, with one copy of each partition',
     const topic = `${installation.prefix}deliver`;
     const isTold = () =>
       broker.status().waiting.some((line) => line.startsWith(`${topic}/${GONE}: it has no leader`));
-    await eventually('it is told', isTold, NOTICED_MS_MAX);
+    await eventually('the partition without a leader is reported', isTold, NOTICED_MS_MAX);
     const warnings = lines.filter(
       (line) => line.msg.includes('has no leader') && line.topic === topic && line.partition === GONE,
     );
@@ -149,7 +149,7 @@ await describeWithOwnKafka('a broker of three, with one copy of each partition',
     await cluster().nodes[GONE_NODE - 1]?.start();
     await again.accepted;
     await stations.untilThere('what waited for the broker', again.ids, BACK_MS_MAX);
-    await eventually('nothing waits', () => later?.status().waiting.length === 0, BACK_MS_MAX);
+    await eventually('no partition waits', () => later?.status().waiting.length === 0, BACK_MS_MAX);
     const acknowledged = [before, healthy, next, after, again.ids].flat();
     expect(acknowledged.filter((id) => !stations.delivered.has(id))).toEqual([]);
   }, 240_000);

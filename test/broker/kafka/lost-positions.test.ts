@@ -1,4 +1,7 @@
-/** Guarantee: a topic that was created again is read from its beginning, and what retention took is never skipped in silence. */
+/**
+ * Guarantee: a topic that was created again is read from its beginning, and records that retention deleted unread are
+ * reported.
+ */
 import { Kafka, logLevel } from 'kafkajs';
 import { expect, it, onTestFinished } from 'vitest';
 import { Admins } from '../../../services/broker/kafka/client/admins.ts';
@@ -30,7 +33,7 @@ await describeWithKafka('a reader whose position', ({ brokers }) => {
     await producer.connect();
     const create = async () => {
       await eventually(
-        'it is created',
+        'the topic is created',
         () =>
           admin
             .createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: false })
@@ -38,7 +41,7 @@ await describeWithKafka('a reader whose position', ({ brokers }) => {
         WITHIN_MS,
       );
       const offsets = () => admin.fetchTopicOffsets(topic).catch(() => []);
-      await eventually('it has a leader', async () => (await offsets()).length > 0, WITHIN_MS);
+      await eventually('the topic has a leader', async () => (await offsets()).length > 0, WITHIN_MS);
     };
     const send = async (...values: string[]) => {
       const messages = values.map((value) => ({ value, partition: 0 }));
@@ -85,38 +88,42 @@ await describeWithKafka('a reader whose position', ({ brokers }) => {
     const { topic, admin, create, send, read, seen, errors } = await aTopic();
     await send('old 0', 'old 1', 'old 2');
     await read();
-    await eventually('the old ones', () => seen.length === 3, WITHIN_MS);
+    await eventually('the old records are read', () => seen.length === 3, WITHIN_MS);
     await admin.deleteTopics({ topics: [topic] });
     await create();
     const values = Array.from({ length: 20 }, (_, index) => `new ${index}`);
     await send(...values);
-    await eventually('the new ones', () => values.every((value) => seen.includes(value)), WITHIN_MS);
+    await eventually(
+      'the new records are read',
+      () => values.every((value) => seen.includes(value)),
+      WITHIN_MS,
+    );
     expect(errors().map(({ msg }) => msg)).toContainEqual(
       expect.stringContaining('reading it from its beginning'),
     );
   }, 90_000);
 
-  it('is beyond the end of the log reads it from its beginning', async () => {
+  it('is beyond the end of the log reads the log from its beginning', async () => {
     const { topic, admin, create, send, read, seen } = await aTopic();
     await send('old 0', 'old 1', 'old 2');
     await read();
-    await eventually('the old ones', () => seen.length === 3, WITHIN_MS);
+    await eventually('the old records are read', () => seen.length === 3, WITHIN_MS);
     await admin.deleteTopics({ topics: [topic] });
     await create();
     await send('new 0');
-    await eventually('the new one', () => seen.includes('new 0'), WITHIN_MS);
+    await eventually('the new record is read', () => seen.includes('new 0'), WITHIN_MS);
   }, 90_000);
 
-  it('was deleted by retention while nothing ran says which records are lost, until that is acknowledged', async () => {
+  it('was deleted by retention during a stop reports the lost records until they are acknowledged', async () => {
     const { topic, admin, send, read, seen, errors } = await aTopic();
     await send('0', '1');
     const first = await read();
-    await eventually('the first ones', () => seen.length === 2, WITHIN_MS);
+    await eventually('the first records are read', () => seen.length === 2, WITHIN_MS);
     await first.stop(5000);
     await send('lost 2', 'lost 3', 'lost 4', '5');
     await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '5' }] });
     const second = await read();
-    await eventually('what is left', () => seen.includes('5'), WITHIN_MS);
+    await eventually('the records that are left are read', () => seen.includes('5'), WITHIN_MS);
     expect(seen.filter((value) => value.startsWith('lost'))).toEqual([]);
     const lostIn = (consumer: TopicConsumer) => [...consumer.partitions].map(({ lost }) => lost);
     expect(lostIn(second)).toEqual([{ from: 2, to: 5, count: 3 }]);
@@ -124,7 +131,7 @@ await describeWithKafka('a reader whose position', ({ brokers }) => {
     await second.stop(5000);
     const third = await read();
     await eventually(
-      'its position is known',
+      'the position is known',
       () => [...third.partitions].some(({ next }) => next !== null),
       WITHIN_MS,
     );
@@ -132,18 +139,18 @@ await describeWithKafka('a reader whose position', ({ brokers }) => {
     expect(errors()).toHaveLength(1);
     for (const partition of third.partitions) partition.acknowledgeLost(5);
     await send('6');
-    await eventually('the next', () => seen.includes('6'), WITHIN_MS);
+    await eventually('the next record is read', () => seen.includes('6'), WITHIN_MS);
     await third.stop(5000);
     const fourth = await read();
     await eventually(
-      'its position is known',
+      'the position is known',
       () => [...fourth.partitions].some(({ next }) => next !== null),
       WITHIN_MS,
     );
     expect(lostIn(fourth)).toEqual([null]);
   }, 120_000);
 
-  it('is out of range while it reads commits no position but of what is done', async () => {
+  it('goes out of range during reading commits only what is done', async () => {
     const { topic, admin, send, read, seen, errors } = await aTopic();
     const held: ReadRecord[] = [];
     const outOfRange: number[] = [];
@@ -163,19 +170,19 @@ await describeWithKafka('a reader whose position', ({ brokers }) => {
       for (const record of held.splice(0)) reader.done(record);
     };
     await send('0');
-    await eventually('the first', () => seen.length === 1, WITHIN_MS);
+    await eventually('the first record is read', () => seen.length === 1, WITHIN_MS);
     finish();
-    await eventually('it is committed', async () => (await committed()) === 1, WITHIN_MS);
+    await eventually('the first record is committed', async () => (await committed()) === 1, WITHIN_MS);
 
     // Two are held, so that nothing more is read until they are done.
     await send('1', '2');
-    await eventually('two are held', () => held.length === 2, WITHIN_MS);
+    await eventually('two records are held', () => held.length === 2, WITHIN_MS);
     await send('lost 3', 'lost 4', 'lost 5', '6');
     await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '6' }] });
     finish();
     const positions = new Set<number>();
     await eventually(
-      'what is left',
+      'the records that are left are read',
       async () => {
         positions.add(await committed());
         return seen.includes('6');
@@ -190,7 +197,7 @@ await describeWithKafka('a reader whose position', ({ brokers }) => {
     expect(errors().map(({ partition, from, to }) => [partition, from, to])).toEqual([[0, 3, 6]]);
     expect(outOfRange).toEqual([0]);
     finish();
-    await eventually('all is committed', async () => (await committed()) === 7, WITHIN_MS);
+    await eventually('all records are committed', async () => (await committed()) === 7, WITHIN_MS);
     expect(seen.filter((value) => value.startsWith('lost'))).toEqual([]);
   }, 90_000);
 });

@@ -18,7 +18,7 @@ function aReader() {
   return { lines, rights, restarts, fail };
 }
 
-it('is told once however often it is refused, and once when it is granted', () => {
+it('a missing right is logged once however often it is refused, and once when it is granted', () => {
   const { lines, rights, restarts, fail } = aReader();
   const pauses = [1, 2, 3, 4].map(() => fail('TOPIC_AUTHORIZATION_FAILED'));
   const line = 'the right READ on topic deliver is missing; the records of deliver wait: READ topic deliver';
@@ -33,7 +33,7 @@ it('is told once however often it is refused, and once when it is granted', () =
   expect(lines).toHaveLength(3);
 });
 
-it('is told of its group by itself, and any other fault like a fault', () => {
+it('a missing right on the group is logged separately, and any other fault as a fault', () => {
   const { lines, rights, fail } = aReader();
   fail('TOPIC_AUTHORIZATION_FAILED');
   fail('GROUP_AUTHORIZATION_FAILED');

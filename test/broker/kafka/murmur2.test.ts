@@ -1,6 +1,5 @@
 /**
- * A key lies in the partition where every other client looks for it: ours is the partition that Java's default
- * partitioner, as kafkajs has it, gives.
+ * A key goes to the partition where every other client looks for it: the one that Java's default partitioner chooses.
  */
 import fc from 'fast-check';
 import { Partitioners } from 'kafkajs';
@@ -18,7 +17,7 @@ function expected(key: Buffer, count: number): number {
   });
 }
 
-test('any bytes go to the partition that the default partitioner gives them', () => {
+test('any key goes to the partition that Kafka’s default partitioner chooses', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 50 }), fc.integer({ min: 1, max: 100 }), (bytes, count) => {
       const key = Buffer.from(bytes);

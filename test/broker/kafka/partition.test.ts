@@ -22,7 +22,7 @@ function read(count: number, note = from(0)): Partition {
 }
 
 describe('a partition', () => {
-  it('commits the contiguous prefix, however records end', () => {
+  it('commits the contiguous prefix, in whatever order records are done', () => {
     const partition = read(5);
     for (const offset of [1, 3, 4]) partition.done(offset, 10);
     expect(partition.toCommit()?.offset).toBe('0');
@@ -48,7 +48,7 @@ describe('a partition', () => {
     expect(lost.toCommit()).toBeNull();
   });
 
-  it('does not offer again what was done beyond the commit', () => {
+  it('does not offer records again that were done beyond the commit', () => {
     const first = read(6);
     for (const offset of [0, 2, 5]) first.done(offset, 10);
     const commit = first.toCommit();
@@ -58,7 +58,7 @@ describe('a partition', () => {
     expect(offered).toEqual([1, 3, 4, 6]);
   });
 
-  it('does not offer again what this process has done and could not commit, unless the log is another', () => {
+  it('does not offer records again that this process did and could not commit, unless the log is another', () => {
     const earlier = read(8);
     for (const offset of [0, 1, 2, 4, 7]) earlier.done(offset, 10);
     earlier.isAlive = false;
@@ -81,7 +81,7 @@ describe('a partition', () => {
     expect(partition.prefix).toBe(4);
   });
 
-  it('starts at the oldest record when what was committed is gone', () => {
+  it('starts at the oldest record when the committed one is gone', () => {
     const partition = new Partition('topic', 0);
     partition.start(from(4, [], 2), 10);
     expect([partition.next, partition.prefix]).toEqual([10, 10]);
@@ -102,7 +102,7 @@ describe('the losses of a partition', () => {
     return partition.lost;
   };
 
-  it('are those after the acknowledged ones, without what was done', () => {
+  it('begin after the acknowledged ones, and leave out records that were done', () => {
     const note = from(4, [6, 8]);
     expect(lostOf(note, 10, 0)).toEqual({ from: 4, to: 10, count: 4 });
     expect(lostOf(note, 10, 7)).toEqual({ from: 7, to: 10, count: 2 });
@@ -110,7 +110,7 @@ describe('the losses of a partition', () => {
     expect(lostOf(note, 4, 0)).toBeNull();
   });
 
-  it('are added to what an earlier commit tells', () => {
+  it('are added to those of an earlier commit', () => {
     const note = { ...from(6), lost: { from: 1, to: 4, count: 2 } };
     expect(lostOf(note, 6, 0)).toEqual({ from: 1, to: 4, count: 2 });
     expect(lostOf(note, 9, 0)).toEqual({ from: 1, to: 9, count: 5 });
@@ -118,7 +118,7 @@ describe('the losses of a partition', () => {
     expect(lostOf(note, 9, 4)).toEqual({ from: 6, to: 9, count: 3 });
   });
 
-  it('are told until they are acknowledged, those that come after it on', () => {
+  it('are reported until acknowledged, and later ones from there on', () => {
     const partition = read(2);
     partition.lose(5);
     partition.acknowledgeLost(5);
@@ -143,7 +143,7 @@ describe('the note of a commit', () => {
   });
 
   it.each([null, '', 'of another program', '2;1;AA==', '1;x;AA=='])(
-    'knows nothing more from %j',
+    'is ignored when it is %j',
     (metadata) => {
       expect(readNote(9, metadata)).toEqual(from(9));
     },

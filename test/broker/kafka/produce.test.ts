@@ -1,6 +1,6 @@
 /**
- * What the producer writes is what kafkajs would write, byte for byte; records are joined only where they may be; and an
- * answer that leaves a partition out, or refuses one, acknowledges nothing.
+ * The producer writes the same bytes as kafkajs; records are joined only where they may be; and an answer that leaves
+ * a partition out, or refuses one, acknowledges nothing.
  */
 import { createRequire } from 'node:module';
 import fc from 'fast-check';
@@ -27,7 +27,7 @@ const record = fc.record({
   headers: fc.option(fc.dictionary(text, text, { maxKeys: 3 }), { nil: undefined }),
 });
 
-test('a batch has the bytes that kafkajs gives it', async () => {
+test('a record batch has the same bytes as one of kafkajs', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(record, { minLength: 1, maxLength: 200 }), async (records) => {
       const expected = await RecordBatch({
@@ -85,8 +85,8 @@ const of = (topic: string, partition: number, value: string, rest: Partial<Outgo
 
 const joins: Joining = { max: 3, join: (parts, value) => void parts.push(value) };
 
-describe('a request', () => {
-  it('has the bytes that kafkajs gives it', async () => {
+describe('a produce request', () => {
+  it('has the same bytes as one of kafkajs', async () => {
     const { sent, cluster } = clusterAnswering(() => placed({ a: { 1: 0 }, b: { 0: 0 } }));
     await produce(cluster, 1, [of('a', 1, 'one'), of('b', 0, 'two'), of('a', 1, 'three')], NOW);
     const message = (value: string) => ({ value: Buffer.from(value), key: null, timestamp: `${NOW}` });
@@ -110,7 +110,7 @@ describe('a request', () => {
     expect(ours).toEqual(Buffer.from(theirs.buffer));
   });
 
-  it('joins neighbours of a partition, as many as may be, and tells each its place', async () => {
+  it('joins neighbouring records of a partition up to the limit, and tells each its offset', async () => {
     const { sent, cluster } = clusterAnswering(() => placed({ a: { 0: 100, 1: 7 } }));
     const records = [
       of('a', 0, 'J1', { joins }),
@@ -137,6 +137,6 @@ describe('a request', () => {
   });
 });
 
-it('the pinned kafkajs has its connections where we look for them', () => {
+it('the pinned kafkajs has its connections where the producer looks for them', () => {
   expect(brokersOf(new Kafka({ brokers: ['127.0.0.1:1'] }), systemClock()).leadersOf).toBeTypeOf('function');
 });

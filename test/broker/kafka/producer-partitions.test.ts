@@ -63,7 +63,7 @@ async function aProducer() {
   return { producer, leaders, answers, errors, written, put, pass };
 }
 
-it('a partition without a leader waits, is told, and is written once it has one', async () => {
+it('a partition without a leader waits, is reported, and is written once it has one', async () => {
   const { producer, leaders, written, put, pass } = await aProducer();
   leaders.delete('two/0');
   await producer.open();
@@ -92,7 +92,7 @@ it('a broker that hangs holds back its own partitions only', async () => {
   expect(written).toEqual(['one', 'one']);
 });
 
-it('a missing right is told once with the command, and holds back its topic until it is granted', async () => {
+it('a missing right is logged once with the command, and holds back its topic until it is granted', async () => {
   const { producer, answers, errors, written, put, pass } = await aProducer();
   answers.set(2, () => TOPIC_AUTHORIZATION_FAILED);
   void put('two');
@@ -109,7 +109,7 @@ it('a missing right is told once with the command, and holds back its topic unti
   expect([errors.length, producer.troubles]).toEqual([1, []]);
 });
 
-it('a record that is refused for what it is is rejected, and not sent again', async () => {
+it('a record that Kafka refuses for its content is rejected, and not sent again', async () => {
   const { answers, written, put, pass } = await aProducer();
   let asked = 0;
   answers.set(2, () => {

@@ -1,6 +1,6 @@
 /**
- * What the quarantine keeps of a Kafka record (place, key, headers) and where a record is put back: into the topic that it
- * came from, or nowhere, with a reason.
+ * The quarantine keeps place, key and headers of a Kafka record, and puts it back into the topic it came from, or
+ * refuses with a reason.
  */
 import { randomUUID } from 'node:crypto';
 import type { IHeaders } from 'kafkajs';
@@ -32,8 +32,8 @@ function quarantinedOf({ topic, value, key = null, headers = {} }: Given): Quara
   };
 }
 
-describe('the origin of a record', () => {
-  it('has at most 4 KiB of its key and 16 KiB of its headers, and says when that is not all', () => {
+describe('the origin of a quarantined record', () => {
+  it('keeps at most 4 KiB of the key and 16 KiB of the headers, and says when more was cut off', () => {
     const key = Buffer.alloc(5000, 'k');
     const headers = { a: Buffer.alloc(10_000, 'a'), b: Buffer.alloc(10_000, 'b') };
     const { origin } = quarantinedOf({ topic: 't', value: Buffer.from('v'), key, headers });
@@ -68,7 +68,7 @@ await describeWithKafka('the quarantine on Kafka', ({ brokers }) => {
     expect(found.headers).toEqual({ ...headers, 'hookrail-requeued': expect.any(Buffer) });
   });
 
-  it('keeps a tombstone apart from an empty record, and puts it back as one', async () => {
+  it('keeps a tombstone apart from an empty record, and puts it back as a tombstone', async () => {
     const tables = await openTables(brokers);
     const { events } = tables.topics;
     const record = quarantinedOf({ topic: events, value: null, key: Buffer.from('entity') });
@@ -100,7 +100,7 @@ await describeWithKafka('the quarantine on Kafka', ({ brokers }) => {
     expect(await tables.contentOf(tables.topics.events)).toEqual([]);
   });
 
-  it('refuses with the reason, and keeps, what cannot be put back', async () => {
+  it('refuses to put back an unusable record, with the reason, and keeps it', async () => {
     const tables = await openTables(brokers);
     const { deliver, events } = tables.topics;
     const other = `other.${randomUUID()}`;
@@ -127,7 +127,7 @@ await describeWithKafka('the quarantine on Kafka', ({ brokers }) => {
     }
   });
 
-  it('keeps the first 64 KiB of a record that is too large, and says how large it was', async () => {
+  it('keeps the first 64 KiB of a record that is too large, and its size', async () => {
     const tables = await openTables(brokers);
     const records = tables.quarantineOn(tables.reader);
     await records.put(quarantinedOf({ topic: tables.topics.events, value: Buffer.alloc(3_500_000, 1) }));
@@ -148,7 +148,7 @@ await describeWithKafka('the quarantine on Kafka', ({ brokers }) => {
         found.push({ partition, key, value, headers });
       },
     });
-    await eventually('the record', () => found.length > 0, 20_000);
+    await eventually('the record is in quarantine', () => found.length > 0, 20_000);
     await consumer.disconnect();
     expect(found).toHaveLength(1);
     return found[0] as (typeof found)[number];

@@ -86,7 +86,7 @@ describe('a set of record batches', () => {
     ['zstd', ZSTD, () => zstdBomb(1600)],
     ['zstd with a window of 1.8 GB', ZSTD, () => zstdBomb(1600, 0xa6)],
   ])(
-    'names a bomb of %s as unreadable in little memory, and reads what follows',
+    'names a bomb of %s as unreadable in little memory, and reads the batch after it',
     async (name, codec, bomb) => {
       const set = Buffer.concat([batchOf([Buffer.alloc(1)], { codec, records: bomb() }), one('next', 1)]);
       const before = process.memoryUsage();
@@ -116,7 +116,7 @@ describe('a set of record batches', () => {
     ]);
   });
 
-  it('with an unknown codec, a corrupt batch, or records that do not fit goes on behind it', async () => {
+  it('with an unknown codec, a corrupt batch or records that do not fit is read on behind them', async () => {
     const unknown = one('unknown', 0, { codec: 6 });
     const flipped = batchOf([Buffer.from('250.00'), Buffer.from('17')], { base: 1 });
     flipped[70] = (flipped[70] ?? 0) ^ 1;
@@ -131,7 +131,7 @@ describe('a set of record batches', () => {
     ]);
   });
 
-  it('does not believe how far a corrupt batch reaches', async () => {
+  it('does not trust the record count of a corrupt batch', async () => {
     const corrupt = one('corrupt', 0);
     corrupt.writeInt32BE(1_000_000, 23);
     expect(told(await read(Buffer.concat([corrupt, one('next', 1)])))).toEqual([
@@ -140,7 +140,7 @@ describe('a set of record batches', () => {
     ]);
   });
 
-  it('leaves out control records and what was aborted, and says how far it reaches', async () => {
+  it('leaves out control records and aborted records, and says how far it reaches', async () => {
     const transaction = (text: string, base: number, producerId: bigint) =>
       one(text, base, { producerId, isTransactional: true });
     const marker = (kind: 'commit' | 'abort', base: number, producerId: bigint) =>
@@ -166,7 +166,7 @@ describe('a set of record batches', () => {
     ]);
   });
 
-  it('says how far it reaches where compaction left an empty batch, and begins where it was asked', async () => {
+  it('says how far it reaches after an empty compacted batch, and begins at the requested offset', async () => {
     const empty = batchOf([], { base: 3, count: 0 });
     empty.writeInt32BE(4, 23);
     expect(told(await read(withChecksum(empty), { from: 3 }))).toEqual(['end 3', 'end 7']);
@@ -181,7 +181,7 @@ describe('a set of record batches', () => {
     expect(told(await read(set, { budget: 1, from: 1 }))).toEqual(['1 second']);
   });
 
-  it('is handed over up to a batch that takes long to decompress, which is there at a later fetch', async () => {
+  it('is handed over up to a batch that takes long to decompress, which comes at a later fetch', async () => {
     const large = Buffer.alloc(8 * MIB, 'a');
     const records = gzipSync(plainRecords([large]));
     const set = Buffer.concat([one('first', 0), batchOf([large], { base: 1, codec: GZIP, records })]);
@@ -190,7 +190,7 @@ describe('a set of record batches', () => {
     expect([message?.offset, message?.value?.equals(large), others]).toEqual(['1', true, []]);
   });
 
-  it('is read at once where the compressed batch is large: fetching it again would cost more', async () => {
+  it('is read at once when the compressed batch is large, because another fetch would cost more', async () => {
     const large = randomBytes(MIB);
     const records = gzipSync(plainRecords([large]));
     const [message] = await readOnce(batchOf([large], { codec: GZIP, records }));

@@ -19,7 +19,7 @@ const RECORDS = Number(process.env.RECORD_STORE_RECORDS ?? 4000);
 const REPLAY_MS_MAX = 5000 + RECORDS * 2;
 const NO_DEAD_LETTERS = { list: async () => [], visit: async () => {}, forget: async () => {} };
 
-await describeWhereKafkaStarts('record stores on a cluster with the default rebalance delay', () => {
+await describeWhereKafkaStarts('the record stores on a cluster with the default rebalance delay', () => {
   let cluster: LocalKafka;
   beforeAll(async () => {
     cluster = await startLocalKafka({
@@ -32,7 +32,7 @@ await describeWhereKafkaStarts('record stores on a cluster with the default reba
   }, 300_000);
   afterAll(() => cluster?.stop());
 
-  it('lists, counts and replays by one reading each, without waiting for a consumer group', async () => {
+  it('list, count and replay with one reading each, without waiting for a consumer group', async () => {
     const tables = await openTables(cluster.brokers);
     const quarantine = tables.quarantineOn(tables.reader);
     const puts: Promise<void>[] = [];

@@ -1,6 +1,6 @@
 /**
- * The recordStores on Kafka: oldest first over all partitions, one record of each key, and what is requeued comes back as it
- * arrived, once.
+ * The record stores on Kafka: oldest first over all partitions, one record of each key, and a requeued record comes
+ * back as it arrived, once.
  */
 import { randomUUID } from 'node:crypto';
 import type { Kafka } from 'kafkajs';
@@ -21,14 +21,14 @@ function stored(tables: Tables, entityId = randomUUID()) {
 }
 
 await describeWithKafka('the record stores on Kafka', ({ brokers }) => {
-  it('lists dead letters oldest first over all partitions, page by page', async () => {
+  it('list dead letters oldest first over all partitions, page by page', async () => {
     const tables = await openTables(brokers);
     const tasks = Array.from({ length: 7 }, () => aTask());
     for (const [index, task] of tasks.entries()) {
       const value = tables.records.encode('deadLetter', deadLetter(task));
       const to = { topic: tables.topics.dead, partition: index % 3, key: null };
       const { timestamp } = await tables.sender.send({ ...to, value });
-      await eventually('the next millisecond', () => Date.now() > timestamp);
+      await eventually('the clock shows the next millisecond', () => Date.now() > timestamp);
     }
     const records = tables.deadLettersOn(tables.reader);
     const first = await records.list({ limit: 3 });
@@ -40,7 +40,7 @@ await describeWithKafka('the record stores on Kafka', ({ brokers }) => {
     expect(await lineOf(records.list({ limit: 3, after: '7' }))).toBe('"7" is not a position in this store');
   });
 
-  it('lists one dead letter of a delivery, however often crashes wrote it and however pages are cut', async () => {
+  it('list one dead letter per delivery, however often crashes wrote it and wherever pages are cut', async () => {
     const tables = await openTables(brokers);
     const tasks = Array.from({ length: 24 }, () => aTask());
     const put = async (index: number) => {
@@ -49,7 +49,7 @@ await describeWithKafka('the record stores on Kafka', ({ brokers }) => {
       const value = tables.records.encode('deadLetter', deadLetter(task));
       const to = { topic: tables.topics.dead, partition: index % 3, key: Buffer.from(task.deliveryId) };
       const { timestamp } = await tables.sender.send({ ...to, value });
-      await eventually('the next millisecond', () => Date.now() > timestamp);
+      await eventually('the clock shows the next millisecond', () => Date.now() > timestamp);
     };
     for (const index of tasks.keys()) await put(index);
     // More copies than a page keeps in reserve, some of them twice.
@@ -66,7 +66,7 @@ await describeWithKafka('the record stores on Kafka', ({ brokers }) => {
     expect(listed).toEqual(order.map((index) => tasks[index]?.deliveryId));
   });
 
-  it('requeues an event as it arrived, once, under the key of its entity', async () => {
+  it('requeue an event as it arrived, once, under the key of its entity', async () => {
     const tables = await openTables(brokers);
     const records = tables.quarantineOn(tables.reader);
     const { event, record } = stored(tables);
@@ -93,7 +93,7 @@ await describeWithKafka('the record stores on Kafka', ({ brokers }) => {
     expect(await tables.contentOf(tables.topics.events)).toHaveLength(2);
   });
 
-  it('lists full pages however many were taken off before', async () => {
+  it('list full pages however many records were removed before', async () => {
     const tables = await openTables(brokers);
     const records = tables.quarantineOn(tables.reader);
     const ids: (string | null)[] = [];
@@ -110,7 +110,7 @@ await describeWithKafka('the record stores on Kafka', ({ brokers }) => {
     expect(after.map(({ record }) => record.eventId)).toEqual(ids.slice(25));
   });
 
-  it('leaves out what cannot be read, without shortening a page', async () => {
+  it('leave out unreadable records, without shortening a page', async () => {
     const tables = await openTables(brokers);
     const { quarantine: topic } = tables.topics;
     const records = tables.quarantineOn(tables.reader);
@@ -124,7 +124,7 @@ await describeWithKafka('the record stores on Kafka', ({ brokers }) => {
     expect(tables.lines.filter(({ level }) => level === ERROR)).toHaveLength(2);
   });
 
-  it('asks for the bounds of an empty records, and nothing else', async () => {
+  it('ask only for the bounds of an empty record store', async () => {
     const tables = await openTables(brokers);
     const noConsumer = { consumer: () => expect.unreachable() } as unknown as Kafka;
     const records = tables.quarantineOn(tables.readerOn(noConsumer));
@@ -138,7 +138,7 @@ await describeWithKafka('the record stores on Kafka', ({ brokers }) => {
   it.each([
     ['cut', 15_000],
     ['silent', 15_000],
-  ] as const)('gives up, in one line, when the line is %s', async (state, withinMs) => {
+  ] as const)('give up, in one line, when the connection is %s', async (state, withinMs) => {
     const tables = await openTables(brokers);
     await tables.quarantineOn(tables.reader).put(stored(tables).record);
     const broken = tables.readerOn(tables.brokenKafka);

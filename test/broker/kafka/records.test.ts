@@ -52,7 +52,7 @@ const open = (registry: SchemaRegistry, mayRegister = true) =>
   KafkaRecords.open(registry, { clock: systemClock(), log, mayRegister, giveUpMs: 10_000 });
 const connect = (url: string) => new SchemaRegistry({ url, auth: null, ca: null, clock: systemClock() });
 
-await describeWithKafka('with a real registry', (kafka) => {
+await describeWithKafka('records with a real schema registry', (kafka) => {
   let registry: SchemaRegistry;
   let codec: KafkaRecords;
 
@@ -62,7 +62,7 @@ await describeWithKafka('with a real registry', (kafka) => {
   });
   afterAll(() => registry.close());
 
-  it.each(KINDS)('every %s comes back, by another process too', async (kind) => {
+  it.each(KINDS)('of kind %s are decoded as they were encoded, by another process too', async (kind) => {
     const other = await open(registry, false);
     for (const sample of SAMPLES[kind]) {
       const bytes = codec.encode(kind, sample);
@@ -73,7 +73,7 @@ await describeWithKafka('with a real registry', (kafka) => {
     }
   });
 
-  it('journal records are joined without being decoded', () => {
+  it('of the journal are joined without being decoded', () => {
     const [first, ...others] = SAMPLES.journal;
     const parts = [codec.encode('journal', first ?? [])];
     for (const other of others) joinJournal(parts, codec.encode('journal', other));
@@ -81,7 +81,7 @@ await describeWithKafka('with a real registry', (kafka) => {
     expect(codec.decode('journal', Buffer.concat(parts))).toEqual(SAMPLES.journal.flat());
   });
 
-  it('every event of every type comes back', () => {
+  it('of events of every type are decoded as they were encoded', () => {
     expect(new Set(ALL_KINDS.map(({ type }) => type)).size).toBe(EVENT_TYPES.length);
     for (const kind of ALL_KINDS) {
       const sample = eventOf('merchant-1', 'every', kind);
@@ -89,7 +89,7 @@ await describeWithKafka('with a real registry', (kafka) => {
     }
   });
 
-  it('opening again finds the ids that are there, and the schemas under their record names', async () => {
+  it('keep their schema ids when the codec is opened again, under their record names', async () => {
     const again = await open(registry);
     for (const kind of KINDS) {
       const [sample] = SAMPLES[kind];
@@ -101,7 +101,7 @@ await describeWithKafka('with a real registry', (kafka) => {
     );
   });
 
-  it('reads what an older version wrote, learnt from the registry', async () => {
+  it('of an older version are read with the schema from the registry', async () => {
     const older = JSON.parse(taskCodec.schema);
     older.fields = older.fields.filter((field: { name: string }) => field.name !== 'linkedSpan');
     // Any subject does: records name the schema, not the subject.
@@ -120,14 +120,14 @@ await describeWithKafka('with a real registry', (kafka) => {
     expect(() => codec.decode('task', Buffer.concat([before, Buffer.of(0)]))).toThrow('1 bytes follow');
   });
 
-  it('an event under an id that the registry has not goes to quarantine', async () => {
+  it('of events whose schema id the registry does not have go to quarantine', async () => {
     const bytes = under(2_000_000_000, codec.encodeEvent(event));
     await codec.learn(bytes, never());
     expect(codec.isKnown(bytes)).toBe(true);
     expect(codec.decodeEvent(bytes)).toMatchObject({ ok: false, reason: 'unknown_schema' });
   });
 
-  it('an incompatible schema, and one that may not be registered, are refused in one line each', async () => {
+  it('under an incompatible or forbidden schema are refused in one line each', async () => {
     const subject = `test.Thing${randomUUID().replaceAll('-', '')}`;
     const schema = (type: string) =>
       JSON.stringify({ type: 'record', name: subject, fields: [{ name: 'field', type }] });
@@ -142,7 +142,7 @@ await describeWithKafka('with a real registry', (kafka) => {
     );
   });
 
-  it('processes that start at once agree on the ids, and the level is set', async () => {
+  it('have the same schema ids in processes that start at once, and the compatibility level is set', async () => {
     const own = ['A', 'B', 'C'].map((letter) => {
       const subject = `test.${letter}${randomUUID().replaceAll('-', '')}`;
       return { subject, text: JSON.stringify({ type: 'record', name: subject, fields: [] }) };
@@ -163,7 +163,7 @@ await describeWithKafka('with a real registry', (kafka) => {
     }
   });
 
-  it('a URL that is not the registry’s API is said to be none at once', async () => {
+  it('cannot be read through a URL that is not the registry’s API, which fails at once', async () => {
     const wrong = connect(new URL(kafka.registryUrl).origin);
     expect(await lineOf(open(wrong))).toMatch(
       /cannot be used as schema registry.*HOOKRAIL_SCHEMA_REGISTRY_URL/,
@@ -172,7 +172,7 @@ await describeWithKafka('with a real registry', (kafka) => {
   });
 });
 
-describe('bytes that are no record of their kind', () => {
+describe('bytes that are no record of the expected kind', () => {
   let fake: FakeRegistry;
   let registry: SchemaRegistry;
   let codec: KafkaRecords;
@@ -195,7 +195,7 @@ describe('bytes that are no record of their kind', () => {
     }
   });
 
-  it.each(KINDS)('cut short or with more behind them: %s', (kind) => {
+  it.each(KINDS)('are refused when cut short or extended: %s', (kind) => {
     const [sample] = SAMPLES[kind];
     if (!sample) throw new Error('no sample');
     const bytes = codec.encode(kind, sample);
@@ -208,7 +208,7 @@ describe('bytes that are no record of their kind', () => {
     expect(codec.decode(kind, bytes)).toEqual(sample);
   });
 
-  it('of another kind are refused by name, not misread', () => {
+  it('are refused by name when they are of another kind', () => {
     for (const kind of KINDS) {
       const [sample] = SAMPLES[kind];
       if (!sample) throw new Error('no sample');
@@ -221,14 +221,14 @@ describe('bytes that are no record of their kind', () => {
     expect(() => codec.decode('task', codec.encodeEvent(event))).toThrow('another kind of record');
   });
 
-  it('of the same fields under another name are refused too', async () => {
+  it('are refused when the same fields have another record name', async () => {
     const bytes = codec.encode('task', task);
     fake.schemas.set(50, taskCodec.schema.replace(/"(hookrail\.internal\.)?DeliveryTask"/, '"other.Task"'));
     await codec.learn(under(50, bytes), never());
     expect(() => codec.decode('task', under(50, bytes))).toThrow('schema 50 is other.Task');
   });
 
-  it('with a schema that is none are refused in one line', async () => {
+  it('are refused in one line when their schema is invalid', async () => {
     fake.schemas.set(51, '{"type":"record","name":"hookrail.internal.DeliveryTask","fields":[]}');
     fake.schemas.set(52, 'syntax = "proto3";');
     for (const id of [51, 52]) {
@@ -238,12 +238,12 @@ describe('bytes that are no record of their kind', () => {
     }
   });
 
-  it('a record that does not fit its schema is not encoded, and spoils nothing', () => {
+  it('are never written for a record that does not fit its schema', () => {
     expect(() => codec.encode('task', { deliveryId: 7 } as never)).toThrow();
     expect(codec.decode('task', codec.encode('task', task))).toEqual(task);
   });
 
-  it('encoded records do not share memory that the next one overwrites', () => {
+  it('do not arise from memory that encoded records share', () => {
     const first = codec.encode('task', task);
     codec.encode('task', records.aTask());
     expect(codec.decode('task', first)).toEqual(task);

@@ -27,7 +27,7 @@ interface Delivery {
   readonly attempts_made: number;
 }
 
-await describeWithKafka('a journal that is made again', (kafka) => {
+await describeWithKafka('a journal topic that is deleted and created again', (kafka) => {
   const prefix = freshPrefix();
   const environment = kafkaEnvironment(kafka, prefix);
   const foreign = new ForeignProducer(kafka, environment.HOOKRAIL_EVENTS_TOPIC);
@@ -75,7 +75,7 @@ await describeWithKafka('a journal that is made again', (kafka) => {
     await foreign.publish(events);
     const ids = events.map(({ eventId }) => eventId);
     const hasArrived = (id: string) => receiver.arrivals.some(({ eventId }) => eventId === id);
-    await eventually(`${name} arrive`, () => ids.every(hasArrived), WITHIN_MS);
+    await eventually(`deliveries ${name} arrive`, () => ids.every(hasArrived), WITHIN_MS);
     return ids;
   }
 
@@ -89,7 +89,7 @@ await describeWithKafka('a journal that is made again', (kafka) => {
     const topics = [{ topic, numPartitions, replicationFactor: 1, configEntries }];
     await admin.deleteTopics({ topics: [topic] });
     const create = () => admin.createTopics({ topics, waitForLeaders: false }).catch(() => false);
-    await eventually('it is there again', create, WITHIN_MS);
+    await eventually('the journal topic exists again', create, WITHIN_MS);
   }
 
   /** What the delivery log tells of the endpoint: events, and the attempts that were made, sorted. */
@@ -104,7 +104,7 @@ await describeWithKafka('a journal that is made again', (kafka) => {
 
   const isRecorded = (ids: readonly string[]) =>
     eventually(
-      'the delivery log has it',
+      'the delivery log has the deliveries',
       async () => {
         const found = await recorded();
         return ids.every((id) => found.includes(`${id}: 1`));
@@ -114,14 +114,18 @@ await describeWithKafka('a journal that is made again', (kafka) => {
   const once = (ids: readonly string[]) => ids.map((id) => `${id}: 1`).sort();
   const anew = () => recorder.output.filter((line) => line.includes('was deleted and created again'));
 
-  it('under the recorder is read from its beginning, however long it is', async () => {
+  it('while the recorder reads it is read from its beginning, however long it is', async () => {
     const before = await delivered('before', 3);
     await isRecorded(before);
     await makeAgain();
     const after = await delivered('after', 20);
     await isRecorded([...before, ...after]);
     expect(await recorded()).toEqual(once([...before, ...after]));
-    await eventually('it says so', () => anew().length > 0, WITHIN_MS);
+    await eventually(
+      'the recorder logs that the topic was created again',
+      () => anew().length > 0,
+      WITHIN_MS,
+    );
   }, 240_000);
 
   it('while the recorder is stopped is read from its beginning, however long it is', async () => {

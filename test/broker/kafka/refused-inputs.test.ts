@@ -101,7 +101,7 @@ await describeWithKafka('an input whose record is refused for good', (kafka) => 
       await broker.publishEvents(refused);
       await consume(broker);
       const stored = () => broker.quarantine.list({ limit: 9 });
-      await eventually('all are stored', async () => (await stored()).length === 3, 30_000);
+      await eventually('all refused inputs are stored', async () => (await stored()).length === 3, 30_000);
       for (const { record } of await stored()) {
         expect(record).toMatchObject({ reason, detail: expect.stringContaining(error) });
       }
@@ -121,7 +121,7 @@ await describeWithKafka('an input whose record is refused for good', (kafka) => 
         { inFlightMax: 1 },
       );
       await consume(broker);
-      await eventually('the good one', () => tasks.length > 0, 30_000);
+      await eventually('the good input is handled', () => tasks.length > 0, 30_000);
       expect(tasks).toEqual([good.eventId]);
       expect(handled.slice(3)).toEqual([good.eventId]);
     },

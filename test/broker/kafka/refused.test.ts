@@ -1,4 +1,4 @@
-/** A record that brokers refuse for what it is is rejected alone: its neighbours in the request are written. */
+/** A record that the brokers refuse for its content is rejected alone: its neighbours in the request are written. */
 import { Kafka, logLevel } from 'kafkajs';
 import { expect, it, onTestFinished } from 'vitest';
 import { brokersOf } from '../../../services/broker/kafka/client/kafkajs-brokers.ts';
@@ -10,7 +10,7 @@ import { eventually } from '../../support/eventually.ts';
 import { describeWithKafka, freshPrefix } from '../../support/kafka.ts';
 
 await describeWithKafka('a topic that takes 20,000 bytes', ({ brokers }) => {
-  it('refuses the one record that is larger, and takes those before and behind it', async () => {
+  it('refuses the one record that is larger, and takes those before and after it', async () => {
     const clock = systemClock();
     const kafka = new Kafka({ brokers, logLevel: logLevel.NOTHING });
     const admin = kafka.admin();
@@ -26,7 +26,7 @@ await describeWithKafka('a topic that takes 20,000 bytes', ({ brokers }) => {
       await admin.deleteTopics({ topics: [topic] });
       await admin.disconnect();
     });
-    await eventually('the topic', async () => (await admin.fetchTopicOffsets(topic)).length === 1);
+    await eventually('the topic exists', async () => (await admin.fetchTopicOffsets(topic)).length === 1);
     await producer.open();
     const send = (bytes: number) =>
       producer.send({ topic, partition: 0, key: null, value: Buffer.alloc(bytes, bytes % 7) }).then(

@@ -1,6 +1,7 @@
 /**
- * A registry that is away stops only records that name a schema not seen before, and only until it is back: no event goes
- * to quarantine because a registry was down. A start waits for it within its limit, and says in one line what is wrong.
+ * A registry that is away stops only records with a schema not seen before, and only until it is back: no event goes
+ * to quarantine because a registry was down. A start waits for it within its limit, and explains a failure in one
+ * line.
  */
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -40,7 +41,7 @@ const open = (registry: SchemaRegistry, clock: Clock, mayRegister = true) =>
 const connect = (url: string, clock: Clock, auth: SchemaRegistryOptions['auth'] = null) =>
   new SchemaRegistry({ url, auth, ca: null, clock });
 
-describe('with a registry that fails', () => {
+describe('a codec whose registry fails', () => {
   let fake: FakeRegistry;
   let clock: SimulatedClock;
   let registry: SchemaRegistry;
@@ -64,7 +65,7 @@ describe('with a registry that fails', () => {
       settled = true;
     };
     promise.then(done, done);
-    await eventually('it is over', () => {
+    await eventually('the promise has settled', () => {
       if (!settled) clock.advance(50);
       return settled;
     });
@@ -72,7 +73,7 @@ describe('with a registry that fails', () => {
   }
 
   it.each(['down', 'error', 'page', 'nothing', 'half', 'locked'] as const)(
-    'waits for an unknown schema while it is %s, goes on with known ones, and says so once',
+    'waits for an unknown schema when the registry is %s, continues with known ones, and logs it once',
     async (mood) => {
       const codec = await open(registry, clock);
       const known = codec.encodeEvent(event);
@@ -83,7 +84,7 @@ describe('with a registry that fails', () => {
       fake.asked.length = 0;
 
       const learnt = Promise.all([codec.learn(unknown, never()), codec.learn(unknown, never())]);
-      await eventually('it is logged', () => {
+      await eventually('the failure is logged', () => {
         clock.advance(500);
         return lines.length > 0;
       });
@@ -102,7 +103,7 @@ describe('with a registry that fails', () => {
     },
   );
 
-  it('two partitions that wait for the same schema ask once', async () => {
+  it('asks once for a schema that two partitions wait for', async () => {
     const codec = await open(registry, clock);
     fake.schemas.set(99, eventSchemaText(event.type));
     fake.asked.length = 0;
@@ -112,7 +113,7 @@ describe('with a registry that fails', () => {
     expect(fake.asked).toEqual(['GET /schemas/ids/99']);
   });
 
-  it('stops waiting when it is told to, in the middle of a request or of a pause', async () => {
+  it('stops waiting when told to, during a request or a pause', async () => {
     const codec = await open(registry, clock);
     const unknown = under(99, codec.encodeEvent(event));
     fake.mood = 'nothing';
@@ -120,13 +121,13 @@ describe('with a registry that fails', () => {
     const asking = codec.learn(unknown, stop.signal);
     const pausing = codec.learn(under(98, unknown), stop.signal);
     clock.advance(5_000);
-    await eventually('a pause', () => lines.length > 0);
+    await eventually('the codec pauses between requests', () => lines.length > 0);
     stop.abort();
     await Promise.all([asking, pausing, codec.learn(unknown, stop.signal)]);
     expect(codec.isKnown(unknown)).toBe(false);
   });
 
-  it('takes "there is none" for an answer for half a minute, then asks again', async () => {
+  it('remembers that a schema is missing for half a minute, then asks again', async () => {
     const codec = await open(registry, clock);
     const late = under(99, codec.encodeEvent(event));
     await codec.learn(late, never());
@@ -141,10 +142,10 @@ describe('with a registry that fails', () => {
     expect(codec.decodeEvent(late)).toEqual({ ok: true, event });
   });
 
-  it('a start waits for a registry that comes late', async () => {
+  it('waits at the start for a registry that comes late', async () => {
     await fake.down();
     const opened = open(registry, clock);
-    await eventually('it waits', () => lines.length > 0);
+    await eventually('the codec waits for the registry', () => lines.length > 0);
     await fake.up();
     await passing(opened);
     expect((await opened).isKnown((await opened).encodeEvent(event))).toBe(true);
@@ -152,7 +153,7 @@ describe('with a registry that fails', () => {
   });
 
   it.each(['down', 'error', 'nothing', 'half'] as const)(
-    'a start gives up when it stays %s, with one line that names the URL',
+    'gives up the start when the registry stays %s, with one line that names the URL',
     async (mood) => {
       if (mood === 'down') await fake.down();
       else fake.mood = mood;
@@ -165,7 +166,7 @@ describe('with a registry that fails', () => {
     },
   );
 
-  it('a start is over at once where there is no registry, or where our schema is incompatible', async () => {
+  it('ends the start at once when there is no registry, or the schema is incompatible', async () => {
     fake.mood = 'page';
     expect(await lineOf(open(registry, clock))).toMatch(/cannot be used as schema registry.*\(status 404\)/);
     fake.mood = 'locked';
@@ -185,14 +186,14 @@ describe('with a registry that fails', () => {
     ],
     ['conflict', /Incompatible: field is gone; look at the versions and the compatibility.*DeliveryTask$/],
     ['invalid', /Invalid schema; look at the versions and the compatibility.*DeliveryTask$/],
-  ] as const)('a start is over at once, in one line, where a registration is %s', async (mood, line) => {
+  ] as const)('ends the start at once, in one line, when a registration is %s', async (mood, line) => {
     fake.mood = mood;
     expect(await lineOf(open(registry, clock))).toMatch(line);
     expect(lines).toEqual([]);
   });
 
   it.each(['down', 'error', 'nothing', 'half'] as const)(
-    'a look-up by the client ends when it is %s, and may be repeated',
+    'ends a client’s look-up when the registry is %s, and allows another',
     async (mood) => {
       if (mood === 'down') await fake.down();
       else fake.mood = mood;
@@ -203,7 +204,7 @@ describe('with a registry that fails', () => {
     },
   );
 
-  it('registers only where it may; every subject gets its level before its first version', async () => {
+  it('registers schemas only where it may, and sets each subject’s level before its first version', async () => {
     const missing = await lineOf(open(registry, clock, false));
     expect(missing).toContain(taskCodec.name);
     expect(missing).toContain('com.hookrail.events.Kyc');
@@ -218,7 +219,7 @@ describe('with a registry that fails', () => {
     await open(registry, clock, false);
   });
 
-  it('takes what another process registered in the same moment', async () => {
+  it('accepts schemas that another process registered at the same moment', async () => {
     fake.mood = 'raced';
     const codec = await open(registry, clock);
     expect(codec.decodeEvent(codec.encodeEvent(event))).toEqual({ ok: true, event });
@@ -240,7 +241,7 @@ describe('with a registry that fails', () => {
   });
 });
 
-it('over TLS, trusts the certificate authority it is given and no other', async () => {
+it('a codec trusts over TLS the given certificate authority and no other', async () => {
   const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
     extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
   });

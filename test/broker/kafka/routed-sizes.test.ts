@@ -1,4 +1,7 @@
-/** Guarantee: of an event of which a record would not fit its topic nothing is written, so that it can be quarantined whole. */
+/**
+ * Guarantee: if one record of a routed event does not fit its topic, none is written, so that the event can be
+ * quarantined whole.
+ */
 import { expect, it } from 'vitest';
 import { RecordRefused } from '../../../services/broker/kafka/producer/record-sender.ts';
 import type { KafkaRecords } from '../../../services/broker/kafka/registry/records.ts';
@@ -22,6 +25,6 @@ it('a journal entry that fits is written with the tasks', () => {
   expect(recordsWith(RECORD_BYTES_MAX).map(({ value }) => value?.length)).toEqual([100, RECORD_BYTES_MAX]);
 });
 
-it('one that does not fit is refused before anything is written', () => {
+it('a journal entry that does not fit is refused before anything is written', () => {
   expect(() => recordsWith(RECORD_BYTES_MAX + 1)).toThrow(RecordRefused);
 });

@@ -19,8 +19,8 @@ const HOUR_MS = 3_600_000;
 const tasks = (windowMs: number, max = 1_000_000, from = 0) =>
   new SeenTasks(windowMs, new IdsBudget(max), from);
 
-describe('tasks that were seen', () => {
-  it('A copy is recognised within the window, and a record is no copy of itself.', () => {
+describe('the memory of seen tasks', () => {
+  it('recognises a copy within the window, and does not take a record for a copy of itself', () => {
     const seen = tasks(1000);
     expect(seen.isCopy('a', 1, 0)).toBe(false);
     expect(seen.isCopy('a', 1, 0)).toBe(false);
@@ -30,14 +30,14 @@ describe('tasks that were seen', () => {
     expect(seen.isCopy('a', 4, 2200)).toBe(false);
   });
 
-  it('The window is measured in the time of the log: hours without a record count as a minute.', () => {
+  it('measures the window in the time of the log: hours without a record count as a minute', () => {
     const seen = tasks(120_000);
     expect(seen.isCopy('a', 1, 0)).toBe(false);
     // An outage of two hours; the second copy lands right after it.
     expect(seen.isCopy('a', 2, 7_200_000)).toBe(true);
   });
 
-  it('Old tasks are forgotten, never before their time, and reading starts no earlier than needed.', () => {
+  it('forgets old tasks, never before their time, and starts reading no earlier than needed', () => {
     const budget = new IdsBudget(1_000_000);
     const seen = new SeenTasks(1000, budget, 0);
     for (let offset = 0; offset < 10_000; offset += 1) seen.isCopy(`task ${offset}`, offset, offset * 10);
@@ -50,7 +50,7 @@ describe('tasks that were seen', () => {
     expect(budget.room).toBe(0);
   });
 
-  it('Before anything was forgotten, reading starts where it did the last time.', () => {
+  it('starts reading where it last did until something is forgotten', () => {
     const seen = tasks(1000, 1_000_000, 70);
     expect(seen.start).toBe(70);
     seen.isCopy('a', 75, 0);
@@ -59,7 +59,7 @@ describe('tasks that were seen', () => {
     expect(seen.start).toBe(80);
   });
 
-  it('Two hundred thousand tasks take at most 50 bytes each.', () => {
+  it('takes at most 50 bytes per task for two hundred thousand tasks', () => {
     const count = 200_000;
     const before = process.memoryUsage().arrayBuffers;
     const seen = tasks(900_000, 4_000_000);
@@ -69,8 +69,8 @@ describe('tasks that were seen', () => {
   });
 });
 
-describe('a number of ids that partitions share', () => {
-  it('is never exceeded; the oldest are forgotten first, whichever partition has them', () => {
+describe('the budget of ids that partitions share', () => {
+  it('is never exceeded, and the oldest ids are forgotten first, whichever partition has them', () => {
     let full = 0;
     const budget = new IdsBudget(8192, () => {
       full += 1;
@@ -93,7 +93,7 @@ describe('a number of ids that partitions share', () => {
   });
 });
 
-describe('event ids that were seen', () => {
+describe('the memory of seen event ids', () => {
   function seenEvents(windowMs = HOUR_MS, max = 100_000) {
     const budget = new IdsBudget(max);
     const seen = new SeenEvents({ windowMs, budget });
@@ -106,7 +106,7 @@ describe('event ids that were seen', () => {
     return { seen, budget, assign };
   }
 
-  it('A repeat is told from a conflict, and the first record from both, however often it is read.', () => {
+  it('tells a repeat from a conflict, and the first record from both, however often it is read', () => {
     const { seen, assign } = seenEvents();
     const event = anEvent();
     const other = { ...event, occurredAt: event.occurredAt + 1 };
@@ -119,7 +119,7 @@ describe('event ids that were seen', () => {
     }
   });
 
-  it('An event that an operator puts back is routed once for each quarantined record.', () => {
+  it('routes an event that an operator puts back once for each quarantined record', () => {
     const { seen, assign } = seenEvents();
     const partition = assign(0);
     const event = anEvent();
@@ -130,7 +130,7 @@ describe('event ids that were seen', () => {
     expect(seen.check(partition, 5, 0, event, undefined)).toBe('repeat');
   });
 
-  it('Producers’ clocks may be 30 days behind or 50 minutes ahead.', () => {
+  it('accepts producers’ clocks 30 days behind or 50 minutes ahead', () => {
     const { seen, assign } = seenEvents();
     const partition = assign(0);
     const now = 1_700_000_000_000;
@@ -145,7 +145,7 @@ describe('event ids that were seen', () => {
     expect(at(now + 55 * 60_000, event)).toBe('repeat');
   });
 
-  it('Memory is given back when the partition is not ours any more.', () => {
+  it('is given back when the partition belongs to another process', () => {
     const { seen, assign, budget } = seenEvents();
     const partition = assign(0);
     seen.check(partition, 0, 0, anEvent(), undefined);
@@ -155,13 +155,13 @@ describe('event ids that were seen', () => {
     expect(budget.room).toBe(0);
   });
 
-  it('No more records are read back than ids can be remembered.', () => {
+  it('reads back no more records than it can remember ids', () => {
     const { assign } = seenEvents(HOUR_MS, 1000);
     expect(assign(5000, 100).next).toBe(4000);
     expect(assign(5000, 4900).next).toBe(4900);
   });
 
-  it('The same event in another version of its schema has the same content.', () => {
+  it('sees the same content in one event under two versions of its schema', () => {
     const { seen, assign } = seenEvents();
     const partition = assign(0);
     const event = anEvent({ type: 'fiatToCrypto' });

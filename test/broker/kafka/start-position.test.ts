@@ -1,4 +1,7 @@
-/** Guarantee: positions of a topic that was deleted and created again, or of an end that was lost, are never taken for this log's. */
+/**
+ * Guarantee: a position from a topic that was deleted and created again, or from a log whose end was lost, is never
+ * used for another log.
+ */
 import { describe, expect, it } from 'vitest';
 import type { Admins } from '../../../services/broker/kafka/client/admins.ts';
 import { writeNote } from '../../../services/broker/kafka/consumer/commit-note.ts';
@@ -38,21 +41,21 @@ async function startOf(
 }
 
 describe('the position of a partition', () => {
-  it('is the committed one, with what is done beyond it and what was lost', async () => {
+  it('is the committed one, with records done beyond it and lost records', async () => {
     expect(await startOf(10, noteOf(10, 'new'))).toEqual({ offset: 10, done: [12], lost: LOST, told: 0 });
     expect((await startOf(-1, '')).offset).toBe(3);
   });
 
-  it('is the oldest record where the committed one is of an earlier topic, however long the new one is', async () => {
+  it('is the oldest record when the committed one belongs to an earlier topic, however long the new one is', async () => {
     expect(await startOf(10, noteOf(10, 'old'))).toEqual({ offset: 3, done: [], lost: null, told: 1 });
   });
 
-  it('is the oldest record where the committed one is beyond the end', async () => {
+  it('is the oldest record when the committed one is beyond the end', async () => {
     expect(await startOf(21, noteOf(21, null))).toEqual({ offset: 3, done: [], lost: null, told: 1 });
     expect((await startOf(20, noteOf(20, null))).offset).toBe(20);
   });
 
-  it('is that of its owner, who hears whether the group has one in this very topic', async () => {
+  it('is chosen by its owner, who is told whether the group has one in this very topic', async () => {
     const asked: Incarnation[] = [];
     const owner = async (_partition: number, incarnation: Incarnation) => {
       asked.push(incarnation);
@@ -65,7 +68,7 @@ describe('the position of a partition', () => {
   });
 });
 
-describe('the journal', () => {
+describe('the reader of the journal', () => {
   /** The record that reading begins at, of a store that knows these positions. */
   async function startIn(known: Record<string, number>, incarnation: Incarnation) {
     let found: Promise<number | undefined> | undefined;
@@ -87,7 +90,7 @@ describe('the journal', () => {
   }
   const before = { 'kafka:cluster:journal:2': 8 * JOURNAL_RECORD_MAX };
 
-  it('goes on where the store has come to in this very topic', async () => {
+  it('continues where the store is in this very topic', async () => {
     const known = { ...before, 'kafka:cluster:journal:2:new': 5 * JOURNAL_RECORD_MAX + 1 };
     expect(await startIn(known, { topicId: 'new', isCommitted: true })).toBe(5);
   });
@@ -97,7 +100,7 @@ describe('the journal', () => {
     expect(await startIn(known, { topicId: 'new', isCommitted: false })).toBeUndefined();
   });
 
-  it('goes on from a version that did not know the topic’s id', async () => {
+  it('continues from a version that did not know the topic’s id', async () => {
     expect(await startIn(before, { topicId: 'new', isCommitted: true })).toBe(8);
     expect(await startIn(before, { topicId: null, isCommitted: false })).toBe(8);
   });

@@ -1,6 +1,6 @@
 /**
- * What each topic must be, what of it is refused and what is only warned of, and who may read and write it. Without a
- * Kafka: kafka-topics.test.ts asks a real one.
+ * The settings that each topic must have, which faults are refused and which only warned of, and the permissions on
+ * it. No Kafka is needed: topics.test.ts asks a real one.
  */
 import { describe, expect, it } from 'vitest';
 import { checkEventsTopic } from '../../../services/broker/kafka/topics/events-topic-check.ts';
@@ -17,7 +17,7 @@ const specOf = (shortName: string, replicationFactor = 3): TopicSpec => {
   return found;
 };
 
-describe('the topics', () => {
+describe('the topics of hookrail', () => {
   it('have the specified names, partitions, retention and kind of time', () => {
     const week = 7 * 86_400;
     const month = 30 * 86_400;
@@ -53,18 +53,21 @@ describe('the topics', () => {
     expect(topicNames('wh.', 'payments.events').retry[46658]).toBe('wh.retry.46658s');
   });
 
-  it('are in sync on all copies but one', () => {
+  it('need all copies but one in sync', () => {
     const inSync = (copies: number) => specOf('deliver', copies).settings['min.insync.replicas'];
     expect([1, 2, 3, 5].map(inSync)).toEqual(['1', '1', '2', '4']);
   });
 
-  it.each(['deliverr', 'directory'])('HOOKRAIL_KAFKA_PARTITIONS may not name %s', (name) => {
-    expect(() => topicSpecs({ ...OPTIONS, partitions: { [name]: 2 } }, 1)).toThrow(
-      `HOOKRAIL_KAFKA_PARTITIONS names ${name}, whose count cannot be set: it takes events, deliver,`,
-    );
-  });
+  it.each(['deliverr', 'directory'])(
+    'reject a partition count for %s in HOOKRAIL_KAFKA_PARTITIONS',
+    (name) => {
+      expect(() => topicSpecs({ ...OPTIONS, partitions: { [name]: 2 } }, 1)).toThrow(
+        `HOOKRAIL_KAFKA_PARTITIONS names ${name}, whose count cannot be set: it takes events, deliver,`,
+      );
+    },
+  );
 
-  it('are none of the platform’s', () => {
+  it('have names other than the events topic', () => {
     expect(() => topicSpecs({ ...OPTIONS, eventsTopic: 'wh.deliver' }, 1)).toThrow(
       'HOOKRAIL_EVENTS_TOPIC="wh.deliver" is also a topic of our own',
     );
@@ -80,13 +83,13 @@ describe('the check of the events topic', () => {
   const good = { 'cleanup.policy': 'delete', 'retention.bytes': '-1', 'retention.ms': '604800000' };
 
   it.each([good, { ...good, 'retention.ms': '-1' }, { 'retention.ms': String(30 * DAY_MS) }])(
-    'finds nothing in %j',
+    'finds nothing wrong with %j',
     (settings) => {
       expect(saysOf(settings)).toEqual([]);
     },
   );
 
-  it('warns of a retention that is shorter than routers may be away, and names the one that is not', () => {
+  it('warns of a retention that is shorter than routers may be away, and names the setting', () => {
     expect(saysOf({ ...good, 'retention.ms': '604799999' })).toHaveLength(1);
     expect(saysOf({ ...good, 'retention.ms': '5400000' })).toEqual([
       'payments.events keeps records for 1.5 h, not 168 h: events that no router has read by then are lost; ' +
@@ -94,14 +97,14 @@ describe('the check of the events topic', () => {
     ]);
   });
 
-  it.each([null, {}])('warns that it is not known how long records are kept (%j)', (settings) => {
+  it.each([null, {}])('warns when the retention cannot be read (%j)', (settings) => {
     expect(saysOf(settings)).toEqual([
       'how long payments.events keeps records cannot be read: our user needs DESCRIBE_CONFIGS, ' +
         '`npm run operator -- topics` prints the ACLs; make sure that it is at least 168 h',
     ]);
   });
 
-  it('warns of what deletes events sooner than their age does', () => {
+  it('warns of settings that delete events before their retention ends', () => {
     const [bytes, compact, ...more] = saysOf({
       ...good,
       'retention.bytes': '1000000',
@@ -127,7 +130,7 @@ describe('the check of a topic', () => {
     return checkTopic(spec, { partitions: spec.partitions, replicas: 3, settings: all }, options);
   };
 
-  it('finds nothing where everything is as specified', () => {
+  it('finds nothing when everything is as specified', () => {
     for (const { shortName } of topicSpecs(OPTIONS, 3)) expect(check(shortName, {}, production)).toEqual([]);
   });
 
@@ -139,7 +142,7 @@ describe('the check of a topic', () => {
     ['retry.46658s', 'retention.ms', '46658000'],
     ['deliver', 'min.insync.replicas', '1'],
     ['journal', 'unclean.leader.election.enable', 'true'],
-  ])('%s with %s=%s is refused in production, with the command that repairs it', (name, setting, value) => {
+  ])('refuses %s with %s=%s in production, with the command that repairs it', (name, setting, value) => {
     const good = specOf(name).settings[setting];
     const [finding, ...others] = check(name, { [setting]: value }, production);
     expect(others).toEqual([]);
@@ -156,13 +159,13 @@ describe('the check of a topic', () => {
     ['retry.3s', 'segment.ms', '604800000'],
     ['directory', 'delete.retention.ms', '1000'],
     ['deliver', 'retention.bytes', '1000000'],
-  ])('%s with %s=%s is only warned of', (name, setting, value) => {
+  ])('only warns of %s with %s=%s', (name, setting, value) => {
     const findings = check(name, { [setting]: value }, production);
     expect(findings.map(({ refuses }) => refuses)).toEqual([false]);
     expect(findings[0]?.says).toContain(`wh.${name} has ${setting}=${value}`);
   });
 
-  it('lets records be kept for longer, or for ever', () => {
+  it('allows records to be kept longer, or for ever', () => {
     expect(check('deliver', { 'retention.ms': '-1' }, production)).toEqual([]);
     expect(check('retry.3s', { 'retention.ms': String(60 * DAY_MS) }, production)).toEqual([]);
   });
@@ -176,7 +179,7 @@ describe('the check of a topic', () => {
     ]);
   });
 
-  it('wants offsets kept for longer than any topic that a group reads', () => {
+  it('wants offsets kept longer than any topic that a group reads', () => {
     const specs = topicSpecs(OPTIONS, 3);
     const longest = 7 * DAY_MS + 46_658_000;
     const found = new Map();
@@ -193,7 +196,7 @@ describe('the check of a topic', () => {
   });
 });
 
-describe('permissions', () => {
+describe('the printed permissions', () => {
   const options = {
     brokers: ['k:9092'],
     topicPrefix: 'wh.',
@@ -216,7 +219,7 @@ describe('permissions', () => {
     );
   });
 
-  it('let every topic be written by someone and read by someone', () => {
+  it('let every topic be written by one station and read by one', () => {
     const commands = aclCommands(['api', 'router', 'sender', 'recorder'], options);
     const all = topicSpecs(OPTIONS, 1)
       .map(({ topic }) => topic)
@@ -225,7 +228,7 @@ describe('permissions', () => {
     expect(topicsOf(commands, 'Write').sort()).toEqual(all);
   });
 
-  it('to create are printed only where topics are created', () => {
+  it('include creation only when topics are created', () => {
     expect(aclCommands(['sender'], options).join()).not.toContain('Create');
     expect(aclCommands(['sender'], { ...options, createTopics: true }).join()).toContain(
       '--operation Create --topic wh. --resource-pattern-type prefixed',

@@ -1,6 +1,6 @@
 /**
- * Whoever starts on a Kafka that would lose, reorder or repeat webhooks is told so in one line, before the first record.
- * What is missing is created as specified, by one process or by several at once; what is there is never changed.
+ * A start on a Kafka that would lose, reorder or repeat webhooks is refused in one line, before the first record.
+ * Missing topics are created as specified, by one process or by several at once; existing ones are never changed.
  */
 import type { Admin } from 'kafkajs';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -88,7 +88,7 @@ await describeWithKafka('topics on a Kafka', ({ brokers }) => {
     await admin.disconnect();
   });
 
-  it('are created as specified, and then found as they must be', async () => {
+  it('are created as specified, and then pass the check', async () => {
     const prefix = newPrefix();
     const first = listeningLog();
     const nodes = (await admin.describeCluster()).brokers.length;
@@ -125,7 +125,7 @@ await describeWithKafka('topics on a Kafka', ({ brokers }) => {
     ]);
   });
 
-  it('are not created where that is not wanted, and all of them are named', async () => {
+  it('are not created when that is off, and all missing ones are named', async () => {
     const prefix = newPrefix();
     const missing = topicSpecs(optionsOf(prefix), 1).map(({ topic }) => topic);
     await expect(prepareTopics(admin, optionsOf(prefix, { createTopics: false }))).rejects.toThrow(
@@ -135,7 +135,7 @@ await describeWithKafka('topics on a Kafka', ({ brokers }) => {
     expect((await admin.listTopics()).filter((name) => name.startsWith(prefix))).toEqual([]);
   });
 
-  it('are the platform’s to create in production, as far as events go', async () => {
+  it('are left to the platform in production if they are for events', async () => {
     const prefix = newPrefix();
     const { log, messages } = listeningLog();
     const options = optionsOf(prefix, { environment: 'production', log });
@@ -160,7 +160,7 @@ await describeWithKafka('topics on a Kafka', ({ brokers }) => {
     );
   });
 
-  it('of another shape are refused in one line, and left as they are', async () => {
+  it('of another shape are refused in one line, and left unchanged', async () => {
     const prefix = newPrefix();
     await createTopic(`${prefix}deliver`, 2, { 'message.timestamp.type': 'LogAppendTime' });
     await createTopic(`${prefix}retry.731s`, 1, { 'retention.ms': '700000' });
@@ -185,7 +185,7 @@ await describeWithKafka('topics on a Kafka', ({ brokers }) => {
     expect(topics[0]?.partitions).toHaveLength(2);
   });
 
-  it('made by the printed commands are as they must be', async () => {
+  it('made by the printed commands pass the check', async () => {
     const prefix = newPrefix();
     const options = optionsOf(prefix);
     for (const command of topicCommands(topicSpecs(options, 1), brokers)) {

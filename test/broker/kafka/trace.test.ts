@@ -60,8 +60,8 @@ function publisher() {
   return { sent, publisher: new Publisher({ sender, outgoing, records, clock, eventsTopic: topics.events }) };
 }
 
-describe('what is written', () => {
-  it('published events and tasks, with the journal of these', async () => {
+describe('the trace header is written', () => {
+  it('on published events, and on tasks with their journal', async () => {
     const { sent, publisher: one } = publisher();
     await one.publishEvents([anEvent(), anEvent()], TRACEPARENT);
     await one.publishEvents([anEvent()]);
@@ -76,7 +76,7 @@ describe('what is written', () => {
     ]);
   });
 
-  it('a routed event: its tasks and its journal, also when nobody gets it', () => {
+  it('on the tasks and journal of a routed event, also when no endpoint gets it', () => {
     const journal = routed(anEvent());
     const received = { traceparent: TRACEPARENT };
     const tasks = [aTask({ traceparent: OF_ROUTE })];
@@ -89,7 +89,7 @@ describe('what is written', () => {
     ]);
   });
 
-  it('an attempt: its journal, the retry, the parked task, the dead letter', () => {
+  it('on the journal, retry, parked task and dead letter of an attempt', () => {
     const task = aTask({ traceparent: TRACEPARENT });
     const next = { ...task, attempt: 2, dueAt: NOW + 3000, linkedSpan: OF_ROUTE };
     const journal = [attempted(task, { kind: 'retry', dueAt: next.dueAt })];
@@ -107,7 +107,7 @@ describe('what is written', () => {
     expect(tracesOf(outgoing.ofSettlement(dead, task, NOW))).toEqual([[topics.dead, TRACEPARENT]]);
   });
 
-  it('what is not traced has no such header', () => {
+  it('on nothing that is not traced', () => {
     const sent = outgoing.ofSettlement(
       { kind: 'settled', journal: [], next: aTask({ attempt: 2 }) },
       aTask(),
@@ -118,7 +118,7 @@ describe('what is written', () => {
   });
 });
 
-describe('what is read', () => {
+describe('the trace header is read', () => {
   /** The event as the router gets it, of a record with these headers. */
   function received(headers: Record<string, Buffer | Buffer[]>) {
     const stream = new EventStream({
@@ -136,7 +136,7 @@ describe('what is read', () => {
     return stream.feed.take()?.value;
   }
 
-  it('an event continues the trace of its producer, if that is one', () => {
+  it('so that an event continues the trace of its producer, if it is valid', () => {
     expect(received({ traceparent: Buffer.from(TRACEPARENT) })).toMatchObject({
       traceparent: TRACEPARENT,
       decoded: { ok: true },
@@ -153,7 +153,7 @@ describe('what is read', () => {
     }
   });
 
-  it('a traced task is known by its headers as any other', () => {
+  it('so that a traced task is recognised by its headers like any other', () => {
     const task = aTask({ traceparent: TRACEPARENT });
     const [sent] = [outgoing.task(task, NOW)];
     const headers = Object.fromEntries(
@@ -169,8 +169,8 @@ describe('what is read', () => {
   });
 });
 
-await describeWithKafka('on a Kafka of three brokers', (kafka) => {
-  it('the trace of the producer comes back with the event, its task and the retry', async () => {
+await describeWithKafka('the trace of a producer on a Kafka of three brokers', (kafka) => {
+  it('comes back with the event, its task and the retry', async () => {
     const installation = await kafkaInstallation(kafka);
     onTestFinished(() => installation.dispose());
     const broker = await installation.open();
@@ -196,7 +196,7 @@ await describeWithKafka('on a Kafka of three brokers', (kafka) => {
       { inFlightMax: 10 },
     );
     await broker.publishEvents([anEvent()], TRACEPARENT);
-    await eventually('the retry', () => tasks.length === 2, 60_000);
+    await eventually('the retry has arrived', () => tasks.length === 2, 60_000);
     expect(traces).toEqual([TRACEPARENT]);
     expect(tasks.map(({ traceparent, linkedSpan }) => [traceparent, linkedSpan])).toEqual([
       [TRACEPARENT, undefined],

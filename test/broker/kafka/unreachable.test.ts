@@ -1,7 +1,7 @@
 /**
- * Guarantee: while what comes of an attempt cannot be written down, no attempt is begun: a crash, or the loss of its
- * partition, would make the request again. It goes on by itself once brokers take records again, also when nothing waits
- * to be written that could tell.
+ * Guarantee: while the outcome of an attempt cannot be written, no attempt is begun: a crash, or the loss of its
+ * partition, would repeat the request. Attempts resume by themselves once brokers take records again, even when no
+ * record waits to be written.
  */
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
@@ -87,7 +87,7 @@ it('a producer that has nothing to write is reachable as soon as leaders answer'
   await producer.abandon();
 });
 
-it('a producer that has been waiting for an acknowledgement for a second does not count on the next', async () => {
+it('a producer that has waited a second for an acknowledgement does not promise the next in time', async () => {
   const { client, cluster } = aClient();
   const clock = new SimulatedClock();
   const producer = await openProducer(cluster, clock);
@@ -110,7 +110,7 @@ await describeWithKafka('a process that cannot write', (kafka) => {
 
   afterAll(() => line?.close());
 
-  it('begins no attempts, and begins them when it can again', { timeout: 60_000 }, async () => {
+  it('begins no attempts, and begins them once it can write again', { timeout: 60_000 }, async () => {
     line = await BreakableLine.open();
     const installation = await kafkaInstallation(kafka);
     const other = await installation.open();
@@ -143,12 +143,12 @@ await describeWithKafka('a process that cannot write', (kafka) => {
     await sleep(LONG_ENOUGH_MS);
     expect(begun).toEqual([]);
     release();
-    await eventually('what waits for its turn knows', () => standings.length === 1);
+    await eventually('the waiting attempt is told', () => standings.length === 1);
     expect(standings).toEqual(['unsure']);
 
     line.set('whole');
     await published;
-    await eventually('both are begun', () => begun.length === 2);
+    await eventually('both attempts have begun', () => begun.length === 2);
     expect(begun.sort()).toEqual([now.deliveryId, later.deliveryId].sort());
     expect(broker.status().reachable).toBe(true);
     await broker.close();

@@ -51,18 +51,18 @@ async function tasksOf(broker: Broker, count: number): Promise<DeliveryTask[]> {
     },
     { inFlightMax: 10 },
   );
-  await eventually('the tasks', () => seen.length >= count);
+  await eventually('the tasks have arrived', () => seen.length >= count);
   await consumer.stop(10_000);
   return seen;
 }
 
-describe('opening', () => {
-  it('refuses a file that is in use, naming it', async () => {
+describe('opening the broker file', () => {
+  it('fails when the file is in use, and names it', async () => {
     await open();
     await expect(open()).rejects.toThrow(new RegExp(`${file}.*in use`));
   });
 
-  it('says in one line that a file is damaged', async () => {
+  it('fails in one line when the file is damaged', async () => {
     writeFileSync(file, 'this is not a database, and long enough to be looked at as one'.repeat(100));
     const error = await open().catch((reason: Error) => reason);
     expect(error).toBeInstanceOf(Error);
@@ -70,14 +70,14 @@ describe('opening', () => {
     expect((error as Error).message).not.toContain('\n');
   });
 
-  it('refuses a file of a newer version', async () => {
+  it('fails when the file is of a newer version', async () => {
     const db = new Database(file);
     db.pragma('user_version = 99');
     db.close();
     await expect(open()).rejects.toThrow(/broker\.db.*newer version.*99/);
   });
 
-  it('runs with synchronous=FULL on a WAL, also when it opens a file again', () => {
+  it('sets synchronous=FULL on a WAL, also when the file exists', () => {
     for (let times = 0; times < 2; times += 1) {
       const db = openBrokerFile(file);
       expect(db.pragma('synchronous', { simple: true })).toBe(2);
@@ -108,8 +108,8 @@ describe('opening', () => {
   });
 });
 
-describe('records of an earlier version', () => {
-  it('reads tasks that were written with an older schema', async () => {
+describe('a broker file of an earlier version', () => {
+  it('is read, with tasks of an older schema', async () => {
     const [first, second] = [aTask(), aTask({ dueAt: clock.now() + 60_000 })];
     const tasks = [first, second];
     const broker = await open();
@@ -133,7 +133,7 @@ describe('records of an earlier version', () => {
   });
 });
 
-describe('a disk that takes no writes', () => {
+describe('a broker on a disk that takes no writes', () => {
   /** Another connection that holds the write lock makes every commit fail as a full disk would: nothing is written. */
   function blocked(): () => void {
     const db = new Database(file);
@@ -159,18 +159,18 @@ describe('a disk that takes no writes', () => {
       },
       { inFlightMax: 1 },
     );
-    await eventually('the first task', () => entered.length === 1);
+    await eventually('the first task has arrived', () => entered.length === 1);
     const unblock = blocked();
     release();
-    await eventually('it shows', () => !broker.status().reachable);
+    await eventually('the failure shows in the status', () => !broker.status().reachable);
     await expect(broker.publishTasks([{ task: second, journal: [] }])).rejects.toThrow(/could not write/);
     // Not acknowledged before it is durable: it still counts.
     expect(broker.status().backlog.tasks).toBe(1);
     unblock();
-    await eventually('it writes again', () => broker.status().reachable);
+    await eventually('the disk is written again', () => broker.status().reachable);
     expect(broker.status().backlog.tasks).toBe(0);
     await broker.publishTasks([{ task: second, journal: [] }]);
-    await eventually('the second task', () => entered.length === 2);
+    await eventually('the second task has arrived', () => entered.length === 2);
     expect(await consumer.stop(10_000)).toBe('drained');
     const recorded: string[] = [];
     await broker.journal.consume(
@@ -180,7 +180,7 @@ describe('a disk that takes no writes', () => {
       async () => undefined,
       { batchMax: 10 },
     );
-    await eventually('both recorded', () => recorded.length === 2);
+    await eventually('both attempts are recorded', () => recorded.length === 2);
     expect(recorded).toEqual([first.deliveryId, second.deliveryId]);
   });
 
@@ -210,7 +210,7 @@ describe('a disk that takes no writes', () => {
       expect(refused).toBeGreaterThan(0);
       expect(acknowledged.length).toBeGreaterThan(0);
       execFileSync('mount', ['-o', 'remount,size=60m', mount]);
-      await eventually('it writes again', () => broker.status().reachable);
+      await eventually('the disk is written again', () => broker.status().reachable);
       const seen = new Set<string>();
       await broker.events.consume(
         ({ decoded }) => {
@@ -220,7 +220,7 @@ describe('a disk that takes no writes', () => {
         },
         { inFlightMax: 20 },
       );
-      await eventually('all that was acknowledged', () =>
+      await eventually('every acknowledged task has arrived', () =>
         acknowledged.every((event) => seen.has(event.eventId)),
       );
       await broker.close();
@@ -230,14 +230,14 @@ describe('a disk that takes no writes', () => {
   });
 });
 
-describe('recent events', () => {
+describe('the memory of recent events', () => {
   /** The records of events, as the stream has them: ids of both common kinds, and one that is no UUID. */
   const recordOf = (eventId: string, subType = 'KYC_APPROVED') =>
     eventCodec.toBuffer(anEvent({ eventId, subType }));
   const timed = (index: number) =>
     `01890a5d-ac96-7${String(index % 1000).padStart(3, '0')}-8${randomUUID().slice(20)}`;
 
-  it('are recognised after they moved to the table, and after the file was opened again', () => {
+  it('recognises events after they moved to the table, and after the file was opened again', () => {
     const event = anEvent();
     const record = (eventId: string, subType = 'KYC_APPROVED') =>
       eventCodec.toBuffer({ ...event, eventId, subType });
@@ -267,7 +267,7 @@ describe('recent events', () => {
     db.close();
   });
 
-  it('of a commit that failed are not taken for known', () => {
+  it('does not keep events of a commit that failed', () => {
     const db = openBrokerFile(file);
     const seen = new SeenEvents(db);
     const id = randomUUID();
@@ -279,7 +279,7 @@ describe('recent events', () => {
     db.close();
   });
 
-  it('are forgotten after their retention', () => {
+  it('forgets events after their retention', () => {
     const day = 24 * 60 * 60 * 1000;
     const db = openBrokerFile(file);
     const add = db.prepare('INSERT INTO seen_event VALUES (?, 1, ?)');

@@ -13,7 +13,7 @@ import { anEvent } from '../../support/broker-records.ts';
 const COMMITS = 3000;
 const WAL_BYTES_MAX = 48 * 1024 * 1024;
 
-it('is copied into the file in time when every event is a commit of its own', {
+it('the WAL is copied into the file in time when every event is a commit of its own', {
   timeout: 120_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'hookrail-wal-'));

@@ -34,8 +34,8 @@ afterEach(() => rm(directory, { recursive: true }));
 const open = (pagesMax = 0): Promise<Store> =>
   openSqliteStore({ file, clock: systemClock(), healthPolicy: TEST_POLICY, pagesMax });
 
-describe('the file', () => {
-  it('belongs to one store at a time; a second one is told so and may come later', async () => {
+describe('the SQLite file of the store', () => {
+  it('belongs to one store at a time, and a second one is told so and may come later', async () => {
     const store = await open();
     await expect(open()).rejects.toThrow(`${file} is in use by another process`);
     await store.close();
@@ -61,7 +61,7 @@ describe('the file', () => {
     await expect(open()).rejects.toThrow(`${file} has layout ${MIGRATIONS.length + 1}`);
   });
 
-  it('is brought up to date from every older layout, with what is in it', async () => {
+  it('is migrated from every older layout, with its content', async () => {
     for (let layout = 1; layout < MIGRATIONS.length; layout += 1) {
       file = join(directory, `layout-${layout}.db`);
       const db = openConnection(file, 'write');
@@ -77,7 +77,7 @@ describe('the file', () => {
     }
   });
 
-  it('is written with every commit durable, on every connection, new or opened again', () => {
+  it('is written with every commit durable, on every connection, new or reopened', () => {
     for (const access of ['write', 'write', 'read'] as const) {
       const db = openConnection(file, access);
       expect(db.pragma('synchronous', { simple: true })).toBe(2);
@@ -92,7 +92,7 @@ describe('the file', () => {
   });
 });
 
-describe('the audit', () => {
+describe('the audit table', () => {
   it('names who did what to which endpoint, and no secret', async () => {
     const uuid = randomUUID();
     const store = await open();
@@ -115,8 +115,8 @@ describe('the audit', () => {
   });
 });
 
-describe('reading', () => {
-  it('uses an index for every set of filters of the audit, without sorting', () => {
+describe('a query of the audit log', () => {
+  it('uses an index for every set of filters, without sorting', () => {
     const db = openConnection(file, 'write');
     migrate(db, file);
     const filters = [
@@ -139,8 +139,8 @@ describe('reading', () => {
     db.close();
   });
 });
-describe('a full disk', () => {
-  it('refuses with StoreUnavailable, loses nothing acknowledged, goes on when there is room', async () => {
+describe('the store on a full disk', () => {
+  it('refuses with StoreUnavailable, loses nothing acknowledged, and resumes when there is room', async () => {
     const endpointId = randomUUID();
     let store = await open(100);
     const created = await createEndpoint(store, MERCHANT, endpointId);
@@ -173,7 +173,7 @@ describe('a full disk', () => {
   });
 });
 
-describe('a killed process', () => {
+describe('the store of a killed process', () => {
   it('has everything it acknowledged, and its lock is free', async () => {
     const endpointId = randomUUID();
     const script = fileURLToPath(new URL('./writer-process.ts', import.meta.url));

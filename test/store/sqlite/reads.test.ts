@@ -1,4 +1,4 @@
-/** Guarantee: no read of the SQLite store looks through what grows; what no index has is looked for a bounded way. */
+/** Guarantee: no read of the SQLite store scans a table that grows; a search without an index is bounded. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -47,7 +47,7 @@ function planOf(db: ReturnType<typeof openConnection>, sql: string): string[] {
   return (plan as { detail: string }[]).map(({ detail }) => detail);
 }
 
-describe('reading', () => {
+describe('a query of the delivery log', () => {
   it('uses an index of the endpoint for every set of filters, without sorting', () => {
     const db = openConnection(file, 'write');
     migrate(db, file);
@@ -82,7 +82,7 @@ describe('reading', () => {
     db.close();
   });
 
-  it('and every other statement of the store: none looks through a table that grows', () => {
+  it('scans no table that grows, nor does any other statement of the store', () => {
     const db = openConnection(file, 'write');
     migrate(db, file);
     const statements: string[] = [];
@@ -126,7 +126,7 @@ describe('reading', () => {
     db.close();
   });
 
-  it('looks at a bounded number of deliveries for a page, and goes on where it stopped', async () => {
+  it('reads a bounded number of deliveries for a page, and continues where it stopped', async () => {
     const endpointId = randomUUID();
     const store = await open();
     const apply = journalOf(store);

@@ -1,4 +1,6 @@
-/** What replays read uses an index, and a file of an older build gets its list of missed events at the migration. */
+/**
+ * The queries of replays use an index, and a file of an older build gets its list of missed events at the migration.
+ */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -37,7 +39,7 @@ afterEach(() => rm(directory, { recursive: true }));
 
 const open = () => openSqliteStore({ file, clock: systemClock(), healthPolicy: TEST_POLICY });
 
-it('reads what was missed, and endpoints, by their indexes', () => {
+it('the queries of a replay use the indexes of missed events and endpoints', () => {
   const db = new Database(file);
   migrate(db, file);
   const planOf = (sql: string) => {
@@ -59,7 +61,7 @@ it('reads what was missed, and endpoints, by their indexes', () => {
   db.close();
 });
 
-it('finds in an older file what was skipped, exhausted and cancelled', async () => {
+it('a replay finds skipped, exhausted and cancelled events in an older file', async () => {
   let store = await open();
   const endpointId = randomUUID();
   await createEndpoint(store, MERCHANT, endpointId);
