@@ -1,4 +1,4 @@
-import { isMap, isNode, LineCounter, type Node, parseDocument } from 'yaml';
+import { LineCounter, parseDocument } from 'yaml';
 import { entityKindsOf, SUB_TYPES } from '../services/domain/catalog/catalog.ts';
 import { type EntityKind, EVENT_TYPES, type EventType, isEventType } from '../services/domain/event.ts';
 import { parseDuration } from './duration.ts';
@@ -7,8 +7,7 @@ import { CommandFailure, EXIT } from './exit.ts';
 import { START } from './machines/tables.ts';
 import { ENTITY, type Move, World } from './machines/world.ts';
 import { nearest } from './nearest.ts';
-import schema from './scenario.schema.json' with { type: 'json' };
-import { check, type Finding, type Schema } from './schema-check.ts';
+import { type Finding, placeOf, schemaFindings } from './schema-check.ts';
 
 /** A process of the scenario: a transaction, a ledger, … with its choices. */
 export interface ProcessChoices {
@@ -90,9 +89,16 @@ export function parseScenario(text: string, source: string, options: { readonly 
   failOn(
     document.errors.map((error) => ({ offset: error.pos[0], message: error.message.split('\n')[0] ?? '' })),
   );
-  failOn(check(schema as Schema, document.contents, ''));
-  const offsetOf = (...path: (string | number)[]) => rangeOf(document.getIn(path, true));
-  const raw = document.toJS({ maxAliasCount: 100 }) as RawScenario;
+  const offsetOf = (...path: (string | number)[]) => placeOf(document, path).offset;
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    // An alias of nothing, or more aliases than anyone writes.
+    failOn([{ offset: 0, message: (error as Error).message }]);
+  }
+  failOn(schemaFindings(document, value));
+  const raw = value as RawScenario;
   const names = readProcesses(raw);
   failOn(findingsOf(raw, names, offsetOf));
   const scenario = build(raw, names, (i) => lineAt(offsetOf('steps', i)));
@@ -253,10 +259,4 @@ function build(
       withinMs: (within === undefined ? undefined : parseDuration(within)) ?? WITHIN_MS_DEFAULT,
     })),
   };
-}
-
-function rangeOf(node: unknown): number {
-  if (!isNode(node)) return 0;
-  const first = isMap(node) ? (node.items[0]?.key as Node | undefined) : undefined;
-  return first?.range?.[0] ?? node.range?.[0] ?? 0;
 }
