@@ -1,12 +1,12 @@
 import { LineCounter, parseDocument } from 'yaml';
 import { entityKindsOf, SUB_TYPES } from '../services/domain/catalog/catalog.ts';
 import { type EntityKind, EVENT_TYPES, type EventType, isEventType } from '../services/domain/event.ts';
+import { didYouMean } from '../services/messages/did-you-mean.ts';
 import { parseDuration } from './duration.ts';
 import { pathsOf } from './event-paths.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import { START } from './machines/tables.ts';
 import { ENTITY, type Move, World } from './machines/world.ts';
-import { nearest } from './nearest.ts';
 import { type Finding, placeOf, schemaFindings } from './schema-check.ts';
 
 /** A process of the scenario: a transaction, a ledger, … with its choices. */
@@ -197,7 +197,7 @@ function findingsOf(
     ids.add(step.id);
     const [type = '', subType = ''] = step.emit.split('/');
     if (!isEventType(type)) {
-      add(['steps', i, 'emit'], `"${type}" is no event type${nearest(type, EVENT_TYPES)}`);
+      add(['steps', i, 'emit'], `"${type}" is no event type${didYouMean(type, EVENT_TYPES)}`);
       continue;
     }
     if (!SUB_TYPES[type].includes(subType)) {
@@ -218,11 +218,11 @@ function findingsOf(
     for (const path of [...Object.keys(step.set ?? {}), ...(step.unset ?? [])]) {
       if (paths.includes(path)) continue;
       const where = step.set && path in step.set ? ['steps', i, 'set', path] : ['steps', i, 'unset'];
-      add(where, `${type} has no field "${path}"${nearest(path, paths)}`);
+      add(where, `${type} has no field "${path}"${didYouMean(path, paths)}`);
     }
   }
   for (const [i, { step }] of (raw.expect ?? []).entries()) {
-    if (!ids.has(step)) add(['expect', i], `there is no step "${step}"${nearest(step, [...ids])}`);
+    if (!ids.has(step)) add(['expect', i], `there is no step "${step}"${didYouMean(step, [...ids])}`);
   }
   return findings;
 }

@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node } from 'yaml';
-import { nearest } from './nearest.ts';
+import { didYouMean } from '../services/messages/did-you-mean.ts';
 import schema from './scenario.schema.json' with { type: 'json' };
 
 export interface Finding {
@@ -31,7 +31,7 @@ function findingOf(document: Document, error: ErrorObject): Finding {
     const name: string = error.params.additionalProperty;
     const { keyOffset, where } = placeOf(document, [...path, name]);
     const known = Object.keys(error.parentSchema?.properties);
-    return { offset: keyOffset, message: `${where} is not known here${nearest(name, known)}` };
+    return { offset: keyOffset, message: `${where} is not known here${didYouMean(name, known)}` };
   }
   const { offset, where } = placeOf(document, path);
   return { offset, message: `${where || 'the scenario'} ${faultOf(error)}` };
@@ -45,7 +45,7 @@ function faultOf({ keyword, params, data, message }: ErrorObject): string {
       return `has no "${params.missingProperty}"`;
     case 'enum': {
       const allowed: readonly string[] = params.allowedValues;
-      return `"${data}" is not one of ${allowed.join(', ')}${nearest(String(data), allowed)}`;
+      return `"${data}" is not one of ${allowed.join(', ')}${didYouMean(String(data), allowed)}`;
     }
     case 'pattern':
       return `"${data}" does not match ${params.pattern}`;
