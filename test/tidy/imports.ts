@@ -68,7 +68,7 @@ const PARTS: readonly Part[] = [
   {
     name: 'the SQLite floor',
     files: /^services\/sqlite\//,
-    parts: ['foundation'],
+    parts: ['messages', 'foundation'],
     packages: ['better-sqlite3'],
     instead: 'It knows files, locks and ids, and no table: what is stored belongs to the engines.',
   },
@@ -116,6 +116,7 @@ const PARTS: readonly Part[] = [
     files: /^services\/broker\/[^/]+\//,
     parts: [
       'domain',
+      'messages',
       'foundation',
       'the SQLite floor',
       'codec',
@@ -128,7 +129,7 @@ const PARTS: readonly Part[] = [
   {
     name: 'a store engine',
     files: /^services\/store\/[^/]+\//,
-    parts: ['domain', 'foundation', 'the SQLite floor', 'codec', 'the store port'],
+    parts: ['domain', 'messages', 'foundation', 'the SQLite floor', 'codec', 'the store port'],
     instead: ENGINE_INSTEAD,
   },
   {

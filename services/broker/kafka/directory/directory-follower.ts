@@ -1,10 +1,10 @@
 import type { EachBatchPayload, Kafka, Consumer as KafkaConsumer } from 'kafkajs';
 import type { DirectoryChange } from '../../../domain/directory.ts';
+import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { Admins } from '../client/admins.ts';
 import { EndQuestions, type LogBounds } from '../client/end-questions.ts';
-import { errorLine } from '../client/error-line.ts';
 import type { ConsumerClient } from '../consumer/consumer-client.ts';
 import { loneConsumer } from '../consumer/lone-consumer.ts';
 import { isOutOfRange, unreadableBatch } from '../fetch/fetch-answers.ts';
