@@ -1,7 +1,7 @@
 /**
  * Generates schemas/webhooks.yaml, the part of the API description that says what endpoints receive: a schema from the
- * presence table and an example from the samples for each type, subType and version. The service serves it with
- * openapi.yaml as one document. `--check` writes nothing and exits 1 when the file is out of date.
+ * presence table and an example from the samples for each type, subType and version. scripts/generate-description.ts
+ * joins it with openapi.yaml. `--check` writes nothing and exits 1 when the file is out of date.
  */
 import { fileURLToPath } from 'node:url';
 import { Document, visit } from 'yaml';

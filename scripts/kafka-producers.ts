@@ -4,8 +4,10 @@
  * poison of every kind, and checks that each record ends as it should. Exits 1 when one does not. With `--poison` it measures
  * instead what poison in one partition does to the latency of the others.
  */
+
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { messageOf } from '../services/messages/error-message.ts';
 import { startLocalKafka } from './local-kafka/cluster.ts';
 import { measurePoison, poisonText } from './producers/poison-run.ts';
 import { tableText, wrongText } from './producers/report.ts';
@@ -79,6 +81,6 @@ async function runPoison(options: RunOptions) {
 // Ending by `exit` lets every part clean up behind itself.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 await main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : error);
+  console.error(messageOf(error));
   process.exit(1);
 });

@@ -2,8 +2,10 @@
  * `npm run kafka:local [-- --brokers N] [--port N] [--registry-port N] [--data DIR | --memory]`: Kafka and a schema
  * registry on 127.0.0.1, without Docker, until Ctrl-C. Needs Java 17; Maven fetches the jars once.
  */
+
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { messageOf } from '../services/messages/error-message.ts';
 import { type LocalKafka, startLocalKafka } from './local-kafka/cluster.ts';
 
 const USAGE = `npm run kafka:local [-- OPTIONS]
@@ -55,7 +57,7 @@ function parse() {
       },
     });
   } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : error}\n${USAGE}`);
+    throw new UsageError(`${messageOf(error)}\n${USAGE}`);
   }
 }
 
@@ -96,6 +98,6 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : error);
+  console.error(messageOf(error));
   process.exit(error instanceof UsageError ? 2 : 1);
 });

@@ -2,8 +2,10 @@
  * `npm run planted [-- --only ID …] [--slow] [--clean] [--list]`: plants bugs in a copy of the repository, one after the
  * other, and runs the tests that must find each. Prints a table, and exits 1 unless all are caught.
  */
+
 import { fileURLToPath } from 'node:url';
 import yargs from 'yargs';
+import { messageOf } from '../services/messages/error-message.ts';
 import { startLocalKafka } from './local-kafka/cluster.ts';
 import { PLANTED_BUGS } from './planted/all-bugs.ts';
 import { type Finding, findBug } from './planted/find-bug.ts';
@@ -106,6 +108,6 @@ async function main(): Promise<void> {
 // Ending by `exit` lets every part clean up behind itself.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 await main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : error);
+  console.error(messageOf(error));
   process.exit(1);
 });

@@ -8,6 +8,7 @@ import { type Config, ConfigError, readConfig } from './config/config.ts';
 import { Directory } from './domain/directory.ts';
 import { parseEgressAllow } from './egress/egress.ts';
 import { KeyRing } from './keys/keyring.ts';
+import { messageOf } from './messages/error-message.ts';
 import { observeBroker } from './observability/broker-metrics.ts';
 import { isFresh, observeReadiness, type Phase, readinessOf } from './observability/readiness.ts';
 import { finishErasures } from './operator/commands/erase-entity.ts';
@@ -279,7 +280,7 @@ function readCa(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new ConfigError(`HOOKRAIL_EXTRA_CA_FILE cannot be read: ${why}`);
   }
 }

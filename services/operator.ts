@@ -8,6 +8,7 @@ import { openBroker } from './broker/open.ts';
 import { ConfigError, readConfig } from './config/config.ts';
 import { visibleLines } from './domain/text/visible-text.ts';
 import { KeyRing } from './keys/keyring.ts';
+import { messageOf } from './messages/error-message.ts';
 import { storeCommands } from './operator/cli/backup-commands.ts';
 import type { Execute, GlobalOptions } from './operator/cli/execute.ts';
 import { type KeyRingMeans, keyRingCommands } from './operator/cli/keyring-commands.ts';
@@ -65,7 +66,7 @@ export async function runOperator(
     await commandLine(argv, environment, execute, print).parseAsync();
     return 0;
   } catch (error) {
-    printError(visibleLines(`operator: ${error instanceof Error ? error.message : error}`));
+    printError(visibleLines(`operator: ${messageOf(error)}`));
     return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
   }
 }

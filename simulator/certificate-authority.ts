@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
+import { messageOf } from '../services/messages/error-message.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 
 /**
@@ -117,7 +118,7 @@ function readAuthority(certPath: string, keyPath: string): Authority {
     }
     return authority;
   } catch (error) {
-    const what = error instanceof Error ? error.message : String(error);
+    const what = messageOf(error);
     throw new CertificateError(`the sandbox's authority cannot be used: ${what}; ${remedy}`);
   }
 }

@@ -1,7 +1,7 @@
 import { SUB_TYPES } from '../services/domain/catalog/catalog.ts';
 import { EVENT_TYPES, type EventType, isEventType } from '../services/domain/event.ts';
+import { didYouMean } from '../services/messages/did-you-mean.ts';
 import { usage } from './exit.ts';
-import { nearest } from './nearest.ts';
 
 export interface EventName {
   readonly type: EventType;
@@ -23,14 +23,17 @@ export function parseEventName(text: string): EventName {
   if (rest.length > 0) throw usage(`"${text}" is not type/subType`);
   if (!isEventType(type)) {
     throw usage(
-      `"${type}" is no event type${nearest(type, EVENT_TYPES)}`,
+      `"${type}" is no event type${didYouMean(type, EVENT_TYPES)}`,
       `known: ${EVENT_TYPES.join(', ')}`,
     );
   }
   const legal = SUB_TYPES[type];
   const chosen = subType ?? USUAL[type] ?? legal[0] ?? '';
   if (!legal.includes(chosen)) {
-    throw usage(`${type} has no subType "${chosen}"${nearest(chosen, legal)}`, `it has ${legal.join(', ')}`);
+    throw usage(
+      `${type} has no subType "${chosen}"${didYouMean(chosen, legal)}`,
+      `it has ${legal.join(', ')}`,
+    );
   }
   return { type, subType: chosen };
 }

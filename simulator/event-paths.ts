@@ -1,8 +1,8 @@
 import { fieldsOf } from '../services/domain/catalog/catalog.ts';
 import type { Field } from '../services/domain/catalog/field.ts';
 import type { EventData, EventType, EventValue } from '../services/domain/event.ts';
+import { didYouMean } from '../services/messages/did-you-mean.ts';
 import { usage } from './exit.ts';
-import { nearest } from './nearest.ts';
 
 /**
  * Returns the fields of an event by path, "data.senderDetails.senderName". Only paths in the catalogue: a mistyped one
@@ -46,7 +46,7 @@ function fieldAt(type: EventType, path: string): Field {
   for (const name of path.startsWith('data.') ? segmentsOf(path) : [path]) {
     found = fields.find((field) => field.name === name && field.constant === undefined);
     if (!found || !path.startsWith('data.')) {
-      throw usage(`${type} has no field "${path}"${nearest(path, pathsOf(type))}`, ...suggestions(type));
+      throw usage(`${type} has no field "${path}"${didYouMean(path, pathsOf(type))}`, ...suggestions(type));
     }
     fields = found.fields ?? [];
   }

@@ -4,6 +4,7 @@ import { Kafka, type KafkaConfig, logLevel, Partitioners, type Producer, type SA
 import { encodeEvent } from '../services/codec/event-avro.ts';
 import { eventSchemaText, recordNameOf } from '../services/codec/event-schemas.ts';
 import type { DomainEvent, EventType } from '../services/domain/event.ts';
+import { errorLine } from '../services/messages/error-message.ts';
 import { CommandFailure, EXIT, usage } from './exit.ts';
 import { unreadable } from './session.ts';
 import type { Environment, Settings } from './settings.ts';
@@ -150,7 +151,7 @@ function encode(event: DomainEvent, schemaId: number): Buffer {
   try {
     return encodeEvent(event, schemaId);
   } catch (error) {
-    throw usage(`${event.type}/${event.subType} does not fit its Avro schema: ${messageOf(error)}`);
+    throw usage(`${event.type}/${event.subType} does not fit its Avro schema: ${beginningOf(error)}`);
   }
 }
 
@@ -165,7 +166,7 @@ function refused({ brokers, topic }: KafkaTarget, error: unknown): CommandFailur
   }
   return new CommandFailure(
     EXIT.unreachable,
-    `Kafka at ${brokers.join(',')} did not take the event: ${messageOf(error)}`,
+    `Kafka at ${brokers.join(',')} did not take the event: ${beginningOf(error)}`,
     [
       'is it running? A local one: npm run kafka:local',
       'its address: --kafka-brokers (HOOKRAIL_KAFKA_BROKERS)',
@@ -180,12 +181,12 @@ function withoutSchema(url: string, subject: string, error: unknown): CommandFai
       'start hookrail on this registry once: it registers the schemas',
     ]);
   }
-  const said = messageOf(error).replace(/^(?:hookrail-sim - )?(?:Error, status 400: )?/, '');
+  const said = beginningOf(error).replace(/^(?:hookrail-sim - )?(?:Error, status 400: )?/, '');
   return new CommandFailure(EXIT.unreachable, `the schema registry at ${url} does not answer: ${said}`, [
     'its address: --schema-registry-url (HOOKRAIL_SCHEMA_REGISTRY_URL)',
   ]);
 }
 
-function messageOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').slice(0, 300);
+function beginningOf(error: unknown): string {
+  return errorLine(error).slice(0, 300);
 }

@@ -1,12 +1,12 @@
 import { entityKindsOf } from '../services/domain/catalog/catalog.ts';
 import type { DomainEvent, EntityKind, EventType } from '../services/domain/event.ts';
 import { uuidV5 } from '../services/domain/ids.ts';
+import { didYouMean } from '../services/messages/did-you-mean.ts';
 import { SampleChoiceError } from '../services/samples/choice-error.ts';
 import { sampleEvent } from '../services/samples/sample.ts';
 import type { SampleChoices } from '../services/samples/sample-thing.ts';
 import { withField, withoutField } from './event-paths.ts';
 import { usage } from './exit.ts';
-import { nearest } from './nearest.ts';
 import type { ProcessChoices, Scenario, Step } from './scenario.ts';
 
 /** The choices of `run` about a scenario. */
@@ -150,7 +150,7 @@ function checkSteps(scenario: Scenario, set: readonly StepField[]): void {
   const ids = scenario.steps.map(({ id }) => id);
   for (const { step } of set) {
     if (!ids.includes(step)) {
-      throw usage(`there is no step "${step}"${nearest(step, ids)}`, `the steps are ${ids.join(', ')}`);
+      throw usage(`there is no step "${step}"${didYouMean(step, ids)}`, `the steps are ${ids.join(', ')}`);
     }
   }
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { didYouMean } from '../services/messages/did-you-mean.ts';
 import { usage } from './exit.ts';
-import { nearest } from './nearest.ts';
 import { parseScenario, type Scenario } from './scenario.ts';
 import { unreadable } from './session.ts';
 
@@ -27,7 +27,7 @@ export function readScenario(name: string): { readonly text: string; readonly so
   if (name === '-') return { text: readFileSync(0, 'utf8'), source: 'standard input' };
   // A name that looks like a file's is one; any other is a mistyped scenario.
   if (!/[/\\]|\.ya?ml$/.test(name)) {
-    const hint = nearest(name, scenarioNames());
+    const hint = didYouMean(name, scenarioNames());
     throw usage(`there is no scenario "${name}"${hint}`, 'list them: npm run sim -- scenarios list');
   }
   try {

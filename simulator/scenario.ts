@@ -1,14 +1,13 @@
-import { isMap, isNode, LineCounter, type Node, parseDocument } from 'yaml';
+import { LineCounter, parseDocument } from 'yaml';
 import { entityKindsOf, SUB_TYPES } from '../services/domain/catalog/catalog.ts';
 import { type EntityKind, EVENT_TYPES, type EventType, isEventType } from '../services/domain/event.ts';
+import { didYouMean } from '../services/messages/did-you-mean.ts';
 import { parseDuration } from './duration.ts';
 import { pathsOf } from './event-paths.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import { START } from './machines/tables.ts';
 import { ENTITY, type Move, World } from './machines/world.ts';
-import { nearest } from './nearest.ts';
-import schema from './scenario.schema.json' with { type: 'json' };
-import { check, type Finding, type Schema } from './schema-check.ts';
+import { type Finding, placeOf, schemaFindings } from './schema-check.ts';
 
 /** A process of the scenario: a transaction, a ledger, … with its choices. */
 export interface ProcessChoices {
@@ -90,9 +89,16 @@ export function parseScenario(text: string, source: string, options: { readonly 
   failOn(
     document.errors.map((error) => ({ offset: error.pos[0], message: error.message.split('\n')[0] ?? '' })),
   );
-  failOn(check(schema as Schema, document.contents, ''));
-  const offsetOf = (...path: (string | number)[]) => rangeOf(document.getIn(path, true));
-  const raw = document.toJS({ maxAliasCount: 100 }) as RawScenario;
+  const offsetOf = (...path: (string | number)[]) => placeOf(document, path).offset;
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    // An alias of nothing, or more aliases than anyone writes.
+    failOn([{ offset: 0, message: (error as Error).message }]);
+  }
+  failOn(schemaFindings(document, value));
+  const raw = value as RawScenario;
   const names = readProcesses(raw);
   failOn(findingsOf(raw, names, offsetOf));
   const scenario = build(raw, names, (i) => lineAt(offsetOf('steps', i)));
@@ -191,7 +197,7 @@ function findingsOf(
     ids.add(step.id);
     const [type = '', subType = ''] = step.emit.split('/');
     if (!isEventType(type)) {
-      add(['steps', i, 'emit'], `"${type}" is no event type${nearest(type, EVENT_TYPES)}`);
+      add(['steps', i, 'emit'], `"${type}" is no event type${didYouMean(type, EVENT_TYPES)}`);
       continue;
     }
     if (!SUB_TYPES[type].includes(subType)) {
@@ -212,11 +218,11 @@ function findingsOf(
     for (const path of [...Object.keys(step.set ?? {}), ...(step.unset ?? [])]) {
       if (paths.includes(path)) continue;
       const where = step.set && path in step.set ? ['steps', i, 'set', path] : ['steps', i, 'unset'];
-      add(where, `${type} has no field "${path}"${nearest(path, paths)}`);
+      add(where, `${type} has no field "${path}"${didYouMean(path, paths)}`);
     }
   }
   for (const [i, { step }] of (raw.expect ?? []).entries()) {
-    if (!ids.has(step)) add(['expect', i], `there is no step "${step}"${nearest(step, [...ids])}`);
+    if (!ids.has(step)) add(['expect', i], `there is no step "${step}"${didYouMean(step, [...ids])}`);
   }
   return findings;
 }
@@ -253,10 +259,4 @@ function build(
       withinMs: (within === undefined ? undefined : parseDuration(within)) ?? WITHIN_MS_DEFAULT,
     })),
   };
-}
-
-function rangeOf(node: unknown): number {
-  if (!isNode(node)) return 0;
-  const first = isMap(node) ? (node.items[0]?.key as Node | undefined) : undefined;
-  return first?.range?.[0] ?? node.range?.[0] ?? 0;
 }

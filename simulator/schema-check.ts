@@ -1,22 +1,7 @@
-import { isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
-import { nearest } from './nearest.ts';
-
-/**
- * The part of JSON Schema that the scenario's schema uses, checked on YAML nodes, so that the published schema is the
- * one that is enforced, and every finding has its line. An unknown keyword throws, so that none is ignored.
- */
-export interface Schema {
-  readonly type?: string | readonly string[];
-  readonly required?: readonly string[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: boolean | Schema;
-  readonly enum?: readonly string[];
-  readonly pattern?: string;
-  readonly maxLength?: number;
-  readonly items?: Schema;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-}
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node } from 'yaml';
+import { didYouMean } from '../services/messages/did-you-mean.ts';
+import schema from './scenario.schema.json' with { type: 'json' };
 
 export interface Finding {
   /** Offset in the text. */
@@ -24,98 +9,105 @@ export interface Finding {
   readonly message: string;
 }
 
-const ANNOTATIONS = ['$schema', '$id', 'title', 'description'];
-const KEYWORDS = [
-  'type',
-  'required',
-  'properties',
-  'additionalProperties',
-  'enum',
-  'pattern',
-  'maxLength',
-  'items',
-  'minItems',
-  'maxItems',
-];
+/** Compiled on first use: most commands read no scenario. */
+let compiled: ValidateFunction | undefined;
 
-/** Returns everything that is wrong with a node. `path` names it in messages: "steps[2].emit". */
-export function check(schema: Schema, node: Node | null, path: string, offset = 0): readonly Finding[] {
-  const unknown = Object.keys(schema).find((word) => !ANNOTATIONS.includes(word) && !KEYWORDS.includes(word));
-  if (unknown) throw new Error(`schema-check does not know the keyword ${unknown} at ${path}`);
-  const at = node?.range?.[0] ?? offset;
-  const finding = (message: string): Finding => ({
-    offset: at,
-    message: `${path || 'the scenario'} ${message}`,
-  });
-  const types = schema.type === undefined ? [] : [schema.type].flat();
-  const actual = typeOf(node);
-  if (types.length > 0 && !types.includes(actual)) {
-    return [finding(`must be ${types.map(withArticle).join(' or ')}, not ${withArticle(actual)}`)];
-  }
-  if (isMap(node)) return checkMap(schema, node, path, finding);
-  if (isSeq(node)) return checkSeq(schema, node, path, finding);
-  return checkText(schema, node, finding);
+/** Returns everything in which a scenario differs from the published schema. `value`: the document as plain data. */
+export function schemaFindings(document: Document, value: unknown): readonly Finding[] {
+  compiled ??= new Ajv2020({
+    allErrors: true,
+    verbose: true,
+    allowUnionTypes: true,
+    strictNumbers: false,
+  }).compile(schema);
+  if (compiled(value)) return [];
+  const findings = (compiled.errors ?? []).map((error) => findingOf(document, error));
+  return findings.sort((a, b) => a.offset - b.offset);
 }
 
-function checkText(schema: Schema, node: Node | null, finding: (message: string) => Finding): Finding[] {
-  const value = isScalar(node) ? node.value : null;
-  if (typeof value !== 'string') return [];
-  if (schema.enum && !schema.enum.includes(value)) {
-    return [finding(`"${value}" is not one of ${schema.enum.join(', ')}${nearest(value, schema.enum)}`)];
+function findingOf(document: Document, error: ErrorObject): Finding {
+  const path = error.instancePath.split('/').slice(1).map(unescaped);
+  if (error.keyword === 'additionalProperties') {
+    const name: string = error.params.additionalProperty;
+    const { keyOffset, where } = placeOf(document, [...path, name]);
+    const known = Object.keys(error.parentSchema?.properties);
+    return { offset: keyOffset, message: `${where} is not known here${didYouMean(name, known)}` };
   }
-  if (schema.pattern && !new RegExp(schema.pattern).test(value)) {
-    return [finding(`"${value}" does not match ${schema.pattern}`)];
-  }
-  if (schema.maxLength !== undefined && [...value].length > schema.maxLength) {
-    return [finding(`is longer than ${schema.maxLength} characters`)];
-  }
-  return [];
+  const { offset, where } = placeOf(document, path);
+  return { offset, message: `${where || 'the scenario'} ${faultOf(error)}` };
 }
 
-function checkSeq(
-  schema: Schema,
-  node: YAMLSeq,
-  path: string,
-  finding: (message: string) => Finding,
-): Finding[] {
-  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items } = schema;
-  if (node.items.length < minItems) return [finding(`needs at least ${minItems}`)];
-  if (node.items.length > maxItems) return [finding(`takes at most ${maxItems}`)];
-  if (!items) return [];
-  return node.items.flatMap((item, i) => check(items, item as Node, `${path}[${i}]`));
-}
-
-function checkMap(
-  schema: Schema,
-  node: YAMLMap,
-  path: string,
-  finding: (message: string) => Finding,
-): Finding[] {
-  const properties = schema.properties ?? {};
-  const findings: Finding[] = [];
-  for (const name of schema.required ?? []) if (!node.has(name)) findings.push(finding(`has no "${name}"`));
-  for (const pair of node.items as Pair<Node, Node | null>[]) {
-    const name = isScalar(pair.key) ? String(pair.key.value) : '';
-    const offset = pair.key.range?.[0] ?? 0;
-    const rest = schema.additionalProperties ?? true;
-    const below = Object.hasOwn(properties, name) ? properties[name] : rest;
-    const where = path === '' ? name : `${path}.${name}`;
-    if (below === false) {
-      const message = `${where} is not known here${nearest(name, Object.keys(properties))}`;
-      findings.push({ offset, message });
-    } else if (typeof below === 'object') findings.push(...check(below, pair.value, where, offset));
+function faultOf({ keyword, params, data, message }: ErrorObject): string {
+  switch (keyword) {
+    case 'type':
+      return `must be ${[params.type].flat().map(withArticle).join(' or ')}, not ${withArticle(typeOf(data))}`;
+    case 'required':
+      return `has no "${params.missingProperty}"`;
+    case 'enum': {
+      const allowed: readonly string[] = params.allowedValues;
+      return `"${data}" is not one of ${allowed.join(', ')}${didYouMean(String(data), allowed)}`;
+    }
+    case 'pattern':
+      return `"${data}" does not match ${params.pattern}`;
+    case 'maxLength':
+      return `is longer than ${params.limit} characters`;
+    case 'minItems':
+      return `needs at least ${params.limit}`;
+    case 'maxItems':
+      return `takes at most ${params.limit}`;
+    default:
+      return String(message);
   }
-  return findings;
 }
 
-function typeOf(node: Node | null): string {
-  if (isMap(node)) return 'object';
-  if (isSeq(node)) return 'array';
-  const value = isScalar(node) ? node.value : null;
-  return value === null || value === undefined ? 'null' : typeof value;
+/**
+ * Returns where a value and its key stand in the text, or the last one on the way that exists, and what messages call
+ * the value: "steps[2].emit".
+ */
+export function placeOf(
+  document: Document,
+  path: readonly (string | number)[],
+): { readonly offset: number; readonly keyOffset: number; readonly where: string } {
+  let node: unknown = document.contents;
+  let offset = startOf(node) ?? 0;
+  let keyOffset = offset;
+  let where = '';
+  for (const part of path) {
+    if (isAlias(node)) node = node.resolve(document);
+    if (isSeq(node)) {
+      node = node.items[Number(part)];
+      keyOffset = startOf(node) ?? offset;
+      where += `[${part}]`;
+    } else {
+      const pair = isMap(node) ? node.items.find(({ key }) => keyName(key) === part) : undefined;
+      node = pair?.value;
+      keyOffset = startOf(pair?.key) ?? offset;
+      where = where === '' ? String(part) : `${where}.${part}`;
+    }
+    offset = startOf(node) ?? keyOffset;
+  }
+  return { offset, keyOffset, where };
+}
+
+function keyName(key: unknown): string {
+  return isScalar(key) ? String(key.value ?? '') : '';
+}
+
+function startOf(node: unknown): number | undefined {
+  return (node as Node | null | undefined)?.range?.[0];
+}
+
+function typeOf(data: unknown): string {
+  if (data === null || data === undefined) return 'null';
+  return Array.isArray(data) ? 'array' : typeof data;
 }
 
 function withArticle(type: string): string {
   if (type === 'null') return 'empty';
   return `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`;
+}
+
+/** Undoes the escapes of a JSON pointer. */
+function unescaped(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }

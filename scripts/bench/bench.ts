@@ -3,10 +3,12 @@
  * service makes and what each costs, beside a bare loop that only posts. The two take turns, so that the ratios hold on any
  * machine. `--lateness`, `--replay`, `--isolation`, `--idle` or `--reads` measures something else instead: special-runs.ts.
  */
+
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { renderBody } from '../../services/domain/versions/render.ts';
+import { messageOf } from '../../services/messages/error-message.ts';
 import { createAuthority } from '../../simulator/certificate-authority.ts';
 import { type BareLoop, startBareLoop } from './bare-loop.ts';
 import { type LatencyResult, measureLatency } from './engine.ts';
@@ -141,7 +143,7 @@ async function open(name: EngineName, options: Options, leftOut: string[]): Prom
     return await openEngine(name, options);
   } catch (error) {
     if (options.isChosen) throw error;
-    leftOut.push(`${name} was left out: ${error instanceof Error ? error.message : error}`);
+    leftOut.push(`${name} was left out: ${messageOf(error)}`);
     return undefined;
   }
 }
@@ -197,6 +199,6 @@ function say(line: string): void {
 // Ending by `exit` lets every part clean up behind itself.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 await main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : error);
+  console.error(messageOf(error));
   process.exit(1);
 });

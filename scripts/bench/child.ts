@@ -1,5 +1,6 @@
 import { type ChildProcess, type ForkOptions, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { messageOf } from '../../services/messages/error-message.ts';
 
 /** A child may take this long for one answer before the benchmark gives up on it. */
 const ANSWER_MS_MAX = 600_000;
@@ -68,7 +69,7 @@ export function answer(methods: Methods): void {
       .then(() => (methods[method] as (argument: unknown) => unknown)(argument))
       .then(
         (value) => ({ id, value }),
-        (error: unknown) => ({ id, error: error instanceof Error ? error.message : String(error) }),
+        (error: unknown) => ({ id, error: messageOf(error) }),
       );
     process.send?.(reply);
   });

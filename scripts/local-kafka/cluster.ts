@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../services/messages/error-message.ts';
 import { findJava, kafkaJars, registryJar } from './artifacts.ts';
 import { Guard } from './guard.ts';
 import type { JavaProcess } from './java-process.ts';
@@ -105,7 +106,7 @@ export async function whyNoLocalKafka(environment: NodeJS.ProcessEnv): Promise<s
     await registryJar(context);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   } finally {
     await guard.close();
   }

@@ -1,6 +1,7 @@
 import type { Broker } from '../broker/broker.ts';
 import type { EndpointUrlPolicy } from '../domain/endpoint-url.ts';
 import type { KeyRing } from '../keys/keyring.ts';
+import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Random } from '../process/random.ts';
 import type { Store } from '../store/store.ts';
@@ -91,6 +92,6 @@ export async function published<T>(publishing: Promise<T>): Promise<T> {
   try {
     return await publishing;
   } catch (error) {
-    throw new BrokerUnavailable(error instanceof Error ? error.message : String(error));
+    throw new BrokerUnavailable(messageOf(error));
   }
 }

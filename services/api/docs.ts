@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import express, { type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
-import { descriptionText } from './description.ts';
+import { DESCRIPTION_FILE } from './description.ts';
 
 /** Swagger UI's initializer with our description's address. The published one loads an example from another site. */
 const INITIALIZER = `window.onload = () => {
@@ -44,7 +45,7 @@ const pageHeaders = helmet({
 
 /** Serves the API description at /openapi.yaml and as a page at /docs. Both are public: they contain nothing secret. */
 export function mountDocs(app: Express): void {
-  const description = descriptionText();
+  const description = readFileSync(DESCRIPTION_FILE, 'utf8');
   const assets = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   app.get('/openapi.yaml', mark('/openapi.yaml'), (_request, response) => {
     response.setHeader('Content-Type', 'application/yaml');

@@ -6,6 +6,7 @@ import { fieldsOf, isShown, SUB_TYPES } from '../domain/catalog/catalog.ts';
 import type { Field } from '../domain/catalog/field.ts';
 import { API_VERSION_DEFAULT } from '../domain/endpoint.ts';
 import { EVENT_TYPES, type EventData, type EventType, type EventValue } from '../domain/event.ts';
+import { didYouMean } from '../messages/did-you-mean.ts';
 import {
   ARRAY_ITEMS_MAX,
   type CheckScalar,
@@ -16,7 +17,7 @@ import {
   checkTime,
   checkUuid,
 } from './check-value.ts';
-import { didYouMean, type EventProblem, pointerPart, report, shown } from './event-problem.ts';
+import { type EventProblem, pointerPart, report, shown } from './event-problem.ts';
 
 interface CheckedField {
   readonly name: string;

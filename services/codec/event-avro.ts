@@ -2,9 +2,11 @@
  * Events on the events topic: Confluent's wire format (a zero byte, the schema's id in four bytes, the Avro record),
  * one record per event type. The writer's schema may be another version than ours: resolvers are made once per id.
  */
+
 import type avro from 'avsc';
 import { type DomainEvent, EVENT_TYPES, type EventType } from '../domain/event.ts';
 import type { QuarantineReason } from '../domain/quarantine.ts';
+import { messageOf } from '../messages/error-message.ts';
 import { checkUuid } from './check-value.ts';
 import { checkEvent, checkMerchantId } from './event-json.ts';
 import type { EventProblem } from './event-problem.ts';
@@ -110,7 +112,7 @@ export class EventDecoder {
       record = writer.own.fromBuffer(body, writer.resolver);
     } catch (error) {
       const reason = error instanceof NotRepresentable ? 'schema_violation' : 'undecodable';
-      const detail = `schema ${schemaId} cannot read the record: ${messageOf(error)}`;
+      const detail = `schema ${schemaId} cannot read the record: ${beginningOf(error)}`;
       return refuse(reason, detail, writer.header(body));
     }
     const problems: EventProblem[] = [];
@@ -137,7 +139,7 @@ function resolveWriter(schemaId: number, schema: unknown): Writer {
   try {
     written = avroType(typeof schema === 'string' ? JSON.parse(schema) : schema);
   } catch (error) {
-    return { reason: 'unknown_schema', detail: `schema ${schemaId} cannot be used: ${messageOf(error)}` };
+    return { reason: 'unknown_schema', detail: `schema ${schemaId} cannot be used: ${beginningOf(error)}` };
   }
   const type = typeOfRecord(written.name ?? '');
   if (type === undefined) {
@@ -150,7 +152,7 @@ function resolveWriter(schemaId: number, schema: unknown): Writer {
   try {
     return { type, own, resolver: own.createResolver(written), header };
   } catch (error) {
-    const detail = `schema ${schemaId} does not fit ${written.name}: ${messageOf(error)}`;
+    const detail = `schema ${schemaId} does not fit ${written.name}: ${beginningOf(error)}`;
     return { reason: 'schema_violation', detail, header };
   }
 }
@@ -197,8 +199,8 @@ function idsOf({
 }
 
 /** Returns the beginning of avsc's message, which may repeat a whole schema. */
-function messageOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+function beginningOf(error: unknown): string {
+  const text = messageOf(error);
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 

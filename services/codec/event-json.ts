@@ -19,10 +19,11 @@ import {
   isEventType,
   withData,
 } from '../domain/event.ts';
+import { didYouMean } from '../messages/did-you-mean.ts';
 import { checkData } from './check-data.ts';
 import { type CheckScalar, checkBoolean, checkString, checkTime, checkUuid } from './check-value.ts';
 import { dataText } from './data-text.ts';
-import { didYouMean, type EventProblem, pointerPart, report, shown } from './event-problem.ts';
+import { type EventProblem, pointerPart, report, shown } from './event-problem.ts';
 
 export type DecodedJson =
   | { readonly ok: true; readonly event: DomainEvent }

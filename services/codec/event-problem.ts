@@ -1,5 +1,3 @@
-import { distance } from 'fastest-levenshtein';
-
 export type EventProblemCode =
   | 'required'
   | 'invalid_type'
@@ -34,18 +32,6 @@ export function report(
 /** Quotes and shortens text from the sender for use in a detail. */
 export function shown(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
-}
-
-/** Returns "did you mean …?" with up to three known names, the nearest first; empty when none is near. */
-export function didYouMean(name: string, known: readonly string[]): string {
-  // Distances of long names cost quadratic time and are of no use.
-  if (name.length > 60) return '';
-  const near = known
-    .map((candidate) => ({ candidate, edits: distance(name.toLowerCase(), candidate.toLowerCase()) }))
-    .filter(({ candidate, edits }) => edits <= Math.max(2, candidate.length / 3))
-    .sort((a, b) => a.edits - b.edits)
-    .slice(0, 3);
-  return near.length === 0 ? '' : `; did you mean ${near.map(({ candidate }) => candidate).join(', ')}?`;
 }
 
 /** Escapes a member name for a JSON pointer, and cuts it beyond the length of any known field. */

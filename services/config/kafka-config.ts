@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
+import { messageOf } from '../messages/error-message.ts';
 import { as, ConfigError, Malformed, type Values, variable } from './variables.ts';
 
 /** The characters of a Kafka topic name. */
@@ -267,7 +268,7 @@ function readPem(name: string, path: string, check: (pem: string) => object): st
     check(pem);
     return pem;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new ConfigError(`${name}="${path}" cannot be used: ${why}`);
   }
 }

@@ -1,4 +1,4 @@
-import { closest } from 'fastest-levenshtein';
+import { didYouMean } from '../messages/did-you-mean.ts';
 
 /** An invalid configuration: one clear line, exit code 1. */
 export class ConfigError extends Error {
@@ -94,7 +94,7 @@ export function readVariables<Table extends Record<string, Variable<unknown>>>(
   const known = [...Object.keys(table), ...alsoKnown];
   for (const name of Object.keys(environment)) {
     if (name.startsWith('HOOKRAIL_') && !known.includes(name)) {
-      throw new ConfigError(`${name} is not a variable of hookrail; did you mean ${closest(name, known)}?`);
+      throw new ConfigError(`${name} is not a variable of hookrail${didYouMean(name, known, 1)}`);
     }
   }
   const values = Object.entries(table).map(([name, variable]) => [

@@ -1,3 +1,5 @@
+import { messageOf } from '../messages/error-message.ts';
+
 /** Something that was started and can be stopped. */
 export interface Stoppable {
   /** Complete when it resolves; a second call is harmless. */
@@ -23,9 +25,7 @@ export class Lifecycle implements Stoppable {
   async #stopAll(): Promise<void> {
     const failures: string[] = [];
     for (const { name, stop } of this.#started.reverse()) {
-      await stop().catch((error: unknown) =>
-        failures.push(`${name}: ${error instanceof Error ? error.message : error}`),
-      );
+      await stop().catch((error: unknown) => failures.push(`${name}: ${messageOf(error)}`));
     }
     if (failures.length > 0) throw new Error(`stopping failed: ${failures.join('; ')}`);
   }

@@ -1,3 +1,4 @@
+import { messageOf } from '../messages/error-message.ts';
 import { LogOutput } from '../telemetry/log-output.ts';
 
 /** The longest wait for standard error: one that cannot be written must not keep the process from ending. */
@@ -17,7 +18,7 @@ interface Running {
 export function runProcess(name: string, start: () => Promise<Running>): void {
   const errors = new LogOutput(2);
   const fail = (what: string, error: unknown) => {
-    errors.write(`${name} ${what}: ${error instanceof Error ? error.message : error}\n`);
+    errors.write(`${name} ${what}: ${messageOf(error)}\n`);
     return new Promise<never>(() => {
       setTimeout(() => process.exit(1), TOLD_MS_MAX);
       errors.flush(() => process.exit(1));

@@ -1,6 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Broker } from '../broker/broker.ts';
 import type { JournalEntry } from '../domain/journal.ts';
+import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -42,7 +43,7 @@ export async function startRecorder(deps: RecorderDeps): Promise<Recorder> {
       try {
         await store.log.applyJournal(batch, batch.entries);
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         const { partition, first, last } = batch;
         if (!isFailing) log.error({ partition, first, last, reason }, 'journal batch not recorded, retrying');
         isFailing = true;

@@ -1,4 +1,5 @@
 import type { Broker, RecordStore } from '../broker/broker.ts';
+import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -38,10 +39,7 @@ export async function runRetention(deps: RetentionDeps): Promise<void> {
       const pause = Math.min(PAUSE_MS, Math.max(PAUSE_BETWEEN_STEPS_MS_MIN, took));
       await clock.sleep(gone > 0 ? pause : PAUSE_MS, signal);
     } catch (error) {
-      log.error(
-        { reason: error instanceof Error ? error.message : String(error) },
-        'retention failed, will try again',
-      );
+      log.error({ reason: messageOf(error) }, 'retention failed, will try again');
       await clock.sleep(PAUSE_MS, signal);
     }
   }

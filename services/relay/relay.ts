@@ -1,4 +1,5 @@
 import type { Broker } from '../broker/broker.ts';
+import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -107,7 +108,7 @@ export class Relay {
 
   async #pauseAfter(error: unknown, failuresBefore: number): Promise<void> {
     const pause = PAUSES_MS[Math.min(failuresBefore, PAUSES_MS.length - 1)] ?? 0;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     this.#deps.log.warn({
       event: 'directory_relay_failed',
       reason,

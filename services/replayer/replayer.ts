@@ -3,6 +3,7 @@ import { Counter, type Registry } from 'prom-client';
 import type { Broker } from '../broker/broker.ts';
 import { refusalOf } from '../domain/outcome.ts';
 import type { ReplayCancelReason } from '../domain/replay.ts';
+import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
 import { pollUntil } from '../process/poll-until.ts';
 import type { ReplayRecord } from '../store/replays.ts';
@@ -162,7 +163,7 @@ export class Replayer {
   }
 
   #failed(error: unknown, replay: ReplayRecord | null): void {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     const replay_id = replay?.replayId ?? null;
     this.#deps.log.warn(
       { event: 'replay_failed', replay_id, reason },

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { OPENAPI_FILE, WEBHOOKS_FILE } from '../../services/api/description.ts';
+import { OPENAPI_FILE } from '../../services/api/description.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
@@ -20,7 +20,7 @@ test('/openapi.yaml joins both files, whole, and every reference resolves within
   // The parser refuses a name that is there twice.
   const served = parse(await response.text());
   const operations = parse(readFileSync(OPENAPI_FILE, 'utf8'));
-  const webhooks = parse(readFileSync(WEBHOOKS_FILE, 'utf8'));
+  const webhooks = parse(readFileSync(new URL('../../schemas/webhooks.yaml', import.meta.url), 'utf8'));
   const { components, tags, ...others } = operations;
   const sections = Object.keys({ ...components, ...webhooks.components });
   expect(served).toEqual({

@@ -106,3 +106,14 @@ test('a scenario may begin in the middle of a life', () => {
   const text = ILLEGAL.replace('kind: fiatToCrypto', 'kind: fiatToCrypto, state: CRYPTO_TRANSFER_ISSUED');
   expect(findings(text.replace('  - { id: one, emit: fiatToCrypto/PENDING }\n', ''))).toEqual([]);
 });
+
+test('an alias is checked as what it names, and one that names nothing is refused', () => {
+  const text = (name: string) => `name: a
+entities: { tx: &tx { kind: fiatToCrypto }, second: *${name} }
+steps:
+  - &step { id: one, emit: fiatToCrypto/PENDING, of: tx }
+  - *step
+`;
+  expect(findings(text('tx'))).toEqual(['file.yaml:4: step "one" is there twice']);
+  expect(findings(text('ty'))).toEqual([expect.stringMatching(/^file\.yaml:1: Unresolved alias .*: ty$/)]);
+});

@@ -2,6 +2,7 @@
  * Kafka and the schema registry in containers, for machines that have a Docker daemon and no Java: the very services of
  * docker-compose.yml, on free ports.
  */
+
 import { readFileSync } from 'node:fs';
 import {
   GenericContainer,
@@ -12,6 +13,7 @@ import {
 } from 'testcontainers';
 import { parse } from 'yaml';
 import { freePorts } from '../../scripts/local-kafka/ports.ts';
+import { messageOf } from '../../services/messages/error-message.ts';
 import type { KafkaForTests } from './kafka-address.ts';
 
 const START_MS_MAX = 180_000;
@@ -37,7 +39,7 @@ export async function whyNoContainers(): Promise<string | undefined> {
     await getContainerRuntimeClient();
     return undefined;
   } catch (error) {
-    return `no Docker daemon answers (${error instanceof Error ? error.message : error})`;
+    return `no Docker daemon answers (${messageOf(error)})`;
   }
 }
 

@@ -5,10 +5,12 @@
  * It runs on this machine's Java; in containers where there is none and a Docker daemon answers, or with
  * HOOKRAIL_TEST_KAFKA=docker.
  */
+
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
 import { startLocalKafka, whyNoLocalKafka } from '../../scripts/local-kafka/cluster.ts';
+import { messageOf } from '../../services/messages/error-message.ts';
 import type { StarterAnswer } from './kafka-address.ts';
 import { startKafkaContainers, whyNoContainers } from './kafka-containers.ts';
 
@@ -33,7 +35,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       const { brokers, registryUrl } = await starting;
       return { brokers, registryUrl };
     } catch (error) {
-      return { missing: error instanceof Error ? error.message : String(error) };
+      return { missing: messageOf(error) };
     }
   };
   const server = createServer(async (_request, response) => {

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findJava, kafkaJars } from '../../scripts/local-kafka/artifacts.ts';
 import { Guard } from '../../scripts/local-kafka/guard.ts';
+import { messageOf } from '../../services/messages/error-message.ts';
 import type { KafkaForTests } from './kafka-address.ts';
 
 const PROGRAM = fileURLToPath(new URL('./outside-producer/OutsideProducer.java', import.meta.url));
@@ -34,7 +35,7 @@ export async function outsideProducer(kafka: KafkaForTests): Promise<OutsideProd
       },
     };
   } catch (error) {
-    console.warn(`The producer in Java is left out: ${error instanceof Error ? error.message : error}`);
+    console.warn(`The producer in Java is left out: ${messageOf(error)}`);
     return undefined;
   } finally {
     await guard.close();

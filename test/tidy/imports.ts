@@ -17,7 +17,7 @@ interface Part {
 }
 
 const DOMAIN = ['domain', 'the samples'];
-const STATION_MAY = [...DOMAIN, 'foundation', 'codec', 'the broker port', 'the store port'];
+const STATION_MAY = [...DOMAIN, 'messages', 'foundation', 'codec', 'the broker port', 'the store port'];
 const STATION_INSTEAD =
   'A station knows the domain, the foundation, the codecs and the two ports: pass what it needs in from ' +
   'services/main.ts, or let it travel on a stream.';
@@ -50,10 +50,17 @@ const PARTS: readonly Part[] = [
       'The domain is pure: no I/O, no clock, no process, no engine. Move the code out or pass the value in.',
   },
   {
+    name: 'messages',
+    files: /^services\/messages\//,
+    parts: [],
+    packages: ['fastest-levenshtein'],
+    instead: 'It words what people are told, and knows nothing of ours: pass in the names and values.',
+  },
+  {
     // How a process runs: clock, lifecycle, settings, keys, egress rules, logs and traces.
     name: 'foundation',
     files: /^services\/(process|config|keys|egress|telemetry)\//,
-    parts: [],
+    parts: ['messages'],
     instead:
       'Process, config, keys, egress and telemetry know nothing of webhooks: pass the value in, or move the code to the ' +
       'station that needs it.',
@@ -61,14 +68,14 @@ const PARTS: readonly Part[] = [
   {
     name: 'the SQLite floor',
     files: /^services\/sqlite\//,
-    parts: ['foundation'],
+    parts: ['messages', 'foundation'],
     packages: ['better-sqlite3'],
     instead: 'It knows files, locks and ids, and no table: what is stored belongs to the engines.',
   },
   {
     name: 'codec',
     files: /^services\/codec\//,
-    parts: ['domain', 'schemas'],
+    parts: ['domain', 'messages', 'schemas'],
     instead: 'Codecs turn the domain into bytes and back, and know nothing else of ours.',
   },
   {
@@ -109,6 +116,7 @@ const PARTS: readonly Part[] = [
     files: /^services\/broker\/[^/]+\//,
     parts: [
       'domain',
+      'messages',
       'foundation',
       'the SQLite floor',
       'codec',
@@ -121,7 +129,7 @@ const PARTS: readonly Part[] = [
   {
     name: 'a store engine',
     files: /^services\/store\/[^/]+\//,
-    parts: ['domain', 'foundation', 'the SQLite floor', 'codec', 'the store port'],
+    parts: ['domain', 'messages', 'foundation', 'the SQLite floor', 'codec', 'the store port'],
     instead: ENGINE_INSTEAD,
   },
   {
@@ -173,13 +181,13 @@ const PARTS: readonly Part[] = [
   {
     name: 'the sandbox command',
     files: /^simulator\/commands\/sandbox(\.ts$|\/)/,
-    parts: ['the simulator', ...DOMAIN, 'codec', 'schemas', 'the wiring', 'the operator'],
+    parts: ['the simulator', ...DOMAIN, 'messages', 'codec', 'schemas', 'the wiring', 'the operator'],
     instead: 'The sandbox starts services/main.ts and plays the rest through the public interfaces.',
   },
   {
     name: 'the simulator',
     files: /^simulator\//,
-    parts: ['the sandbox command', ...DOMAIN, 'codec', 'schemas'],
+    parts: ['the sandbox command', ...DOMAIN, 'messages', 'codec', 'schemas'],
     instead:
       'The simulator knows the schemas, the domain and the codecs; everything else it does through REST or the ' +
       'events topic, as an outsider would. Only simulator/commands/sandbox starts services/main.ts.',

@@ -108,6 +108,10 @@ export function getReplay(context: ApiContext): RequestHandler {
   };
 }
 
+/**
+ * The form for merchants: snake_case and `…_uuid`, as all of REST. Operators have one of their own, in camelCase and with
+ * the merchant (services/operator/commands/replays.ts): both are public, so neither can become the other.
+ */
 function replayJson(replay: ReplayRecord) {
   return {
     replay_uuid: replay.replayId,

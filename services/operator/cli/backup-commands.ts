@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Argv } from 'yargs';
+import { messageOf } from '../../messages/error-message.ts';
 import { restoreStore } from '../../store/open.ts';
 import { OperatorError } from '../commands/commands.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
@@ -40,6 +41,6 @@ function restored(dataDir: string, from: string): string {
     const kept = keptAs === null ? '' : `; what was there is kept as ${keptAs}`;
     return `restored ${file} from ${from}${kept}\nAPI keys that were revoked after the backup are valid again: see keys list`;
   } catch (error) {
-    throw new OperatorError(error instanceof Error ? error.message : String(error));
+    throw new OperatorError(messageOf(error));
   }
 }

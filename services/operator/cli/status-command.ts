@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import { STREAM_NAMES } from '../../broker/broker.ts';
+import { messageOf } from '../../messages/error-message.ts';
 import { OperatorError } from '../commands/commands.ts';
 
 /** The requests that need no token: readiness and metrics. */
@@ -157,7 +158,7 @@ async function bodyOf(url: string): Promise<string> {
     const answer = await request(url, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
     return await answer.body.text();
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new OperatorError(
       `no service answers at ${url} (${why}): is it HOOKRAIL_OPS_HOST and HOOKRAIL_OPS_PORT of a running process?`,
     );

@@ -1,4 +1,5 @@
 import type { Broker, RecordStore } from '../../broker/broker.ts';
+import { messageOf } from '../../messages/error-message.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Actor } from '../../store/change.ts';
 import type { ErasureOrder } from '../../store/maintenance.ts';
@@ -97,7 +98,7 @@ export async function finishErasures(
     }
   } catch (error) {
     if (signal.aborted) return;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     log.error({ event: 'erasure_failed', reason });
   }
 }

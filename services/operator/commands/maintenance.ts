@@ -1,6 +1,7 @@
 import { timestamp } from '../../api/endpoint-json.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { KeyRing } from '../../keys/keyring.ts';
+import { messageOf } from '../../messages/error-message.ts';
 import { CursorInvalid } from '../../store/change.ts';
 import type { AuditEntry } from '../../store/maintenance.ts';
 import type { Store } from '../../store/store.ts';
@@ -89,7 +90,7 @@ async function rewrapAll(deps: OperatorDeps): Promise<unknown> {
   try {
     keyRing.reread();
   } catch (error) {
-    throw new OperatorError(error instanceof Error ? error.message : String(error));
+    throw new OperatorError(messageOf(error));
   }
   await refuseMissing(deps.store, keyRing, deps.clock.wall());
   const { endpoints, answers, notOpened } = await rewrap({ ...deps, keyRing });

@@ -77,6 +77,10 @@ async function find(store: OperatorDeps['store'], given: Arguments): Promise<Rep
   return replay;
 }
 
+/**
+ * The form for operators: camelCase, as every command prints, and with the merchant. REST has the merchants' form
+ * (services/api/routes/replays.ts): both are public, so neither can become the other.
+ */
 function replayJson(replay: ReplayRecord) {
   return {
     replayId: replay.replayId,

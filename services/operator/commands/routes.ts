@@ -3,6 +3,7 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import express, { type Router } from 'express';
 import type { Broker } from '../../broker/broker.ts';
+import { messageOf } from '../../messages/error-message.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { isBrokerCommand, runBrokerCommand } from './broker-commands.ts';
 import { type OperatorDeps, OperatorError, runOperatorCommand } from './commands.ts';
@@ -52,7 +53,7 @@ export function operatorRoutes(
       response.setHeader('Cache-Control', 'no-store').json({ result });
     } catch (error) {
       if (error instanceof OperatorError) return void response.status(422).json({ error: error.message });
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       deps.log.error({ event: 'operator_command_failed', command, reason });
       response.status(503).json({ error: reason });
     }

@@ -1,4 +1,5 @@
 import type { Worker } from 'node:worker_threads';
+import { asError } from '../../messages/error-message.ts';
 import { CursorInvalid } from '../change.ts';
 import { StoreUnavailable } from '../store.ts';
 
@@ -50,7 +51,7 @@ export class ThreadCalls<Ops extends Operations> {
     this.exited = new Promise((resolve) => {
       let cause: Error | null = null;
       worker.on('error', (error) => {
-        cause = error instanceof Error ? error : new Error(String(error));
+        cause = asError(error);
       });
       worker.on('exit', (code) => {
         const reason = cause ?? (code === 0 ? null : new Error(`a store thread ended with code ${code}`));

@@ -1,4 +1,5 @@
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
+import { messageOf } from '../../messages/error-message.ts';
 import { damaged, isDamage, isUnavailable } from '../../sqlite/database.ts';
 import { CursorInvalid } from '../change.ts';
 import type { Call, Failure, FromThread } from './thread-calls.ts';
@@ -31,7 +32,7 @@ export function tell(port: MessagePort, message: FromThread): void {
 
 /** Converts an exception for the main thread, to one line for an operator. */
 export function toFailure(error: unknown, file: string): Failure {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (error instanceof CursorInvalid) return { kind: 'cursor', message };
   if (isDamage(error)) return { kind: 'unavailable', message: damaged(file, error) };
   if (!isUnavailable(error)) return { kind: 'other', message };

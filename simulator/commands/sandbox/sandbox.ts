@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Hookrail, startHookrail } from '../../../services/main.ts';
+import { messageOf } from '../../../services/messages/error-message.ts';
 import { runOperator } from '../../../services/operator.ts';
 import { ApiRefusal } from '../../api-client.ts';
 import { openAuthority } from '../../certificate-authority.ts';
@@ -115,8 +116,4 @@ async function demoOrRemark({ output }: Session, demo: Promise<Receiver>): Promi
     );
     return undefined;
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,7 @@
+import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { Admins } from './admins.ts';
-import { errorLine } from './error-line.ts';
 import type { Offsets } from './leader-questions.ts';
 
 /** The interval of requests. */

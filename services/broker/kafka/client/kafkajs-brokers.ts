@@ -4,8 +4,10 @@
  * one partition without a leader makes it reject everything. kafkajs does not export its connections; they are those of
  * the version pinned in package.json, and the producer's tests show whether another version still has them.
  */
+
 import { createRequire } from 'node:module';
 import type { Kafka } from 'kafkajs';
+import { asError } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { internalsOf, type Protocol } from './kafkajs-cluster.ts';
 
@@ -143,7 +145,7 @@ class KafkajsBrokers implements Brokers {
         this.#asked = broker;
         return this.#learn(answer);
       } catch (error) {
-        failure = error instanceof Error ? error : new Error(String(error));
+        failure = asError(error);
         disconnect(broker);
         if (this.#asked === broker) this.#asked = null;
       }

@@ -1,8 +1,8 @@
 /** Questions for offsets, which only the leader of each partition answers. */
+import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import { NO_LEADER } from '../fetch/metadata-answers.ts';
-import { errorLine } from './error-line.ts';
 import type { Cluster } from './kafkajs-cluster.ts';
 
 /** A leader that does not respond within this counts as unreachable. */

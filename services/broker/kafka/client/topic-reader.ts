@@ -1,8 +1,8 @@
 import type { Kafka } from 'kafkajs';
+import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { isOutOfRange } from '../fetch/fetch-answers.ts';
 import type { Admins, Bounds } from './admins.ts';
-import { errorLine } from './error-line.ts';
 import { batchOf, type Cluster, clusterOf, type FetchedPartition } from './kafkajs-cluster.ts';
 
 const FETCH_BYTES = 8 * 1024 * 1024;

@@ -1,8 +1,8 @@
 import type { EachBatchPayload } from 'kafkajs';
+import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import { rootOf } from '../client/client.ts';
-import { errorLine } from '../client/error-line.ts';
 import type { Partition } from './partition.ts';
 
 /** The interval of commits, milliseconds. */

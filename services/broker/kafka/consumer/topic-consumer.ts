@@ -1,6 +1,6 @@
 import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
+import { errorLine } from '../../../messages/error-message.ts';
 import { PartitionSilent } from '../client/admins.ts';
-import { errorLine } from '../client/error-line.ts';
 import { fetchedOffset, isOutOfRange, unreadableBatch } from '../fetch/fetch-answers.ts';
 import { deletedBefore } from '../losses/lost-range.ts';
 import { Commits } from './commits.ts';

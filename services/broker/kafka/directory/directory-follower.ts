@@ -1,10 +1,10 @@
 import type { EachBatchPayload, Kafka } from 'kafkajs';
 import type { DirectoryChange } from '../../../domain/directory.ts';
+import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { Admins } from '../client/admins.ts';
 import { EndQuestions, type LogBounds } from '../client/end-questions.ts';
-import { errorLine } from '../client/error-line.ts';
 import { SupervisedConsumer, type SupervisedConsumerOptions } from '../consumer/supervised-consumer.ts';
 import { isOutOfRange, unreadableBatch } from '../fetch/fetch-answers.ts';
 import type { KafkaRecords } from '../registry/records.ts';

@@ -1,5 +1,7 @@
 /** A worker thread that decompresses batches too large for the main thread. It answers every request, in order. */
+
 import { parentPort } from 'node:worker_threads';
+import { messageOf } from '../../../messages/error-message.ts';
 import { decompressNow } from './decompress.ts';
 
 /** A batch to decompress. */
@@ -18,7 +20,7 @@ function answer({ id, codec, bytes, maxBytes }: Request): Answer {
   try {
     return { id, result: decompressNow(codec, Buffer.from(bytes.buffer), maxBytes) };
   } catch (error) {
-    return { id, error: error instanceof Error ? error.message : String(error) };
+    return { id, error: messageOf(error) };
   }
 }
 

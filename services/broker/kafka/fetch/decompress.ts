@@ -2,6 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { Decompress } from 'fzstd';
 import { decompressFrameSync } from 'lz4-napi';
 import snappy from 'snappyjs';
+import { messageOf } from '../../../messages/error-message.ts';
 
 /** The codecs of Kafka's record batches, by the number in a batch's attributes. */
 const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
@@ -38,7 +39,7 @@ function withReason(codec: string, decompressed: () => Buffer): Buffer {
   try {
     return decompressed();
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
+    const said = messageOf(error);
     const message = `the batch cannot be decompressed with ${codec}: ${said}`;
     throw error instanceof TooLarge ? new TooLarge(message) : new Error(message);
   }

@@ -1,4 +1,5 @@
 import { crc32c } from '@node-rs/crc32';
+import { messageOf } from '../../../messages/error-message.ts';
 import { decompress, LATER } from './decompressor.ts';
 import { type FetchedMessage, RecordReader } from './record-reader.ts';
 
@@ -84,7 +85,7 @@ export async function readRecordSet(
           if (BigInt(message.offset) >= from) messages.push(message);
         }
       } catch (error) {
-        const cause = error instanceof Error ? error.message : String(error);
+        const cause = messageOf(error);
         messages.push(unreadable(batch, from, Number(last), cause));
       }
       covered = last;

@@ -1,8 +1,8 @@
+import { errorLine } from '../../../messages/error-message.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { LostRange } from '../../losses.ts';
 import type { Admins } from '../client/admins.ts';
 import { rootOf } from '../client/client.ts';
-import { errorLine } from '../client/error-line.ts';
 import { readRange, writeRange } from '../consumer/commit-note.ts';
 
 /** An operator knows of everything that was lost before `to`. */

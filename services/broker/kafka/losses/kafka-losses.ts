@@ -1,7 +1,7 @@
+import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Losses } from '../../broker.ts';
 import type { Loss, LostRange, TopicLosses } from '../../losses.ts';
-import { errorLine } from '../client/error-line.ts';
 import { type CommitNote, readNote } from '../consumer/commit-note.ts';
 import type { TopicConsumer } from '../consumer/topic-consumer.ts';
 import type { LagTopic } from '../lag/lag-topics.ts';

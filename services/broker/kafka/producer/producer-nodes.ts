@@ -1,6 +1,6 @@
+import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
-import { errorLine } from '../client/error-line.ts';
 import type { Brokers } from '../client/kafkajs-brokers.ts';
 import type { PartitionQueue } from './producer-backlog.ts';
 

@@ -1,6 +1,6 @@
+import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
-import { errorLine } from '../client/error-line.ts';
 import type { Brokers } from '../client/kafkajs-brokers.ts';
 import { partitionOfKey } from './murmur2.ts';
 import { produce, type Said } from './produce-request.ts';

@@ -1,6 +1,6 @@
 import type { Quarantined, RecordHeader } from '../../../domain/quarantine.ts';
+import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
-import { errorLine } from '../client/error-line.ts';
 import type { HeaderValue, OutgoingRecord } from '../producer/record-sender.ts';
 import type { KafkaRecords } from '../registry/records.ts';
 import { requeuedHeader } from '../seen/requeued.ts';

@@ -1,7 +1,7 @@
 import type { Quarantined, QuarantineReason } from '../../../domain/quarantine.ts';
+import { errorLine } from '../../../messages/error-message.ts';
 import type { Random } from '../../../process/random.ts';
 import type { Broker, RecordStore, Requeued } from '../../broker.ts';
-import { errorLine } from '../client/error-line.ts';
 import { type OutgoingRecord, RecordRefused, type RecordSender } from '../producer/record-sender.ts';
 import { CannotPutBack, type PutBackDeps, putBackRecord } from './put-back.ts';
 import { positionText, readPosition, type StoredTopicRecord } from './record-position.ts';

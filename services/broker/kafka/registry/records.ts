@@ -15,7 +15,7 @@ import { type DomainEvent, EVENT_TYPES, type EventType } from '../../../domain/e
 import type { DeadLetter, JournalEntry } from '../../../domain/journal.ts';
 import type { Quarantined } from '../../../domain/quarantine.ts';
 import type { DeliveryTask } from '../../../domain/task.ts';
-import { errorLine } from '../client/error-line.ts';
+import { errorLine } from '../../../messages/error-message.ts';
 import type { SchemaRegistry } from './registry.ts';
 import { type OwnSchema, type ResolveOptions, resolveSchemaIds } from './registry-ids.ts';
 import { KnownSchemas } from './registry-schemas.ts';

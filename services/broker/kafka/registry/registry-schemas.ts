@@ -1,3 +1,4 @@
+import { messageOf } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { SchemaRegistry } from './registry.ts';
@@ -98,7 +99,7 @@ export class KnownSchemas {
     this.#tellAgain(id, error);
     if (this.#silentSince !== undefined) return;
     this.#silentSince = this.#clock.now();
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     this.#log.warn(
       { registry: this.#registry.url, schemaId: id, reason },
       'the schema registry does not answer: records with schemas not seen before wait, others go on',
@@ -115,7 +116,7 @@ export class KnownSchemas {
     this.#waiting.set(id, waiting);
     if (now - waiting.toldAt < TELL_AGAIN_MS) return;
     waiting.toldAt = now;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     this.#log.warn(
       { registry: this.#registry.url, schemaId: id, waitingMs: Math.round(now - waiting.since), reason },
       'the schema registry does not tell a schema: its records, and those behind them in their partitions, wait',

@@ -1,5 +1,5 @@
+import { errorLine } from '../../../messages/error-message.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
-import { errorLine } from '../client/error-line.ts';
 import type { MissingRights, Reader } from './missing-rights.ts';
 
 /** The longest pause: a granted right is noticed within this and the time to join. */

@@ -1,10 +1,10 @@
 import type { Quarantined } from '../../../domain/quarantine.ts';
 import { type DeliveryTask, TASK_CLASSES, type TaskClass } from '../../../domain/task.ts';
+import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { ReceivedEvent, RouterResult, Settlement, Source } from '../../broker.ts';
 import { WorkSource } from '../../work-source.ts';
-import { errorLine } from '../client/error-line.ts';
 import {
   type OutgoingRecord,
   RecordRefused,

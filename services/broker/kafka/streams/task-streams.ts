@@ -1,5 +1,6 @@
 import { TIERS, type Tier } from '../../../domain/retry.ts';
 import { type DeliveryTask, TASK_CLASSES, type TaskClass } from '../../../domain/task.ts';
+import { messageOf } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Partition, ReadRecord } from '../consumer/partition.ts';
 import type { TopicConsumer } from '../consumer/topic-consumer.ts';
@@ -264,7 +265,7 @@ export class TaskStreams {
     try {
       return this.#deps.records.decode('task', record.value ?? Buffer.alloc(0));
     } catch (error) {
-      this.#deps.poison(record, error instanceof Error ? error.message : String(error), () => done(record));
+      this.#deps.poison(record, messageOf(error), () => done(record));
       return undefined;
     }
   }

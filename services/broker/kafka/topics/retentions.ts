@@ -1,8 +1,8 @@
 import kafkajs from 'kafkajs';
+import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { Admins } from '../client/admins.ts';
-import { errorLine } from '../client/error-line.ts';
 
 // A default import, because Node does not see this named export of the package.
 const { ConfigResourceTypes } = kafkajs;

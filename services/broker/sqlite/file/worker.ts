@@ -1,6 +1,8 @@
 /** The thread that owns the data file. It replies to every request, in order; commits and reads never overlap. */
+
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
+import { messageOf } from '../../../messages/error-message.ts';
 import { isDamage } from '../../../sqlite/database.ts';
 import { type ExclusiveLock, lockExclusively } from '../../../sqlite/exclusive-lock.ts';
 import { Committer } from './commit.ts';
@@ -37,7 +39,7 @@ function open(): Engine | null {
   } catch (error) {
     db?.close();
     lock?.release();
-    send({ kind: 'refused', message: error instanceof Error ? error.message : String(error) });
+    send({ kind: 'refused', message: messageOf(error) });
     return null;
   }
 }
@@ -53,7 +55,7 @@ function commit(engine: Engine, request: Extract<Request, { kind: 'commit' }>): 
     send({ ...committed, spare }, spare);
   } catch (error) {
     const code = error instanceof Database.SqliteError ? error.code : 'ERROR';
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const { settlements } = request;
     send(
       { kind: 'failed', code, message, passing: mayPass(code), settlements: settlements },

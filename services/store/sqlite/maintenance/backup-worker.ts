@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { workerData } from 'node:worker_threads';
+import { messageOf } from '../../../messages/error-message.ts';
 import { openConnection } from '../connection.ts';
 import { mainThread } from '../thread-serve.ts';
 
@@ -46,7 +47,7 @@ function run(data: BackupData): BackupDone {
     return { ok: true, bytes: copy(data) };
   } catch (error) {
     rmSync(`${data.to}.partial`, { force: true });
-    return { ok: false, reason: error instanceof Error ? error.message : String(error) };
+    return { ok: false, reason: messageOf(error) };
   }
 }
 

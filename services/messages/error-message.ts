@@ -1,0 +1,14 @@
+/** Returns what an error says, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Returns what an error says, on one line. */
+export function errorLine(error: unknown): string {
+  return messageOf(error).replace(/\s+/g, ' ');
+}
+
+/** Returns what was thrown as an error. */
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}

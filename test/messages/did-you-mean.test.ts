@@ -1,0 +1,22 @@
+/** A mistyped name is answered with the known ones that are like it. */
+import { expect, test } from 'vitest';
+import { didYouMean } from '../../services/messages/did-you-mean.ts';
+
+const KNOWN = ['data.amountFiat', 'data.status', 'data.chain', 'header.eventId'];
+
+test.each([
+  ['data.statsu', KNOWN, '; did you mean data.status, data.chain?'],
+  ['DATA.STATUS', ['data.status'], '; did you mean data.status?'],
+  ['amountFiat', KNOWN, '; did you mean data.amountFiat?'],
+  ['xyzzy', KNOWN, ''],
+  ['data.status', [], ''],
+  ['x'.repeat(61), ['x'.repeat(61)], ''],
+])('%s', (name, known, hint) => {
+  expect(didYouMean(name, known)).toBe(hint);
+});
+
+test('the nearest come first, three or as many as are asked for', () => {
+  const known = ['abcdxx', 'abcdex', 'abcdef', 'abcxxx'];
+  expect(didYouMean('abcdef', known)).toBe('; did you mean abcdef, abcdex, abcdxx?');
+  expect(didYouMean('abcdeg', known, 1)).toBe('; did you mean abcdef?');
+});
