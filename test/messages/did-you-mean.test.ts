@@ -11,7 +11,7 @@ test.each([
   ['xyzzy', KNOWN, ''],
   ['data.status', [], ''],
   ['x'.repeat(61), ['x'.repeat(61)], ''],
-])('%s', (name, known, hint) => {
+])('the name %s gets the hint of the known names near it', (name, known, hint) => {
   expect(didYouMean(name, known)).toBe(hint);
 });
 
