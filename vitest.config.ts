@@ -33,7 +33,7 @@ const group = (name: string, groupOrder: number, maxWorkers: number) => ({
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/kafka-setup.ts'],
+    globalSetup: ['test/support/kafka/setup.ts'],
     pool: 'forks',
     testTimeout: 30_000,
     hookTimeout: 30_000,

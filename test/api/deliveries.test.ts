@@ -5,8 +5,8 @@ import { deliveryId } from '../../services/domain/ids.ts';
 import type { Attempted, Routed } from '../../services/domain/journal.ts';
 import type { DeliveryTask } from '../../services/domain/task.ts';
 import { renderBody } from '../../services/domain/versions/render.ts';
-import { eventOf } from '../support/events.ts';
-import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';
+import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { eventOf } from '../support/records/events.ts';
 
 let api: TestApi;
 let endpoint: { uuid: string; signing_secret: string };

@@ -4,9 +4,9 @@
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ReceivedEvent } from '../../services/broker/broker.ts';
-import { eventOf, jsonEventOf } from '../support/events.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+import { eventOf, jsonEventOf } from '../support/records/events.ts';
 
 let api: TestApi;
 const received: ReceivedEvent[] = [];

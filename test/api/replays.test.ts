@@ -5,11 +5,11 @@ import { deliveryId } from '../../services/domain/ids.ts';
 import { renderBody } from '../../services/domain/versions/render.ts';
 import { runOperatorCommand } from '../../services/operator/commands/commands.ts';
 import { systemRandom } from '../../services/process/random.ts';
-import { eventOf } from '../support/events.ts';
+import { type RecordedApi, startRecorded } from '../support/api/recorded-api.ts';
+import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { eventually } from '../support/eventually.ts';
-import { cancelled, delivered, failed, head, journalOf, routed } from '../support/journal-entries.ts';
-import { type RecordedApi, startRecorded } from '../support/recorded-api.ts';
-import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';
+import { eventOf } from '../support/records/events.ts';
+import { cancelled, delivered, failed, head, journalOf, routed } from '../support/records/journal-entries.ts';
 
 let api: TestApi;
 let recorded: RecordedApi;

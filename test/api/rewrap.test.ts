@@ -11,7 +11,7 @@ import { systemClock } from '../../services/process/clock.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../services/store/store.ts';
 import { TEST_POLICY } from '../contract/store-place.ts';
-import { newEndpoint, OPERATOR } from '../support/journal-entries.ts';
+import { newEndpoint, OPERATOR } from '../support/records/journal-entries.ts';
 
 const MERCHANT = 'a-merchant';
 const ENDPOINTS = 250;

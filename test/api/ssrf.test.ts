@@ -3,8 +3,8 @@
  * the single webhook.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/api/test-api.ts';
 import inputs from '../support/ssrf-inputs.json' with { type: 'json' };
-import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
 let moving: { uuid: string; url: string };

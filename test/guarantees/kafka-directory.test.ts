@@ -4,9 +4,9 @@
  */
 import { expect, it } from 'vitest';
 import { Directory } from '../../services/domain/directory.ts';
-import { aTask, endpointChange } from '../support/broker-records.ts';
-import { describeWithKafka } from '../support/kafka.ts';
-import { kafkaInstallation } from '../support/kafka-installation.ts';
+import { kafkaInstallation } from '../support/kafka/installation.ts';
+import { describeWithKafka } from '../support/kafka/suites.ts';
+import { aTask, endpointChange } from '../support/records/broker-records.ts';
 
 const ENDPOINTS = 100_000;
 const STEP = 5_000;

@@ -6,9 +6,9 @@
  */
 import { afterAll, it } from 'vitest';
 import { Chance } from '../../services/samples/chance.ts';
-import { faultsInAll, harass, type LoopOptions, report, startNemesis } from '../support/fault-loop.ts';
-import { describeWithOwnKafka } from '../support/kafka.ts';
-import { Trial } from '../support/kafka-trial.ts';
+import { faultsInAll, harass, type LoopOptions, report, startNemesis } from '../support/faults/loop.ts';
+import { describeWithOwnKafka } from '../support/kafka/suites.ts';
+import { Trial } from '../support/trials/kafka-trial.ts';
 
 const count = (name: string, fallback: number) => Number(process.env[name] ?? fallback);
 const KILLS_PER_ROLE = count('KILL_LOOP_KAFKA_KILLS_PER_ROLE', 1);

@@ -9,7 +9,7 @@ import { KafkaProducer } from '../../services/broker/kafka/producer/producer.ts'
 import { systemClock } from '../../services/process/clock.ts';
 import { createLogger } from '../../services/telemetry/logger.ts';
 import { eventually } from '../support/eventually.ts';
-import { describeWithOwnKafka, freshPrefix } from '../support/kafka.ts';
+import { describeWithOwnKafka, freshPrefix } from '../support/kafka/suites.ts';
 
 const FAULT_MS = 12_000;
 const STEP_MS = 20;

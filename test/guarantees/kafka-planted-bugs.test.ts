@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import type { OutgoingRecord, Sent } from '../../services/broker/kafka/producer/record-sender.ts';
 import type { DeliveryTask } from '../../services/domain/task.ts';
-import { aTask } from '../support/broker-records.ts';
 import { eventually } from '../support/eventually.ts';
-import { describeWithKafka } from '../support/kafka.ts';
-import { kafkaInstallation } from '../support/kafka-installation.ts';
+import { kafkaInstallation } from '../support/kafka/installation.ts';
+import { describeWithKafka } from '../support/kafka/suites.ts';
+import { aTask } from '../support/records/broker-records.ts';
 
 /** Records written later than they are acknowledged, while this is set. */
 const planted = vi.hoisted(() => ({ acknowledgesFirst: false }));

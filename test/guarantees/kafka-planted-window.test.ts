@@ -7,11 +7,11 @@ import { type Admin, ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Broker } from '../../services/broker/broker.ts';
 import { type Clock, systemClock } from '../../services/process/clock.ts';
-import { aTask } from '../support/broker-records.ts';
-import { type Exchange, judge, type Verdict } from '../support/delivery-checker.ts';
 import { eventually } from '../support/eventually.ts';
-import { describeWithKafka } from '../support/kafka.ts';
-import { type KafkaInstallation, kafkaInstallation } from '../support/kafka-installation.ts';
+import { type KafkaInstallation, kafkaInstallation } from '../support/kafka/installation.ts';
+import { describeWithKafka } from '../support/kafka/suites.ts';
+import { type Exchange, judge, type Verdict } from '../support/models/delivery-checker.ts';
+import { aTask } from '../support/records/broker-records.ts';
 
 const OUTAGE_MS = 2 * 3_600_000;
 const TRIAL_MS_MAX = 120_000;

@@ -12,7 +12,7 @@ import { tableText, wrongText } from '../../scripts/producers/report.ts';
 import { runConformance } from '../../scripts/producers/run.ts';
 import { type System, startSystem } from '../../scripts/producers/system.ts';
 import { eventually } from '../support/eventually.ts';
-import { describeWithOwnKafka } from '../support/kafka.ts';
+import { describeWithOwnKafka } from '../support/kafka/suites.ts';
 
 const CONFORMANCE_MS_MAX = 240_000;
 const START_MS_MAX = 120_000;

@@ -13,10 +13,10 @@ import { Directory } from '../../services/domain/directory.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { systemClock } from '../../services/process/clock.ts';
 import { startRouter } from '../../services/router/router.ts';
-import { anEvent, endpointChange, merchantChange } from '../support/broker-records.ts';
 import { eventually } from '../support/eventually.ts';
-import { describeWithKafka } from '../support/kafka.ts';
-import { type KafkaInstallation, kafkaInstallation } from '../support/kafka-installation.ts';
+import { type KafkaInstallation, kafkaInstallation } from '../support/kafka/installation.ts';
+import { describeWithKafka } from '../support/kafka/suites.ts';
+import { anEvent, endpointChange, merchantChange } from '../support/records/broker-records.ts';
 
 const TEST_MS_MAX = 120_000;
 const WAIT_MS_MAX = 60_000;

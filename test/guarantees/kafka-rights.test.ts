@@ -12,16 +12,16 @@ import { type LocalKafka, startLocalKafka } from '../../scripts/local-kafka/clus
 import { topicSpecs } from '../../services/broker/kafka/topics/topics.ts';
 import { readConfig } from '../../services/config/config.ts';
 import { createAuthority, issueCertificate } from '../../simulator/certificate-authority.ts';
-import { jsonEventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
-import { describeWhereKafkaStarts, freshPrefix } from '../support/kafka.ts';
-import { addAcls, removeAcls } from '../support/kafka-acls.ts';
-import { kafkaEnvironment } from '../support/kafka-environment.ts';
-import { FleetProcess, type FleetRole } from '../support/kafka-fleet.ts';
-import { type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';
-import { MerchantClient } from '../support/merchant-client.ts';
-import { besides, runTool, toolAnswer } from '../support/operator-tool.ts';
-import { type Premises, preparePremises } from '../support/system.ts';
+import { addAcls, removeAcls } from '../support/kafka/acls.ts';
+import { kafkaEnvironment } from '../support/kafka/environment.ts';
+import { FleetProcess, type FleetRole } from '../support/kafka/fleet.ts';
+import { describeWhereKafkaStarts, freshPrefix } from '../support/kafka/suites.ts';
+import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
+import { jsonEventOf } from '../support/records/events.ts';
+import { MerchantClient } from '../support/service/merchant-client.ts';
+import { besides, runTool, toolAnswer } from '../support/service/operator-tool.ts';
+import { type Premises, preparePremises } from '../support/service/system.ts';
 
 /** What waits for the right: the attempts of an endpoint before and after it is given back. */
 interface Waits {

@@ -4,12 +4,12 @@
  */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll } from 'vitest';
-import { describeWithKafka, freshPrefix } from '../support/kafka.ts';
-import { kafkaEnvironment } from '../support/kafka-environment.ts';
-import { Fleet } from '../support/kafka-fleet.ts';
-import { rotationGuarantees } from '../support/rotation-guarantees.ts';
-import { RotationTrial } from '../support/rotation-trial.ts';
-import { type Premises, preparePremises } from '../support/system.ts';
+import { kafkaEnvironment } from '../support/kafka/environment.ts';
+import { Fleet } from '../support/kafka/fleet.ts';
+import { describeWithKafka, freshPrefix } from '../support/kafka/suites.ts';
+import { type Premises, preparePremises } from '../support/service/system.ts';
+import { rotationGuarantees } from '../support/trials/rotation-guarantees.ts';
+import { RotationTrial } from '../support/trials/rotation-trial.ts';
 
 const START_MS_MAX = 120_000;
 

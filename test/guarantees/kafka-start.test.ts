@@ -6,9 +6,9 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ITopicConfig, Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWithKafka, freshPrefix } from '../support/kafka.ts';
-import { kafkaEnvironment } from '../support/kafka-environment.ts';
-import { type Premises, preparePremises, startService } from '../support/system.ts';
+import { kafkaEnvironment } from '../support/kafka/environment.ts';
+import { describeWithKafka, freshPrefix } from '../support/kafka/suites.ts';
+import { type Premises, preparePremises, startService } from '../support/service/system.ts';
 
 const CASE_MS_MAX = 150_000;
 const DAY_MS = 86_400_000;

@@ -6,8 +6,8 @@
  */
 import { rmSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { drainMs, recoveryTable, runRecoveryTrial } from '../support/recovery-trial.ts';
-import { preparePremises, startService } from '../support/system.ts';
+import { preparePremises, startService } from '../support/service/system.ts';
+import { drainMs, recoveryTable, runRecoveryTrial } from '../support/trials/recovery-trial.ts';
 
 const DARK_SECONDS = (process.env.RECOVERY_DARK_SECONDS ?? '8').split(',').map(Number);
 const RATES = (process.env.RECOVERY_RATES ?? '5,50').split(',').map(Number);

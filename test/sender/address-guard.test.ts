@@ -17,7 +17,7 @@ import {
   type RawReceiver,
   receiverCertificates,
   startRawReceiver,
-} from '../support/misbehaving-receivers.ts';
+} from '../support/receivers/misbehaving-receivers.ts';
 import inputs from '../support/ssrf-inputs.json' with { type: 'json' };
 
 let certificates: Awaited<ReturnType<typeof receiverCertificates>>;

@@ -11,7 +11,11 @@ import {
   type TransportOptions,
 } from '../../services/sender/http/transport.ts';
 import { type Authority, createAuthority, issueCertificate } from '../../simulator/certificate-authority.ts';
-import { type Answer, type RawReceiver, startRawReceiver } from '../support/misbehaving-receivers.ts';
+import {
+  type Answer,
+  type RawReceiver,
+  startRawReceiver,
+} from '../support/receivers/misbehaving-receivers.ts';
 
 const SLOW_MS = 30_000;
 const MINUTE_MS = 60_000;

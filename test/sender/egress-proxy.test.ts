@@ -12,7 +12,7 @@ import { openTransport } from '../../services/sender/http/transport.ts';
 import { OwnFaults } from '../../services/sender/own-faults.ts';
 import { createLogger } from '../../services/telemetry/logger.ts';
 import { type Authority, createAuthority, issueCertificate } from '../../simulator/certificate-authority.ts';
-import { type RawReceiver, startRawReceiver } from '../support/misbehaving-receivers.ts';
+import { type RawReceiver, startRawReceiver } from '../support/receivers/misbehaving-receivers.ts';
 
 const HOST = 'hooks.merchant.com';
 const ADDRESS = '93.184.216.34';

@@ -12,7 +12,7 @@ import {
   type RawReceiver,
   receiverCertificates,
   startRawReceiver,
-} from '../support/misbehaving-receivers.ts';
+} from '../support/receivers/misbehaving-receivers.ts';
 
 const SLOW_MS = 60_000;
 let certificates: Awaited<ReturnType<typeof receiverCertificates>>;

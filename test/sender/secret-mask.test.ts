@@ -8,7 +8,7 @@ import { parseEgressAllow } from '../../services/egress/egress.ts';
 import { systemClock } from '../../services/process/clock.ts';
 import { SecretMask } from '../../services/sender/http/secret-mask.ts';
 import { openTransport } from '../../services/sender/http/transport.ts';
-import { receiverCertificates, startRawReceiver } from '../support/misbehaving-receivers.ts';
+import { receiverCertificates, startRawReceiver } from '../support/receivers/misbehaving-receivers.ts';
 
 /** Its base64 has every special character: `+`, `/` and the padding. */
 const KEY = Buffer.from('fbffbefb12345678fffefdfcfbfaf9f8f7f6f5f4f3f2f1f0efeeedecebeae9e8', 'hex');

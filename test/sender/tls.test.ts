@@ -4,7 +4,7 @@ import { parseEgressAllow } from '../../services/egress/egress.ts';
 import { systemClock } from '../../services/process/clock.ts';
 import { openTransport } from '../../services/sender/http/transport.ts';
 import { type Authority, createAuthority, issueCertificate } from '../../simulator/certificate-authority.ts';
-import { startRawReceiver } from '../support/misbehaving-receivers.ts';
+import { startRawReceiver } from '../support/receivers/misbehaving-receivers.ts';
 
 const opened: { close(): Promise<void> }[] = [];
 let authority: Authority;

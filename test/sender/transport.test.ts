@@ -19,7 +19,7 @@ import {
   receiverCertificates,
   startRawReceiver,
   startTcpReceiver,
-} from '../support/misbehaving-receivers.ts';
+} from '../support/receivers/misbehaving-receivers.ts';
 
 const TOTAL_MS = 500;
 /** A hang is longer than this; a busy machine is not. */

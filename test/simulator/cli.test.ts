@@ -11,7 +11,7 @@ import { newApiKey } from '../../services/domain/api-key.ts';
 import { type Hookrail, startHookrail } from '../../services/main.ts';
 import { openAuthority } from '../../simulator/certificate-authority.ts';
 import { EXIT } from '../../simulator/exit.ts';
-import { type Premises, preparePremises } from '../support/system.ts';
+import { type Premises, preparePremises } from '../support/service/system.ts';
 import { sim, simHere, startSim } from './support/command-line.ts';
 import { webhookHeaders } from './support/https-request.ts';
 

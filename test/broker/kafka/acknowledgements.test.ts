@@ -7,10 +7,10 @@ import type { Admins } from '../../../services/broker/kafka/client/admins.ts';
 import { kafkaClient } from '../../../services/broker/kafka/client/client.ts';
 import { Acknowledgements } from '../../../services/broker/kafka/losses/acknowledgements.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
-import { anEvent } from '../../support/broker-records.ts';
 import { eventually } from '../../support/eventually.ts';
-import { describeWithKafka } from '../../support/kafka.ts';
-import { kafkaInstallation } from '../../support/kafka-installation.ts';
+import { kafkaInstallation } from '../../support/kafka/installation.ts';
+import { describeWithKafka } from '../../support/kafka/suites.ts';
+import { anEvent } from '../../support/records/broker-records.ts';
 
 const DAY_MS = 86_400_000;
 const HEARD_MS = 30_000;

@@ -10,7 +10,7 @@ import { BrokerTime } from '../../../services/broker/kafka/time/broker-time.ts';
 import { dueTime, dueWindow } from '../../../services/broker/kafka/time/due-time.ts';
 import type { DeliveryTask } from '../../../services/domain/task.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
-import { aTask } from '../../support/broker-records.ts';
+import { aTask } from '../../support/records/broker-records.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
 
 const HOUR_MS = 3_600_000;

@@ -7,11 +7,11 @@ import { randomBytes } from 'node:crypto';
 import kafkajs from 'kafkajs';
 import { expect, it } from 'vitest';
 import { Directory, type DirectoryChange, directoryKey } from '../../../services/domain/directory.ts';
-import { endpointChange, merchantChange } from '../../support/broker-records.ts';
 import { eventually } from '../../support/eventually.ts';
-import { describeWithKafka } from '../../support/kafka.ts';
-import { openTables, type Tables } from '../../support/kafka-tables.ts';
-import { idOf, lineOf, under } from '../../support/wire-format.ts';
+import { describeWithKafka } from '../../support/kafka/suites.ts';
+import { openTables, type Tables } from '../../support/kafka/tables.ts';
+import { idOf, lineOf, under } from '../../support/kafka/wire-format.ts';
+import { endpointChange, merchantChange } from '../../support/records/broker-records.ts';
 
 const FOLLOWING = { republish: false };
 const ERROR = 50;

@@ -12,8 +12,8 @@ import type { KafkaRecords } from '../../../services/broker/kafka/registry/recor
 import { systemClock } from '../../../services/process/clock.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type FakeConsumer, kafkaOfFakes } from '../../support/fake-consumers.ts';
-import { describeWithKafka, freshPrefix } from '../../support/kafka.ts';
+import { type FakeConsumer, kafkaOfFakes } from '../../support/kafka/fake-consumers.ts';
+import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
 
 const TOPIC = 'deliver';

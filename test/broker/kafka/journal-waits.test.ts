@@ -10,8 +10,8 @@ import type { KafkaRecords } from '../../../services/broker/kafka/registry/recor
 import { KafkaJournal } from '../../../services/broker/kafka/streams/journal-source.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
-import { anEvent, routed } from '../../support/broker-records.ts';
 import { eventually } from '../../support/eventually.ts';
+import { anEvent, routed } from '../../support/records/broker-records.ts';
 
 const READABLE = Buffer.from('readable');
 

@@ -13,7 +13,7 @@ import type { TopicConsumerOptions } from '../../../services/broker/kafka/consum
 import { systemClock } from '../../../services/process/clock.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
 import { eventually } from '../../support/eventually.ts';
-import { describeWithKafka, freshPrefix } from '../../support/kafka.ts';
+import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
 
 const WITHIN_MS = 30_000;
 

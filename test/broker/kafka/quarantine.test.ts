@@ -8,11 +8,11 @@ import { describe, expect, it } from 'vitest';
 import { Partition } from '../../../services/broker/kafka/consumer/partition.ts';
 import { originOf } from '../../../services/broker/kafka/quarantine/origin.ts';
 import type { Quarantined } from '../../../services/domain/quarantine.ts';
-import { aTask, routed } from '../../support/broker-records.ts';
-import { eventOf } from '../../support/events.ts';
 import { eventually } from '../../support/eventually.ts';
-import { describeWithKafka } from '../../support/kafka.ts';
-import { openTables, type Tables } from '../../support/kafka-tables.ts';
+import { describeWithKafka } from '../../support/kafka/suites.ts';
+import { openTables, type Tables } from '../../support/kafka/tables.ts';
+import { aTask, routed } from '../../support/records/broker-records.ts';
+import { eventOf } from '../../support/records/events.ts';
 
 interface Given {
   readonly topic: string;

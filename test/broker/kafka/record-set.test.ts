@@ -5,7 +5,13 @@ import { gzipSync } from 'node:zlib';
 import { compressFrameSync } from 'lz4-napi';
 import { describe, expect, it } from 'vitest';
 import { BATCH_BYTES_MAX, readRecordSet } from '../../../services/broker/kafka/fetch/record-set.ts';
-import { batchOf, plainRecords, RECORDED, recordedSets, withChecksum } from '../../support/record-batches.ts';
+import {
+  batchOf,
+  plainRecords,
+  RECORDED,
+  recordedSets,
+  withChecksum,
+} from '../../support/kafka/record-batches.ts';
 
 const GZIP = 1;
 const SNAPPY = 2;

@@ -9,10 +9,10 @@ import type { RecordStore } from '../../../services/broker/broker.ts';
 import type { KafkaProducer } from '../../../services/broker/kafka/producer/producer.ts';
 import type { DeadLetter } from '../../../services/domain/journal.ts';
 import { runBrokerCommand } from '../../../services/operator/commands/broker-commands.ts';
-import { quarantined } from '../../support/broker-records.ts';
-import { eventOf } from '../../support/events.ts';
-import { describeWhereKafkaStarts } from '../../support/kafka.ts';
-import { openTables } from '../../support/kafka-tables.ts';
+import { describeWhereKafkaStarts } from '../../support/kafka/suites.ts';
+import { openTables } from '../../support/kafka/tables.ts';
+import { quarantined } from '../../support/records/broker-records.ts';
+import { eventOf } from '../../support/records/events.ts';
 
 const RECORDS = Number(process.env.RECORD_STORE_RECORDS ?? 4000);
 /** 20,000 records within 20 s, and a generous share of it for a busy machine. */

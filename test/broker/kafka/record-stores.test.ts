@@ -5,12 +5,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Kafka } from 'kafkajs';
 import { expect, it } from 'vitest';
-import { aTask, deadLetter, quarantined } from '../../support/broker-records.ts';
-import { eventOf } from '../../support/events.ts';
 import { eventually } from '../../support/eventually.ts';
-import { describeWithKafka } from '../../support/kafka.ts';
-import { openTables, type Tables } from '../../support/kafka-tables.ts';
-import { lineOf } from '../../support/wire-format.ts';
+import { describeWithKafka } from '../../support/kafka/suites.ts';
+import { openTables, type Tables } from '../../support/kafka/tables.ts';
+import { lineOf } from '../../support/kafka/wire-format.ts';
+import { aTask, deadLetter, quarantined } from '../../support/records/broker-records.ts';
+import { eventOf } from '../../support/records/events.ts';
 
 const ERROR = 50;
 

@@ -18,11 +18,11 @@ import { EVENT_TYPES } from '../../../services/domain/event.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
 import { ALL_KINDS } from '../../samples/sample-options.ts';
-import * as records from '../../support/broker-records.ts';
-import { eventOf } from '../../support/events.ts';
-import { type FakeRegistry, startFakeRegistry } from '../../support/fake-registry.ts';
-import { describeWithKafka } from '../../support/kafka.ts';
-import { idOf, lineOf, never, under } from '../../support/wire-format.ts';
+import { type FakeRegistry, startFakeRegistry } from '../../support/kafka/fake-registry.ts';
+import { describeWithKafka } from '../../support/kafka/suites.ts';
+import { idOf, lineOf, never, under } from '../../support/kafka/wire-format.ts';
+import * as records from '../../support/records/broker-records.ts';
+import { eventOf } from '../../support/records/events.ts';
 
 const task = records.aTask({ traceparent: '00-trace' });
 const event = eventOf('merchant-1', 'one');

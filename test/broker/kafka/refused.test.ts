@@ -7,7 +7,7 @@ import { RecordRefused } from '../../../services/broker/kafka/producer/record-se
 import { systemClock } from '../../../services/process/clock.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
 import { eventually } from '../../support/eventually.ts';
-import { describeWithKafka, freshPrefix } from '../../support/kafka.ts';
+import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
 
 await describeWithKafka('a topic that takes 20,000 bytes', ({ brokers }) => {
   it('refuses the one record that is larger, and takes those before and after it', async () => {

@@ -18,11 +18,11 @@ import { taskCodec } from '../../../services/codec/records.ts';
 import { EVENT_TYPES } from '../../../services/domain/event.ts';
 import type { Clock } from '../../../services/process/clock.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
-import { eventOf } from '../../support/events.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type FakeRegistry, startFakeRegistry } from '../../support/fake-registry.ts';
+import { type FakeRegistry, startFakeRegistry } from '../../support/kafka/fake-registry.ts';
+import { lineOf, never, under } from '../../support/kafka/wire-format.ts';
+import { eventOf } from '../../support/records/events.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
-import { lineOf, never, under } from '../../support/wire-format.ts';
 
 const event = eventOf('merchant-1', 'one');
 

@@ -7,7 +7,7 @@ import { RecordRefused } from '../../../services/broker/kafka/producer/record-se
 import type { KafkaRecords } from '../../../services/broker/kafka/registry/records.ts';
 import { Outgoing } from '../../../services/broker/kafka/streams/settle.ts';
 import { RECORD_BYTES_MAX, topicNames } from '../../../services/broker/kafka/topics/topics.ts';
-import { anEvent, routed, taskOf } from '../../support/broker-records.ts';
+import { anEvent, routed, taskOf } from '../../support/records/broker-records.ts';
 
 /** The records of an event whose journal entry takes so many bytes. */
 function recordsWith(journalBytes: number) {

@@ -12,7 +12,7 @@ import { SeenTasks } from '../../../services/broker/kafka/seen/seen-tasks.ts';
 import { EventDecoder, encodeEvent } from '../../../services/codec/event-avro.ts';
 import { eventSchemaText } from '../../../services/codec/event-schemas.ts';
 import { avroType } from '../../../services/codec/logical-types.ts';
-import { anEvent } from '../../support/broker-records.ts';
+import { anEvent } from '../../support/records/broker-records.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -11,7 +11,7 @@ import { prepareTopics, topicSpecs } from '../../../services/broker/kafka/topics
 import { TIERS } from '../../../services/domain/retry.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { createLogger, type Logger } from '../../../services/telemetry/logger.ts';
-import { describeWithKafka, freshPrefix } from '../../support/kafka.ts';
+import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
 
 const SHORT_NAMES = [
   'events',
