@@ -1,6 +1,6 @@
 /**
  * Guarantee: a start with an unusable Kafka or registry explains itself in one clear line, and exits with a code that
- * is not 0. (TLS and users: kafka-secured.test.ts; the rules for topics: test/broker/kafka/topic-check.test.ts.)
+ * is not 0. (TLS and users: kafka-secured.test.ts; the rules for topics: test/broker/kafka/topics/topic-check.test.ts.)
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
