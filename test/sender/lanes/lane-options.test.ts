@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LANE_OPTIONS, slowMost } from '../../services/sender/lanes/lane-options.ts';
+import { LANE_OPTIONS, slowMost } from '../../../services/sender/lanes/lane-options.ts';
 
 test('a dark endpoint may have fewer attempts in flight the fuller the slow lane is, so that it never fills up', () => {
   const at = (share: number) => slowMost(LANE_OPTIONS, LANE_OPTIONS.slowSlots * share, false);

@@ -1,10 +1,14 @@
 /** Guarantee: a receiver with an invalid certificate, or with old TLS, gets no byte of HTTP. */
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { parseEgressAllow } from '../../services/egress/egress.ts';
-import { systemClock } from '../../services/process/clock.ts';
-import { openTransport } from '../../services/sender/http/transport.ts';
-import { type Authority, createAuthority, issueCertificate } from '../../simulator/certificate-authority.ts';
-import { startRawReceiver } from '../support/receivers/misbehaving-receivers.ts';
+import { parseEgressAllow } from '../../../services/egress/egress.ts';
+import { systemClock } from '../../../services/process/clock.ts';
+import { openTransport } from '../../../services/sender/http/transport.ts';
+import {
+  type Authority,
+  createAuthority,
+  issueCertificate,
+} from '../../../simulator/certificate-authority.ts';
+import { startRawReceiver } from '../../support/receivers/misbehaving-receivers.ts';
 
 const opened: { close(): Promise<void> }[] = [];
 let authority: Authority;

@@ -1,6 +1,6 @@
-import type { Tier } from '../../services/domain/retry.ts';
-import type { Deadline } from '../../services/process/deadlines.ts';
-import type { QueuedTask } from '../../services/sender/lanes/queued-task.ts';
+import type { Tier } from '../../../services/domain/retry.ts';
+import type { Deadline } from '../../../services/process/deadlines.ts';
+import type { QueuedTask } from '../../../services/sender/lanes/queued-task.ts';
 
 /** A passage through the lanes that remembers what became of it. */
 export class FakeTask implements QueuedTask {

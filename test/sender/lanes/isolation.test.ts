@@ -1,9 +1,9 @@
 /** Guarantee: one endpoint cannot slow another, however many are dark. */
 import { expect, test } from 'vitest';
-import { LANE_OPTIONS } from '../../services/sender/lanes/lane-options.ts';
-import { Lanes } from '../../services/sender/lanes/lanes.ts';
-import { FakeTask } from '../support/fake-task.ts';
-import { SimulatedClock } from '../support/simulated-clock.ts';
+import { LANE_OPTIONS } from '../../../services/sender/lanes/lane-options.ts';
+import { Lanes } from '../../../services/sender/lanes/lanes.ts';
+import { SimulatedClock } from '../../support/simulated-clock.ts';
+import { FakeTask } from './fake-task.ts';
 
 const ENDPOINTS = 1000;
 const ADMITTED_PER_TICK = 5;

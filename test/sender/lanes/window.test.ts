@@ -1,9 +1,9 @@
 /** Guarantee: an endpoint has no more attempts in flight than its pace needs. */
 import { expect, test } from 'vitest';
-import { LANE_OPTIONS } from '../../services/sender/lanes/lane-options.ts';
-import { Lanes } from '../../services/sender/lanes/lanes.ts';
-import { FakeTask } from '../support/fake-task.ts';
-import { SimulatedClock } from '../support/simulated-clock.ts';
+import { LANE_OPTIONS } from '../../../services/sender/lanes/lane-options.ts';
+import { Lanes } from '../../../services/sender/lanes/lanes.ts';
+import { SimulatedClock } from '../../support/simulated-clock.ts';
+import { FakeTask } from './fake-task.ts';
 
 const WAITING = 200;
 /** Enough for the mean to follow the pace and the window the mean, by one per success. */

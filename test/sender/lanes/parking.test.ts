@@ -3,12 +3,12 @@
  * endpoint's recovery and not all come back all the time; and they do not delay tasks for others.
  */
 import { beforeEach, expect, test } from 'vitest';
-import type { Tier } from '../../services/domain/retry.ts';
-import { LANE_OPTIONS, type LaneOptions } from '../../services/sender/lanes/lane-options.ts';
-import { Lanes } from '../../services/sender/lanes/lanes.ts';
-import type { AttemptResult } from '../../services/sender/lanes/queued-task.ts';
-import { FakeTask } from '../support/fake-task.ts';
-import { SimulatedClock } from '../support/simulated-clock.ts';
+import type { Tier } from '../../../services/domain/retry.ts';
+import { LANE_OPTIONS, type LaneOptions } from '../../../services/sender/lanes/lane-options.ts';
+import { Lanes } from '../../../services/sender/lanes/lanes.ts';
+import type { AttemptResult } from '../../../services/sender/lanes/queued-task.ts';
+import { SimulatedClock } from '../../support/simulated-clock.ts';
+import { FakeTask } from './fake-task.ts';
 
 let clock: SimulatedClock;
 let lanes: Lanes;

@@ -3,10 +3,10 @@
  * parked tasks come back as fast as the endpoint takes them.
  */
 import { beforeEach, expect, test } from 'vitest';
-import { LANE_OPTIONS } from '../../services/sender/lanes/lane-options.ts';
-import { Lanes } from '../../services/sender/lanes/lanes.ts';
-import { FakeTask } from '../support/fake-task.ts';
-import { SimulatedClock } from '../support/simulated-clock.ts';
+import { LANE_OPTIONS } from '../../../services/sender/lanes/lane-options.ts';
+import { Lanes } from '../../../services/sender/lanes/lanes.ts';
+import { SimulatedClock } from '../../support/simulated-clock.ts';
+import { FakeTask } from './fake-task.ts';
 
 const TIME_OUT_MS = 10_000;
 const ANSWER_MS = 5;

@@ -5,13 +5,13 @@
 import type { AddressInfo } from 'node:net';
 import tls from 'node:tls';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { parseEgressAllow } from '../../services/egress/egress.ts';
-import { systemClock } from '../../services/process/clock.ts';
+import { parseEgressAllow } from '../../../services/egress/egress.ts';
+import { systemClock } from '../../../services/process/clock.ts';
 import {
   type HttpTransport,
   openTransport,
   type TransportOptions,
-} from '../../services/sender/http/transport.ts';
+} from '../../../services/sender/http/transport.ts';
 import {
   type Answer,
   MISBEHAVIOURS,
@@ -19,7 +19,7 @@ import {
   receiverCertificates,
   startRawReceiver,
   startTcpReceiver,
-} from '../support/receivers/misbehaving-receivers.ts';
+} from '../../support/receivers/misbehaving-receivers.ts';
 
 const TOTAL_MS = 500;
 /** A hang is longer than this; a busy machine is not. */

@@ -5,14 +5,18 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { NOTHING_EXEMPT, parseEgressAllow } from '../../services/egress/egress.ts';
-import { parseEgressProxy } from '../../services/egress/egress-proxy.ts';
-import { systemClock } from '../../services/process/clock.ts';
-import { openTransport } from '../../services/sender/http/transport.ts';
-import { OwnFaults } from '../../services/sender/own-faults.ts';
-import { createLogger } from '../../services/telemetry/logger.ts';
-import { type Authority, createAuthority, issueCertificate } from '../../simulator/certificate-authority.ts';
-import { type RawReceiver, startRawReceiver } from '../support/receivers/misbehaving-receivers.ts';
+import { NOTHING_EXEMPT, parseEgressAllow } from '../../../services/egress/egress.ts';
+import { parseEgressProxy } from '../../../services/egress/egress-proxy.ts';
+import { systemClock } from '../../../services/process/clock.ts';
+import { openTransport } from '../../../services/sender/http/transport.ts';
+import { OwnFaults } from '../../../services/sender/own-faults.ts';
+import { createLogger } from '../../../services/telemetry/logger.ts';
+import {
+  type Authority,
+  createAuthority,
+  issueCertificate,
+} from '../../../simulator/certificate-authority.ts';
+import { type RawReceiver, startRawReceiver } from '../../support/receivers/misbehaving-receivers.ts';
 
 const HOST = 'hooks.merchant.com';
 const ADDRESS = '93.184.216.34';

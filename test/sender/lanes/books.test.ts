@@ -4,10 +4,10 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LANE_OPTIONS } from '../../services/sender/lanes/lane-options.ts';
-import { Lanes } from '../../services/sender/lanes/lanes.ts';
-import { FakeTask } from '../support/fake-task.ts';
-import { SimulatedClock } from '../support/simulated-clock.ts';
+import { LANE_OPTIONS } from '../../../services/sender/lanes/lane-options.ts';
+import { Lanes } from '../../../services/sender/lanes/lanes.ts';
+import { SimulatedClock } from '../../support/simulated-clock.ts';
+import { FakeTask } from './fake-task.ts';
 
 const OPTIONS = {
   fastSlots: 5,

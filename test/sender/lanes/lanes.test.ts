@@ -4,11 +4,11 @@
  * entity to one endpoint leave one after the other.
  */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { LANE_OPTIONS, type LaneOptions } from '../../services/sender/lanes/lane-options.ts';
-import { Lanes } from '../../services/sender/lanes/lanes.ts';
-import type { AttemptResult } from '../../services/sender/lanes/queued-task.ts';
-import { FakeTask } from '../support/fake-task.ts';
-import { SimulatedClock } from '../support/simulated-clock.ts';
+import { LANE_OPTIONS, type LaneOptions } from '../../../services/sender/lanes/lane-options.ts';
+import { Lanes } from '../../../services/sender/lanes/lanes.ts';
+import type { AttemptResult } from '../../../services/sender/lanes/queued-task.ts';
+import { SimulatedClock } from '../../support/simulated-clock.ts';
+import { FakeTask } from './fake-task.ts';
 
 let clock: SimulatedClock;
 let lanes: Lanes;

@@ -4,15 +4,15 @@
  */
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { parseEgressAllow } from '../../services/egress/egress.ts';
-import { systemClock } from '../../services/process/clock.ts';
-import { type HttpTransport, openTransport } from '../../services/sender/http/transport.ts';
+import { parseEgressAllow } from '../../../services/egress/egress.ts';
+import { systemClock } from '../../../services/process/clock.ts';
+import { type HttpTransport, openTransport } from '../../../services/sender/http/transport.ts';
 import {
   type Answer,
   type RawReceiver,
   receiverCertificates,
   startRawReceiver,
-} from '../support/receivers/misbehaving-receivers.ts';
+} from '../../support/receivers/misbehaving-receivers.ts';
 
 const SLOW_MS = 60_000;
 let certificates: Awaited<ReturnType<typeof receiverCertificates>>;

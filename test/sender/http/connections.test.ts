@@ -3,19 +3,23 @@
  * sends is never taken for the answer to another merchant; no connection outlives its age or its certificate.
  */
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { parseEgressAllow } from '../../services/egress/egress.ts';
-import { type Clock, systemClock } from '../../services/process/clock.ts';
+import { parseEgressAllow } from '../../../services/egress/egress.ts';
+import { type Clock, systemClock } from '../../../services/process/clock.ts';
 import {
   type HttpTransport,
   openTransport,
   type TransportOptions,
-} from '../../services/sender/http/transport.ts';
-import { type Authority, createAuthority, issueCertificate } from '../../simulator/certificate-authority.ts';
+} from '../../../services/sender/http/transport.ts';
+import {
+  type Authority,
+  createAuthority,
+  issueCertificate,
+} from '../../../simulator/certificate-authority.ts';
 import {
   type Answer,
   type RawReceiver,
   startRawReceiver,
-} from '../support/receivers/misbehaving-receivers.ts';
+} from '../../support/receivers/misbehaving-receivers.ts';
 
 const SLOW_MS = 30_000;
 const MINUTE_MS = 60_000;

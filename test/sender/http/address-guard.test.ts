@@ -7,18 +7,18 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { NOTHING_EXEMPT, parseEgressAllow } from '../../services/egress/egress.ts';
-import { systemClock } from '../../services/process/clock.ts';
-import { AddressGuard, hostsResolver, type Resolve } from '../../services/sender/http/address-guard.ts';
-import type { ConnectFailure } from '../../services/sender/http/connect-failure.ts';
-import { Connector, secureContext } from '../../services/sender/http/connector.ts';
-import { openTransport } from '../../services/sender/http/transport.ts';
+import { NOTHING_EXEMPT, parseEgressAllow } from '../../../services/egress/egress.ts';
+import { systemClock } from '../../../services/process/clock.ts';
+import { AddressGuard, hostsResolver, type Resolve } from '../../../services/sender/http/address-guard.ts';
+import type { ConnectFailure } from '../../../services/sender/http/connect-failure.ts';
+import { Connector, secureContext } from '../../../services/sender/http/connector.ts';
+import { openTransport } from '../../../services/sender/http/transport.ts';
 import {
   type RawReceiver,
   receiverCertificates,
   startRawReceiver,
-} from '../support/receivers/misbehaving-receivers.ts';
-import inputs from '../support/ssrf-inputs.json' with { type: 'json' };
+} from '../../support/receivers/misbehaving-receivers.ts';
+import inputs from '../../support/ssrf-inputs.json' with { type: 'json' };
 
 let certificates: Awaited<ReturnType<typeof receiverCertificates>>;
 let receiver: RawReceiver;

@@ -3,12 +3,12 @@
  * spelling, is not in the exchange that the transport hands over, and so in no log, store or backup.
  */
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { newSecret } from '../../services/domain/secret.ts';
-import { parseEgressAllow } from '../../services/egress/egress.ts';
-import { systemClock } from '../../services/process/clock.ts';
-import { SecretMask } from '../../services/sender/http/secret-mask.ts';
-import { openTransport } from '../../services/sender/http/transport.ts';
-import { receiverCertificates, startRawReceiver } from '../support/receivers/misbehaving-receivers.ts';
+import { newSecret } from '../../../services/domain/secret.ts';
+import { parseEgressAllow } from '../../../services/egress/egress.ts';
+import { systemClock } from '../../../services/process/clock.ts';
+import { SecretMask } from '../../../services/sender/http/secret-mask.ts';
+import { openTransport } from '../../../services/sender/http/transport.ts';
+import { receiverCertificates, startRawReceiver } from '../../support/receivers/misbehaving-receivers.ts';
 
 /** Its base64 has every special character: `+`, `/` and the padding. */
 const KEY = Buffer.from('fbffbefb12345678fffefdfcfbfaf9f8f7f6f5f4f3f2f1f0efeeedecebeae9e8', 'hex');
