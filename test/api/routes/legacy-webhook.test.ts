@@ -1,7 +1,7 @@
 /** GET and PATCH /merchant: the single webhook of API 2.2.8, with a secret that the merchant chose. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { Directory } from '../../services/domain/directory.ts';
-import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { Directory } from '../../../services/domain/directory.ts';
+import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../../support/api/test-api.ts';
 
 let api: TestApi;
 const directory = new Directory();

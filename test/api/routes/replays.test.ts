@@ -1,15 +1,22 @@
 /** Replays: missed events are found, counted and sent once, with progress, or the refusal has a clear reason. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { DomainEvent } from '../../services/domain/event.ts';
-import { deliveryId } from '../../services/domain/ids.ts';
-import { renderBody } from '../../services/domain/versions/render.ts';
-import { runOperatorCommand } from '../../services/operator/commands/commands.ts';
-import { systemRandom } from '../../services/process/random.ts';
-import { type RecordedApi, startRecorded } from '../support/api/recorded-api.ts';
-import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/api/test-api.ts';
-import { eventually } from '../support/eventually.ts';
-import { eventOf } from '../support/records/events.ts';
-import { cancelled, delivered, failed, head, journalOf, routed } from '../support/records/journal-entries.ts';
+import type { DomainEvent } from '../../../services/domain/event.ts';
+import { deliveryId } from '../../../services/domain/ids.ts';
+import { renderBody } from '../../../services/domain/versions/render.ts';
+import { runOperatorCommand } from '../../../services/operator/commands/commands.ts';
+import { systemRandom } from '../../../services/process/random.ts';
+import { type RecordedApi, startRecorded } from '../../support/api/recorded-api.ts';
+import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import { eventually } from '../../support/eventually.ts';
+import { eventOf } from '../../support/records/events.ts';
+import {
+  cancelled,
+  delivered,
+  failed,
+  head,
+  journalOf,
+  routed,
+} from '../../support/records/journal-entries.ts';
 
 let api: TestApi;
 let recorded: RecordedApi;

@@ -1,9 +1,9 @@
 /** POST …/test: a realistic webhook, one attempt, whatever the endpoint's status and filter are; never in production. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { entityKindsOf, SUB_TYPES, subTypesOf } from '../../services/domain/catalog/catalog.ts';
-import { EVENT_TYPES } from '../../services/domain/event.ts';
-import { ACKNOWLEDGED, type Played, sendAndRecord } from '../support/api/send-and-record.ts';
-import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { entityKindsOf, SUB_TYPES, subTypesOf } from '../../../services/domain/catalog/catalog.ts';
+import { EVENT_TYPES } from '../../../services/domain/event.ts';
+import { ACKNOWLEDGED, type Played, sendAndRecord } from '../../support/api/send-and-record.ts';
+import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../../support/api/test-api.ts';
 
 let api: TestApi;
 let sent: Awaited<ReturnType<typeof sendAndRecord>>;

@@ -1,12 +1,12 @@
 /** The delivery log as merchants read it: what was sent byte for byte, what came back, and never a secret. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DomainEvent } from '../../services/domain/event.ts';
-import { deliveryId } from '../../services/domain/ids.ts';
-import type { Attempted, Routed } from '../../services/domain/journal.ts';
-import type { DeliveryTask } from '../../services/domain/task.ts';
-import { renderBody } from '../../services/domain/versions/render.ts';
-import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/api/test-api.ts';
-import { eventOf } from '../support/records/events.ts';
+import type { DomainEvent } from '../../../services/domain/event.ts';
+import { deliveryId } from '../../../services/domain/ids.ts';
+import type { Attempted, Routed } from '../../../services/domain/journal.ts';
+import type { DeliveryTask } from '../../../services/domain/task.ts';
+import { renderBody } from '../../../services/domain/versions/render.ts';
+import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import { eventOf } from '../../support/records/events.ts';
 
 let api: TestApi;
 let endpoint: { uuid: string; signing_secret: string };

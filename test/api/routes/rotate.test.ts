@@ -1,7 +1,7 @@
 /** PATCH …/secret: the old secret is invalid once the answer is out. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Directory } from '../../services/domain/directory.ts';
-import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { Directory } from '../../../services/domain/directory.ts';
+import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../../support/api/test-api.ts';
 
 let api: TestApi;
 const directory = new Directory();

@@ -1,11 +1,11 @@
 /** Resend: the same bytes once more as a delivery of its own, or a refusal with a clear reason. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { DeliveryHead } from '../../services/domain/journal.ts';
-import { type RecordedApi, startRecorded } from '../support/api/recorded-api.ts';
-import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/api/test-api.ts';
-import { eventually } from '../support/eventually.ts';
-import { eventOf } from '../support/records/events.ts';
-import { bodyOf, failed, head, journalOf, requested, routed } from '../support/records/journal-entries.ts';
+import type { DeliveryHead } from '../../../services/domain/journal.ts';
+import { type RecordedApi, startRecorded } from '../../support/api/recorded-api.ts';
+import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import { eventually } from '../../support/eventually.ts';
+import { eventOf } from '../../support/records/events.ts';
+import { bodyOf, failed, head, journalOf, requested, routed } from '../../support/records/journal-entries.ts';
 
 let api: TestApi;
 let recorded: RecordedApi;

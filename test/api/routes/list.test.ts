@@ -1,6 +1,6 @@
 /** GET /merchant/webhook-endpoints: pages that stay in order while endpoints come and go. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../../support/api/test-api.ts';
 
 let api: TestApi;
 const uuids: string[] = [];

@@ -3,10 +3,10 @@
  * event.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { ReceivedEvent } from '../../services/broker/broker.ts';
-import { startTestApi, type TestApi } from '../support/api/test-api.ts';
-import { eventually } from '../support/eventually.ts';
-import { eventOf, jsonEventOf } from '../support/records/events.ts';
+import type { ReceivedEvent } from '../../../services/broker/broker.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import { eventually } from '../../support/eventually.ts';
+import { eventOf, jsonEventOf } from '../../support/records/events.ts';
 
 let api: TestApi;
 const received: ReceivedEvent[] = [];

@@ -1,7 +1,7 @@
 /** POST /merchant/webhook-endpoints: the created record, and the refusals with their codes. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { EVENT_TYPES } from '../../services/domain/event.ts';
-import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { EVENT_TYPES } from '../../../services/domain/event.ts';
+import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../../support/api/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

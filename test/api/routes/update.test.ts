@@ -1,7 +1,7 @@
 /** PATCH and DELETE of an endpoint: the changes, and that the answer waits until the senders know them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Directory } from '../../services/domain/directory.ts';
-import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { Directory } from '../../../services/domain/directory.ts';
+import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../../support/api/test-api.ts';
 
 let api: TestApi;
 const directory = new Directory();
