@@ -6,7 +6,7 @@ const METRICS = 'services/observability/broker-metrics.ts';
 const TIME = 'services/broker/kafka/time/broker-time.ts';
 
 const SEEN_TEST = 'test/broker/kafka/seen/seen.test.ts';
-const REPEATS = 'test/guarantees/kafka-repeats.test.ts';
+const REPEATS = 'test/guarantees/kafka/repeats.test.ts';
 const LAG = 'test/broker/kafka/lag/lag.test.ts';
 const TIME_TEST = 'test/broker/kafka/time/broker-time.test.ts';
 
@@ -171,7 +171,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
     file: 'services/broker/kafka/registry/schema-commands.ts',
     text: '{ compatibility: LEVEL }',
     replacement: "{ compatibility: 'NONE' }",
-    test: 'test/guarantees/kafka-by-hand.test.ts',
+    test: 'test/guarantees/kafka/by-hand.test.ts',
     isSlow: true,
   },
   {

@@ -9,7 +9,7 @@ const PUT_BACK = 'services/broker/kafka/quarantine/put-back.ts';
 const PARTITIONS = 'test/broker/kafka/producer/partitions.test.ts';
 const REFUSED = 'test/broker/kafka/producer/refused.test.ts';
 const INPUTS = 'test/broker/kafka/refused-inputs.test.ts';
-const SIZES = 'test/guarantees/kafka-sizes.test.ts';
+const SIZES = 'test/guarantees/kafka/sizes.test.ts';
 const QUARANTINE = 'test/broker/kafka/quarantine/quarantine.test.ts';
 
 /** What is written: partitions that cannot be, records that are refused, and what the quarantine keeps. */
@@ -180,7 +180,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     file: 'services/router/fan-out.ts',
     text: 'return quarantined(received, context, decoded, decoded.reason, decoded.detail);',
     replacement: 'return quarantined(received, context, {}, decoded.reason, decoded.detail);',
-    test: 'test/guarantees/kafka-repeats.test.ts',
+    test: 'test/guarantees/kafka/repeats.test.ts',
     title: 'with other content goes to quarantine with its ids',
     needsKafka: true,
   },

@@ -6,14 +6,14 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { TIERS } from '../../services/domain/retry.ts';
-import { eventually } from '../support/eventually.ts';
-import { Fleet, FleetProcess } from '../support/kafka/fleet.ts';
-import { describeWithKafka, freshPrefix } from '../support/kafka/suites.ts';
-import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
-import { jsonEventOf } from '../support/records/events.ts';
-import { MerchantClient } from '../support/service/merchant-client.ts';
-import { preparePremises } from '../support/service/system.ts';
+import { TIERS } from '../../../services/domain/retry.ts';
+import { eventually } from '../../support/eventually.ts';
+import { Fleet, FleetProcess } from '../../support/kafka/fleet.ts';
+import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
+import { type LoggingReceiver, startLoggingReceiver } from '../../support/receivers/logging-receiver.ts';
+import { jsonEventOf } from '../../support/records/events.ts';
+import { MerchantClient } from '../../support/service/merchant-client.ts';
+import { preparePremises } from '../../support/service/system.ts';
 
 const HOUR_SECONDS = 3600;
 const RETRY_SCALE = 20;

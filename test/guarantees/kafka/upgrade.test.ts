@@ -9,24 +9,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { deliveryId } from '../../services/domain/ids.ts';
-import { eventually } from '../support/eventually.ts';
-import type { KafkaForTests } from '../support/kafka/address.ts';
-import { kafkaEnvironment } from '../support/kafka/environment.ts';
-import { type FleetRole, ROLES } from '../support/kafka/fleet.ts';
-import { describeWithKafka, freshPrefix } from '../support/kafka/suites.ts';
-import { type Exchange, judge, type RepeatWindow } from '../support/models/delivery-checker.ts';
-import { startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
-import { jsonEventOf } from '../support/records/events.ts';
+import { deliveryId } from '../../../services/domain/ids.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { KafkaForTests } from '../../support/kafka/address.ts';
+import { kafkaEnvironment } from '../../support/kafka/environment.ts';
+import { type FleetRole, ROLES } from '../../support/kafka/fleet.ts';
+import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
+import { type Exchange, judge, type RepeatWindow } from '../../support/models/delivery-checker.ts';
+import { startLoggingReceiver } from '../../support/receivers/logging-receiver.ts';
+import { jsonEventOf } from '../../support/records/events.ts';
 import {
   type Build,
   earlierBuild,
   haveSameLayout,
   PRESENT_BUILD,
   storeOf,
-} from '../support/service/earlier-build.ts';
-import { MerchantClient } from '../support/service/merchant-client.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
+} from '../../support/service/earlier-build.ts';
+import { MerchantClient } from '../../support/service/merchant-client.ts';
+import { type Premises, preparePremises, type Service, startService } from '../../support/service/system.ts';
 
 /** The retries wait 0.15 s, 3.3 s and 37 s. */
 const RETRY_SCALE = 20;

@@ -4,10 +4,10 @@
  * come from a transactional producer that is not hookrail's; some receivers fail, hang and refuse in phases. PAUSE_LOOP_* makes it longer: `npm run pause-loop`.
  */
 import { afterAll, it } from 'vitest';
-import { Chance } from '../../services/samples/chance.ts';
-import { faultsInAll, harass, type LoopOptions, report, startNemesis } from '../support/faults/loop.ts';
-import { describeWithOwnKafka } from '../support/kafka/suites.ts';
-import { Trial } from '../support/trials/kafka-trial.ts';
+import { Chance } from '../../../services/samples/chance.ts';
+import { faultsInAll, harass, type LoopOptions, report, startNemesis } from '../../support/faults/loop.ts';
+import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
+import { Trial } from '../../support/trials/kafka-trial.ts';
 
 const count = (name: string, fallback: number) => Number(process.env[name] ?? fallback);
 const PAUSES = count('PAUSE_LOOP_PAUSES', 1);

@@ -3,10 +3,10 @@
  * takes is printed (aim: 10 s).
  */
 import { expect, it } from 'vitest';
-import { Directory } from '../../services/domain/directory.ts';
-import { kafkaInstallation } from '../support/kafka/installation.ts';
-import { describeWithKafka } from '../support/kafka/suites.ts';
-import { aTask, endpointChange } from '../support/records/broker-records.ts';
+import { Directory } from '../../../services/domain/directory.ts';
+import { kafkaInstallation } from '../../support/kafka/installation.ts';
+import { describeWithKafka } from '../../support/kafka/suites.ts';
+import { aTask, endpointChange } from '../../support/records/broker-records.ts';
 
 const ENDPOINTS = 100_000;
 const STEP = 5_000;

@@ -7,10 +7,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { kafkaEnvironment } from '../support/kafka/environment.ts';
-import { describeWithKafka, freshPrefix } from '../support/kafka/suites.ts';
-import { preparePremises, startService } from '../support/service/system.ts';
-import { drainMs, recoveryTable, runRecoveryTrial } from '../support/trials/recovery-trial.ts';
+import { kafkaEnvironment } from '../../support/kafka/environment.ts';
+import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
+import { preparePremises, startService } from '../../support/service/system.ts';
+import { drainMs, recoveryTable, runRecoveryTrial } from '../../support/trials/recovery-trial.ts';
 
 /** A short failure: what waits comes up every few seconds, and the whole trial is over soon. */
 const DARK_SECONDS = (process.env.RECOVERY_DARK_SECONDS ?? '8').split(',').map(Number);

@@ -7,17 +7,17 @@ import { rmSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ownSchemas } from '../../services/broker/kafka/registry/records.ts';
-import { topicSpecs } from '../../services/broker/kafka/topics/topics.ts';
-import { readConfig } from '../../services/config/config.ts';
-import { eventually } from '../support/eventually.ts';
-import { kafkaEnvironment } from '../support/kafka/environment.ts';
-import { describeWithOwnKafka, freshPrefix } from '../support/kafka/suites.ts';
-import { startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
-import { jsonEventOf } from '../support/records/events.ts';
-import { MerchantClient } from '../support/service/merchant-client.ts';
-import { runTool } from '../support/service/operator-tool.ts';
-import { type Premises, preparePremises, startService } from '../support/service/system.ts';
+import { ownSchemas } from '../../../services/broker/kafka/registry/records.ts';
+import { topicSpecs } from '../../../services/broker/kafka/topics/topics.ts';
+import { readConfig } from '../../../services/config/config.ts';
+import { eventually } from '../../support/eventually.ts';
+import { kafkaEnvironment } from '../../support/kafka/environment.ts';
+import { describeWithOwnKafka, freshPrefix } from '../../support/kafka/suites.ts';
+import { startLoggingReceiver } from '../../support/receivers/logging-receiver.ts';
+import { jsonEventOf } from '../../support/records/events.ts';
+import { MerchantClient } from '../../support/service/merchant-client.ts';
+import { runTool } from '../../support/service/operator-tool.ts';
+import { type Premises, preparePremises, startService } from '../../support/service/system.ts';
 
 const BY_HAND = { HOOKRAIL_KAFKA_CREATE_TOPICS: 'false' };
 

@@ -7,16 +7,16 @@ import { type Admin, ConfigResourceTypes, Kafka, logLevel, type Producer } from 
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { KafkaBroker } from '../../services/broker/kafka/kafka-broker.ts';
-import type { RepeatWindow } from '../../services/broker/kafka/seen/windows.ts';
-import { Directory } from '../../services/domain/directory.ts';
-import type { DomainEvent } from '../../services/domain/event.ts';
-import { systemClock } from '../../services/process/clock.ts';
-import { startRouter } from '../../services/router/router.ts';
-import { eventually } from '../support/eventually.ts';
-import { type KafkaInstallation, kafkaInstallation } from '../support/kafka/installation.ts';
-import { describeWithKafka } from '../support/kafka/suites.ts';
-import { anEvent, endpointChange, merchantChange } from '../support/records/broker-records.ts';
+import type { KafkaBroker } from '../../../services/broker/kafka/kafka-broker.ts';
+import type { RepeatWindow } from '../../../services/broker/kafka/seen/windows.ts';
+import { Directory } from '../../../services/domain/directory.ts';
+import type { DomainEvent } from '../../../services/domain/event.ts';
+import { systemClock } from '../../../services/process/clock.ts';
+import { startRouter } from '../../../services/router/router.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type KafkaInstallation, kafkaInstallation } from '../../support/kafka/installation.ts';
+import { describeWithKafka } from '../../support/kafka/suites.ts';
+import { anEvent, endpointChange, merchantChange } from '../../support/records/broker-records.ts';
 
 const TEST_MS_MAX = 120_000;
 const WAIT_MS_MAX = 60_000;
@@ -25,7 +25,7 @@ const ENTITY = '22222222-2222-4222-8222-222222222222';
 
 const planted = vi.hoisted(() => ({ forgetsWindow: false, takesAll: false }));
 
-vi.mock(import('../../services/broker/kafka/seen/seen-events.ts'), async (importOriginal) => {
+vi.mock(import('../../../services/broker/kafka/seen/seen-events.ts'), async (importOriginal) => {
   const original = await importOriginal();
   class BuggySeenEvents extends original.SeenEvents {
     override assigned(...given: Parameters<InstanceType<typeof original.SeenEvents>['assigned']>): void {

@@ -5,13 +5,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
-import { Chance } from '../../services/samples/chance.ts';
-import { eventually } from '../support/eventually.ts';
-import { untilHealed, untilSettled } from '../support/kafka/cluster-state.ts';
-import type { FleetProcess } from '../support/kafka/fleet.ts';
-import { describeWithOwnKafka } from '../support/kafka/suites.ts';
-import { judge } from '../support/models/delivery-checker.ts';
-import { Trial } from '../support/trials/kafka-trial.ts';
+import { Chance } from '../../../services/samples/chance.ts';
+import { eventually } from '../../support/eventually.ts';
+import { untilHealed, untilSettled } from '../../support/kafka/cluster-state.ts';
+import type { FleetProcess } from '../../support/kafka/fleet.ts';
+import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
+import { judge } from '../../support/models/delivery-checker.ts';
+import { Trial } from '../../support/trials/kafka-trial.ts';
 
 const OUTAGE_MS = Number(process.env.KILL_LOOP_KAFKA_OUTAGE_SECONDS ?? 15) * 1000;
 const RETRY_SCALE = 10_000;

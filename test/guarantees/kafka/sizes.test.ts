@@ -5,17 +5,17 @@
 import { rmSync } from 'node:fs';
 import { CompressionTypes, Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { encodeEvent } from '../../services/codec/event-avro.ts';
-import { eventSchemaText, recordNameOf } from '../../services/codec/event-schemas.ts';
-import { EVENT_DATA_BYTES_MAX } from '../../services/domain/event.ts';
-import { runOperator } from '../../services/operator.ts';
-import { eventually } from '../support/eventually.ts';
-import { kafkaEnvironment } from '../support/kafka/environment.ts';
-import { describeWithKafka, freshPrefix } from '../support/kafka/suites.ts';
-import { startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
-import { eventOf, jsonEventOf } from '../support/records/events.ts';
-import { MerchantClient } from '../support/service/merchant-client.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
+import { encodeEvent } from '../../../services/codec/event-avro.ts';
+import { eventSchemaText, recordNameOf } from '../../../services/codec/event-schemas.ts';
+import { EVENT_DATA_BYTES_MAX } from '../../../services/domain/event.ts';
+import { runOperator } from '../../../services/operator.ts';
+import { eventually } from '../../support/eventually.ts';
+import { kafkaEnvironment } from '../../support/kafka/environment.ts';
+import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
+import { startLoggingReceiver } from '../../support/receivers/logging-receiver.ts';
+import { eventOf, jsonEventOf } from '../../support/records/events.ts';
+import { MerchantClient } from '../../support/service/merchant-client.ts';
+import { type Premises, preparePremises, type Service, startService } from '../../support/service/system.ts';
 
 const KYB = { type: 'KYB', subType: 'REJECTED' } as const;
 

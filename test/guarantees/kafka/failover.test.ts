@@ -4,10 +4,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Chance } from '../../services/samples/chance.ts';
-import { describeWithOwnKafka } from '../support/kafka/suites.ts';
-import { judge } from '../support/models/delivery-checker.ts';
-import { Trial } from '../support/trials/kafka-trial.ts';
+import { Chance } from '../../../services/samples/chance.ts';
+import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
+import { judge } from '../../support/models/delivery-checker.ts';
+import { Trial } from '../../support/trials/kafka-trial.ts';
 
 const START_MS_MAX = 240_000;
 const PUBLISH_PAUSE_MS = 200;

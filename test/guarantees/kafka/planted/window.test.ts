@@ -5,13 +5,13 @@
  */
 import { type Admin, ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { Broker } from '../../services/broker/broker.ts';
-import { type Clock, systemClock } from '../../services/process/clock.ts';
-import { eventually } from '../support/eventually.ts';
-import { type KafkaInstallation, kafkaInstallation } from '../support/kafka/installation.ts';
-import { describeWithKafka } from '../support/kafka/suites.ts';
-import { type Exchange, judge, type Verdict } from '../support/models/delivery-checker.ts';
-import { aTask } from '../support/records/broker-records.ts';
+import type { Broker } from '../../../../services/broker/broker.ts';
+import { type Clock, systemClock } from '../../../../services/process/clock.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { type KafkaInstallation, kafkaInstallation } from '../../../support/kafka/installation.ts';
+import { describeWithKafka } from '../../../support/kafka/suites.ts';
+import { type Exchange, judge, type Verdict } from '../../../support/models/delivery-checker.ts';
+import { aTask } from '../../../support/records/broker-records.ts';
 
 const OUTAGE_MS = 2 * 3_600_000;
 const TRIAL_MS_MAX = 120_000;
@@ -22,7 +22,7 @@ const TURN_MS = 2000;
 
 const planted = vi.hoisted(() => ({ measuresByTheWallClock: false }));
 
-vi.mock(import('../../services/broker/kafka/seen/seen-tasks.ts'), async (importOriginal) => {
+vi.mock(import('../../../../services/broker/kafka/seen/seen-tasks.ts'), async (importOriginal) => {
   const original = await importOriginal();
   class WallClockSeenTasks extends original.SeenTasks {
     readonly #milliseconds: number;

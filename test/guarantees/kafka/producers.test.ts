@@ -7,19 +7,19 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mustRun, preparePython } from '../../scripts/producers/clients.ts';
-import { tableText, wrongText } from '../../scripts/producers/report.ts';
-import { runConformance } from '../../scripts/producers/run.ts';
-import { type System, startSystem } from '../../scripts/producers/system.ts';
-import { eventually } from '../support/eventually.ts';
-import { describeWithOwnKafka } from '../support/kafka/suites.ts';
+import { mustRun, preparePython } from '../../../scripts/producers/clients.ts';
+import { tableText, wrongText } from '../../../scripts/producers/report.ts';
+import { runConformance } from '../../../scripts/producers/run.ts';
+import { type System, startSystem } from '../../../scripts/producers/system.ts';
+import { eventually } from '../../support/eventually.ts';
+import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
 
 const CONFORMANCE_MS_MAX = 240_000;
 const START_MS_MAX = 120_000;
 const EXAMPLE_MS_MAX = 120_000;
 const DELIVERED_MS_MAX = 20_000;
 const PARTITIONS = 3;
-const EXAMPLES = fileURLToPath(new URL('../../docs/producers', import.meta.url));
+const EXAMPLES = fileURLToPath(new URL('../../../docs/producers', import.meta.url));
 
 await describeWithOwnKafka('producers of other teams', 1, (cluster) => {
   it('with kafkajs, librdkafka and the Java client have every record delivered or quarantined, none stuck or lost', {

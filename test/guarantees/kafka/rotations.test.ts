@@ -1,15 +1,15 @@
 /**
- * Guarantee: as rotations.test.ts, with Kafka: api, router and sender are processes of their own, and learn of secrets and
+ * Guarantee: as ../rotations.test.ts, with Kafka: api, router and sender are processes of their own, and learn of secrets and
  * endpoints by the directory alone.
  */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll } from 'vitest';
-import { kafkaEnvironment } from '../support/kafka/environment.ts';
-import { Fleet } from '../support/kafka/fleet.ts';
-import { describeWithKafka, freshPrefix } from '../support/kafka/suites.ts';
-import { type Premises, preparePremises } from '../support/service/system.ts';
-import { rotationGuarantees } from '../support/trials/rotation-guarantees.ts';
-import { RotationTrial } from '../support/trials/rotation-trial.ts';
+import { kafkaEnvironment } from '../../support/kafka/environment.ts';
+import { Fleet } from '../../support/kafka/fleet.ts';
+import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
+import { type Premises, preparePremises } from '../../support/service/system.ts';
+import { rotationGuarantees } from '../../support/trials/rotation-guarantees.ts';
+import { RotationTrial } from '../../support/trials/rotation-trial.ts';
 
 const START_MS_MAX = 120_000;
 

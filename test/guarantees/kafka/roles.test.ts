@@ -6,15 +6,15 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { eventually } from '../support/eventually.ts';
-import { kafkaEnvironment } from '../support/kafka/environment.ts';
-import { Fleet } from '../support/kafka/fleet.ts';
-import { describeWithKafka, freshPrefix } from '../support/kafka/suites.ts';
-import { outsideProducer } from '../support/producers/outside-producer.ts';
-import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
-import { jsonEventOf } from '../support/records/events.ts';
-import { MerchantClient } from '../support/service/merchant-client.ts';
-import { type Premises, preparePremises } from '../support/service/system.ts';
+import { eventually } from '../../support/eventually.ts';
+import { kafkaEnvironment } from '../../support/kafka/environment.ts';
+import { Fleet } from '../../support/kafka/fleet.ts';
+import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
+import { outsideProducer } from '../../support/producers/outside-producer.ts';
+import { type LoggingReceiver, startLoggingReceiver } from '../../support/receivers/logging-receiver.ts';
+import { jsonEventOf } from '../../support/records/events.ts';
+import { MerchantClient } from '../../support/service/merchant-client.ts';
+import { type Premises, preparePremises } from '../../support/service/system.ts';
 
 /** What a change needs to bind router and sender (design: the directory). */
 const IN_FORCE_MS = 1100;

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { countingRequests, kafkaRequestsOf, requestRates } from '../../scripts/bench/kafka-requests.ts';
-import { kafkaEnvironment } from '../support/kafka/environment.ts';
-import { describeWithKafka, freshPrefix } from '../support/kafka/suites.ts';
-import { preparePremises, type Service, startService } from '../support/service/system.ts';
+import { countingRequests, kafkaRequestsOf, requestRates } from '../../../scripts/bench/kafka-requests.ts';
+import { kafkaEnvironment } from '../../support/kafka/environment.ts';
+import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
+import { preparePremises, type Service, startService } from '../../support/service/system.ts';
 
 /** Consumers are idle five seconds after they have joined. */
 const SETTLE_MS = 9000;

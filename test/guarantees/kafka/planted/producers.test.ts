@@ -4,14 +4,14 @@
  */
 import type { Kafka } from 'kafkajs';
 import { expect, it, onTestFinished } from 'vitest';
-import { ForgetfulLine } from '../support/faults/forgetful-line.ts';
-import { describeWithKafka } from '../support/kafka/suites.ts';
+import { ForgetfulLine } from '../../../support/faults/forgetful-line.ts';
+import { describeWithKafka } from '../../../support/kafka/suites.ts';
 import {
   ConcurrentIdempotentProducer,
   SpanningProducer,
   type TriedProducer,
-} from '../support/producers/naive-producers.ts';
-import { type Outcome, ProducerTrial } from '../support/producers/trial.ts';
+} from '../../../support/producers/naive-producers.ts';
+import { type Outcome, ProducerTrial } from '../../../support/producers/trial.ts';
 
 const ROUNDS = 6;
 const PER_PARTITION = 10;

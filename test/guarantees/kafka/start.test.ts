@@ -1,14 +1,14 @@
 /**
  * Guarantee: a start with an unusable Kafka or registry explains itself in one clear line, and exits with a code that
- * is not 0. (TLS and users: kafka-secured.test.ts; the rules for topics: test/broker/kafka/topics/topic-check.test.ts.)
+ * is not 0. (TLS and users: secured.test.ts; the rules for topics: test/broker/kafka/topics/topic-check.test.ts.)
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ITopicConfig, Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { kafkaEnvironment } from '../support/kafka/environment.ts';
-import { describeWithKafka, freshPrefix } from '../support/kafka/suites.ts';
-import { type Premises, preparePremises, startService } from '../support/service/system.ts';
+import { kafkaEnvironment } from '../../support/kafka/environment.ts';
+import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
+import { type Premises, preparePremises, startService } from '../../support/service/system.ts';
 
 const CASE_MS_MAX = 150_000;
 const DAY_MS = 86_400_000;

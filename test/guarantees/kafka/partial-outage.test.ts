@@ -4,12 +4,12 @@
  */
 import { Kafka, logLevel } from 'kafkajs';
 import { expect, it } from 'vitest';
-import { brokersOf } from '../../services/broker/kafka/client/kafkajs-brokers.ts';
-import { KafkaProducer } from '../../services/broker/kafka/producer/producer.ts';
-import { systemClock } from '../../services/process/clock.ts';
-import { createLogger } from '../../services/telemetry/logger.ts';
-import { eventually } from '../support/eventually.ts';
-import { describeWithOwnKafka, freshPrefix } from '../support/kafka/suites.ts';
+import { brokersOf } from '../../../services/broker/kafka/client/kafkajs-brokers.ts';
+import { KafkaProducer } from '../../../services/broker/kafka/producer/producer.ts';
+import { systemClock } from '../../../services/process/clock.ts';
+import { createLogger } from '../../../services/telemetry/logger.ts';
+import { eventually } from '../../support/eventually.ts';
+import { describeWithOwnKafka, freshPrefix } from '../../support/kafka/suites.ts';
 
 const FAULT_MS = 12_000;
 const STEP_MS = 20;

@@ -4,12 +4,12 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import type { OutgoingRecord, Sent } from '../../services/broker/kafka/producer/record-sender.ts';
-import type { DeliveryTask } from '../../services/domain/task.ts';
-import { eventually } from '../support/eventually.ts';
-import { kafkaInstallation } from '../support/kafka/installation.ts';
-import { describeWithKafka } from '../support/kafka/suites.ts';
-import { aTask } from '../support/records/broker-records.ts';
+import type { OutgoingRecord, Sent } from '../../../../services/broker/kafka/producer/record-sender.ts';
+import type { DeliveryTask } from '../../../../services/domain/task.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { kafkaInstallation } from '../../../support/kafka/installation.ts';
+import { describeWithKafka } from '../../../support/kafka/suites.ts';
+import { aTask } from '../../../support/records/broker-records.ts';
 
 /** Records written later than they are acknowledged, while this is set. */
 const planted = vi.hoisted(() => ({ acknowledgesFirst: false }));
@@ -18,7 +18,7 @@ const WRITTEN_AFTER_MS = 5000;
 const COMMITTED_MS = 2000;
 const AGAIN_MS_MAX = 30_000;
 
-vi.mock(import('../../services/broker/kafka/producer/producer.ts'), async (importOriginal) => {
+vi.mock(import('../../../../services/broker/kafka/producer/producer.ts'), async (importOriginal) => {
   const original = await importOriginal();
   class HastyProducer extends original.KafkaProducer {
     override async send(record: OutgoingRecord, giveUpMs?: number): Promise<Sent> {
