@@ -9,7 +9,7 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { renderBody } from '../../services/domain/versions/render.ts';
 import { messageOf } from '../../services/messages/error-message.ts';
-import { createAuthority } from '../../simulator/certificate-authority.ts';
+import { createAuthority } from '../../simulator/receiver/certificate-authority.ts';
 import { type BareLoop, startBareLoop } from './bare-loop.ts';
 import { type LatencyResult, measureLatency } from './engine.ts';
 import { DATA_DIR, ENGINE_NAMES, type Engine, type EngineName, openEngine } from './engines.ts';

@@ -11,7 +11,7 @@ import { visible, visibleLines } from '../../services/domain/text/visible-text.t
 import { KeyRing } from '../../services/keys/keyring.ts';
 import { arrivalLine } from '../../simulator/commands/receiver.ts';
 import { Output } from '../../simulator/output.ts';
-import type { Arrival } from '../../simulator/receiver.ts';
+import type { Arrival } from '../../simulator/receiver/receiver.ts';
 import { createEndpoint, startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { runTool } from '../support/service/operator-tool.ts';
 import { simHere } from './support/command-line.ts';

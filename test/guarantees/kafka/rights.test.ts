@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type LocalKafka, startLocalKafka } from '../../../scripts/local-kafka/cluster.ts';
 import { topicSpecs } from '../../../services/broker/kafka/topics/topics.ts';
 import { readConfig } from '../../../services/config/config.ts';
-import { createAuthority, issueCertificate } from '../../../simulator/certificate-authority.ts';
+import { createAuthority, issueCertificate } from '../../../simulator/receiver/certificate-authority.ts';
 import { eventually } from '../../support/eventually.ts';
 import { addAcls, removeAcls } from '../../support/kafka/acls.ts';
 import { kafkaEnvironment } from '../../support/kafka/environment.ts';

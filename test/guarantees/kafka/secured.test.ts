@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type LocalKafka, startLocalKafka } from '../../../scripts/local-kafka/cluster.ts';
-import { createAuthority, issueCertificate } from '../../../simulator/certificate-authority.ts';
+import { createAuthority, issueCertificate } from '../../../simulator/receiver/certificate-authority.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeWhereKafkaStarts, freshPrefix } from '../../support/kafka/suites.ts';
 import { startLoggingReceiver } from '../../support/receivers/logging-receiver.ts';

@@ -14,7 +14,7 @@ import {
   type Authority,
   createAuthority,
   issueCertificate,
-} from '../../../simulator/certificate-authority.ts';
+} from '../../../simulator/receiver/certificate-authority.ts';
 import {
   type Answer,
   type RawReceiver,

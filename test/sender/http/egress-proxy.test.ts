@@ -15,7 +15,7 @@ import {
   type Authority,
   createAuthority,
   issueCertificate,
-} from '../../../simulator/certificate-authority.ts';
+} from '../../../simulator/receiver/certificate-authority.ts';
 import { type RawReceiver, startRawReceiver } from '../../support/receivers/misbehaving-receivers.ts';
 
 const HOST = 'hooks.merchant.com';

@@ -7,7 +7,7 @@ import {
   type Authority,
   createAuthority,
   issueCertificate,
-} from '../../../simulator/certificate-authority.ts';
+} from '../../../simulator/receiver/certificate-authority.ts';
 import { startRawReceiver } from '../../support/receivers/misbehaving-receivers.ts';
 
 const opened: { close(): Promise<void> }[] = [];

@@ -7,7 +7,7 @@ import {
   type Certificate,
   createAuthority,
   issueCertificate,
-} from '../../../simulator/certificate-authority.ts';
+} from '../../../simulator/receiver/certificate-authority.ts';
 
 /** A receiver that answers as it is told, byte by byte, on a port of 127.0.0.1. */
 export interface RawReceiver {

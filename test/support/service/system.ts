@@ -9,7 +9,7 @@ import { KeyRing } from '../../../services/keys/keyring.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { systemRandom } from '../../../services/process/random.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
-import { createAuthority, issueCertificate } from '../../../simulator/certificate-authority.ts';
+import { createAuthority, issueCertificate } from '../../../simulator/receiver/certificate-authority.ts';
 
 /** A data directory with a key ring, one merchant and its keys: what a running service needs to be used. */
 export interface Premises {

@@ -1,12 +1,12 @@
 import { LineCounter, parseDocument } from 'yaml';
-import { entityKindsOf, SUB_TYPES } from '../services/domain/catalog/catalog.ts';
-import { type EntityKind, EVENT_TYPES, type EventType, isEventType } from '../services/domain/event.ts';
-import { didYouMean } from '../services/messages/did-you-mean.ts';
-import { parseDuration } from './duration.ts';
+import { entityKindsOf, SUB_TYPES } from '../../services/domain/catalog/catalog.ts';
+import { type EntityKind, EVENT_TYPES, type EventType, isEventType } from '../../services/domain/event.ts';
+import { didYouMean } from '../../services/messages/did-you-mean.ts';
+import { parseDuration } from '../duration.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { START } from '../machines/tables.ts';
+import { ENTITY, type Move, World } from '../machines/world.ts';
 import { pathsOf } from './event-paths.ts';
-import { CommandFailure, EXIT } from './exit.ts';
-import { START } from './machines/tables.ts';
-import { ENTITY, type Move, World } from './machines/world.ts';
 import { type Finding, placeOf, schemaFindings } from './schema-check.ts';
 
 /** A process of the scenario: a transaction, a ledger, … with its choices. */

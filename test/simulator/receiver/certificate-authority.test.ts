@@ -16,7 +16,7 @@ import {
   createAuthority,
   issueCertificate,
   openAuthority,
-} from '../../simulator/certificate-authority.ts';
+} from '../../../simulator/receiver/certificate-authority.ts';
 
 const closing: (() => void)[] = [];
 afterEach(() => {

@@ -1,5 +1,5 @@
+import type { components, operations } from '../generated/merchant-api.ts';
 import { type ApiClient, bodyOf } from './api-client.ts';
-import type { components, operations } from './generated/merchant-api.ts';
 
 type Schemas = components['schemas'];
 

@@ -4,11 +4,11 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeEventJson, eventToJson } from '../../services/codec/events.ts';
-import { renderBody } from '../../services/domain/versions/render.ts';
-import { CommandFailure } from '../../simulator/exit.ts';
-import { type PlannedStep, type PlanOptions, planScenario } from '../../simulator/plan.ts';
-import { openScenario, scenarioNames } from '../../simulator/scenario-library.ts';
+import { decodeEventJson, eventToJson } from '../../../services/codec/events.ts';
+import { renderBody } from '../../../services/domain/versions/render.ts';
+import { CommandFailure } from '../../../simulator/exit.ts';
+import { openScenario, scenarioNames } from '../../../simulator/scenario/library.ts';
+import { type PlannedStep, type PlanOptions, planScenario } from '../../../simulator/scenario/plan.ts';
 
 const START = Date.parse('2030-01-31T12:00:00Z');
 const OPTIONS: PlanOptions = { seed: '42', startAt: START, merchantId: 'merchant-1' };

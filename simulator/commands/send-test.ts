@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { entityKindsOf } from '../services/domain/catalog/catalog.ts';
-import { visible } from '../services/domain/text/visible-text.ts';
-import { formatDuration } from './duration.ts';
-import { parseEventName } from './event-name.ts';
-import { CommandFailure, EXIT, usage } from './exit.ts';
-import type { MerchantApi, TestAnswer } from './merchant-api.ts';
-import type { Output } from './output.ts';
-import type { Session } from './session.ts';
-import { paintStatus } from './timeline.ts';
+import { entityKindsOf } from '../../services/domain/catalog/catalog.ts';
+import { visible } from '../../services/domain/text/visible-text.ts';
+import type { MerchantApi, TestAnswer } from '../client/merchant-api.ts';
+import { paintStatus } from '../client/timeline.ts';
+import { formatDuration } from '../duration.ts';
+import { CommandFailure, EXIT, usage } from '../exit.ts';
+import type { Output } from '../output.ts';
+import { parseEventName } from '../scenario/event-name.ts';
+import type { Session } from '../session.ts';
 
 export interface TestChoices {
   readonly user?: string | undefined;

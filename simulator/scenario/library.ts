@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { didYouMean } from '../services/messages/did-you-mean.ts';
-import { usage } from './exit.ts';
+import { didYouMean } from '../../services/messages/did-you-mean.ts';
+import { usage } from '../exit.ts';
+import { unreadable } from '../session.ts';
 import { parseScenario, type Scenario } from './scenario.ts';
-import { unreadable } from './session.ts';
 
-const LIBRARY = fileURLToPath(new URL('./scenarios/', import.meta.url));
+const LIBRARY = fileURLToPath(new URL('./library/', import.meta.url));
 const SUFFIX = '.yaml';
 
 /** Returns the names of the scenarios that come with hookrail, sorted. */

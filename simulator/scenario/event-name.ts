@@ -1,7 +1,7 @@
-import { SUB_TYPES } from '../services/domain/catalog/catalog.ts';
-import { EVENT_TYPES, type EventType, isEventType } from '../services/domain/event.ts';
-import { didYouMean } from '../services/messages/did-you-mean.ts';
-import { usage } from './exit.ts';
+import { SUB_TYPES } from '../../services/domain/catalog/catalog.ts';
+import { EVENT_TYPES, type EventType, isEventType } from '../../services/domain/event.ts';
+import { didYouMean } from '../../services/messages/did-you-mean.ts';
+import { usage } from '../exit.ts';
 
 export interface EventName {
   readonly type: EventType;

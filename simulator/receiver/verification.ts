@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { sign } from '../services/domain/signature.ts';
+import { sign } from '../../services/domain/signature.ts';
 
 /** The most that webhook-timestamp may differ from the receiver's clock, as in the Standard Webhooks libraries. */
 export const TOLERANCE_SECONDS_DEFAULT = 300;

@@ -1,6 +1,6 @@
-import type { Watched } from './delivery-watch.ts';
-import { formatDuration } from './duration.ts';
-import type { DeliveryDetailAnswer } from './merchant-api.ts';
+import type { Watched } from '../client/delivery-watch.ts';
+import type { DeliveryDetailAnswer } from '../client/merchant-api.ts';
+import { formatDuration } from '../duration.ts';
 import type { Expectation } from './scenario.ts';
 
 export interface Verdict {

@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node } from 'yaml';
-import { didYouMean } from '../services/messages/did-you-mean.ts';
+import { didYouMean } from '../../services/messages/did-you-mean.ts';
 import schema from './scenario.schema.json' with { type: 'json' };
 
 export interface Finding {

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
-import { messageOf } from '../services/messages/error-message.ts';
-import { CommandFailure, EXIT } from './exit.ts';
+import { messageOf } from '../../services/messages/error-message.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
 
 /**
  * The sandbox's own certificate authority. Receivers on a developer's machine need a certificate that the

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { Kafka, type KafkaConfig, logLevel, Partitioners, type Producer, type SASLOptions } from 'kafkajs';
-import { encodeEvent } from '../services/codec/event-avro.ts';
-import { eventSchemaText, recordNameOf } from '../services/codec/event-schemas.ts';
-import type { DomainEvent, EventType } from '../services/domain/event.ts';
-import { errorLine } from '../services/messages/error-message.ts';
-import { CommandFailure, EXIT, usage } from './exit.ts';
-import { unreadable } from './session.ts';
-import type { Environment, Settings } from './settings.ts';
+import { encodeEvent } from '../../services/codec/event-avro.ts';
+import { eventSchemaText, recordNameOf } from '../../services/codec/event-schemas.ts';
+import type { DomainEvent, EventType } from '../../services/domain/event.ts';
+import { errorLine } from '../../services/messages/error-message.ts';
+import { CommandFailure, EXIT, usage } from '../exit.ts';
+import { unreadable } from '../session.ts';
+import type { Environment, Settings } from '../settings.ts';
 import type { EventSink, Sent } from './sinks.ts';
 
 const CLIENT_ID = 'hookrail-sim';

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { usage } from './exit.ts';
+import { usage } from '../exit.ts';
+import type { SinkOptions } from '../scenario/run-options.ts';
+import { type Session, unreadable } from '../session.ts';
 import { kafkaSink } from './kafka-sink.ts';
-import type { SinkOptions } from './run-options.ts';
-import { type Session, unreadable } from './session.ts';
 import { apiSink, directSink, type EventSink, fileSink, streamSink } from './sinks.ts';
 
 /** Opens the sink that --sink names. Throws a usage failure for options that it needs but lacks. */

@@ -1,7 +1,7 @@
 import createClient, { type Client } from 'openapi-fetch';
-import { visible } from '../services/domain/text/visible-text.ts';
-import { CommandFailure, EXIT } from './exit.ts';
-import type { paths } from './generated/merchant-api.ts';
+import { visible } from '../../services/domain/text/visible-text.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import type { paths } from '../generated/merchant-api.ts';
 
 /** The time limit of a response, unless the call has its own. */
 const TIMEOUT_MS = 15_000;

@@ -3,15 +3,15 @@
  * and it misbehaves in every way on request, so that the sender can be tested with it.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { Behaviour } from '../../simulator/behaviours.ts';
+import type { Behaviour } from '../../../simulator/receiver/behaviours.ts';
 import {
   type Authority,
   type Certificate,
   createAuthority,
   issueCertificate,
-} from '../../simulator/certificate-authority.ts';
-import { type Receiver, type ReceiverOptions, startReceiver } from '../../simulator/receiver.ts';
-import { type Reply, type SendOptions, send, webhookHeaders } from './support/https-request.ts';
+} from '../../../simulator/receiver/certificate-authority.ts';
+import { type Receiver, type ReceiverOptions, startReceiver } from '../../../simulator/receiver/receiver.ts';
+import { type Reply, type SendOptions, send, webhookHeaders } from '../support/https-request.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const OTHER = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;

@@ -1,15 +1,15 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { eventToJson } from '../services/codec/events.ts';
-import { API_VERSION_DEFAULT } from '../services/domain/endpoint.ts';
-import type { DomainEvent } from '../services/domain/event.ts';
-import { deliveryId, uuidV5 } from '../services/domain/ids.ts';
-import { sign } from '../services/domain/signature.ts';
-import { renderBody } from '../services/domain/versions/render.ts';
-import { authorizationOf, webhookHeaders, webhookTimestamp } from '../services/domain/webhook-request.ts';
-import { type ApiClient, bodyOf } from './api-client.ts';
-import { CommandFailure, EXIT } from './exit.ts';
-import type { Sink } from './output.ts';
+import { eventToJson } from '../../services/codec/events.ts';
+import { API_VERSION_DEFAULT } from '../../services/domain/endpoint.ts';
+import type { DomainEvent } from '../../services/domain/event.ts';
+import { deliveryId, uuidV5 } from '../../services/domain/ids.ts';
+import { sign } from '../../services/domain/signature.ts';
+import { renderBody } from '../../services/domain/versions/render.ts';
+import { authorizationOf, webhookHeaders, webhookTimestamp } from '../../services/domain/webhook-request.ts';
+import { type ApiClient, bodyOf } from '../client/api-client.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import type { Sink } from '../output.ts';
 
 /** The result of sending an event. */
 export interface Sent {

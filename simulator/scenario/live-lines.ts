@@ -1,9 +1,9 @@
-import type { Watched, WatchNews } from './delivery-watch.ts';
-import { formatDuration } from './duration.ts';
-import type { AttemptAnswer, DeliveryDetailAnswer } from './merchant-api.ts';
-import type { Output } from './output.ts';
+import type { Watched, WatchNews } from '../client/delivery-watch.ts';
+import type { AttemptAnswer, DeliveryDetailAnswer } from '../client/merchant-api.ts';
+import { formatDuration } from '../duration.ts';
+import type { Output } from '../output.ts';
+import type { Sent } from '../sinks/sinks.ts';
 import type { PlannedStep } from './plan.ts';
-import type { Sent } from './sinks.ts';
 
 /** Prints the lines of a run: one per step that is sent, one per attempt that is recorded. */
 export class LiveLines {

@@ -3,8 +3,8 @@
  * be played.
  */
 import { expect, test } from 'vitest';
-import { parseScenario, ScenarioFailure } from '../../simulator/scenario.ts';
-import { openScenario, scenarioNames } from '../../simulator/scenario-library.ts';
+import { openScenario, scenarioNames } from '../../../simulator/scenario/library.ts';
+import { parseScenario, ScenarioFailure } from '../../../simulator/scenario/scenario.ts';
 
 function findings(text: string, force = false): readonly string[] {
   try {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { EntityKind } from '../services/domain/event.ts';
-import { isUuid } from '../services/domain/ids.ts';
-import { parseDuration } from './duration.ts';
-import { usage } from './exit.ts';
+import type { EntityKind } from '../../services/domain/event.ts';
+import { isUuid } from '../../services/domain/ids.ts';
+import { parseDuration } from '../duration.ts';
+import { usage } from '../exit.ts';
+import type { CommandOptions } from '../session.ts';
 import type { StepField } from './plan.ts';
-import type { CommandOptions } from './session.ts';
 
 export const SINKS = ['api', 'kafka', 'direct', 'stdout', 'file'] as const;
 

@@ -1,9 +1,9 @@
 /** Expectations are met by deliveries that were seen, in time and at every endpoint, and by nothing less. */
 import { expect, test } from 'vitest';
-import type { Watched } from '../../simulator/delivery-watch.ts';
-import { judge } from '../../simulator/expectations.ts';
-import type { DeliveryDetailAnswer } from '../../simulator/merchant-api.ts';
-import type { Expectation } from '../../simulator/scenario.ts';
+import type { Watched } from '../../../simulator/client/delivery-watch.ts';
+import type { DeliveryDetailAnswer } from '../../../simulator/client/merchant-api.ts';
+import { judge } from '../../../simulator/scenario/expectations.ts';
+import type { Expectation } from '../../../simulator/scenario/scenario.ts';
 
 const SENT_AT = Date.parse('2030-01-31T12:00:00Z');
 

@@ -1,8 +1,8 @@
-import { ATTEMPTS_MAX, retryDelaySeconds } from '../services/domain/retry.ts';
-import { visible } from '../services/domain/text/visible-text.ts';
-import { formatDuration } from './duration.ts';
+import { ATTEMPTS_MAX, retryDelaySeconds } from '../../services/domain/retry.ts';
+import { visible } from '../../services/domain/text/visible-text.ts';
+import { formatDuration } from '../duration.ts';
+import { columns, type Output } from '../output.ts';
 import type { AttemptAnswer, DeliveryDetailAnswer } from './merchant-api.ts';
-import { columns, type Output } from './output.ts';
 
 /**
  * A delivery's attempts as a timeline: what was made, with the gap before each, its status and latency; when the next

@@ -1,6 +1,6 @@
-import type { DeliveryWatch } from './delivery-watch.ts';
+import type { DeliveryWatch } from '../client/delivery-watch.ts';
+import type { EventSink, Sent } from '../sinks/sinks.ts';
 import type { PlannedStep } from './plan.ts';
-import type { EventSink, Sent } from './sinks.ts';
 
 export interface PlayOptions {
   readonly sink: EventSink;

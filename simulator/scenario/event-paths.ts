@@ -1,8 +1,8 @@
-import { fieldsOf } from '../services/domain/catalog/catalog.ts';
-import type { Field } from '../services/domain/catalog/field.ts';
-import type { EventData, EventType, EventValue } from '../services/domain/event.ts';
-import { didYouMean } from '../services/messages/did-you-mean.ts';
-import { usage } from './exit.ts';
+import { fieldsOf } from '../../services/domain/catalog/catalog.ts';
+import type { Field } from '../../services/domain/catalog/field.ts';
+import type { EventData, EventType, EventValue } from '../../services/domain/event.ts';
+import { didYouMean } from '../../services/messages/did-you-mean.ts';
+import { usage } from '../exit.ts';
 
 /**
  * Returns the fields of an event by path, "data.senderDetails.senderName". Only paths in the catalogue: a mistyped one

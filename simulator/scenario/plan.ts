@@ -1,12 +1,12 @@
-import { entityKindsOf } from '../services/domain/catalog/catalog.ts';
-import type { DomainEvent, EntityKind, EventType } from '../services/domain/event.ts';
-import { uuidV5 } from '../services/domain/ids.ts';
-import { didYouMean } from '../services/messages/did-you-mean.ts';
-import { SampleChoiceError } from '../services/samples/choice-error.ts';
-import { sampleEvent } from '../services/samples/sample.ts';
-import type { SampleChoices } from '../services/samples/sample-thing.ts';
+import { entityKindsOf } from '../../services/domain/catalog/catalog.ts';
+import type { DomainEvent, EntityKind, EventType } from '../../services/domain/event.ts';
+import { uuidV5 } from '../../services/domain/ids.ts';
+import { didYouMean } from '../../services/messages/did-you-mean.ts';
+import { SampleChoiceError } from '../../services/samples/choice-error.ts';
+import { sampleEvent } from '../../services/samples/sample.ts';
+import type { SampleChoices } from '../../services/samples/sample-thing.ts';
+import { usage } from '../exit.ts';
 import { withField, withoutField } from './event-paths.ts';
-import { usage } from './exit.ts';
 import type { ProcessChoices, Scenario, Step } from './scenario.ts';
 
 /** The choices of `run` about a scenario. */
