@@ -1,7 +1,7 @@
 /**
  * `npm run bench [-- --json FILE] [--quick] [--engine sqlite|kafka] [--brokers N]`: how many deliveries a second the whole
  * service makes and what each costs, beside a bare loop that only posts. The two take turns, so that the ratios hold on any
- * machine. `--lateness`, `--replay`, `--isolation`, `--idle` or `--reads` measures something else instead: special-runs.ts.
+ * machine. `--lateness`, `--replay`, `--isolation`, `--idle` or `--reads` measures something else instead: special/runs.ts.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { DATA_DIR, ENGINE_NAMES, type Engine, type EngineName, openEngine } from
 import { makeEvents } from './load.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { type Report, reportJson, reportText } from './report.ts';
-import { EVENTS_PER_SECOND, SPECIAL_NAMES, SPECIAL_RUNS, type SpecialName } from './special-runs.ts';
+import { EVENTS_PER_SECOND, SPECIAL_NAMES, SPECIAL_RUNS, type SpecialName } from './special/runs.ts';
 import { measureThroughput, type ThroughputResult } from './throughput.ts';
 
 const THROUGHPUT = [

@@ -2,11 +2,11 @@
  * What dark endpoints do to the others: some of many endpoints take requests and never answer, all from the same moment on.
  * The latency of the healthy ones is measured with none dark, with half, with nine in ten, in one run of one service.
  */
-import { type RunOptions, withService } from './engine.ts';
-import { makeEvents, type Producer, serialise, sleep } from './load.ts';
-import { type Latency, latencyOf, latencyText } from './measure.ts';
-import { nameOf } from './report.ts';
-import type { Service } from './service.ts';
+import { type RunOptions, withService } from '../engine.ts';
+import { makeEvents, type Producer, serialise, sleep } from '../load.ts';
+import { type Latency, latencyOf, latencyText } from '../measure.ts';
+import { nameOf } from '../report.ts';
+import type { Service } from '../service.ts';
 
 export interface IsolationResult {
   readonly engine: string;

@@ -1,14 +1,20 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
-import { EVENT_TYPES } from '../../services/domain/event.ts';
-import { unpackId } from '../../services/sqlite/ids.ts';
-import { API_VERSION, EVENT_TYPE, FAILURE_CODE, STATUS, TRIGGER } from '../../services/store/sqlite/codes.ts';
-import { openConnection } from '../../services/store/sqlite/connection.ts';
-import { ATTEMPTS_PER_DELIVERY } from '../../services/store/sqlite/log/delivery-rows.ts';
-import { LogReads } from '../../services/store/sqlite/log/log-reads.ts';
-import { ManagementReads } from '../../services/store/sqlite/management/management-reads.ts';
-import { migrate } from '../../services/store/sqlite/migrations/migrate.ts';
-import { wallClock } from './measure.ts';
+import { EVENT_TYPES } from '../../../services/domain/event.ts';
+import { unpackId } from '../../../services/sqlite/ids.ts';
+import {
+  API_VERSION,
+  EVENT_TYPE,
+  FAILURE_CODE,
+  STATUS,
+  TRIGGER,
+} from '../../../services/store/sqlite/codes.ts';
+import { openConnection } from '../../../services/store/sqlite/connection.ts';
+import { ATTEMPTS_PER_DELIVERY } from '../../../services/store/sqlite/log/delivery-rows.ts';
+import { LogReads } from '../../../services/store/sqlite/log/log-reads.ts';
+import { ManagementReads } from '../../../services/store/sqlite/management/management-reads.ts';
+import { migrate } from '../../../services/store/sqlite/migrations/migrate.ts';
+import { wallClock } from '../measure.ts';
 
 const DAY_MS = 86_400_000;
 /** Retention takes nothing away while it is measured. */

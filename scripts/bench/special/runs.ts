@@ -1,4 +1,4 @@
-import type { RunOptions } from './engine.ts';
+import type { RunOptions } from '../engine.ts';
 import { idleText, measureIdle } from './idle.ts';
 import { isolationText, measureIsolation } from './isolation.ts';
 import { latenessText, measureLateness } from './lateness.ts';

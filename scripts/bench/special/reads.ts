@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { Pool } from 'undici';
-import { encodeCursor } from '../../services/api/pagination.ts';
-import { EVENT_TYPES } from '../../services/domain/event.ts';
-import { arrived, type RunOptions, withService } from './engine.ts';
+import { encodeCursor } from '../../../services/api/pagination.ts';
+import { EVENT_TYPES } from '../../../services/domain/event.ts';
+import { arrived, type RunOptions, withService } from '../engine.ts';
+import { makeEvents, type Post, type Producer, serialise, sleep } from '../load.ts';
+import { type Latency, latencyOf, percentile, wallClock } from '../measure.ts';
+import type { Service } from '../service.ts';
 import { type FilledLog, fillLog, type LogSizes } from './fill-log.ts';
-import { makeEvents, type Post, type Producer, serialise, sleep } from './load.ts';
-import { type Latency, latencyOf, percentile, wallClock } from './measure.ts';
-import type { Service } from './service.ts';
 
 /** The last of a page read this late is late by our own pace, not by the service. */
 const READS_PER_SECOND = 50;

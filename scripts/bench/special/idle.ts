@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RunOptions } from './engine.ts';
-import { countingRequests, kafkaRequestsOf, requestRates } from './kafka-requests.ts';
-import { sleep } from './load.ts';
-import { cpuMsOfTree, wallClock } from './measure.ts';
-import { nameOf } from './report.ts';
-import { startService } from './service.ts';
+import type { RunOptions } from '../engine.ts';
+import { countingRequests, kafkaRequestsOf, requestRates } from '../kafka-requests.ts';
+import { sleep } from '../load.ts';
+import { cpuMsOfTree, wallClock } from '../measure.ts';
+import { nameOf } from '../report.ts';
+import { startService } from '../service.ts';
 
 /** Starts are over by then. */
 const SETTLE_MS = 15_000;

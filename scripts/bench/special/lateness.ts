@@ -3,12 +3,12 @@
  * waits 66 s. Measured from the receiver's own log; that none is early by the service's own times is asked of it.
  */
 import { cpus } from 'node:os';
-import { retryDelaySeconds, type Tier, tierOfAttempt } from '../../services/domain/retry.ts';
-import { type RunOptions, withService } from './engine.ts';
-import { sleep } from './load.ts';
-import { cpuMsOfTree, percentile, wallClock } from './measure.ts';
-import type { Arrival } from './receiver.ts';
-import { nameOf } from './report.ts';
+import { retryDelaySeconds, type Tier, tierOfAttempt } from '../../../services/domain/retry.ts';
+import { type RunOptions, withService } from '../engine.ts';
+import { sleep } from '../load.ts';
+import { cpuMsOfTree, percentile, wallClock } from '../measure.ts';
+import type { Arrival } from '../receiver.ts';
+import { nameOf } from '../report.ts';
 
 export interface LatenessResult {
   readonly engine: string;
