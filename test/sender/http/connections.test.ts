@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { parseEgressAllow } from '../../../services/egress/egress.ts';
-import { type Clock, systemClock } from '../../../services/process/clock.ts';
+import { systemClock } from '../../../services/process/clock.ts';
 import {
   type HttpTransport,
   openTransport,
@@ -15,6 +15,7 @@ import {
   createAuthority,
   issueCertificate,
 } from '../../../simulator/receiver/certificate-authority.ts';
+import { movableClock } from '../../support/movable-clock.ts';
 import {
   type Answer,
   type RawReceiver,
@@ -69,24 +70,6 @@ const requestTo = ({ origin }: RawReceiver, merchantId = 'm1', path = '/hook') =
 async function codeOf(transport: HttpTransport, request: ReturnType<typeof requestTo>): Promise<string> {
   const { exchange } = await transport.post(request);
   return exchange.kind === 'failed' ? exchange.failureCode : exchange.kind;
-}
-
-/** The system's clock, that a test can set forward; `setWall` sets the system's time alone. */
-function movableClock(): Clock & { forward(ms: number): void; setWall(ms: number): void } {
-  let ahead = 0;
-  let wallAhead = 0;
-  return {
-    ...clock,
-    now: () => clock.now() + ahead,
-    wall: () => clock.wall() + ahead + wallAhead,
-    setWall: (ms) => {
-      wallAhead += ms;
-    },
-    at: (due, callback) => clock.at(due - ahead, callback),
-    forward: (ms) => {
-      ahead += ms;
-    },
-  };
 }
 
 describe('a receiver that closes its connections', () => {
