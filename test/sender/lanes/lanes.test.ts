@@ -4,41 +4,15 @@
  * entity to one endpoint leave one after the other.
  */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { LANE_OPTIONS, type LaneOptions } from '../../../services/sender/lanes/lane-options.ts';
-import { Lanes } from '../../../services/sender/lanes/lanes.ts';
-import type { AttemptResult } from '../../../services/sender/lanes/queued-task.ts';
-import { SimulatedClock } from '../../support/simulated-clock.ts';
-import { FakeTask } from './fake-task.ts';
+import type { LaneOptions } from '../../../services/sender/lanes/lane-options.ts';
+import type { FakeTask } from './fake-task.ts';
+import { laneBench } from './lane-bench.ts';
 
-let clock: SimulatedClock;
-let lanes: Lanes;
-let started: FakeTask[];
-
-beforeEach(() => build());
-
+let { clock, lanes, started, admit, admitMany, settle, inFlight } = laneBench();
 function build(options: Partial<LaneOptions> = {}): void {
-  clock = new SimulatedClock();
-  lanes = new Lanes(clock, { ...LANE_OPTIONS, ...options });
-  started = [];
+  ({ clock, lanes, started, admit, admitMany, settle, inFlight } = laneBench(options));
 }
-
-let entities = 0;
-function admit(endpointId: string, entityId: string | null = `entity ${entities++}`): FakeTask {
-  const task = new FakeTask(endpointId, entityId, (each) => started.push(each));
-  lanes.admit(task);
-  return task;
-}
-const admitMany = (count: number, endpointId: string) =>
-  Array.from({ length: count }, () => admit(endpointId));
-const settle = (
-  task: FakeTask | undefined,
-  result: AttemptResult = 'success',
-  retryAfterMs: number | null = null,
-) => {
-  if (!task) throw new Error('nothing has started');
-  lanes.settle(task, result, retryAfterMs);
-};
-const inFlight = () => started.filter(({ place }) => place === 'fast' || place === 'slow');
+beforeEach(() => build());
 
 describe('the window of an endpoint', () => {
   test('starts at four and grows by one per success, up to its limit', () => {
