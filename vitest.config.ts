@@ -6,10 +6,10 @@ const files = (names: readonly string[]) => names.map((name) => `test/${name}.te
 const IN_PAIRS = files([
   'api/schemathesis',
   'guarantees/full-disk',
-  'guarantees/kafka-failover',
-  'guarantees/kafka-outage',
-  'guarantees/kafka-partial-outage',
-  'guarantees/kafka-rotations',
+  'guarantees/kafka/failover',
+  'guarantees/kafka/outage',
+  'guarantees/kafka/partial-outage',
+  'guarantees/kafka/rotations',
   'guarantees/kill-loop',
   'guarantees/rotations',
 ]);
@@ -17,9 +17,9 @@ const IN_PAIRS = files([
 /** Suites with assertions on latency. Other tests beside them would slow them down. */
 const ALONE = files([
   'guarantees/connections',
-  'guarantees/kafka-kill-loop',
-  'guarantees/kafka-pauses',
-  'guarantees/kafka-recovery',
+  'guarantees/kafka/kill-loop',
+  'guarantees/kafka/pauses',
+  'guarantees/kafka/recovery',
   'guarantees/neighbours',
   'guarantees/recovery',
   'guarantees/slow-disk',
@@ -33,7 +33,7 @@ const group = (name: string, groupOrder: number, maxWorkers: number) => ({
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/kafka-setup.ts'],
+    globalSetup: ['test/support/kafka/setup.ts'],
     pool: 'forks',
     testTimeout: 30_000,
     hookTimeout: 30_000,

@@ -1,4 +1,4 @@
-import { ApiClient } from './api-client.ts';
+import { ApiClient } from './client/api-client.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import { OUTPUT_FORMATS, Output, type OutputFormat, type Sink } from './output.ts';
 import { type Environment, type GlobalOptions, Settings } from './settings.ts';

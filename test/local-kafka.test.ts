@@ -20,7 +20,7 @@ import {
   describeWithKafka,
   describeWithOwnKafka,
   freshPrefix,
-} from './support/kafka.ts';
+} from './support/kafka/suites.ts';
 
 const JAVA_17 = `echo 'openjdk version "17.0.1"' >&2`;
 

@@ -1,6 +1,6 @@
 /**
  * The rules of the house, held by a test that says what to do instead. The rules are functions in test/tidy/;
- * test/tidy/rules.test.ts plants a violation of each and sees it found.
+ * the tests there plant a violation of each and see it found.
  */
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -12,9 +12,10 @@ import {
   fileLengthProblems,
   functionLengthProblems,
 } from './tidy/code.ts';
+import { crowdProblems, folderProblems } from './tidy/folders.ts';
 import { importProblems, importsOf } from './tidy/imports.ts';
 import { isTypeScript, type Module, type Problem, parseModule, readProject } from './tidy/project.ts';
-import { folderProblems, titleProblems, wordProblems } from './tidy/words.ts';
+import { titleProblems, wordProblems } from './tidy/words.ts';
 
 const files = readProject(fileURLToPath(new URL('..', import.meta.url)));
 const modules = files.filter(isTypeScript).map(parseModule);
@@ -79,6 +80,10 @@ test('the sources run when their types are stripped', () => {
 
 test('folders are named after what is done in them', () => {
   none(files.flatMap(folderProblems));
+});
+
+test('no folder holds more files than one sees at a glance', () => {
+  none(crowdProblems(files));
 });
 
 test('no file contains a note to self, a test switch or a path of one machine', () => {

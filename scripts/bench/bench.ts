@@ -1,7 +1,7 @@
 /**
  * `npm run bench [-- --json FILE] [--quick] [--engine sqlite|kafka] [--brokers N]`: how many deliveries a second the whole
  * service makes and what each costs, beside a bare loop that only posts. The two take turns, so that the ratios hold on any
- * machine. `--lateness`, `--replay`, `--isolation`, `--idle` or `--reads` measures something else instead: special-runs.ts.
+ * machine. `--lateness`, `--replay`, `--isolation`, `--idle` or `--reads` measures something else instead: special/runs.ts.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -9,14 +9,14 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { renderBody } from '../../services/domain/versions/render.ts';
 import { messageOf } from '../../services/messages/error-message.ts';
-import { createAuthority } from '../../simulator/certificate-authority.ts';
+import { createAuthority } from '../../simulator/receiver/certificate-authority.ts';
 import { type BareLoop, startBareLoop } from './bare-loop.ts';
 import { type LatencyResult, measureLatency } from './engine.ts';
 import { DATA_DIR, ENGINE_NAMES, type Engine, type EngineName, openEngine } from './engines.ts';
 import { makeEvents } from './load.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { type Report, reportJson, reportText } from './report.ts';
-import { EVENTS_PER_SECOND, SPECIAL_NAMES, SPECIAL_RUNS, type SpecialName } from './special-runs.ts';
+import { EVENTS_PER_SECOND, SPECIAL_NAMES, SPECIAL_RUNS, type SpecialName } from './special/runs.ts';
 import { measureThroughput, type ThroughputResult } from './throughput.ts';
 
 const THROUGHPUT = [

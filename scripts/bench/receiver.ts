@@ -1,4 +1,4 @@
-import { type Authority, issueCertificate } from '../../simulator/certificate-authority.ts';
+import { type Authority, issueCertificate } from '../../simulator/receiver/certificate-authority.ts';
 import { startChild } from './child.ts';
 
 /** A request whose last byte was read, and which was answered then. */

@@ -8,11 +8,11 @@ const SESSION = 'services/sender/http/tls-session.ts';
 const MASK = 'services/sender/http/secret-mask.ts';
 const GUARD = 'services/sender/http/address-guard.ts';
 
-const CONNECTIONS = 'test/sender/connections.test.ts';
-const HOSTILE = 'test/sender/hostile-responses.test.ts';
-const MASK_TEST = 'test/sender/secret-mask.test.ts';
+const CONNECTIONS = 'test/sender/http/connections.test.ts';
+const HOSTILE = 'test/sender/http/hostile-responses.test.ts';
+const MASK_TEST = 'test/sender/http/secret-mask.test.ts';
 const NETWORK = 'test/sender/own-network.test.ts';
-const ADDRESSES = 'test/sender/address-guard.test.ts';
+const ADDRESSES = 'test/sender/http/address-guard.test.ts';
 
 /** Connections, what receivers send, and whose fault a failure is. */
 export const CONNECTION_BUGS: readonly PlantedBug[] = [
@@ -230,7 +230,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     file: 'services/process/deadlines.ts',
     text: 'if (isHeldUp && this.#options.extendsWhenHeldUp) {',
     replacement: 'if (isHeldUp && this.#waiting.size < 0) {',
-    test: 'test/sender/deadlines.test.ts',
+    test: 'test/process/deadlines.test.ts',
     title: 'times nothing out when it resumes',
   },
   {
@@ -239,7 +239,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     file: POOL,
     text: 'if (exchange.isSlow || exchange.isOver) return;',
     replacement: 'if (exchange.isSlow || exchange.isOver || exchange.connection) return;',
-    test: 'test/sender/transport.test.ts',
+    test: 'test/sender/http/transport.test.ts',
     title: 'do not keep others of their origin from having one',
   },
   {
@@ -248,7 +248,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     file: POOL,
     text: 'if (exchange.isSlow || exchange.isOver) return;',
     replacement: 'if (exchange.isSlow || exchange.isOver || !exchange.connection) return;',
-    test: 'test/sender/transport.test.ts',
+    test: 'test/sender/http/transport.test.ts',
     title: 'do not keep others of their origin from having one',
   },
 ];

@@ -5,10 +5,10 @@ const PLACE = 'services/broker/kafka/lag/lag-place.ts';
 const METRICS = 'services/observability/broker-metrics.ts';
 const TIME = 'services/broker/kafka/time/broker-time.ts';
 
-const SEEN_TEST = 'test/broker/kafka/seen.test.ts';
-const REPEATS = 'test/guarantees/kafka-repeats.test.ts';
-const LAG = 'test/broker/kafka/lag.test.ts';
-const TIME_TEST = 'test/broker/kafka/broker-time.test.ts';
+const SEEN_TEST = 'test/broker/kafka/seen/seen.test.ts';
+const REPEATS = 'test/guarantees/kafka/repeats.test.ts';
+const LAG = 'test/broker/kafka/lag/lag.test.ts';
+const TIME_TEST = 'test/broker/kafka/time/broker-time.test.ts';
 
 /** Repeated events, the brokers' clock, and what people on call see. */
 export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
@@ -153,7 +153,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
     file: 'services/broker/kafka/consumer/topic-consumer.ts',
     text: 'if (isOutside) this.#options.outOfRange?.(partition.id);',
     replacement: '',
-    test: 'test/broker/kafka/lost-positions.test.ts',
+    test: 'test/broker/kafka/consumer/lost-positions.test.ts',
     needsKafka: true,
   },
   {
@@ -171,7 +171,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
     file: 'services/broker/kafka/registry/schema-commands.ts',
     text: '{ compatibility: LEVEL }',
     replacement: "{ compatibility: 'NONE' }",
-    test: 'test/guarantees/kafka-by-hand.test.ts',
+    test: 'test/guarantees/kafka/by-hand.test.ts',
     isSlow: true,
   },
   {

@@ -7,10 +7,10 @@ const NOTE = 'services/broker/kafka/consumer/commit-note.ts';
 const JOURNAL = 'services/broker/kafka/streams/journal-source.ts';
 const SUPERVISED = 'services/broker/kafka/consumer/supervised-consumer.ts';
 
-const PARTITION_TEST = 'test/broker/kafka/partition.test.ts';
+const PARTITION_TEST = 'test/broker/kafka/consumer/partition.test.ts';
 const FOREIGN = 'test/broker/kafka/foreign-producers.test.ts';
-const POSITION = 'test/broker/kafka/start-position.test.ts';
-const LOST = 'test/broker/kafka/lost-positions.test.ts';
+const POSITION = 'test/broker/kafka/consumer/start-position.test.ts';
+const LOST = 'test/broker/kafka/consumer/lost-positions.test.ts';
 const HOLD_UPS = 'test/broker/kafka/hold-ups.test.ts';
 
 /** Positions: gaps, logs that are others, what was deleted, and what is committed. */
@@ -133,7 +133,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
     file: JOURNAL,
     text: 'return topicId === null ? name : `',
     replacement: 'return topicId !== undefined ? name : `',
-    test: 'test/broker/kafka/start-position.test.ts',
+    test: 'test/broker/kafka/consumer/start-position.test.ts',
     title: 'continues where the store is in this very topic',
   },
   {
@@ -180,6 +180,6 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
     file: JOURNAL,
     text: '      this.#lookAgain();\n',
     replacement: '',
-    test: 'test/broker/kafka/journal-waits.test.ts',
+    test: 'test/broker/kafka/streams/journal-waits.test.ts',
   },
 ];

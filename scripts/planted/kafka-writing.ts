@@ -6,11 +6,11 @@ const SOURCES = 'services/broker/kafka/streams/sources.ts';
 const SHELF = 'services/broker/kafka/quarantine/quarantine-store.ts';
 const PUT_BACK = 'services/broker/kafka/quarantine/put-back.ts';
 
-const PARTITIONS = 'test/broker/kafka/producer-partitions.test.ts';
-const REFUSED = 'test/broker/kafka/refused.test.ts';
+const PARTITIONS = 'test/broker/kafka/producer/partitions.test.ts';
+const REFUSED = 'test/broker/kafka/producer/refused.test.ts';
 const INPUTS = 'test/broker/kafka/refused-inputs.test.ts';
-const SIZES = 'test/guarantees/kafka-sizes.test.ts';
-const QUARANTINE = 'test/broker/kafka/quarantine.test.ts';
+const SIZES = 'test/guarantees/kafka/sizes.test.ts';
+const QUARANTINE = 'test/broker/kafka/quarantine/quarantine.test.ts';
 
 /** What is written: partitions that cannot be, records that are refused, and what the quarantine keeps. */
 export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
@@ -47,7 +47,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     file: 'services/broker/kafka/rights/missing-rights.ts',
     text: 'if (known?.resource !== right.resource)',
     replacement: 'if (known !== right)',
-    test: 'test/broker/kafka/missing-rights.test.ts',
+    test: 'test/broker/kafka/rights/missing-rights.test.ts',
     title: 'a missing right is logged once however often it is refused',
   },
   {
@@ -102,7 +102,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     file: 'services/broker/kafka/streams/settle.ts',
     text: 'value.length <= RECORD_BYTES_MAX) continue;',
     replacement: 'value.length >= 0) continue;',
-    test: 'test/broker/kafka/routed-sizes.test.ts',
+    test: 'test/broker/kafka/streams/routed-sizes.test.ts',
   },
   {
     id: 'large-data-taken',
@@ -180,7 +180,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     file: 'services/router/fan-out.ts',
     text: 'return quarantined(received, context, decoded, decoded.reason, decoded.detail);',
     replacement: 'return quarantined(received, context, {}, decoded.reason, decoded.detail);',
-    test: 'test/guarantees/kafka-repeats.test.ts',
+    test: 'test/guarantees/kafka/repeats.test.ts',
     title: 'with other content goes to quarantine with its ids',
     needsKafka: true,
   },
@@ -199,7 +199,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     file: SHELF,
     text: 'if (waiting.length < REQUEUE_AT_ONCE && bytes < REQUEUE_BYTES_AT_ONCE) return;',
     replacement: 'if (waiting.length < 1 && bytes < 0) return;',
-    test: 'test/broker/kafka/record-store-speed.test.ts',
+    test: 'test/broker/kafka/quarantine/record-store-speed.test.ts',
     isSlow: true,
   },
 ];

@@ -7,10 +7,10 @@ const BACKLOG = 'services/sender/lanes/backlog.ts';
 const WAITING = 'services/sender/lanes/waiting.ts';
 const QUEUE = 'services/sender/lanes/task-queue.ts';
 
-const ISOLATION = 'test/sender/lanes-isolation.test.ts';
-const RECOVERY = 'test/sender/lanes-recovery.test.ts';
-const PARKING = 'test/sender/lanes-parking.test.ts';
-const LANES_TEST = 'test/sender/lanes.test.ts';
+const ISOLATION = 'test/sender/lanes/isolation.test.ts';
+const RECOVERY = 'test/sender/lanes/recovery.test.ts';
+const PARKING = 'test/sender/lanes/parking.test.ts';
+const LANES_TEST = 'test/sender/lanes/lanes.test.ts';
 const ALL_HANG = '100 endpoints with wide windows that hang all at once';
 const COMES_BACK = 'nothing new is late by a second';
 
@@ -58,7 +58,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
     file: OPTIONS,
     text: 'const FULL_FROM = 0.5;',
     replacement: 'const FULL_FROM = 0.99;',
-    test: 'test/sender/lane-options.test.ts',
+    test: 'test/sender/lanes/lane-options.test.ts',
   },
   {
     id: 'turns-not-taken',
@@ -166,7 +166,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
     file: 'services/sender/lanes/fast-slots.ts',
     text: 'const isHeld = this.#freed === 0 && idleShare > 0;',
     replacement: 'const isHeld = this.#freed < 0 && idleShare > 0;',
-    test: 'test/sender/fast-slots.test.ts',
+    test: 'test/sender/lanes/fast-slots.test.ts',
     title: 'has more fast slots when none is given back',
   },
   {
@@ -175,7 +175,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
     file: 'services/sender/lanes/backlog.ts',
     text: 'now - lane.parkedAt >= PARKED_MS_MAX',
     replacement: 'now - lane.parkedAt >= 3000',
-    test: 'test/sender/lanes-recovery.test.ts',
+    test: 'test/sender/lanes/recovery.test.ts',
     title: 'are brought back once they are durable',
   },
 ];

@@ -2,7 +2,7 @@ import type { PlantedBug } from './planted-bug.ts';
 
 const RECORD_SET = 'services/broker/kafka/fetch/record-set.ts';
 const DECOMPRESS = 'services/broker/kafka/fetch/decompress.ts';
-const TEST = 'test/broker/kafka/record-set.test.ts';
+const TEST = 'test/broker/kafka/fetch/record-set.test.ts';
 
 /** What producers' batches may be: codecs, transactions, bombs, corruption. */
 export const RECORD_SET_BUGS: readonly PlantedBug[] = [

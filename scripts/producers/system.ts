@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Kafka, logLevel } from 'kafkajs';
 import { runOperator } from '../../services/operator.ts';
-import { createAuthority, issueCertificate } from '../../simulator/certificate-authority.ts';
+import { createAuthority, issueCertificate } from '../../simulator/receiver/certificate-authority.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const READY_MS_MAX = 90_000;

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandModule } from 'yargs';
-import { issueCertificate, openAuthority } from '../certificate-authority.ts';
+import { issueCertificate, openAuthority } from '../receiver/certificate-authority.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
 
 interface CertOptions extends CommandOptions {

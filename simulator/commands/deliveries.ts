@@ -1,16 +1,16 @@
 import type { Argv, CommandModule } from 'yargs';
 import { EVENT_TYPES, type EventType } from '../../services/domain/event.ts';
-import { ApiRefusal } from '../api-client.ts';
-import { CommandFailure, EXIT, usage } from '../exit.ts';
+import { ApiRefusal } from '../client/api-client.ts';
 import {
   DELIVERY_STATUSES,
   type DeliveryAnswer,
   type DeliveryDetailAnswer,
   MerchantApi,
-} from '../merchant-api.ts';
+} from '../client/merchant-api.ts';
+import { paintStatus, timeline } from '../client/timeline.ts';
+import { CommandFailure, EXIT, usage } from '../exit.ts';
 import type { Output } from '../output.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
-import { paintStatus, timeline } from '../timeline.ts';
 
 interface ListOptions extends CommandOptions {
   readonly endpoint?: string;

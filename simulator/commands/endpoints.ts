@@ -7,12 +7,12 @@ import {
 } from '../../services/domain/endpoint.ts';
 import { EVENT_TYPES, type EventType } from '../../services/domain/event.ts';
 import { visible } from '../../services/domain/text/visible-text.ts';
+import { type EndpointAnswer, type EndpointChange, MerchantApi } from '../client/merchant-api.ts';
+import { paintStatus } from '../client/timeline.ts';
 import { usage } from '../exit.ts';
-import { type EndpointAnswer, type EndpointChange, MerchantApi } from '../merchant-api.ts';
 import { columns, type Output } from '../output.ts';
-import { sendTest } from '../send-test.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
-import { paintStatus } from '../timeline.ts';
+import { sendTest } from './send-test.ts';
 
 interface EndpointOptions extends CommandOptions {
   readonly endpoint: string;

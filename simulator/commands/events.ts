@@ -1,6 +1,6 @@
 import type { Argv, CommandModule } from 'yargs';
 import { visible } from '../../services/domain/text/visible-text.ts';
-import { type EventAnswer, MerchantApi } from '../merchant-api.ts';
+import { type EventAnswer, MerchantApi } from '../client/merchant-api.ts';
 import { columns, type Output } from '../output.ts';
 import { type CommandOptions, inSession, type Surroundings } from '../session.ts';
 

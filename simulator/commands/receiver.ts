@@ -2,12 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandModule } from 'yargs';
 import { visible } from '../../services/domain/text/visible-text.ts';
-import { BEHAVIOURS, type Behaviour } from '../behaviours.ts';
-import { issueCertificate, openAuthority } from '../certificate-authority.ts';
 import { parseDuration } from '../duration.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
 import type { Output } from '../output.ts';
-import { type Arrival, type Receiver, type ReceiverOptions, startReceiver } from '../receiver.ts';
+import { BEHAVIOURS, type Behaviour } from '../receiver/behaviours.ts';
+import { issueCertificate, openAuthority } from '../receiver/certificate-authority.ts';
+import { type Arrival, type Receiver, type ReceiverOptions, startReceiver } from '../receiver/receiver.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
 
 interface ReceiverCommandOptions extends CommandOptions {

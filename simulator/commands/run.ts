@@ -1,15 +1,15 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import type { Argv, CommandModule } from 'yargs';
 import { eventToJson } from '../../services/codec/events.ts';
-import { DeliveryWatch } from '../delivery-watch.ts';
+import { DeliveryWatch } from '../client/delivery-watch.ts';
+import { MerchantApi } from '../client/merchant-api.ts';
 import { formatDuration } from '../duration.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
-import { judge } from '../expectations.ts';
-import { LiveLines } from '../live-lines.ts';
-import { MerchantApi } from '../merchant-api.ts';
-import { openSink } from '../open-sink.ts';
-import { type PlannedStep, planScenario } from '../plan.ts';
-import { type Played, play } from '../player.ts';
+import { judge } from '../scenario/expectations.ts';
+import { openScenario } from '../scenario/library.ts';
+import { LiveLines } from '../scenario/live-lines.ts';
+import { type PlannedStep, planScenario } from '../scenario/plan.ts';
+import { type Played, play } from '../scenario/player.ts';
 import {
   entityOf,
   parseSpeed,
@@ -19,11 +19,11 @@ import {
   RUN_OPTIONS,
   type RunOptions,
   randomSeed,
-} from '../run-options.ts';
-import type { Expectation, Scenario } from '../scenario.ts';
-import { openScenario } from '../scenario-library.ts';
+} from '../scenario/run-options.ts';
+import type { Expectation, Scenario } from '../scenario/scenario.ts';
 import { inSession, type Session, type Surroundings } from '../session.ts';
-import type { Sent } from '../sinks.ts';
+import { openSink } from '../sinks/open-sink.ts';
+import type { Sent } from '../sinks/sinks.ts';
 
 /** Plays a scenario: sends its events at their times and shows their deliveries. */
 export function runCommand(surroundings: Surroundings): CommandModule<object, RunOptions> {

@@ -2,8 +2,8 @@ import type { Argv, CommandModule } from 'yargs';
 import { formatDuration } from '../duration.ts';
 import type { Output } from '../output.ts';
 import { columns } from '../output.ts';
-import { parseScenario, type Scenario } from '../scenario.ts';
-import { openScenario, readScenario, scenarioNames } from '../scenario-library.ts';
+import { openScenario, readScenario, scenarioNames } from '../scenario/library.ts';
+import { parseScenario, type Scenario } from '../scenario/scenario.ts';
 import { type CommandOptions, inSession, type Surroundings } from '../session.ts';
 
 interface OneOptions extends CommandOptions {

@@ -5,15 +5,14 @@ import { eventToJson } from '../../services/codec/events.ts';
 import { entityKindsOf } from '../../services/domain/catalog/catalog.ts';
 import type { DomainEvent, EventData } from '../../services/domain/event.ts';
 import { sampleEvent } from '../../services/samples/sample.ts';
-import { DeliveryWatch } from '../delivery-watch.ts';
-import { type EventName, parseEventName } from '../event-name.ts';
-import { withField, withoutField } from '../event-paths.ts';
+import { DeliveryWatch } from '../client/delivery-watch.ts';
+import { MerchantApi } from '../client/merchant-api.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
-import { LiveLines } from '../live-lines.ts';
-import { MerchantApi } from '../merchant-api.ts';
-import { openSink } from '../open-sink.ts';
-import { madeUpEntity, orUsage, type PlannedStep } from '../plan.ts';
-import { play } from '../player.ts';
+import { type EventName, parseEventName } from '../scenario/event-name.ts';
+import { withField, withoutField } from '../scenario/event-paths.ts';
+import { LiveLines } from '../scenario/live-lines.ts';
+import { madeUpEntity, orUsage, type PlannedStep } from '../scenario/plan.ts';
+import { play } from '../scenario/player.ts';
 import {
   ENTITY_OPTIONS,
   type EntityOptions,
@@ -21,10 +20,11 @@ import {
   KAFKA_OPTIONS,
   parseWait,
   randomSeed,
-} from '../run-options.ts';
-import { sendTest } from '../send-test.ts';
+} from '../scenario/run-options.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings, unreadable } from '../session.ts';
-import { EVENTS_PER_REQUEST_MAX, type EventSink } from '../sinks.ts';
+import { openSink } from '../sinks/open-sink.ts';
+import { EVENTS_PER_REQUEST_MAX, type EventSink } from '../sinks/sinks.ts';
+import { sendTest } from './send-test.ts';
 
 interface TriggerOptions extends CommandOptions, EntityOptions {
   readonly event: string;

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { CommandModule } from 'yargs';
 import { visible } from '../../services/domain/text/visible-text.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
+import { TOLERANCE_SECONDS_DEFAULT, verifyRequest } from '../receiver/verification.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings, unreadable } from '../session.ts';
-import { TOLERANCE_SECONDS_DEFAULT, verifyRequest } from '../verification.ts';
 
 interface VerifyOptions extends CommandOptions {
   readonly secret: string;

@@ -1,5 +1,5 @@
 import type { CommandModule } from 'yargs';
-import { MerchantApi } from '../merchant-api.ts';
+import { MerchantApi } from '../client/merchant-api.ts';
 import { columns } from '../output.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
 import type { Sourced } from '../settings.ts';

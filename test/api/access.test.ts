@@ -6,7 +6,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newApiKey } from '../../services/domain/api-key.ts';
 import { systemRandom } from '../../services/process/random.ts';
-import { exampleBody, keySchemeOf, operations } from '../support/openapi-check.ts';
+import { exampleBody, keySchemeOf, operations } from '../support/api/openapi-check.ts';
+import {
+  type Answer,
+  type CallOptions,
+  ENDPOINTS,
+  startTestApi,
+  type TestApi,
+} from '../support/api/test-api.ts';
 import {
   ID_CLASSES,
   type IdClass,
@@ -14,8 +21,7 @@ import {
   MALFORMED_IDS,
   NOT_FOUND,
   OwnedIds,
-} from '../support/owned-ids.ts';
-import { type Answer, type CallOptions, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';
+} from '../support/models/owned-ids.ts';
 
 let api: TestApi;
 let owned: OwnedIds;
@@ -101,7 +107,7 @@ const cases = operations().map(({ method, path, operation }) => {
 test('every operation can be tested: its ids and keys are known, and its body has an example', () => {
   for (const { name, operation, parameters } of cases) {
     for (const parameter of parameters) {
-      const advice = `${name}: say in test/support/owned-ids.ts how a {${parameter}} comes to be and what an unknown one is answered`;
+      const advice = `${name}: say in test/support/models/owned-ids.ts how a {${parameter}} comes to be and what an unknown one is answered`;
       expect(Object.keys(NOT_FOUND), advice).toContain(parameter);
     }
     expect(Object.keys(KEYS), `${name}: say in KEYS which keys do not open it`).toContain(

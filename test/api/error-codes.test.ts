@@ -9,7 +9,9 @@ import { ERROR_CODES } from '../../services/api/error-codes.ts';
 import { problemHandler } from '../../services/api/problem.ts';
 
 const folder = new URL('./', import.meta.url);
-const OTHERS = readdirSync(folder).filter((name) => name.endsWith('.test.ts') && name !== 'openapi.test.ts');
+const OTHERS = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+  (name) => name.endsWith('.test.ts') && name !== 'openapi.test.ts',
+);
 const text = OTHERS.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n');
 
 test.each(Object.keys(ERROR_CODES))('the error code %s is expected by a test', (code) => {

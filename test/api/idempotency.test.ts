@@ -3,7 +3,7 @@
  * nothing is done twice.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';
+import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/api/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

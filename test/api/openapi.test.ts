@@ -5,7 +5,7 @@ import { FAILURE_CODES } from '../../services/domain/attempt.ts';
 import { API_VERSIONS } from '../../services/domain/endpoint.ts';
 import { ENDPOINT_URL_RULES } from '../../services/domain/endpoint-url.ts';
 import { EVENT_TYPES } from '../../services/domain/event.ts';
-import { openapi, operations } from '../support/openapi-check.ts';
+import { openapi, operations } from '../support/api/openapi-check.ts';
 
 const codes = Object.keys(ERROR_CODES);
 const { responses, schemas } = openapi.components;

@@ -5,8 +5,15 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deliveryId } from '../../services/domain/ids.ts';
-import { delivered, eventNumber, failed, head, journalOf, routed } from '../support/journal-entries.ts';
-import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';
+import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/api/test-api.ts';
+import {
+  delivered,
+  eventNumber,
+  failed,
+  head,
+  journalOf,
+  routed,
+} from '../support/records/journal-entries.ts';
 
 let api: TestApi;
 beforeAll(async () => {

@@ -7,13 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ALL_KINDS } from '../samples/sample-options.ts';
-import { jsonEventOf } from '../support/events.ts';
+import { operations } from '../support/api/openapi-check.ts';
+import { describeWithSchemathesis, runProgram } from '../support/api/schemathesis.ts';
 import { eventually } from '../support/eventually.ts';
-import { type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';
-import { MerchantClient } from '../support/merchant-client.ts';
-import { operations } from '../support/openapi-check.ts';
-import { describeWithSchemathesis, runProgram } from '../support/schemathesis.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/system.ts';
+import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
+import { jsonEventOf } from '../support/records/events.ts';
+import { MerchantClient } from '../support/service/merchant-client.ts';
+import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
 
 const INSTALL_MS = 300_000;
 /** A hang is a failure too: a run takes two minutes on two cores. */

@@ -3,8 +3,8 @@
  * the single webhook.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/api/test-api.ts';
 import inputs from '../support/ssrf-inputs.json' with { type: 'json' };
-import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
 let moving: { uuid: string; url: string };
@@ -35,7 +35,7 @@ const IN_FORCE = {
 describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])('an endpoint URL %s', (way) => {
   test.each(inputs)('has the verdict $expected: $url ($class)', async ({ url, expected }) => {
     const answer = await WAYS[way](url);
-    // A name that leads to a bad address may be stored: the connection is refused (test/sender/address-guard.test.ts).
+    // A name that leads to a bad address may be stored: the connection is refused (test/sender/http/address-guard.test.ts).
     if (expected === 'ACCEPT' || expected === 'BLOCK-AT-DIAL') {
       expect([answer.status, answer.body.code]).toEqual([way === 'at create' ? 201 : 200, undefined]);
       expect(await IN_FORCE[way](new URL(url).href)).toBe(true);

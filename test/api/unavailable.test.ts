@@ -11,9 +11,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openSqliteBroker } from '../../services/broker/sqlite/sqlite-broker.ts';
 import { Directory } from '../../services/domain/directory.ts';
 import { Relay } from '../../services/relay/relay.ts';
-import { jsonEventOf } from '../support/events.ts';
+import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { eventually } from '../support/eventually.ts';
-import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';
+import { jsonEventOf } from '../support/records/events.ts';
 
 let api: TestApi;
 let uuid: string;

@@ -1,7 +1,7 @@
 /** The header API-Version on every operation, and how the version of an endpoint is chosen. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exampleBody, operations } from '../support/openapi-check.ts';
-import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/test-api.ts';
+import { exampleBody, operations } from '../support/api/openapi-check.ts';
+import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/api/test-api.ts';
 
 let api: TestApi;
 let uuid: string;

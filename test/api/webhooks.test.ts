@@ -9,7 +9,7 @@ import { API_VERSIONS } from '../../services/domain/endpoint.ts';
 import { EVENT_TYPES } from '../../services/domain/event.ts';
 import { renderBody } from '../../services/domain/versions/render.ts';
 import { sampleEvents } from '../samples/sample-options.ts';
-import { mismatch, openapi } from '../support/openapi-check.ts';
+import { mismatch, openapi } from '../support/api/openapi-check.ts';
 
 const SORTS = EVENT_TYPES.flatMap((type) =>
   API_VERSIONS.flatMap((version) =>

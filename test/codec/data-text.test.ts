@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { dataText, eventOfText, withText } from '../../services/codec/data-text.ts';
-import { eventOf } from '../support/events.ts';
+import { eventOf } from '../support/records/events.ts';
 
 const EVENT = eventOf('3a1c2f60-5b77-4a9e-8f0e-2f6f2f0c9d11', 'data-text');
 

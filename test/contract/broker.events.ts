@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import type { JournalEntry } from '../../services/domain/journal.ts';
 import type { DeliveryTask } from '../../services/domain/task.ts';
-import { anEvent, quarantined, routed, taskOf } from '../support/broker-records.ts';
+import { anEvent, quarantined, routed, taskOf } from '../support/records/broker-records.ts';
 import { type GiveBench, gate, stopped } from './broker-bench.ts';
 
 const route = (event: DomainEvent) => ({

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Broker, JournalBatch } from '../../services/broker/broker.ts';
 import type { JournalEntry } from '../../services/domain/journal.ts';
-import { aTask, requested } from '../support/broker-records.ts';
+import { aTask, requested } from '../support/records/broker-records.ts';
 import { type GiveBench, gate, stopped } from './broker-bench.ts';
 
 /** Puts entries on the journal, in order, by publishing tasks that carry them. */

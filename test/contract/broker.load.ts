@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { DeliveryTask } from '../../services/domain/task.ts';
-import { anEvent, aTask, attempted, routed, taskOf } from '../support/broker-records.ts';
+import { anEvent, aTask, attempted, routed, taskOf } from '../support/records/broker-records.ts';
 import { type GiveBench, gate } from './broker-bench.ts';
 
 const DONE = { kind: 'settled', journal: [] } as const;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Broker, Settlement } from '../../services/broker/broker.ts';
 import type { DeliveryTask } from '../../services/domain/task.ts';
-import { aTask } from '../support/broker-records.ts';
+import { aTask } from '../support/records/broker-records.ts';
 import type { GiveBench } from './broker-bench.ts';
 
 const DONE: Settlement = { kind: 'settled', journal: [] };

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Directory, type DirectoryChange } from '../../services/domain/directory.ts';
-import { anEvent, endpointChange, merchantChange, quarantined } from '../support/broker-records.ts';
+import { anEvent, endpointChange, merchantChange, quarantined } from '../support/records/broker-records.ts';
 import { type GiveBench, stopped } from './broker-bench.ts';
 
 export function recordGuarantees(bench: GiveBench): void {

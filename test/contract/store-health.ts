@@ -9,7 +9,7 @@ import {
   journalOf,
   OPERATOR,
   START,
-} from '../support/journal-entries.ts';
+} from '../support/records/journal-entries.ts';
 import type { StoreUnderTest } from './store-place.ts';
 
 const MERCHANT = 'a-merchant';

@@ -13,7 +13,7 @@ import {
   requested,
   routed,
   START,
-} from '../support/journal-entries.ts';
+} from '../support/records/journal-entries.ts';
 import type { StoreUnderTest } from './store-place.ts';
 
 const MERCHANT = 'a-merchant';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../services/store/store.ts';
-import { createEndpoint, HOUR_MS, newEndpoint, OPERATOR, START } from '../support/journal-entries.ts';
+import { createEndpoint, HOUR_MS, newEndpoint, OPERATOR, START } from '../support/records/journal-entries.ts';
 import type { StoreUnderTest } from './store-place.ts';
 
 const MERCHANT = 'a-merchant';

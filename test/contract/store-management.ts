@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { LegacyChange } from '../../services/store/store.ts';
-import { createEndpoint, newEndpoint, OPERATOR, START } from '../support/journal-entries.ts';
+import { createEndpoint, newEndpoint, OPERATOR, START } from '../support/records/journal-entries.ts';
 import type { StoreUnderTest } from './store-place.ts';
 
 const MERCHANT = 'a-merchant';

@@ -4,7 +4,7 @@ import type { DirectoryChange } from '../../services/domain/directory.ts';
 import type { Endpoint } from '../../services/domain/endpoint.ts';
 import { legacyEndpointId } from '../../services/domain/ids.ts';
 import type { SnapshotCursor } from '../../services/store/outbox.ts';
-import { createEndpoint, OPERATOR, START } from '../support/journal-entries.ts';
+import { createEndpoint, OPERATOR, START } from '../support/records/journal-entries.ts';
 import type { StoreUnderTest } from './store-place.ts';
 
 const MERCHANT = 'a-merchant';

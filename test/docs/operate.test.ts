@@ -7,9 +7,9 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
-import { describeWithKafka, freshPrefix } from '../support/kafka.ts';
-import { kafkaEnvironment } from '../support/kafka-environment.ts';
-import { preparePremises, startService } from '../support/system.ts';
+import { kafkaEnvironment } from '../support/kafka/environment.ts';
+import { describeWithKafka, freshPrefix } from '../support/kafka/suites.ts';
+import { preparePremises, startService } from '../support/service/system.ts';
 
 const folder = fileURLToPath(new URL('../../docs/operate/', import.meta.url));
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');

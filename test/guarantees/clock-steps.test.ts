@@ -7,11 +7,11 @@ import { existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { jsonEventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
-import { type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';
-import { MerchantClient } from '../support/merchant-client.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/system.ts';
+import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
+import { jsonEventOf } from '../support/records/events.ts';
+import { MerchantClient } from '../support/service/merchant-client.ts';
+import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
 
 const HOUR_SECONDS = 3600;
 const RETRY_SCALE = 10;

@@ -6,11 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { subTypesOf } from '../../services/domain/catalog/catalog.ts';
 import { EVENT_TYPES, type EventType } from '../../services/domain/event.ts';
-import { jsonEventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
-import { MerchantClient } from '../support/merchant-client.ts';
-import { type RawReceiver, startRawReceiver } from '../support/misbehaving-receivers.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/system.ts';
+import { type RawReceiver, startRawReceiver } from '../support/receivers/misbehaving-receivers.ts';
+import { jsonEventOf } from '../support/records/events.ts';
+import { MerchantClient } from '../support/service/merchant-client.ts';
+import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
 
 const SECONDS = Number(process.env.CLOSING_SECONDS ?? 1);
 const EVENTS_PER_SECOND = 200;

@@ -6,7 +6,7 @@ import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { runOperator } from '../../services/operator.ts';
-import { preparePremises, type Service, startService } from '../support/system.ts';
+import { preparePremises, type Service, startService } from '../support/service/system.ts';
 
 const OTHERS = 0o077;
 let service: Service | undefined;

@@ -11,11 +11,15 @@ import { openSqliteBroker } from '../../services/broker/sqlite/sqlite-broker.ts'
 import { deliveryId } from '../../services/domain/ids.ts';
 import type { DeadLetter } from '../../services/domain/journal.ts';
 import { systemClock } from '../../services/process/clock.ts';
-import { jsonEventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Arrival, type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';
-import { MerchantClient } from '../support/merchant-client.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/system.ts';
+import {
+  type Arrival,
+  type LoggingReceiver,
+  startLoggingReceiver,
+} from '../support/receivers/logging-receiver.ts';
+import { jsonEventOf } from '../support/records/events.ts';
+import { MerchantClient } from '../support/service/merchant-client.ts';
+import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
 
 const KILLS = Number(process.env.KILL_LOOP_KILLS ?? 6);
 const EVENTS = Number(process.env.KILL_LOOP_EVENTS ?? 1200);

@@ -7,11 +7,11 @@ import { rmSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Hookrail, startHookrail } from '../../services/main.ts';
-import { jsonEventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
-import { type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';
-import { MerchantClient } from '../support/merchant-client.ts';
-import { type Premises, preparePremises } from '../support/system.ts';
+import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
+import { jsonEventOf } from '../support/records/events.ts';
+import { MerchantClient } from '../support/service/merchant-client.ts';
+import { type Premises, preparePremises } from '../support/service/system.ts';
 
 let premises: Premises;
 let hookrail: Hookrail;

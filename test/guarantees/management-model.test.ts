@@ -8,11 +8,11 @@ import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ModelMerchant, QUOTA, type Wish } from '../support/management-model.ts';
-import type { Answer } from '../support/merchant-client.ts';
-import { MerchantClient } from '../support/merchant-client.ts';
-import { anotherMerchant } from '../support/merchants.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/system.ts';
+import { ModelMerchant, QUOTA, type Wish } from '../support/models/management-model.ts';
+import type { Answer } from '../support/service/merchant-client.ts';
+import { MerchantClient } from '../support/service/merchant-client.ts';
+import { anotherMerchant } from '../support/service/merchants.ts';
+import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
 
 const RUNS = Number(process.env.MODEL_RUNS ?? 4);
 const SEED = Number(process.env.MODEL_SEED ?? Math.floor(Math.random() * 2 ** 31));

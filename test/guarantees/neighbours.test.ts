@@ -6,11 +6,11 @@ import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { EventType } from '../../services/domain/event.ts';
-import { jsonEventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
-import { FailingReceiver } from '../support/failing-receiver.ts';
-import { MerchantClient } from '../support/merchant-client.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/system.ts';
+import { FailingReceiver } from '../support/receivers/failing-receiver.ts';
+import { jsonEventOf } from '../support/records/events.ts';
+import { MerchantClient } from '../support/service/merchant-client.ts';
+import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
 
 const isFull = process.env.NEIGHBOURS_FULL === '1';
 const BURST_EVENTS = isFull ? 10_000 : 2000;

@@ -6,11 +6,11 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { jsonEventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
-import { type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';
-import { MerchantClient } from '../support/merchant-client.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/system.ts';
+import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
+import { jsonEventOf } from '../support/records/events.ts';
+import { MerchantClient } from '../support/service/merchant-client.ts';
+import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
 
 let premises: Premises;
 let receiver: LoggingReceiver;

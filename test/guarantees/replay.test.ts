@@ -8,11 +8,11 @@ import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ATTEMPTS_MAX } from '../../services/domain/retry.ts';
 import { REPLAY_PACE } from '../../services/replayer/turns.ts';
-import { jsonEventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
-import { type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';
-import { MerchantClient } from '../support/merchant-client.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/system.ts';
+import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
+import { jsonEventOf } from '../support/records/events.ts';
+import { MerchantClient } from '../support/service/merchant-client.ts';
+import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
 
 const DELIVERED = 40;
 const FAILED = 30;

@@ -5,9 +5,9 @@
  */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll } from 'vitest';
-import { rotationGuarantees } from '../support/rotation-guarantees.ts';
-import { RotationTrial } from '../support/rotation-trial.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/system.ts';
+import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
+import { rotationGuarantees } from '../support/trials/rotation-guarantees.ts';
+import { RotationTrial } from '../support/trials/rotation-trial.ts';
 
 const START_MS_MAX = 120_000;
 

@@ -22,8 +22,8 @@ import type { Transport } from '../../services/sender/http/transport.ts';
 import { startSender } from '../../services/sender/sender.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../services/store/store.ts';
-import { eventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
+import { eventOf } from '../support/records/events.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 
 /** Seconds; the table of docs/specification.md, "Delivery and retry". */

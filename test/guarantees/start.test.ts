@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Premises, preparePremises, startService } from '../support/system.ts';
+import { type Premises, preparePremises, startService } from '../support/service/system.ts';
 
 let premises: Premises;
 

@@ -6,12 +6,12 @@ import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Hookrail, startHookrail } from '../../services/main.ts';
-import { jsonEventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
-import { type LoggingReceiver, startLoggingReceiver } from '../support/logging-receiver.ts';
-import { MerchantClient } from '../support/merchant-client.ts';
-import { besides, runTool, toolAnswer } from '../support/operator-tool.ts';
-import { type Premises, preparePremises } from '../support/system.ts';
+import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
+import { jsonEventOf } from '../support/records/events.ts';
+import { MerchantClient } from '../support/service/merchant-client.ts';
+import { besides, runTool, toolAnswer } from '../support/service/operator-tool.ts';
+import { type Premises, preparePremises } from '../support/service/system.ts';
 
 let premises: Premises;
 let hookrail: Hookrail;

@@ -19,9 +19,9 @@ import { runOperator } from '../../services/operator.ts';
 import { systemClock } from '../../services/process/clock.ts';
 import { systemRandom } from '../../services/process/random.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
-import { anEvent, quarantined } from '../support/broker-records.ts';
 import { eventually } from '../support/eventually.ts';
-import { runTool, toolAnswer } from '../support/operator-tool.ts';
+import { anEvent, quarantined } from '../support/records/broker-records.ts';
+import { runTool, toolAnswer } from '../support/service/operator-tool.ts';
 
 let dataDir: string;
 let opsPort = 1;

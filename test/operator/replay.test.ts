@@ -6,8 +6,15 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../services/process/clock.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
-import { createEndpoint, eventNumber, failed, head, journalOf, routed } from '../support/journal-entries.ts';
-import { runTool, toolAnswer } from '../support/operator-tool.ts';
+import {
+  createEndpoint,
+  eventNumber,
+  failed,
+  head,
+  journalOf,
+  routed,
+} from '../support/records/journal-entries.ts';
+import { runTool, toolAnswer } from '../support/service/operator-tool.ts';
 
 let dataDir: string;
 const merchants = [randomUUID(), randomUUID()];

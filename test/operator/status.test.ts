@@ -1,11 +1,11 @@
 /** `operator status` tells the state of a running service in plain words, of one process and of several. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { jsonEventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
-import { MerchantClient } from '../support/merchant-client.ts';
-import { besides, runTool, toolAnswer } from '../support/operator-tool.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/system.ts';
+import { jsonEventOf } from '../support/records/events.ts';
+import { MerchantClient } from '../support/service/merchant-client.ts';
+import { besides, runTool, toolAnswer } from '../support/service/operator-tool.ts';
+import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
 
 let premises: Premises;
 let service: Service;

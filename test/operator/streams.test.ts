@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Kafka, logLevel } from 'kafkajs';
 import { expect, it, onTestFinished, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { describeWithKafka, freshPrefix } from '../support/kafka.ts';
-import { kafkaEnvironment } from '../support/kafka-environment.ts';
-import { besides, runTool, toolAnswer } from '../support/operator-tool.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/system.ts';
+import { kafkaEnvironment } from '../support/kafka/environment.ts';
+import { describeWithKafka, freshPrefix } from '../support/kafka/suites.ts';
+import { besides, runTool, toolAnswer } from '../support/service/operator-tool.ts';
+import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
 
 const WITHIN_MS = 60_000;
 /** A fetch of an idle consumer is over by then. */

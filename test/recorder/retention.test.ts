@@ -11,9 +11,9 @@ import { runRetention } from '../../services/recorder/retention.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../services/store/store.ts';
 import { TEST_POLICY } from '../contract/store-place.ts';
-import { aTask, deadLetter } from '../support/broker-records.ts';
 import { eventually } from '../support/eventually.ts';
-import { eventNumber, HOUR_MS, journalOf, routed, START } from '../support/journal-entries.ts';
+import { aTask, deadLetter } from '../support/records/broker-records.ts';
+import { eventNumber, HOUR_MS, journalOf, routed, START } from '../support/records/journal-entries.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 
 const MERCHANT = 'a-merchant';

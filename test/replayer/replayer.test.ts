@@ -8,8 +8,10 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Replayer, type ReplayerDeps } from '../../services/replayer/replayer.ts';
 import { REPLAY_PACE } from '../../services/replayer/turns.ts';
-import { eventOf } from '../support/events.ts';
+import { type RecordedApi, startRecorded } from '../support/api/recorded-api.ts';
+import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { eventually } from '../support/eventually.ts';
+import { eventOf } from '../support/records/events.ts';
 import {
   createEndpoint,
   delivered,
@@ -19,9 +21,7 @@ import {
   OPERATOR,
   routed,
   START,
-} from '../support/journal-entries.ts';
-import { type RecordedApi, startRecorded } from '../support/recorded-api.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+} from '../support/records/journal-entries.ts';
 
 const EVENTS = 60;
 let api: TestApi;

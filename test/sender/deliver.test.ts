@@ -22,7 +22,7 @@ import { openTransport, type Transport } from '../../services/sender/http/transp
 import { NetworkWatch } from '../../services/sender/network-watch.ts';
 import { SecretOpener } from '../../services/sender/secret-opener.ts';
 import { createLogger } from '../../services/telemetry/logger.ts';
-import { receiverCertificates } from '../support/misbehaving-receivers.ts';
+import { receiverCertificates } from '../support/receivers/misbehaving-receivers.ts';
 
 const clock = systemClock();
 const keyRing = KeyRing.parse(

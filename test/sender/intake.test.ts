@@ -4,8 +4,8 @@ import type { Consumer } from '../../services/broker/broker.ts';
 import { Intake } from '../../services/sender/intake.ts';
 import { LANE_OPTIONS } from '../../services/sender/lanes/lane-options.ts';
 import { Lanes } from '../../services/sender/lanes/lanes.ts';
-import { FakeTask } from '../support/fake-task.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
+import { FakeTask } from './lanes/fake-task.ts';
 
 test('the intake opens again as soon as the endpoint’s attempts are demoted, before any of them ends', () => {
   const clock = new SimulatedClock();

@@ -16,7 +16,7 @@ import { dnsResolver, type Resolve } from '../../services/sender/http/address-gu
 import { openTransport } from '../../services/sender/http/transport.ts';
 import { NetworkWatch } from '../../services/sender/network-watch.ts';
 import { openEndpoint } from '../../services/sender/request.ts';
-import { receiverCertificates, startRawReceiver } from '../support/misbehaving-receivers.ts';
+import { receiverCertificates, startRawReceiver } from '../support/receivers/misbehaving-receivers.ts';
 
 const SLOW_MS = 30_000;
 const ENDPOINTS = 40;

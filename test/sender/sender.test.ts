@@ -18,8 +18,12 @@ import { systemClock } from '../../services/process/clock.ts';
 import { type Sender, type SenderDeps, startSender } from '../../services/sender/sender.ts';
 import { createLogger } from '../../services/telemetry/logger.ts';
 import { eventually } from '../support/eventually.ts';
-import { loopbackTransport } from '../support/loopback-transport.ts';
-import { type Answer, receiverCertificates, startRawReceiver } from '../support/misbehaving-receivers.ts';
+import { loopbackTransport } from '../support/receivers/loopback-transport.ts';
+import {
+  type Answer,
+  receiverCertificates,
+  startRawReceiver,
+} from '../support/receivers/misbehaving-receivers.ts';
 
 const clock = systemClock();
 const log = createLogger('silent');

@@ -25,10 +25,14 @@ import { systemClock } from '../../services/process/clock.ts';
 import { startRouter } from '../../services/router/router.ts';
 import { startSender } from '../../services/sender/sender.ts';
 import { createLogger } from '../../services/telemetry/logger.ts';
-import { eventOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
-import { loopbackTransport } from '../support/loopback-transport.ts';
-import { type Answer, receiverCertificates, startRawReceiver } from '../support/misbehaving-receivers.ts';
+import { loopbackTransport } from '../support/receivers/loopback-transport.ts';
+import {
+  type Answer,
+  receiverCertificates,
+  startRawReceiver,
+} from '../support/receivers/misbehaving-receivers.ts';
+import { eventOf } from '../support/records/events.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PRODUCER = '00f067aa0ba902b7';

@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newApiKey } from '../../services/domain/api-key.ts';
 import { type Hookrail, startHookrail } from '../../services/main.ts';
-import { openAuthority } from '../../simulator/certificate-authority.ts';
 import { EXIT } from '../../simulator/exit.ts';
-import { type Premises, preparePremises } from '../support/system.ts';
+import { openAuthority } from '../../simulator/receiver/certificate-authority.ts';
+import { type Premises, preparePremises } from '../support/service/system.ts';
 import { sim, simHere, startSim } from './support/command-line.ts';
 import { webhookHeaders } from './support/https-request.ts';
 

@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { EXIT } from '../../simulator/exit.ts';
 import { eventually } from '../support/eventually.ts';
-import { describeWithKafka, freshPrefix } from '../support/kafka.ts';
-import { kafkaEnvironment } from '../support/kafka-environment.ts';
+import { kafkaEnvironment } from '../support/kafka/environment.ts';
+import { describeWithKafka, freshPrefix } from '../support/kafka/suites.ts';
 import { simHere } from './support/command-line.ts';
 
 const STARTED_MS_MAX = 90_000;

@@ -11,9 +11,9 @@ import { visible, visibleLines } from '../../services/domain/text/visible-text.t
 import { KeyRing } from '../../services/keys/keyring.ts';
 import { arrivalLine } from '../../simulator/commands/receiver.ts';
 import { Output } from '../../simulator/output.ts';
-import type { Arrival } from '../../simulator/receiver.ts';
-import { runTool } from '../support/operator-tool.ts';
-import { createEndpoint, startTestApi, type TestApi } from '../support/test-api.ts';
+import type { Arrival } from '../../simulator/receiver/receiver.ts';
+import { createEndpoint, startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { runTool } from '../support/service/operator-tool.ts';
 import { simHere } from './support/command-line.ts';
 
 const HOSTILE = 'a\u001b[31mred\u001b]0;title\u0007\r\nforged line\u009b2J\u007f\u202egnp.exe\u2066';

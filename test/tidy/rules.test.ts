@@ -1,6 +1,5 @@
 /** Each rule of the house finds a planted violation, says what to do instead, and lets the right way pass. */
 import { describe, expect, test } from 'vitest';
-import { citationProblems } from './citations.ts';
 import {
   ambientProblems,
   erasableProblems,
@@ -8,9 +7,10 @@ import {
   fileLengthProblems,
   functionLengthProblems,
 } from './code.ts';
+import { crowdProblems, folderProblems } from './folders.ts';
 import { importProblems } from './imports.ts';
 import { type Module, type Problem, parseModule } from './project.ts';
-import { folderProblems, titleProblems, wordProblems } from './words.ts';
+import { titleProblems, wordProblems } from './words.ts';
 
 type Rule = (module: Module) => Problem[];
 type Case = readonly [path: string, text: string, says?: RegExp];
@@ -129,6 +129,27 @@ describe('the rules on lengths', () => {
   );
 });
 
+describe('the rule on crowded folders', () => {
+  const filesIn = (folder: string, count: number) =>
+    Array.from({ length: count }, (_, i) => ({ path: `${folder}/a${i}.ts`, text: '' }));
+  test.each(['services', 'services/api', 'simulator/commands', 'scripts/bench', 'test/support/kafka'])(
+    'finds the 21st file in %s',
+    (folder) => {
+      expect(crowdProblems(filesIn(folder, 21))).toEqual([
+        expect.stringMatching(`^${folder}: 21 files, at most 20.*named after`),
+      ]);
+    },
+  );
+  test('passes twenty files, those of the folders below, a file per promise and what is data', () => {
+    const full = ['services/api', 'services/api/routes'].flatMap((folder) => filesIn(folder, 20));
+    const others = ['test/guarantees', 'schemas/events'].flatMap((folder) => filesIn(folder, 21));
+    expect(crowdProblems([...full, ...others])).toEqual([]);
+  });
+  test('finds the 21st file below the folder that holds a file per promise', () => {
+    expect(crowdProblems(filesIn('test/guarantees/kafka', 21))).toHaveLength(1);
+  });
+});
+
 describe('the rule on time, chance and environment', () => {
   prove(
     ambientProblems,
@@ -221,79 +242,4 @@ describe('the rules on folders, words and titles', () => {
     ],
     [['test/a.test.ts', "describe('a lane', () => it('fills up', () => test.take('it')));"]],
   );
-});
-
-describe('the rule on citations', () => {
-  const pages = [
-    { path: 'README.md', text: '# Project' },
-    { path: 'docs/design.md', text: '# Design\n\n## Address guard\n\n```\n# no heading\n```\n\n## Lanes\n' },
-    { path: 'docs/api.md', text: '## The `/test` operation\n' },
-  ];
-  const problemsOf = (path: string, text: string) => {
-    const file = { path, text };
-    return citationProblems([...pages, file])(file);
-  };
-
-  test.each([
-    [
-      'services/a.ts',
-      '/** As decisions §4 has it. */',
-      /^services\/a\.ts:1: "decisions §4".*cite docs\/decisions\.md/,
-    ],
-    ['services/a.ts', 'const a = 1; // specification 6.1', /"specification 6\.1"/],
-    ['services/a.ts', '/**\n * The design,\n * section 3, says why.\n */', /^services\/a\.ts:2:/],
-    ['docs/a.md', '# A\n\nSee §2.', /^docs\/a\.md:3: "§2"/],
-    ['services/a.ts', '// reliability.md says why', /reliability\.md, which does not exist/],
-    [
-      'services/a.ts',
-      '// design.md says why',
-      /names design\.md, which does not exist. Write its path from the root/,
-    ],
-    ['services/a.ts', '// ../shared/design.md says why', /\.\.\/shared\/design\.md, which does not exist/],
-    [
-      'services/a.ts',
-      "throw new Error('see docs/producers.md');",
-      /docs\/producers\.md, which does not exist/,
-    ],
-    [
-      'services/a.ts',
-      '/** (docs/design.md, "Address guards") */',
-      /"Address guards" is no heading of docs\/design\.md/,
-    ],
-    [
-      'services/a.ts',
-      '/**\n * See docs/design.md,\n * "Lane".\n */',
-      /^services\/a\.ts:2: "Lane" is no heading/,
-    ],
-    ['services/a.ts', '// docs/design.md, "Lanes" and "Guard"', /"Guard" is no heading/],
-    ['services/a.ts', '// docs/design.md, "no heading"', /"no heading" is no heading/],
-    ['docs/a.yml', 'runbook: docs/design.md#lane', /"#lane" is no heading/],
-    ['openapi.yaml', 'description: see docs/errors.md', /docs\/errors\.md, which does not exist/],
-    ['docs/a.md', 'Named in reliability.md.', /reliability\.md, which does not exist/],
-    ['docs/a.md', 'As design.md, "Lane", says.', /"Lane" is no heading of docs\/design\.md/],
-    ['docs/a.md', '\n[design](design.md#lane)', /^docs\/a\.md:2: links to "#lane", which is no heading/],
-    ['docs/a.md', '[design](../design.md)', /links to design\.md, which does not exist/],
-    ['docs/a.md', '# A\n\n[below](#b)', /"#b", which is no heading of docs\/a\.md/],
-  ])('finds in %s: %s', (path, text, says) => {
-    const problems = problemsOf(path, text);
-    expect(problems).toHaveLength(1);
-    expect(problems[0]).toMatch(says);
-  });
-
-  test.each([
-    ['services/a.ts', '/** (docs/design.md, "Address guard"); the specification; README.md */'],
-    ['services/a.ts', '/**\n * See docs/design.md, "Address\n * guard" and "Lanes".\n */'],
-    ['services/a.ts', '// RFC 9110 §9.3.2, §15 and\n// (RFC 9562\n// §4.2)'],
-    ['services/a.ts', "// https://example.org/docs/other.md\nconst a = read('./../README.md');"],
-    ['docs/a.yml', 'runbook: docs/design.md#lanes'],
-    [
-      'docs/a.md',
-      'See docs/design.md, "Lanes", design.md and ../README.md, docs/api.md, "The /test operation".',
-    ],
-    ['docs/a.md', '[guard](design.md#address-guard) [docs](../docs) [site](https://example.org/a.md#b)'],
-    ['docs/a.md', '[a test](api.md#the-test-operation)'],
-    ['docs/a.md', '# A b\n\n## `A` b\n\n[second](#a-b-1)'],
-  ])('passes in %s: %s', (path, text) => {
-    expect(problemsOf(path, text)).toEqual([]);
-  });
 });

@@ -1,20 +1,6 @@
 import ts from 'typescript';
 import { at, type Module, type Problem, type ProjectFile } from './project.ts';
 
-const FOLDERS_BANNED = ['utils', 'helpers', 'common', 'types', 'interfaces'];
-
-/** A folder is named after what is done there; these names say nothing and collect everything. */
-export function folderProblems(file: ProjectFile): Problem[] {
-  const banned = file.path
-    .split('/')
-    .slice(0, -1)
-    .find((folder) => FOLDERS_BANNED.includes(folder));
-  if (banned === undefined) return [];
-  return [
-    `${file.path}: a folder named "${banned}". Put the file beside what uses it, under the field's own word.`,
-  ];
-}
-
 interface Word {
   readonly pattern: RegExp;
   /** Which files the word is banned from. */

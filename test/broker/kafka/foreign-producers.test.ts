@@ -3,11 +3,17 @@ import { gzipSync } from 'node:zlib';
 import { Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { KafkaBroker } from '../../../services/broker/kafka/kafka-broker.ts';
-import { anEvent, routed } from '../../support/broker-records.ts';
 import { eventually } from '../../support/eventually.ts';
-import { describeWithKafka } from '../../support/kafka.ts';
-import { type KafkaInstallation, kafkaInstallation } from '../../support/kafka-installation.ts';
-import { batchOf, plainRecords, produceBatch, RECORDED, recordedSets } from '../../support/record-batches.ts';
+import { type KafkaInstallation, kafkaInstallation } from '../../support/kafka/installation.ts';
+import {
+  batchOf,
+  plainRecords,
+  produceBatch,
+  RECORDED,
+  recordedSets,
+} from '../../support/kafka/record-batches.ts';
+import { describeWithKafka } from '../../support/kafka/suites.ts';
+import { anEvent, routed } from '../../support/records/broker-records.ts';
 
 const WITHIN_MS = 30_000;
 const ZSTD_TOPIC = { resourceType: 2, configName: 'compression.type' } as const;

@@ -9,11 +9,11 @@ import { KnownSchemas } from '../../../services/broker/kafka/registry/registry-s
 import { DelayedFeed } from '../../../services/broker/kafka/streams/delayed-feed.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
-import { anEvent, aTask, routed } from '../../support/broker-records.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startFakeRegistry } from '../../support/fake-registry.ts';
-import { describeWithKafka } from '../../support/kafka.ts';
-import { kafkaInstallation } from '../../support/kafka-installation.ts';
+import { startFakeRegistry } from '../../support/kafka/fake-registry.ts';
+import { kafkaInstallation } from '../../support/kafka/installation.ts';
+import { describeWithKafka } from '../../support/kafka/suites.ts';
+import { anEvent, aTask, routed } from '../../support/records/broker-records.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
 
 function linesOf(level: 'info' | 'warn') {

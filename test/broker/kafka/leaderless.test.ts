@@ -11,10 +11,10 @@ import type { TopicSpec } from '../../../services/broker/kafka/topics/topic-spec
 import type { DomainEvent } from '../../../services/domain/event.ts';
 import { deliveryId } from '../../../services/domain/ids.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
-import { anEvent, aTask, attempted, routed } from '../../support/broker-records.ts';
 import { eventually } from '../../support/eventually.ts';
-import { describeWithOwnKafka } from '../../support/kafka.ts';
-import { kafkaInstallation } from '../../support/kafka-installation.ts';
+import { kafkaInstallation } from '../../support/kafka/installation.ts';
+import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
+import { anEvent, aTask, attempted, routed } from '../../support/records/broker-records.ts';
 
 /** The node that is killed, and its partition of the topics that have three. */
 const GONE_NODE = 3;

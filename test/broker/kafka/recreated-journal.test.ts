@@ -9,14 +9,14 @@ import { type Admin, Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { topicSpecs } from '../../../services/broker/kafka/topics/topics.ts';
 import { readConfig } from '../../../services/config/config.ts';
-import { eventOf } from '../../support/events.ts';
 import { eventually } from '../../support/eventually.ts';
-import { ForeignProducer } from '../../support/foreign-producer.ts';
-import { describeWithKafka, freshPrefix } from '../../support/kafka.ts';
-import { kafkaEnvironment } from '../../support/kafka-environment.ts';
-import { type LoggingReceiver, startLoggingReceiver } from '../../support/logging-receiver.ts';
-import { MerchantClient } from '../../support/merchant-client.ts';
-import { type Premises, preparePremises, type Service, startService } from '../../support/system.ts';
+import { kafkaEnvironment } from '../../support/kafka/environment.ts';
+import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
+import { ForeignProducer } from '../../support/producers/foreign-producer.ts';
+import { type LoggingReceiver, startLoggingReceiver } from '../../support/receivers/logging-receiver.ts';
+import { eventOf } from '../../support/records/events.ts';
+import { MerchantClient } from '../../support/service/merchant-client.ts';
+import { type Premises, preparePremises, type Service, startService } from '../../support/service/system.ts';
 
 const WITHIN_MS = 60_000;
 /** What a new endpoint needs to be known to the router. */

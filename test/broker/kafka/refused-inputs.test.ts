@@ -7,11 +7,11 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { ReceivedEvent } from '../../../services/broker/broker.ts';
 import type { KafkaBroker } from '../../../services/broker/kafka/kafka-broker.ts';
 import { type Clock, systemClock } from '../../../services/process/clock.ts';
-import { anEvent, routed, taskOf } from '../../support/broker-records.ts';
 import { eventually } from '../../support/eventually.ts';
-import { describeWithKafka } from '../../support/kafka.ts';
-import type { KafkaForTests } from '../../support/kafka-address.ts';
-import { kafkaInstallation } from '../../support/kafka-installation.ts';
+import type { KafkaForTests } from '../../support/kafka/address.ts';
+import { kafkaInstallation } from '../../support/kafka/installation.ts';
+import { describeWithKafka } from '../../support/kafka/suites.ts';
+import { anEvent, routed, taskOf } from '../../support/records/broker-records.ts';
 
 // A default import: this is no named export to Node's reading of the package.
 const { ConfigResourceTypes } = kafkajs;

@@ -17,12 +17,19 @@ import { topicNames } from '../../../services/broker/kafka/topics/topics.ts';
 import type { DeliveryTask } from '../../../services/domain/task.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
-import { anEvent, aTask, attempted, deadLetter, requested, routed } from '../../support/broker-records.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startFakeRegistry } from '../../support/fake-registry.ts';
-import { describeWithKafka } from '../../support/kafka.ts';
-import { kafkaInstallation } from '../../support/kafka-installation.ts';
-import { SAME_TIME } from '../../support/same-time.ts';
+import { startFakeRegistry } from '../../support/kafka/fake-registry.ts';
+import { kafkaInstallation } from '../../support/kafka/installation.ts';
+import { SAME_TIME } from '../../support/kafka/same-time.ts';
+import { describeWithKafka } from '../../support/kafka/suites.ts';
+import {
+  anEvent,
+  aTask,
+  attempted,
+  deadLetter,
+  requested,
+  routed,
+} from '../../support/records/broker-records.ts';
 
 const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 const OF_ROUTE = '00-4bf92f3577b34da6a3ce929d0e0e4736-b7ad6b7169203331-01';

@@ -11,11 +11,11 @@ import { KafkaProducer } from '../../../services/broker/kafka/producer/producer.
 import type { DeliveryTask } from '../../../services/domain/task.ts';
 import type { Clock } from '../../../services/process/clock.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
-import { BreakableLine } from '../../support/breakable-line.ts';
-import { aTask } from '../../support/broker-records.ts';
 import { eventually } from '../../support/eventually.ts';
-import { describeWithKafka } from '../../support/kafka.ts';
-import { kafkaInstallation } from '../../support/kafka-installation.ts';
+import { BreakableLine } from '../../support/faults/breakable-line.ts';
+import { kafkaInstallation } from '../../support/kafka/installation.ts';
+import { describeWithKafka } from '../../support/kafka/suites.ts';
+import { aTask } from '../../support/records/broker-records.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
 
 /** Longer than an acknowledgement is waited for before it is taken for late. */

@@ -18,8 +18,8 @@ import { eventCodec, taskCodec } from '../../../services/codec/records.ts';
 import type { DomainEvent } from '../../../services/domain/event.ts';
 import type { DeliveryTask } from '../../../services/domain/task.ts';
 import { systemClock } from '../../../services/process/clock.ts';
-import { anEvent, aTask, requested, routed } from '../../support/broker-records.ts';
 import { eventually } from '../../support/eventually.ts';
+import { anEvent, aTask, requested, routed } from '../../support/records/broker-records.ts';
 
 const clock = systemClock();
 let folder: string;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openSqliteBroker } from '../../../services/broker/sqlite/sqlite-broker.ts';
 import { systemClock } from '../../../services/process/clock.ts';
-import { anEvent } from '../../support/broker-records.ts';
+import { anEvent } from '../../support/records/broker-records.ts';
 
 const COMMITS = 3000;
 const WAL_BYTES_MAX = 48 * 1024 * 1024;

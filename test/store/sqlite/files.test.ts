@@ -15,7 +15,7 @@ import { MIGRATIONS, migrate } from '../../../services/store/sqlite/migrations/m
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
 import { type Store, StoreUnavailable } from '../../../services/store/store.ts';
 import { TEST_POLICY } from '../../contract/store-place.ts';
-import { createEndpoint, eventNumber, journalOf, routed } from '../../support/journal-entries.ts';
+import { createEndpoint, eventNumber, journalOf, routed } from '../../support/records/journal-entries.ts';
 
 /**
  * What the SQLite store promises beyond the contract: its file is one process's, durable, checked, and may be

@@ -28,7 +28,7 @@ import { ReplayWrites } from '../../../services/store/sqlite/replays/replay-writ
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../services/store/store.ts';
 import { TEST_POLICY } from '../../contract/store-place.ts';
-import { eventNumber, journalOf, routed } from '../../support/journal-entries.ts';
+import { eventNumber, journalOf, routed } from '../../support/records/journal-entries.ts';
 
 const MERCHANT = 'a-merchant';
 let directory: string;

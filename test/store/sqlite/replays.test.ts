@@ -24,7 +24,7 @@ import {
   requested,
   routed,
   START,
-} from '../../support/journal-entries.ts';
+} from '../../support/records/journal-entries.ts';
 
 const MERCHANT = 'a-merchant';
 /** Layout of the files before replays. */

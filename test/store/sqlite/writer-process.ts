@@ -1,9 +1,9 @@
 import { systemClock } from '../../../services/process/clock.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
-import { eventNumber, journalOf, routed } from '../../support/journal-entries.ts';
+import { eventNumber, journalOf, routed } from '../../support/records/journal-entries.ts';
 
 /**
- * A process of its own for sqlite-files.test.ts: writes until it is killed and says what was acknowledged.
+ * A process of its own for files.test.ts: writes until it is killed and says what was acknowledged.
  */
 const [file = '', endpointId = ''] = process.argv.slice(2);
 const policy = { withoutSuccessMs: 1, failedAttempts: 1 };

@@ -1,0 +1,77 @@
+/** The cost of doing nothing: CPU of each process of a service without traffic, and its requests to the brokers. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RunOptions } from '../engine.ts';
+import { countingRequests, kafkaRequestsOf, requestRates } from '../kafka-requests.ts';
+import { sleep } from '../load.ts';
+import { cpuMsOfTree, wallClock } from '../measure.ts';
+import { nameOf } from '../report.ts';
+import { startService } from '../service.ts';
+
+/** Starts are over by then. */
+const SETTLE_MS = 15_000;
+/** Each role in a process of its own. */
+const KAFKA_PROCESSES = ['api,recorder', 'router', 'sender'];
+
+export interface IdleResult {
+  readonly engine: string;
+  readonly brokers: number;
+  readonly processes: readonly IdleProcess[];
+}
+
+interface IdleProcess {
+  readonly roles: string;
+  /** Percent of one core. */
+  readonly cpuPercent: number;
+  /** Requests to the brokers a second. */
+  readonly requests: number;
+  readonly byName: Readonly<Record<string, number>>;
+}
+
+export async function measureIdle(options: RunOptions & { readonly seconds: number }): Promise<IdleResult> {
+  const { engine, ca, seconds } = options;
+  const folder = mkdtempSync(join(tmpdir(), 'hookrail-idle-'));
+  const file = join(folder, 'requests');
+  const isKafka = engine.name === 'kafka';
+  const idle = {
+    ...engine,
+    processes: isKafka ? KAFKA_PROCESSES : engine.processes,
+    environment: () => ({ ...engine.environment(), ...(isKafka ? countingRequests(file) : {}) }),
+  };
+  const service = await startService(idle, ca, 1);
+  try {
+    await Promise.race([sleep(SETTLE_MS), service.failed]);
+    const look = () =>
+      service.pids.map((pid) => ({
+        at: wallClock(),
+        cpuMs: cpuMsOfTree(pid),
+        requests: isKafka ? kafkaRequestsOf(file, pid) : {},
+      }));
+    const before = look();
+    await Promise.race([sleep(seconds * 1000), service.failed]);
+    const after = look();
+    const processes = idle.processes.map((roles, index) => {
+      const [from, to] = [before[index], after[index]];
+      if (!from || !to) throw new Error(`there is no process ${roles}`);
+      const ms = to.at - from.at;
+      const { all, byName } = requestRates(from.requests, to.requests, ms / 1000);
+      return { roles, cpuPercent: ((to.cpuMs - from.cpuMs) / ms) * 100, requests: all, byName };
+    });
+    return { engine: engine.name, brokers: engine.brokerPids().length, processes };
+  } finally {
+    await service.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export function idleText({ engine, brokers, processes }: IdleResult): string {
+  const lines = processes.map(({ roles, cpuPercent, requests, byName }) => {
+    const names = Object.entries(byName)
+      .sort(([, one], [, other]) => other - one)
+      .map(([name, rate]) => `${name} ${rate.toFixed(1)}`);
+    const asked = names.length === 0 ? '' : `, ${requests.toFixed(1)} requests/s (${names.join(', ')})`;
+    return `  ${roles}: ${cpuPercent.toFixed(1)} % of a core${asked}`;
+  });
+  return [`${nameOf(engine, brokers)}, idle:`, ...lines].join('\n');
+}

@@ -1,0 +1,91 @@
+/**
+ * What dark endpoints do to the others: some of many endpoints take requests and never answer, all from the same moment on.
+ * The latency of the healthy ones is measured with none dark, with half, with nine in ten, in one run of one service.
+ */
+import { type RunOptions, withService } from '../engine.ts';
+import { makeEvents, type Producer, serialise, sleep } from '../load.ts';
+import { type Latency, latencyOf, latencyText } from '../measure.ts';
+import { nameOf } from '../report.ts';
+import type { Service } from '../service.ts';
+
+export interface IsolationResult {
+  readonly engine: string;
+  readonly brokers: number;
+  readonly endpoints: number;
+  readonly eventsPerSecond: number;
+  readonly rows: readonly IsolationRow[];
+}
+
+export interface IsolationRow {
+  readonly darkShare: number;
+  /** Of first attempts at healthy endpoints. */
+  readonly healthy: Latency;
+  /** Healthy p99, by that with none dark. */
+  readonly ratio: number;
+  /** Tasks put back because their endpoint's window and queue were full. */
+  readonly parked: number;
+}
+
+const DARK_SHARES = [0, 0.5, 0.9] as const;
+/** Posted together, as a producer gathers them. */
+const EVENTS_PER_POST = 10;
+/** For the last live deliveries after the last post. */
+const ARRIVED_MS = 3000;
+
+export function measureIsolation(
+  options: RunOptions & {
+    readonly endpoints: number;
+    readonly eventsPerSecond: number;
+    readonly seconds: number;
+  },
+): Promise<IsolationResult> {
+  const { endpoints, eventsPerSecond, seconds, receiver, engine } = options;
+  return withService(options, endpoints, async (service, producer) => {
+    const rows: IsolationRow[] = [];
+    for (const darkShare of DARK_SHARES) {
+      const dark = Math.floor(endpoints * darkShare);
+      const parkedBefore = await service.parkedTasks();
+      await receiver.reset({ record: true, dark });
+      const posted = await publish(service, producer, { dark, eventsPerSecond, seconds });
+      await sleep(ARRIVED_MS);
+      const healthy = latencyOf(posted, await receiver.recorded());
+      const ratio = healthy.p99Ms / (rows[0]?.healthy.p99Ms ?? healthy.p99Ms);
+      rows.push({ darkShare, healthy, ratio, parked: (await service.parkedTasks()) - parkedBefore });
+    }
+    return { engine: engine.name, brokers: engine.brokerPids().length, endpoints, eventsPerSecond, rows };
+  });
+}
+
+/** Events for all endpoints in turn, at a steady rate; answers when those for healthy ones were posted. */
+async function publish(
+  { merchantIds }: Service,
+  producer: Producer,
+  { dark, eventsPerSecond, seconds }: { dark: number; eventsPerSecond: number; seconds: number },
+): Promise<ReadonlyMap<string, number>> {
+  const events = makeEvents(merchantIds, eventsPerSecond * seconds, `${dark} dark`);
+  const postsPerSecond = eventsPerSecond / EVENTS_PER_POST;
+  const postedAt = await producer.publishAt(postsPerSecond, serialise(events, EVENTS_PER_POST));
+  const isHealthy = (index: number) => index % merchantIds.length >= dark;
+  return new Map(
+    events.flatMap(({ eventId }, index) =>
+      isHealthy(index) ? [[eventId, postedAt.get(eventId) ?? Number.NaN] as const] : [],
+    ),
+  );
+}
+
+export function isolationText({
+  engine,
+  brokers,
+  endpoints,
+  eventsPerSecond,
+  rows,
+}: IsolationResult): string {
+  return [
+    `${nameOf(engine, brokers)}: ${eventsPerSecond} events/s to ${endpoints} endpoints, some of which take requests and never answer`,
+    ...rows.map(
+      ({ darkShare, healthy, ratio, parked }) =>
+        `  ${Math.round(darkShare * 100)} % dark: ${healthy.deliveries} deliveries to healthy ones, ${latencyText(healthy)}; ` +
+        `p99 ${ratio.toFixed(2)} times that with none dark, ${parked} tasks parked`,
+    ),
+  ].join('\n');
+}

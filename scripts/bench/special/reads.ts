@@ -1,0 +1,231 @@
+import { join } from 'node:path';
+import { Pool } from 'undici';
+import { encodeCursor } from '../../../services/api/pagination.ts';
+import { EVENT_TYPES } from '../../../services/domain/event.ts';
+import { arrived, type RunOptions, withService } from '../engine.ts';
+import { makeEvents, type Post, type Producer, serialise, sleep } from '../load.ts';
+import { type Latency, latencyOf, percentile, wallClock } from '../measure.ts';
+import type { Service } from '../service.ts';
+import { type FilledLog, fillLog, type LogSizes } from './fill-log.ts';
+
+/** The last of a page read this late is late by our own pace, not by the service. */
+const READS_PER_SECOND = 50;
+const SETTLE_MS = 3000;
+const ENDPOINTS = '/merchant/webhook-endpoints';
+
+interface LiveOptions extends RunOptions {
+  readonly eventsPerSecond: number;
+  readonly seconds: number;
+}
+
+interface LiveResult extends Latency {
+  readonly phase: Phase;
+}
+
+interface ReadResult {
+  readonly read: string;
+  readonly count: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+export interface ReadsResult {
+  readonly endpoints: number;
+  readonly attempts: number;
+  readonly fillSeconds: number;
+  readonly eventsPerSecond: number;
+  readonly live: readonly LiveResult[];
+  readonly reads: readonly ReadResult[];
+  readonly plans: readonly string[];
+}
+
+/**
+ * A service whose store has so many endpoints and attempts: live deliveries at a steady rate before, while and after every
+ * read of the API is made again and again, and how long each read took.
+ */
+export async function measureReads(
+  options: LiveOptions & { readonly sizes: LogSizes },
+): Promise<ReadsResult> {
+  const { sizes, eventsPerSecond } = options;
+  let filled: (FilledLog & { readonly apiKey: string; readonly fillSeconds: number }) | undefined;
+  const fill = async (
+    dataDir: string,
+    merchant: { readonly merchantId: string; readonly apiKey: string },
+  ) => {
+    const startedAt = wallClock();
+    const log = fillLog(join(dataDir, 'store.db'), merchant.merchantId, sizes);
+    filled = { ...log, apiKey: merchant.apiKey, fillSeconds: (wallClock() - startedAt) / 1000 };
+  };
+  return withService(
+    options,
+    1,
+    async (service, producer) => {
+      if (!filled) throw new Error('the store was not filled');
+      const posts = livePosts(service, options);
+      const live: LiveResult[] = [];
+      const measure = async (phase: Phase, reads?: Reads) => {
+        const over = new AbortController();
+        const reading = reads?.run(over.signal);
+        const postedAt = await postAll(posts.get(phase) ?? [], options, service, producer);
+        over.abort();
+        await reading;
+        live.push({ phase, ...latencyOf(postedAt, await options.receiver.recorded()) });
+      };
+      const reads = new Reads(service.apiUrl, filled);
+      await measure('before');
+      await measure('while reading', reads);
+      await measure('after');
+      await reads.close();
+      const { attempts, fillSeconds, plans } = filled;
+      return {
+        endpoints: sizes.endpoints,
+        attempts,
+        fillSeconds,
+        eventsPerSecond,
+        live,
+        reads: reads.results(),
+        plans,
+      };
+    },
+    fill,
+  );
+}
+
+const PHASES = ['before', 'while reading', 'after'] as const;
+type Phase = (typeof PHASES)[number];
+
+/** All live events, made before the first phase: making them would stand in the way of what reads beside them. */
+function livePosts(
+  service: Service,
+  { eventsPerSecond, seconds }: LiveOptions,
+): ReadonlyMap<Phase, readonly Post[]> {
+  const count = eventsPerSecond * seconds;
+  return new Map(PHASES.map((phase) => [phase, serialise(makeEvents(service.merchantIds, count, phase), 1)]));
+}
+
+/** At a steady rate. Resolves when all have arrived, with the time each was posted. */
+async function postAll(
+  posts: readonly Post[],
+  { receiver, eventsPerSecond }: LiveOptions,
+  service: Service,
+  producer: Producer,
+): Promise<ReadonlyMap<string, number>> {
+  await sleep(SETTLE_MS);
+  await receiver.reset({ record: true });
+  const [postedAt] = await Promise.all([
+    producer.publishAt(eventsPerSecond, posts),
+    arrived(service, receiver, posts.length),
+  ]);
+  return postedAt;
+}
+
+/** Every read of the API, in turn, at a steady rate. */
+class Reads {
+  readonly #pool: Pool;
+  readonly #headers: Record<string, string>;
+  readonly #kinds: readonly (readonly [name: string, path: (turn: number) => string])[];
+  readonly #tookMs = new Map<string, number[]>();
+
+  constructor(apiUrl: string, filled: FilledLog & { readonly apiKey: string }) {
+    this.#pool = new Pool(apiUrl, { connections: 8 });
+    this.#headers = { authorization: `API-Key ${filled.apiKey}` };
+    this.#kinds = kindsOf(filled);
+  }
+
+  async run(over: AbortSignal): Promise<void> {
+    const running = new Set<Promise<void>>();
+    const startedAt = wallClock();
+    for (let turn = 0; !over.aborted; turn += 1) {
+      const wait = startedAt + (turn * 1000) / READS_PER_SECOND - wallClock();
+      if (wait > 0) await sleep(wait);
+      const [name, path] = this.#kinds[turn % this.#kinds.length] ?? ['', () => ''];
+      const one = this.#read(name, path(Math.floor(turn / this.#kinds.length))).finally(() =>
+        running.delete(one),
+      );
+      running.add(one);
+    }
+    await Promise.all(running);
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  results(): ReadResult[] {
+    return [...this.#tookMs].map(([read, times]) => {
+      const sorted = Float64Array.from(times).sort();
+      const at = (share: number) => percentile(sorted, share);
+      return { read, count: times.length, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
+    });
+  }
+
+  async #read(name: string, path: string): Promise<void> {
+    const startedAt = wallClock();
+    const answer = await this.#pool.request({ path, method: 'GET', headers: this.#headers });
+    const text = await answer.body.text();
+    if (answer.statusCode !== 200)
+      throw new Error(`GET ${path} answered ${answer.statusCode}: ${text.slice(0, 500)}`);
+    const times = this.#tookMs.get(name) ?? [];
+    times.push(wallClock() - startedAt);
+    this.#tookMs.set(name, times);
+  }
+}
+
+function kindsOf(filled: FilledLog): readonly (readonly [string, (turn: number) => string])[] {
+  const { from, to, hotEndpoint } = filled;
+  const pick = <Item>(items: readonly Item[], turn: number): Item => {
+    const item = items[turn % items.length];
+    if (item === undefined) throw new Error('the log has nothing to read');
+    return item;
+  };
+  /** A moment of the log, another each turn. */
+  const moment = (turn: number) => Math.floor(from + ((turn * 0.618) % 1) * (to - from));
+  const iso = (at: number) => new Date(at).toISOString();
+  const log = `${ENDPOINTS}/${hotEndpoint}/deliveries?limit=100`;
+  const deep = (turn: number) => encodeCursor(`${moment(turn)}.1`);
+  const rare = EVENT_TYPES.at(-1);
+  return [
+    ['endpoints, first page', () => `${ENDPOINTS}?limit=100`],
+    [
+      'endpoints, a page in the middle',
+      (turn) => `${ENDPOINTS}?limit=100&cursor=${encodeCursor(`${from + 50 * turn}/${hotEndpoint}`)}`,
+    ],
+    ['endpoints, of a rare status', () => `${ENDPOINTS}?limit=100&status=auto_disabled`],
+    ['an endpoint', (turn) => `${ENDPOINTS}/${pick(filled.endpoints, turn)}`],
+    ['deliveries, first page', () => log],
+    ['deliveries, a page in the middle', (turn) => `${log}&cursor=${deep(turn)}`],
+    ['deliveries, exhausted', (turn) => `${log}&status=exhausted&cursor=${deep(turn)}`],
+    ['deliveries, pending (few)', (turn) => `${log}&status=pending&cursor=${deep(turn)}`],
+    ['deliveries, of a rare type', (turn) => `${log}&type=${rare}&cursor=${deep(turn)}`],
+    [
+      'deliveries, of an hour',
+      (turn) => `${log}&since=${iso(moment(turn))}&until=${iso(moment(turn) + 3_600_000)}`,
+    ],
+    [
+      'a delivery with its attempts',
+      (turn) => {
+        const { endpointId, deliveryId } = pick(filled.deliveries, turn);
+        return `${ENDPOINTS}/${endpointId}/deliveries/${deliveryId}`;
+      },
+    ],
+    ['an event with its trace', (turn) => `/merchant/events/${pick(filled.events, turn)}`],
+  ];
+}
+
+export function readsText(result: ReadsResult): string {
+  const ms = (value: number) => `${value.toFixed(1)} ms`;
+  const [before, during] = result.live;
+  const ratio = before && during ? during.p99Ms / before.p99Ms : Number.NaN;
+  return [
+    ...result.plans,
+    `${result.endpoints} endpoints of one merchant, ${result.attempts} attempts in the log (filled in ${result.fillSeconds.toFixed(0)} s)`,
+    ...result.reads.map(
+      ({ read, count, p50Ms, p99Ms, maxMs }) =>
+        `  ${read}: ${count} reads, p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}, max ${ms(maxMs)}`,
+    ),
+    `live deliveries at ${result.eventsPerSecond}/s, ${READS_PER_SECOND} reads/s beside the second:`,
+    ...result.live.map(({ phase, p50Ms, p99Ms }) => `  ${phase}: p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}`),
+    `  p99 while reading is ${ratio.toFixed(2)} × that before`,
+  ].join('\n');
+}

@@ -1,0 +1,90 @@
+import type { RunOptions } from '../engine.ts';
+import { idleText, measureIdle } from './idle.ts';
+import { isolationText, measureIsolation } from './isolation.ts';
+import { latenessText, measureLateness } from './lateness.ts';
+import { measureReads, readsText } from './reads.ts';
+import { measureReplay, replayText } from './replay.ts';
+
+/** Live events a second while something else is measured. */
+export const EVENTS_PER_SECOND = 200;
+const RETRIED_EVENTS_PER_SECOND = 500;
+
+export interface SpecialSizes {
+  readonly latenessSeconds: number;
+  readonly secondsBefore: number;
+  readonly replayedEvents: number;
+  readonly isolation: {
+    readonly endpoints: number;
+    readonly eventsPerSecond: number;
+    readonly seconds: number;
+  };
+  readonly idleSeconds: number;
+  readonly readsSeconds: number;
+  readonly reads: { readonly endpoints: number; readonly events: number };
+}
+
+interface SpecialRun {
+  readonly title: string;
+  /** Of every engine; else of the embedded one alone, which has the least beside it. */
+  readonly ofEveryEngine: boolean;
+  /** Answers the figures, and how they read. */
+  measure(
+    run: RunOptions,
+    sizes: SpecialSizes,
+  ): Promise<{ readonly figures: unknown; readonly text: string }>;
+}
+
+/** What is measured instead of the throughput, by the option that asks for it. */
+export const SPECIAL_RUNS = {
+  /** How late retries are, on the schedule of production. */
+  lateness: {
+    title: 'lateness of retries',
+    ofEveryEngine: true,
+    async measure(run, { latenessSeconds }) {
+      const pace = { eventsPerSecond: RETRIED_EVENTS_PER_SECOND, seconds: latenessSeconds };
+      const figures = await measureLateness({ ...run, ...pace });
+      return { figures, text: latenessText(figures) };
+    },
+  },
+  /** How much a replay slows live deliveries. */
+  replay: {
+    title: 'live deliveries beside a replay',
+    ofEveryEngine: true,
+    async measure(run, { secondsBefore, replayedEvents }) {
+      const pace = { eventsPerSecond: EVENTS_PER_SECOND, secondsBefore };
+      const figures = await measureReplay({ ...run, ...pace, events: replayedEvents });
+      return { figures, text: replayText(figures) };
+    },
+  },
+  /** What endpoints that never answer do to the others. */
+  isolation: {
+    title: 'healthy endpoints beside dark ones',
+    ofEveryEngine: true,
+    async measure(run, { isolation }) {
+      const figures = await measureIsolation({ ...run, ...isolation });
+      return { figures, text: isolationText(figures) };
+    },
+  },
+  /** What a service without traffic costs. */
+  idle: {
+    title: 'a service without traffic',
+    ofEveryEngine: true,
+    async measure(run, { idleSeconds }) {
+      const figures = await measureIdle({ ...run, seconds: idleSeconds });
+      return { figures, text: idleText(figures) };
+    },
+  },
+  /** How long reads of a large store take, and what they do to live deliveries. The store is the same with every engine. */
+  reads: {
+    title: 'reads of a large store',
+    ofEveryEngine: false,
+    async measure(run, { readsSeconds, reads }) {
+      const pace = { eventsPerSecond: EVENTS_PER_SECOND, seconds: readsSeconds };
+      const figures = await measureReads({ ...run, ...pace, sizes: reads });
+      return { figures, text: readsText(figures) };
+    },
+  },
+} as const satisfies Readonly<Record<string, SpecialRun>>;
+
+export type SpecialName = keyof typeof SPECIAL_RUNS;
+export const SPECIAL_NAMES = Object.keys(SPECIAL_RUNS) as SpecialName[];

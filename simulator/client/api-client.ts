@@ -1,0 +1,168 @@
+import createClient, { type Client } from 'openapi-fetch';
+import { visible } from '../../services/domain/text/visible-text.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import type { paths } from '../generated/merchant-api.ts';
+
+/** The time limit of a response, unless the call has its own. */
+const TIMEOUT_MS = 15_000;
+/** The size limit of a response: the longest is a page of 100 deliveries. */
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
+
+/** RFC 9457, as the API sends it (docs/decisions.md, "Errors"). */
+export interface Problem {
+  readonly code?: string;
+  readonly title?: string;
+  readonly detail?: string;
+  readonly status?: number;
+  readonly request_id?: string;
+  readonly errors?: readonly {
+    readonly pointer?: string;
+    readonly code?: string;
+    readonly detail?: string;
+  }[];
+}
+
+/** The API refused. The message contains everything in the problem document. */
+export class ApiRefusal extends CommandFailure {
+  readonly status: number;
+  readonly problem: Problem;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(request: string, response: Response, problem: Problem) {
+    const { status } = response;
+    const exitCode = status === 401 || status === 403 ? EXIT.authentication : EXIT.api;
+    super(exitCode, describe(request, status, problem), nextSteps(problem.code));
+    this.status = status;
+    this.problem = problem;
+    const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+    this.retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : undefined;
+  }
+}
+
+/** The command line's client of the merchant API (or the producer routes). */
+export class ApiClient {
+  /**
+   * The operations of openapi.yaml by method and path, typed by it. They resolve with a success. They throw ApiRefusal,
+   * or a failure with exit code 5 (no answer in time) or 6 (not reachable).
+   */
+  readonly rest: Client<paths>;
+  readonly #baseUrl: string;
+  readonly #key: string;
+  readonly #signal: AbortSignal;
+
+  constructor(baseUrl: string, key: string, signal: AbortSignal) {
+    this.#baseUrl = baseUrl;
+    this.#key = key;
+    this.#signal = signal;
+    this.rest = createClient<paths>({ baseUrl, fetch: this.within(TIMEOUT_MS) });
+  }
+
+  /** Returns the option `fetch` for a request of `rest` that may take longer. */
+  within(timeoutMs: number): (request: Request) => Promise<Response> {
+    return async (request) => {
+      const timeout = AbortSignal.timeout(timeoutMs);
+      const name = `${request.method} ${new URL(request.url).pathname}`;
+      try {
+        request.headers.set('accept', 'application/json');
+        request.headers.set('authorization', `API-Key ${this.#key}`);
+        const signal = AbortSignal.any([timeout, this.#signal]);
+        const response = await fetch(request, { redirect: 'manual', signal });
+        const text = await readText(response);
+        if (response.status >= 300) throw new ApiRefusal(name, response, asProblem(text));
+        mustBeJson(text, request.url);
+        const { status, headers } = response;
+        return new Response(text === '' ? null : text, { status, headers });
+      } catch (error) {
+        throw this.#named(error, timeout, name);
+      }
+    };
+  }
+
+  #named(error: unknown, timeout: AbortSignal, request: string): unknown {
+    if (error instanceof CommandFailure || this.#signal.aborted) return error;
+    if (timeout.aborted) {
+      return new CommandFailure(EXIT.timeout, `no answer to ${request} from ${this.#baseUrl} in time`);
+    }
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
+    return new CommandFailure(EXIT.unreachable, `${this.#baseUrl} cannot be reached (${reason})`, [
+      'start the sandbox with: npm start',
+      'see which address is used with: npm run sim -- whoami',
+    ]);
+  }
+}
+
+/** Returns the body of a successful operation; only a deletion has none. */
+export async function bodyOf<Body>(answer: Promise<{ readonly data?: Body }>): Promise<NonNullable<Body>> {
+  const { data } = await answer;
+  if (data === undefined || data === null) {
+    throw new CommandFailure(EXIT.api, "the answer is empty: is this hookrail's API?");
+  }
+  return data;
+}
+
+async function readText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > ANSWER_BYTES_MAX) {
+      throw new CommandFailure(
+        EXIT.api,
+        `the answer of ${response.url} is larger than ${ANSWER_BYTES_MAX} bytes`,
+      );
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function asProblem(text: string): Problem {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed === 'object' && parsed !== null) return parsed;
+  } catch {
+    // Not from hookrail: a proxy's page, for example. The first line is enough.
+  }
+  return { detail: text.split('\n', 1)[0]?.slice(0, 200) ?? '' };
+}
+
+function mustBeJson(text: string, url: string): void {
+  if (text === '') return;
+  try {
+    JSON.parse(text);
+  } catch {
+    throw new CommandFailure(EXIT.api, `the answer of ${url} is not JSON: is this hookrail's API?`);
+  }
+}
+
+function describe(request: string, status: number, problem: Problem): string {
+  const lines = [`${request} → ${status} ${problem.code ?? problem.title ?? ''}`.trimEnd()];
+  if (problem.detail) lines.push(`  ${visible(problem.detail)}`);
+  for (const error of problem.errors ?? []) {
+    lines.push(visible(`  ${error.pointer ?? ''} ${error.code ?? ''}: ${error.detail ?? ''}`.trimEnd()));
+  }
+  if (problem.request_id) lines.push(`  request ${problem.request_id}`);
+  return lines.join('\n');
+}
+
+/** Returns the next command for refusals that have an obvious one. */
+function nextSteps(code: string | undefined): readonly string[] {
+  switch (code) {
+    case 'api_key_missing':
+    case 'api_key_malformed':
+    case 'api_key_invalid':
+    case 'api_key_environment_mismatch':
+      return ['see which key is used, and where it came from, with: npm run sim -- whoami'];
+    case 'webhook_endpoint_not_found':
+      return ['list your endpoints with: npm run sim -- endpoints list'];
+    case 'endpoint_not_active':
+      return ['enable it with: npm run sim -- endpoints enable <uuid>'];
+    case 'subtype_type_mismatch':
+      return ['list types and subTypes with: npm run sim -- trigger --help'];
+    case 'url_already_registered':
+      return ['the endpoint is there already: npm run sim -- endpoints list'];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,135 @@
+import type { components, operations } from '../generated/merchant-api.ts';
+import { type ApiClient, bodyOf } from './api-client.ts';
+
+type Schemas = components['schemas'];
+
+/** `signing_secret` is present after the creation only, `hint` after a change that needs one. */
+export type EndpointAnswer = Schemas['WebhookEndpoint'] &
+  Partial<Pick<Schemas['CreatedWebhookEndpoint'], 'signing_secret'>> &
+  Partial<Pick<Schemas['UpdatedWebhookEndpoint'], 'hint'>>;
+export type EndpointChange = Schemas['UpdateWebhookEndpoint'];
+export type DeliveryAnswer = Schemas['Delivery'];
+export type AttemptAnswer = Schemas['Attempt'];
+export type DeliveryDetailAnswer = Schemas['DeliveryDetail'];
+export type EventAnswer = Schemas['EventDetail'];
+/** The result is present when the request waited for it and it came in time. */
+export type TestAnswer = Schemas['TestQueued'] & Partial<Schemas['TestResult']>;
+
+type DeliveryQuery = NonNullable<operations['listDeliveries']['parameters']['query']>;
+type EndpointQuery = NonNullable<operations['listWebhookEndpoints']['parameters']['query']>;
+
+/** `failed`: retries are left. */
+export const DELIVERY_STATUSES = [
+  'pending',
+  'delivered',
+  'failed',
+  'exhausted',
+  'cancelled',
+] as const satisfies readonly DeliveryQuery['status'][];
+
+export type DeliveryFilter = {
+  readonly [Name in 'status' | 'type' | 'since' | 'until']?: DeliveryQuery[Name] | undefined;
+} & {
+  /** The most items over all pages. */
+  readonly limit: number;
+};
+
+interface Page<Item> {
+  readonly data: readonly Item[];
+  readonly next_cursor: string | null;
+}
+
+const ENDPOINTS = '/merchant/webhook-endpoints';
+const ENDPOINT = '/merchant/webhook-endpoints/{id}';
+const PAGE_ITEMS_MAX = 100;
+/** The longest time between the requested wait and the response to a test. */
+const TEST_ANSWER_MS = 15_000;
+
+/** The operations of the merchant API by name. Failures are ApiClient's. */
+export class MerchantApi {
+  readonly #client: ApiClient;
+
+  constructor(client: ApiClient) {
+    this.#client = client;
+  }
+
+  createEndpoint(endpoint: Schemas['CreateWebhookEndpoint']): Promise<Schemas['CreatedWebhookEndpoint']> {
+    return bodyOf(this.#client.rest.POST(ENDPOINTS, { body: endpoint }));
+  }
+
+  /** All endpoints, newest first. */
+  endpoints(status?: EndpointQuery['status']): Promise<readonly EndpointAnswer[]> {
+    const filter = given({ status });
+    return all(Number.POSITIVE_INFINITY, (page) =>
+      bodyOf(this.#client.rest.GET(ENDPOINTS, { params: { query: { ...filter, ...page } } })),
+    );
+  }
+
+  endpoint(id: string): Promise<EndpointAnswer> {
+    return bodyOf(this.#client.rest.GET(ENDPOINT, { params: { path: { id } } }));
+  }
+
+  updateEndpoint(id: string, change: EndpointChange): Promise<EndpointAnswer> {
+    return bodyOf(this.#client.rest.PATCH(ENDPOINT, { params: { path: { id } }, body: change }));
+  }
+
+  rotateSecret(id: string): Promise<{ readonly signing_secret: string }> {
+    return bodyOf(this.#client.rest.PATCH(`${ENDPOINT}/secret`, { params: { path: { id } } }));
+  }
+
+  async deleteEndpoint(id: string): Promise<void> {
+    await this.#client.rest.DELETE(ENDPOINT, { params: { path: { id } } });
+  }
+
+  /** Sends a test webhook; with `waitSeconds`, returns the result when it arrives in that time. */
+  testEndpoint(id: string, test: Schemas['TestWebhook'], waitSeconds: number): Promise<TestAnswer> {
+    const header = waitSeconds > 0 ? { Prefer: `wait=${waitSeconds}` } : {};
+    const fetch = this.#client.within(waitSeconds * 1000 + TEST_ANSWER_MS);
+    const request = { params: { path: { id }, header }, body: test, fetch };
+    return bodyOf(this.#client.rest.POST(`${ENDPOINT}/test`, request));
+  }
+
+  deliveries(id: string, { limit, ...filter }: DeliveryFilter): Promise<readonly DeliveryAnswer[]> {
+    const query = given(filter);
+    return all(limit, (page) =>
+      bodyOf(
+        this.#client.rest.GET(`${ENDPOINT}/deliveries`, {
+          params: { path: { id }, query: { ...query, ...page } },
+        }),
+      ),
+    );
+  }
+
+  delivery(id: string, delivery_id: string): Promise<DeliveryDetailAnswer> {
+    const path = { id, delivery_id };
+    return bodyOf(this.#client.rest.GET(`${ENDPOINT}/deliveries/{delivery_id}`, { params: { path } }));
+  }
+
+  event(event_id: string): Promise<EventAnswer> {
+    return bodyOf(this.#client.rest.GET('/merchant/events/{event_id}', { params: { path: { event_id } } }));
+  }
+}
+
+/** Returns every item of a list, page after page, at most `max`. */
+async function all<Item>(
+  max: number,
+  read: (page: { readonly limit: number; readonly cursor?: string }) => Promise<Page<Item>>,
+): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  let cursor: string | null = null;
+  do {
+    const limit = Math.min(PAGE_ITEMS_MAX, max - items.length);
+    const page: Page<Item> = await read({ limit, ...(cursor === null ? {} : { cursor }) });
+    items.push(...page.data);
+    cursor = page.next_cursor;
+  } while (cursor !== null && items.length < max);
+  return items;
+}
+
+type Given<Values> = { readonly [Name in keyof Values]?: NonNullable<Values[Name]> };
+
+/** Returns the values that are defined. */
+function given<Values extends object>(values: Values): Given<Values> {
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Given<Values>;
+}

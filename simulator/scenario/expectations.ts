@@ -1,0 +1,49 @@
+import type { Watched } from '../client/delivery-watch.ts';
+import type { DeliveryDetailAnswer } from '../client/merchant-api.ts';
+import { formatDuration } from '../duration.ts';
+import type { Expectation } from './scenario.ts';
+
+export interface Verdict {
+  readonly expectation: Expectation;
+  readonly met: boolean;
+  /** A description of what was found instead. */
+  readonly found: string;
+}
+
+/** Compares the expectations with the deliveries. `delivered` and `skipped` concern every endpoint of the merchant. */
+export function judge(expectations: readonly Expectation[], watched: readonly Watched[]): readonly Verdict[] {
+  return expectations.map((expectation) => {
+    const seen = watched.find(({ step }) => step === expectation.step);
+    if (!seen) return { expectation, met: false, found: 'it was not sent' };
+    if (!seen.routed) return { expectation, met: false, found: 'it was not routed in time' };
+    const deliveries = [...seen.deliveries.values()];
+    if (expectation.status === 'skipped') {
+      const met = deliveries.length === 0;
+      return {
+        expectation,
+        met,
+        found: met ? 'no endpoint got it' : `${deliveries.length} endpoint(s) got it`,
+      };
+    }
+    if (deliveries.length === 0) return { expectation, met: false, found: noEndpoint(seen) };
+    const statuses = deliveries.map((delivery) => delivery?.status ?? 'pending').join(', ');
+    const fits = (delivery: DeliveryDetailAnswer | null) => delivery?.status === expectation.status;
+    const met = expectation.status === 'delivered' ? deliveries.every(fits) : deliveries.some(fits);
+    if (!met) return { expectation, met, found: statuses };
+    const tookMs = lastEnd(deliveries) - seen.sentAt;
+    const inTime = tookMs <= expectation.withinMs;
+    return { expectation, met: inTime, found: `${statuses} after ${formatDuration(Math.max(0, tookMs))}` };
+  });
+}
+
+function noEndpoint({ skipped }: Watched): string {
+  if (skipped.length === 0)
+    return 'the merchant has no endpoints: npm run sim -- endpoints create --url https://…';
+  return `no endpoint got it: ${skipped.map(({ verdict }) => verdict).join(', ')}`;
+}
+
+/** Returns when the last attempt ended, milliseconds since the epoch. */
+function lastEnd(deliveries: readonly (DeliveryDetailAnswer | null)[]): number {
+  const attempts = deliveries.flatMap((delivery) => delivery?.attempts ?? []);
+  return Math.max(0, ...attempts.map((attempt) => Date.parse(attempt.started_at) + attempt.duration_ms));
+}

@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { didYouMean } from '../../services/messages/did-you-mean.ts';
+import { usage } from '../exit.ts';
+import { unreadable } from '../session.ts';
+import { parseScenario, type Scenario } from './scenario.ts';
+
+const LIBRARY = fileURLToPath(new URL('./library/', import.meta.url));
+const SUFFIX = '.yaml';
+
+/** Returns the names of the scenarios that come with hookrail, sorted. */
+export function scenarioNames(): readonly string[] {
+  return readdirSync(LIBRARY)
+    .filter((file) => file.endsWith(SUFFIX))
+    .map((file) => file.slice(0, -SUFFIX.length))
+    .sort();
+}
+
+/**
+ * Returns the text of a scenario: one of the library by its name, a file, or `-` for standard input. `source` is its
+ * name in messages. Throws a usage failure that names the nearest scenarios.
+ */
+export function readScenario(name: string): { readonly text: string; readonly source: string } {
+  if (scenarioNames().includes(name)) {
+    return { text: readFileSync(`${LIBRARY}${name}${SUFFIX}`, 'utf8'), source: name };
+  }
+  if (name === '-') return { text: readFileSync(0, 'utf8'), source: 'standard input' };
+  // A name that looks like a file's is one; any other is a mistyped scenario.
+  if (!/[/\\]|\.ya?ml$/.test(name)) {
+    const hint = didYouMean(name, scenarioNames());
+    throw usage(`there is no scenario "${name}"${hint}`, 'list them: npm run sim -- scenarios list');
+  }
+  try {
+    return { text: readFileSync(name, 'utf8'), source: name };
+  } catch (error) {
+    throw unreadable(name, error);
+  }
+}
+
+/** Reads and checks a scenario by name, file or `-`. */
+export function openScenario(name: string, options: { readonly force: boolean }): Scenario {
+  const { text, source } = readScenario(name);
+  return parseScenario(text, source, options);
+}

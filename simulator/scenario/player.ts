@@ -1,0 +1,71 @@
+import type { DeliveryWatch } from '../client/delivery-watch.ts';
+import type { EventSink, Sent } from '../sinks/sinks.ts';
+import type { PlannedStep } from './plan.ts';
+
+export interface PlayOptions {
+  readonly sink: EventSink;
+  /** The factor by which it is faster than the scenario's clock; Infinity = without any pause. */
+  readonly speed: number;
+  readonly pause: (ms: number) => Promise<void>;
+  readonly signal: AbortSignal;
+  readonly onSent: (step: PlannedStep, sent: Sent, sentAt: number) => void;
+  /** Follows the deliveries of the events. */
+  readonly watch?: DeliveryWatch | undefined;
+  /** The time that deliveries are followed after the last step, milliseconds. */
+  readonly watchMs: number;
+}
+
+const LOOK_MS = 50;
+
+/** `unfinished`: the time ran out, or Ctrl-C came, before every delivery had ended. */
+export type Played = 'finished' | 'unfinished';
+
+/** Sends the steps at their times and follows their deliveries. Rejects with the first failure of sink or API. */
+export async function play(steps: readonly PlannedStep[], options: PlayOptions): Promise<Played> {
+  const { watch, watchMs, pause, signal } = options;
+  if (!watch) {
+    await sendAll(steps, options, () => {});
+    return signal.aborted ? 'unfinished' : 'finished';
+  }
+  let failure: { readonly error: unknown } | undefined;
+  const watching = watch.run().catch((error: unknown) => {
+    failure = { error };
+  });
+  const check = () => {
+    if (failure) throw failure.error;
+  };
+  try {
+    await sendAll(steps, options, check);
+    const deadline = Date.now() + watchMs;
+    while (!watch.isSettled(deadline) && Date.now() < deadline && !signal.aborted) {
+      check();
+      await pause(LOOK_MS);
+    }
+    check();
+    return watch.isSettled(deadline) ? 'finished' : 'unfinished';
+  } finally {
+    watch.stop();
+    await watching;
+  }
+}
+
+async function sendAll(
+  steps: readonly PlannedStep[],
+  options: PlayOptions,
+  check: () => void,
+): Promise<void> {
+  const { sink, speed, pause, signal, onSent, watch } = options;
+  // Measured from the start, so that sending times do not add up.
+  const startedAt = Date.now();
+  for (const step of steps) {
+    const waitMs = startedAt + step.offsetMs / speed - Date.now();
+    if (waitMs > 0) await pause(waitMs);
+    if (signal.aborted) return;
+    check();
+    const sentAt = Date.now();
+    const [sent] = await sink.send([step.event]);
+    onSent(step, sent ?? { status: 'accepted' }, sentAt);
+    // Quarantined events are never routed: there is nothing to follow.
+    if (sent?.status !== 'quarantined') watch?.follow(step.id, step.event.eventId, sentAt);
+  }
+}

@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto';
+import type { EntityKind } from '../../services/domain/event.ts';
+import { isUuid } from '../../services/domain/ids.ts';
+import { parseDuration } from '../duration.ts';
+import { usage } from '../exit.ts';
+import type { CommandOptions } from '../session.ts';
+import type { StepField } from './plan.ts';
+
+export const SINKS = ['api', 'kafka', 'direct', 'stdout', 'file'] as const;
+
+/** The destination and the entity of events: shared by `run` and `trigger`. */
+export interface SinkOptions {
+  readonly sink: (typeof SINKS)[number];
+  readonly to?: string;
+  readonly secret?: string;
+  readonly ca?: string;
+  readonly out?: string;
+}
+
+export interface EntityOptions {
+  readonly user?: string;
+  readonly corporate?: string;
+}
+
+export interface RunOptions extends CommandOptions, SinkOptions, EntityOptions {
+  readonly scenario: string;
+  readonly seed?: string;
+  readonly speed: string;
+  readonly startAt?: string;
+  readonly currency?: string;
+  readonly chain?: string;
+  readonly token?: string;
+  readonly amount?: string;
+  readonly set?: string[];
+  readonly expect: boolean;
+  readonly record?: string;
+  readonly force: boolean;
+  readonly dryRun: boolean;
+  readonly wait?: string | boolean;
+}
+
+/** The Kafka cluster; by default from the service's variables. */
+export const KAFKA_OPTIONS = {
+  'kafka-brokers': { type: 'string', describe: 'With --sink kafka: brokers (HOOKRAIL_KAFKA_BROKERS)' },
+  'schema-registry-url': {
+    type: 'string',
+    describe: 'With --sink kafka: registry (HOOKRAIL_SCHEMA_REGISTRY_URL)',
+  },
+  'events-topic': { type: 'string', describe: 'With --sink kafka: topic (HOOKRAIL_EVENTS_TOPIC)' },
+} as const;
+
+const SINK_OPTIONS = {
+  sink: {
+    choices: SINKS,
+    default: 'api',
+    describe: 'Where events go: the REST API, Kafka, a receiver, stdout, a file',
+  },
+  ...KAFKA_OPTIONS,
+  to: { type: 'string', describe: 'With --sink direct: URL of the receiver' },
+  secret: { type: 'string', describe: 'With --sink direct: secret to sign with' },
+  ca: { type: 'string', describe: 'With --sink direct: PEM to trust; default the sandbox’s authority' },
+  out: { type: 'string', describe: 'With --sink file: the file' },
+} as const;
+
+export const ENTITY_OPTIONS = {
+  user: { type: 'string', describe: 'The user it happens to (uuid); default made up from the seed' },
+  corporate: { type: 'string', describe: 'The corporate it happens to (uuid)' },
+} as const;
+
+export const RUN_OPTIONS = {
+  seed: { type: 'string', describe: 'Ids, names and amounts follow from it; default random' },
+  speed: { type: 'string', default: '1x', describe: '1x or real, 60x, …, or instant' },
+  'start-at': { type: 'string', describe: 'When the first event happened (RFC 3339); default now' },
+  ...ENTITY_OPTIONS,
+  currency: { type: 'string', describe: 'Fiat currency of the transactions' },
+  chain: { type: 'string', describe: 'Blockchain of the transactions' },
+  token: { type: 'string', describe: 'Token of the transactions' },
+  amount: { type: 'string', describe: 'Amount received: fiat on-ramp, crypto off-ramp' },
+  set: { type: 'string', array: true, nargs: 1, describe: 'A field of a step: hold.data.status=ON_HOLD_KYC' },
+  ...SINK_OPTIONS,
+  expect: {
+    type: 'boolean',
+    default: false,
+    describe: 'Fail (exit 1) when the scenario’s expectations are not met',
+  },
+  record: { type: 'string', describe: 'Write what was sent to this file (ndjson)' },
+  force: { type: 'boolean', default: false, describe: 'Play steps that the platform would not take' },
+  'dry-run': { type: 'boolean', default: false, describe: 'Show the events, send nothing' },
+  wait: {
+    type: 'string',
+    describe: 'Follow the deliveries, at most so long: 30s. On a terminal the default',
+  },
+} as const;
+
+const WAIT_MS_DEFAULT = 30_000;
+const SPEED_MAX = 1_000_000;
+
+/** Parses "1x", "60x", "real" (= 1x) or "instant" to a factor. */
+export function parseSpeed(text: string): number {
+  if (text === 'instant') return Number.POSITIVE_INFINITY;
+  if (text === 'real') return 1;
+  const match = /^(\d+(?:\.\d+)?)x$/.exec(text);
+  const factor = Number(match?.[1] ?? 0);
+  if (factor <= 0 || factor > SPEED_MAX) {
+    throw usage(`--speed "${text}" is not 1x, 60x (a factor up to ${SPEED_MAX}), real or instant`);
+  }
+  return factor;
+}
+
+/** Returns milliseconds since the epoch. */
+export function parseStartAt(text: string | undefined): number {
+  if (text === undefined) return Date.now();
+  const at = Date.parse(text);
+  if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(at)) {
+    throw usage(`--start-at "${text}" is not RFC 3339, like 2030-01-31T12:00:00Z`);
+  }
+  return at;
+}
+
+/** Parses "hold.data.status=ON_HOLD_KYC" to step, path, value. */
+export function parseStepFields(texts: readonly string[]): readonly StepField[] {
+  return texts.map((text) => {
+    const match = /^([a-z][a-z0-9-]*)\.(data\.[^=]+)=(.*)$/s.exec(text);
+    if (!match) throw usage(`--set "${text}" is not step.data.field=value`);
+    return { step: match[1] ?? '', path: match[2] ?? '', value: match[3] ?? '' };
+  });
+}
+
+/** Returns the entity of --user or --corporate; nothing when neither is given. */
+export function entityOf({ user, corporate }: EntityOptions): { entityId?: string; entityKind?: EntityKind } {
+  if (user !== undefined && corporate !== undefined) throw usage('--user and --corporate exclude each other');
+  const id = user ?? corporate;
+  if (id === undefined) return {};
+  if (!isUuid(id)) throw usage(`"${id}" is not a UUID`);
+  return { entityId: id.toLowerCase(), entityKind: user === undefined ? 'CORPORATE' : 'USER' };
+}
+
+/**
+ * Parses `--wait`, `--wait 60s`, `--no-wait`; without any, returns `byDefault`. `isAsked`: the user asked to wait, so
+ * an end without a result is a time-out.
+ */
+export function parseWait(
+  given: string | boolean | undefined,
+  byDefault: boolean,
+): { readonly ms: number; readonly isAsked: boolean } {
+  if (given === undefined) return { ms: byDefault ? WAIT_MS_DEFAULT : 0, isAsked: false };
+  if (given === false) return { ms: 0, isAsked: false };
+  if (given === true || given === '') return { ms: WAIT_MS_DEFAULT, isAsked: true };
+  const ms = parseDuration(given);
+  if (ms === undefined) throw usage(`--wait "${given}" is no duration: 30s, 2m`);
+  return { ms, isAsked: true };
+}
+
+/** Short enough to type again. */
+export function randomSeed(): string {
+  return randomBytes(4).toString('hex');
+}

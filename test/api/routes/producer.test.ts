@@ -1,0 +1,109 @@
+/**
+ * POST /producer/events: all events or none are accepted, they are durable when answered, and a repeat is no second
+ * event.
+ */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { ReceivedEvent } from '../../../services/broker/broker.ts';
+import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import { eventually } from '../../support/eventually.ts';
+import { eventOf, jsonEventOf } from '../../support/records/events.ts';
+
+let api: TestApi;
+const received: ReceivedEvent[] = [];
+beforeAll(async () => {
+  api = await startTestApi();
+  await api.broker.events.consume(
+    (input) => {
+      received.push(input);
+      const event = input.decoded.ok ? input.decoded.event : undefined;
+      if (event === undefined) throw new Error('not decoded');
+      const now = Date.now();
+      return {
+        kind: 'routed',
+        tasks: [],
+        journal: { kind: 'routed', at: now, acceptedAt: input.acceptedAt, event, bodies: [], trace: [] },
+      };
+    },
+    { inFlightMax: 100 },
+  );
+});
+afterAll(() => api.close());
+
+const publish = (json: unknown) => api.call('POST', '/producer/events', { json, key: api.keys.producer });
+const has = (eventId: string) =>
+  received.some(({ decoded }) => decoded.ok && decoded.event.eventId === eventId);
+
+test('POST /producer/events puts one event or an array on the stream as it was sent', async () => {
+  const event = eventOf(api.merchantId, 'one');
+  const answer = await publish(jsonEventOf(api.merchantId, 'one'));
+  expect(answer.status).toBe(202);
+  expect(answer.body).toEqual({
+    accepted: 1,
+    duplicates: 0,
+    quarantined: 0,
+    results: [{ event_id: event.eventId, status: 'accepted' }],
+  });
+  const input = await eventually('the event is on the stream', () =>
+    received.find(({ decoded }) => decoded.ok && decoded.event.eventId === event.eventId),
+  );
+  expect(input.decoded).toEqual({ ok: true, event });
+  const batch = Array.from({ length: 500 }, (_, i) => jsonEventOf(api.merchantId, `batch-${i}`));
+  expect((await publish(batch)).body.accepted).toBe(500);
+});
+
+test('POST /producer/events passes a well-formed traceparent to the broker, and ignores another', async () => {
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  const calls = vi.spyOn(api.broker, 'publishEvents');
+  for (const headers of [{ traceparent }, { traceparent: 'nonsense' }, {}]) {
+    const json = jsonEventOf(api.merchantId, 'traced');
+    const options = { json, headers, key: api.keys.producer };
+    expect((await api.call('POST', '/producer/events', options)).status).toBe(202);
+  }
+  expect(calls.mock.calls.map(([, trace]) => trace)).toEqual([traceparent, undefined, undefined]);
+  calls.mockRestore();
+});
+
+test('POST /producer/events reports a repeated event as duplicate, and quarantines other content with its id', async () => {
+  const first = jsonEventOf(api.merchantId, 'twice');
+  await publish(first);
+  expect((await publish([first, first])).body).toMatchObject({ accepted: 0, duplicates: 2 });
+  const other = { ...first, header: { ...first.header, entityId: crypto.randomUUID() } };
+  const answer = await publish([other]);
+  expect(answer.body).toMatchObject({ accepted: 0, duplicates: 0, quarantined: 1 });
+  expect(answer.body.results[0]).toMatchObject({ status: 'quarantined', code: 'event_id_conflict' });
+});
+
+test('POST /producer/events refuses all events for one invalid one, and names its fields', async () => {
+  const good = jsonEventOf(api.merchantId, 'good');
+  const bad = jsonEventOf(api.merchantId, 'bad');
+  const answer = await publish([good, { ...bad, data: { ...bad.data, amountFiat: 12.5 } }]);
+  expect([answer.status, answer.body.code]).toEqual([400, 'validation_error']);
+  expect(answer.body.errors[0]).toMatchObject({ pointer: '/1/data/amountFiat' });
+  expect(answer.body.detail).toContain('Nothing of the request was accepted');
+  const alone = await publish({ ...bad, data: { ...bad.data, amountFiat: 12.5 } });
+  expect(alone.body.errors[0].pointer).toBe('/data/amountFiat');
+  await publish(jsonEventOf(api.merchantId, 'after'));
+  await eventually('the next event is on the stream', () => has(eventOf(api.merchantId, 'after').eventId));
+  expect(has(eventOf(api.merchantId, 'good').eventId)).toBe(false);
+});
+
+test.each([
+  ['nothing', []],
+  ['too many', Array.from({ length: 501 }, () => ({}))],
+  ['null', null],
+  ['a text', 'x'],
+  ['no event', {}],
+])('POST /producer/events answers 400 to %s', async (_what, json) => {
+  const answer = await publish(json);
+  expect([answer.status, answer.body.code]).toEqual([400, 'validation_error']);
+  expect(answer.body.errors.length).toBeLessThanOrEqual(100);
+});
+
+test('POST /producer/events refuses a missing body, a body that is too large, and one that is not JSON', async () => {
+  const key = api.keys.producer;
+  expect((await api.call('POST', '/producer/events', { key })).body.code).toBe('validation_error');
+  const large = await api.call('POST', '/producer/events', { key, raw: `["${'x'.repeat(1024 * 1024)}"]` });
+  expect([large.status, large.body.code]).toEqual([413, 'payload_too_large']);
+  const broken = await api.call('POST', '/producer/events', { key, raw: '[{' });
+  expect([broken.status, broken.body.code]).toEqual([400, 'malformed_json']);
+});

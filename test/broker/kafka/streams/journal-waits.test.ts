@@ -1,0 +1,75 @@
+/**
+ * Guarantee: journal records wait while their partition may belong to another process, or while a record before them
+ * cannot be put in quarantine. The process does everything else meanwhile.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { Partition, type ReadRecord } from '../../../../services/broker/kafka/consumer/partition.ts';
+import type { TopicConsumer } from '../../../../services/broker/kafka/consumer/topic-consumer.ts';
+import type { KafkaRecords } from '../../../../services/broker/kafka/registry/records.ts';
+import { KafkaJournal } from '../../../../services/broker/kafka/streams/journal-source.ts';
+import { systemClock } from '../../../../services/process/clock.ts';
+import { createLogger } from '../../../../services/telemetry/logger.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { anEvent, routed } from '../../../support/records/broker-records.ts';
+
+const READABLE = Buffer.from('readable');
+
+/** Returns a journal consumer: `put` gives it a record, `handed` lists the first positions of its batches. */
+async function journalOf({ isTrusted = true, quarantine = async () => {} }) {
+  const topic = { isTrusted, start: async () => {}, done: () => {}, abandon: async () => {} };
+  const decode = (_kind: string, value: Buffer) => {
+    if (value !== READABLE) throw new Error('not readable');
+    return [routed(anEvent())];
+  };
+  let take: (record: ReadRecord) => void = () => {};
+  const journal = new KafkaJournal({
+    records: { isKnown: () => true, decode } as unknown as KafkaRecords,
+    clock: systemClock(),
+    log: createLogger('silent'),
+    clusterId: 'cluster',
+    topic: 'journal',
+    open: (options) => {
+      take = options.take;
+      return topic as unknown as TopicConsumer;
+    },
+    quarantine,
+    closing: new AbortController().signal,
+  });
+  onTestFinished(() => journal.abandon());
+  const handed: number[] = [];
+  await journal.consume(
+    async ({ first }) => void handed.push(first),
+    async () => undefined,
+    { batchMax: 10 },
+  );
+  const partition = new Partition('journal', 0);
+  const put = (offset: number, value: Buffer) =>
+    take({ partition, offset, timestamp: 0, key: null, value, headers: {}, bytes: value.length });
+  return { topic, put, handed };
+}
+
+it('journal records wait without blocking the process while group membership is uncertain', async () => {
+  const { topic, put, handed } = await journalOf({ isTrusted: false });
+  put(0, READABLE);
+  await sleep(50);
+  expect(handed).toEqual([]);
+  topic.isTrusted = true;
+  await eventually('the record is handed over', () => handed.length > 0);
+  expect(handed).toEqual([0]);
+});
+
+it('an unreadable journal record is retried until it is in quarantine, before the records after it', async () => {
+  let refused = 0;
+  const quarantine = async () => {
+    if (refused === 2) return;
+    refused += 1;
+    throw new Error('the quarantine cannot be written');
+  };
+  const { put, handed } = await journalOf({ quarantine });
+  put(0, Buffer.from('damaged'));
+  put(1, READABLE);
+  await eventually('the record after it is handed over', () => handed.length > 0);
+  expect(refused).toBe(2);
+  expect(handed).toHaveLength(1);
+});

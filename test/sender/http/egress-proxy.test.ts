@@ -1,0 +1,235 @@
+/**
+ * Guarantee: with an egress proxy, every connection to a receiver goes through it, to an address that the sender
+ * checked; the proxy sees TLS only, and its own faults cost no attempt.
+ */
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { NOTHING_EXEMPT, parseEgressAllow } from '../../../services/egress/egress.ts';
+import { parseEgressProxy } from '../../../services/egress/egress-proxy.ts';
+import { systemClock } from '../../../services/process/clock.ts';
+import { openTransport } from '../../../services/sender/http/transport.ts';
+import { OwnFaults } from '../../../services/sender/own-faults.ts';
+import { createLogger } from '../../../services/telemetry/logger.ts';
+import {
+  type Authority,
+  createAuthority,
+  issueCertificate,
+} from '../../../simulator/receiver/certificate-authority.ts';
+import { type RawReceiver, startRawReceiver } from '../../support/receivers/misbehaving-receivers.ts';
+
+const HOST = 'hooks.merchant.com';
+const ADDRESS = '93.184.216.34';
+const opened: { close(): Promise<void> }[] = [];
+let authority: Authority;
+beforeAll(async () => {
+  authority = await createAuthority();
+});
+afterEach(async () => {
+  for (const each of opened.splice(0).reverse()) await each.close();
+});
+
+interface Proxy {
+  readonly url: string;
+  readonly asked: { readonly target: string; readonly authorization: string | undefined }[];
+  /** All bytes that went through it towards the receiver. */
+  readonly seen: Buffer[];
+}
+
+type Decide = (request: IncomingMessage, client: Socket, receiver: () => Socket) => void;
+
+const connects: Decide = (_request, client, receiver) => {
+  const upstream = receiver();
+  client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+  client.pipe(upstream).pipe(client);
+};
+
+/** A CONNECT proxy that leads every target to the one receiver. */
+async function startProxy(receiver: RawReceiver, decide: Decide): Promise<Proxy> {
+  const asked: { target: string; authorization: string | undefined }[] = [];
+  const seen: Buffer[] = [];
+  const sockets = new Set<Socket>();
+  const server: Server = createServer();
+  server.on('connect', (request: IncomingMessage, client: Socket) => {
+    asked.push({ target: request.url ?? '', authorization: request.headers['proxy-authorization'] });
+    client.on('error', () => {}).on('data', (bytes: Buffer) => seen.push(bytes));
+    sockets.add(client);
+    decide(request, client, () => {
+      const upstream = connect(receiver.port, '127.0.0.1').on('error', () => {});
+      sockets.add(upstream);
+      return upstream;
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const close = () =>
+    new Promise<void>((resolve) => {
+      for (const socket of sockets) socket.destroy();
+      server.close(() => resolve());
+    });
+  opened.push({ close });
+  return { url: `http://user:p%40ss@127.0.0.1:${port}`, asked, seen };
+}
+
+async function startReceiver(): Promise<RawReceiver> {
+  const certificate = await issueCertificate(authority, { hosts: [HOST, '127.0.0.1'] });
+  const receiver = await startRawReceiver(
+    certificate,
+    (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
+  );
+  opened.push(receiver);
+  return receiver;
+}
+
+async function post(
+  proxyUrl: string,
+  options: { origin?: string; resolvesTo?: string; allow?: string } = {},
+) {
+  const transport = openTransport({
+    clock: systemClock(),
+    totalTimeoutMs: 2000,
+    connectTimeoutMs: 1000,
+    egress: { ports: [443], allow: options.allow ? parseEgressAllow(options.allow) : NOTHING_EXEMPT },
+    extraCa: authority.certPem,
+    resolve: async () => [options.resolvesTo ?? ADDRESS],
+    proxy: parseEgressProxy(proxyUrl),
+  });
+  opened.push(transport);
+  return transport.post({
+    merchantId: 'm1',
+    mask: null,
+    origin: options.origin ?? `https://${HOST}`,
+    path: '/hooks',
+    headers: ['Authorization', 'API-Key whsec_canary'],
+    body: Buffer.from('{"canary":true}'),
+  });
+}
+
+test('the egress proxy is asked for the checked address, with credentials, and sees TLS only', async () => {
+  const receiver = await startReceiver();
+  const proxy = await startProxy(receiver, connects);
+  expect((await post(proxy.url)).exchange).toMatchObject({ kind: 'acknowledged' });
+  const authorization = `Basic ${Buffer.from('user:p@ss').toString('base64')}`;
+  expect(proxy.asked).toEqual([{ target: `${ADDRESS}:443`, authorization }]);
+  expect(receiver.received).toContain('whsec_canary');
+  expect(Buffer.concat(proxy.seen).length).toBeGreaterThan(0);
+  expect(Buffer.concat(proxy.seen).toString('latin1')).not.toContain('canary');
+});
+
+test('the egress proxy is asked for an IPv6 address in brackets', async () => {
+  const proxy = await startProxy(await startReceiver(), connects);
+  await post(proxy.url, { resolvesTo: '2606:2800:220:1::1' });
+  expect(proxy.asked.map(({ target }) => target)).toEqual(['[2606:2800:220:1::1]:443']);
+});
+
+test('the egress proxy is never asked for an address that is not public', async () => {
+  const proxy = await startProxy(await startReceiver(), connects);
+  const { exchange } = await post(proxy.url, { resolvesTo: '10.0.0.1' });
+  expect(exchange).toMatchObject({ kind: 'failed', failureCode: 'blocked_address' });
+  expect(proxy.asked).toEqual([]);
+});
+
+test('an exempt address is connected to directly, past the egress proxy', async () => {
+  const receiver = await startReceiver();
+  const proxy = await startProxy(receiver, connects);
+  const origin = `https://127.0.0.1:${receiver.port}`;
+  const { exchange } = await post(proxy.url, { origin, allow: '127.0.0.0/8' });
+  expect(exchange).toMatchObject({ kind: 'acknowledged' });
+  expect(proxy.asked).toEqual([]);
+});
+
+test('a certificate for another name is refused through the egress proxy too', async () => {
+  const proxy = await startProxy(await startReceiver(), connects);
+  const { exchange } = await post(proxy.url, { origin: 'https://another.merchant.com' });
+  expect(exchange).toMatchObject({ kind: 'failed', failureCode: 'tls_error' });
+});
+
+const answers = (answer: string): Decide => {
+  return (_request, client) => void client.end(answer);
+};
+
+describe('the egress proxy', () => {
+  test.each([
+    ['502', 'connect_refused', null, 'silent'],
+    ['503', 'connect_refused', null, 'silent'],
+    ['504', 'connect_timeout', null, 'silent'],
+    ['403', 'connect_refused', null, 'unknown'],
+    ['407', 'connect_refused', 'egress_proxy', 'unknown'],
+    ['302', 'connect_refused', 'egress_proxy', 'unknown'],
+  ])(
+    'that answers %s is reported as %s with own fault %s, and shows no receiver',
+    async (status, failureCode, ownFault, sign) => {
+      const proxy = await startProxy(await startReceiver(), answers(`HTTP/1.1 ${status} No\r\n\r\n`));
+      const posted = await post(proxy.url);
+      expect(posted.exchange).toMatchObject({ kind: 'failed', failureCode });
+      expect(posted).toMatchObject({ ownFault, sign });
+      expect(JSON.stringify(posted)).not.toContain('p@ss');
+    },
+  );
+
+  test.each([
+    ['nothing intelligible', answers('what?\r\n\r\n')],
+    ['more than an answer', answers('HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n')],
+    ['nothing at all, and closes', answers('')],
+  ])('that answers %s is an own fault', async (_what, decide) => {
+    const posted = await post((await startProxy(await startReceiver(), decide)).url);
+    expect([posted.exchange.kind, posted.ownFault]).toEqual(['failed', 'egress_proxy']);
+  });
+
+  test('that stays silent ends the attempt with the connect time-out', async () => {
+    const posted = await post((await startProxy(await startReceiver(), () => {})).url);
+    expect(posted.exchange).toMatchObject({ kind: 'failed', failureCode: 'connect_timeout' });
+  });
+
+  test('that is unreachable is an own fault', async () => {
+    const posted = await post('http://127.0.0.1:1');
+    expect([posted.exchange.kind, posted.ownFault]).toEqual(['failed', 'egress_proxy']);
+  });
+});
+
+describe('the log of own faults', () => {
+  test('says once a minute which own fault keeps attempts waiting, and how many', () => {
+    let now = 0;
+    let logged = '';
+    const write = (line: string) => {
+      logged += line;
+    };
+    const faults = new OwnFaults({ ...systemClock(), now: () => now }, createLogger('info', { write }));
+    for (let i = 0; i < 5; i += 1) faults.note('egress_proxy', 'ECONNREFUSED', `https://${HOST}`);
+    faults.note('machine_limit', 'EMFILE', `https://${HOST}`);
+    now = 61_000;
+    faults.note('egress_proxy', 'ECONNREFUSED', `https://${HOST}`);
+    const lines = logged
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ reason, attempts }) => [reason, attempts])).toEqual([
+      ['egress_proxy', 1],
+      ['machine_limit', 1],
+      ['egress_proxy', 5],
+    ]);
+    expect(lines[0]).toMatchObject({
+      detail: 'ECONNREFUSED',
+      msg: expect.stringContaining('HOOKRAIL_EGRESS_PROXY'),
+    });
+  });
+});
+
+describe('the setting HOOKRAIL_EGRESS_PROXY', () => {
+  test.each([
+    ['proxy:3128', 'must be an http:// URL, not proxy://'],
+    ['https://user:hunter2@proxy', 'must be an http:// URL, not https://'],
+    ['http://user:hunter2@proxy/path', 'must end after its host and port'],
+    ['http://user:hunter2@', 'is not a URL'],
+  ])('rejects %s: %s, without showing the password', (text, message) => {
+    const parse = () => parseEgressProxy(text);
+    expect(parse).toThrow(message);
+    expect(parse).not.toThrow('hunter2');
+  });
+
+  test('is parsed into host, port and credentials', () => {
+    expect(parseEgressProxy('')).toBeNull();
+    expect(parseEgressProxy('http://proxy')).toEqual({ host: 'proxy', port: 80, authorization: null });
+    expect(parseEgressProxy('http://[::1]:3128')).toMatchObject({ host: '::1', port: 3128 });
+  });
+});

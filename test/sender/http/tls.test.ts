@@ -1,0 +1,109 @@
+/** Guarantee: a receiver with an invalid certificate, or with old TLS, gets no byte of HTTP. */
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { parseEgressAllow } from '../../../services/egress/egress.ts';
+import { systemClock } from '../../../services/process/clock.ts';
+import { openTransport } from '../../../services/sender/http/transport.ts';
+import {
+  type Authority,
+  createAuthority,
+  issueCertificate,
+} from '../../../simulator/receiver/certificate-authority.ts';
+import { startRawReceiver } from '../../support/receivers/misbehaving-receivers.ts';
+
+const opened: { close(): Promise<void> }[] = [];
+let authority: Authority;
+
+beforeAll(async () => {
+  authority = await createAuthority();
+});
+afterEach(async () => {
+  for (const each of opened.splice(0).reverse()) await each.close();
+});
+
+async function attempt(
+  certificate: { certPem: string; keyPem: string },
+  options: { host?: string; extraCa?: string | null; tls?: object } = {},
+) {
+  const receiver = await startRawReceiver(
+    certificate,
+    (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
+    options.tls,
+  );
+  const transport = openTransport({
+    clock: systemClock(),
+    totalTimeoutMs: 5000,
+    connectTimeoutMs: 3000,
+    egress: { ports: [443], allow: parseEgressAllow('127.0.0.0/8,localhost') },
+    extraCa: options.extraCa === undefined ? authority.certPem : options.extraCa,
+  });
+  opened.push(receiver, transport);
+  const origin = `https://${options.host ?? '127.0.0.1'}:${receiver.port}`;
+  const request = {
+    merchantId: 'm1',
+    origin,
+    path: '/',
+    headers: ['Authorization', 'API-Key whsec_x'],
+    body: Buffer.from('{}'),
+    mask: null,
+  };
+  const first = await transport.post(request);
+  const second = await transport.post(request);
+  return { receiver, first: first.exchange, second: second.exchange };
+}
+
+const good = () => issueCertificate(authority, { hosts: ['localhost', '127.0.0.1'] });
+
+test.each(['localhost', '127.0.0.1'])('a valid certificate for %s is accepted', async (host) => {
+  const { receiver, first } = await attempt(await good(), { host });
+  expect(first).toMatchObject({ kind: 'acknowledged' });
+  expect(receiver.received).toContain('API-Key whsec_x');
+});
+
+test('a receiver with TLS 1.2 is accepted, and only HTTP/1.1 is offered to it', async () => {
+  const { first } = await attempt(await good(), {
+    tls: { maxVersion: 'TLSv1.2', ALPNProtocols: ['h2', 'http/1.1'] },
+  });
+  expect(first).toMatchObject({ kind: 'acknowledged' });
+});
+
+describe('a receiver gets not one byte of HTTP', () => {
+  const cases: [string, () => Promise<Awaited<ReturnType<typeof attempt>>>][] = [
+    [
+      'an expired certificate',
+      async () =>
+        attempt(
+          await issueCertificate(authority, {
+            hosts: ['127.0.0.1'],
+            notBefore: new Date('2020-01-01'),
+            notAfter: new Date('2020-02-01'),
+          }),
+        ),
+    ],
+    ['a certificate of an unknown authority', async () => attempt(await good(), { extraCa: null })],
+    ['a self-signed certificate', async () => attempt(await createAuthority())],
+    [
+      'a certificate for another name',
+      async () => attempt(await issueCertificate(authority, { hosts: ['a.example'] })),
+    ],
+    [
+      'a certificate for another name, asked for by name',
+      async () => attempt(await issueCertificate(authority, { hosts: ['a.example'] }), { host: 'localhost' }),
+    ],
+    ...(['TLSv1', 'TLSv1.1'] as const).map((version): (typeof cases)[number] => [
+      version,
+      async () =>
+        attempt(await good(), {
+          tls: { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' },
+        }),
+    ]),
+  ];
+
+  test.each(cases)('with %s', async (_, run) => {
+    const { receiver, first, second } = await run();
+    expect(first).toMatchObject({ kind: 'failed', failureCode: 'tls_error', response: null });
+    // A second attempt must not get in by resuming the first one's session.
+    expect(second).toMatchObject({ kind: 'failed', failureCode: 'tls_error' });
+    expect(receiver.accepted).toBe(2);
+    expect(receiver.received).toBe('');
+  });
+});

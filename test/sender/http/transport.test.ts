@@ -1,0 +1,285 @@
+/**
+ * Guarantee: whatever a receiver does, an attempt ends within its total time with exactly one result, is named after
+ * what happened, and leaves no connection behind. Nothing is inflated, followed or read without end.
+ */
+import type { AddressInfo } from 'node:net';
+import tls from 'node:tls';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { parseEgressAllow } from '../../../services/egress/egress.ts';
+import { systemClock } from '../../../services/process/clock.ts';
+import {
+  type HttpTransport,
+  openTransport,
+  type TransportOptions,
+} from '../../../services/sender/http/transport.ts';
+import {
+  type Answer,
+  MISBEHAVIOURS,
+  type RawReceiver,
+  receiverCertificates,
+  startRawReceiver,
+  startTcpReceiver,
+} from '../../support/receivers/misbehaving-receivers.ts';
+
+const TOTAL_MS = 500;
+/** A hang is longer than this; a busy machine is not. */
+const HANG_MS = 10_000;
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+
+let certificates: Awaited<ReturnType<typeof receiverCertificates>>;
+const opened: { close(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  certificates = await receiverCertificates();
+});
+afterEach(async () => {
+  for (const each of opened.splice(0).reverse()) await each.close();
+});
+
+function transportOf(options: Partial<TransportOptions> = {}): HttpTransport {
+  const transport = openTransport({
+    clock: systemClock(),
+    totalTimeoutMs: TOTAL_MS,
+    connectTimeoutMs: 300,
+    egress: { ports: [443], allow: parseEgressAllow('127.0.0.0/8,localhost') },
+    extraCa: certificates.ca,
+    ...options,
+  });
+  opened.push(transport);
+  return transport;
+}
+
+async function receiver(answer: Answer): Promise<RawReceiver> {
+  const started = await startRawReceiver(certificates.certificate, answer);
+  opened.push(started);
+  return started;
+}
+
+const requestTo = (origin: string) => ({
+  merchantId: 'm1',
+  origin,
+  path: '/hook?x=1',
+  headers: ['Authorization', 'API-Key whsec_x', 'webhook-id', 'e1'],
+  body: Buffer.from('{"a":1}'),
+  mask: null,
+});
+
+describe('an attempt at a receiver that', () => {
+  test.each(MISBEHAVIOURS)('$name ends with $code', { timeout: HANG_MS }, async ({ code, answer }) => {
+    const transport = transportOf();
+    const { origin } = await receiver(answer);
+    const { exchange } = await transport.post(requestTo(origin));
+    expect(exchange.kind === 'failed' ? exchange.failureCode : exchange.kind).toBe(code ?? 'acknowledged');
+    if (exchange.kind !== 'interrupted' && exchange.response) {
+      expect(exchange.response.body.length).toBeLessThanOrEqual(16 * 1024);
+    }
+    await expect.poll(() => transport.openConnections, { timeout: HANG_MS }).toBeLessThanOrEqual(1);
+  });
+
+  test('misbehaves leaves no connection behind, however often', { timeout: 30_000 }, async () => {
+    const transport = transportOf({ limits: { connectionsPerOriginMax: 20 } });
+    let turn = 0;
+    const quick = MISBEHAVIOURS.filter(({ code }) => code !== null && !/timeout|1xx/.test(code));
+    const target = await receiver((socket) => quick[turn++ % quick.length]?.answer(socket, '/'));
+    const results = await Promise.all(
+      Array.from({ length: 300 }, () => transport.post(requestTo(target.origin))),
+    );
+    expect(results.every(({ exchange }) => exchange.kind === 'failed')).toBe(true);
+    await transport.close();
+    await expect.poll(() => target.open, { timeout: HANG_MS }).toBe(0);
+    expect(transport.openConnections).toBe(0);
+  });
+});
+
+describe('the transport keeps of a response', () => {
+  test('its status, lower-case headers, the first 16 KiB as they came, and Retry-After', async () => {
+    const body = 'x'.repeat(20_000);
+    const head =
+      'HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nX-A: b\r\nContent-Encoding: gzip\r\nContent-Length: 20000';
+    const { origin } = await receiver((socket) => void socket.write(`${head}\r\n\r\n${body}`));
+    const posted = await transportOf().post(requestTo(origin));
+    expect(posted.retryAfterSeconds).toBe(7);
+    expect(posted.exchange).toMatchObject({ kind: 'failed', failureCode: 'http_4xx', detail: 'HTTP 429' });
+    const response = posted.exchange.kind === 'failed' ? posted.exchange.response : null;
+    expect(response).toMatchObject({ status: 429, bodyTruncated: true });
+    expect(response?.headers).toContainEqual(['x-a', 'b']);
+    expect(Buffer.from(response?.body ?? []).toString()).toBe(body.slice(0, 16 * 1024));
+  });
+});
+
+test('the transport stops reading an endless body after 64 KiB', { timeout: HANG_MS }, async () => {
+  const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
+  const target = await receiver((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+    const more = () => !socket.destroyed && socket.write(chunk, more);
+    more();
+  });
+  // A time-out beyond the test's own: only the limit can end this.
+  const transport = transportOf({ totalTimeoutMs: 10 * HANG_MS });
+  const { exchange } = await transport.post(requestTo(target.origin));
+  expect(exchange).toMatchObject({ kind: 'acknowledged', response: { status: 200, bodyTruncated: true } });
+  await expect.poll(() => target.open, { timeout: HANG_MS }).toBe(0);
+});
+
+describe('the transport’s connections', () => {
+  test('are reused, and requests are sent as given', async () => {
+    const target = await receiver((socket) => void socket.write(OK));
+    const transport = transportOf();
+    for (let i = 0; i < 5; i += 1) await transport.post(requestTo(target.origin));
+    expect(target.accepted).toBe(1);
+    expect(target.received).toContain('POST /hook?x=1 HTTP/1.1\r\n');
+    expect(target.received).toContain('Authorization: API-Key whsec_x\r\n');
+    expect(target.received).toContain('\r\n\r\n{"a":1}');
+  });
+
+  test('are bounded per origin, and further requests wait their turn', async () => {
+    const target = await receiver((socket) => void socket.write(OK));
+    const transport = transportOf({ totalTimeoutMs: HANG_MS, limits: { connectionsPerOriginMax: 3 } });
+    const posts = await Promise.all(
+      Array.from({ length: 30 }, () => transport.post(requestTo(target.origin))),
+    );
+    expect(posts.every(({ exchange }) => exchange.kind === 'acknowledged')).toBe(true);
+    expect(target.accepted).toBe(3);
+  });
+
+  test('that hang do not keep others of their origin from having one, and are bounded too', {
+    timeout: HANG_MS,
+  }, async () => {
+    const started = await receiver((socket, path) => {
+      if (path === '/healthy') socket.write(OK);
+    });
+    const transport = transportOf({
+      totalTimeoutMs: 2 * HANG_MS,
+      limits: { connectionsPerOriginMax: 3, connectionsPerOriginSlowMax: 12 },
+    });
+    const paces = Array.from({ length: 9 }, () => ({ isSlow: false, onSlow: () => {} }));
+    for (const pace of paces) void transport.post(requestTo(started.origin), pace);
+    await expect.poll(() => transport.openConnections).toBe(3);
+    // Three turn slow in flight and six while they wait for a connection.
+    for (const pace of paces) pace.onSlow();
+    await expect.poll(() => transport.openConnections).toBe(9);
+    const healthy = await transport.post({ ...requestTo(started.origin), path: '/healthy' });
+    expect(healthy.exchange.kind).toBe('acknowledged');
+    // Nine are slow by now: three of these get a connection.
+    for (let i = 0; i < 20; i += 1)
+      void transport.post(requestTo(started.origin), { isSlow: true, onSlow: () => {} });
+    await systemClock().sleep(1000);
+    expect(transport.openConnections).toBe(12);
+  });
+
+  test('are handed straight to a waiting request, even where none may be kept idle', async () => {
+    const target = await receiver((socket) => void socket.write(OK));
+    const transport = transportOf({ limits: { connectionsPerOriginMax: 1, idleMax: 0 } });
+    await Promise.all([1, 2, 3].map(() => transport.post(requestTo(target.origin))));
+    expect(target.accepted).toBe(1);
+    await expect.poll(() => transport.openConnections).toBe(0);
+  });
+
+  test("count as an own fault, not the receiver's failure, when none was free in time", async () => {
+    const started = await receiver(() => {});
+    const transport = transportOf({ limits: { connectionsPerOriginMax: 1 } });
+    const posted = await Promise.all([1, 2, 3].map(() => transport.post(requestTo(started.origin))));
+    expect(posted.map(({ ownFault }) => ownFault)).toEqual([
+      null,
+      'origin_connections',
+      'origin_connections',
+    ]);
+    expect(transport.openConnections).toBe(0);
+  });
+
+  test.each([
+    ['Connection: close', 3],
+    ['Keep-Alive: timeout=1', 3],
+    ['Keep-Alive: timeout=60', 1],
+  ])('are reused as long as the receiver keeps them: %s', async (header, connections) => {
+    const target = await receiver(
+      (s) => void s.write(`HTTP/1.1 200 OK\r\n${header}\r\nContent-Length: 0\r\n\r\n`),
+    );
+    const transport = transportOf();
+    for (let i = 0; i < 3; i += 1) await transport.post(requestTo(target.origin));
+    expect(target.accepted).toBe(connections);
+  });
+
+  test('are not reused after the receiver sent something unasked', async () => {
+    const target = await receiver((socket) => {
+      socket.write(OK);
+      setTimeout(() => socket.write(OK.replace('200', '500')), 20);
+    });
+    const transport = transportOf();
+    const first = await transport.post(requestTo(target.origin));
+    await expect.poll(() => transport.openConnections).toBe(0);
+    const second = await transport.post(requestTo(target.origin));
+    expect([first, second].map(({ exchange }) => exchange.kind)).toEqual(['acknowledged', 'acknowledged']);
+    expect(target.accepted).toBe(2);
+  });
+
+  test('fail with a protocol error when the receiver sends first', async () => {
+    const greeting = tls.createServer(
+      { key: certificates.certificate.keyPem, cert: certificates.certificate.certPem },
+      (socket) => socket.on('error', () => {}).write('220 mail.example ESMTP\r\n'),
+    );
+    await new Promise<void>((resolve) => greeting.listen(0, '127.0.0.1', resolve));
+    const { port } = greeting.address() as AddressInfo;
+    const { exchange } = await transportOf().post(requestTo(`https://127.0.0.1:${port}`));
+    greeting.close();
+    expect(exchange).toMatchObject({ kind: 'failed', failureCode: 'protocol_error' });
+  });
+
+  test('never carry a header that is more than one line', async () => {
+    const target = await receiver((socket) => void socket.write(OK));
+    const headers = ['webhook-id', 'e1\r\nX-Smuggled: yes'];
+    const { exchange } = await transportOf().post({ ...requestTo(target.origin), headers });
+    expect(exchange).toMatchObject({
+      failureCode: 'protocol_error',
+      detail: expect.stringContaining('webhook-id'),
+    });
+    expect(target.received).toBe('');
+  });
+
+  test('cost no attempt when the receiver closes them while idle', async () => {
+    const target = await receiver((socket) => void socket.end(OK));
+    const transport = transportOf();
+    for (let i = 0; i < 5; i += 1) {
+      expect((await transport.post(requestTo(target.origin))).exchange.kind).toBe('acknowledged');
+    }
+    expect(target.accepted).toBeGreaterThan(1);
+  });
+
+  test('have failure codes for a refusal and for silence after accepting', async () => {
+    const silent = await startTcpReceiver(() => {});
+    const closed = await startTcpReceiver(() => {});
+    const rude = await startTcpReceiver((socket) => socket.destroy());
+    const plain = await startTcpReceiver((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    opened.push(silent, rude, plain);
+    await closed.close();
+    const transport = transportOf();
+    const codeOf = async (origin: string) => {
+      const { exchange } = await transport.post(requestTo(origin));
+      return exchange.kind === 'failed' ? exchange.failureCode : exchange.kind;
+    };
+    expect(await codeOf(silent.origin)).toBe('connect_timeout');
+    expect(await codeOf(closed.origin)).toBe('connect_refused');
+    expect(await codeOf(rude.origin)).toBe('connection_reset');
+    expect(await codeOf(plain.origin)).toBe('tls_error');
+  });
+});
+
+describe('a shutdown of the transport', () => {
+  test('interrupts requests without a response, and lets a response count', async () => {
+    const silent = await receiver(() => {});
+    const answering = await receiver((s) => void s.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf'));
+    const transport = transportOf({ totalTimeoutMs: HANG_MS });
+    const pending = transport.post(requestTo(silent.origin));
+    const acknowledged = transport.post(requestTo(answering.origin));
+    await expect.poll(() => silent.received).toContain('{"a":1}');
+    // The head of the answer must have come: a second request on the same loop turn shows that it has.
+    await expect.poll(() => answering.received).toContain('{"a":1}');
+    await transport.post(requestTo((await receiver((s) => void s.write(OK))).origin));
+    transport.interrupt();
+    expect((await pending).exchange).toEqual({ kind: 'interrupted' });
+    expect((await acknowledged).exchange.kind).toBe('acknowledged');
+    await transport.close();
+    await transport.close();
+    expect((await transport.post(requestTo(silent.origin))).exchange).toEqual({ kind: 'interrupted' });
+  });
+});

@@ -1,0 +1,36 @@
+import { LANE_OPTIONS, type LaneOptions } from '../../../services/sender/lanes/lane-options.ts';
+import { Lanes } from '../../../services/sender/lanes/lanes.ts';
+import type { AttemptResult } from '../../../services/sender/lanes/queued-task.ts';
+import { SimulatedClock } from '../../support/simulated-clock.ts';
+import { FakeTask } from './fake-task.ts';
+
+/** Lanes in simulated time, with tasks that remember what became of them. */
+export function laneBench(options: Partial<LaneOptions> = {}) {
+  const clock = new SimulatedClock();
+  const lanes = new Lanes(clock, { ...LANE_OPTIONS, ...options });
+  const started: FakeTask[] = [];
+  let entities = 0;
+  function admit(endpointId: string, entityId: string | null = `entity ${entities++}`): FakeTask {
+    const task = new FakeTask(endpointId, entityId, (each) => started.push(each));
+    lanes.admit(task);
+    return task;
+  }
+  return {
+    clock,
+    lanes,
+    /** In the order of their starts. */
+    started,
+    /** Without an entity's id: a task of an entity of its own. */
+    admit,
+    admitMany: (count: number, endpointId: string) => Array.from({ length: count }, () => admit(endpointId)),
+    settle(
+      task: FakeTask | undefined,
+      result: AttemptResult = 'success',
+      retryAfterMs: number | null = null,
+    ) {
+      if (!task) throw new Error('nothing has started');
+      lanes.settle(task, result, retryAfterMs);
+    },
+    inFlight: () => started.filter(({ place }) => place === 'fast' || place === 'slow'),
+  };
+}

@@ -1,0 +1,201 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { type Api, type ApiOptions, startApi } from '../../../services/api/api.ts';
+import { openSqliteBroker, type SqliteBroker } from '../../../services/broker/sqlite/sqlite-broker.ts';
+import { apiKeyHint, hashApiKey, newApiKey } from '../../../services/domain/api-key.ts';
+import { Directory } from '../../../services/domain/directory.ts';
+import { KeyRing } from '../../../services/keys/keyring.ts';
+import { type Clock, systemClock } from '../../../services/process/clock.ts';
+import { systemRandom } from '../../../services/process/random.ts';
+import { startRelay } from '../../../services/relay/relay.ts';
+import { Replayer } from '../../../services/replayer/replayer.ts';
+import type { ReplayPace } from '../../../services/replayer/turns.ts';
+import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
+import type { Store } from '../../../services/store/store.ts';
+import { checkResponse } from './openapi-check.ts';
+
+/** The API on real engines, for tests of its answers. Nobody sends and nobody records unless a test does. */
+export interface TestApi {
+  readonly api: Api;
+  readonly replayer: Replayer;
+  readonly store: Store;
+  readonly broker: SqliteBroker;
+  readonly keyRing: KeyRing;
+  readonly clock: Clock;
+  readonly registry: Registry;
+  /** Log lines so far. */
+  readonly logged: readonly string[];
+  readonly merchantId: string;
+  readonly foreignMerchantId: string;
+  /** `live` is the other environment's. */
+  readonly keys: Record<'own' | 'foreign' | 'revoked' | 'live' | 'producer' | 'revokedProducer', string>;
+  readonly keyIds: TestApi['keys'];
+  /** Sends a request and holds the answer to openapi.yaml. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface CallOptions {
+  /** A key, or null for no Authorization header; the merchant's own unless given. */
+  readonly key?: string | null;
+  readonly json?: unknown;
+  /** Instead of json. */
+  readonly raw?: string | Uint8Array;
+  readonly headers?: Record<string, string>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests read the fields they expect and fail when they are not there.
+  readonly body: any;
+}
+
+export const ENDPOINTS = '/merchant/webhook-endpoints';
+
+export interface TestApiOptions extends Partial<ApiOptions> {
+  readonly environment?: 'sandbox' | 'production';
+  readonly replayPace?: Partial<ReplayPace>;
+}
+
+export async function startTestApi({
+  environment = 'sandbox',
+  replayPace,
+  ...options
+}: TestApiOptions = {}): Promise<TestApi> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'hookrail-api-'));
+  const clock = systemClock();
+  const store = await openSqliteStore({
+    file: join(dataDir, 'store.db'),
+    clock,
+    healthPolicy: { withoutSuccessMs: 86_400_000, failedAttempts: 20 },
+  });
+  const broker = await openSqliteBroker({ file: join(dataDir, 'broker.db'), clock, retryScale: 1 });
+  const ringFile = join(dataDir, 'keyring.json');
+  KeyRing.create(ringFile);
+  const keyRing = KeyRing.read(ringFile);
+  const registry = new Registry();
+  const logged: string[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
+  const { merchantId, foreignMerchantId, keys, keyIds } = await makeKeys(store, clock, environment);
+  const directory = new Directory();
+  await broker.followDirectory((change) => void directory.apply(change));
+  const deps = { store, broker, directory, clock, log, registry };
+  const relay = await startRelay(deps);
+  const replayer = new Replayer({ ...deps, pace: { perSecondMax: 100_000, ...replayPace } });
+  const api = await startApi({
+    ...deps,
+    relay,
+    keyRing,
+    random: systemRandom,
+    environment,
+    options: {
+      host: '127.0.0.1',
+      port: 0,
+      egress: { ports: [443, 8443], allow: { name: () => false, address: () => false } },
+      rateLimitPerMinute: 100_000,
+      testRateLimitPerMinute: 100_000,
+      endpointQuota: 100,
+      ...options,
+      // Nobody records here.
+      limits: { recordedWaitMs: 0, ...options.limits },
+    },
+  }).catch(async (error: unknown) => {
+    await Promise.all([relay.stop(), replayer.stop()]);
+    await broker.close();
+    await store.close();
+    throw error;
+  });
+  const call = (method: string, path: string, callOptions: CallOptions = {}) =>
+    callApi(api.url, keys.own, method, path, callOptions);
+  const close = async () => {
+    await api.stop();
+    await Promise.all([relay.stop(), replayer.stop()]);
+    await broker.close();
+    await store.close();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  const who = { merchantId, foreignMerchantId, keys, keyIds };
+  return { api, replayer, store, broker, keyRing, clock, registry, logged, ...who, call, close };
+}
+
+async function callApi(
+  url: string,
+  ownKey: string,
+  method: string,
+  path: string,
+  { key = ownKey, json, raw, headers = {} }: CallOptions,
+): Promise<Answer> {
+  const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
+  const response = await fetch(url + path, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(key === null ? {} : { authorization: `API-Key ${key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: body as string }),
+  });
+  const text = await response.text();
+  const answer = { status: response.status, headers: response.headers, text };
+  checkResponse(method, path, answer);
+  return { ...answer, body: text === '' ? null : JSON.parse(text) };
+}
+
+/** Two merchants and a key of each sort. */
+async function makeKeys(store: Store, clock: Clock, environment: 'sandbox' | 'production') {
+  const merchantId = systemRandom.uuid();
+  const foreignMerchantId = systemRandom.uuid();
+  for (const id of [merchantId, foreignMerchantId]) {
+    await store.merchants.create({ merchantId: id, name: 'Test merchant', senderAccountDetails: false });
+  }
+  const other = environment === 'sandbox' ? 'production' : 'sandbox';
+  const sorts = {
+    own: { kind: 'merchant', of: merchantId, environment },
+    foreign: { kind: 'merchant', of: foreignMerchantId, environment },
+    revoked: { kind: 'merchant', of: merchantId, environment },
+    live: { kind: 'merchant', of: merchantId, environment: other },
+    producer: { kind: 'producer', of: null, environment },
+    revokedProducer: { kind: 'producer', of: null, environment },
+  } as const;
+  const keys: Record<string, string> = {};
+  const keyIds: Record<string, string> = {};
+  for (const [name, sort] of Object.entries(sorts)) {
+    const key = newApiKey(sort.kind, sort.environment, systemRandom.bytes(32));
+    const keyId = systemRandom.uuid();
+    keys[name] = key;
+    keyIds[name] = keyId;
+    await store.keys.create({
+      keyId,
+      kind: sort.kind,
+      merchantId: sort.of,
+      hash: hashApiKey(key),
+      hint: apiKeyHint(key),
+      name: null,
+      createdAt: Math.floor(clock.now()),
+      revokedAt: null,
+      lastUsedAt: null,
+    });
+  }
+  await store.keys.revoke(String(keyIds.revoked), clock.now());
+  await store.keys.revoke(String(keyIds.revokedProducer), clock.now());
+  return {
+    merchantId,
+    foreignMerchantId,
+    keys: keys as TestApi['keys'],
+    keyIds: keyIds as TestApi['keys'],
+  };
+}
+
+/** Creates an endpoint and gives back its record with the secret. Each has a URL of its own. */
+export async function createEndpoint(test: TestApi, extra: object = {}): Promise<Answer['body']> {
+  const url = `https://hooks.merchant.com/${systemRandom.uuid()}`;
+  const answer = await test.call('POST', ENDPOINTS, { json: { url, description: 'A test', ...extra } });
+  if (answer.status !== 201) throw new Error(`create answered ${answer.status}: ${answer.text}`);
+  return answer.body;
+}

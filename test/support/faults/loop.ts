@@ -1,0 +1,124 @@
+/** What the fault loops on Kafka share: faults strike while events are published, then the receivers' log is judged. */
+import { expect } from 'vitest';
+import type { LocalKafka } from '../../../scripts/local-kafka/cluster.ts';
+import type { Chance } from '../../../services/samples/chance.ts';
+import { eventually } from '../eventually.ts';
+import { type Exchange, judge, repeatsBound } from '../models/delivery-checker.ts';
+import type { RecordedAttempt, Trial } from '../trials/kafka-trial.ts';
+import { type FaultKind, Nemesis } from './nemesis.ts';
+
+export interface LoopOptions {
+  /** Printed with every result, so that a run can be repeated. */
+  readonly seed: number;
+  readonly events: number;
+  readonly retryScale: number;
+  readonly faults: Readonly<Partial<Record<FaultKind, number>>>;
+  /** Faults of different kinds that strike together. */
+  readonly atOnce: number;
+}
+
+const PUBLISH_PAUSE_MS = 50;
+/** What was settled so shortly before a fault may be repeated: capabilities.repeatsMs, and as much for a busy machine. */
+const REPEATS_MS = 2000;
+
+export const faultsInAll = ({ faults }: Pick<LoopOptions, 'faults'>): number =>
+  Object.values(faults).reduce((sum, each) => sum + each, 0);
+
+export function startNemesis(trial: Trial, cluster: LocalKafka, chance: Chance, pauseMs?: number): Nemesis {
+  const { fleet, topicPrefix } = trial;
+  const inFlight = () => trial.inFlight;
+  return new Nemesis({ chance, fleet, cluster, topicPrefix, inFlight, ...(pauseMs && { pauseMs }) });
+}
+
+/** Publishes everything while each fault strikes in its turn, never far ahead of the faults. */
+export async function harass(trial: Trial, nemesis: Nemesis, options: LoopOptions): Promise<void> {
+  const { seed, events, faults, atOnce } = options;
+  const all = faultsInAll(options);
+  const plan = nemesis.plan(faults, atOnce);
+  console.log(`kill loop on Kafka: seed ${seed}, ${plan.map((volley) => volley.join('+')).join(' ')}`);
+  const share = events / (all + 1);
+  const ending = new AbortController();
+  const publishing = (async () => {
+    while (trial.published < events && !ending.signal.aborted) {
+      await trial.publish(Math.min(10, events - trial.published));
+      await new Promise((resolve) => setTimeout(resolve, PUBLISH_PAUSE_MS));
+      while (trial.published > (nemesis.faults.length + atOnce + 0.7) * share && !ending.signal.aborted) {
+        await new Promise((resolve) => setTimeout(resolve, PUBLISH_PAUSE_MS));
+      }
+    }
+  })();
+  try {
+    for (const volley of plan) {
+      const before = nemesis.faults.length;
+      await eventually(
+        'enough events are published and requests in flight',
+        () => trial.published >= (before + 0.5) * share && trial.inFlight > 0,
+        120_000,
+      );
+      await nemesis.strikeAll(volley);
+      for (const { kind, victim, inFlight, from, to } of nemesis.faults.slice(before)) {
+        console.log(`${kind}: ${victim}, ${inFlight} in flight, over after ${to - from} ms`);
+      }
+    }
+  } finally {
+    if (nemesis.faults.length < all) ending.abort();
+    await publishing;
+  }
+}
+
+/** Prints the verdict, and expects that nothing was lost, early, strange, or repeated without a fault. */
+export async function report(trial: Trial, nemesis: Nemesis, options: LoopOptions): Promise<void> {
+  const { seed, retryScale } = options;
+  const { faults } = nemesis;
+  const owed = trial.owed.map(({ id }) => id);
+  // A killed api or router sends nothing itself; what it repeats is recognised.
+  const windows = faults.filter(({ kind }) => kind !== 'api' && kind !== 'router' && kind !== 'pause-router');
+  const verdict = judge(owed, trial.exchanges, windows, { retryScale, repeatsMs: REPEATS_MS });
+  // A task that was parked when a fault struck may be made twice, and come again long after.
+  const bound = repeatsBound(trial.exchanges, windows, REPEATS_MS);
+  const dead = await eventually('every exhausted delivery has a dead letter', async () => {
+    const ids = await trial.deadLetters();
+    const known = new Set(ids);
+    return [...verdict.exhausted].every((id) => known.has(id)) ? ids : null;
+  });
+  const recorded = await trial.recordedAttempts(verdict.exhausted);
+  const seen = attemptsSeen(trial.exchanges);
+  const wrong = [...recorded].flatMap(([id, attempts]) =>
+    wrongRecord(id, attempts, seen.get(id) ?? new Set()),
+  );
+  const inFlight = faults.reduce((sum, fault) => sum + fault.inFlight, 0);
+  console.log(
+    `kill loop on Kafka: seed ${seed}, ${faults.length} faults with ${inFlight} requests in flight, ` +
+      `${trial.published} events, ${owed.length} deliveries, ${verdict.lost.length} lost, ${verdict.early.length} early, ` +
+      `${verdict.delivered.size} delivered, ${dead.length} dead letters of ${new Set(dead).size} deliveries, ` +
+      `${verdict.repeats} duplicates (bound ${bound}; ${verdict.unexplained.length} of what was parked when a fault struck), ` +
+      `${verdict.requests} requests, ${verdict.unseen} attempts failed before they came, failed starts ` +
+      `${trial.fleet.processes.map(({ name, failedStarts }) => `${name} ${failedStarts}`).join(', ')}`,
+  );
+  expect(verdict.lost).toEqual([]);
+  expect(verdict.early).toEqual([]);
+  expect(verdict.strange).toEqual([]);
+  expect(wrong).toEqual([]);
+  expect(dead.length).toBe(new Set(dead).size);
+  expect(verdict.repeats).toBeLessThanOrEqual(bound);
+}
+
+/** By delivery. */
+function attemptsSeen(exchanges: readonly Exchange[]): ReadonlyMap<string, ReadonlySet<number>> {
+  const seen = new Map<string, Set<number>>();
+  for (const { deliveryId, attempt } of exchanges) {
+    const known = seen.get(deliveryId);
+    if (known) known.add(attempt);
+    else seen.set(deliveryId, new Set([attempt]));
+  }
+  return seen;
+}
+
+/** Seven attempts are recorded; one that never came here has no response, and the reason. */
+function wrongRecord(id: string, attempts: readonly RecordedAttempt[], seen: ReadonlySet<number>): string[] {
+  const numbers = attempts.map(({ number }) => number).join();
+  if (numbers !== '1,2,3,4,5,6,7') return [`${id}: attempts ${numbers} are recorded`];
+  return attempts
+    .filter(({ number, response_status }) => !seen.has(number) && response_status !== null)
+    .map(({ number }) => `${id}: attempt ${number} has a response that nobody gave`);
+}

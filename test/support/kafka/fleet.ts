@@ -1,0 +1,185 @@
+/** The service as it runs on Kafka: a process per role, each of which can be killed and started again. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '../eventually.ts';
+import { type Premises, type Service, startService } from '../service/system.ts';
+
+/** `api` is api and recorder: the two share the store. */
+export type FleetRole = 'api' | 'router' | 'sender';
+
+/** Of a process. */
+export const ROLES = { api: 'api,recorder', router: 'router', sender: 'sender' } as const;
+/** Whoever supervises processes starts them again for so long. */
+const START_MS_MAX = 120_000;
+const READY_MS_MAX = 60_000;
+
+interface Readiness {
+  readonly status: number;
+  readonly reasons: readonly string[];
+}
+
+/** One process that a supervisor keeps up: after a kill it is started again with the same environment and folder. */
+export class FleetProcess {
+  readonly role: FleetRole;
+  readonly name: string;
+  /** Starts that ended before the service ran: a supervisor tries again. */
+  failedStarts = 0;
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #earlier: string[] = [];
+  #service: Service | null = null;
+
+  constructor(role: FleetRole, name: string, environment: Readonly<Record<string, string>>) {
+    this.role = role;
+    this.name = name;
+    this.#environment = { ...environment, HOOKRAIL_ROLES: ROLES[role] };
+  }
+
+  get service(): Service {
+    if (!this.#service) throw new Error(`${this.name} does not run`);
+    return this.#service;
+  }
+
+  /** What it wrote in all its lives. */
+  get output(): readonly string[] {
+    return [...this.#earlier, ...(this.#service?.output ?? [])];
+  }
+
+  /** Starts it, again and again until it runs or the time is over; with 0 once. */
+  async start(withinMs = START_MS_MAX): Promise<void> {
+    for (const until = Date.now() + withinMs; ; ) {
+      try {
+        const service = await startService(this.#environment);
+        this.#service = service;
+        // A test that is cut off must not leave processes behind.
+        const killIt = () => service.process.kill('SIGKILL');
+        process.once('exit', killIt);
+        service.process.once('exit', () => process.off('exit', killIt));
+        return;
+      } catch (error) {
+        this.failedStarts += 1;
+        this.#earlier.push(String(error));
+        if (Date.now() >= until) throw error;
+      }
+    }
+  }
+
+  /** Ends it and resolves with the exit code (null after SIGKILL) when it is gone. */
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
+    const ended = this.#service;
+    if (!ended) return null;
+    const code = await ended.end(signal);
+    this.#earlier.push(...ended.output);
+    this.#service = null;
+    return code;
+  }
+
+  async readiness(): Promise<Readiness> {
+    const answer = await fetch(`${this.service.operationsUrl}/readyz`);
+    const { reasons } = (await answer.json()) as { reasons: readonly string[] };
+    return { status: answer.status, reasons };
+  }
+
+  /** Resolves when it says that it can work. */
+  async untilReady(): Promise<void> {
+    const isReady = async () => (await this.readiness().catch(() => null))?.status === 200;
+    await eventually(`${this.name} is ready`, isReady, READY_MS_MAX);
+  }
+}
+
+export interface FleetOptions {
+  readonly premises: Premises;
+  readonly brokers: readonly string[];
+  readonly registryUrl: string;
+  readonly topicPrefix: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** One api with the recorder, and as many routers and senders as asked for. */
+export class Fleet {
+  readonly processes: FleetProcess[] = [];
+  readonly #options: FleetOptions;
+
+  constructor(options: FleetOptions) {
+    this.#options = options;
+  }
+
+  get api(): FleetProcess {
+    return this.#first('api');
+  }
+
+  of(role: FleetRole): FleetProcess[] {
+    return this.processes.filter((process) => process.role === role);
+  }
+
+  /** Starts the api first: it makes the topics. */
+  async start(routers: number, senders: number): Promise<void> {
+    await this.add('api').start();
+    const others = [
+      ...Array.from({ length: routers }, () => this.add('router')),
+      ...Array.from({ length: senders }, () => this.add('sender')),
+    ];
+    await Promise.all(others.map((process) => process.start()));
+    await Promise.all(this.processes.map((process) => process.untilReady()));
+  }
+
+  /** A process that is not started yet. */
+  add(role: FleetRole): FleetProcess {
+    const name = `${role}-${this.of(role).length + 1}`;
+    const process = new FleetProcess(role, name, this.#environmentOf(role, name));
+    this.processes.push(process);
+    return process;
+  }
+
+  remove(process: FleetProcess): void {
+    this.processes.splice(this.processes.indexOf(process), 1);
+  }
+
+  /** How many members the group that reads a topic has while all run; by the topic's name without the prefix. */
+  membersOf(topic: string): number | undefined {
+    if (topic === 'journal') return this.of('api').length;
+    if (topic === 'payments.events') return this.of('router').length;
+    const isOfTasks = ['deliver', 'test', 'replay'].includes(topic) || topic.startsWith('retry.');
+    return isOfTasks ? this.of('sender').length : undefined;
+  }
+
+  /** Ends all at once; rejects when one does not exit 0. */
+  async stop(): Promise<void> {
+    const codes = await Promise.all(
+      this.processes.map(async (each) => `${each.name} ${await each.end('SIGTERM')}`),
+    );
+    const wrong = codes.filter((code) => !code.endsWith(' 0'));
+    if (wrong.length > 0) throw new Error(`exit codes other than 0: ${wrong.join(', ')}`);
+  }
+
+  async kill(): Promise<void> {
+    await Promise.all(this.processes.map((each) => each.end('SIGKILL')));
+  }
+
+  /** The environment of any process of this fleet, for whoever opens the same Kafka. */
+  get environment(): Record<string, string> {
+    const { premises, brokers, registryUrl, topicPrefix, environment } = this.#options;
+    return {
+      ...premises.environment,
+      HOOKRAIL_KEYRING: join(premises.dataDir, 'keyring.json'),
+      HOOKRAIL_ENGINE: 'kafka',
+      HOOKRAIL_KAFKA_BROKERS: brokers.join(','),
+      HOOKRAIL_SCHEMA_REGISTRY_URL: registryUrl,
+      HOOKRAIL_TOPIC_PREFIX: topicPrefix,
+      HOOKRAIL_EVENTS_TOPIC: `${topicPrefix}payments.events`,
+      ...environment,
+    };
+  }
+
+  #environmentOf(role: FleetRole, name: string): Record<string, string> {
+    if (role === 'api') return this.environment;
+    const dataDir = join(this.#options.premises.dataDir, name);
+    mkdirSync(dataDir, { recursive: true });
+    return { ...this.environment, HOOKRAIL_DATA_DIR: dataDir };
+  }
+
+  #first(role: FleetRole): FleetProcess {
+    const [first] = this.of(role);
+    if (!first) throw new Error(`this fleet has no ${role}`);
+    return first;
+  }
+}

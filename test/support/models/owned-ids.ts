@@ -1,0 +1,90 @@
+import { uuidV5 } from '../../../services/domain/ids.ts';
+import { ENDPOINTS, type TestApi } from '../api/test-api.ts';
+import {
+  delivered,
+  eventNumber,
+  HOUR_MS,
+  head,
+  journalOf,
+  routed,
+  START,
+} from '../records/journal-entries.ts';
+
+/** Which thing an id in a path names, seen by the merchant who asks. */
+export const ID_CLASSES = ['own', 'foreign', 'random', 'deleted', 'malformed'] as const;
+export type IdClass = (typeof ID_CLASSES)[number];
+
+/** Ids by the name of the path parameter that takes them. */
+export type Ids = Readonly<Record<string, string>>;
+
+/** What an unknown id of each path parameter is answered with. A new parameter has a line here, and in `own` below. */
+export const NOT_FOUND: Readonly<Record<string, string>> = {
+  id: 'webhook_endpoint_not_found',
+  delivery_id: 'delivery_not_found',
+  event_id: 'event_not_found',
+  replay_id: 'replay_not_found',
+};
+
+export const MALFORMED_IDS = ['x', '123', 'null', '%00', '7d9f0c52-4a57-4a39-9c57-3c1a5a6e2f100', "1'--"];
+
+/** Longer ago than anything is kept. */
+const EXPIRED_AT = START - 10_000 * HOUR_MS;
+
+/** Makes things of two merchants, and things that are gone. */
+export class OwnedIds {
+  readonly #api: TestApi;
+  readonly #journal: ReturnType<typeof journalOf>;
+  #made = 0;
+
+  constructor(api: TestApi) {
+    this.#api = api;
+    this.#journal = journalOf(api.store);
+  }
+
+  /** An endpoint with an event that was delivered to it: new ones each time, since operations change and delete them. */
+  own(): Promise<Ids> {
+    return this.#make('own');
+  }
+
+  /** Ids of each class but `own`, for every parameter. Call it before `own`. */
+  async others(): Promise<Readonly<Record<Exclude<IdClass, 'own' | 'malformed'>, Ids>>> {
+    // First, since retention goes from the oldest on.
+    const expired = await this.#make('own', EXPIRED_AT);
+    await this.#api.store.log.retain(EXPIRED_AT + HOUR_MS, 1000);
+    await this.#api.call('DELETE', `${ENDPOINTS}/${expired.id}`);
+    const foreign = await this.#make('foreign');
+    const random = Object.fromEntries(Object.keys(NOT_FOUND).map((name) => [name, crypto.randomUUID()]));
+    return { foreign, random, deleted: expired };
+  }
+
+  async #make(of: 'own' | 'foreign', occurredAt?: number): Promise<Ids> {
+    this.#made += 1;
+    const api = this.#api;
+    const created = await api.call('POST', ENDPOINTS, {
+      json: { url: `https://hooks.merchant.com/${this.#made}`, description: `number ${this.#made}` },
+      key: api.keys[of],
+    });
+    if (created.status !== 201) throw new Error(`create answered ${created.status}: ${created.text}`);
+    const { uuid } = created.body;
+    const merchantId = of === 'own' ? api.merchantId : api.foreignMerchantId;
+    const event = {
+      ...eventNumber(merchantId, this.#made, occurredAt === undefined ? {} : { occurredAt }),
+      eventId: uuidV5('owned', uuid),
+    };
+    const delivery = head(event, uuid);
+    await this.#journal(routed(event, [uuid]), delivered(delivery));
+    const replayId = await this.#endedReplay(merchantId, uuid);
+    return { id: uuid, delivery_id: delivery.deliveryId, event_id: event.eventId, replay_id: replayId };
+  }
+
+  /** One that has ended does not stand in the way of another. */
+  async #endedReplay(merchantId: string, endpointId: string): Promise<string> {
+    const { replays } = this.#api.store;
+    const replayId = uuidV5('owned-replay', endpointId);
+    const scope = { merchantId, endpointId, only: 'missing', since: 0, until: 1, types: null } as const;
+    const by = { at: START, actor: { kind: 'operator' } } as const;
+    await replays.create({ ...scope, replayId, count: 0 }, by);
+    await replays.finish(replayId, { ...by, status: 'completed', reason: null });
+    return replayId;
+  }
+}

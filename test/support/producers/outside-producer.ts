@@ -1,0 +1,43 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { findJava, kafkaJars } from '../../../scripts/local-kafka/artifacts.ts';
+import { Guard } from '../../../scripts/local-kafka/guard.ts';
+import { messageOf } from '../../../services/messages/error-message.ts';
+import type { KafkaForTests } from '../kafka/address.ts';
+
+const PROGRAM = fileURLToPath(new URL('./OutsideProducer.java', import.meta.url));
+const SCHEMA = fileURLToPath(new URL('../../../schemas/events/KYC.avsc', import.meta.url));
+const RUN_MS_MAX = 90_000;
+const execute = promisify(execFile);
+
+/** Runs a producer that is not ours: a program in Java. */
+export interface OutsideProducer {
+  /** Writes a KYC/FULL_USER event; answers what the program says. */
+  send(topic: string, eventId: string, merchantId: string, userId: string): Promise<string>;
+}
+
+/** Undefined, with the reason printed, where no Java can compile it. */
+export async function outsideProducer(kafka: KafkaForTests): Promise<OutsideProducer | undefined> {
+  const guard = new Guard();
+  try {
+    const context = { guard, environment: process.env, say: () => {} };
+    const java = await findJava(context);
+    const { stdout } = await execute(java, ['--list-modules']);
+    if (!stdout.includes('jdk.compiler')) throw new Error('this Java is a runtime without a compiler');
+    const jars = await kafkaJars(context);
+    return {
+      async send(topic, ...ids) {
+        const given = [kafka.brokers.join(','), kafka.registryUrl, topic, SCHEMA, ...ids];
+        const settings = ['-Xmx96m', '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn'];
+        const args = [...settings, '-cp', `${jars}/*`, PROGRAM, ...given];
+        return (await execute(java, args, { timeout: RUN_MS_MAX })).stdout.trim();
+      },
+    };
+  } catch (error) {
+    console.warn(`The producer in Java is left out: ${messageOf(error)}`);
+    return undefined;
+  } finally {
+    await guard.close();
+  }
+}

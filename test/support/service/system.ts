@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { hashApiKey, newApiKey } from '../../../services/domain/api-key.ts';
+import { uuidV5 } from '../../../services/domain/ids.ts';
+import { KeyRing } from '../../../services/keys/keyring.ts';
+import { systemClock } from '../../../services/process/clock.ts';
+import { systemRandom } from '../../../services/process/random.ts';
+import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
+import { createAuthority, issueCertificate } from '../../../simulator/receiver/certificate-authority.ts';
+
+/** A data directory with a key ring, one merchant and its keys: what a running service needs to be used. */
+export interface Premises {
+  readonly dataDir: string;
+  readonly merchantId: string;
+  readonly apiKey: string;
+  readonly producerKey: string;
+  /** Certificate of a receiver on this machine, by an authority the service trusts. */
+  readonly receiverCert: { readonly certPem: string; readonly keyPem: string };
+  /** The environment a service is started with. */
+  readonly environment: Record<string, string>;
+}
+
+export async function preparePremises(
+  environment: Record<string, string> = {},
+  parent = tmpdir(),
+  openStore = openSqliteStore,
+): Promise<Premises> {
+  const dataDir = mkdtempSync(join(parent, 'hookrail-'));
+  const keyRingFile = join(dataDir, 'keyring.json');
+  KeyRing.create(keyRingFile);
+  const authority = await createAuthority();
+  const caFile = join(dataDir, 'ca.crt');
+  writeFileSync(caFile, authority.certPem);
+  const receiverCert = await issueCertificate(authority, { hosts: ['localhost', '127.0.0.1'] });
+  const merchantId = uuidV5('test-merchant', dataDir);
+  const apiKey = newApiKey('merchant', 'sandbox', systemRandom.bytes(32));
+  const producerKey = newApiKey('producer', 'sandbox', systemRandom.bytes(32));
+  const clock = systemClock();
+  const healthPolicy = { withoutSuccessMs: 86_400_000, failedAttempts: 20 };
+  const store = await openStore({ file: join(dataDir, 'store.db'), clock, healthPolicy });
+  await store.merchants.create({ merchantId, name: 'Test merchant', senderAccountDetails: true });
+  for (const [kind, text] of [
+    ['merchant', apiKey],
+    ['producer', producerKey],
+  ] as const) {
+    await store.keys.create({
+      keyId: systemRandom.uuid(),
+      kind,
+      merchantId: kind === 'merchant' ? merchantId : null,
+      hash: hashApiKey(text),
+      hint: text.slice(-4),
+      name: null,
+      createdAt: clock.now(),
+      revokedAt: null,
+      lastUsedAt: null,
+    });
+  }
+  await store.close();
+  return {
+    dataDir,
+    merchantId,
+    apiKey,
+    producerKey,
+    receiverCert,
+    environment: {
+      HOOKRAIL_DATA_DIR: dataDir,
+      HOOKRAIL_API_PORT: '0',
+      HOOKRAIL_OPS_PORT: '0',
+      HOOKRAIL_EXTRA_CA_FILE: caFile,
+      HOOKRAIL_EGRESS_ALLOW: '127.0.0.0/8,localhost',
+      HOOKRAIL_RATE_LIMIT_PER_MINUTE: '1000000',
+      HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE: '1000000',
+      ...environment,
+    },
+  };
+}
+
+/** The service as a process of its own. */
+export interface Service {
+  readonly process: ChildProcess;
+  readonly apiUrl: string;
+  readonly operationsUrl: string;
+  /** Every line it wrote so far. */
+  readonly output: readonly string[];
+  /** Ends it with a signal and waits until it is gone; answers the exit code (null after a kill). */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
+}
+
+/** Starts services/main.ts and resolves when it says that it runs; rejects with its output when it ends before. */
+export function startService(
+  environment: Record<string, string>,
+  launcher: readonly string[] = [],
+): Promise<Service> {
+  const command = [...launcher, process.execPath, '--import', 'tsx', 'services/main.ts'];
+  const child = spawn(command[0] ?? '', command.slice(1), {
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output: string[] = [];
+  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  const end = (signal: 'SIGTERM' | 'SIGKILL') => {
+    child.kill(signal);
+    return exited;
+  };
+  return new Promise((resolve, reject) => {
+    exited.then((code) => reject(new Error(`the service ended with ${code}:\n${output.join('\n')}`)));
+    const onLine = (line: string) => {
+      output.push(line);
+      if (!line.includes('hookrail is running')) return;
+      const { api, operations } = JSON.parse(line);
+      resolve({ process: child, apiUrl: api, operationsUrl: operations, output, end });
+    };
+    for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine);
+  });
+}

@@ -1,0 +1,294 @@
+/** Rotations and creates against a running service under load, judged by the receiver's own log. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { API_LIMITS } from '../../../services/api/context.ts';
+import { eventually } from '../eventually.ts';
+import { type LoggingReceiver, startLoggingReceiver } from '../receivers/logging-receiver.ts';
+import { jsonEventOf } from '../records/events.ts';
+import { MerchantClient } from '../service/merchant-client.ts';
+import type { Premises, Service } from '../service/system.ts';
+
+/** No attempt starts under what was replaced longer ago than this; an event this old knows a new endpoint. */
+const IN_FORCE_MS = 1000;
+/** And never longer, however slow broker and machine are (design: the directory). */
+const IN_FORCE_MS_EVER = 5000;
+/** A broker that took longer to acknowledge a change is not a healthy one, and leaves too little of the second. */
+const HEALTHY_MS = 500;
+/** A machine that lets a process wait so long says nothing about the service that waits on it, too. */
+const STALL_MS = 100;
+const BEAT_MS = 20;
+const ENDPOINTS = 10;
+const CREATING_AT_ONCE = 20;
+/** Only against waiting for ever. */
+const ARRIVED_MS_MAX = 60_000;
+/** A batch of events in each step; every endpoint gets every event. */
+const EVENTS_PER_STEP = 5;
+const STEP_MS = 100;
+
+interface Rotating {
+  readonly uuid: string;
+  readonly path: string;
+  /** In order; `until`: when the answer of the rotation came that replaced it. */
+  readonly secrets: { readonly authorization: string; until: number; answeredInMs: number }[];
+}
+
+export interface RotationsResult {
+  readonly rotations: number;
+  /** Those on a healthy broker and machine: a second counts for these, five for the others. */
+  readonly healthy: number;
+  readonly seconds: number;
+  readonly requests: number;
+  /** Requests with a secret whose replacement had been answered. */
+  readonly afterAnswer: number;
+  /** How long after it the latest of them came, milliseconds. */
+  readonly latestMs: number;
+  /** Attempts that started over a second after it, whatever the broker. */
+  readonly slow: number;
+  /** One line each: attempts that started too late under an old secret, or under one that never was. */
+  readonly wrong: readonly string[];
+}
+
+export interface CreatesResult {
+  readonly creates: number;
+  /** Of these the broker could not be told while the answer waited: nothing is promised for them. */
+  readonly unhealthy: number;
+  /** Paths of new endpoints that did not get the event. */
+  readonly missed: readonly string[];
+}
+
+export class RotationTrial {
+  readonly #premises: Premises;
+  readonly #merchant: MerchantClient;
+  readonly #receiver: LoggingReceiver;
+  /** `<path> <event id>` of what came. */
+  readonly #arrived: Set<string>;
+  /** When this process found that it had not been let run. */
+  readonly #stalls: number[] = [];
+  #events = 0;
+
+  private constructor(
+    premises: Premises,
+    merchant: MerchantClient,
+    receiver: LoggingReceiver,
+    arrived: Set<string>,
+  ) {
+    this.#premises = premises;
+    this.#merchant = merchant;
+    this.#receiver = receiver;
+    this.#arrived = arrived;
+  }
+
+  /** A third of the attempts at rotating endpoints fail, so that retries wait while their secret is replaced. */
+  static async start(premises: Premises, service: () => Pick<Service, 'apiUrl'>): Promise<RotationTrial> {
+    const arrived = new Set<string>();
+    let count = 0;
+    const receiver = await startLoggingReceiver(premises.receiverCert, async ({ path, eventId }) => {
+      arrived.add(`${path} ${eventId}`);
+      if (!path.startsWith('/rotating')) return 200;
+      count += 1;
+      await sleep(count % 20);
+      return count % 3 === 0 ? 500 : 200;
+    });
+    return new RotationTrial(premises, new MerchantClient(premises, service), receiver, arrived);
+  }
+
+  close(): Promise<void> {
+    return this.#receiver.close();
+  }
+
+  /** Each endpoint's secret is replaced again and again, all endpoints at once, while events are delivered to all. */
+  async rotate(rotations: number): Promise<RotationsResult> {
+    const endpoints = await Promise.all(
+      Array.from({ length: ENDPOINTS }, async (_, n): Promise<Rotating> => {
+        const path = `/rotating/${n}`;
+        const made = await this.#merchant.createEndpoint(this.#receiver.url + path);
+        const secrets = [
+          {
+            authorization: `API-Key ${made.signing_secret}`,
+            until: Number.POSITIVE_INFINITY,
+            answeredInMs: 0,
+          },
+        ];
+        return { uuid: made.uuid, path, secrets };
+      }),
+    );
+    await sleep(IN_FORCE_MS);
+    const over = new AbortController();
+    const load = this.#publishUntil(over.signal);
+    const startedAt = Date.now();
+    let seconds = 0;
+    const beat = this.#watchMachine();
+    try {
+      await Promise.all(endpoints.map((each) => this.#rotateOne(each, Math.ceil(rotations / ENDPOINTS))));
+      seconds = (Date.now() - startedAt) / 1000;
+      // What is still under way may use an old secret, too.
+      await sleep(2 * IN_FORCE_MS);
+    } finally {
+      clearInterval(beat);
+      over.abort();
+      await load;
+    }
+    const judged = await this.#judge(endpoints);
+    for (const { uuid } of endpoints)
+      await this.#merchant.request('DELETE', `/merchant/webhook-endpoints/${uuid}`);
+    const requests = this.#receiver.arrivals.length;
+    return { rotations: endpoints.length * Math.ceil(rotations / ENDPOINTS), seconds, requests, ...judged };
+  }
+
+  /** Endpoints that are made get an event that is published `IN_FORCE_MS` after the answer. */
+  async create(creates: number): Promise<CreatesResult> {
+    const missed: string[] = [];
+    let unhealthy = 0;
+    let begun = 0;
+    const worker = async () => {
+      while (begun < creates) {
+        begun += 1;
+        const path = `/created/${begun}`;
+        const askedAt = Date.now();
+        const { uuid } = await this.#merchant.createEndpoint(this.#receiver.url + path);
+        // It waits so long for the broker, then answers all the same: an error would lose the secret.
+        const isInForce = Date.now() - askedAt < API_LIMITS.publishedWaitMs;
+        if (!isInForce) unhealthy += 1;
+        await sleep(IN_FORCE_MS);
+        const [eventId] = await this.#publish(1);
+        const hasArrived = () => this.#arrived.has(`${path} ${eventId}`);
+        if (isInForce)
+          await eventually('the event has arrived', hasArrived, ARRIVED_MS_MAX).catch(() =>
+            missed.push(path),
+          );
+        await this.#merchant.request('DELETE', `/merchant/webhook-endpoints/${uuid}`);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(CREATING_AT_ONCE, creates) }, worker));
+    return { creates, unhealthy, missed };
+  }
+
+  async #rotateOne({ uuid, secrets }: Rotating, times: number): Promise<void> {
+    for (let time = 0; time < times; time += 1) {
+      // The new one is in use before its answer is here.
+      const askedAt = Date.now();
+      const rotated = await this.#rotated(uuid);
+      const replaced = secrets.at(-1);
+      if (replaced) {
+        replaced.until = Date.now();
+        replaced.answeredInMs = replaced.until - askedAt;
+      }
+      secrets.push({
+        authorization: `API-Key ${rotated}`,
+        until: Number.POSITIVE_INFINITY,
+        answeredInMs: 0,
+      });
+    }
+  }
+
+  /** The new secret, once it is in force: a service that could not say so in time is asked again for the same answer. */
+  async #rotated(uuid: string): Promise<string> {
+    const headers = { 'idempotency-key': crypto.randomUUID() };
+    for (;;) {
+      const path = `/merchant/webhook-endpoints/${uuid}/secret`;
+      const { status, body } = await this.#merchant.request('PATCH', path, undefined, headers);
+      if (status === 200) return body.signing_secret;
+      if (status !== 503) throw new Error(`a rotation answered ${status} ${JSON.stringify(body)}`);
+    }
+  }
+
+  #watchMachine(): NodeJS.Timeout {
+    let last = Date.now();
+    return setInterval(() => {
+      const now = Date.now();
+      if (now - last > BEAT_MS + STALL_MS) this.#stalls.push(now);
+      last = now;
+    }, BEAT_MS);
+  }
+
+  /** How long after its replacement a secret may still be used. */
+  #allowedMs({ until, answeredInMs }: Rotating['secrets'][number]): number {
+    const isStalled = this.#stalls.some(
+      (at) => at > until - HEALTHY_MS && at < until + IN_FORCE_MS + STALL_MS,
+    );
+    return answeredInMs < HEALTHY_MS && !isStalled ? IN_FORCE_MS : IN_FORCE_MS_EVER;
+  }
+
+  async #publishUntil(over: AbortSignal): Promise<void> {
+    while (!over.aborted) {
+      await this.#publish(EVENTS_PER_STEP);
+      await sleep(STEP_MS);
+    }
+  }
+
+  async #publish(count: number): Promise<string[]> {
+    const { merchantId, dataDir } = this.#premises;
+    const events = Array.from({ length: count }, () =>
+      jsonEventOf(merchantId, `${dataDir} ${this.#events++}`),
+    );
+    const answer = await this.#merchant.publish(events);
+    if (answer.status !== 202) throw new Error(`publishing answered ${answer.status}`);
+    return events.map(({ header }) => header.eventId);
+  }
+
+  async #judge(
+    endpoints: readonly Rotating[],
+  ): Promise<Pick<RotationsResult, 'healthy' | 'afterAnswer' | 'latestMs' | 'slow' | 'wrong'>> {
+    const byPath = new Map(endpoints.map((each) => [each.path, each]));
+    const secretOf = new Map(
+      endpoints.flatMap(({ path, secrets }) =>
+        secrets.map((secret) => [`${path} ${secret.authorization}`, secret] as const),
+      ),
+    );
+    const healthy = [...secretOf.values()].filter(
+      (secret) => Number.isFinite(secret.until) && this.#allowedMs(secret) === IN_FORCE_MS,
+    ).length;
+    const wrong: string[] = [];
+    let afterAnswer = 0;
+    let slow = 0;
+    let latestMs = 0;
+    for (const { path, authorization, at, deliveryId, attempt } of this.#receiver.arrivals) {
+      const endpoint = byPath.get(path);
+      if (!endpoint) continue;
+      const secret = secretOf.get(`${path} ${authorization}`);
+      if (secret === undefined)
+        wrong.push(`${path}#${attempt} came with a secret that the endpoint never had`);
+      else if (at > secret.until) {
+        const { until } = secret;
+        afterAnswer += 1;
+        latestMs = Math.max(latestMs, at - until);
+        // It came later than it started; only when it started counts.
+        if (at <= until + IN_FORCE_MS) continue;
+        const lateMs = (await this.#startOf(endpoint.uuid, deliveryId, attempt)) - until;
+        if (lateMs > IN_FORCE_MS) slow += 1;
+        if (lateMs > this.#allowedMs(secret))
+          wrong.push(`${deliveryId}#${attempt} started ${lateMs} ms late`);
+      }
+    }
+    return { healthy, afterAnswer, latestMs, slow, wrong };
+  }
+
+  async #startOf(uuid: string, deliveryId: string, attempt: number): Promise<number> {
+    const { body } = await this.#merchant.request(
+      'GET',
+      `/merchant/webhook-endpoints/${uuid}/deliveries/${deliveryId}`,
+    );
+    const found = body.attempts?.find(({ number }: { number: number }) => number === attempt);
+    return found ? Date.parse(found.started_at) : Number.POSITIVE_INFINITY;
+  }
+}
+
+export function createsText(engine: string, { creates, unhealthy, missed }: CreatesResult): string {
+  return `${engine}: ${creates} creates, ${missed.length} missed the event of a second later, ${unhealthy} with a broker that did not answer`;
+}
+
+/** What is asked for in this run: a short form unless MANAGEMENT_ROTATIONS and MANAGEMENT_CREATES say otherwise. */
+export const TRIAL_SIZES = {
+  rotations: Number(process.env.MANAGEMENT_ROTATIONS ?? 300),
+  creates: Number(process.env.MANAGEMENT_CREATES ?? 50),
+} as const;
+
+export const TRIAL_MS_MAX = 1_800_000;
+
+export function rotationsText(engine: string, result: RotationsResult): string {
+  const { rotations, healthy, seconds, requests, afterAnswer, latestMs, slow, wrong } = result;
+  return (
+    `${engine}: ${rotations} rotations in ${seconds.toFixed(1)} s, ${healthy} of them on a healthy broker and machine, beside ${requests} ` +
+    `requests: ${afterAnswer} came with an old secret after the answer, the latest ${latestMs} ms after; ` +
+    `${slow} started over ${IN_FORCE_MS} ms after, ${wrong.length} later than is promised`
+  );
+}
