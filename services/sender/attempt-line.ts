@@ -1,5 +1,4 @@
 import type { DeliveryTask } from '../domain/task.ts';
-import { isoTime } from '../domain/text/iso-time.ts';
 import type { Delivery } from './deliver.ts';
 
 /** Returns the fields of an attempt's log line: all that help to understand it, and no payload or secret. */
@@ -27,6 +26,6 @@ export function attemptLine(
     duration_ms: Math.round(durationMs * 10) / 10,
     late_ms: Math.round(lateMs),
     since_accepted_ms: Math.round(startedAt + durationMs - task.acceptedAt),
-    next_at: outcome.kind === 'retry' ? isoTime(outcome.dueAt) : null,
+    next_at: outcome.kind === 'retry' ? new Date(outcome.dueAt).toISOString() : null,
   };
 }
