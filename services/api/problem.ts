@@ -1,4 +1,5 @@
 import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express';
+import { asError } from '../messages/error-message.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { ERROR_CODES, type ErrorCode } from './error-codes.ts';
@@ -70,7 +71,7 @@ export function problemHandler(log: Logger): ErrorRequestHandler {
     response.locals.errorCode = error.code;
     if (error.code === 'internal_error' || error.code === 'temporarily_unavailable') {
       // Name and stack only: a message may quote the request.
-      const cause = thrown instanceof Error ? thrown : new Error('not an Error');
+      const cause = asError(thrown);
       const detail = cause instanceof StoreUnavailable || cause instanceof BrokerUnavailable;
       log[error.code === 'internal_error' ? 'error' : 'warn']({
         event: 'request_failed',

@@ -1,4 +1,5 @@
 import type { Clock } from '../process/clock.ts';
+import { growingPause } from '../process/growing-pause.ts';
 import { LinkedList } from '../process/linked-list.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Consumer, Ownership, Source } from './broker.ts';
@@ -104,7 +105,7 @@ export class WorkSource<It extends Item, In, Out> implements Source<In, Out> {
     item.failures += 1;
     this.#stuck.add(item);
     log?.error({ stream: name, failures: item.failures, detail: String(error) }, 'a handler threw');
-    const pause = Math.min(PAUSE_MS * 2 ** (item.failures - 1), PAUSE_MS_MAX);
+    const pause = growingPause(item.failures, PAUSE_MS, PAUSE_MS_MAX);
     item.cancel = clock.at(now + pause, () => {
       item.cancel = null;
       this.#again.push(item);

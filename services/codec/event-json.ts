@@ -22,7 +22,6 @@ import {
 import { didYouMean } from '../messages/did-you-mean.ts';
 import { checkData } from './check-data.ts';
 import { type CheckScalar, checkBoolean, checkString, checkTime, checkUuid } from './check-value.ts';
-import { dataText } from './data-text.ts';
 import { type EventProblem, pointerPart, report, shown } from './event-problem.ts';
 
 export type DecodedJson =
@@ -110,7 +109,7 @@ export function checkEvent(
   // No problem was reported, so the header is complete.
   const event = withData(header as Omit<DomainEvent, 'data'>, data);
   if (mayBeLarge) {
-    const bytes = Buffer.byteLength(dataText(event));
+    const bytes = Buffer.byteLength(JSON.stringify(data));
     if (bytes > EVENT_DATA_BYTES_MAX) {
       const detail = `has ${bytes} bytes as JSON: at most ${EVENT_DATA_BYTES_MAX} are taken`;
       return report(problems, '/data', 'too_long', detail);

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import avro, { type Type } from 'avsc';
 import { ByteWriter } from './byte-writer.ts';
-import { OnePassString } from './one-pass-string.ts';
 
 /** Writes records of one kind with the current schema, and reads those written with this or an earlier one. */
 export interface RecordCodec<T> {
@@ -80,14 +79,10 @@ function readType(files: readonly string[]): Type {
   let type: Type | undefined;
   for (const file of files) {
     const schema = JSON.parse(readFileSync(new URL(file, SCHEMAS), 'utf8'));
-    type = avro.Type.forSchema(schema, { registry, typeHook });
+    type = avro.Type.forSchema(schema, { registry });
   }
   if (!type) throw new Error('a codec needs at least one schema file');
   return type;
-}
-
-function typeHook(schema: unknown): Type | undefined {
-  return schema === 'string' ? new OnePassString() : undefined;
 }
 
 /** Beside `services`, both in the checkout and in the output of `npm run build`. */

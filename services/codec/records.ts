@@ -4,7 +4,7 @@
  */
 import type { ResponseKept } from '../domain/attempt.ts';
 import type { DirectoryChange } from '../domain/directory.ts';
-import { type DomainEvent, withData } from '../domain/event.ts';
+import { type DomainEvent, type EventAsText, eventAsText, withData } from '../domain/event.ts';
 import type {
   Attempted,
   Cancelled,
@@ -18,7 +18,6 @@ import type {
 } from '../domain/journal.ts';
 import type { Quarantined, RecordOrigin } from '../domain/quarantine.ts';
 import type { DeliveryTask } from '../domain/task.ts';
-import { dataText, eventOfText } from './data-text.ts';
 import { asBuffer, recordCodec } from './record-codec.ts';
 
 /** Absent optional fields are null in Avro. */
@@ -28,7 +27,7 @@ type InAvro<T> = {
 
 export const taskCodec = recordCodec<DeliveryTask>(['DeliveryTask.avsc'], taskToAvro, taskFromAvro);
 
-export const eventCodec = recordCodec<DomainEvent>(['DomainEvent.avsc'], eventToAvro, eventFromAvro);
+export const eventCodec = recordCodec<DomainEvent>(['DomainEvent.avsc'], eventAsText, eventFromAvro);
 
 export const directoryCodec = recordCodec<DirectoryChange>(
   ['DirectoryChange.avsc'],
@@ -105,16 +104,8 @@ function taskFromAvro(value: InAvro<DeliveryTask>): DeliveryTask {
   return task;
 }
 
-interface EventInAvro extends Omit<DomainEvent, 'data'> {
-  readonly data: string;
-}
-
-function eventToAvro(event: DomainEvent): EventInAvro {
-  return withData(event, dataText(event));
-}
-
-function eventFromAvro(value: EventInAvro): DomainEvent {
-  return eventOfText(value, value.data);
+function eventFromAvro(value: EventAsText): DomainEvent {
+  return withData(value, JSON.parse(value.data));
 }
 
 interface DirectoryInAvro extends Pick<DirectoryChange, 'kind' | 'id' | 'version'> {
@@ -130,8 +121,7 @@ function directoryFromAvro(value: DirectoryInAvro): DirectoryChange {
   return { kind, id, version, value: plain } as DirectoryChange;
 }
 
-interface RoutedInAvro extends Omit<Routed, 'kind' | 'event' | 'trace'> {
-  readonly event: EventInAvro;
+interface RoutedInAvro extends Omit<Routed, 'kind' | 'trace'> {
   readonly trace: readonly {
     readonly endpointId: string;
     readonly verdict: string;
@@ -160,8 +150,8 @@ function journalToAvro(entry: JournalEntry): JournalInAvro | object {
   switch (entry.kind) {
     case 'routed': {
       const bodies = entry.bodies.map(({ apiVersion, body }) => ({ apiVersion, body: asBuffer(body) }));
-      const { at, acceptedAt, trace } = entry;
-      return { routed: { at, acceptedAt, event: eventToAvro(entry.event), bodies, trace } };
+      const { at, acceptedAt, event, trace } = entry;
+      return { routed: { at, acceptedAt, event, bodies, trace } };
     }
     case 'requested':
       return { requested: { at: entry.at, delivery: entry.delivery, body: asBuffer(entry.body) } };
@@ -183,7 +173,7 @@ function journalFromAvro(value: JournalInAvro): JournalEntry {
     return {
       kind: 'routed',
       ...rest,
-      event: eventFromAvro(event),
+      event: withData(event, event.data),
       bodies: bodies.map((body) => ({ ...body })),
       trace: trace.map(
         ({ endpointId, verdict, deliveryId, apiVersion }) =>

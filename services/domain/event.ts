@@ -76,3 +76,13 @@ export function withData<Data>(
     data,
   };
 }
+
+/**
+ * An event whose data is JSON text: between the router and the delivery log nobody looks into it, so it is neither
+ * parsed nor written again.
+ */
+export type EventAsText = Omit<DomainEvent, 'data'> & { readonly data: string };
+
+export function eventAsText(event: DomainEvent): EventAsText {
+  return withData(event, JSON.stringify(event.data));
+}

@@ -1,6 +1,6 @@
 import type { FailureCode, ResponseKept } from './attempt.ts';
 import type { ApiVersion } from './endpoint.ts';
-import type { DomainEvent } from './event.ts';
+import type { EventAsText } from './event.ts';
 import type { CancelReason, Outcome } from './outcome.ts';
 import type { DeliveryTask } from './task.ts';
 
@@ -42,7 +42,7 @@ export interface Routed {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly acceptedAt: number;
-  readonly event: DomainEvent;
+  readonly event: EventAsText;
   /** The bodies sent, one per API version in use. */
   readonly bodies: readonly { readonly apiVersion: ApiVersion; readonly body: Uint8Array }[];
   readonly trace: readonly RoutingVerdict[];

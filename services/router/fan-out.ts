@@ -1,7 +1,7 @@
 import type { ReceivedEvent, RouterResult } from '../broker/broker.ts';
 import type { Directory } from '../domain/directory.ts';
 import { type ApiVersion, type Endpoint, subscribes } from '../domain/endpoint.ts';
-import type { DomainEvent } from '../domain/event.ts';
+import { type DomainEvent, eventAsText } from '../domain/event.ts';
 import { deliveryId } from '../domain/ids.ts';
 import type { RoutingVerdict, SkipReason } from '../domain/journal.ts';
 import type { Merchant } from '../domain/merchant.ts';
@@ -73,7 +73,14 @@ export function fanOut(received: ReceivedEvent, context: FanOutContext): RouterR
   return {
     kind: 'routed',
     tasks,
-    journal: { kind: 'routed', at: context.now, acceptedAt: received.acceptedAt, event, bodies, trace },
+    journal: {
+      kind: 'routed',
+      at: context.now,
+      acceptedAt: received.acceptedAt,
+      event: eventAsText(event),
+      bodies,
+      trace,
+    },
   };
 }
 

@@ -1,5 +1,6 @@
+import type { KeyObject } from 'node:crypto';
 import type { Endpoint } from '../domain/endpoint.ts';
-import { type SigningKey, signingKey, signWith } from '../domain/signature.ts';
+import { signingKey, signWith } from '../domain/signature.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import { authorizationOf, webhookHeaders, webhookTimestamp } from '../domain/webhook-request.ts';
 import { SecretMask } from './http/secret-mask.ts';
@@ -10,7 +11,7 @@ export interface OpenedEndpoint {
   readonly endpoint: Endpoint;
   readonly origin: string;
   readonly path: string;
-  readonly key: SigningKey;
+  readonly key: KeyObject;
   readonly authorization: string;
   readonly mask: SecretMask;
 }

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../domain/endpoint.ts';
 import type { KeyRing } from '../keys/keyring.ts';
+import { messageOf } from '../messages/error-message.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { type OpenedEndpoint, openEndpoint } from './request.ts';
 
@@ -49,7 +50,7 @@ export class SecretOpener {
     try {
       return openEndpoint(endpoint, this.#keyRing.open(endpoint.secret, endpoint.uuid));
     } catch (error) {
-      const why = error instanceof Error ? error.message : 'unknown error';
+      const why = messageOf(error);
       this.#log.error(
         { endpoint: endpoint.uuid, merchant: endpoint.merchantId, why },
         'the secret of an endpoint cannot be opened: its deliveries wait until it is sealed anew',

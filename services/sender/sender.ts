@@ -9,7 +9,7 @@ import type { Tier } from '../domain/retry.ts';
 import { type DeliveryTask, TASK_CLASSES, type TaskClass } from '../domain/task.ts';
 import type { KeyRing } from '../keys/keyring.ts';
 import type { Clock } from '../process/clock.ts';
-import { type Logger, lineWriter } from '../telemetry/logger.ts';
+import { type Logger, withoutRedaction } from '../telemetry/logger.ts';
 import { attemptLine } from './attempt-line.ts';
 import { traceAttempt } from './attempt-span.ts';
 import { type DeliverDeps, type Delivery, deliver } from './deliver.ts';
@@ -77,7 +77,7 @@ class RunningSender implements Sender, PendingTaskOwner {
   readonly #deliverDeps: DeliverDeps;
   readonly #lanes: Readonly<Record<TaskClass, Lanes>>;
   readonly #metrics: SenderMetrics;
-  readonly #writeAttempt: (members: string) => void;
+  readonly #attempts: Logger;
   readonly #parkingLog: ParkingLog;
   readonly #intakes: Intake[] = [];
   #isStopping = false;
@@ -86,7 +86,7 @@ class RunningSender implements Sender, PendingTaskOwner {
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
-    this.#writeAttempt = lineWriter(deps.log, 'attempt');
+    this.#attempts = withoutRedaction(deps.log);
     this.#parkingLog = new ParkingLog(deps.clock, deps.log, deps.retryScale);
     const opener = new SecretOpener(deps.keyRing, deps.log);
     this.#deliverDeps = {
@@ -215,13 +215,13 @@ class RunningSender implements Sender, PendingTaskOwner {
 
   #settle(pending: PendingTask, delivery: Delivery): void {
     const { task, lanes } = pending;
-    const { tracer, log } = this.#deps;
+    const { tracer } = this.#deps;
     let { settlement } = delivery;
     if (delivery.kind === 'attempted') {
       const result = resultOf(delivery.posted.exchange);
       const seconds = result === 'success' ? null : delivery.posted.retryAfterSeconds;
       lanes.settle(pending, result, seconds === null ? null : seconds * 1000);
-      if (log.isLevelEnabled('info')) this.#writeAttempt(attemptLine(task, delivery));
+      this.#attempts.info(attemptLine(task, delivery), 'attempt');
       if (tracer) settlement = traceAttempt(tracer, task, delivery);
     } else {
       lanes.settle(pending, 'uncounted', null);

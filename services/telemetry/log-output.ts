@@ -1,5 +1,6 @@
 import { constants, fstatSync, openSync, type Stats, write, writeSync } from 'node:fs';
 import type { DestinationStream } from 'pino';
+import { growingPause } from '../process/growing-pause.ts';
 
 /** Lines are written together: a system call for each would cost more than making the line. */
 const WRITTEN_TOGETHER_LENGTH = 16 * 1024;
@@ -25,7 +26,8 @@ export class LogOutput implements DestinationStream {
   #piece: Buffer | null = null;
   #isWriting = false;
   #isFailing = false;
-  #pauseMs = PAUSE_MS_MIN;
+  /** Failed writes in a row. */
+  #failures = 0;
   #timer: NodeJS.Timeout | null = null;
   #flushing: (() => void)[] = [];
   #unreported = 0;
@@ -94,7 +96,7 @@ export class LogOutput implements DestinationStream {
 
   #written(rest: Buffer): void {
     this.#isFailing = false;
-    this.#pauseMs = PAUSE_MS_MIN;
+    this.#failures = 0;
     this.#piece = rest.length > 0 ? rest : null;
     if (this.#piece) this.#writePiece();
     else if (this.#lines === '') this.#flushed();
@@ -107,8 +109,9 @@ export class LogOutput implements DestinationStream {
       this.#isFailing = true;
       this.#flushed();
     }
-    this.#timer = setTimeout(() => this.#writePiece(), this.#pauseMs).unref();
-    this.#pauseMs = Math.min(2 * this.#pauseMs, PAUSE_MS_MAX);
+    this.#failures += 1;
+    const pause = growingPause(this.#failures, PAUSE_MS_MIN, PAUSE_MS_MAX);
+    this.#timer = setTimeout(() => this.#writePiece(), pause).unref();
   }
 
   #flushed(): void {

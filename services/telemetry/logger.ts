@@ -46,24 +46,11 @@ export function countDroppedLines(output: LogOutput, registry: Registry): void {
 }
 
 /**
- * Returns a writer for one kind of line, at level info, that every delivery makes: several times as fast as pino,
- * which examines each field by itself. `members`: the content between an object's braces, as JSON; nothing in it is
- * redacted. The caller checks whether the level is enabled.
+ * Returns the logger without redaction, for the line of every attempt: its fields are chosen one by one, and redacting
+ * them would cost 11 µs of the 130 µs of a delivery.
  */
-export function lineWriter(log: Logger, message: string): (members: string) => void {
-  const output: DestinationStream = Reflect.get(log, pino.symbols.streamSym);
-  const level = pino.levels.values.info;
-  const end = `,"msg":${JSON.stringify(message)}}\n`;
-  let millisecond = 0;
-  let time = '';
-  return (members) => {
-    const now = Date.now();
-    if (now !== millisecond) {
-      millisecond = now;
-      time = new Date(now).toISOString();
-    }
-    output.write(`{"level":${level},"time":"${time}",${members}${end}`);
-  };
+export function withoutRedaction(log: Logger): Logger {
+  return log.child({}, { redact: [] });
 }
 
 /** Resolves when every line so far is written, when lines cannot be written, or after `withinMs`. */

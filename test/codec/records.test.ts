@@ -16,7 +16,7 @@ import {
   taskCodec,
 } from '../../services/codec/records.ts';
 import type { DirectoryChange } from '../../services/domain/directory.ts';
-import type { DomainEvent } from '../../services/domain/event.ts';
+import { type DomainEvent, eventAsText } from '../../services/domain/event.ts';
 import type { DeadLetter, DeliveryHead, JournalEntry } from '../../services/domain/journal.ts';
 import type { Quarantined } from '../../services/domain/quarantine.ts';
 import type { DeliveryTask } from '../../services/domain/task.ts';
@@ -91,7 +91,7 @@ const journal = fc.oneof(
     kind: fc.constant('routed'),
     at: time,
     acceptedAt: time,
-    event,
+    event: event.map(eventAsText),
     bodies: fc.array(fc.record({ apiVersion: text, body: bytes }), { maxLength: 2 }),
     trace: fc.array(
       fc.oneof(

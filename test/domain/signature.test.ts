@@ -46,19 +46,7 @@ test('a signature verifies with the Standard Webhooks library, whatever the secr
 test('a secret that a merchant chose signs with its own bytes', () => {
   const expected = createHmac('sha256', 'merchant-chosen-é').update('id.5.{}').digest('base64');
   expect(sign('merchant-chosen-é', 'id', 5, '{}')).toBe(`v1,${expected}`);
-});
-
-test('a signature is the HMAC of RFC 2104, however long the secret and the body are', () => {
-  const lengths = fc.constantFrom(0, 1, 700, 20_000);
-  fc.assert(
-    fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 200 }), lengths, (secret, length) => {
-      const body = 'é'.repeat(length);
-      const chosen = `chosen ${secret}`;
-      const expected = createHmac('sha256', chosen).update(`id.5.${body}`).digest('base64');
-      expect(sign(chosen, 'id', 5, body)).toBe(`v1,${expected}`);
-      expect(sign(chosen, 'id', 5, Buffer.from(body))).toBe(`v1,${expected}`);
-    }),
-  );
+  expect(sign('merchant-chosen-é', 'id', 5, Buffer.from('{}'))).toBe(`v1,${expected}`);
 });
 
 test('a key decoded once gives the same signatures', () => {

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import type { Outcome } from '../../services/domain/outcome.ts';
 import type { DeliveryTask } from '../../services/domain/task.ts';
 import { attemptLine } from '../../services/sender/attempt-line.ts';
+import { createLogger, withoutRedaction } from '../../services/telemetry/logger.ts';
 
 const AT = Date.UTC(2030, 0, 1);
 
@@ -27,7 +28,10 @@ function lineOf(task: DeliveryTask, outcome: Outcome, failureDetail: string | nu
     },
   };
   const delivery = { kind: 'attempted', attempted, lateMs: 4.2 };
-  return JSON.parse(`{${attemptLine(task, delivery as never)}}`);
+  const lines: string[] = [];
+  const log = withoutRedaction(createLogger('info', { write: (line) => void lines.push(line) }));
+  log.info(attemptLine(task, delivery as never), 'attempt');
+  return JSON.parse(lines.join(''));
 }
 
 test('the log line of a failed attempt says why it failed, how late it was and when the next one is due', () => {
@@ -36,6 +40,7 @@ test('the log line of a failed attempt says why it failed, how late it was and w
     ...{ merchant: 'm-1', type: 'KYC', sub_type: 'VERIFIED', trigger: 'live' },
     ...{ attempt: 2, attempts_max: 7, hop: 1, outcome: 'retry' },
     ...{ failure_code: 'http_5xx', failure_detail: 'HTTP 503', response_status: 503 },
+    ...{ level: 30, time: expect.any(String), msg: 'attempt' },
     ...{ duration_ms: 12.3, late_ms: 4, since_accepted_ms: 3012, next_at: '2030-01-01T00:12:11.000Z' },
   });
 });

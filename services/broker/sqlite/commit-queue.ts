@@ -1,4 +1,5 @@
 import type { Clock } from '../../process/clock.ts';
+import { growingPause } from '../../process/growing-pause.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { CommitHalf, SpareBuffers } from './commit-half.ts';
 import type { EngineThread } from './file/engine-thread.ts';
@@ -52,7 +53,8 @@ export class CommitQueue {
   #publishers: Publisher[] = [];
   #running: Running | null = null;
   #scheduled = false;
-  #pauseMs = 0;
+  /** Commits in a row that the disk refused. */
+  #failures = 0;
   #dead: Error | null = null;
   #cancelRetry: () => void = () => {};
   #idle: (() => void)[] = [];
@@ -84,7 +86,7 @@ export class CommitQueue {
 
   /** Whether commits succeed. */
   get reachable(): boolean {
-    return this.#pauseMs === 0 && this.#dead === null;
+    return this.#failures === 0 && this.#dead === null;
   }
 
   /** How long the current commit has been running, milliseconds. */
@@ -206,9 +208,9 @@ export class CommitQueue {
   }
 
   #done(running: Running, reply: CommitReply): void {
-    if (this.#pauseMs > 0)
+    if (this.#failures > 0)
       this.#log?.warn({ event: 'broker_writable', file: this.#file }, `${this.#file} can be written again`);
-    this.#pauseMs = 0;
+    this.#failures = 0;
     this.#running = null;
     this.#spare.give(reply.spare);
     this.#schedule();
@@ -220,7 +222,7 @@ export class CommitQueue {
   #failed(running: Running, reply: Reply): void {
     const { code, message, passing, settlements } = reply as FailReply;
     const error = new Error(`the broker could not write (${code}: ${message})`);
-    if (this.#pauseMs === 0 || !passing) {
+    if (this.#failures === 0 || !passing) {
       const what = `${this.#file} cannot be written (${code}): make room on its disk, or mend it`;
       this.#log?.error({ event: 'broker_not_writable', file: this.#file, code, detail: message }, what);
     }
@@ -231,13 +233,14 @@ export class CommitQueue {
     for (const { reject } of [...running.publishers, ...this.#publishers]) reject(error);
     this.#publishers = [];
     this.#publications = new CommitHalf(this.#spare);
-    this.#pauseMs = Math.min(Math.max(this.#pauseMs * 2, RETRY_PAUSE_MS), RETRY_PAUSE_MS_MAX);
+    this.#failures += 1;
+    const pause = growingPause(this.#failures, RETRY_PAUSE_MS, RETRY_PAUSE_MS_MAX);
     const empty = new CommitHalf(this.#spare);
     // A small write is included, so that an empty commit does not count as proof that the disk accepts writes again.
     empty.probe(this.#clock.now());
     const again: Running = { ...running, publications: empty, publishers: [] };
     this.#running = again;
-    this.#cancelRetry = this.#clock.at(this.#clock.now() + this.#pauseMs, () => {
+    this.#cancelRetry = this.#clock.at(this.#clock.now() + pause, () => {
       if (!this.#dead) this.#send(again, settlements, empty.seal());
     });
   }

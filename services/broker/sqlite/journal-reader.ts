@@ -1,5 +1,6 @@
 import type { JournalEntry } from '../../domain/journal.ts';
 import type { Clock } from '../../process/clock.ts';
+import { growingPause } from '../../process/growing-pause.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Consumer, JournalBatch, JournalSource } from '../broker.ts';
 import type { CommitQueue } from './commit-queue.ts';
@@ -147,7 +148,7 @@ class JournalConsumer implements Consumer {
       const what = 'the journal cannot be recorded; it is tried again until it can';
       logger?.error({ stream: 'journal', detail: String(error) }, what);
     }
-    const pause = Math.min(PAUSE_MS * 2 ** (this.#reader.failures - 1), PAUSE_MS_MAX);
+    const pause = growingPause(this.#reader.failures, PAUSE_MS, PAUSE_MS_MAX);
     await clock.sleep(pause, this.#stopping.signal);
   }
 

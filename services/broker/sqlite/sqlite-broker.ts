@@ -6,7 +6,6 @@
  * handed over from memory. Delayed tasks are a table with an index on the due time.
  */
 
-import { withText } from '../../codec/data-text.ts';
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { DomainEvent } from '../../domain/event.ts';
 import type { JournalEntry } from '../../domain/journal.ts';
@@ -146,7 +145,7 @@ class Engine implements SqliteBroker {
     let base = 0;
     const reply = await this.#queue.publish((part) => {
       base = part.checkedEvents;
-      for (const event of events) part.append(EVENTS, withText(event), true);
+      for (const event of events) part.append(EVENTS, event, true);
     });
     if (reply.repeats.length === 0) return events.map(() => 'accepted');
     return this.#withRepeats(events, base, reply.repeats);

@@ -3,7 +3,6 @@ import type { ApiVersion } from '../endpoint.ts';
 import type { EventValue } from '../event.ts';
 import { isUuid } from '../ids.ts';
 import { canonicalDecimal } from '../text/decimal.ts';
-import { jsonText } from '../text/json-text.ts';
 
 /** Receives what is wrong; the first fault is kept. */
 export interface Fault {
@@ -38,7 +37,7 @@ function compileField(
   const key = `${first ? '' : ','}"${name}":`;
   const pointer = `${parent}/${name}`;
   if (field.constant !== undefined) {
-    const text = `${key}${jsonText(field.constant)}`;
+    const text = `${key}${JSON.stringify(field.constant)}`;
     return () => text;
   }
   const write = compileValue(field, pointer, version, entitled);
@@ -84,12 +83,12 @@ function compileValue(field: Field, pointer: string, version: ApiVersion, entitl
 function compileString(pointer: string, renamed?: Readonly<Record<string, string>>): WriteValue {
   if (renamed === undefined) {
     return (value, fault) =>
-      typeof value === 'string' ? jsonText(value) : blame(fault, pointer, 'is not a string');
+      typeof value === 'string' ? JSON.stringify(value) : blame(fault, pointer, 'is not a string');
   }
   const names = new Map(Object.entries(renamed));
   return (value, fault) =>
     typeof value === 'string'
-      ? jsonText(names.get(value) ?? value)
+      ? JSON.stringify(names.get(value) ?? value)
       : blame(fault, pointer, 'is not a string');
 }
 

@@ -1,7 +1,6 @@
 import type { ParkedReason } from '../../domain/journal.ts';
 import type { Tier } from '../../domain/retry.ts';
 import type { DeliveryTask } from '../../domain/task.ts';
-import { isoTime } from '../../domain/text/iso-time.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 
@@ -40,7 +39,7 @@ export class ParkingLog {
         reason,
         delivery: task.deliveryId,
         tasks: (line?.tasks ?? 0) + 1,
-        next_at: isoTime(this.#clock.wall(now + (tier * 1000) / this.#retryScale)),
+        next_at: new Date(this.#clock.wall(now + (tier * 1000) / this.#retryScale)).toISOString(),
       },
       'tasks parked without an attempt; each comes up again by itself',
     );

@@ -1,6 +1,6 @@
 /** The delivery log as merchants read it: what was sent byte for byte, what came back, and never a secret. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DomainEvent } from '../../../services/domain/event.ts';
+import { type DomainEvent, eventAsText } from '../../../services/domain/event.ts';
 import { deliveryId } from '../../../services/domain/ids.ts';
 import type { Attempted, Routed } from '../../../services/domain/journal.ts';
 import type { DeliveryTask } from '../../../services/domain/task.ts';
@@ -22,7 +22,7 @@ function routedEntry(event: DomainEvent, index: number): Routed {
     kind: 'routed',
     at: at + index,
     acceptedAt: at + index - 1,
-    event,
+    event: eventAsText(event),
     bodies: [{ apiVersion: '2.3.8', body: rendered.body }],
     trace: [
       {

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ReceivedEvent } from '../../../services/broker/broker.ts';
+import { eventAsText } from '../../../services/domain/event.ts';
 import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { eventually } from '../../support/eventually.ts';
 import { eventOf, jsonEventOf } from '../../support/records/events.ts';
@@ -15,8 +16,8 @@ beforeAll(async () => {
   await api.broker.events.consume(
     (input) => {
       received.push(input);
-      const event = input.decoded.ok ? input.decoded.event : undefined;
-      if (event === undefined) throw new Error('not decoded');
+      if (!input.decoded.ok) throw new Error('not decoded');
+      const event = eventAsText(input.decoded.event);
       const now = Date.now();
       return {
         kind: 'routed',

@@ -86,7 +86,8 @@ await describeWithKafka('an event id that comes again', (kafka) => {
           const known = positions.get(partition) ?? -1;
           for (const [index, entry] of entries.entries()) {
             const isNew = (at?.[index] ?? first + index) > known;
-            if (isNew && entry.kind === 'routed') routed.push(entry.event);
+            if (!isNew || entry.kind !== 'routed') continue;
+            routed.push({ ...entry.event, data: JSON.parse(entry.event.data) });
           }
           positions.set(partition, Math.max(known, last));
         },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DirectoryChange } from '../../../services/domain/directory.ts';
-import type { DomainEvent } from '../../../services/domain/event.ts';
+import { type DomainEvent, eventAsText } from '../../../services/domain/event.ts';
 import { deliveryId } from '../../../services/domain/ids.ts';
 import type { Attempted, DeadLetter, Requested, Routed } from '../../../services/domain/journal.ts';
 import type { Quarantined } from '../../../services/domain/quarantine.ts';
@@ -56,7 +56,7 @@ export function routed(event: DomainEvent): Routed {
     kind: 'routed',
     at: 1_700_000_000_002,
     acceptedAt: 1_700_000_000_001,
-    event,
+    event: eventAsText(event),
     bodies: [{ apiVersion: '2.3.8', body: Buffer.from('{}') }],
     trace: [{ endpointId: 'endpoint-1', verdict: 'filtered' }],
   };

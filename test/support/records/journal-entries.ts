@@ -1,5 +1,5 @@
 import type { FailureCode } from '../../../services/domain/attempt.ts';
-import type { DomainEvent } from '../../../services/domain/event.ts';
+import { type DomainEvent, eventAsText } from '../../../services/domain/event.ts';
 import { deliveryId } from '../../../services/domain/ids.ts';
 import type {
   Attempted,
@@ -73,7 +73,7 @@ export function routed(
     kind: 'routed',
     at: event.occurredAt + 5.5,
     acceptedAt: event.occurredAt + 2.25,
-    event,
+    event: eventAsText(event),
     bodies: endpointIds.length > 0 ? [{ apiVersion: '2.3.8', body: bodyOf(event) }] : [],
     trace: [
       ...endpointIds.map((endpointId) => ({

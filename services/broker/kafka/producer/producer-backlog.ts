@@ -1,3 +1,4 @@
+import { growingPause } from '../../../process/growing-pause.ts';
 import type { OutgoingRecord, Sent } from './record-sender.ts';
 
 /** Limits of one request: records, bytes in all, and bytes of one partition (a broker refuses a larger batch). */
@@ -51,9 +52,8 @@ export class PartitionQueue {
   /** Puts the records in flight back to the front, to be sent after a growing pause. */
   again(now: number, kind: TroubleKind, detail: string): void {
     this.#restore();
-    const pause = Math.min(PAUSE_MS * 2 ** this.#failures, PAUSE_MS_MAX);
     this.#failures += 1;
-    this.#pausedUntil = now + pause;
+    this.#pausedUntil = now + growingPause(this.#failures, PAUSE_MS, PAUSE_MS_MAX);
     const since = this.trouble?.since ?? now;
     this.trouble = this.pending.length > 0 ? { kind, since, detail } : null;
   }

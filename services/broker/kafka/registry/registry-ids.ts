@@ -1,4 +1,5 @@
 import type { Clock } from '../../../process/clock.ts';
+import { growingPause } from '../../../process/growing-pause.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import { isCredentials, RegistryError, type SchemaRegistry } from './registry.ts';
 
@@ -73,7 +74,7 @@ function patientAsker(registry: SchemaRegistry, { clock, log, giveUpMs }: Resolv
   const giveUpAt = clock.now() + giveUpMs;
   let isWaiting = false;
   return async (question, refusal) => {
-    for (let pauseMs = PAUSE_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
+    for (let failures = 1; ; failures += 1) {
       try {
         return await question();
       } catch (error) {
@@ -84,7 +85,7 @@ function patientAsker(registry: SchemaRegistry, { clock, log, giveUpMs }: Resolv
         const fields = { registry: registry.url, reason: error.message };
         if (!isWaiting) log.warn(fields, 'the schema registry does not answer yet: waiting for it');
         isWaiting = true;
-        await clock.sleep(Math.min(pauseMs, leftMs));
+        await clock.sleep(Math.min(growingPause(failures, PAUSE_MS_MIN, PAUSE_MS_MAX), leftMs));
       }
     }
   };

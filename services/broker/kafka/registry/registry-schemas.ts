@@ -1,5 +1,6 @@
 import { messageOf } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
+import { growingPause } from '../../../process/growing-pause.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { SchemaRegistry } from './registry.ts';
 
@@ -59,9 +60,9 @@ export class KnownSchemas {
 
   /** Requests the schema until the registry has responded or the signal fires. Never rejects. */
   async learn(id: number, signal: AbortSignal): Promise<void> {
-    for (let pauseMs = PAUSE_MS_MIN; !signal.aborted && !this.isKnown(id); pauseMs *= 2) {
+    for (let failures = 1; !signal.aborted && !this.isKnown(id); failures += 1) {
       if (await unlessAborted(this.#ask(id), signal)) return;
-      await this.#clock.sleep(Math.min(pauseMs, PAUSE_MS_MAX), signal);
+      await this.#clock.sleep(growingPause(failures, PAUSE_MS_MIN, PAUSE_MS_MAX), signal);
     }
     this.#waiting.delete(id);
   }

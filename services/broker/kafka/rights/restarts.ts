@@ -1,4 +1,5 @@
 import { errorLine } from '../../../messages/error-message.ts';
+import { growingPause } from '../../../process/growing-pause.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { MissingRights, Reader } from './missing-rights.ts';
 
@@ -33,7 +34,7 @@ export class Restarts {
     }
     log.debug({ topic, detail: errorLine(error) }, message);
     this.#refusals += 1;
-    return Math.min(pauseMs * 2 ** (this.#refusals - 1), PAUSE_MS_MAX);
+    return growingPause(this.#refusals, pauseMs, PAUSE_MS_MAX);
   }
 
   /** A request was answered, successfully or not. */

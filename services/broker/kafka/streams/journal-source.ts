@@ -1,5 +1,6 @@
 import type { JournalEntry } from '../../../domain/journal.ts';
 import type { Clock } from '../../../process/clock.ts';
+import { growingPause } from '../../../process/growing-pause.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { Consumer, JournalBatch, JournalSource } from '../../broker.ts';
 import type { Partition, ReadRecord } from '../consumer/partition.ts';
@@ -257,7 +258,7 @@ class JournalConsumer implements Consumer {
     if (lane.failures === 0) lane.failingSince = clock.now();
     lane.failures += 1;
     log.error({ stream: 'journal', failures: lane.failures, detail: String(error) }, 'a handler threw');
-    const pause = Math.min(PAUSE_MS * 2 ** (lane.failures - 1), PAUSE_MS_MAX);
+    const pause = growingPause(lane.failures, PAUSE_MS, PAUSE_MS_MAX);
     await clock.sleep(pause, this.#stopping.signal);
   }
 

@@ -1,5 +1,4 @@
 import type { Database } from 'better-sqlite3';
-import { dataText } from '../../../codec/data-text.ts';
 import type { DeliveryHead, Routed } from '../../../domain/journal.ts';
 import { packId } from '../../../sqlite/ids.ts';
 import { API_VERSION, ENTITY_KIND, EVENT_TYPE } from '../codes.ts';
@@ -83,7 +82,7 @@ export class EventRows {
       createdAt,
       at,
       trace,
-      isRemoved ? null : dataText(event),
+      isRemoved ? null : event.data,
       isRemoved ? null : bodiesColumn(bodies),
       isRemoved ? Math.floor(at) : null,
     );
@@ -142,7 +141,7 @@ export class EventRows {
       event.simulated ? 1 : 0,
       stored.routedAt ?? at,
       JSON.stringify(trace),
-      isRemoved ? null : dataText(event),
+      isRemoved ? null : event.data,
       isRemoved ? null : merged,
       seq,
     );
