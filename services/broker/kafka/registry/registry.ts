@@ -1,3 +1,10 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import {
+  COMPATIBILITY,
+  SchemaRegistry as RegistryClient,
+  SchemaType,
+} from '@kafkajs/confluent-schema-registry';
 import { Agent, request } from 'undici';
 import type { Clock } from '../../../process/clock.ts';
 
@@ -33,31 +40,44 @@ const ANSWER_MS_MAX = 5_000;
 /** A schema has some kilobytes; a longer response is not a registry's. */
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 const MESSAGE_CHARACTERS_MAX = 400;
+const CLIENT_ID = 'hookrail';
 export const CONTENT_TYPE = 'application/vnd.schemaregistry.v1+json';
 
 /** Each version of a schema reads records of every other: rolling deployments mix them, and tasks outlive one. */
-export const LEVEL = 'FULL_TRANSITIVE';
+export const LEVEL = COMPATIBILITY.FULL_TRANSITIVE;
 
 /**
  * A Confluent-compatible schema registry (Apicurio, Confluent, Karapace). Every method rejects with RegistryError, within
  * seconds: the caller decides whether and how long to retry.
  *
- * Plain requests, not the ecosystem's client: that returns schemas parsed, which loses logical types and fails for
- * schemas that avsc cannot parse, cannot set a level before the first version, and drops the status of an answer.
+ * The ecosystem's client looks up and registers versions. It cannot set a level before the first version, and returns
+ * schemas parsed, which loses logical types and fails for schemas that avsc cannot parse. For these, and to probe
+ * whether a registry is there at all, this class makes plain requests.
  */
 export class SchemaRegistry {
   /** The URL without credentials, for messages. */
   readonly url: string;
   readonly #base: string;
   readonly #clock: Clock;
+  readonly #client: RegistryClient;
+  readonly #clientAgent: HttpAgent;
   readonly #dispatcher: Agent;
   readonly #headers: Readonly<Record<string, string>>;
 
   constructor({ url, auth, ca, clock }: SchemaRegistryOptions) {
-    const { origin, pathname } = new URL(url);
+    const { protocol, origin, pathname } = new URL(url);
     this.#base = `${origin}${pathname}`.replace(/\/+$/, '');
     this.url = this.#base;
     this.#clock = clock;
+    this.#clientAgent = protocol === 'https:' ? new HttpsAgent(ca === null ? {} : { ca }) : new HttpAgent();
+    this.#client = new RegistryClient({
+      host: this.#base,
+      clientId: CLIENT_ID,
+      agent: this.#clientAgent,
+      // Callers retry by themselves, and know when to stop.
+      retry: { retries: 0 },
+      ...(auth === null ? {} : { auth }),
+    });
     this.#dispatcher = new Agent({
       maxResponseSize: ANSWER_BYTES_MAX,
       connect: { timeout: ANSWER_MS_MAX, ...(ca === null ? {} : { ca }) },
@@ -103,52 +123,66 @@ export class SchemaRegistry {
   async register(subject: string, schemaText: string): Promise<number> {
     const found = await this.find(subject, schemaText);
     if (found !== undefined) return found;
-    const hasLevel = await this.#ensureLevel(subject);
-    const path = `/subjects/${encodeURIComponent(subject)}/versions`;
-    const { status, json } = await this.#request('POST', path, { schema: compactOf(schemaText) });
-    if (status === 200) {
-      if (!hasLevel) await this.#setLevel(subject);
-      return idIn(json);
+    const level = await this.#levelFor(subject);
+    const schema = { type: SchemaType.AVRO as const, schema: compactOf(schemaText) };
+    try {
+      return await this.#call(async () => {
+        const { id } = await this.#client.register(schema, { subject, compatibility: level });
+        return id;
+      });
+    } catch (error) {
+      // Another process may have registered the same schema just now, which some registries report as a conflict.
+      const registered = isRefused(error) ? await this.find(subject, schemaText) : undefined;
+      if (registered !== undefined) return registered;
+      throw error;
     }
-    // Another process may have registered the same schema just now, which some registries report as a conflict.
-    const registered = isLater(status) ? undefined : await this.find(subject, schemaText);
-    if (registered !== undefined) return registered;
-    throw failure(status, json);
   }
 
   async close(): Promise<void> {
+    this.#clientAgent.destroy();
     await this.#dispatcher.destroy();
   }
 
   async #idOf(subject: string, schema: string): Promise<number | undefined> {
-    const { status, json } = await this.#request('POST', `/subjects/${encodeURIComponent(subject)}`, {
-      schema,
-    });
-    if (status === 200) return idIn(json);
-    if (status === 404) return undefined;
-    throw failure(status, json);
+    try {
+      return await this.#call(() =>
+        this.#client.getRegistryIdBySchema(subject, { type: SchemaType.AVRO, schema }),
+      );
+    } catch (error) {
+      if (error instanceof NoVersion) return undefined;
+      throw error;
+    }
   }
 
-  /** Sets the subject's level if it has none. Returns whether it has one now. */
-  async #ensureLevel(subject: string): Promise<boolean> {
-    const { status, json } = await this.#request('GET', levelPath(subject));
+  /** Returns the subject's level, set if it has none. */
+  async #levelFor(subject: string): Promise<COMPATIBILITY> {
+    const path = `/config/${encodeURIComponent(subject)}`;
+    const { status, json } = await this.#request('GET', path);
     if (status !== 200 && status !== 404) throw failure(status, json);
     const level = fieldsOf(json).compatibilityLevel;
     // Apicurio returns "NONE" for a subject without a rule.
-    if (status === 200 && typeof level === 'string' && level !== 'NONE') return true;
-    return this.#setLevel(subject);
-  }
-
-  /** Returns false when the registry knows no subject before its first version, as some do. */
-  async #setLevel(subject: string): Promise<boolean> {
-    const { status, json } = await this.#request('PUT', levelPath(subject), { compatibility: LEVEL });
+    if (status === 200 && typeof level === 'string' && level !== COMPATIBILITY.NONE) {
+      return level as COMPATIBILITY;
+    }
+    const set = await this.#request('PUT', path, { compatibility: LEVEL });
+    // 404: some registries know no subject before its first version; the client then sets the level right after it.
     // 409: another process set it in between (Apicurio).
-    if (![200, 404, 409].includes(status)) throw failure(status, json);
-    return status !== 404;
+    if (![200, 404, 409].includes(set.status)) throw failure(set.status, set.json);
+    return LEVEL;
   }
 
-  /** Makes a request with a time limit for the whole answer. */
-  async #request(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<Answer> {
+  /** Makes a request of the client with a time limit: it never ends when the connection breaks during a response. */
+  async #call(ask: () => Promise<number>): Promise<number> {
+    return this.#withinTime(async () => {
+      const id = await ask().catch((error: unknown) => {
+        throw ofClient(error);
+      });
+      if (!Number.isSafeInteger(id)) throw new RegistryError('unreachable', 'its answer has no schema id');
+      return id;
+    });
+  }
+
+  async #request(method: 'GET' | 'PUT', path: string, body?: object): Promise<Answer> {
     return this.#withinTime(async (signal) => {
       try {
         const response = await request(`${this.#base}${path}`, {
@@ -188,6 +222,22 @@ interface Answer {
   readonly json: unknown;
 }
 
+/** The client's 404 for a look-up, whose status it drops. */
+class NoVersion extends Error {}
+
+/** Converts the client's errors. It also reports status 400 for a refused connection, so that status tells nothing. */
+function ofClient(error: unknown): Error {
+  const { name, message, status } = error as { name?: string; message?: string; status?: number };
+  if (name === 'ConfluentSchemaRegistryError') return new NoVersion();
+  const said = (message ?? String(error)).replace(`${CLIENT_ID} - `, '');
+  const refused = name === 'ResponseError' && status !== undefined && status !== 400 && !isLater(status);
+  return new RegistryError(refused ? 'refused' : 'unreachable', said, status);
+}
+
+function isRefused(error: unknown): boolean {
+  return error instanceof RegistryError && error.kind === 'refused';
+}
+
 function failure(status: number, json: unknown): RegistryError {
   const { message } = fieldsOf(json);
   const said = typeof message === 'string' ? `: ${message}` : '';
@@ -202,8 +252,6 @@ function failure(status: number, json: unknown): RegistryError {
 export const isCredentials = (status: number) => status === 401 || status === 403;
 const isLater = (status: number) => status >= 500 || status === 408 || status === 429;
 
-const levelPath = (subject: string) => `/config/${encodeURIComponent(subject)}`;
-
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -214,12 +262,6 @@ function parsed(text: string): unknown {
 
 function fieldsOf(json: unknown): Readonly<Record<string, unknown>> {
   return typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : {};
-}
-
-function idIn(json: unknown): number {
-  const { id } = fieldsOf(json);
-  if (Number.isSafeInteger(id)) return id as number;
-  throw new RegistryError('unreachable', 'its answer has no schema id');
 }
 
 /** Returns the registry's own code: 40403 = no such schema. */

@@ -174,7 +174,7 @@ describe('a codec whose registry fails', () => {
     fake.mood = 'conflict';
     expect(await lineOf(open(registry, clock))).toBe(
       `the schema registry at ${fake.url} refuses this version's schema of ${taskCodec.name}: ` +
-        'status 409: Incompatible: field is gone; look at the versions and the compatibility that the registry has for the ' +
+        'Incompatible: field is gone; look at the versions and the compatibility that the registry has for the ' +
         `subject ${taskCodec.name}`,
     );
   });
@@ -193,7 +193,7 @@ describe('a codec whose registry fails', () => {
   });
 
   it.each(['down', 'error', 'nothing', 'half'] as const)(
-    'ends a look-up when the registry is %s, and allows another',
+    'ends a client’s look-up when the registry is %s, and allows another',
     async (mood) => {
       if (mood === 'down') await fake.down();
       else fake.mood = mood;
