@@ -43,6 +43,8 @@ export class BrokerUnavailable extends Error {
 }
 
 const RETRY_AFTER_SECONDS = '2';
+/** Lines of an unexpected error's stack in the log. */
+const CALLS_MAX = 7;
 
 /**
  * Returns the problem document of an error (RFC 9457). `instance` is the occurrence: the request, not the path, so that
@@ -70,20 +72,25 @@ export function problemHandler(log: Logger): ErrorRequestHandler {
     const error = asApiError(thrown);
     response.locals.errorCode = error.code;
     if (error.code === 'internal_error' || error.code === 'temporarily_unavailable') {
-      // Name and stack only: a message may quote the request.
       const cause = asError(thrown);
       const detail = cause instanceof StoreUnavailable || cause instanceof BrokerUnavailable;
       log[error.code === 'internal_error' ? 'error' : 'warn']({
         event: 'request_failed',
         request_id: requestId,
         error: cause.name,
-        ...(detail ? { reason: cause.message } : { stack: cause.stack?.split('\n').slice(1, 8).join('\n') }),
+        ...(detail ? { reason: cause.message } : { stack: callsOf(cause) }),
       });
     }
     // Headers are already sent: only cutting the connection shows the caller that the response is incomplete.
     if (response.headersSent) return next(thrown);
     sendProblem(response, error, requestId);
   };
+}
+
+/** Returns the innermost calls of an error's stack, without its message, which may quote the request. */
+function callsOf({ stack = '' }: Error): string {
+  const calls = stack.split('\n').filter((line) => /^ +at /.test(line));
+  return calls.slice(0, CALLS_MAX).join('\n');
 }
 
 function sendProblem(response: Response, error: ApiError, requestId: string): void {

@@ -24,7 +24,7 @@ test('an unexpected error is answered as internal_error, and its cause is only i
   const app = express();
   app.use((_request, response) => {
     response.locals.requestId = crypto.randomUUID();
-    throw new TypeError('a secret in a message: whsec_canary');
+    throw new TypeError('a message may quote the request,\nalso in a line of its own: whsec_canary');
   });
   app.use(problemHandler(log));
   const server = app.listen(0, '127.0.0.1');
