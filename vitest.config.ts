@@ -1,6 +1,14 @@
+import { existsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 
-const files = (names: readonly string[]) => names.map((name) => `test/${name}.test.ts`);
+/** Throws for a suite that does not exist: it would silently run among the others after a move. */
+function files(names: readonly string[]): string[] {
+  return names.map((name) => {
+    const path = `test/${name}.test.ts`;
+    if (!existsSync(path)) throw new Error(`vitest.config.ts names ${path}, which does not exist`);
+    return path;
+  });
+}
 
 /** Suites that mostly wait, and whose assertions do not depend on how fast the machine is. */
 const IN_PAIRS = files([
