@@ -50,11 +50,9 @@ export async function harass(trial: Trial, nemesis: Nemesis, options: LoopOption
   try {
     for (const volley of plan) {
       const before = nemesis.faults.length;
-      await eventually(
-        'enough events are published and requests in flight',
-        () => trial.published >= (before + 0.5) * share && trial.inFlight > 0,
-        120_000,
-      );
+      const due = Math.ceil((before + 0.5) * share);
+      await eventually(`${due} events are published`, () => trial.published >= due, 120_000);
+      await eventually('a request is in flight', () => trial.inFlight > 0, 120_000);
       await nemesis.strikeAll(volley);
       for (const { kind, victim, inFlight, from, to } of nemesis.faults.slice(before)) {
         console.log(`${kind}: ${victim}, ${inFlight} in flight, over after ${to - from} ms`);
