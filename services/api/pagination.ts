@@ -21,9 +21,9 @@ export function decodeCursor<Position>(
 
 export function cursorInvalid(): ApiError {
   const errors = [
-    { pointer: '/query/cursor', code: 'invalid_format', detail: 'must be a next_cursor of an answer' },
+    { pointer: '/query/cursor', code: 'invalid_format', detail: 'must be a next_cursor of an earlier page' },
   ];
-  return new ApiError('validation_error', 'The cursor is not one of this list.', { errors });
+  return new ApiError('validation_error', 'The cursor does not belong to this list.', { errors });
 }
 
 /**

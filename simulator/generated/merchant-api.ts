@@ -217,7 +217,7 @@ export interface paths {
         /**
          * Send a delivery once more
          * @description Makes a new delivery of the same bytes with the same `webhook-id`, an id of its own, `trigger: manual` and one
-         *     attempt. The endpoint must be active. Not counted for auto-disable. A test is not sent again: send another test.
+         *     attempt. The endpoint must be active. Not counted for auto-disable. A test cannot be resent: send another test.
          */
         post: operations["resendDelivery"];
         delete?: never;
@@ -253,7 +253,7 @@ export interface paths {
          *     filter and version are those of now. What a resend or replay has delivered since is not sent again.
          *
          *     An event that was skipped gets its usual delivery with all attempts; any other a new delivery with one attempt,
-         *     both with `trigger: replay`. An endpoint has one replay at a time. When the endpoint is disabled or deleted, the
+         *     both with `trigger: replay`. An endpoint can have one replay at a time. When the endpoint is disabled or deleted, the
          *     replay ends as `cancelled`. With `dry_run` nothing is sent, whatever the endpoint's status.
          */
         post: operations["startReplay"];
@@ -1144,7 +1144,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The URL is refused by a rule, or the Idempotency-Key was used for another request. */
+        /** @description The URL is not allowed, or the Idempotency-Key was used for another request. */
         CreateRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1156,7 +1156,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The URL is refused by a rule, or URL and secret are not both there. */
+        /** @description The URL is not allowed, or URL and secret are not both there. */
         LegacyWebhookRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1168,7 +1168,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The URL is refused by a rule. */
+        /** @description The URL is not allowed. */
         UrlRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1227,7 +1227,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Something went wrong here. */
+        /** @description Internal error. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];

@@ -19,7 +19,7 @@ export function publishEvents(context: ApiContext): RequestHandler {
   let inFlight = 0;
   return async (request, response) => {
     if (inFlight >= context.limits.producerInFlightMax) {
-      throw new ApiError('temporarily_unavailable', 'Too many producer requests are being worked on.', {
+      throw new ApiError('temporarily_unavailable', 'Too many producer requests are in progress.', {
         headers: { 'Retry-After': '1' },
       });
     }
@@ -39,7 +39,7 @@ function decoded(body: unknown): DomainEvent[] {
   const isBatch = Array.isArray(body);
   const items: readonly unknown[] = isBatch ? body : [body];
   if (items.length === 0 || items.length > EVENTS_MAX) {
-    const detail = `must be one event or an array of 1 to ${EVENTS_MAX}`;
+    const detail = `must be one event or an array of 1 to ${EVENTS_MAX} events`;
     throw refused([{ pointer: '', code: 'out_of_range', detail }]);
   }
   const events: DomainEvent[] = [];
@@ -60,7 +60,7 @@ function decoded(body: unknown): DomainEvent[] {
 }
 
 function refused(errors: readonly FieldError[]): ApiError {
-  return new ApiError('validation_error', 'Nothing of the request was accepted.', { errors });
+  return new ApiError('validation_error', 'No event of the request was accepted.', { errors });
 }
 
 const STATUS_OF: Readonly<Record<PublishedEvent, { readonly status: string; readonly code?: string }>> = {
