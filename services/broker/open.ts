@@ -22,7 +22,7 @@ export function openBroker(config: Config, clock: Clock, log: Logger): Promise<B
         recentEventsRetentionMs: config.retentionMs,
       });
     case 'kafka':
-      if (!config.kafka) throw new Error('the kafka engine came without its configuration');
+      if (!config.kafka) throw new Error('the kafka engine needs its configuration');
       return openKafkaBroker({
         kafka: config.kafka,
         environment: config.environment,

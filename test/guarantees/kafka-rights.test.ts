@@ -224,7 +224,7 @@ await describeWhereKafkaStarts('hookrail on brokers with an authorizer', () => {
     'without WRITE on one topic names the right once and continues with the others',
     async () => {
       await without(
-        `the right WRITE on topic ${prefix}retry.66s`,
+        `the Kafka user lacks WRITE on topic ${prefix}retry.66s`,
         toSender('Write', `--topic ${prefix}retry.66s`),
         THIRD_ATTEMPT,
       );
@@ -278,7 +278,7 @@ await describeWhereKafkaStarts('hookrail on brokers with an authorizer', () => {
       await sleep(1000);
       expect(await fleet.sender.end('SIGTERM')).toBe(0);
       await expect(fleet.sender.start(0)).rejects.toThrow(
-        `hookrail did not start: our user lacks the right DESCRIBE on topic ${topic}: ` +
+        `hookrail did not start: the Kafka user lacks DESCRIBE on topic ${topic}: ` +
           `${toSender('Describe', `--topic ${topic}`)}; `,
       );
       await addAcls(admin, lost);

@@ -265,7 +265,7 @@ class Engine implements KafkaBroker {
   #poison(record: ReadRecord, detail: string, done: () => void): void {
     const { clock, log } = this.#options;
     const origin = originOf(record);
-    log.error({ place: placeText(origin), detail }, 'a record cannot be read; it is kept in the quarantine');
+    log.error({ place: placeText(origin), detail }, 'an unreadable record was put into quarantine');
     const bytes = record.value ?? Buffer.alloc(0);
     const stored = { reason: 'undecodable', detail, at: clock.wall(), bytes, origin } as const;
     this.quarantine.put({ ...stored, eventId: null, merchantId: null }).then(done, () => {});

@@ -117,7 +117,7 @@ export class CommitQueue {
       if (this.#dead) return reject(this.#dead);
       if (this.#publications.bytes > OFFERED_BYTES_MAX) {
         const mebibytes = OFFERED_BYTES_MAX / 1024 / 1024;
-        return reject(new Error(`${mebibytes} MiB are waiting to be written already: publish more slowly`));
+        return reject(new Error(`${mebibytes} MiB are already waiting to be written: publish more slowly`));
       }
       write(this.#publications);
       this.#publishers.push({ resolve, reject });
@@ -221,7 +221,7 @@ export class CommitQueue {
     const { code, message, passing, settlements } = reply as FailReply;
     const error = new Error(`the broker could not write (${code}: ${message})`);
     if (this.#pauseMs === 0 || !passing) {
-      const what = `${this.#file} cannot be written (${code}): make room on its disk, or mend it`;
+      const what = `${this.#file} cannot be written (${code}): free space on its disk, or repair it`;
       this.#log?.error({ event: 'broker_not_writable', file: this.#file, code, detail: message }, what);
     }
     if (!passing) {

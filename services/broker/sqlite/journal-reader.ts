@@ -144,7 +144,7 @@ class JournalConsumer implements Consumer {
     if (this.#reader.failures === 0) this.#reader.failingSince = clock.now();
     this.#reader.failures += 1;
     if (this.#reader.failures === 1) {
-      const what = 'the journal cannot be recorded; it is tried again until it can';
+      const what = 'the journal cannot be recorded; retrying until it succeeds';
       logger?.error({ stream: 'journal', detail: String(error) }, what);
     }
     const pause = Math.min(PAUSE_MS * 2 ** (this.#reader.failures - 1), PAUSE_MS_MAX);

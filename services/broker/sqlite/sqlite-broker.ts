@@ -141,7 +141,9 @@ class Engine implements SqliteBroker {
   async publishEvents(events: readonly DomainEvent[]): Promise<PublishedEvent[]> {
     if (events.length === 0) return [];
     if (events.length > EVENTS_PER_CALL_MAX) {
-      throw new RangeError(`${events.length} events in one call: at most ${EVENTS_PER_CALL_MAX} are taken`);
+      throw new RangeError(
+        `${events.length} events in one call: at most ${EVENTS_PER_CALL_MAX} are accepted`,
+      );
     }
     let base = 0;
     const reply = await this.#queue.publish((part) => {

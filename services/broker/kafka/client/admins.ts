@@ -132,7 +132,7 @@ export class Admins {
     // It was added since the topic's partitions were read.
     this.#admin.renew();
     const commit = (await this.#commits(groupId, topic)).get(partition);
-    if (!commit) throw new Error(`the cluster tells of no partition ${partition} of ${topic}`);
+    if (!commit) throw new Error(`the cluster reports no partition ${partition} of ${topic}`);
     return commit;
   }
 
@@ -184,7 +184,7 @@ export class Admins {
       const wanted = asked.map((one) => {
         const unknown = unknownOf(cluster, one);
         if (unknown !== undefined)
-          throw new Error(`the cluster tells of no partition ${unknown} of ${one.topic}`);
+          throw new Error(`the cluster reports no partition ${unknown} of ${one.topic}`);
         return { topic: one.topic, partitions: one.partitions ?? partitionsOf(cluster, one.topic) };
       });
       const told = await askLeaders({ cluster, fromBeginning, clock: this.#clock }, wanted);

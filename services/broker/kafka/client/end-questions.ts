@@ -97,7 +97,7 @@ export class EndQuestions {
     } catch (error) {
       // Of requests that fail together, one is reported.
       if (!this.#isClosed && !this.#isUnanswered)
-        log.warn({ topic, detail: errorLine(error) }, 'the end of the directory is not known');
+        log.warn({ topic, detail: errorLine(error) }, 'the end offset of the directory topic cannot be read');
       this.#isUnanswered = true;
     }
     this.#underWay.delete(question);

@@ -123,10 +123,12 @@ function silentOf(
 ): Map<string, string> {
   const silent = new Map<string, string>();
   for (const [leader, topics] of leaders) {
-    const failure = failures.has(leader) ? errorLine(failures.get(leader)) : 'it does not lead it any more';
+    const failure = failures.has(leader)
+      ? errorLine(failures.get(leader))
+      : 'it no longer leads the partition';
     const why =
       leader === NO_LEADER
-        ? 'it has no leader: every broker that may lead it is down; start one of them'
+        ? 'it has no leader: every broker that could lead it is down; start one of them'
         : `its leader, broker ${leader}, does not answer (${failure})`;
     for (const { topic, partitions } of missing(topics, offsets)) {
       for (const partition of partitions) silent.set(`${topic}/${partition}`, why);
@@ -177,7 +179,7 @@ export class SilentPartitions {
       this.#log.info({ topic, partition }, 'a partition can be read again');
     } else {
       this.#silent.set(place, why);
-      this.#log.warn({ topic, partition }, `a partition cannot be read; others go on: ${why}`);
+      this.#log.warn({ topic, partition }, `a partition cannot be read; the others continue: ${why}`);
     }
   }
 }

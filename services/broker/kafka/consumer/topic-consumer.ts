@@ -183,7 +183,7 @@ export class TopicConsumer {
         if (!partition.isSilent)
           log.warn(
             { topic, partition: partition.id, detail: errorLine(error) },
-            'a position could not be read',
+            'a committed offset could not be read',
           );
         await clock.sleep(AGAIN_MS);
       }

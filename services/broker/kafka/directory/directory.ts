@@ -103,13 +103,14 @@ export class KafkaDirectory {
     const { log, topic } = this.#options;
     log.warn(
       { topic, keys: changes.length },
-      'a late change lies above a newer one: publishing the newer again',
+      'an older directory change was written after a newer one: publishing the newer one again',
     );
     try {
       await this.publish(changes);
     } catch (error) {
       for (const change of changes) newest.cover(change);
-      if (!this.#isClosed) log.warn({ topic, detail: String(error) }, 'a change was not published again');
+      if (!this.#isClosed)
+        log.warn({ topic, detail: String(error) }, 'a directory change could not be published again');
     }
   }
 }

@@ -137,8 +137,8 @@ export class Place {
     if (!this.isHeld || lag === 0 || this.#end <= end || now - since < STALLED_MS) return null;
     const what =
       this.#waiting.size === 0
-        ? `nothing is read at offset ${this.#holder?.next}, and the log ends at ${this.#end}`
-        : `${this.#waiting.size} records are read and none is settled, the first at offset ${this.#waiting.keys().next().value}`;
+        ? `no record arrives at offset ${this.#holder?.next}, although the log ends at ${this.#end}`
+        : `${this.#waiting.size} records were read and none is settled, the first at offset ${this.#waiting.keys().next().value}`;
     return { forMs: now - since, reason: what };
   }
 

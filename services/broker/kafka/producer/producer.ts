@@ -170,7 +170,7 @@ export class KafkaProducer implements RecordSender {
       const leader = this.#nodes.leaderOf(queue.name);
       if (leader !== undefined) return this.#nodes.isBusy(leader) ? undefined : leader;
       this.#nodes.askSoon();
-      queue.again(now, 'leaderless', 'the partition has no leader: a broker that holds it is down');
+      queue.again(now, 'leaderless', 'the partition has no leader: the brokers that hold it are down');
       return undefined;
     };
     for (const { leader, queues } of this.#backlog.takeBatches(now, leaderOf)) {
@@ -196,7 +196,7 @@ export class KafkaProducer implements RecordSender {
   /** The broker did not respond: it may have received any part of the request. */
   #failed(leader: number, queues: readonly PartitionQueue[], detail: string): void {
     const { clock, log } = this.#options;
-    log.warn({ broker: leader, detail }, 'a broker did not acknowledge; its records are sent again');
+    log.warn({ broker: leader, detail }, 'a broker did not acknowledge: sending its records again');
     this.#nodes.failed(leader);
     for (const queue of queues) queue.again(clock.now(), 'unacknowledged', `broker ${leader}: ${detail}`);
   }
@@ -246,7 +246,7 @@ export class KafkaProducer implements RecordSender {
         this.#forbidden.add(topic);
         break;
       case 'unacknowledged':
-        log.warn({ topic, partition, detail }, 'a partition was not written; its records are sent again');
+        log.warn({ topic, partition, detail }, 'a partition was not written: sending its records again');
         this.#nodes.askSoon();
     }
     queue.again(clock.now(), kind, detail);
@@ -258,13 +258,13 @@ export class KafkaProducer implements RecordSender {
     for (const pending of underWay) {
       this.#backlog.over(pending);
       const what = `a record of ${pending.bytes} bytes for ${name}`;
-      pending.reject(new RecordRefused(`Kafka refuses ${what} for good (${detail})`, reason));
+      pending.reject(new RecordRefused(`Kafka rejects ${what} permanently (${detail})`, reason));
     }
   }
 
   #rightMissing(topic: string): string {
     const grant = this.#options.grant?.(topic) ?? 'grant the ACLs that `npm run operator -- topics` prints';
-    return `the right WRITE on topic ${topic} is missing; its records wait: ${grant}`;
+    return `the Kafka user lacks WRITE on topic ${topic}; its records wait: ${grant}`;
   }
 
   /** While anything waits, or brokers do not respond: checks for late records, and requests the leaders. */
@@ -283,7 +283,7 @@ export class KafkaProducer implements RecordSender {
   #giveUp(now: number): void {
     for (const { record, reject } of this.#backlog.takeOverdue(now)) {
       const place = `${record.topic}/${record.partition}`;
-      reject(new Error(`Kafka did not acknowledge a record of ${place} in time: it may or may not be there`));
+      reject(new Error(`Kafka did not acknowledge a record of ${place} in time: it may have been written`));
     }
   }
 

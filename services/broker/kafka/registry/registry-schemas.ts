@@ -102,7 +102,7 @@ export class KnownSchemas {
     const reason = messageOf(error);
     this.#log.warn(
       { registry: this.#registry.url, schemaId: id, reason },
-      'the schema registry does not answer: records with schemas not seen before wait, others go on',
+      'the schema registry does not answer: records with new schemas wait, others are processed',
     );
   }
 
@@ -119,7 +119,7 @@ export class KnownSchemas {
     const reason = messageOf(error);
     this.#log.warn(
       { registry: this.#registry.url, schemaId: id, waitingMs: Math.round(now - waiting.since), reason },
-      'the schema registry does not tell a schema: its records, and those behind them in their partitions, wait',
+      'the schema registry does not return a schema: its records, and those behind them in their partitions, wait',
     );
   }
 

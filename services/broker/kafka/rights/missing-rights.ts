@@ -59,7 +59,7 @@ export class MissingRights {
 
   #lineOf(topic: string, right: Right): string {
     const { operation, resource, name, isPrefix } = right;
-    const what = `the right ${operation} on ${resource} ${name}${isPrefix ? '*' : ''} is missing`;
+    const what = `the Kafka user lacks ${operation} on ${resource} ${name}${isPrefix ? '*' : ''}`;
     return `${what}; the records of ${topic} wait: ${this.#grant(right)}`;
   }
 }

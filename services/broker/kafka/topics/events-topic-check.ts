@@ -38,7 +38,7 @@ export function checkEventsTopic({ topic, settings: wanted }: TopicSpec, found: 
   if (found === null || kept === undefined) {
     return [
       warning(
-        `how long ${topic} keeps records cannot be read: our user needs DESCRIBE_CONFIGS, ` +
+        `how long ${topic} keeps records cannot be read: the Kafka user needs DESCRIBE_CONFIGS, ` +
           `\`npm run operator -- topics\` prints the ACLs; make sure that it is at least ${needed}`,
       ),
     ];

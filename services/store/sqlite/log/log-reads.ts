@@ -209,6 +209,6 @@ function formatCursor(createdAt: number, seq: number): string {
 
 function parseCursor(cursor: string): { readonly createdAt: number; readonly seq: number } {
   const parts = /^(\d{1,15})\.(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString());
-  if (!parts) throw new CursorInvalid('the cursor is not one of this list');
+  if (!parts) throw new CursorInvalid('the cursor does not belong to this list');
   return { createdAt: Number(parts[1]), seq: Number(parts[2]) };
 }

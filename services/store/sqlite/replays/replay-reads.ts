@@ -175,7 +175,7 @@ function formatPlace({ endpoint, createdAt, event }: Place): string {
 function parsePlace(place: string): Place {
   const [endpoint = Number.NaN, createdAt = Number.NaN, event = Number.NaN] = place.split('.').map(Number);
   if (![endpoint, createdAt, event].every(Number.isInteger)) {
-    throw new Error(`a replay's place is not one of this store: ${place}`);
+    throw new Error(`the position of a replay is not valid in this store: ${place}`);
   }
   return { endpoint, createdAt, event };
 }
@@ -186,6 +186,6 @@ function formatCursor(seq: number): string {
 
 function parseCursor(cursor: string): number {
   const text = Buffer.from(cursor, 'base64url').toString();
-  if (!/^\d{1,15}$/.test(text)) throw new CursorInvalid('the cursor is not one of this list');
+  if (!/^\d{1,15}$/.test(text)) throw new CursorInvalid('the cursor does not belong to this list');
   return Number(text);
 }
