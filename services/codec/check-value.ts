@@ -33,7 +33,7 @@ export const checkString: CheckScalar<string> = (value, pointer, problems) => {
       problems,
       pointer,
       'invalid_value',
-      'must be well-formed Unicode: it has half a surrogate pair',
+      'must be well-formed Unicode: it has an unpaired surrogate',
     );
   }
   return value;

@@ -144,7 +144,7 @@ function resolveWriter(schemaId: number, schema: unknown): Writer {
   const type = typeOfRecord(written.name ?? '');
   if (type === undefined) {
     const known = EVENT_TYPES.map(recordNameOf).join(', ');
-    const detail = `schema ${schemaId} is ${written.name ?? written.typeName}, which is no event; known: ${known}`;
+    const detail = `schema ${schemaId} is ${written.name ?? written.typeName}, which is not an event; known: ${known}`;
     return { reason: 'unknown_schema', detail };
   }
   const own = ownTypeOf(type);

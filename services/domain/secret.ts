@@ -31,7 +31,7 @@ export function chosenSecretFault(secret: string): string | null {
   const bytes = Buffer.from(encoded, 'base64');
   const isBase64 = bytes.toString('base64').replace(/=+$/, '') === encoded.replace(/=+$/, '');
   if (isBase64 && bytes.length >= BYTES_MIN && bytes.length <= BYTES_MAX) return null;
-  return `one that begins with ${MARK} must go on with the base64 of ${BYTES_MIN} to ${BYTES_MAX} bytes`;
+  return `must be, after ${MARK}, the base64 of ${BYTES_MIN} to ${BYTES_MAX} bytes`;
 }
 
 /**

@@ -75,7 +75,7 @@ export class Descriptors {
       this.#isShort = isShort;
       if (isShort)
         this.#log.error({ event: 'file_descriptors_used_up', limit: this.#limit }, this.shortage ?? '');
-      else this.#log.warn({ event: 'file_descriptors_free' }, 'there are file descriptors again');
+      else this.#log.warn({ event: 'file_descriptors_free' }, 'file descriptors are available again');
     }
     this.#cancel = this.#clock.at(this.#clock.now() + LOOK_MS, () => this.#look());
   }

@@ -150,7 +150,7 @@ class RunningSender implements Sender, PendingTaskOwner {
     const ends = await Promise.all(stops);
     disarm();
     if (ends.includes('abandoned'))
-      log.warn('the sender stopped before everything was settled; it will come again');
+      log.warn('sender stopped with unsettled tasks; they will be delivered again');
   }
 
   #handle(

@@ -65,7 +65,7 @@ export function listen(server: Server, host: string, port: number, variable: str
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const why =
-        error.code === 'EADDRINUSE' ? 'is in use' : `cannot be listened on (${error.code ?? error.message})`;
+        error.code === 'EADDRINUSE' ? 'is in use' : `cannot be bound (${error.code ?? error.message})`;
       reject(
         new ConfigError(`${host}:${port} ${why}: stop what uses it or set ${variable} (0 = any free port)`),
       );

@@ -42,7 +42,7 @@ export class ParkingLog {
         tasks: (line?.tasks ?? 0) + 1,
         next_at: isoTime(this.#clock.wall(now + (tier * 1000) / this.#retryScale)),
       },
-      'tasks parked without an attempt; each comes up again by itself',
+      'tasks parked without an attempt; they come up again automatically',
     );
   }
 }
