@@ -110,9 +110,9 @@ function readOptions(): Options {
     },
   });
   const chosen = ENGINE_NAMES.filter((name) => values.engine === undefined || name === values.engine);
-  if (chosen.length === 0) throw new Error(`--engine takes one of ${ENGINE_NAMES.join(', ')}`);
+  if (chosen.length === 0) throw new Error(`--engine must be one of ${ENGINE_NAMES.join(', ')}`);
   const brokers = Number(values.brokers);
-  if (!Number.isInteger(brokers) || brokers < 1 || brokers > 9) throw new Error('--brokers takes 1 to 9');
+  if (!Number.isInteger(brokers) || brokers < 1 || brokers > 9) throw new Error('--brokers must be 1 to 9');
   const isChosen = values.engine !== undefined;
   const asked = SPECIAL_NAMES.filter((name) => values[name]);
   if (asked.length > 1) throw new Error(`--${asked.join(' and --')} are measured one at a time`);

@@ -121,7 +121,7 @@ export async function arrived(service: Service, receiver: Receiver, deliveries: 
     if (limit.signal.aborted) return 0;
     const [{ distinct }, parked] = await Promise.all([receiver.count(), service.parkedTasks()]);
     throw new Error(
-      `only ${distinct} of ${deliveries} deliveries arrived in ${ARRIVED_MS_MAX / 1000} s; ` +
+      `only ${distinct} of ${deliveries} deliveries arrived within ${ARRIVED_MS_MAX / 1000} s; ` +
         `tasks were parked ${parked} times because their endpoint's window and queue were full`,
     );
   };

@@ -64,7 +64,7 @@ export class World {
     if (!TRANSACTIONS.includes(move.type)) return undefined;
     const legal = this.#withoutBarred(move.type, allowed);
     if (!legal.includes(to)) {
-      const reason = `the entity is ${[...this.#barredBy].join(' and ')}: its transactions cannot go on`;
+      const reason = `the entity is ${[...this.#barredBy].join(' and ')}: its transactions cannot continue`;
       return { ...where, legal, reason };
     }
     if (process.hold === 'ON_HOLD_KYC' && to === 'IN_PROGRESS') {
