@@ -106,7 +106,7 @@ export function parseScenario(text: string, source: string, options: { readonly 
   return scenario;
 }
 
-/** Returns the steps that the platform would not take, given the states before the first one. */
+/** Returns the steps that the platform would not allow, given the states before the first one. */
 function illegalSteps(scenario: Scenario, offsetOf: (step: number) => number): readonly Finding[] {
   const world = worldBefore(scenario);
   return scenario.steps.flatMap((step, i) => {

@@ -28,8 +28,8 @@ export interface CapturedRequest {
 }
 
 /**
- * Does what a receiver has to do (docs/specification.md, "Webhook requests"): compares the Authorization header with
- * the secret, and checks the Standard Webhooks signature and its age. `nowSeconds`: unix time.
+ * Verifies a request as a receiver must (docs/specification.md, "Webhook requests"): compares the Authorization header
+ * with the secret, and checks the Standard Webhooks signature and its age. `nowSeconds`: unix time.
  */
 export function verifyRequest(
   request: CapturedRequest,

@@ -1,7 +1,7 @@
 /**
- * Every error code of the API: its status, title, and the remedy. A test compares openapi.yaml and README's table with
- * this list (docs/decisions.md, "Errors"). A code never changes its meaning; titles and hints may.
- * 400 = does not match the OpenAPI schema; 422 = matches, but a rule refuses it; 409 = conflicts with state.
+ * Every error code of the API: its status, title, and the remedy. A test compares openapi.yaml and docs/errors.md with
+ * this list (docs/decisions.md, "Errors"). A code never changes its meaning; titles and hints may. 400 = does not match
+ * the OpenAPI schema; 422 = matches, but a rule refuses it; 409 = conflicts with state.
  */
 export const ERROR_CODES = {
   malformed_request: {
@@ -233,7 +233,7 @@ export const FIELD_CODES = [
 ] as const;
 export type FieldCode = (typeof FIELD_CODES)[number];
 
-/** Returns the list as a markdown table; a test compares README's with it. */
+/** Returns the list as the markdown table of docs/errors.md. */
 export function errorCodesTable(): string {
   const rows = Object.entries(ERROR_CODES)
     .sort(([, a], [, b]) => a.status - b.status)

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { ApiError } from './problem.ts';
 
-/** Returns a page's cursor, opaque to clients: base64url of the position from which the store goes on. */
+/** Returns a page's cursor, opaque to clients: base64url of the position from which the store continues. */
 export function encodeCursor(position: string): string {
   return Buffer.from(position, 'utf8').toString('base64url');
 }

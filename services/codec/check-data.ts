@@ -36,7 +36,7 @@ const CHECKS: ReadonlyMap<EventType, ReadonlyMap<string, CheckScalar<EventData>>
 );
 
 /**
- * The canonical data of an event, or undefined after reporting every problem. The type must have the subType.
+ * Returns the canonical data of an event, or undefined after reporting every problem. The type must have the subType.
  * Fields that the subType does not show are allowed and kept; null is the same as absent.
  */
 export function checkData(

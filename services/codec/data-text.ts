@@ -29,7 +29,7 @@ class Text extends OnEvent {
   }
 }
 
-/** An event's data as JSON text. */
+/** Returns an event's data as JSON text. */
 export function dataText(event: DomainEvent): string {
   return Text.of(event) ?? JSON.stringify(event.data);
 }

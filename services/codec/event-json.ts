@@ -86,8 +86,8 @@ export function decodeEventJson(value: unknown): DecodedJson {
 }
 
 /**
- * The checks that JSON and Avro share: header and data, against the catalog. Returns undefined when a problem was
- * reported. Data is checked only when type and subType are known. `mayBeLarge`: whether its size must be measured.
+ * Checks header and data against the catalog, for JSON and Avro alike. Returns undefined when a problem was reported.
+ * Data is checked only when type and subType are known. `mayBeLarge`: whether its size must be measured.
  */
 export function checkEvent(
   type: EventType | undefined,

@@ -13,7 +13,7 @@ type Role = (typeof ROLES)[number];
 const port = as.integer(0, 65_535);
 const DAY_MS = 86_400_000;
 
-/** Every variable of the service: name, parser, default, meaning. A test compares README's table with it. */
+/** Every variable of the service: name, parser, default, meaning. docs/configuration.md is generated from it. */
 export const VARIABLES = {
   HOOKRAIL_ENVIRONMENT: variable(
     as.oneOf(['sandbox', 'production']),

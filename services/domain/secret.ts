@@ -35,8 +35,8 @@ export function chosenSecretFault(secret: string): string | null {
 }
 
 /**
- * Returns the part of a secret that may be shown: its last four characters, so that a merchant can tell which one is
- * in use.
+ * Returns the part of a secret that may be shown: its last four characters, so that a merchant can see which one is in
+ * use.
  */
 export function secretHint(secret: string): string {
   // Padding is the same in every secret, so it does not count among the four.

@@ -101,9 +101,7 @@ export function removeKey(file: string, id: string): void {
   replaceRing(file, { active, keys: new Map([...keys].filter(([other]) => other !== id)) });
 }
 
-/**
- * Returns a short hash that tells two keys apart, and whether two files have the same one, without revealing the key.
- */
+/** Returns a short hash by which keys can be compared across files without revealing them. */
 export function fingerprint(key: Uint8Array): string {
   return createHash('sha256').update(key).digest('hex').slice(0, FINGERPRINT_CHARACTERS);
 }

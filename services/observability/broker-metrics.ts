@@ -15,8 +15,8 @@ const SECOND_MS = 1000;
 
 /**
  * Registers the engine's metrics; docs/operate/metrics.md explains each. Their values come from the engine's memory
- * when Prometheus asks: a scrape asks no server. Labels are streams, topics, partitions and reasons, never ids of
- * merchants or endpoints.
+ * when Prometheus asks: a scrape contacts no other server. Labels are streams, topics, partitions and reasons, never
+ * ids of merchants or endpoints.
  */
 export function observeBroker(
   registry: Registry,

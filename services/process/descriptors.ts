@@ -4,12 +4,16 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Clock } from './clock.ts';
 
 const LOOK_MS = 500;
-/** Descriptors held back, and released when no other is left, so that requests and log files can still be opened. */
+/**
+ * Descriptors kept in reserve and released when no other is left, so that requests and log files can still be opened.
+ */
 const RESERVE = 16;
 /** Descriptors kept for databases, threads and libraries. */
 const OTHER_USES = 64;
 
-/** Returns how many files and connections this process may have open; infinite where the system does not tell. */
+/**
+ * Returns how many files and connections this process may have open; infinite where the system does not report a limit.
+ */
 function openFilesMax(): number {
   try {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];

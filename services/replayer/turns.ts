@@ -10,7 +10,7 @@ export interface ReplayPace {
   readonly pageEvents: number;
   /** A replay with this many deliveries not attempted yet waits. */
   readonly underWayMax: number;
-  /** The longest wait of a replay over many endpoints for one page: an endpoint may not answer at all. */
+  /** The longest wait of a replay over many endpoints for one page: an endpoint may never respond. */
   readonly patienceMs: number;
   /** The most deliveries in progress even then. */
   readonly patientUnderWayMax: number;
@@ -89,7 +89,7 @@ export class Turns {
     this.#nextPageAt = at + (count * 1000) / this.#pace.perSecondMax;
   }
 
-  /** The last page was published, and this is stored. */
+  /** The last page was published, and that is stored. */
   through(replay: ReplayRecord): void {
     this.#of(replay).isThrough = true;
   }

@@ -120,7 +120,7 @@ class RunningSender implements Sender, PendingTaskOwner {
       let isWatched = false;
       const consumer = await source.consume(
         (task, signal, ownership) => {
-          // One signal for all calls: the broker may stop before this sender is told to.
+          // One signal for all calls: the broker may stop before this sender is asked to.
           if (!isWatched) signal.addEventListener('abort', () => this.#release(taskClass), { once: true });
           isWatched = true;
           return this.#handle({ task, lanes, signal, ownership: ownership });

@@ -24,8 +24,8 @@ export interface Operations {
 }
 
 /**
- * Serves /livez (the event loop turns), /readyz (work can be done now) and /metrics (Prometheus text), and mounts the
- * operator's commands. Rejects with ConfigError when the port is taken.
+ * Serves /livez (the event loop is running), /readyz (work can be done now) and /metrics (Prometheus text), and mounts
+ * the operator's commands. Rejects with ConfigError when the port is taken.
  */
 export async function startOperations(options: {
   readonly host: string;

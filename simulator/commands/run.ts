@@ -147,7 +147,7 @@ function report({ output }: Session, verdicts: ReturnType<typeof judge>): void {
 function conclude({ output, signal }: Session, played: Played, isAsked: boolean): void {
   if (played === 'finished' || signal.aborted) return;
   const next = 'list pending ones: npm run sim -- deliveries list';
-  // With --wait the exit code tells it; without, a remark does.
+  // With --wait the exit code reports it; otherwise a remark does.
   if (isAsked) throw new CommandFailure(EXIT.timeout, 'some deliveries did not end in time', [next]);
   output.remark(`some deliveries are still pending; ${next}`);
 }

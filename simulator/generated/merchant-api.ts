@@ -150,7 +150,7 @@ export interface paths {
         /**
          * List an endpoint's deliveries
          * @description Newest first. Kept for 30 days unless the operator configured otherwise. Where few of very many deliveries fit the
-         *     filters, a page may have fewer than `limit`, even none, and still a next one: go on while `has_more` is true.
+         *     filters, a page may have fewer than `limit`, even none, and still a next one: continue while `has_more` is true.
          */
         get: operations["listDeliveries"];
         put?: never;
@@ -521,7 +521,7 @@ export interface components {
             webhook_url?: string | null;
             /**
              * @description 16 to 128 visible ASCII characters without spaces; null removes URL and secret. One that begins with `whsec_`
-             *     must go on with the base64 of 24 to 64 bytes.
+             *     must continue with the base64 of 24 to 64 bytes.
              */
             webhook_secret?: string | null;
         };
@@ -591,7 +591,7 @@ export interface components {
             status: components["schemas"]["DeliveryStatus"];
             cancel_reason: string | null;
             /**
-             * @description The operator holds your deliveries back for now: this one goes on, with all its attempts, within 13 minutes
+             * @description The operator holds your deliveries back for now: this one continues, with all its attempts, within 13 minutes
              *     of the end of that.
              */
             held: boolean;

@@ -10,7 +10,7 @@ export interface Move {
   readonly process: string;
 }
 
-/** A step that the platform would not take. */
+/** A step that the platform would not allow. */
 export interface Illegal {
   readonly from: string;
   readonly to: string;

@@ -71,7 +71,7 @@ async function create(
     throw new ApiError('endpoint_quota_exceeded', detail);
   }
   // A merchant that creates an endpoint and causes an event at once expects to receive it. When the senders cannot be
-  // told in time, the endpoint exists all the same, and an error would lose its secret.
+  // notified in time, the endpoint exists all the same, and an error would lose its secret.
   await context.relay.published(result.outboxId, context.limits.publishedWaitMs);
   return answer;
 }
@@ -98,7 +98,7 @@ export function acceptedUrl(raw: string, pointer: string, policy: EndpointUrlPol
   throw new ApiError(verdict.code, `${capitalised(verdict.detail)}.`, { errors });
 }
 
-/** Returns text that can be stored unchanged; refuses half of a surrogate pair, which cannot. */
+/** Returns text that can be stored unchanged; refuses unpaired surrogates, which cannot. */
 export function acceptedText(text: string): string {
   if (!/\p{Surrogate}/u.test(text)) return text;
   const errors = [{ pointer: '/description', code: 'invalid_format', detail: 'has an unpaired surrogate' }];

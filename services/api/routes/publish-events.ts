@@ -7,7 +7,7 @@ import { type ApiContext, published } from '../context.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError, type FieldError } from '../problem.ts';
 
-/** The broker accepts as many in one call. */
+/** The most events in a request: as many as the broker accepts in one call. */
 const EVENTS_MAX = 500;
 const ERRORS_MAX = 100;
 
@@ -66,7 +66,7 @@ function refused(errors: readonly FieldError[]): ApiError {
 const STATUS_OF: Readonly<Record<PublishedEvent, { readonly status: string; readonly code?: string }>> = {
   accepted: { status: 'accepted' },
   duplicate: { status: 'duplicate' },
-  // The engine has put it on quarantine, where an operator finds both contents.
+  // The engine has put it into quarantine, where an operator finds it.
   conflict: { status: 'quarantined', code: 'event_id_conflict' },
 };
 

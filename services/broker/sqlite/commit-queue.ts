@@ -30,8 +30,8 @@ interface Running {
 /**
  * Group commit by natural batching: writes that arrive while a commit runs are gathered and go into the next, which
  * starts at the end of the event loop's turn in which the previous one is done. There is no waiting window, so an idle
- * system is fast. A commit has two halves. `kept` are settlements: finished work, retried until it is durable.
- * `offered` are publications: publishers get a rejection when the commit fails, and may publish again.
+ * system is fast. A commit has two halves. `settlements`: finished work, retried until it is durable.
+ * `publications`: publishers get a rejection when the commit fails, and may publish again.
  */
 export class CommitQueue {
   readonly #thread: EngineThread;
@@ -102,7 +102,7 @@ export class CommitQueue {
     return this.#settlements;
   }
 
-  /** Marks the settlement in `kept` as complete; `settled.durable` is called once it is durable. */
+  /** Marks the settlement just written as complete; `settled.durable` is called once it is durable. */
   settled(settled: Settled): void {
     this.#settled.push(settled);
     this.#schedule();

@@ -105,7 +105,7 @@ export class Streams {
   }
 }
 
-/** Returns the directory changes of a commit that were not stale: kept parts have none. */
+/** Returns the directory changes of a commit that were not stale: settlements contain none. */
 export function directoryChangesOf(publications: CommitHalf, reply: CommitReply): readonly DirectoryChange[] {
   return publications.directory.filter((_, order) => !reply.stale.includes(order));
 }

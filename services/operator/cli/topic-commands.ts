@@ -53,7 +53,7 @@ interface TopicsAnswer {
 }
 
 /**
- * Returns the commands that create the topics and grant each process its rights. Throws OperatorError on an engine
+ * Returns the commands that create the topics and grant each process its ACLs. Throws OperatorError on an engine
  * without topics.
  */
 function topicsAnswer(config: Config, principalPrefix: string): TopicsAnswer {

@@ -39,8 +39,7 @@ const REFUSALS_MAX = 20;
 
 /**
  * Puts records back where they came from: those at `positions`, or all of a `reason` or a `merchant`, or `all`. It
- * first finds the records that are there when it begins, so that a record that returns at once is not put back again
- * and again.
+ * first finds the records that are there when it begins, so that a record that returns at once is put back only once.
  */
 async function replay({ quarantine }: RecordStores, given: Arguments, now: number): Promise<Replayed> {
   const { positions = [], all = false } = given;

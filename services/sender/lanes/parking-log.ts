@@ -10,7 +10,7 @@ const LINE_MS = 60_000;
 /** Endpoints remembered; beyond that, lines repeat more often. */
 const ENDPOINTS_MAX = 10_000;
 
-/** Logs that tasks are parked: one line per endpoint and reason when it begins, and one a minute while it goes on. */
+/** Logs that tasks are parked: one line per endpoint and reason when it begins, and one a minute while it continues. */
 export class ParkingLog {
   readonly #clock: Clock;
   readonly #log: Logger;

@@ -22,8 +22,8 @@ export interface SandboxOptions extends CommandOptions {
 const EGRESS_ALLOW = '127.0.0.0/8,::1/128,localhost';
 
 /**
- * Runs the sandbox until Ctrl-C. Throws a failure with exit code 1 and one clear line when it cannot start, go on, or
- * stop cleanly.
+ * Runs the sandbox until Ctrl-C. Throws a failure with exit code 1 and one clear line when it cannot start, continue,
+ * or stop cleanly.
  */
 export async function sandbox(session: Session, options: SandboxOptions): Promise<void> {
   const { environment } = session.surroundings;

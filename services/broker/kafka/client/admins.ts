@@ -77,7 +77,7 @@ export class Admins {
     return this.#admin.ask(question);
   }
 
-  /** Sends further requests over new connections. Requests in progress go on waiting. */
+  /** Sends further requests over new connections. Requests in progress keep waiting. */
   renew(): void {
     this.#admin.renew();
     this.#cluster.renew();
@@ -146,7 +146,7 @@ export class Admins {
     });
   }
 
-  /** Returns the names of all groups that our user may see. */
+  /** Returns the names of all groups that the Kafka user may see. */
   async groups(): Promise<ReadonlySet<string>> {
     const { groups } = await this.ask((admin) => admin.listGroups());
     return new Set(groups.map(({ groupId }) => groupId));

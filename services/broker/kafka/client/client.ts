@@ -50,7 +50,7 @@ function sslOf({ ca, cert, key }: TlsOptions): NonNullable<KafkaConfig['ssl']> {
   };
 }
 
-/** Levels of kafkajs's lines. Its errors are steps of its own retries: the engine reports them in its own words. */
+/** Levels of kafkajs's lines. Its errors are steps of its own retries: the engine reports them in its own messages. */
 const LEVELS = {
   [logLevel.NOTHING]: 'trace',
   [logLevel.ERROR]: 'info',

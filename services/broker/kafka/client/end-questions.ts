@@ -87,7 +87,7 @@ export class EndQuestions {
         onlyOf(topic, admins.endsOf([topic])),
         isLowAsked ? onlyOf(topic, admins.startsOf([topic])) : this.#low,
       ]);
-      // A log that ends before its earlier end is another one: it may begin anywhere.
+      // A log that ends before its earlier end was replaced: it may begin anywhere.
       const isAnother = high < this.#high;
       this.#high = high;
       this.#low = isAnother ? 0 : low;

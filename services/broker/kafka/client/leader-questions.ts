@@ -1,4 +1,4 @@
-/** Questions for offsets, which only the leader of each partition answers. */
+/** Requests for offsets, which only the leader of each partition can answer. */
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
@@ -23,7 +23,7 @@ export interface TopicPartitions {
 /** The requested partitions, by leader. */
 type Leaders = ReadonlyMap<number, TopicPartitions[]>;
 
-/** Every requested partition is in one of both. */
+/** Every requested partition is in one of the two. */
 export interface Told {
   readonly offsets: Offsets;
   /** Why a partition has no offset, by `topic/partition`. */

@@ -32,7 +32,7 @@ export interface TopicRecord {
 /** The first offset to read by partition; partitions that are missing are not read. */
 export type Starts = ReadonlyMap<number, number>;
 
-/** Called with one record at a time. Reading goes on when a returned promise has resolved. */
+/** Called with one record at a time. Reading continues when a returned promise has resolved. */
 export type Visit = (record: TopicRecord) => void | Promise<void>;
 
 /**

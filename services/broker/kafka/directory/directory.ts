@@ -52,8 +52,8 @@ export class KafkaDirectory {
 
   /**
    * Resolves when the whole table, as it was at the call, has been applied, however long that takes; rejects when
-   * closed. A change may be applied again, or after a newer one of its key: versions tell. `republish`: this process
-   * publishes, and writes the newest change of a key again after an older one arrived late.
+   * closed. A change may be applied again, or after a newer one of its key: versions show which is newer. `republish`:
+   * this process publishes, and writes the newest change of a key again after an older one arrived late.
    */
   async follow(
     apply: (change: DirectoryChange) => void,

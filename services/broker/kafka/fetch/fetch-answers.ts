@@ -99,7 +99,7 @@ async function decodeAnswer(bytes: Buffer, { topics }: FetchOptions): Promise<ob
       const preferredReadReplica = from.int32();
       const records = from.bytes();
       const fetchOffset = asked.get(`${topicName}/${partition}`) ?? 0n;
-      // What was aborted is left out already.
+      // Aborted records are already omitted.
       const told = { ...header, abortedTransactions: [], preferredReadReplica };
       return { told, set: { bytes: records, fetchOffset, aborted } };
     });
@@ -114,7 +114,7 @@ async function decodeAnswer(bytes: Buffer, { topics }: FetchOptions): Promise<ob
     }
     responses.push({ topicName, partitions: read });
   }
-  // Kafka 2.0 and later throttle after the answer; kafkajs waits by the second field.
+  // Kafka 2.0 and later throttle after the response; kafkajs waits by the second field.
   return { throttleTime: 0, clientSideThrottleTime, errorCode, sessionId, responses };
 }
 

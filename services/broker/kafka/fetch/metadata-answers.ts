@@ -1,7 +1,7 @@
 /**
  * Replaces kafkajs's handling of metadata responses, and of a broker that cannot be reached. kafkajs throws for all
  * topics and partitions when one partition has no leader, and a consumer fetches nothing from any broker while one
- * refuses connections: none could start or go on until that broker is back. Here a partition without a leader stays in
+ * refuses connections: none could start or continue until that broker is back. Here a partition without a leader stays in
  * the response, so that it is assigned to a member of its group, but is not fetched until a later response names its
  * leader. A response that lacks a requested topic is an error, like one with a topic's error.
  *
@@ -125,7 +125,7 @@ function askLeadersOnly({ prototype }: ClusterClass): void {
 function fetchFromOthers({ prototype }: ConsumerGroupClass): void {
   const { recoverFromFetch } = prototype;
   prototype.recoverFromFetch = async function (error) {
-    // The next metadata tells whether it still leads any partition.
+    // The next metadata response shows whether it still leads any partition.
     if (UNREACHABLE.includes(error.name)) await sleep(UNREACHABLE_MS);
     else await recoverFromFetch.call(this, error);
   };

@@ -2,7 +2,7 @@ import type { PartitionStatus } from '../../broker.ts';
 import type { Partition } from '../consumer/partition.ts';
 import type { LagTopic } from './lag-topics.ts';
 
-/** A partition whose end grows and whose position has not moved for this long is stalled. */
+/** A partition is stalled when its end grows but its position has not moved for this long. */
 const STALLED_MS = 60_000;
 
 /** One partition: its end, its progress and, while it is ours, its waiting records. */

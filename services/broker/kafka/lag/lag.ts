@@ -11,7 +11,7 @@ import type { LagTopic } from './lag-topics.ts';
 const ASK_MS = 5000;
 /** The interval of requests for the other partitions, while the backlog of all streams is being read. */
 const ASK_ALL_MS = 2000;
-/** The time for which these go on after the last such read. */
+/** The time for which these continue after the last such read. */
 const WANTED_MS = 10_000;
 const OPEN_MS_MAX = 15_000;
 /** The longest wait for silent partitions at the start: new topics have no leaders yet. */
@@ -62,7 +62,7 @@ export class Lag {
     for (const { topic } of topics) this.#places.set(topic, new Map());
   }
 
-  /** Requests bounds until they arrive, within seconds. Then goes on in the background. */
+  /** Requests bounds until they arrive, within seconds. Then continues in the background. */
   async open(): Promise<void> {
     const begun = this.#clock.now();
     for (;;) {

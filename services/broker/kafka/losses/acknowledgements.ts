@@ -103,7 +103,7 @@ export class Acknowledgements {
     await admins.commit(group, { topic: directory, partition: PARTITION, offset: `${to}`, metadata });
   }
 
-  /** Reads a commit; null = there is none, or our user may not see it, which is reported. */
+  /** Reads a commit; null = there is none, or the Kafka user may not see it, which is reported. */
   async #read(group: string): Promise<Acknowledgement | null> {
     const { admins, directory, log } = this.#options;
     try {

@@ -32,7 +32,7 @@ export interface ProducerOptions {
   readonly acknowledged?: (topic: string, sent: Sent) => void;
   /** Called for every append time that a broker returns; its request was sent at `sentAt` or later. */
   readonly appended?: (broker: number, appendedAt: number, sentAt: number) => void;
-  /** The command that grants our user the right to write a topic. */
+  /** The command that grants the Kafka user WRITE on a topic. */
   readonly grant?: (topic: string) => string;
 }
 
@@ -49,7 +49,7 @@ export interface ProducerOptions {
  * - A response must name every partition of the request.
  * - A record that is refused because of its content (too large, invalid) is rejected with RecordRefused. When a batch
  *   is refused, its records are sent again one by one, so that only the invalid one is rejected.
- * - A missing right is reported in the log and in `troubles`; the topic's records wait until it is granted.
+ * - A missing permission is reported in the log and in `troubles`; the topic's records wait until it is granted.
  */
 export class KafkaProducer implements RecordSender {
   readonly #options: ProducerOptions;

@@ -14,7 +14,7 @@ const TELL_AGAIN_MS = 60_000;
 
 /**
  * Schemas by the registry's id. The schema of an id never changes, so it is requested only once: while the registry is
- * down, records with known ids go on and only those with new ids wait.
+ * down, records with known ids continue and only those with new ids wait.
  */
 export class KnownSchemas {
   readonly #registry: SchemaRegistry;

@@ -225,7 +225,7 @@ interface Answer {
 /** The client's 404 for a look-up, whose status it drops. */
 class NoVersion extends Error {}
 
-/** Converts the client's errors. It also reports status 400 for a refused connection, so that status tells nothing. */
+/** Converts the client's errors. It also reports status 400 for a refused connection, so that status means nothing. */
 function ofClient(error: unknown): Error {
   const { name, message, status } = error as { name?: string; message?: string; status?: number };
   if (name === 'ConfluentSchemaRegistryError') return new NoVersion();

@@ -24,7 +24,7 @@ interface Offset {
  * The brokers' time, in terms of this process's clock.
  *
  * Delays are measured by the brokers' clocks (LogAppendTime), because machines of this service may have wrong ones. A
- * broker appends between the moment a request is sent and the moment its acknowledgement is there, so the append time in
+ * broker appends between the moment a request is sent and the moment its acknowledgement arrives, so the append time in
  * it bounds the difference of the two clocks from both sides. Bounds of several acknowledgements are intersected; they
  * widen slowly, since clocks drift. An acknowledgement that contradicts them shows that a clock was set, and replaces
  * them at once. Each broker has bounds of its own; all are used together: `now()` is a time that every broker has reached.
@@ -46,8 +46,8 @@ export class BrokerTime {
   }
 
   /**
-   * Calls `ask` now and whenever no broker has been heard for a while. It must write a record, whose acknowledgement
-   * goes to `acknowledged`.
+   * Calls `ask` now and whenever no broker has acknowledged anything for a while. It must write a record, whose
+   * acknowledgement goes to `acknowledged`.
    */
   keepKnown(ask: () => void): void {
     this.#ask = ask;

@@ -8,7 +8,7 @@ const { ConfigResourceTypes } = kafkajs;
 const SETTINGS_READ = ['cleanup.policy', 'retention.bytes', 'retention.ms'];
 const HOUR_MS = 3_600_000;
 
-/** Settings by their Kafka names; null = our user may not read them. */
+/** Settings by their Kafka names; null = the Kafka user may not read them. */
 type Settings = ReadonlyMap<string, string> | null;
 
 /** Returns the settings of the events topic that decide how long its records are kept. */

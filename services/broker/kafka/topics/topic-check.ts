@@ -29,7 +29,7 @@ const SETTINGS_READ = [
   'unclean.leader.election.enable',
 ];
 
-/** Returns partitions, copies and settings of every topic. Rejects when the broker does not know one of them. */
+/** Returns partitions, replicas and settings of every topic. Rejects when the broker does not know one of them. */
 export async function readTopics(
   admin: Admin,
   specs: readonly TopicSpec[],

@@ -2,7 +2,7 @@ import type { Admin } from 'kafkajs';
 import { KafkaUnusable, rootOf } from '../client/client.ts';
 import type { PrepareOptions, TopicSpec } from './topic-spec.ts';
 
-/** Brokers learn of a new topic one after the other. */
+/** The longest wait until a new topic is visible: brokers learn of it one after the other. */
 export const SEEN_WITHIN_MS = 10_000;
 export const LOOK_AGAIN_MS = 200;
 
@@ -34,7 +34,7 @@ export async function createMissingTopics(
   }
 }
 
-/** Rejects when topics may be hidden: a topic that our user may not describe is not listed. */
+/** Rejects when topics may be hidden: a topic that the Kafka user may not describe is not listed. */
 async function refuseHidden(
   admin: Admin,
   missing: readonly TopicSpec[],

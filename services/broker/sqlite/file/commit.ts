@@ -22,7 +22,7 @@ const PAGES_PER_COMMIT = 6;
 type Commit = Extract<Request, { kind: 'commit' }>;
 
 /**
- * Writes commits: both parts of one in a single transaction. Runs in the thread that owns the file. Positions and ids
+ * Writes commits: both halves of one in a single transaction. Runs in the thread that owns the file. Positions and ids
  * are assigned here, in the transaction: a failed commit leaves no gap.
  */
 export class Committer {

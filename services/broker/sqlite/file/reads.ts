@@ -16,7 +16,7 @@ type Of<Kind extends Request['kind']> = Extract<Request, { kind: Kind }>;
 export class Reader {
   readonly #db: Database.Database;
   readonly #statements: ReturnType<typeof prepare>;
-  /** Where forgetting goes on: the table is walked in small steps. */
+  /** Where forgetting continues: the table is walked in small steps. */
   #forgetFrom: Buffer = Buffer.alloc(0);
 
   constructor(db: Database.Database) {

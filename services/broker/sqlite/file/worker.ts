@@ -69,7 +69,7 @@ function commit(engine: Engine, request: Extract<Request, { kind: 'commit' }>): 
     // The reply is sent; the main thread gathers the next commit meanwhile.
     engine.db.pragma('wal_checkpoint(PASSIVE)');
   } catch {
-    // The commits are safe in the WAL. A fault of the disk will show at the next commit.
+    // The commits are safe in the WAL. A disk fault will show at the next commit.
   }
 }
 

@@ -188,7 +188,7 @@ function isSifted({ status, type }: Filter): boolean {
 /** Returns the conditions that the index covers. */
 function indexed(filter: Filter, isContinued: boolean): string[] {
   const conditions = ['d.endpoint = :endpoint'];
-  // The second condition tells SQL's planner that it may use the index of failing deliveries.
+  // The second condition lets SQLite's planner use the index of failing deliveries.
   if (filter.status && isIndexed(filter.status))
     conditions.push('d.status = :status', `d.status > ${STATUS.of.delivered}`);
   if (filter.since !== undefined) conditions.push('d.created_at >= :since');
