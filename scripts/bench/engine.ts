@@ -1,4 +1,4 @@
-import type { Engine } from './engines.ts';
+import type { BenchEngine } from './engines.ts';
 import { EVENTS_PER_REQUEST, makeEvents, Producer, pour, serialise, sleep } from './load.ts';
 import { type Latency, latencyOf, wallClock } from './measure.ts';
 import type { Receiver } from './receiver.ts';
@@ -22,7 +22,7 @@ export interface LatencyResult extends Latency {
 }
 
 export interface RunOptions {
-  readonly engine: Engine;
+  readonly engine: BenchEngine;
   readonly receiver: Receiver;
   /** PEM of the authority that signed the receiver's certificate. */
   readonly ca: string;

@@ -40,7 +40,7 @@ interface Progress {
   pausedUntil: number;
 }
 
-export type Turn =
+export type ReplayStep =
   | { readonly kind: 'page' | 'finish'; readonly replay: ReplayRecord }
   /** Milliseconds until the next check. */
   | { readonly kind: 'wait'; readonly ms: number };
@@ -69,7 +69,7 @@ export class Turns {
   }
 
   /** Returns the next turn. `running` must not be empty. */
-  next(running: readonly ReplayRecord[], now: number): Turn {
+  next(running: readonly ReplayRecord[], now: number): ReplayStep {
     const start = 1 + running.findIndex(({ replayId }) => replayId === this.#last);
     for (let i = 0; i < running.length; i += 1) {
       const replay = running[(start + i) % running.length];

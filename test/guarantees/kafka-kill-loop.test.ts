@@ -6,7 +6,7 @@
  */
 import { afterAll, it } from 'vitest';
 import { Chance } from '../../services/samples/chance.ts';
-import { faultsInAll, harass, type LoopOptions, report, startNemesis } from '../support/fault-loop.ts';
+import { faultsInAll, injectFaults, type LoopOptions, report, startNemesis } from '../support/fault-loop.ts';
 import { describeWithOwnKafka } from '../support/kafka.ts';
 import { Trial } from '../support/kafka-trial.ts';
 
@@ -47,7 +47,7 @@ await describeWithOwnKafka('hookrail on a Kafka of three brokers', 3, (cluster) 
       environment: { HOOKRAIL_RETRY_SCALE: `${LOOP.retryScale}` },
     });
     const nemesis = startNemesis(trial, cluster(), chance);
-    await harass(trial, nemesis, LOOP);
+    await injectFaults(trial, nemesis, LOOP);
     await trial.untilEnded(ENDED_MS_MAX);
     await report(trial, nemesis, LOOP);
     await trial.stop();

@@ -59,7 +59,7 @@ export interface KafkaBroker extends Broker {
 
 /** Connects. Rejects when the cluster cannot be reached. */
 export async function startKafkaBroker(options: KafkaBrokerOptions): Promise<KafkaBroker> {
-  const engine = new Engine(options);
+  const engine = new KafkaEngine(options);
   try {
     await engine.open();
     return engine;
@@ -69,7 +69,7 @@ export async function startKafkaBroker(options: KafkaBrokerOptions): Promise<Kaf
   }
 }
 
-class Engine implements KafkaBroker {
+class KafkaEngine implements KafkaBroker {
   readonly capabilities: BrokerCapabilities = {
     redeliveryMs: SESSION_MS + 5000,
     // A commit, and the one that may be under way.

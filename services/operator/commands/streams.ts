@@ -18,15 +18,17 @@ export const STREAM_COMMANDS = {
 async function acknowledge(broker: Pick<Broker, 'losses'>, given: Arguments): Promise<unknown> {
   const losses = lossesOf(broker);
   const topics = chosenOf(await losses.list(), given);
-  const told: object[] = [];
+  const acknowledged: object[] = [];
   for (const { stream, topic, losses: all } of topics) {
     const open = all.filter(
       ({ partition, isAcknowledged }) => !isAcknowledged && partition === (given.partition ?? partition),
     );
     if (open.length > 0) await losses.acknowledge(topic, open);
-    told.push(...open.map((loss) => ({ stream, topic, ...lossJson({ ...loss, isAcknowledged: true }) })));
+    acknowledged.push(
+      ...open.map((loss) => ({ stream, topic, ...lossJson({ ...loss, isAcknowledged: true }) })),
+    );
   }
-  return told;
+  return acknowledged;
 }
 
 /** Returns the selected topics. */

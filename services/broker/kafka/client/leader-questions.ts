@@ -24,7 +24,7 @@ export interface TopicPartitions {
 type Leaders = ReadonlyMap<number, TopicPartitions[]>;
 
 /** Every requested partition is in one of the two. */
-export interface Told {
+export interface LeaderAnswers {
   readonly offsets: Offsets;
   /** Why a partition has no offset, by `topic/partition`. */
   readonly silent: ReadonlyMap<string, string>;
@@ -45,7 +45,10 @@ class Late extends Error {
  * Sends one request to each leader. Omits the partitions of leaders that fail, after some tries, and those without a
  * leader. Rejects when there are leaders and all of them fail.
  */
-export async function askLeaders(question: Question, asked: readonly TopicPartitions[]): Promise<Told> {
+export async function askLeaders(
+  question: Question,
+  asked: readonly TopicPartitions[],
+): Promise<LeaderAnswers> {
   const { cluster, clock } = question;
   const offsets = new Map<string, Map<number, number>>();
   if (leadersOf(cluster, asked).has(NO_LEADER)) await cluster.refreshMetadata();
@@ -160,9 +163,10 @@ export class SilentPartitions {
     this.#log = log;
   }
 
-  told(asked: readonly TopicPartitions[], silent: Told['silent']): void {
+  report(asked: readonly TopicPartitions[], silent: LeaderAnswers['silent']): void {
     for (const { topic, partitions } of asked) {
-      for (const partition of partitions) this.#told(topic, partition, silent.get(`${topic}/${partition}`));
+      for (const partition of partitions)
+        this.#reportOne(topic, partition, silent.get(`${topic}/${partition}`));
     }
   }
 
@@ -170,7 +174,7 @@ export class SilentPartitions {
     return [...this.#silent].map(([place, why]) => `${place}: ${why}`);
   }
 
-  #told(topic: string, partition: number, why: string | undefined): void {
+  #reportOne(topic: string, partition: number, why: string | undefined): void {
     const place = `${topic}/${partition}`;
     const before = this.#silent.get(place);
     if (why === before) return;

@@ -100,17 +100,17 @@ async function decodeAnswer(bytes: Buffer, { topics }: FetchOptions): Promise<ob
       const records = from.bytes();
       const fetchOffset = asked.get(`${topicName}/${partition}`) ?? 0n;
       // Aborted records are already omitted.
-      const told = { ...header, abortedTransactions: [], preferredReadReplica };
-      return { told, set: { bytes: records, fetchOffset, aborted } };
+      const head = { ...header, abortedTransactions: [], preferredReadReplica };
+      return { head, set: { bytes: records, fetchOffset, aborted } };
     });
     return { topicName, partitions };
   });
   const responses: object[] = [];
   for (const { topicName, partitions } of topicsRead) {
     const read: object[] = [];
-    for (const { told, set } of partitions) {
-      const messages = told.isOutOfRange ? [outOfRange(set.fetchOffset)] : await readWithin(budget, set);
-      read.push({ ...told, messages });
+    for (const { head, set } of partitions) {
+      const messages = head.isOutOfRange ? [outOfRange(set.fetchOffset)] : await readWithin(budget, set);
+      read.push({ ...head, messages });
     }
     responses.push({ topicName, partitions: read });
   }

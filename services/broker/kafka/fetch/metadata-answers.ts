@@ -95,8 +95,8 @@ function usable(answer: MetadataAnswer, asked: readonly string[]): MetadataAnswe
     const [code] = [topicErrorCode, ...codes.filter((one) => !LEADERLESS.includes(one))].filter(Boolean);
     if (code !== undefined) throw errorOf(code, topic);
   }
-  const told = answer.topicMetadata.filter(({ partitionMetadata }) => partitionMetadata.length > 0);
-  const missing = asked.find((topic) => !told.some((one) => one.topic === topic));
+  const withPartitions = answer.topicMetadata.filter(({ partitionMetadata }) => partitionMetadata.length > 0);
+  const missing = asked.find((topic) => !withPartitions.some((one) => one.topic === topic));
   if (missing !== undefined) throw errorOf(UNKNOWN_TOPIC_OR_PARTITION, missing);
   return answer;
 }

@@ -6,7 +6,7 @@ import type { LagTopic } from './lag-topics.ts';
 const STALLED_MS = 60_000;
 
 /** One partition: its end, its progress and, while it is ours, its waiting records. */
-export class Place {
+export class PartitionLag {
   readonly #id: number;
   /** The offset after the newest record. */
   #end = 0;

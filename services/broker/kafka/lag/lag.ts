@@ -4,7 +4,7 @@ import type { Admins } from '../client/admins.ts';
 import type { Partition, ReadRecord } from '../consumer/partition.ts';
 import type { TopicConsumerOptions } from '../consumer/topic-consumer-options.ts';
 import type { BrokerTime } from '../time/broker-time.ts';
-import { Place } from './lag-place.ts';
+import { PartitionLag } from './lag-place.ts';
 import type { LagTopic } from './lag-topics.ts';
 
 /** The interval of requests for the ends of this process's partitions. */
@@ -31,7 +31,7 @@ export class Lag {
   readonly #clock: Clock;
   readonly #topics: readonly LagTopic[];
   readonly #retentionOf: (topic: string) => number | null;
-  readonly #places = new Map<string, Map<number, Place>>();
+  readonly #places = new Map<string, Map<number, PartitionLag>>();
   readonly #time: Pick<BrokerTime, 'isKnown' | 'now'> | null;
   #askedAt = Number.NEGATIVE_INFINITY;
   #askedAllAt = Number.NEGATIVE_INFINITY;
@@ -159,7 +159,7 @@ export class Lag {
     this.#cancel();
   }
 
-  #each(visit: (place: Place, topic: LagTopic) => void): void {
+  #each(visit: (place: PartitionLag, topic: LagTopic) => void): void {
     for (const topic of this.#topics) {
       for (const place of this.#places.get(topic.topic)?.values() ?? []) visit(place, topic);
     }
@@ -220,12 +220,12 @@ export class Lag {
     this.#askedAt = now;
   }
 
-  #place(topic: string, id: number): Place | undefined {
+  #place(topic: string, id: number): PartitionLag | undefined {
     const places = this.#places.get(topic);
     if (!places) return undefined;
     let place = places.get(id);
     if (!place) {
-      place = new Place(id);
+      place = new PartitionLag(id);
       places.set(id, place);
     }
     return place;

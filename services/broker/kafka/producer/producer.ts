@@ -3,7 +3,7 @@ import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { Brokers } from '../client/kafkajs-brokers.ts';
 import { partitionOfKey } from './murmur2.ts';
-import { produce, type Said } from './produce-request.ts';
+import { type Produced, produce } from './produce-request.ts';
 import { Backlog, type PartitionQueue } from './producer-backlog.ts';
 import { PROMPT_MS_MAX, ProducerNodes } from './producer-nodes.ts';
 import { refusalOf } from './producer-refusals.ts';
@@ -92,12 +92,12 @@ export class KafkaProducer implements RecordSender {
   /** Partitions whose records have waited longer than a moment, one line each, with the remedy. */
   get troubles(): string[] {
     const now = this.#options.clock.now();
-    const told = [...this.#forbidden].map((topic) => this.#rightMissing(topic));
+    const lines = [...this.#forbidden].map((topic) => this.#rightMissing(topic));
     for (const { name, trouble, pending, topic } of this.#backlog.queues) {
       if (!trouble || this.#forbidden.has(topic) || now - trouble.since < PROMPT_MS_MAX) continue;
-      told.push(`${name}: ${pending.length} records wait, ${trouble.detail}`);
+      lines.push(`${name}: ${pending.length} records wait, ${trouble.detail}`);
     }
-    return told;
+    return lines;
   }
 
   get waitingBytes(): number {
@@ -201,12 +201,12 @@ export class KafkaProducer implements RecordSender {
     for (const queue of queues) queue.again(clock.now(), 'unacknowledged', `broker ${leader}: ${detail}`);
   }
 
-  #answered(leader: number, queues: readonly PartitionQueue[], said: readonly Said[], sentAt: number): void {
+  #answered(leader: number, queues: readonly PartitionQueue[], all: Produced[], sentAt: number): void {
     this.#nodes.answered(leader);
     let at = 0;
     for (const queue of queues) {
       const { underWay } = queue;
-      const own = said.slice(at, at + underWay.length);
+      const own = all.slice(at, at + underWay.length);
       at += underWay.length;
       const [first] = own;
       if (first && 'errorCode' in first) this.#refused(queue, first.errorCode);
@@ -214,7 +214,7 @@ export class KafkaProducer implements RecordSender {
     }
   }
 
-  #acknowledged(queue: PartitionQueue, places: readonly Said[], leader: number, sentAt: number): void {
+  #acknowledged(queue: PartitionQueue, places: readonly Produced[], leader: number, sentAt: number): void {
     const { acknowledged, appended, log } = this.#options;
     const { underWay, topic, partition } = queue;
     queue.settled();

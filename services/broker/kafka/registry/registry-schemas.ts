@@ -28,7 +28,7 @@ export class KnownSchemas {
   /** When the registry first failed to respond; undefined while it responds. */
   #silentSince: number | undefined;
   /** Schema ids that records wait for without a response: since when, and when that was last logged. */
-  readonly #waiting = new Map<number, { readonly since: number; toldAt: number }>();
+  readonly #waiting = new Map<number, { readonly since: number; loggedAt: number }>();
 
   constructor(registry: SchemaRegistry, clock: Clock, log: Logger) {
     this.#registry = registry;
@@ -112,10 +112,10 @@ export class KnownSchemas {
    */
   #tellAgain(id: number, error: unknown): void {
     const now = this.#clock.now();
-    const waiting = this.#waiting.get(id) ?? { since: now, toldAt: now };
+    const waiting = this.#waiting.get(id) ?? { since: now, loggedAt: now };
     this.#waiting.set(id, waiting);
-    if (now - waiting.toldAt < TELL_AGAIN_MS) return;
-    waiting.toldAt = now;
+    if (now - waiting.loggedAt < TELL_AGAIN_MS) return;
+    waiting.loggedAt = now;
     const reason = messageOf(error);
     this.#log.warn(
       { registry: this.#registry.url, schemaId: id, waitingMs: Math.round(now - waiting.since), reason },

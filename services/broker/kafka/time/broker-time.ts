@@ -38,7 +38,7 @@ export class BrokerTime {
   #ask: (() => void) | null = null;
   #cancelAsking: () => void = () => {};
   #askedAt = Number.NEGATIVE_INFINITY;
-  #isTold = false;
+  #isReported = false;
 
   constructor({ clock, log }: { readonly clock: Clock; readonly log: Logger }) {
     this.#clock = clock;
@@ -65,10 +65,10 @@ export class BrokerTime {
   acknowledged(broker: number, appendedAt: number, sentAt: number): void {
     const at = this.#clock.now();
     // Append times are whole milliseconds, rounded down.
-    const heard = { least: appendedAt - at, most: appendedAt + 1 - sentAt, at };
+    const observed = { least: appendedAt - at, most: appendedAt + 1 - sentAt, at };
     const before = this.#least(at);
     const known = this.#brokers.get(broker);
-    this.#brokers.set(broker, known ? narrowed(widened(known, at), heard) : heard);
+    this.#brokers.set(broker, known ? narrowed(widened(known, at), observed) : observed);
     for (const [id, offset] of this.#brokers) if (at - offset.at > FORGET_MS) this.#brokers.delete(id);
     this.#tell();
     if (before === null || (this.#least(at) ?? before) - before >= GAIN_MS_MIN) this.onGain();
@@ -153,8 +153,8 @@ export class BrokerTime {
   #tell(): void {
     const offsetMs = this.offsetMs;
     const isWrong = Math.abs(offsetMs) > TOLD_MS;
-    if (isWrong === this.#isTold) return;
-    this.#isTold = isWrong;
+    if (isWrong === this.#isReported) return;
+    this.#isReported = isWrong;
     const seconds = Math.round(Math.abs(offsetMs) / 100) / 10;
     if (isWrong) {
       const side = offsetMs > 0 ? 'behind' : 'ahead of';
@@ -173,8 +173,8 @@ function widened({ least, most, at }: Offset, now: number): Offset {
 }
 
 /** Both are true, unless a clock was set: then the later observation wins. */
-function narrowed(known: Offset, heard: Offset): Offset {
-  const least = Math.max(known.least, heard.least);
-  const most = Math.min(known.most, heard.most);
-  return least > most ? heard : { least, most, at: heard.at };
+function narrowed(known: Offset, observed: Offset): Offset {
+  const least = Math.max(known.least, observed.least);
+  const most = Math.min(known.most, observed.most);
+  return least > most ? observed : { least, most, at: observed.at };
 }

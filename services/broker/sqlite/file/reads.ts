@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import {
-  type Opened,
+  type OpenedFile,
   type RecordStoreTable,
   type Reply,
   type Request,
@@ -89,7 +89,7 @@ export class Reader {
   }
 
   /** Returns the counts of waiting records, when the file is opened. */
-  waiting(): Pick<Opened, 'pending' | 'oldest' | 'delayed'> {
+  waiting(): Pick<OpenedFile, 'pending' | 'oldest' | 'delayed'> {
     const done = this.#db.prepare<[number], Buffer>('SELECT bits FROM log_done WHERE stream = ?').pluck();
     const pending = STREAMS.map((stream, index) => {
       const sum =

@@ -151,7 +151,7 @@ export interface StoredRecord {
 }
 
 /** The state of the file when it was opened. */
-export interface Opened {
+export interface OpenedFile {
   readonly kind: 'opened';
   readonly instance: string;
   /** Unfinished records per stream, and where each continues. */
@@ -163,7 +163,7 @@ export interface Opened {
 }
 
 export type Reply =
-  | Opened
+  | OpenedFile
   | CommitReply
   | FailReply
   | { readonly kind: 'refused'; readonly message: string }
