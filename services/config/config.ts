@@ -108,7 +108,7 @@ export const VARIABLES = {
   HOOKRAIL_LOG_LEVEL: variable(
     as.oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     'info',
-    'JSON lines on standard output, one per attempt at `info`.',
+    'Log level. Logs are JSON lines on standard output, one per attempt at `info`.',
   ),
   ...KAFKA_VARIABLES,
 } as const;
