@@ -143,7 +143,7 @@ await describeWhereKafkaStarts('hookrail on brokers with an authorizer', () => {
     await removeAcls(admin, [grants]);
     await sleep(1000);
     const eventId = await published(right);
-    const text = `${right} is missing; `;
+    const text = `${right}; `;
     await eventually('the missing right is reported', () => said('sender', text).length > 0, NOTICED_MS);
     await eventually('the others continue', () => arrivalsAt('/good', eventId).length === 1, NOTICED_MS);
     await eventually(
@@ -236,7 +236,7 @@ await describeWhereKafkaStarts('hookrail on brokers with an authorizer', () => {
     'without READ on one topic names the right once and continues with the others',
     async () => {
       await without(
-        `the right READ on topic ${retries}`,
+        `the Kafka user lacks READ on topic ${retries}`,
         toSender('Read', `--topic ${retries}`),
         SECOND_ATTEMPT,
       );
@@ -257,7 +257,7 @@ await describeWhereKafkaStarts('hookrail on brokers with an authorizer', () => {
       ]);
       await removeAcls(admin, [toSender('Read', `--group ${prefix} --resource-pattern-type prefixed`)]);
       await without(
-        `the right READ on group ${retries}`,
+        `the Kafka user lacks READ on group ${retries}`,
         toSender('Read', `--group ${retries}`),
         SECOND_ATTEMPT,
       );
