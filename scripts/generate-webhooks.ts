@@ -100,8 +100,8 @@ function webhookOf(type: EventType, parameters: readonly string[]): Json {
       },
       responses: {
         '2XX': { description: 'Acknowledged. The body is ignored.' },
-        '410': { description: 'The endpoint is gone. It becomes auto_disabled.' },
-        default: { description: 'Not acknowledged. It is attempted again.' },
+        '410': { description: 'The endpoint is gone. hookrail auto-disables it.' },
+        default: { description: 'Not acknowledged. The delivery is attempted again.' },
       },
     },
   };
@@ -143,7 +143,7 @@ export function webhooksDocument(): Json {
           in: 'header',
           name: 'Authorization',
           description:
-            '`API-Key` and the signing secret of the endpoint. Discard the request when it is not yours.',
+            '`API-Key` and the signing secret of the endpoint. Discard the request if it does not match.',
         },
       },
       parameters,

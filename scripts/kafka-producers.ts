@@ -15,9 +15,9 @@ import { type RunOptions, runConformance } from './producers/run.ts';
 
 const USAGE = `npm run kafka:producers [-- OPTIONS]
   --quick          fewer combinations (about a minute)
-  --json FILE      writes each cell of the table as JSON
-  --poison         measures the others' latency without and with poison in one partition, in turns
-  --brokers LIST   writes to this Kafka, host:port, comma separated; with --registry (without them: starts one)
+  --json FILE      write each cell of the table as JSON
+  --poison         measure the latency of other partitions, with and without poison in one partition, in turns
+  --brokers LIST   use this Kafka, host:port, comma-separated; needs --registry (default: start one)
   --registry URL   its Confluent-compatible schema registry`;
 
 function readOptions() {
@@ -32,7 +32,7 @@ function readOptions() {
     },
   });
   if ((values.brokers === undefined) !== (values.registry === undefined)) {
-    throw new Error(`--brokers and --registry belong together.\n${USAGE}`);
+    throw new Error(`--brokers and --registry must be given together.\n${USAGE}`);
   }
   return values;
 }
@@ -65,7 +65,7 @@ async function runTable(options: RunOptions) {
   const cells = await runConformance(options);
   console.log(tableText(cells));
   const wrong = cells.filter(({ isRight }) => !isRight).length;
-  console.log(`\n${cells.length} cells, ${wrong} not as they should be`);
+  console.log(`\n${cells.length} cells, ${wrong} not as expected`);
   if (wrong > 0) console.log(wrongText(cells));
   return { figures: cells, isRight: wrong === 0 };
 }

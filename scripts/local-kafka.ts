@@ -9,11 +9,11 @@ import { messageOf } from '../services/messages/error-message.ts';
 import { type LocalKafka, startLocalKafka } from './local-kafka/cluster.ts';
 
 const USAGE = `npm run kafka:local [-- OPTIONS]
-  --brokers N        nodes, 1 to 9 (1; with 3, one may be lost)
-  --port N           of the first node, the others follow (9092)
-  --registry-port N  of the schema registry (8085)
-  --data DIR         keeps the data there for the next start (without it: a temporary folder)
-  --memory           the temporary folder is in memory (Linux)`;
+  --brokers N        number of nodes, 1 to 9 (1; 3 survive the loss of one)
+  --port N           port of the first node; the others use the next ones (9092)
+  --registry-port N  port of the schema registry (8085)
+  --data DIR         keep the data in this folder for the next start (default: a temporary folder)
+  --memory           put the temporary folder in memory (Linux)`;
 
 const MEMORY = '/dev/shm';
 /** npm passes on a Ctrl-C that the terminal has sent already: a second one that soon is no impatience. */
@@ -26,10 +26,10 @@ function readOptions() {
   if (values.help) throw new UsageError(USAGE);
   const nodes = wholeNumber('--brokers', values.brokers, 1, 9);
   if (values.memory && values.data !== undefined) {
-    throw new UsageError('--memory keeps nothing and --data keeps everything: give one of them.');
+    throw new UsageError('--memory keeps no data and --data keeps all of it: give only one of them.');
   }
   if (values.memory && !existsSync(MEMORY)) {
-    throw new UsageError(`--memory needs ${MEMORY}, which this system does not have: leave it out.`);
+    throw new UsageError(`--memory needs ${MEMORY}, which this system does not have: omit the option.`);
   }
   return {
     nodes,
@@ -64,7 +64,7 @@ function parse() {
 function wholeNumber(option: string, text: string, min: number, max: number): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= min && value <= max) return value;
-  throw new UsageError(`${option} takes a whole number from ${min} to ${max}, not "${text}".`);
+  throw new UsageError(`${option} must be a whole number from ${min} to ${max}, not "${text}".`);
 }
 
 async function main(): Promise<void> {
@@ -91,7 +91,7 @@ async function main(): Promise<void> {
       void stop(1);
     },
   });
-  console.error('Kafka and the schema registry run until Ctrl-C. Where hookrail is to use them:\n');
+  console.error('Kafka and the schema registry run until Ctrl-C. Run these lines where hookrail starts:\n');
   console.log('export HOOKRAIL_ENGINE=kafka');
   console.log(`export HOOKRAIL_KAFKA_BROKERS=${cluster.brokers.join(',')}`);
   console.log(`export HOOKRAIL_SCHEMA_REGISTRY_URL=${cluster.registryUrl}`);

@@ -19,10 +19,10 @@ async function readOptions(args: readonly string[]) {
   return await yargs([...args])
     .scriptName('npm run planted --')
     .usage('$0: plants bugs in a copy of the repository; the tests must find each')
-    .option('only', { type: 'string', array: true, describe: 'the bugs of these ids' })
-    .option('slow', { type: 'boolean', default: false, describe: 'also the bugs whose tests take long' })
-    .option('list', { type: 'boolean', default: false, describe: 'print the bugs and plant none' })
-    .option('clean', { type: 'boolean', default: false, describe: 'run the tests without a bug first' })
+    .option('only', { type: 'string', array: true, describe: 'only the bugs with these ids' })
+    .option('slow', { type: 'boolean', default: false, describe: 'also the bugs whose tests are slow' })
+    .option('list', { type: 'boolean', default: false, describe: 'list the bugs without planting them' })
+    .option('clean', { type: 'boolean', default: false, describe: 'first run the tests without a bug' })
     .strict()
     .wrap(100)
     .version(false)
@@ -32,7 +32,7 @@ async function readOptions(args: readonly string[]) {
 
 function chosen(only: readonly string[] | undefined, isSlowToo: boolean): readonly PlantedBug[] {
   const unknown = only?.filter((id) => !PLANTED_BUGS.some((bug) => bug.id === id)) ?? [];
-  if (unknown.length > 0) throw new Error(`no such bug: ${unknown.join(', ')}. See --list`);
+  if (unknown.length > 0) throw new Error(`no such bug: ${unknown.join(', ')}; --list shows them`);
   return PLANTED_BUGS.filter(({ id, isSlow }) => only?.includes(id) ?? (isSlowToo || !isSlow));
 }
 

@@ -53,7 +53,9 @@ if (import.meta.filename === process.argv[1]) {
     ? summarise(report, failedSteps)
     : { line: `0 passed, ${1 + failedSteps} failed`, ok: false };
   if (!report)
-    console.error(`There is no test report in "${process.argv[2]}": the runner ended before it wrote one.`);
+    console.error(
+      `There is no test report in "${process.argv[2]}": the test runner exited before it wrote one.`,
+    );
   console.log(summary.line);
   process.exitCode = summary.ok ? 0 : 1;
 }

@@ -48,7 +48,7 @@ export interface HookrailProcess {
   readonly store: Store | null;
   /** Publishes events without the REST API, for a program that hosts hookrail. */
   readonly broker: Pick<Broker, 'publishEvents'>;
-  /** Resolves with the reason when a part cannot go on; the process must then end. */
+  /** Resolves with the reason when a part cannot continue; the process must then end. */
   readonly failed: Promise<Error>;
   /** Finishes what is in flight, makes it durable, releases everything. */
   stop(): Promise<void>;

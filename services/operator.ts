@@ -84,7 +84,7 @@ function commandLine(
 ): Argv {
   const commands = yargs([...argv])
     .scriptName('npm run operator --')
-    .option('data-dir', { type: 'string', describe: 'Where the files are (HOOKRAIL_DATA_DIR)' })
+    .option('data-dir', { type: 'string', describe: 'Data directory (HOOKRAIL_DATA_DIR)' })
     .option('output', { choices: ['text', 'json'] as const, default: 'text' as const })
     .command('merchants', 'Merchants of this environment', (merchants) =>
       merchantCommands(merchants, execute),
@@ -101,19 +101,21 @@ function commandLine(
     .command('quarantine', 'Events that could not be routed', (records) =>
       quarantineCommands(records, execute),
     )
-    .command('dead-letters', 'Deliveries that are over without a success', (records) =>
+    .command('dead-letters', 'Deliveries that ended without a 2xx', (records) =>
       deadLetterCommands(records, execute),
     )
-    .command('streams', 'What retention took of the streams', (streams) => streamCommands(streams, execute))
-    .command('replay', 'What endpoints have not got, once more', (replay) => replayCommands(replay, execute))
+    .command('streams', 'Records that retention deleted before they were read', (streams) =>
+      streamCommands(streams, execute),
+    )
+    .command('replay', 'Replays: send missed events again', (replay) => replayCommands(replay, execute))
     .command(
       'status [urls..]',
-      'The state of a running service, in plain words',
+      'Show the state of a running service',
       (status) =>
         status.positional('urls', {
           type: 'string',
           array: true,
-          describe: 'Operations addresses of its other processes, as http://router-1:8081',
+          describe: 'Operations addresses of its other processes, such as http://router-1:8081',
         }),
       async (argv) => {
         const config = withDataDir(environment, argv['data-dir']);
@@ -128,7 +130,7 @@ function commandLine(
   return clusterCommandLine(commands, configOf, print)
     .demandCommand(
       1,
-      'say what to do: status, merchants, keys, keyring, audit, entity, store, quarantine, dead-letters, streams, replay, topics or schemas',
+      'name a command: status, merchants, keys, keyring, audit, entity, store, quarantine, dead-letters, streams, replay, topics or schemas',
     )
     .strict()
     .version(false)
@@ -195,7 +197,7 @@ async function ask(
     return withBroker(config, (broker) => runBrokerCommand(broker, command, given, systemClock().now()));
   const clock = systemClock();
   const store = await openStore(config, clock, createLogger('silent')).catch((error: Error) => {
-    const where = `a service on ${config.dataDir} must be reached at ${host}:${port} (HOOKRAIL_OPS_PORT)`;
+    const where = `a service on ${config.dataDir} must be reachable at ${host}:${port} (HOOKRAIL_OPS_PORT)`;
     throw new OperatorError(`${error.message}; ${where}`);
   });
   try {
@@ -247,7 +249,9 @@ async function askService(
   }).catch((error: NodeJS.ErrnoException) => {
     // Connection refused = no service runs. Any later error = the command may have been carried out.
     if (error.code === 'ECONNREFUSED') return undefined;
-    throw new OperatorError(`the service at ${url} did not answer; whether it did as told is not known`);
+    throw new OperatorError(
+      `the service at ${url} did not respond; the command may or may not have taken effect`,
+    );
   });
   if (answer === undefined) return undefined;
   if (answer.statusCode === 401 || answer.statusCode === 404) {

@@ -23,11 +23,16 @@ export const GLOBAL_OPTIONS = {
   'base-url': { type: 'string', describe: 'Address of the API', group: 'Connection:' },
   'api-key': { type: 'string', describe: 'Merchant API key (sk_sandbox_…)', group: 'Connection:' },
   'producer-key': { type: 'string', describe: 'Producer key (pk_…)', group: 'Connection:' },
-  merchant: { type: 'string', describe: 'Merchant that events are made for', group: 'Connection:' },
-  'data-dir': { type: 'string', describe: 'Where sandbox.env is', group: 'Connection:' },
+  merchant: { type: 'string', describe: 'Merchant whose events are sent (uuid)', group: 'Connection:' },
+  'data-dir': { type: 'string', describe: 'Directory of sandbox.env', group: 'Connection:' },
   output: { choices: OUTPUT_FORMATS, default: 'pretty', describe: 'Format of the output', group: 'Output:' },
-  quiet: { type: 'boolean', default: false, describe: 'No remarks', group: 'Output:' },
-  color: { type: 'boolean', default: true, describe: 'Colours; --no-color for none', group: 'Output:' },
+  quiet: { type: 'boolean', default: false, describe: 'Print results only', group: 'Output:' },
+  color: {
+    type: 'boolean',
+    default: true,
+    describe: 'Use colours; --no-color turns them off',
+    group: 'Output:',
+  },
 } as const;
 
 /** One run of a command: its settings, its output, its clients. */

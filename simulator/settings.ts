@@ -38,7 +38,7 @@ export type SettingName = keyof typeof NAMES;
 const BASE_URL_DEFAULT = 'http://127.0.0.1:8080';
 const SANDBOX_FILE = 'sandbox.env';
 
-/** Options override the environment, which overrides the sandbox's file. */
+/** The settings of a command: options override the environment, which overrides the sandbox's file. */
 export class Settings {
   readonly dataDir: string;
   readonly #options: GlobalOptions;

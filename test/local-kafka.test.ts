@@ -172,7 +172,7 @@ await describeWhereKafkaStarts('npm run kafka:local', () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
     await expect(startScript(['--port', String(port)])).rejects.toThrow(
-      `Port ${port} on 127.0.0.1 is in use. End the program that listens there`,
+      `Port ${port} on 127.0.0.1 is in use. Stop the program that listens there`,
     );
     server.close();
   });
@@ -231,7 +231,7 @@ describe('the reason why no local Kafka can run', () => {
     [
       'no Maven',
       { java: JAVA_17 },
-      /^A local .* fetched with Maven, and `mvn` cannot be run\. Install Maven 3 .*\.$/,
+      /^A local .* fetched with Maven, but `mvn` cannot be run\. Install Maven 3 .*\.$/,
     ],
     [
       'no Maven Central',

@@ -12,7 +12,7 @@ import { messageOf } from '../../services/messages/error-message.ts';
 import { createAuthority } from '../../simulator/receiver/certificate-authority.ts';
 import { type BareLoop, startBareLoop } from './bare-loop.ts';
 import { type LatencyResult, measureLatency } from './engine.ts';
-import { DATA_DIR, ENGINE_NAMES, type Engine, type EngineName, openEngine } from './engines.ts';
+import { type BenchEngine, DATA_DIR, ENGINE_NAMES, type EngineName, openEngine } from './engines.ts';
 import { makeEvents } from './load.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { type Report, reportJson, reportText } from './report.ts';
@@ -110,9 +110,9 @@ function readOptions(): Options {
     },
   });
   const chosen = ENGINE_NAMES.filter((name) => values.engine === undefined || name === values.engine);
-  if (chosen.length === 0) throw new Error(`--engine takes one of ${ENGINE_NAMES.join(', ')}`);
+  if (chosen.length === 0) throw new Error(`--engine must be one of ${ENGINE_NAMES.join(', ')}`);
   const brokers = Number(values.brokers);
-  if (!Number.isInteger(brokers) || brokers < 1 || brokers > 9) throw new Error('--brokers takes 1 to 9');
+  if (!Number.isInteger(brokers) || brokers < 1 || brokers > 9) throw new Error('--brokers must be 1 to 9');
   const isChosen = values.engine !== undefined;
   const asked = SPECIAL_NAMES.filter((name) => values[name]);
   if (asked.length > 1) throw new Error(`--${asked.join(' and --')} are measured one at a time`);
@@ -124,7 +124,7 @@ function readOptions(): Options {
 async function withEach(
   options: Options,
   leftOut: string[],
-  work: (engine: Engine) => Promise<void>,
+  work: (engine: BenchEngine) => Promise<void>,
 ): Promise<void> {
   for (const name of options.engines) {
     const engine = await open(name, options, leftOut);
@@ -138,7 +138,7 @@ async function withEach(
 }
 
 /** Undefined when the engine was not asked for by name and this machine lacks something that it needs. */
-async function open(name: EngineName, options: Options, leftOut: string[]): Promise<Engine | undefined> {
+async function open(name: EngineName, options: Options, leftOut: string[]): Promise<BenchEngine | undefined> {
   try {
     return await openEngine(name, options);
   } catch (error) {
@@ -149,7 +149,7 @@ async function open(name: EngineName, options: Options, leftOut: string[]): Prom
 }
 
 async function measureEngine(
-  options: { readonly engine: Engine; readonly receiver: Receiver; readonly ca: string },
+  options: { readonly engine: BenchEngine; readonly receiver: Receiver; readonly ca: string },
   bare: BareLoop,
   sizes: typeof FULL | typeof QUICK,
   results: { readonly throughput: ThroughputResult[]; readonly latency: LatencyResult[] },

@@ -1,4 +1,4 @@
-import type { Engine } from './engines.ts';
+import type { BenchEngine } from './engines.ts';
 import { EVENTS_PER_REQUEST, makeEvents, Producer, pour, serialise, sleep } from './load.ts';
 import { type Latency, latencyOf, wallClock } from './measure.ts';
 import type { Receiver } from './receiver.ts';
@@ -22,7 +22,7 @@ export interface LatencyResult extends Latency {
 }
 
 export interface RunOptions {
-  readonly engine: Engine;
+  readonly engine: BenchEngine;
   readonly receiver: Receiver;
   /** PEM of the authority that signed the receiver's certificate. */
   readonly ca: string;
@@ -121,7 +121,7 @@ export async function arrived(service: Service, receiver: Receiver, deliveries: 
     if (limit.signal.aborted) return 0;
     const [{ distinct }, parked] = await Promise.all([receiver.count(), service.parkedTasks()]);
     throw new Error(
-      `only ${distinct} of ${deliveries} deliveries arrived in ${ARRIVED_MS_MAX / 1000} s; ` +
+      `only ${distinct} of ${deliveries} deliveries arrived within ${ARRIVED_MS_MAX / 1000} s; ` +
         `tasks were parked ${parked} times because their endpoint's window and queue were full`,
     );
   };

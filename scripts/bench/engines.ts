@@ -10,7 +10,7 @@ export const ENGINE_NAMES = ['sqlite', 'kafka'] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];
 
 /** An engine to measure, with the servers it needs running. */
-export interface Engine {
+export interface BenchEngine {
   readonly name: EngineName;
   /** Of the next service that is started: no two share a stream. */
   environment(): Readonly<Record<string, string>>;
@@ -30,11 +30,11 @@ export interface Engine {
 }
 
 /** Starts what the engine needs. Rejects with one line that says what is missing. */
-export function openEngine(name: EngineName, options: { readonly brokers: number }): Promise<Engine> {
+export function openEngine(name: EngineName, options: { readonly brokers: number }): Promise<BenchEngine> {
   return name === 'sqlite' ? Promise.resolve(SQLITE) : openKafka(options.brokers);
 }
 
-const SQLITE: Engine = {
+const SQLITE: BenchEngine = {
   name: 'sqlite',
   environment: () => ({ HOOKRAIL_ENGINE: 'sqlite' }),
   processes: ['api,router,sender,recorder'],
@@ -49,7 +49,7 @@ const SQLITE: Engine = {
  * One cluster for all services, so that the brokers' Java is compiled once; each service has topics and groups of its
  * own, with the partitions that a user gets. Whatever ends this process ends the cluster and removes its data.
  */
-async function openKafka(nodes: number): Promise<Engine> {
+async function openKafka(nodes: number): Promise<BenchEngine> {
   const cluster = await startLocalKafka({
     nodes,
     registry: true,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { request } from 'undici';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { runOperator } from '../../services/operator.ts';
-import { DATA_DIR, type Engine } from './engines.ts';
+import { type BenchEngine, DATA_DIR } from './engines.ts';
 import { sleep } from './load.ts';
 import { wallClock } from './measure.ts';
 import { freePort, type ServiceProcess, startServiceProcess } from './service-processes.ts';
@@ -52,7 +52,7 @@ export type Fill = (dataDir: string, merchant: Merchant) => Promise<void>;
 
 /** Starts the built service with so many merchants, on the disk that holds the checkout. */
 export async function startService(
-  engine: Engine,
+  engine: BenchEngine,
   ca: string,
   merchantCount: number,
   fill?: Fill,
@@ -118,7 +118,7 @@ export async function startService(
 }
 
 /** A data directory with a key ring. However the benchmark ends, it does not outlive it. */
-async function prepareDataDir(engine: Engine, ca: string) {
+async function prepareDataDir(engine: BenchEngine, ca: string) {
   mkdirSync(DATA_DIR, { recursive: true });
   const dataDir = mkdtempSync(join(DATA_DIR, 'bench-'));
   writeFileSync(join(dataDir, 'ca.crt'), ca);

@@ -26,10 +26,10 @@ export async function findJava(context: JarsContext): Promise<string> {
   const advice = `Install a JDK of version ${JAVA_MIN} or newer (Debian: openjdk-17-jre-headless), or set JAVA_HOME to one.`;
   const { code, output } = await run(java, ['-version'], context);
   if (code !== 0)
-    throw new Error(`A local Kafka needs Java ${JAVA_MIN}, and \`${java}\` cannot be run. ${advice}`);
+    throw new Error(`A local Kafka needs Java ${JAVA_MIN}, but \`${java}\` cannot be run. ${advice}`);
   const version = /version "(\d+)/.exec(output)?.[1];
   if (Number(version) < JAVA_MIN) {
-    throw new Error(`A local Kafka needs Java ${JAVA_MIN}, and \`${java}\` is version ${version}. ${advice}`);
+    throw new Error(`A local Kafka needs Java ${JAVA_MIN}, but \`${java}\` is version ${version}. ${advice}`);
   }
   return java;
 }
@@ -82,7 +82,7 @@ async function maven(args: readonly string[], context: JarsContext): Promise<voi
   if (code === 0) return;
   if (code === undefined) {
     throw new Error(
-      'A local Kafka is fetched with Maven, and `mvn` cannot be run. Install Maven 3 (Debian: maven); it is needed once.',
+      'A local Kafka is fetched with Maven, but `mvn` cannot be run. Install Maven 3 (Debian: maven); it is needed only once.',
     );
   }
   const reason = output.split('\n').find((line) => line.includes('ERROR')) ?? lastLine(output);

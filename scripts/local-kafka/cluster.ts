@@ -162,7 +162,7 @@ async function choosePorts({ nodes, registry, ports }: LocalKafkaOptions) {
   for (const port of fixed) {
     if (await isFree(port)) continue;
     throw new Error(
-      `Port ${port} on 127.0.0.1 is in use. End the program that listens there, or choose another port.`,
+      `Port ${port} on 127.0.0.1 is in use. Stop the program that listens there, or choose another port.`,
     );
   }
   const free = await freePorts(3 * nodes + 1, fixed);
@@ -185,7 +185,7 @@ function clusterIdOf(dataDir: string, nodes: number): string {
     if (kept.nodes === nodes) return kept.clusterId;
     const held = kept.nodes === 1 ? 'one Kafka node' : `${kept.nodes} Kafka nodes`;
     throw new Error(
-      `${dataDir} holds the data of ${held}, not of ${nodes}. Start ${kept.nodes}, or use another folder.`,
+      `${dataDir} holds the data of ${held}, not of ${nodes}. Start it with --brokers ${kept.nodes}, or use another folder.`,
     );
   }
   // 16 bytes, as Kafka writes them. The tool would take a leading dash for an option.

@@ -51,10 +51,10 @@ export class JavaProcess {
     const until = Date.now() + READY_MS;
     for (;;) {
       if (this.#running !== running)
-        throw new Error(`${name} ended before it answered: ${this.#lastWords()}`);
+        throw new Error(`${name} exited before it was ready: ${this.#lastWords()}`);
       if (await isReady().catch(() => false)) break;
       if (Date.now() > until) {
-        throw new Error(`${name} does not answer after ${READY_MS / 1000} s: ${this.#lastWords()}`);
+        throw new Error(`${name} was not ready after ${READY_MS / 1000} s: ${this.#lastWords()}`);
       }
       await sleep(PROBE_EVERY_MS);
     }
@@ -101,7 +101,7 @@ export class JavaProcess {
 
   #spawn(): Running {
     const { name, java, args, logFile, onUnexpectedEnd, guard } = this.#program;
-    if (this.#running) throw new Error(`${name} runs already (pid ${this.#running.pid}).`);
+    if (this.#running) throw new Error(`${name} is already running (pid ${this.#running.pid}).`);
     const log = openSync(logFile, 'a');
     // A session of its own, so that Ctrl-C in a terminal reaches us alone and we end everything in order.
     const child = spawn(java, args, { stdio: ['ignore', log, log], detached: true });
@@ -118,7 +118,7 @@ export class JavaProcess {
         this.#running = undefined;
         resolve();
         if (running.isWanted || !running.isReady) return;
-        onUnexpectedEnd(`${name} ended by itself (${signal ?? `code ${code}`}): ${this.#lastWords()}`);
+        onUnexpectedEnd(`${name} exited unexpectedly (${signal ?? `code ${code}`}): ${this.#lastWords()}`);
       });
     });
     const running: Running = { child, pid, ended, isWanted: false, isReady: false };

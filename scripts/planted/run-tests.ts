@@ -42,7 +42,7 @@ export async function runTests(
     ...['run', test, '--bail=1', '--reporter=json', `--outputFile=${report}`],
     ...(title === undefined ? [] : ['-t', title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')]),
   ]);
-  if (said === 'late') return { kind: 'failed', detail: `no end within ${RUN_MS_MAX / 1000} s` };
+  if (said === 'late') return { kind: 'failed', detail: `did not finish within ${RUN_MS_MAX / 1000} s` };
   if (!existsSync(report)) return { kind: 'broken', detail: lastLine(said) };
   return endOf(JSON.parse(readFileSync(report, 'utf8')));
 }
@@ -59,7 +59,7 @@ export function endOf({ success, testResults }: Report): TestsEnd {
   const broken = failed[0]?.failureMessages[0] ?? testResults.find(({ message }) => message !== '')?.message;
   if (broken !== undefined) return { kind: 'broken', detail: firstLine(broken) };
   if (!results.some(({ status }) => status === 'passed'))
-    return { kind: 'broken', detail: 'no test of this title' };
+    return { kind: 'broken', detail: 'no test has this title' };
   return success
     ? { kind: 'passed', detail: '' }
     : { kind: 'broken', detail: 'the run failed outside its tests' };

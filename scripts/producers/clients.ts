@@ -73,7 +73,7 @@ async function firstPython(environment: NodeJS.ProcessEnv): Promise<string> {
   const { code } = await run(['python3', '-c', probe], environment);
   if (code === 0) return 'python3';
   throw new Error(
-    'librdkafka is run by Python 3.11 or newer with venv, and `python3` is not that. Install it (Debian: python3 and python3-venv).',
+    'librdkafka needs Python 3.11 or newer with venv, and `python3` is not. Install it (Debian: python3 and python3-venv).',
   );
 }
 

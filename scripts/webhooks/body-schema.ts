@@ -58,12 +58,12 @@ export function bodySchema(
 /** The schema of any body of a type: one of those described, or a subType that came later. */
 export function anyBodySchema(type: EventType): Json {
   return {
-    description: `Every body of type ${type}. More fields and more subTypes may come.`,
+    description: `Every body of type ${type}. Fields and subTypes may be added.`,
     anyOf: [
       ...sortsOf(type).map(({ subType, version }) => ref(bodyName(type, subType, version))),
       {
-        title: 'A subType that came later',
-        description: 'Acknowledge what you do not know, and ignore it.',
+        title: 'A subType added later',
+        description: 'Acknowledge and ignore a subType that you do not know.',
         type: 'object',
         required: ['type', 'subType', 'uuid', 'data'],
         properties: {

@@ -28,7 +28,8 @@ const HEADERS: Readonly<Record<string, Described>> = {
   },
   'webhook-id': {
     name: 'WebhookId',
-    description: 'The event’s id, the same on every attempt, endpoint and resend. Drop what you have seen.',
+    description:
+      'The event’s id, the same on every attempt, endpoint and resend. Drop an id that you have seen.',
     schema: { type: 'string', format: 'uuid' },
   },
   'webhook-timestamp': {
@@ -49,7 +50,7 @@ const HEADERS: Readonly<Record<string, Described>> = {
   },
   'webhook-delivery-id': {
     name: 'WebhookDeliveryId',
-    description: 'Names this delivery in the delivery log.',
+    description: 'The id of this delivery in the delivery log.',
     schema: { type: 'string', format: 'uuid' },
   },
   'webhook-endpoint-id': {
@@ -59,7 +60,7 @@ const HEADERS: Readonly<Record<string, Described>> = {
   },
   'webhook-event-time': {
     name: 'WebhookEventTime',
-    description: 'When it happened.',
+    description: 'When the event happened.',
     schema: { type: 'string', format: 'date-time' },
   },
   'webhook-api-version': {
@@ -99,6 +100,7 @@ export function webhookParameters(eventId: string, body: string): Record<string,
     parameters[name] = { name: header, in: 'header', required, description, schema, example };
   }
   const missing = Object.values(HEADERS).find(({ name }) => !(name in parameters));
-  if (missing) throw new Error(`the sender does not send what ${missing.name} describes`);
+  if (missing)
+    throw new Error(`the sender does not send ${missing.name}: remove it from scripts/webhooks/headers.ts`);
   return parameters;
 }

@@ -164,7 +164,7 @@ function route(app: Express, path: string, handlers: Partial<Record<Method, Requ
   });
   for (const [method, chain] of Object.entries(handlers)) mounted[method as Method](...chain);
   mounted.all((request) => {
-    const detail = `${path} does not have ${request.method.slice(0, 20)}.`;
+    const detail = `${path} does not support ${request.method.slice(0, 20)}.`;
     throw new ApiError('method_not_allowed', detail, { headers: { Allow: allowed.join(', ') } });
   });
 }

@@ -23,7 +23,7 @@ export function authenticate(
     // The lookup is by hash, so its timing reveals nothing of a key; compared again in constant time all the same.
     const matches = key !== undefined && timingSafeEqual(key.hash, hash);
     if (!matches || key.revokedAt !== null || key.kind !== kind) {
-      throw new ApiError('api_key_invalid', 'No such key is in use here.', CHALLENGE);
+      throw new ApiError('api_key_invalid', 'The key is unknown or was revoked.', CHALLENGE);
     }
     deps.store.keys.touch(key.keyId, deps.clock.wall());
     response.locals.keyId = key.keyId;
@@ -42,17 +42,18 @@ function keyHash(header: string | undefined, kind: ApiKey['kind'], environment: 
   }
   const credentials = /^API-Key +(\S+)$/i.exec(header.trim())?.[1];
   if (credentials === undefined) {
-    throw new ApiError('api_key_malformed', 'The Authorization header is not "API-Key <key>".', CHALLENGE);
+    throw new ApiError('api_key_malformed', 'The Authorization header must be "API-Key <key>".', CHALLENGE);
   }
   const parsed = parseApiKey(credentials);
-  if (!parsed.ok) throw new ApiError('api_key_malformed', `The key is not one: ${parsed.detail}.`, CHALLENGE);
+  if (!parsed.ok)
+    throw new ApiError('api_key_malformed', `The key is malformed: ${parsed.detail}.`, CHALLENGE);
   if (kind === 'producer' || parsed.prefix === 'producer') {
     if (kind === 'producer' && parsed.prefix === 'producer') return parsed.hash;
     const wanted = kind === 'producer' ? 'producer keys (pk_…)' : 'merchant keys (sk_…)';
-    throw new ApiError('api_key_invalid', `This path takes ${wanted} only.`, CHALLENGE);
+    throw new ApiError('api_key_invalid', `This path accepts ${wanted} only.`, CHALLENGE);
   }
   if (parsed.prefix !== environment) {
-    const detail = `This is the ${environment} environment; the key is of ${parsed.prefix}.`;
+    const detail = `This is the ${environment} environment; the key is for ${parsed.prefix}.`;
     throw new ApiError('api_key_environment_mismatch', detail, CHALLENGE);
   }
   return parsed.hash;
@@ -61,6 +62,6 @@ function keyHash(header: string | undefined, kind: ApiKey['kind'], environment: 
 /** Returns the merchant whose key the request has. Every lookup uses it, so no merchant sees another's data. */
 export function merchantOf(response: Response): string {
   const merchantId: unknown = response.locals.merchantId;
-  if (typeof merchantId !== 'string') throw new Error('the route is not behind a merchant key');
+  if (typeof merchantId !== 'string') throw new Error('the route does not require a merchant key');
   return merchantId;
 }

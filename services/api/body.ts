@@ -33,7 +33,8 @@ export function readJson(bytesMax: number): RequestHandler {
     const hasBody =
       request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length']) > 0;
     if (hasBody && !request.is('application/json')) {
-      const sent = request.headers['content-type'] === undefined ? 'no Content-Type' : 'another Content-Type';
+      const sent =
+        request.headers['content-type'] === undefined ? 'no Content-Type' : 'a different Content-Type';
       throw new ApiError('unsupported_media_type', `The request came with ${sent}.`);
     }
     parser(request, response, (error?: unknown) =>
@@ -47,7 +48,7 @@ export const boundValues: RequestHandler = (request, _response, next) => {
   const waiting: unknown[] = [request.body];
   for (let count = 1; waiting.length > 0; count += 1) {
     if (count > VALUES_MAX) {
-      const detail = `must have at most ${VALUES_MAX} values in all`;
+      const detail = `must have at most ${VALUES_MAX} values in total`;
       throw new ApiError('validation_error', `The body ${detail}.`, {
         errors: [{ pointer: '', code: 'too_long', detail }],
       });
@@ -69,14 +70,14 @@ function translate(error: ParserError, bytesMax: number): unknown {
     case 'entity.verify.failed':
       return new ApiError('malformed_json', 'The body is not UTF-8.');
     case 'entity.too.large':
-      return new ApiError('payload_too_large', `A body may have ${bytesMax} bytes here.`);
+      return new ApiError('payload_too_large', `The body exceeds the limit of ${bytesMax} bytes.`);
     case 'encoding.unsupported':
       return new ApiError('unsupported_media_type', 'The body is compressed.');
     case 'charset.unsupported':
       return new ApiError('unsupported_media_type', 'The body’s charset is not UTF-8.');
     case 'request.aborted':
     case 'request.size.invalid':
-      return new ApiError('malformed_request', 'The body is not as long as Content-Length says.');
+      return new ApiError('malformed_request', 'The length of the body differs from Content-Length.');
     default:
       return error;
   }

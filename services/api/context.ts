@@ -82,7 +82,7 @@ export function wholeNow(clock: Clock): number {
 /** Resolves when the change is in force everywhere; otherwise throws a 503, and the change stays. */
 export async function awaitPublished(context: ApiContext, outboxId: number): Promise<void> {
   if (await context.relay.published(outboxId, context.limits.publishedWaitMs)) return;
-  throw new ApiError('change_committed_pending', 'The senders have not been told yet.', {
+  throw new ApiError('change_committed_pending', 'The senders have not received the change yet.', {
     headers: { 'Retry-After': '2' },
   });
 }

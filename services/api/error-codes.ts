@@ -1,7 +1,7 @@
 /**
- * Every error code of the API: its status, title, and the remedy. A test compares openapi.yaml and README's table with
- * this list (docs/decisions.md, "Errors"). A code never changes its meaning; titles and hints may.
- * 400 = does not match the OpenAPI schema; 422 = matches, but a rule refuses it; 409 = conflicts with state.
+ * Every error code of the API: its status, title, and the remedy. A test compares openapi.yaml and docs/errors.md with
+ * this list (docs/decisions.md, "Errors"). A code never changes its meaning; titles and hints may. 400 = does not match
+ * the OpenAPI schema; 422 = matches, but a rule refuses it; 409 = conflicts with state.
  */
 export const ERROR_CODES = {
   malformed_request: {
@@ -17,12 +17,12 @@ export const ERROR_CODES = {
   validation_error: {
     status: 400,
     title: 'The request does not match the API description',
-    hint: 'Each entry of errors[] says where and what; the description is at /openapi.yaml.',
+    hint: 'Each entry of errors[] says what is wrong and where; the API description is at /openapi.yaml.',
   },
   invalid_uuid: {
     status: 400,
     title: 'An id in the path is not a UUID',
-    hint: 'Use the uuid from the answer to create or list.',
+    hint: 'Use the uuid that create or list returned.',
   },
   url_scheme_not_https: {
     status: 400,
@@ -32,12 +32,12 @@ export const ERROR_CODES = {
   unknown_event_type: {
     status: 400,
     title: 'The filter names an unknown event type',
-    hint: 'Use only the event types that the detail lists.',
+    hint: 'Use only the event types listed in the detail.',
   },
   empty_filter: {
     status: 400,
     title: 'The filter is empty',
-    hint: 'Name at least one event type, or leave subscribed_events out (null on update) to receive all.',
+    hint: 'Name at least one event type, or omit subscribed_events (null on update) to receive all.',
   },
   exactly_one_entity_required: {
     status: 400,
@@ -47,7 +47,7 @@ export const ERROR_CODES = {
   unsupported_api_version: {
     status: 400,
     title: 'This API version is not supported',
-    hint: 'Use 2.3.8 or 2.2.8, or leave the version out for 2.3.8.',
+    hint: 'Use 2.3.8 or 2.2.8, or omit the version for 2.3.8.',
   },
   api_key_missing: {
     status: 401,
@@ -57,17 +57,17 @@ export const ERROR_CODES = {
   api_key_malformed: {
     status: 401,
     title: 'The API key is malformed',
-    hint: 'Copy the whole key; the header is Authorization: API-Key <key>.',
+    hint: 'Copy the whole key, and send it as Authorization: API-Key <key>.',
   },
   api_key_invalid: {
     status: 401,
     title: 'The API key is unknown, revoked or of the wrong kind',
-    hint: 'Merchant routes take sk_… keys, producer routes pk_… keys; ask the operator for a new one.',
+    hint: 'Merchant operations need an sk_… key, producer operations a pk_… key; ask the operator for a new one.',
   },
   api_key_environment_mismatch: {
     status: 401,
-    title: 'The API key is of the other environment',
-    hint: 'Sandbox takes sk_sandbox_… keys, production sk_live_… keys.',
+    title: 'The API key belongs to the other environment',
+    hint: 'Use an sk_sandbox_… key in the sandbox, an sk_live_… key in production.',
   },
   test_not_available_in_production: {
     status: 403,
@@ -86,23 +86,23 @@ export const ERROR_CODES = {
   },
   delivery_not_found: {
     status: 404,
-    title: 'No such delivery at this endpoint',
+    title: 'This endpoint has no such delivery',
     hint: 'List the endpoint’s deliveries; they are kept for a limited time.',
   },
   event_not_found: {
     status: 404,
     title: 'No such event',
-    hint: 'Events are kept for a limited time, and can be read a moment after they were accepted.',
+    hint: 'An event can be read a moment after it was accepted, and is kept for a limited time.',
   },
   replay_not_found: {
     status: 404,
-    title: 'No such replay of this endpoint',
+    title: 'This endpoint has no such replay',
     hint: 'List the endpoint’s replays.',
   },
   method_not_allowed: {
     status: 405,
     title: 'The method is not allowed here',
-    hint: 'The header Allow lists the methods.',
+    hint: 'The Allow header lists the methods.',
   },
   request_timeout: {
     status: 408,
@@ -127,22 +127,22 @@ export const ERROR_CODES = {
   delivery_body_removed: {
     status: 409,
     title: 'The body of this delivery is no longer kept',
-    hint: 'What was sent is gone, so it cannot be sent again. Bodies are kept for a limited time.',
+    hint: 'The delivery cannot be resent without its body. Bodies are kept for a limited time.',
   },
   replay_running: {
     status: 409,
     title: 'A replay of this endpoint is running',
-    hint: 'Follow the one named by replay_uuid, and start another when it has ended.',
+    hint: 'Wait for the replay named by replay_uuid to end, then start another.',
   },
   idempotency_key_in_progress: {
     status: 409,
     title: 'A request with this Idempotency-Key is still running',
-    hint: 'Wait for its answer, then repeat the request to get the same answer.',
+    hint: 'Wait for its response, then repeat the request to get the same response.',
   },
   payload_too_large: {
     status: 413,
     title: 'The body is too large',
-    hint: 'Send less in one request; the detail says the limit.',
+    hint: 'Send less in one request; the detail gives the limit.',
   },
   unsupported_media_type: {
     status: 415,
@@ -151,7 +151,7 @@ export const ERROR_CODES = {
   },
   url_not_allowed: {
     status: 422,
-    title: 'The URL is refused by a rule',
+    title: 'The URL is not allowed',
     hint: 'errors[0] names the rule; use a public DNS name.',
   },
   legacy_webhook_incomplete: {
@@ -161,22 +161,22 @@ export const ERROR_CODES = {
   },
   type_not_in_api_version: {
     status: 422,
-    title: 'The endpoint’s API version does not have this event',
-    hint: 'Test with an event of that version, or with an endpoint of version 2.3.8.',
+    title: 'This event is not in the endpoint’s API version',
+    hint: 'Test an event of that version, or use an endpoint of version 2.3.8.',
   },
   subtype_type_mismatch: {
     status: 422,
     title: 'The subType does not belong to the type',
-    hint: 'Use one of the subTypes that the detail lists.',
+    hint: 'Use one of the subTypes listed in the detail.',
   },
   entity_not_allowed_for_type: {
     status: 422,
-    title: 'Events of this type do not concern such an entity',
+    title: 'Events of this type do not concern this kind of entity',
     hint: 'Use user_uuid or corporate_uuid as the detail says.',
   },
   test_not_resendable: {
     status: 422,
-    title: 'A test is not sent again',
+    title: 'A test cannot be resent',
     hint: 'Send another test webhook instead.',
   },
   empty_period: {
@@ -201,18 +201,18 @@ export const ERROR_CODES = {
   },
   internal_error: {
     status: 500,
-    title: 'Something went wrong here',
-    hint: 'Repeat the request; if it goes on, send the request id to the operator.',
+    title: 'Internal error',
+    hint: 'Repeat the request; if it keeps failing, send the request id to the operator.',
   },
   temporarily_unavailable: {
     status: 503,
     title: 'Temporarily unavailable',
-    hint: 'Repeat the request as Retry-After says; with the same Idempotency-Key nothing is done twice.',
+    hint: 'Repeat the request after Retry-After seconds; with the same Idempotency-Key nothing is done twice.',
   },
   change_committed_pending: {
     status: 503,
-    title: 'The change is made but not yet in force everywhere',
-    hint: 'It will be without a further request. Read the endpoint, or repeat with the same Idempotency-Key.',
+    title: 'The change is saved but not yet in force everywhere',
+    hint: 'It comes into force without another request. Read the endpoint, or repeat with the same Idempotency-Key.',
   },
 } as const satisfies Record<string, { status: number; title: string; hint: string }>;
 
@@ -233,7 +233,7 @@ export const FIELD_CODES = [
 ] as const;
 export type FieldCode = (typeof FIELD_CODES)[number];
 
-/** Returns the list as a markdown table; a test compares README's with it. */
+/** Returns the list as the markdown table of docs/errors.md. */
 export function errorCodesTable(): string {
   const rows = Object.entries(ERROR_CODES)
     .sort(([, a], [, b]) => a.status - b.status)

@@ -41,7 +41,7 @@ export async function idempotently(
   const scope = `${response.locals.keyId}:${key}`;
   const requestHash = hashOf(request);
   if (running.has(scope)) {
-    const detail = 'The first request with this key has not been answered.';
+    const detail = 'The first request with this key is still in progress.';
     throw new ApiError('idempotency_key_in_progress', detail, { headers: { 'Retry-After': '1' } });
   }
   running.add(scope);
@@ -58,7 +58,7 @@ export async function idempotently(
       return send(response, answer);
     }
     if (known.requestHash !== requestHash) {
-      throw new ApiError('idempotency_key_reused', 'The first request with this key was another one.');
+      throw new ApiError('idempotency_key_reused', 'The first request with this key was a different one.');
     }
     if (replayWaits) await awaitPublished(context, known.outboxId);
     const answer: Answer = JSON.parse(context.keyRing.open(JSON.parse(known.sealed), scope));

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { ApiError } from './problem.ts';
 
-/** Returns a page's cursor, opaque to clients: base64url of the position from which the store goes on. */
+/** Returns a page's cursor, opaque to clients: base64url of the position from which the store continues. */
 export function encodeCursor(position: string): string {
   return Buffer.from(position, 'utf8').toString('base64url');
 }
@@ -21,9 +21,9 @@ export function decodeCursor<Position>(
 
 export function cursorInvalid(): ApiError {
   const errors = [
-    { pointer: '/query/cursor', code: 'invalid_format', detail: 'must be a next_cursor of an answer' },
+    { pointer: '/query/cursor', code: 'invalid_format', detail: 'must be a next_cursor of an earlier page' },
   ];
-  return new ApiError('validation_error', 'The cursor is not one of this list.', { errors });
+  return new ApiError('validation_error', 'The cursor does not belong to this list.', { errors });
 }
 
 /**

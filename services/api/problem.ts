@@ -105,7 +105,7 @@ function sendProblem(response: Response, error: ApiError, requestId: string): vo
 function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (thrown instanceof StoreUnavailable || thrown instanceof BrokerUnavailable) {
-    const detail = 'The store or the broker cannot answer now; whether a change was kept is not known.';
+    const detail = 'The store or the broker is unavailable; a change may or may not have been saved.';
     return new ApiError('temporarily_unavailable', detail, {
       headers: { 'Retry-After': RETRY_AFTER_SECONDS },
     });

@@ -5,8 +5,8 @@ import { type ApiContext, published, wholeNow } from './context.ts';
 const LOOK_MS = 10;
 
 /**
- * Publishes it, and waits a moment until the delivery log has it, so that a caller can read the delivery at once. It is
- * delivered in any case.
+ * Publishes a requested delivery, and waits a moment until the delivery log has it, so that a caller can read it at
+ * once. It is delivered in any case.
  */
 export async function publishRequested(context: ApiContext, asked: RequestedDelivery): Promise<void> {
   const { broker, clock, limits, stopping, store } = context;

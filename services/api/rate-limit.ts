@@ -25,7 +25,7 @@ export function limitPerMinute(name: string, limit: number, clock: Clock): RateL
     legacyHeaders: false,
     keyGenerator: (_request, response) => String(response.locals.keyId),
     handler: (_request, _response, next) => {
-      next(new ApiError('rate_limited', `A key may make ${limit} requests a minute here (${name}).`));
+      next(new ApiError('rate_limited', `The limit is ${limit} requests per key and minute (${name}).`));
     },
   });
   return { handler, stop: () => windows.clear() };

@@ -30,13 +30,13 @@ export function requestLog(deps: {
 }): RequestHandler {
   const requests = new Counter({
     name: 'hookrail_api_requests_total',
-    help: 'API requests answered.',
+    help: 'API requests by operation, method and status.',
     labelNames: ['method', 'route', 'status'],
     registers: [deps.registry],
   });
   const seconds = new Histogram({
     name: 'hookrail_api_request_seconds',
-    help: 'Time from a request’s headers to the end of its answer.',
+    help: 'Time from the headers of a request to the end of its response.',
     labelNames: ['route'],
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 1, 3, 10],
     registers: [deps.registry],

@@ -57,7 +57,7 @@ export interface Broker {
   /** Absent where an engine never deletes unprocessed records. */
   readonly losses?: Losses;
   status(): BrokerStatus;
-  /** Resolves (never rejects) with the reason when the engine cannot go on; the process must then end. */
+  /** Resolves (never rejects) with the reason when the engine cannot continue; the process must then end. */
   readonly failed: Promise<Error>;
   /** Stops every consumer, makes settlements durable, releases the engine's resources. May be called twice. */
   close(): Promise<void>;
@@ -154,7 +154,7 @@ export interface Source<In, Out> {
 
 export interface TaskSource extends Source<DeliveryTask, Settlement> {
   /**
-   * Brings parked tasks of an endpoint back now, the longest parked first, at most so many; resolves with the number
+   * Brings parked tasks of an endpoint back now, the longest parked first, at most this many; resolves with the number
    * found. Other delayed tasks keep their time. Absent where the engine cannot do it. An engine may know only some of
    * them: each comes back by itself when its delay ends.
    */
@@ -162,7 +162,7 @@ export interface TaskSource extends Source<DeliveryTask, Settlement> {
 }
 
 export interface Consumer {
-  /** Starts no new handler call; running ones go on. */
+  /** Starts no new handler call; running ones continue. */
   pause(): void;
   resume(): void;
   /**

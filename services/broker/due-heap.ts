@@ -8,7 +8,7 @@ export function isBefore(a: DueKey, b: DueKey): boolean {
   return a.due < b.due || (a.due === b.due && a.id < b.id);
 }
 
-/** A binary heap: the soonest on top. */
+/** A binary heap with the soonest entry on top. */
 export class DueHeap<E extends DueKey> {
   #entries: E[] = [];
 
@@ -61,7 +61,7 @@ export class DueHeap<E extends DueKey> {
     return removed;
   }
 
-  /** Keeps the soonest `count`; returns the others, soonest first. */
+  /** Keeps the `count` soonest entries; returns the others, soonest first. */
   trim(count: number): E[] {
     // A sorted array is a heap.
     this.#entries.sort((a, b) => (isBefore(a, b) ? -1 : 1));

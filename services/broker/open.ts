@@ -22,7 +22,7 @@ export function openBroker(config: Config, clock: Clock, log: Logger): Promise<B
         recentEventsRetentionMs: config.retentionMs,
       });
     case 'kafka':
-      if (!config.kafka) throw new Error('the kafka engine came without its configuration');
+      if (!config.kafka) throw new Error('the kafka engine needs its configuration');
       return openKafkaBroker({
         kafka: config.kafka,
         environment: config.environment,
@@ -46,7 +46,7 @@ export interface ClusterCommands {
   readonly schemas: readonly SchemaCommands[];
 }
 
-/** The default number of copies: no cluster is at hand whose brokers could be counted. */
+/** The default number of replicas: there is no cluster whose brokers could be counted. */
 const REPLICATION_FACTOR = 3;
 
 /** Returns the commands to set up the cluster by hand; undefined with an engine that needs no setup. */

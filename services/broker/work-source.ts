@@ -227,7 +227,7 @@ class WorkConsumer<It extends Item, In, Out> implements Consumer {
       isSettled = this.#options.settle(out, item);
       // Giving back is allowed only while stopping; otherwise the item would be handed over and given back for ever.
       if (!isSettled && !this.#stop && item.ownership !== 'lost')
-        throw new Error('work was released though nobody asked to stop');
+        throw new Error('work was released without a stop request');
     } catch (error) {
       this.#committing -= 1;
       this.#threw(item, error);

@@ -36,7 +36,7 @@ const CHECKS: ReadonlyMap<EventType, ReadonlyMap<string, CheckScalar<EventData>>
 );
 
 /**
- * The canonical data of an event, or undefined after reporting every problem. The type must have the subType.
+ * Returns the canonical data of an event, or undefined after reporting every problem. The type must have the subType.
  * Fields that the subType does not show are allowed and kept; null is the same as absent.
  */
 export function checkData(
@@ -128,7 +128,7 @@ function compileObject(fields: readonly CheckedField[]): CheckScalar<EventData> 
       const item = given[field.name];
       if (item !== undefined) seen += 1;
       if (item === undefined || item === null) {
-        if (field.required) report(problems, field.pointer, 'required', 'is required here and missing');
+        if (field.required) report(problems, field.pointer, 'required', 'is required but missing');
         continue;
       }
       const checked = field.check(item, field.pointer, problems);
@@ -148,7 +148,7 @@ function reportUnknown(
   const parent = sibling.slice(0, sibling.lastIndexOf('/'));
   for (const name of Object.keys(given)) {
     if (names.includes(name)) continue;
-    const detail = `${shown(name)} is not a field here${didYouMean(name, names)}`;
+    const detail = `${shown(name)} is not a known field${didYouMean(name, names)}`;
     report(problems, `${parent}/${pointerPart(name)}`, 'unknown_field', detail);
   }
 }

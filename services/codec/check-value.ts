@@ -11,7 +11,7 @@ const DECIMAL_FRACTION_DIGITS_MAX = 18;
 /** The latest time that JavaScript's Date can represent (ECMA-262, time values). */
 const TIME_MS_MAX = 8.64e15;
 
-/** Any surrogate. A second check tells lone ones: they have no UTF-8, so bytes and text would differ. */
+/** Any surrogate. A second check finds lone ones: they have no UTF-8, so bytes and text would differ. */
 const SURROGATE = /[\ud800-\udfff]/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
@@ -33,7 +33,7 @@ export const checkString: CheckScalar<string> = (value, pointer, problems) => {
       problems,
       pointer,
       'invalid_value',
-      'must be well-formed Unicode: it has half a surrogate pair',
+      'must be well-formed Unicode: it has an unpaired surrogate',
     );
   }
   return value;
@@ -87,7 +87,7 @@ export const checkBoolean: CheckScalar<boolean> = (value, pointer, problems) => 
   return value;
 };
 
-/** A moment, as milliseconds since the epoch. Takes RFC 3339 text or milliseconds. */
+/** Checks a moment, as milliseconds since the epoch. Accepts RFC 3339 text or milliseconds. */
 export const checkTime: CheckScalar<number> = (value, pointer, problems) => {
   if (typeof value === 'string') {
     const at = parseTime(value);

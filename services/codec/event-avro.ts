@@ -58,7 +58,7 @@ export function encodeEvent(event: DomainEvent, schemaId: number): Buffer {
   return bytes;
 }
 
-/** The schema id of a record in Confluent's wire format; undefined when it is not in that format. */
+/** Returns the schema id of a record in Confluent's wire format; undefined when it is not in that format. */
 export function schemaIdOf(bytes: Uint8Array): number | undefined {
   if (bytes.length < PREFIX_BYTES || bytes[0] !== MAGIC) return undefined;
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(1);
@@ -144,7 +144,7 @@ function resolveWriter(schemaId: number, schema: unknown): Writer {
   const type = typeOfRecord(written.name ?? '');
   if (type === undefined) {
     const known = EVENT_TYPES.map(recordNameOf).join(', ');
-    const detail = `schema ${schemaId} is ${written.name ?? written.typeName}, which is no event; known: ${known}`;
+    const detail = `schema ${schemaId} is ${written.name ?? written.typeName}, which is not an event; known: ${known}`;
     return { reason: 'unknown_schema', detail };
   }
   const own = ownTypeOf(type);
@@ -181,7 +181,7 @@ function headerReader(written: avro.Type, own: avro.Type): HeaderReader {
   }
 }
 
-/** The well-formed ids of a header. */
+/** Returns the well-formed ids of a header. */
 function idsOf({
   eventId,
   merchantId,

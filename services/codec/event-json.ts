@@ -85,8 +85,8 @@ export function decodeEventJson(value: unknown): DecodedJson {
 }
 
 /**
- * The checks that JSON and Avro share: header and data, against the catalog. Returns undefined when a problem was
- * reported. Data is checked only when type and subType are known. `mayBeLarge`: whether its size must be measured.
+ * Checks header and data against the catalog, for JSON and Avro alike. Returns undefined when a problem was reported.
+ * Data is checked only when type and subType are known. `mayBeLarge`: whether its size must be measured.
  */
 export function checkEvent(
   type: EventType | undefined,
@@ -103,7 +103,7 @@ export function checkEvent(
   if (type === undefined || header.subType === undefined) return undefined;
   const data =
     dataGiven === undefined || dataGiven === null
-      ? report(problems, '/data', 'required', 'is required and missing')
+      ? report(problems, '/data', 'required', 'is required but missing')
       : checkData(type, header.subType, dataGiven, problems);
   if (problems.length > 0 || data === undefined) return undefined;
   // No problem was reported, so the header is complete.
@@ -111,7 +111,7 @@ export function checkEvent(
   if (mayBeLarge) {
     const bytes = Buffer.byteLength(JSON.stringify(data));
     if (bytes > EVENT_DATA_BYTES_MAX) {
-      const detail = `has ${bytes} bytes as JSON: at most ${EVENT_DATA_BYTES_MAX} are taken`;
+      const detail = `has ${bytes} bytes as JSON: at most ${EVENT_DATA_BYTES_MAX} are allowed`;
       return report(problems, '/data', 'too_long', detail);
     }
   }
@@ -159,7 +159,7 @@ function need<T>(
 /** Returns the value, or undefined when it is absent or null. */
 function given(value: unknown, pointer: string, problems: EventProblem[]): unknown {
   if (value !== undefined && value !== null) return value;
-  return report(problems, pointer, 'required', 'is required and missing');
+  return report(problems, pointer, 'required', 'is required but missing');
 }
 
 export function checkMerchantId(
@@ -208,7 +208,7 @@ function isObject(value: unknown): value is Given {
 
 function reportMissing(value: unknown, pointer: string, what: string, problems: EventProblem[]): undefined {
   return value === undefined || value === null
-    ? report(problems, pointer, 'required', 'is required and missing')
+    ? report(problems, pointer, 'required', 'is required but missing')
     : report(problems, pointer, 'invalid_type', `must be ${what}`);
 }
 
@@ -220,7 +220,7 @@ function refuseUnknown(
 ): void {
   for (const name in given) {
     if (names.includes(name)) continue;
-    const detail = `${shown(name)} is not a field here${didYouMean(name, names)}`;
+    const detail = `${shown(name)} is not a known field${didYouMean(name, names)}`;
     report(problems, `${parent}/${pointerPart(name)}`, 'unknown_field', detail);
   }
 }

@@ -117,7 +117,7 @@ class TimestampMicros extends avro.types.LogicalType {
   }
 }
 
-/** The part of avsc's reading position that arrays need; its typings leave it out. */
+/** The part of avsc's reading position that arrays need; its typings omit it. */
 interface Tap {
   pos: number;
   readLong(): number;

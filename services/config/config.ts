@@ -13,7 +13,7 @@ type Role = (typeof ROLES)[number];
 const port = as.integer(0, 65_535);
 const DAY_MS = 86_400_000;
 
-/** Every variable of the service: name, parser, default, meaning. A test compares README's table with it. */
+/** Every variable of the service: name, parser, default, meaning. docs/configuration.md is generated from it. */
 export const VARIABLES = {
   HOOKRAIL_ENVIRONMENT: variable(
     as.oneOf(['sandbox', 'production']),
@@ -31,7 +31,7 @@ export const VARIABLES = {
     'The stations this process runs. The `sqlite` engine runs all of them; with `kafka`, `api` and `recorder` ' +
       'are one process, `router` and `sender` as many as wanted.',
   ),
-  HOOKRAIL_DATA_DIR: variable(as.text, './data', 'Where the files are.'),
+  HOOKRAIL_DATA_DIR: variable(as.text, './data', 'The data directory: databases, key ring, operator token.'),
   HOOKRAIL_KEYRING: variable(
     as.text,
     '',
@@ -64,17 +64,17 @@ export const VARIABLES = {
     '',
     'A proxy that connects to receivers for the senders, so that requests come from its addresses: ' +
       '`http://[user:password@]host[:port]`. It is asked (CONNECT) for addresses that the guard has checked, never for ' +
-      'names, and sees TLS only. What `HOOKRAIL_EGRESS_ALLOW` exempts is connected to directly.',
+      'names, and sees TLS only. Connections to addresses in `HOOKRAIL_EGRESS_ALLOW` are direct.',
   ),
   HOOKRAIL_EXTRA_CA_FILE: variable(
     as.text,
     '',
-    'PEM file of certificate authorities trusted besides the system’s (sandbox only).',
+    'PEM file of certificate authorities trusted in addition to the system’s (sandbox only).',
   ),
   HOOKRAIL_SENDER_IN_FLIGHT: variable(
     as.integer(1, 100_000),
     4096,
-    'Live tasks a sender holds at a time, waiting ones included.',
+    'The most live tasks that a sender holds at a time, including waiting ones.',
   ),
   HOOKRAIL_RATE_LIMIT_PER_MINUTE: variable(as.integer(1, 1_000_000), 100, 'API requests per key and minute.'),
   HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE: variable(
@@ -86,7 +86,7 @@ export const VARIABLES = {
   HOOKRAIL_REPLAY_PER_SECOND: variable(
     as.integer(1, 100_000),
     500,
-    'Deliveries a second that replays make at most, so that live ones are not delayed.',
+    'The most deliveries per second that replays make, so that live ones are not delayed.',
   ),
   HOOKRAIL_RETENTION_DAYS: variable(as.integer(1, 3650), 30, 'Days that events and deliveries are kept.'),
   HOOKRAIL_BODY_RETENTION_DAYS: variable(
@@ -103,12 +103,12 @@ export const VARIABLES = {
   HOOKRAIL_AUTO_DISABLE_ATTEMPTS: variable(
     as.integer(0, 1_000_000),
     0,
-    'Consecutive failed attempts that also must have been; 0 = 100, in the sandbox 20.',
+    'Consecutive failed attempts that auto-disabling also requires; 0 = 100, in the sandbox 20.',
   ),
   HOOKRAIL_LOG_LEVEL: variable(
     as.oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     'info',
-    'JSON lines on standard output, one per attempt at `info`.',
+    'Log level. Logs are JSON lines on standard output, one per attempt at `info`.',
   ),
   ...KAFKA_VARIABLES,
 } as const;

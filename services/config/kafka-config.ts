@@ -19,7 +19,7 @@ type SaslMechanism = (typeof SASL_MECHANISMS)[number];
 function asBroker(text: string): string {
   const [, port] = /^[A-Za-z0-9._-]+:(\d{1,5})$/.exec(text) ?? [];
   if (port === undefined || Number(port) < 1 || Number(port) > 65_535) {
-    throw new Malformed('must be a comma list of host:port, e.g. kafka-1:9092,kafka-2:9092');
+    throw new Malformed('must be a comma-separated list of host:port, e.g. kafka-1:9092,kafka-2:9092');
   }
   return text;
 }
@@ -39,7 +39,7 @@ function asRegistryUrl(text: string): string {
 function asTopicName(text: string): string {
   if (!NAME.test(text) || text.length > NAME_LENGTH_MAX) {
     throw new Malformed(
-      `must be of letters, digits, dots, underscores and hyphens, at most ${NAME_LENGTH_MAX}`,
+      `must consist of letters, digits, dots, underscores and hyphens, at most ${NAME_LENGTH_MAX}`,
     );
   }
   return text;
@@ -49,7 +49,7 @@ function asPartitions(text: string): readonly [topic: string, count: number] {
   const [, topic, count] = /^([a-z0-9.]+)=(\d+)$/.exec(text) ?? [];
   if (topic === undefined || Number(count) < 1 || Number(count) > PARTITIONS_MAX) {
     throw new Malformed(
-      `must be a comma list of topic=count without the prefix, e.g. deliver=48,retry.3s=48, counts from 1 to ${PARTITIONS_MAX}`,
+      `must be a comma-separated list of topic=count without the prefix, e.g. deliver=48,retry.3s=48, counts from 1 to ${PARTITIONS_MAX}`,
     );
   }
   return [topic, Number(count)];
@@ -60,29 +60,29 @@ export const KAFKA_VARIABLES = {
   HOOKRAIL_KAFKA_BROKERS: variable(
     as.list(asBroker),
     [],
-    'Kafka brokers to start from, host:port, comma separated. Needed with the `kafka` engine.',
+    'Kafka bootstrap brokers, host:port, comma-separated. Required with the `kafka` engine.',
   ),
-  HOOKRAIL_KAFKA_TLS: variable(as.boolean, false, 'Whether to speak TLS with the brokers.'),
+  HOOKRAIL_KAFKA_TLS: variable(as.boolean, false, 'Whether to use TLS to the brokers.'),
   HOOKRAIL_KAFKA_TLS_CA_FILE: variable(
     as.text,
     '',
     'PEM file of the authorities that sign the brokers’ certificates. Empty: the public ones.',
   ),
-  HOOKRAIL_KAFKA_TLS_CERT_FILE: variable(as.text, '', 'PEM file of our certificate, for mutual TLS.'),
-  HOOKRAIL_KAFKA_TLS_KEY_FILE: variable(as.text, '', 'PEM file of its key.'),
+  HOOKRAIL_KAFKA_TLS_CERT_FILE: variable(as.text, '', 'PEM file of the client certificate, for mutual TLS.'),
+  HOOKRAIL_KAFKA_TLS_KEY_FILE: variable(as.text, '', 'PEM file of that certificate’s key.'),
   HOOKRAIL_KAFKA_SASL_MECHANISM: variable<SaslMechanism | ''>(
     as.oneOf(SASL_MECHANISMS),
     '',
-    'How we sign in: `plain`, `scram-sha-256` or `scram-sha-512` (no `OAUTHBEARER`, `AWS_MSK_IAM` or `GSSAPI`, which is Kerberos). Empty: not at all, or by certificate.',
+    'SASL mechanism: `plain`, `scram-sha-256` or `scram-sha-512` (no `OAUTHBEARER`, `AWS_MSK_IAM` or `GSSAPI`, which is Kerberos). Empty: no SASL.',
   ),
-  HOOKRAIL_KAFKA_SASL_USERNAME: variable(as.text, '', 'User of the brokers.'),
+  HOOKRAIL_KAFKA_SASL_USERNAME: variable(as.text, '', 'SASL user name.'),
   HOOKRAIL_KAFKA_SASL_PASSWORD: variable(as.text, '', 'Password of that user.'),
   HOOKRAIL_SCHEMA_REGISTRY_URL: variable(
     asRegistryUrl,
     '',
-    'Confluent-compatible schema registry. Needed with the `kafka` engine.',
+    'URL of the Confluent-compatible schema registry. Required with the `kafka` engine.',
   ),
-  HOOKRAIL_SCHEMA_REGISTRY_USERNAME: variable(as.text, '', 'User of the registry, if it wants one.'),
+  HOOKRAIL_SCHEMA_REGISTRY_USERNAME: variable(as.text, '', 'User name for the registry, if it requires one.'),
   HOOKRAIL_SCHEMA_REGISTRY_PASSWORD: variable(as.text, '', 'Password of that user.'),
   HOOKRAIL_SCHEMA_REGISTRY_CA_FILE: variable(
     as.text,
@@ -92,32 +92,28 @@ export const KAFKA_VARIABLES = {
   HOOKRAIL_SCHEMA_REGISTRY_REGISTER: variable(
     (text) => (text === '' ? '' : as.boolean(text)),
     '',
-    'Whether we may register missing schemas; `npm run operator -- schemas` prints them. Empty: as `HOOKRAIL_KAFKA_CREATE_TOPICS`.',
+    'Whether hookrail may register missing schemas; `npm run operator -- schemas` prints them. Empty: as `HOOKRAIL_KAFKA_CREATE_TOPICS`.',
   ),
   HOOKRAIL_EVENTS_TOPIC: variable(
     asTopicName,
     'payments.events',
-    'Topic of the platform’s domain events. Created by us in the sandbox only.',
+    'Topic of the platform’s domain events. hookrail creates it in the sandbox only.',
   ),
-  HOOKRAIL_TOPIC_PREFIX: variable(
-    asTopicName,
-    'wh.',
-    'Begins the names of our own topics and consumer groups.',
-  ),
+  HOOKRAIL_TOPIC_PREFIX: variable(asTopicName, 'wh.', 'Prefix of hookrail’s own topics and consumer groups.'),
   HOOKRAIL_KAFKA_CREATE_TOPICS: variable(
     as.boolean,
     true,
-    'Whether we may create missing topics. They are verified at every start in any case.',
+    'Whether hookrail may create missing topics. They are verified at every start in any case.',
   ),
   HOOKRAIL_KAFKA_PARTITIONS: variable(
     as.list(asPartitions),
     [],
-    'Partition counts other than ours, as `deliver=48,retry.3s=48`, without the prefix. Fixed once a topic exists.',
+    'Partition counts that differ from the defaults, such as `deliver=48,retry.3s=48`, without the prefix. Fixed once a topic exists.',
   ),
   HOOKRAIL_KAFKA_REPLICATION_FACTOR: variable(
     as.integer(0, 9),
     0,
-    'Copies of each topic; 0 = 3, in the sandbox at most the number of brokers.',
+    'Replicas of each partition; 0 = 3, in the sandbox at most the number of brokers.',
   ),
   HOOKRAIL_REPEAT_WINDOW_SECONDS: variable(
     as.integer(60, 86_400),
@@ -143,9 +139,13 @@ export interface TlsOptions {
 
 /** Checks the variables against each other. Throws ConfigError with one clear line. */
 export function kafkaConfig(values: Values<typeof KAFKA_VARIABLES>, isSandbox: boolean) {
-  needed(values.HOOKRAIL_KAFKA_BROKERS.length > 0, 'HOOKRAIL_KAFKA_BROKERS', 'host:port, comma separated');
-  needed(values.HOOKRAIL_SCHEMA_REGISTRY_URL !== '', 'HOOKRAIL_SCHEMA_REGISTRY_URL', 'an http or https URL');
-  needed(values.HOOKRAIL_EVENTS_TOPIC !== '', 'HOOKRAIL_EVENTS_TOPIC', 'the topic of domain events');
+  needed(values.HOOKRAIL_KAFKA_BROKERS.length > 0, 'HOOKRAIL_KAFKA_BROKERS', 'host:port, comma-separated');
+  needed(
+    values.HOOKRAIL_SCHEMA_REGISTRY_URL !== '',
+    'HOOKRAIL_SCHEMA_REGISTRY_URL',
+    'the http or https URL of the registry',
+  );
+  needed(values.HOOKRAIL_EVENTS_TOPIC !== '', 'HOOKRAIL_EVENTS_TOPIC', 'the name of the domain events topic');
   togetherOrNot(values, 'HOOKRAIL_SCHEMA_REGISTRY_USERNAME', 'HOOKRAIL_SCHEMA_REGISTRY_PASSWORD');
   const username = values.HOOKRAIL_SCHEMA_REGISTRY_USERNAME;
   return {
@@ -179,7 +179,7 @@ export function kafkaConfig(values: Values<typeof KAFKA_VARIABLES>, isSandbox: b
 }
 
 function needed(isGiven: boolean, name: string, what: string): void {
-  if (!isGiven) throw new ConfigError(`${name} is needed with HOOKRAIL_ENGINE=kafka: give ${what}`);
+  if (!isGiven) throw new ConfigError(`${name} is required with HOOKRAIL_ENGINE=kafka: set it to ${what}`);
 }
 
 function togetherOrNot<Name extends string>(values: Readonly<Record<Name, string>>, ...pair: Name[]): void {
@@ -264,7 +264,7 @@ function readPem(name: string, path: string, check: (pem: string) => object): st
   if (path === '') return null;
   try {
     const pem = readFileSync(path, 'utf8');
-    if (!pem.includes('-----BEGIN ')) throw new Error('it is no PEM file');
+    if (!pem.includes('-----BEGIN ')) throw new Error('it is not a PEM file');
     check(pem);
     return pem;
   } catch (error) {

@@ -32,7 +32,7 @@ export function tracingConfig(environment: Readonly<Record<string, string | unde
     const known = EXPORTERS.find((one) => one === name);
     if (known) exporters.add(known);
     else if (name !== 'none') {
-      ignored.push(`OTEL_TRACES_EXPORTER="${name}" is not known here and ignored: set otlp, console or none`);
+      ignored.push(`OTEL_TRACES_EXPORTER="${name}" is not supported and ignored: set otlp, console or none`);
     }
   }
   const protocol =
@@ -40,7 +40,7 @@ export function tracingConfig(environment: Readonly<Record<string, string | unde
   if (exporters.has('otlp') && protocol !== HTTP) {
     exporters.delete('otlp');
     ignored.push(
-      `OTEL_EXPORTER_OTLP_PROTOCOL="${protocol}" is not spoken here, so no spans are sent: set ${HTTP} and its endpoint`,
+      `OTEL_EXPORTER_OTLP_PROTOCOL="${protocol}" is not supported, so no spans are sent: set ${HTTP} and its endpoint`,
     );
   }
   return { exporters: [...exporters], ignored };

@@ -5,7 +5,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** One environment variable: its parser, its default, and its meaning in README. */
+/** One environment variable: its parser, its default, and its meaning in docs/configuration.md. */
 export interface Variable<Value> {
   readonly parse: (text: string) => Value;
   /** Used when the variable is not set. Shown in docs/configuration.md as written here. */

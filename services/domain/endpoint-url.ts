@@ -108,7 +108,7 @@ export function checkEndpointUrl(raw: string, policy: EndpointUrlPolicy): Endpoi
   if (raw.length > URL_CHARACTERS_MAX) {
     return refused(
       'length',
-      `the URL has ${raw.length} characters; at most ${URL_CHARACTERS_MAX} are possible`,
+      `the URL has ${raw.length} characters; at most ${URL_CHARACTERS_MAX} are allowed`,
     );
   }
   if (FORBIDDEN.test(raw)) {
@@ -124,7 +124,7 @@ export function checkEndpointUrl(raw: string, policy: EndpointUrlPolicy): Endpoi
   // Parsers decode these in a host, so the host read would not be the host called.
   if (authority.includes('%')) return refused('malformed', 'the host must not be percent-encoded');
   if (raw.includes('#')) return refused('fragment', 'the URL must not have a fragment ("#")');
-  if (!URL.canParse(raw)) return refused('malformed', 'the URL cannot be parsed: look at its host and port');
+  if (!URL.canParse(raw)) return refused('malformed', 'the URL cannot be parsed: check its host and port');
   return checkParsed(new URL(raw), policy);
 }
 
@@ -174,7 +174,7 @@ function checkHost(hostname: string): EndpointUrlVerdict | null {
 
 function checkPort(port: string, allowed: readonly number[]): EndpointUrlVerdict | null {
   if (allowed.includes(port === '' ? HTTPS_PORT : Number(port))) return null;
-  return refused('port', `port ${port || HTTPS_PORT} is not possible; possible: ${allowed.join(', ')}`);
+  return refused('port', `port ${port || HTTPS_PORT} is not allowed; allowed: ${allowed.join(', ')}`);
 }
 
 function refused(rule: EndpointUrlRule, detail: string): EndpointUrlVerdict {

@@ -7,7 +7,7 @@ import type { DeliveryTask } from './task.ts';
  * eighth … time. A task that comes up every few seconds for hours makes a few entries; one that is parked for a moment
  * makes none.
  */
-function isTold(tier: Tier, hop: number): boolean {
+function isRecorded(tier: Tier, hop: number): boolean {
   const times = hop + 1;
   return tier > TIERS[0] || (times > 1 && (times & (times - 1)) === 0);
 }
@@ -22,7 +22,7 @@ export function parkTask(
   reason: ParkedReason,
   { now, retryScale }: { readonly now: number; readonly retryScale: number },
 ): { readonly kind: 'parked'; readonly tier: Tier; readonly journal: readonly JournalEntry[] } {
-  if (!isTold(tier, task.hop)) return { kind: 'parked', tier, journal: [] };
+  if (!isRecorded(tier, task.hop)) return { kind: 'parked', tier, journal: [] };
   const { dueAt: _dueAt, hop: _hop, body: _body, traceparent: _trace, linkedSpan: _span, ...delivery } = task;
   const until = Math.ceil(now + (tier * 1000) / retryScale);
   return { kind: 'parked', tier, journal: [{ kind: 'parked', at: now, delivery, reason, until }] };

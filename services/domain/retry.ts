@@ -25,7 +25,7 @@ export function retryDueAt(failedAttempt: number, endedAt: number, scale = 1): n
 }
 
 /**
- * Returns the shortest tier that lasts at least so many seconds, or the longest tier. Used for tasks that wait for a
+ * Returns the shortest tier that lasts at least this many seconds, or the longest tier. Used for tasks that wait for a
  * receiver or a network, whose recovery takes as long at every scale.
  */
 export function tierLasting(seconds: number, scale: number): Tier {

@@ -31,12 +31,12 @@ export function chosenSecretFault(secret: string): string | null {
   const bytes = Buffer.from(encoded, 'base64');
   const isBase64 = bytes.toString('base64').replace(/=+$/, '') === encoded.replace(/=+$/, '');
   if (isBase64 && bytes.length >= BYTES_MIN && bytes.length <= BYTES_MAX) return null;
-  return `one that begins with ${MARK} must go on with the base64 of ${BYTES_MIN} to ${BYTES_MAX} bytes`;
+  return `must be, after ${MARK}, the base64 of ${BYTES_MIN} to ${BYTES_MAX} bytes`;
 }
 
 /**
- * Returns the part of a secret that may be shown: its last four characters, so that a merchant can tell which one is
- * in use.
+ * Returns the part of a secret that may be shown: its last four characters, so that a merchant can see which one is in
+ * use.
  */
 export function secretHint(secret: string): string {
   // Padding is the same in every secret, so it does not count among the four.

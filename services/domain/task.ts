@@ -9,7 +9,7 @@ export type Trigger = (typeof TRIGGERS)[number];
  * "Make attempt n of delivery d": the record on DELIVER and RETRY.
  *
  * Identity: (deliveryId, attempt, hop). The delivery id is deterministic, so a task that a crash produced
- * twice is recognised; `hop` tells a parked task that comes back from such a copy.
+ * twice is recognised; `hop` distinguishes a parked task that comes back from such a copy.
  */
 export interface DeliveryTask {
   readonly deliveryId: string;

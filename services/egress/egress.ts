@@ -63,8 +63,8 @@ export const NOTHING_EXEMPT: EgressAllow = { name: () => false, address: () => f
 const HOST_NAME = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/;
 
 /**
- * Parses HOOKRAIL_EGRESS_ALLOW: a comma list of CIDRs, addresses and host names (each exactly that host, any port).
- * Throws EgressAllowError naming the entry that is neither.
+ * Parses HOOKRAIL_EGRESS_ALLOW: a comma-separated list of CIDRs, addresses and host names (each exactly that host, any
+ * port). Throws EgressAllowError naming the entry that is neither.
  */
 export function parseEgressAllow(text: string): EgressAllow {
   const names = new Set<string>();

@@ -95,15 +95,13 @@ export function removeKey(file: string, id: string): void {
   }
   if (id === active) {
     throw new KeyRingError(
-      `key "${id}" is the active one of key ring ${file}: add another first (keyring add), then rewrap`,
+      `key "${id}" is the active one of key ring ${file}: add another key first (keyring add), then rewrap`,
     );
   }
   replaceRing(file, { active, keys: new Map([...keys].filter(([other]) => other !== id)) });
 }
 
-/**
- * Returns a short hash that tells two keys apart, and whether two files have the same one, without revealing the key.
- */
+/** Returns a short hash by which keys can be compared across files without revealing them. */
 export function fingerprint(key: Uint8Array): string {
   return createHash('sha256').update(key).digest('hex').slice(0, FINGERPRINT_CHARACTERS);
 }
@@ -122,7 +120,7 @@ function replaceRing(path: string, ring: RingKeys): void {
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw notReplaced(file, error);
     throw new KeyRingError(
-      `${fresh} exists: another change of this key ring is under way, or one was cut off; then remove that file`,
+      `${fresh} exists: the key ring is being changed by another process; if none is running, remove that file`,
     );
   }
   try {

@@ -82,7 +82,7 @@ export class KeyRing {
       const known = this.#ring.keys.get(id);
       if (known && !known.equals(key)) {
         throw new KeyRingError(
-          `key "${id}" of key ring ${this.#file} is another one than before: an id is for one key, for ever`,
+          `key "${id}" of key ring ${this.#file} has changed: an id must keep its key; put the earlier key back and add the new one with a new id`,
         );
       }
     }

@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Distances of long names cost quadratic time and are of no use. */
+/** Comparing long names takes quadratic time and is useless. */
 const NAME_LENGTH_MAX = 60;
 
 /**
@@ -13,7 +13,7 @@ export function didYouMean(name: string, known: readonly string[], most = 3): st
   const near = known
     .map((candidate) => {
       const text = candidate.toLowerCase();
-      // A path that ends in the name is meant: data.amountFiat for amountFiat.
+      // A path that ends in the name is the best match: data.amountFiat for amountFiat.
       return { candidate, edits: text.endsWith(`.${wanted}`) ? 0 : distance(wanted, text) };
     })
     .filter(({ candidate, edits }) => edits <= Math.max(2, candidate.length / 2))

@@ -15,8 +15,8 @@ const SECOND_MS = 1000;
 
 /**
  * Registers the engine's metrics; docs/operate/metrics.md explains each. Their values come from the engine's memory
- * when Prometheus asks: a scrape asks no server. Labels are streams, topics, partitions and reasons, never ids of
- * merchants or endpoints.
+ * when Prometheus asks: a scrape contacts no other server. Labels are streams, topics, partitions and reasons, never
+ * ids of merchants or endpoints.
  */
 export function observeBroker(
   registry: Registry,
@@ -35,7 +35,7 @@ export function observeBroker(
         this.set(read());
       },
     });
-  gauge('broker_reachable', 'Whether the engine can be written to: 1 or 0.', () =>
+  gauge('broker_reachable', '1 while the engine can be written to, otherwise 0.', () =>
     broker.status().reachable ? 1 : 0,
   );
   gauge('oldest_overdue_seconds', 'How long the oldest task that is due has been waiting for a sender.', () =>
@@ -100,7 +100,7 @@ function observePartitions(registry: Registry, broker: Pick<Broker, 'status'>): 
     });
   new Gauge({
     name: 'hookrail_backlog',
-    help: 'Records that wait in the partitions which this process reads, retries only once they are due.',
+    help: 'Records waiting in the partitions that this process reads; retries count once they are due.',
     labelNames: ['stream'],
     registers: [registry],
     collect() {
@@ -115,7 +115,7 @@ function observePartitions(registry: Registry, broker: Pick<Broker, 'status'>): 
   });
   ofEach(
     'consumer_lag_records',
-    'Records not processed yet, retries only once they are due.',
+    'Records not processed yet; retries count once they are due.',
     ({ lag }) => lag,
   );
   ofEach('consumer_lag_seconds', 'How long the oldest of them has been waiting.', ({ oldestMs }) =>
@@ -123,7 +123,7 @@ function observePartitions(registry: Registry, broker: Pick<Broker, 'status'>): 
   );
   ofEach(
     'partition_stalled',
-    'Whether records come and none was done for a minute: 1 or 0.',
+    '1 while records arrive and none has been processed for a minute, otherwise 0.',
     ({ stalled }) => (stalled ? 1 : 0),
   );
   ofEach(
@@ -136,7 +136,7 @@ function observePartitions(registry: Registry, broker: Pick<Broker, 'status'>): 
 function observeCommits(registry: Registry, broker: Pick<Broker, 'status'>): void {
   new Gauge({
     name: 'hookrail_commit_age_seconds',
-    help: 'How long progress has not been committed: what a restart would repeat.',
+    help: 'Time since progress was last committed: what a restart would repeat.',
     labelNames: ['stream'],
     registers: [registry],
     collect() {
@@ -190,7 +190,7 @@ function observeLosses(registry: Registry, broker: Pick<Broker, 'status'>): void
   ofEach('records_lost_total', 'Records deleted before they were read.', ({ lost }) => lost);
   ofEach(
     'offsets_out_of_range_total',
-    'Times that the position was not one of the log’s.',
+    'Times the read position was outside the log.',
     ({ outOfRange }) => outOfRange,
   );
 }

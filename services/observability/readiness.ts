@@ -33,7 +33,7 @@ export function readinessOf(parts: ReadinessParts, phase: Phase): Readiness {
   const status = parts.broker.status();
   const { reachable, joining, partitions, stuck, schemasWaiting } = status;
   const stalled = partitions.flatMap(({ topic, partition, stalled: stand }) =>
-    stand ? [`${topic}/${partition} has stood still for ${seconds(stand.forMs)}: ${stand.reason}`] : [],
+    stand ? [`${topic}/${partition} has made no progress for ${seconds(stand.forMs)}: ${stand.reason}`] : [],
   );
   const reasons = [
     ...(phase === 'running' ? [] : [`this process is ${phase}`]),
@@ -78,7 +78,7 @@ function lossLine(topic: string, partition: number, { from, to, count }: LostRan
 export function observeReadiness(registry: Registry, read: () => Readiness): void {
   new Gauge({
     name: 'hookrail_ready',
-    help: 'Whether /readyz says that work can be done: 1 or 0.',
+    help: '1 while /readyz reports that this process can work, otherwise 0.',
     registers: [registry],
     collect() {
       this.set(read().ready ? 1 : 0);

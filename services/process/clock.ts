@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 
 /**
- * Time is injected: nothing outside runtime reads a clock or sets a timer.
+ * Time is injected: nothing outside services/process reads a clock or sets a timer.
  *
  * `now()` is monotonic and ignores changes of the system's time: use it for due times, time-outs, pauses, intervals and
  * ages within this process. `wall()` follows the system's time: use it for times that are published or stored

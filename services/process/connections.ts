@@ -10,11 +10,11 @@ const GRACE_MS = 500;
 const REFUSED_MS_MAX = 2000;
 
 export interface ConnectionsOptions {
-  /** The limit. As many more are accepted to tell their clients that there is no room. */
+  /** The limit. As many more are accepted only to be refused with a response. */
   readonly connectionsMax: number;
   /** File descriptors are scarce: connections are closed as soon as they are idle. */
   readonly isShort: () => boolean;
-  /** Answers a request for which there is no room. The connection is closed afterwards. */
+  /** Responds to a request for which there is no room. The connection is closed afterwards. */
   readonly refuse: (response: ServerResponse) => void;
 }
 

@@ -4,12 +4,16 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Clock } from './clock.ts';
 
 const LOOK_MS = 500;
-/** Descriptors held back, and released when no other is left, so that requests and log files can still be opened. */
+/**
+ * Descriptors kept in reserve and released when no other is left, so that requests and log files can still be opened.
+ */
 const RESERVE = 16;
 /** Descriptors kept for databases, threads and libraries. */
 const OTHER_USES = 64;
 
-/** Returns how many files and connections this process may have open; infinite where the system does not tell. */
+/**
+ * Returns how many files and connections this process may have open; infinite where the system does not report a limit.
+ */
 function openFilesMax(): number {
   try {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
@@ -75,7 +79,7 @@ export class Descriptors {
       this.#isShort = isShort;
       if (isShort)
         this.#log.error({ event: 'file_descriptors_used_up', limit: this.#limit }, this.shortage ?? '');
-      else this.#log.warn({ event: 'file_descriptors_free' }, 'there are file descriptors again');
+      else this.#log.warn({ event: 'file_descriptors_free' }, 'file descriptors are available again');
     }
     this.#cancel = this.#clock.at(this.#clock.now() + LOOK_MS, () => this.#look());
   }

@@ -51,7 +51,7 @@ export class LinkedList<Node extends ListNode<Node>> {
     this.#size -= 1;
   }
 
-  /** Returns all nodes at present, the first first. */
+  /** Returns all present nodes in order. */
   nodes(): Node[] {
     const nodes: Node[] = [];
     for (let node = this.#first; node; node = node.after) nodes.push(node);

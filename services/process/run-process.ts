@@ -6,7 +6,7 @@ const TOLD_MS_MAX = 1000;
 
 /** A running service. */
 interface Running {
-  /** Resolves with the reason when the service cannot go on. */
+  /** Resolves with the reason when the service cannot continue. */
   readonly failed: Promise<Error>;
   stop(): Promise<void>;
 }

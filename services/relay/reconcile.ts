@@ -18,10 +18,10 @@ export interface ReconcileDeps {
 }
 
 /**
- * Makes store and DIRECTORY stream agree again, before the api serves. Normally they do; they differ when the stream is
- * another one (another engine, topics created anew) or the store is (restored from a backup). On both sides the higher
- * version of a key wins: changes that the stream lacks go to the outbox again, newer ones of the stream are copied to
- * the store, above all deletes. A store that never held anything copies nothing: it is new.
+ * Makes store and DIRECTORY stream agree again, before the api serves. Normally they do; they differ when the stream
+ * was replaced (another engine, topics created anew) or the store was (restored from a backup). On both sides the
+ * higher version of a key wins: changes that the stream lacks go to the outbox again, newer ones of the stream are
+ * copied to the store, above all deletes. A store that never held anything is new, and copies nothing.
  */
 export async function reconcile({
   store,

@@ -43,7 +43,7 @@ export class Replayer {
   #isWoken = false;
   #wake = () => {};
 
-  /** Starts at once: replays that an earlier process left unfinished go on. */
+  /** Starts at once: replays that an earlier process left unfinished continue. */
   constructor(deps: ReplayerDeps) {
     this.#deps = deps;
     this.#pace = { ...REPLAY_PACE, ...deps.pace };
@@ -122,8 +122,8 @@ export class Replayer {
   }
 
   /**
-   * Returns whether a replay may go on. One of one endpoint waits until every sender knows that it is active, and ends
-   * when it no longer is.
+   * Returns whether a replay may continue. One of one endpoint waits until every sender knows that it is active, and
+   * ends when it no longer is.
    */
   async #mayGoOn(replay: ReplayRecord): Promise<boolean> {
     const { merchantId, endpointId, place } = replay;

@@ -10,7 +10,7 @@ export interface ReplayPace {
   readonly pageEvents: number;
   /** A replay with this many deliveries not attempted yet waits. */
   readonly underWayMax: number;
-  /** The longest wait of a replay over many endpoints for one page: an endpoint may not answer at all. */
+  /** The longest wait of a replay over many endpoints for one page: an endpoint may never respond. */
   readonly patienceMs: number;
   /** The most deliveries in progress even then. */
   readonly patientUnderWayMax: number;
@@ -40,7 +40,7 @@ interface Progress {
   pausedUntil: number;
 }
 
-export type Turn =
+export type ReplayStep =
   | { readonly kind: 'page' | 'finish'; readonly replay: ReplayRecord }
   /** Milliseconds until the next check. */
   | { readonly kind: 'wait'; readonly ms: number };
@@ -69,7 +69,7 @@ export class Turns {
   }
 
   /** Returns the next turn. `running` must not be empty. */
-  next(running: readonly ReplayRecord[], now: number): Turn {
+  next(running: readonly ReplayRecord[], now: number): ReplayStep {
     const start = 1 + running.findIndex(({ replayId }) => replayId === this.#last);
     for (let i = 0; i < running.length; i += 1) {
       const replay = running[(start + i) % running.length];
@@ -89,7 +89,7 @@ export class Turns {
     this.#nextPageAt = at + (count * 1000) / this.#pace.perSecondMax;
   }
 
-  /** The last page was published, and this is stored. */
+  /** The last page was published, and that is stored. */
   through(replay: ReplayRecord): void {
     this.#of(replay).isThrough = true;
   }

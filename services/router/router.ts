@@ -32,7 +32,7 @@ export async function startRouter(deps: RouterDeps): Promise<Router> {
   const { broker, directory, acceptsSimulated, clock, log, tracer } = deps;
   const events = new Counter({
     name: 'hookrail_events_total',
-    help: 'Events by what the router made of them: routed, quarantined, or repeated (came before and were dropped).',
+    help: 'Events by result: routed, quarantined, or repeated (dropped because their id came before).',
     labelNames: ['result'] as const,
     registers: [deps.registry],
   });

@@ -13,7 +13,7 @@ interface Chain {
   readonly family: 'evm' | 'tron' | 'solana' | 'bitcoin';
   /** Digits after the point, per token. */
   readonly tokens: Readonly<Record<string, number>>;
-  /** The least amount of a token that is converted; a smaller one is LIMIT_BREACHED. */
+  /** The smallest amount of a token that is converted; a smaller one is LIMIT_BREACHED. */
   readonly minimum: string;
 }
 
@@ -53,7 +53,7 @@ export function tokenDecimals(chain: string, token: string): number {
   return tokens[token] as number;
 }
 
-/** Returns the least amount that is converted, as a plain decimal (the `limit` of LIMIT_BREACHED). */
+/** Returns the smallest amount that is converted, as a plain decimal (the `limit` of LIMIT_BREACHED). */
 export function minimumOf(chain: string): string {
   return chainOf(chain).minimum;
 }

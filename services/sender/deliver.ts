@@ -52,7 +52,7 @@ export type Delivery =
     }
   | { readonly kind: 'interrupted'; readonly settlement: Settlement };
 
-/** THE PATH of one task: look up → open → build → send → classify → decide → settle. Never rejects. */
+/** Delivers one task: look up → open → build → send → classify → decide → settle. Never rejects. */
 export async function deliver(task: DeliveryTask, deps: DeliverDeps, pace?: Pace): Promise<Delivery> {
   const { clock, directory, transport } = deps;
 

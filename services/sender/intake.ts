@@ -1,7 +1,7 @@
 import type { Consumer } from '../broker/broker.ts';
 import type { Lanes } from './lanes/lanes.ts';
 
-/** Above this many tasks waiting for this process alone, the intake pauses; below the other, it goes on. */
+/** Above this many tasks waiting for this process alone, the intake pauses; below the other, it continues. */
 const WAITING_HIGH = 128;
 const WAITING_LOW = 64;
 

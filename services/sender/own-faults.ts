@@ -12,7 +12,7 @@ const WORDS: Readonly<Record<HeldBy, string>> = {
   machine_limit:
     'attempts wait: no file descriptor or memory is left on this machine; raise its limits (ulimit -n)',
   egress_proxy: 'attempts wait: the egress proxy cannot be used; check it and HOOKRAIL_EGRESS_PROXY',
-  origin_connections: 'attempts wait: all connections to an origin are in use by requests that take long',
+  origin_connections: 'attempts wait: all connections to an origin are in use by slow requests',
   network_down: "attempts wait: no receiver can be reached; check this machine's network and its DNS servers",
 };
 

@@ -33,14 +33,14 @@ export class SecretOpener {
     const { file } = this.#keyRing;
     if (this.#keyRing.has(keyId)) {
       if (this.#missing.delete(keyId))
-        this.#log.info({ key: keyId, file }, 'the missing key is in the key ring');
+        this.#log.info({ key: keyId, file }, 'the missing key is in the key ring again');
       return true;
     }
     if (!this.#missing.has(keyId)) {
       this.#missing.add(keyId);
       this.#log.error(
         { key: keyId, file },
-        'a key that endpoints need is not in the key ring: their deliveries wait, and go on when it is put there',
+        'a key that endpoints need is not in the key ring: their deliveries wait until it is put back (HOOKRAIL_KEYRING)',
       );
     }
     return false;
@@ -53,7 +53,7 @@ export class SecretOpener {
       const why = messageOf(error);
       this.#log.error(
         { endpoint: endpoint.uuid, merchant: endpoint.merchantId, why },
-        'the secret of an endpoint cannot be opened: its deliveries wait until it is sealed anew',
+        'the secret of an endpoint cannot be opened: its deliveries wait until the merchant rotates it',
       );
       return null;
     }

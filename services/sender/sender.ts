@@ -120,7 +120,7 @@ class RunningSender implements Sender, PendingTaskOwner {
       let isWatched = false;
       const consumer = await source.consume(
         (task, signal, ownership) => {
-          // One signal for all calls: the broker may stop before this sender is told to.
+          // One signal for all calls: the broker may stop before this sender is asked to.
           if (!isWatched) signal.addEventListener('abort', () => this.#release(taskClass), { once: true });
           isWatched = true;
           return this.#handle({ task, lanes, signal, ownership: ownership });
@@ -150,7 +150,7 @@ class RunningSender implements Sender, PendingTaskOwner {
     const ends = await Promise.all(stops);
     disarm();
     if (ends.includes('abandoned'))
-      log.warn('the sender stopped before everything was settled; it will come again');
+      log.warn('sender stopped with unsettled tasks; they will be delivered again');
   }
 
   #handle(

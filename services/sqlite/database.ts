@@ -3,7 +3,7 @@ import { createPrivately } from '../process/private-files.ts';
 
 /** PRAGMA synchronous returns a number: 2 = FULL. */
 const SYNCHRONOUS_FULL = 2;
-/** Measured: a commit of many records was cheaper than with 4 KiB; with 16 KiB, one of few records wrote too much. */
+/** Measured: with 4 KiB a commit of many records costs more; with 16 KiB a commit of few records writes too much. */
 export const PAGE_BYTES = 8192;
 /** A write-ahead log that grew beyond this in a burst is truncated when it starts over. */
 const WAL_BYTES_KEPT = 64 * 1024 * 1024;

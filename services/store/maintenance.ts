@@ -69,7 +69,7 @@ export interface ErasureOrder {
 export interface ErasureStep {
   readonly events: number;
   readonly deliveries: number;
-  /** Where the next step goes on; null = everything is removed. */
+  /** Where the next step continues; null = everything is removed. */
   readonly next: string | null;
 }
 

@@ -20,7 +20,7 @@ export interface Outbox {
   /** Adds changes that the stream lacks to the outbox again. */
   addAgain(changes: readonly DirectoryChange[]): Promise<void>;
   /**
-   * Applies changes of the DIRECTORY stream that are newer than this store, which was restored from a backup. Versions
+   * Applies changes of the DIRECTORY stream that are newer than this store's: it was restored from a backup. Versions
    * that are not higher are ignored. Fields that only the store has (descriptions, hints, times) get defaults in new
    * rows.
    */

@@ -54,7 +54,7 @@ export interface MissedEvent {
   readonly deliveryId: string | null;
 }
 
-/** A line of the routing trace. `byReplay`: the endpoint was skipped at first, and received the event by a replay. */
+/** A line of the routing trace. `byReplay`: the endpoint was skipped at first, and a replay sent it the event. */
 export type TraceRecord = RoutingVerdict & { readonly byReplay?: true };
 
 export interface Replays {

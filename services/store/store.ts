@@ -41,7 +41,7 @@ export interface Store {
    * durable.
    */
   backup(toFile: string): Promise<{ readonly bytes: number }>;
-  /** Resolves (never rejects) with the reason when the store cannot go on. */
+  /** Resolves (never rejects) with the reason when the store cannot continue. */
   readonly failed: Promise<Error>;
   close(): Promise<void>;
 }
@@ -64,7 +64,10 @@ export interface StoredAnswers {
       }
     | undefined
   >;
-  /** Stores a response for a request that changed nothing here (a resend), so that no other change commits it. */
+  /**
+   * Stores the response to a request that changed nothing in the store (a resend), so that it has no transaction of its
+   * own.
+   */
   keep(answer: AnswerToStore, at: number): Promise<void>;
 }
 

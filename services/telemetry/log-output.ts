@@ -103,7 +103,7 @@ export class LogOutput implements DestinationStream {
     else this.#passSoon();
   }
 
-  /** Keeps the piece for a retry: a disk may get room, a pipe a new reader. */
+  /** Keeps the piece for a retry: the disk may have room later, or the pipe a reader. */
   #failed(error: NodeJS.ErrnoException): void {
     if (error.code !== 'EAGAIN') {
       this.#isFailing = true;

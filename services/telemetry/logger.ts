@@ -16,7 +16,7 @@ const REDACTED = [
   '*.authorization',
 ];
 
-/** JSON lines on standard output (or `destination`), one canonical line per thing that happened. */
+/** JSON lines on standard output (or `destination`), one line per thing that happened. */
 export function createLogger(level: string, destination: DestinationStream = new LogOutput(1)): Logger {
   const log = pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: REDACTED },

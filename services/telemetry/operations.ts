@@ -24,8 +24,8 @@ export interface Operations {
 }
 
 /**
- * Serves /livez (the event loop turns), /readyz (work can be done now) and /metrics (Prometheus text), and mounts the
- * operator's commands. Rejects with ConfigError when the port is taken.
+ * Serves /livez (the event loop is running), /readyz (work can be done now) and /metrics (Prometheus text), and mounts
+ * the operator's commands. Rejects with ConfigError when the port is taken.
  */
 export async function startOperations(options: {
   readonly host: string;
@@ -65,7 +65,7 @@ export function listen(server: Server, host: string, port: number, variable: str
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const why =
-        error.code === 'EADDRINUSE' ? 'is in use' : `cannot be listened on (${error.code ?? error.message})`;
+        error.code === 'EADDRINUSE' ? 'is in use' : `cannot be bound (${error.code ?? error.message})`;
       reject(
         new ConfigError(`${host}:${port} ${why}: stop what uses it or set ${variable} (0 = any free port)`),
       );

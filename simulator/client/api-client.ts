@@ -81,13 +81,13 @@ export class ApiClient {
   #named(error: unknown, timeout: AbortSignal, request: string): unknown {
     if (error instanceof CommandFailure || this.#signal.aborted) return error;
     if (timeout.aborted) {
-      return new CommandFailure(EXIT.timeout, `no answer to ${request} from ${this.#baseUrl} in time`);
+      return new CommandFailure(EXIT.timeout, `no response to ${request} from ${this.#baseUrl} in time`);
     }
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
     return new CommandFailure(EXIT.unreachable, `${this.#baseUrl} cannot be reached (${reason})`, [
       'start the sandbox with: npm start',
-      'see which address is used with: npm run sim -- whoami',
+      'check which address is used with: npm run sim -- whoami',
     ]);
   }
 }
@@ -96,7 +96,7 @@ export class ApiClient {
 export async function bodyOf<Body>(answer: Promise<{ readonly data?: Body }>): Promise<NonNullable<Body>> {
   const { data } = await answer;
   if (data === undefined || data === null) {
-    throw new CommandFailure(EXIT.api, "the answer is empty: is this hookrail's API?");
+    throw new CommandFailure(EXIT.api, "the response is empty: is this hookrail's API?");
   }
   return data;
 }
@@ -109,7 +109,7 @@ async function readText(response: Response): Promise<string> {
     if (size > ANSWER_BYTES_MAX) {
       throw new CommandFailure(
         EXIT.api,
-        `the answer of ${response.url} is larger than ${ANSWER_BYTES_MAX} bytes`,
+        `the response of ${response.url} is larger than ${ANSWER_BYTES_MAX} bytes`,
       );
     }
     chunks.push(chunk);
@@ -132,7 +132,7 @@ function mustBeJson(text: string, url: string): void {
   try {
     JSON.parse(text);
   } catch {
-    throw new CommandFailure(EXIT.api, `the answer of ${url} is not JSON: is this hookrail's API?`);
+    throw new CommandFailure(EXIT.api, `the response of ${url} is not JSON: is this hookrail's API?`);
   }
 }
 
@@ -153,7 +153,7 @@ function nextSteps(code: string | undefined): readonly string[] {
     case 'api_key_malformed':
     case 'api_key_invalid':
     case 'api_key_environment_mismatch':
-      return ['see which key is used, and where it came from, with: npm run sim -- whoami'];
+      return ['check which key is used, and where it came from, with: npm run sim -- whoami'];
     case 'webhook_endpoint_not_found':
       return ['list your endpoints with: npm run sim -- endpoints list'];
     case 'endpoint_not_active':
@@ -161,7 +161,7 @@ function nextSteps(code: string | undefined): readonly string[] {
     case 'subtype_type_mismatch':
       return ['list types and subTypes with: npm run sim -- trigger --help'];
     case 'url_already_registered':
-      return ['the endpoint is there already: npm run sim -- endpoints list'];
+      return ['the endpoint exists already; list your endpoints with: npm run sim -- endpoints list'];
     default:
       return [];
   }

@@ -13,7 +13,7 @@ interface CertOptions extends CommandOptions {
 export function certCommand(surroundings: Surroundings): CommandModule<object, CertOptions> {
   return {
     command: 'cert',
-    describe: 'A certificate that the sandbox trusts, for your own HTTPS receiver',
+    describe: 'Make a certificate that the sandbox trusts, for your own HTTPS receiver',
     builder: {
       host: {
         type: 'string',
@@ -40,5 +40,5 @@ async function cert(session: Session, { host, out }: CertOptions): Promise<void>
   writeFileSync(files.cert, certificate.certPem);
   writeFileSync(files.key, certificate.keyPem, { mode: 0o600 });
   output.result({ hosts: host, ...files }, `certificate ${files.cert}\nkey         ${files.key}`);
-  output.remark(`for ${host.join(', ')}; clients of your own trust it with ${files.authority}`);
+  output.remark(`for ${host.join(', ')}; for your own clients, the authority to trust is ${files.authority}`);
 }

@@ -32,26 +32,26 @@ const LIMIT_MAX = 10_000;
 export function deliveriesCommand(surroundings: Surroundings): CommandModule {
   const list: CommandModule<object, ListOptions> = {
     command: 'list',
-    describe: 'Deliveries, newest first',
+    describe: 'List deliveries, newest first',
     builder: {
-      endpoint: { type: 'string', describe: 'Only this endpoint; without it, every one' },
+      endpoint: { type: 'string', describe: 'Only of this endpoint (default: all)' },
       status: { choices: DELIVERY_STATUSES, describe: 'Only with this status' },
       type: { choices: EVENT_TYPES, describe: 'Only of this event type' },
       since: { type: 'string', describe: 'Created at this time or later (RFC 3339)' },
       until: { type: 'string', describe: 'Created before this time (RFC 3339)' },
-      limit: { type: 'number', default: 20, describe: 'At most so many per endpoint' },
+      limit: { type: 'number', default: 20, describe: 'Number of deliveries per endpoint' },
     },
     handler: (options) => inSession(options, surroundings, (session) => listDeliveries(session, options)),
   };
   const get: CommandModule<object, GetOptions> = {
     command: 'get <delivery>',
-    describe: 'One delivery: its attempts as a timeline, and when the next is due',
+    describe: 'Show one delivery: its attempts as a timeline, and when the next is due',
     builder: (args: Argv) =>
       args
         .positional('delivery', { type: 'string', demandOption: true, describe: 'webhook-delivery-id' })
         .option('endpoint', {
           type: 'string',
-          describe: 'Its endpoint; without it, every one is asked',
+          describe: 'Its endpoint (default: search all endpoints)',
         }) as Argv<GetOptions>,
     handler: (options) => inSession(options, surroundings, (session) => getDelivery(session, options)),
   };
@@ -75,7 +75,7 @@ async function listDeliveries(session: Session, options: ListOptions): Promise<v
     found.push(...(await api.deliveries(uuid, { status, type, since, until, limit })));
   found.sort((a, b) => b.created_at.localeCompare(a.created_at));
   session.output.list(found, (delivery) => deliveryLine(delivery, session.output), 'no deliveries');
-  if (found[0]) session.output.remark(`look closer: npm run sim -- deliveries get ${found[0].delivery_uuid}`);
+  if (found[0]) session.output.remark(`details: npm run sim -- deliveries get ${found[0].delivery_uuid}`);
 }
 
 function deliveryLine(delivery: DeliveryAnswer, output: Output): string {
@@ -109,7 +109,7 @@ async function findDelivery(api: MerchantApi, id: string, endpoint?: string): Pr
       if (!(error instanceof ApiRefusal) || error.status !== 404) throw error;
     }
   }
-  throw new CommandFailure(EXIT.api, `none of the merchant's endpoints has a delivery ${id}`, [
+  throw new CommandFailure(EXIT.api, `no endpoint of the merchant has a delivery ${id}`, [
     'list them with: npm run sim -- deliveries list',
   ]);
 }

@@ -12,7 +12,7 @@ interface GetOptions extends CommandOptions {
 export function eventsCommand(surroundings: Surroundings): CommandModule {
   const get: CommandModule<object, GetOptions> = {
     command: 'get <event>',
-    describe: 'One event: its body, and for each endpoint whether it was delivered there, or why not',
+    describe: 'Show one event: its body, and for each endpoint whether it was delivered, or why not',
     builder: (args: Argv) =>
       args.positional('event', { type: 'string', demandOption: true, describe: 'webhook-id' }),
     handler: (options) =>

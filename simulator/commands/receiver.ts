@@ -27,19 +27,23 @@ interface ReceiverCommandOptions extends CommandOptions {
 export function receiverCommand(surroundings: Surroundings): CommandModule<object, ReceiverCommandOptions> {
   return {
     command: 'receiver',
-    describe: 'An HTTPS receiver that verifies webhooks and behaves as told',
+    describe: 'Run an HTTPS receiver that verifies webhooks and fails on request',
     builder: {
       port: { type: 'number', default: 0, describe: 'Port; 0 = any free one' },
       host: { type: 'string', default: '127.0.0.1', describe: 'Address to listen on' },
       secret: { type: 'string', describe: 'Signing secret to verify with (whsec_…)' },
-      behaviour: { choices: BEHAVIOURS, default: 'ok' as Behaviour, describe: 'How it answers' },
-      delay: { type: 'string', default: '0s', describe: 'Time before each answer: 500ms, 2s' },
-      'fail-rate': { type: 'number', default: 0, describe: 'Share of attempts answered with 500: 0 … 1' },
-      'fail-first': { type: 'number', default: 0, describe: 'Attempts per delivery answered with 500 first' },
-      seed: { type: 'string', default: '', describe: 'Which attempts --fail-rate hits' },
+      behaviour: { choices: BEHAVIOURS, default: 'ok' as Behaviour, describe: 'How it responds' },
+      delay: { type: 'string', default: '0s', describe: 'Delay before each response: 500ms, 2s' },
+      'fail-rate': { type: 'number', default: 0, describe: 'Share of attempts to answer with 500, 0 to 1' },
+      'fail-first': {
+        type: 'number',
+        default: 0,
+        describe: 'Number of attempts per delivery to answer with 500 first',
+      },
+      seed: { type: 'string', default: '', describe: 'Seed that chooses the attempts for --fail-rate' },
       save: {
         type: 'string',
-        describe: 'Directory for each request: .headers.json and .body, for sim verify',
+        describe: 'Directory to save each request in, as .headers.json and .body, for sim verify',
       },
       ndjson: { type: 'boolean', default: false, describe: 'The same as --output ndjson' },
     },
@@ -53,7 +57,7 @@ export function receiverCommand(surroundings: Surroundings): CommandModule<objec
 async function receive(session: Session, options: ReceiverCommandOptions): Promise<void> {
   const { output, signal, settings } = session;
   const delayMs = parseDuration(options.delay);
-  if (delayMs === undefined) throw usage(`--delay "${options.delay}" is no duration: 500ms, 2s, 1m`);
+  if (delayMs === undefined) throw usage(`--delay "${options.delay}" is not a duration: 500ms, 2s, 1m`);
   if (!(options.failRate >= 0 && options.failRate <= 1)) throw usage('--fail-rate must be from 0 to 1');
   if (!Number.isInteger(options.port) || options.port < 0 || options.port > 65_535) {
     throw usage('--port must be a whole number from 0 to 65535');
@@ -96,7 +100,7 @@ async function listening(options: ReceiverOptions): Promise<Receiver> {
     return await startReceiver(options);
   } catch (error) {
     const { code = String(error) } = error as NodeJS.ErrnoException;
-    const next = code === 'EADDRINUSE' ? ['another program has the port; --port 0 takes a free one'] : [];
+    const next = code === 'EADDRINUSE' ? ['another program uses the port; --port 0 chooses a free one'] : [];
     const where = `${options.host ?? ''}:${options.port}`;
     throw new CommandFailure(EXIT.usage, `cannot listen on ${where} (${code})`, next);
   }
@@ -145,7 +149,7 @@ function titleOf(body: Buffer): string {
   } catch {
     // Not JSON: shown as such.
   }
-  return `${body.length} bytes that are no webhook body`;
+  return `${body.length} bytes that are not a webhook body`;
 }
 
 /** Saves an arrival. The file of the headers contains the secret: only the owner may read it. */

@@ -29,7 +29,7 @@ import type { Sent } from '../sinks/sinks.ts';
 export function runCommand(surroundings: Surroundings): CommandModule<object, RunOptions> {
   return {
     command: 'run <scenario>',
-    describe: 'Play a scenario: a name of the library, a file, or - for stdin',
+    describe: 'Play a scenario: its name, a file, or - for stdin',
     builder: (args: Argv) =>
       args
         .positional('scenario', { type: 'string', demandOption: true })
@@ -117,7 +117,8 @@ async function playPlan(
   }).finally(() => sink.close?.());
   if (watch && expected.length > 0) report(session, judge(expected, watch.watched));
   else if (watch) conclude(session, played, wait.isAsked);
-  else if (isRecorded(options.sink)) output.remark('follow the deliveries: npm run sim -- deliveries list');
+  else if (isRecorded(options.sink))
+    output.remark('follow the deliveries with: npm run sim -- deliveries list');
 }
 
 /** Returns whether events go to hookrail, which records their deliveries. */
@@ -128,7 +129,7 @@ function isRecorded(sink: RunOptions['sink']): boolean {
 function checkSink(options: RunOptions, waitMs: number, expected: readonly Expectation[]): void {
   if (isRecorded(options.sink)) return;
   const unfit = expected.length > 0 ? '--expect' : waitMs > 0 ? '--wait' : undefined;
-  if (unfit) throw usage(`${unfit} needs --sink api or kafka: only there are deliveries recorded`);
+  if (unfit) throw usage(`${unfit} needs --sink api or kafka: other sinks record no deliveries`);
 }
 
 function report({ output }: Session, verdicts: ReturnType<typeof judge>): void {
@@ -145,10 +146,10 @@ function report({ output }: Session, verdicts: ReturnType<typeof judge>): void {
 
 function conclude({ output, signal }: Session, played: Played, isAsked: boolean): void {
   if (played === 'finished' || signal.aborted) return;
-  const next = 'see what is open: npm run sim -- deliveries list';
-  // With --wait the exit code tells it; without, a remark does.
-  if (isAsked) throw new CommandFailure(EXIT.timeout, 'not every delivery was over in time', [next]);
-  output.remark(`not every delivery is over; ${next}`);
+  const next = 'list pending ones: npm run sim -- deliveries list';
+  // With --wait the exit code reports it; otherwise a remark does.
+  if (isAsked) throw new CommandFailure(EXIT.timeout, 'some deliveries did not end in time', [next]);
+  output.remark(`some deliveries are still pending; ${next}`);
 }
 
 /** Records one line per step, with which `replay` can send it again at the same intervals. */

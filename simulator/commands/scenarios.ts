@@ -18,7 +18,7 @@ interface ValidateOptions extends CommandOptions {
 export function scenariosCommand(surroundings: Surroundings): CommandModule {
   const list: CommandModule<object, CommandOptions> = {
     command: 'list',
-    describe: 'The scenarios that come with hookrail',
+    describe: 'List the scenarios that come with hookrail',
     handler: (options) =>
       inSession(options, surroundings, async ({ output }) => {
         const found = scenarioNames().map((name) => openScenario(name, { force: true }));
@@ -30,7 +30,7 @@ export function scenariosCommand(surroundings: Surroundings): CommandModule {
   };
   const show: CommandModule<object, OneOptions> = {
     command: 'show <scenario>',
-    describe: 'The steps of a scenario, and its file',
+    describe: 'Show the steps of a scenario, and its file',
     builder: (args: Argv) =>
       args.positional('scenario', { type: 'string', demandOption: true, describe: 'Name, file, or -' }),
     handler: (options) =>
@@ -42,7 +42,7 @@ export function scenariosCommand(surroundings: Surroundings): CommandModule {
   };
   const validate: CommandModule<object, ValidateOptions> = {
     command: 'validate <scenarios..>',
-    describe: 'Check files: YAML, schema, names, and whether each step is a legal move',
+    describe: 'Check files: YAML, schema, names, and whether each step is a legal transition',
     builder: (args: Argv) =>
       args.positional('scenarios', {
         type: 'string',

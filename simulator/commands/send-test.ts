@@ -29,7 +29,7 @@ export async function sendTest(
   if (!(choices.wait >= 0 && choices.wait <= WAIT_SECONDS_MAX)) {
     throw usage(`--wait must be from 0 to ${WAIT_SECONDS_MAX} seconds`);
   }
-  if (choices.user && choices.corporate) throw usage('--user and --corporate exclude each other');
+  if (choices.user && choices.corporate) throw usage('--user and --corporate cannot be combined');
   const { type, subType } = parseEventName(eventName);
   // The kind of entity that the type allows, if none was given.
   const asUser = choices.corporate === undefined && (choices.user || entityKindsOf(type).includes('USER'));

@@ -56,15 +56,19 @@ export function triggerCommand(surroundings: Surroundings): CommandModule<object
             type: 'string',
             describe: 'Send a test webhook to this endpoint only, by the test operation',
           },
-          sink: { choices: ['api', 'kafka'], default: 'api', describe: 'Which way the event goes' },
+          sink: {
+            choices: ['api', 'kafka'],
+            default: 'api',
+            describe: 'Send the event through the REST API or Kafka',
+          },
           ...KAFKA_OPTIONS,
           ...ENTITY_OPTIONS,
-          set: { type: 'string', array: true, nargs: 1, describe: 'A field: data.amountFiat=250' },
-          unset: { type: 'string', array: true, nargs: 1, describe: 'Leave a field out: data.walletAddress' },
-          data: { type: 'string', describe: 'Use this data instead: @file.json, or JSON' },
-          seed: { type: 'string', describe: 'Ids and amounts follow from it; default random' },
-          count: { type: 'number', default: 1, describe: 'How many, each with ids of its own' },
-          wait: { type: 'string', describe: 'Follow the deliveries, at most so long: 30s' },
+          set: { type: 'string', array: true, nargs: 1, describe: 'Set a field: data.amountFiat=250' },
+          unset: { type: 'string', array: true, nargs: 1, describe: 'Omit a field: data.walletAddress' },
+          data: { type: 'string', describe: 'Use this data instead: JSON, or @file.json' },
+          seed: { type: 'string', describe: 'Seed for ids and amounts (default: random)' },
+          count: { type: 'number', default: 1, describe: 'Number of events, each with its own ids' },
+          wait: { type: 'string', describe: 'Follow the deliveries for at most this long: 30s' },
           'dry-run': { type: 'boolean', default: false, describe: 'Show the event, send nothing' },
         }) as unknown as Argv<TriggerOptions>,
     handler: (options) => inSession(options, surroundings, (session) => trigger(session, options)),
@@ -101,7 +105,7 @@ async function trigger(session: Session, options: TriggerOptions): Promise<void>
 /** The test operation makes the body itself, so options that would change it are refused rather than ignored. */
 async function triggerTest(session: Session, options: TriggerOptions, endpoint: string): Promise<void> {
   const unfit = (['set', 'unset', 'data', 'seed', 'dryRun'] as const).find((name) => options[name]);
-  if (unfit) throw usage(`--${unfit} and --endpoint exclude each other: the API makes the body of a test`);
+  if (unfit) throw usage(`--${unfit} and --endpoint cannot be combined: the API makes the body of a test`);
   const wait = parseWait(options.wait, true);
   const choices = {
     user: options.user,
@@ -151,7 +155,7 @@ function eventMaker(
 
 function parseField(text: string): { readonly path: string; readonly value: string } {
   const equals = text.indexOf('=');
-  if (equals < 1) throw usage(`--set "${text}" is not path=value, like data.amountFiat=250`);
+  if (equals < 1) throw usage(`--set "${text}" is not path=value, such as data.amountFiat=250`);
   return { path: text.slice(0, equals), value: text.slice(equals + 1) };
 }
 
@@ -224,8 +228,8 @@ async function sendWatched(
     onSent: (step, sent, sentAt) => lines.sent(step, sent, sentAt),
   });
   if (played === 'unfinished' && wait.isAsked && !signal.aborted) {
-    throw new CommandFailure(EXIT.timeout, 'not every delivery was over in time', [
-      'see what is open: npm run sim -- deliveries list',
+    throw new CommandFailure(EXIT.timeout, 'some deliveries did not end in time', [
+      'list pending ones: npm run sim -- deliveries list',
     ]);
   }
 }

@@ -26,10 +26,14 @@ export function verifyCommand(surroundings: Surroundings): CommandModule<object,
         demandOption: true,
         describe: 'File with the headers: a JSON object, or lines of "Name: value"',
       },
-      tolerance: { type: 'number', default: TOLERANCE_SECONDS_DEFAULT, describe: 'Seconds it may be off' },
+      tolerance: {
+        type: 'number',
+        default: TOLERANCE_SECONDS_DEFAULT,
+        describe: 'Allowed age of the timestamp in seconds',
+      },
       at: {
         type: 'string',
-        describe: 'When it was received: unix seconds, RFC 3339, or "sent". Default now',
+        describe: 'Time of receipt: unix seconds, RFC 3339, or "sent" (default: now)',
       },
     },
     handler: (options) => inSession(options, surroundings, async (session) => verify(session, options)),
@@ -51,7 +55,7 @@ function verify({ output }: Session, options: VerifyOptions): void {
       .join('\n'),
   );
   if (!verdict.authentic)
-    throw new CommandFailure(EXIT.expectation, 'not authentic: a receiver must discard it');
+    throw new CommandFailure(EXIT.expectation, 'not authentic: a receiver must discard this request');
 }
 
 function read(path: string | 0): Buffer {
@@ -65,7 +69,8 @@ function read(path: string | 0): Buffer {
 /** `sim receiver --save` writes JSON; `curl -v` and access logs have lines. */
 function parseHeaders(text: string, source: string): Record<string, string> {
   const pairs = text.trimStart().startsWith('{') ? jsonPairs(text, source) : linePairs(text);
-  if (pairs.length === 0) throw usage(`${source} has no headers: a JSON object, or lines of "Name: value"`);
+  if (pairs.length === 0)
+    throw usage(`${source} has no headers: expected a JSON object, or lines of "Name: value"`);
   return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]));
 }
 
@@ -73,7 +78,7 @@ function jsonPairs(text: string, source: string): [string, string][] {
   try {
     return Object.entries(JSON.parse(text)).map(([name, value]) => [name, String(value)]);
   } catch {
-    throw usage(`${source} begins like JSON and is not`);
+    throw usage(`${source} starts like JSON but is not valid JSON`);
   }
 }
 

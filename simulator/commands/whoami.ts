@@ -8,7 +8,7 @@ import type { Sourced } from '../settings.ts';
 export function whoamiCommand(surroundings: Surroundings): CommandModule<object, CommandOptions> {
   return {
     command: 'whoami',
-    describe: 'Which address and keys are used, where they come from, and whether the API takes them',
+    describe: 'Show which address and keys are used, where they come from, and whether the API accepts them',
     handler: (options) => inSession(options, surroundings, whoami),
   };
 }
@@ -32,7 +32,7 @@ async function whoami(session: Session): Promise<void> {
   output.result(shown, () => columns(rows));
   // Requested last, so that the sources are on the screen when the key is refused.
   const endpoints = await new MerchantApi(session.api()).endpoints();
-  output.remark(`the API takes the key; the merchant has ${endpoints.length} endpoint(s)`);
+  output.remark(`the API accepts the key; the merchant has ${endpoints.length} endpoint(s)`);
 }
 
 /** Returns enough of a key to recognise it, but too little to use it. */

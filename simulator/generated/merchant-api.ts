@@ -16,8 +16,8 @@ export interface paths {
         put?: never;
         /**
          * Create an endpoint
-         * @description The answer holds the endpoint's `signing_secret`: this is the only time it is shown. No request is sent to the
-         *     URL at creation. Events acknowledged a second or more after the answer are delivered to it.
+         * @description The response contains the endpoint's `signing_secret`, which is shown only once. No request is sent to the URL
+         *     at creation. Events accepted a second or more after the response are delivered to it.
          */
         post: operations["createWebhookEndpoint"];
         delete?: never;
@@ -31,9 +31,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -45,24 +45,24 @@ export interface paths {
         };
         /**
          * Get an endpoint
-         * @description The record with the endpoint's health. `failure_count` and `last_…` say how its deliveries go.
+         * @description The record with the endpoint's health. `failure_count` and `last_…` describe its recent deliveries.
          */
         get: operations["getWebhookEndpoint"];
         put?: never;
         post?: never;
         /**
          * Delete an endpoint
-         * @description It receives nothing more; retries that wait are cancelled. The URL may be registered again.
+         * @description The endpoint receives nothing more, and waiting retries are cancelled. The URL may be registered again.
          */
         delete: operations["deleteWebhookEndpoint"];
         options?: never;
         head?: never;
         /**
          * Update an endpoint
-         * @description Only what is sent changes; `subscribed_events: null` means every event type. The answer comes when the change
-         *     is in force: no attempt that starts more than a second later uses the old state. `status: active` on a
-         *     disabled or auto-disabled endpoint resets its failure counters, and `hint` says from when on to replay; another
-         *     `url` resets them too, but does not switch the endpoint on.
+         * @description Properties that are not sent keep their values; `subscribed_events: null` means every event type. The response
+         *     is sent once the change is in force: no attempt that starts more than a second later uses the old state.
+         *     `status: active` on a disabled or auto-disabled endpoint resets its failure counters, and `hint` gives the
+         *     time from which to replay; another `url` resets them too, but does not enable the endpoint.
          */
         patch: operations["updateWebhookEndpoint"];
         trace?: never;
@@ -72,9 +72,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -92,8 +92,8 @@ export interface paths {
         head?: never;
         /**
          * Rotate the signing secret
-         * @description Makes a new secret and shows it this once; the previous one is invalid at once, for retries too. Send an
-         *     `Idempotency-Key`, so that the answer can be had again if it gets lost.
+         * @description Creates a new secret and shows it only once; the previous one is invalid at once, for retries too. Send an
+         *     `Idempotency-Key`, so that the request can be repeated if the response is lost.
          */
         patch: operations["rotateWebhookEndpointSecret"];
         trace?: never;
@@ -103,9 +103,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -119,9 +119,10 @@ export interface paths {
         put?: never;
         /**
          * Send a test webhook
-         * @description Sends one webhook of the given type and subType with a realistic body and the header `webhook-test: true`.
-         *     One attempt, no retries, not counted for auto-disable. Sent whatever the endpoint's status and filter are, so
-         *     that you can test before you enable; `warnings` say when a real event would not be sent. Sandbox only.
+         * @description Sends one webhook of the given type and subType with a realistic body and the header `webhook-test: true`. It
+         *     gets one attempt and no retries, and does not count for auto-disable. It is sent whatever the endpoint's
+         *     status and filter, so that you can test before you enable the endpoint; `warnings` tell you when a real event
+         *     would not be sent. Sandbox only.
          */
         post: operations["testWebhookEndpoint"];
         delete?: never;
@@ -135,9 +136,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -149,8 +150,9 @@ export interface paths {
         };
         /**
          * List an endpoint's deliveries
-         * @description Newest first. Kept for 30 days unless the operator configured otherwise. Where few of very many deliveries fit the
-         *     filters, a page may have fewer than `limit`, even none, and still a next one: go on while `has_more` is true.
+         * @description Newest first. Kept for 30 days unless the operator configured otherwise. When few of very many deliveries
+         *     match the filters, a page may have fewer than `limit` items, or none, although another page follows: continue
+         *     while `has_more` is true.
          */
         get: operations["listDeliveries"];
         put?: never;
@@ -166,9 +168,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -182,7 +184,7 @@ export interface paths {
         };
         /**
          * Get a delivery with its attempts
-         * @description Each attempt with the request's headers (secrets redacted) and what came back.
+         * @description Each attempt has the request's headers (secrets redacted) and the response.
          */
         get: operations["getDelivery"];
         put?: never;
@@ -198,9 +200,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -215,9 +217,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a delivery once more
-         * @description Makes a new delivery of the same bytes with the same `webhook-id`, an id of its own, `trigger: manual` and one
-         *     attempt. The endpoint must be active. Not counted for auto-disable. A test is not sent again: send another test.
+         * Resend a delivery
+         * @description Creates a new delivery of the same bytes, with the same `webhook-id`, its own id, `trigger: manual` and one
+         *     attempt. The endpoint must be active. The delivery does not count for auto-disable. A test cannot be resent:
+         *     send another test.
          */
         post: operations["resendDelivery"];
         delete?: never;
@@ -231,9 +234,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -246,15 +249,16 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send what the endpoint has not got
-         * @description Finds the events of a period that the endpoint should have and has not got, and sends them in the background,
-         *     beside live deliveries and without delaying them. `failed`: deliveries given up after the last attempt or by a
-         *     410. `missing`: these, what was skipped while the endpoint was disabled, and what was cancelled. The endpoint's
-         *     filter and version are those of now. What a resend or replay has delivered since is not sent again.
+         * Replay missed events
+         * @description Finds the events of a period that the endpoint should have received but has not, and sends them in the
+         *     background, without delaying live deliveries. `failed`: deliveries given up after the last attempt or by a
+         *     410. `missing`: these, events skipped while the endpoint was disabled, and cancelled deliveries. The
+         *     endpoint's present filter and version apply. Events that a resend or replay has delivered since are not sent
+         *     again.
          *
-         *     An event that was skipped gets its usual delivery with all attempts; any other a new delivery with one attempt,
-         *     both with `trigger: replay`. An endpoint has one replay at a time. When the endpoint is disabled or deleted, the
-         *     replay ends as `cancelled`. With `dry_run` nothing is sent, whatever the endpoint's status.
+         *     A skipped event gets its usual delivery with all attempts, any other event a new delivery with one attempt;
+         *     both have `trigger: replay`. An endpoint can have one replay at a time. When the endpoint is disabled or
+         *     deleted, the replay ends as `cancelled`. With `dry_run` nothing is sent, whatever the endpoint's status.
          */
         post: operations["startReplay"];
         delete?: never;
@@ -268,9 +272,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -298,9 +302,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -314,7 +318,7 @@ export interface paths {
         };
         /**
          * Get a replay's progress
-         * @description How many of the events are sent. The deliveries themselves are in the endpoint's list.
+         * @description The number of events sent so far. The deliveries themselves are in the endpoint's list.
          */
         get: operations["getReplay"];
         put?: never;
@@ -330,9 +334,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -360,9 +364,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -371,7 +375,7 @@ export interface paths {
         };
         /**
          * Get the single webhook
-         * @description The secret is yours and is never shown; `webhook_secret_hint` says which one is in force.
+         * @description You chose the secret, and it is never shown; `webhook_secret_hint` tells you which one is in force.
          */
         get: operations["getMerchantWebhook"];
         put?: never;
@@ -381,16 +385,18 @@ export interface paths {
         head?: never;
         /**
          * Set, change or remove the single webhook
-         * @description One URL and one secret of your choice, for integrations written for API 2.2.8; its webhooks are always of that
-         *     version. It stands beside your other endpoints: it is not in their list and not in their number, and its URL may
-         *     be one of theirs. The first time both parts are needed; later each may be sent alone. A URL that is sent, also the
-         *     one it has, switches the webhook on again and resets its failure counters. Null for a part removes both.
+         * @description One URL and one secret of your choice, for integrations written for API 2.2.8; its webhooks always have that
+         *     version. It is independent of your other endpoints: it is not in their list, does not count towards the quota,
+         *     and its URL may be one of theirs. The first request needs both parts; later each may be sent alone. Sending a
+         *     URL, even the present one, enables the webhook and resets its failure counters. Null for either part removes
+         *     both.
          *
-         *     The secret goes into `Authorization: API-Key <secret>`. The key of `webhook-signature` is the secret's own bytes;
-         *     of one that begins with `whsec_` it is the decoded base64 after that.
+         *     The secret goes into `Authorization: API-Key <secret>`. The key of `webhook-signature` is the secret's own
+         *     bytes; of one that begins with `whsec_` it is the decoded base64 after that.
          *
-         *     Its uuid is in `webhook_endpoint`, and works wherever an endpoint's id does: deliveries, tests, update, rotation.
-         *     Like an update this answers when the change is in force; sent again it changes nothing more.
+         *     Its uuid is in `webhook_endpoint`, and works wherever an endpoint's id does: deliveries, tests, update,
+         *     rotation. As with an update, the response is sent once the change is in force; a repeated request changes
+         *     nothing.
          */
         patch: operations["updateMerchantWebhook"];
         trace?: never;
@@ -406,11 +412,11 @@ export interface paths {
         put?: never;
         /**
          * Publish events
-         * @description One event or an array of at most 500; answered when durable. All or nothing: one invalid event refuses the
-         *     request, and nothing of it is accepted. The same event id again is a duplicate and delivers nothing twice; the
-         *     same id with other content is quarantined. With the Kafka engine both are found out later, within a window, and
-         *     the answer is `accepted`. Bodies of at most 1 MiB, an event's `data` of at most 262144 bytes as JSON; not rate
-         *     limited by requests.
+         * @description Accepts one event or an array of at most 500, and responds when they are durable. If one event is invalid, the
+         *     whole request is refused. A repeated event id is a duplicate, and nothing is delivered twice; the same id with
+         *     different content is quarantined. With the Kafka engine both are detected later, within a window, and the
+         *     response says `accepted`. Bodies of at most 1 MiB, an event's `data` of at most 262144 bytes as JSON; requests
+         *     are not rate limited.
          */
         post: operations["publishEvents"];
         delete?: never;
@@ -449,19 +455,19 @@ export interface components {
         SigningSecret: string;
         /** @description The last characters of the secret in force. */
         SecretHint: string;
-        /** @description `active` receives; `disabled` by you; `auto_disabled` because it answered 410 or failed for days. */
+        /** @description `active`: receives webhooks. `disabled`: by you. `auto_disabled`: because it answered 410 or failed for days. */
         EndpointStatus: string;
         /** @description `https://`, a public DNS name, port 443 or 8443, at most 2,048 characters, no user name, no fragment. */
         Url: string;
-        /** @description For you. At most 255 characters (Unicode code points). */
+        /** @description For your own use. At most 255 characters (Unicode code points). */
         Description: string;
         CreateWebhookEndpoint: {
             url: components["schemas"]["Url"];
             description: components["schemas"]["Description"];
-            /** @description Event types to receive; left out = all. Duplicates are folded. */
+            /** @description Event types to receive; omitted = all. Duplicates are folded. */
             subscribed_events?: components["schemas"]["EventTypeRequested"][];
             /**
-             * @description The version the webhooks are written in.
+             * @description The API version of the webhooks.
              * @enum {string}
              */
             api_version?: "2.2.8" | "2.3.8";
@@ -502,7 +508,7 @@ export interface components {
             legacy?: boolean;
         };
         UpdatedWebhookEndpoint: components["schemas"]["WebhookEndpoint"] & {
-            /** @description What to know after this change, for people. Present when there is something. */
+            /** @description A hint for people, present when this change needs one. */
             hint?: string;
         };
         MerchantWebhook: {
@@ -513,15 +519,15 @@ export interface components {
             webhook_endpoint: components["schemas"]["WebhookEndpoint"] | null;
         };
         UpdatedMerchantWebhook: components["schemas"]["MerchantWebhook"] & {
-            /** @description What to know after this change, for people. Present when there is something. */
+            /** @description A hint for people, present when this change needs one. */
             hint?: string;
         };
         UpdateMerchantWebhook: {
             /** @description As an endpoint's `url`; null removes URL and secret. */
             webhook_url?: string | null;
             /**
-             * @description 16 to 128 visible ASCII characters without spaces; null removes URL and secret. One that begins with `whsec_`
-             *     must go on with the base64 of 24 to 64 bytes.
+             * @description 16 to 128 visible ASCII characters without spaces; null removes URL and secret. After `whsec_` it must be
+             *     the base64 of 24 to 64 bytes.
              */
             webhook_secret?: string | null;
         };
@@ -534,12 +540,12 @@ export interface components {
             subType: string;
             /**
              * Format: uuid
-             * @description The user the webhook shall be about. Need not exist.
+             * @description The user that the webhook is about. Need not exist.
              */
             user_uuid?: string;
             /**
              * Format: uuid
-             * @description The corporate the webhook shall be about. Need not exist.
+             * @description The corporate that the webhook is about. Need not exist.
              */
             corporate_uuid?: string;
         } & (unknown | unknown);
@@ -560,7 +566,7 @@ export interface components {
             response_status: number | null;
             duration_ms: number | null;
             failure_code: components["schemas"]["FailureCode"] | null;
-            /** @description The first 1,024 bytes of the answer's body, as text. */
+            /** @description The first 1,024 bytes of the response body, as text. */
             response_body_preview: string | null;
             warnings: components["schemas"]["Warnings"];
         };
@@ -586,19 +592,20 @@ export interface components {
             type: components["schemas"]["EventType"];
             subType: string;
             api_version: string;
-            /** @description `live` = an event; the others were asked for. */
+            /** @description `live` = an event; the others were requested. */
             trigger: string;
             status: components["schemas"]["DeliveryStatus"];
             cancel_reason: string | null;
             /**
-             * @description The operator holds your deliveries back for now: this one goes on, with all its attempts, within 13 minutes
-             *     of the end of that.
+             * @description The operator has put your deliveries on hold: this one continues, with all its attempts, within 13 minutes
+             *     of the end of the hold.
              */
             held: boolean;
             /**
-             * @description Why this delivery waits although it is due, else null. No attempt is counted; it comes up again by itself, at
-             *     `next_attempt_at` or within seconds of that. `endpoint_full`: the endpoint does not answer, or takes less than
-             *     comes for it; what waits goes as soon as it answers. `merchant_paused`: see `held`. The others are our own faults.
+             * @description Why this delivery waits although it is due, else null. No attempt is counted; the delivery comes up again
+             *     automatically, at `next_attempt_at` or within seconds of it. `endpoint_full`: the endpoint does not
+             *     respond, or receives more than it can take; waiting deliveries are sent as soon as it responds.
+             *     `merchant_paused`: see `held`. The others are faults of hookrail.
              */
             parked_reason: string | null;
             attempts_made: number;
@@ -614,8 +621,8 @@ export interface components {
             /** @description The body as it was sent, byte for byte; null once it is no longer kept. */
             body: string | null;
             /**
-             * @description The body is no longer kept, nor are the bodies of the answers: the time for bodies is over, or what
-             *     concerns this user or corporate was erased.
+             * @description The body is no longer kept, nor are the response bodies: their retention has passed, or the data of
+             *     this user or corporate was erased.
              */
             body_removed: boolean;
             attempts: components["schemas"]["Attempt"][];
@@ -625,7 +632,7 @@ export interface components {
             trigger: string;
             started_at: components["schemas"]["Timestamp"];
             duration_ms: number;
-            /** @description As they were sent; the secret is left out. */
+            /** @description As they were sent, without the secret. */
             request_headers: {
                 [key: string]: string;
             };
@@ -634,7 +641,7 @@ export interface components {
             response_headers: {
                 [key: string]: string;
             } | null;
-            /** @description The first 16 KiB of the answer's body, as text; null once bodies are no longer kept. */
+            /** @description The first 16 KiB of the response body, as text; null once bodies are no longer kept. */
             response_body: string | null;
             response_body_truncated: boolean;
             failure_code: components["schemas"]["FailureCode"] | null;
@@ -654,12 +661,12 @@ export interface components {
         StartReplay: {
             /**
              * Format: date-time
-             * @description Events that came in at this time or later.
+             * @description Events accepted at this time or later.
              */
             since: string;
             /**
              * Format: date-time
-             * @description Events that came in before this time; left out = now.
+             * @description Events accepted before this time; omitted = now.
              */
             until?: string;
             /**
@@ -667,10 +674,10 @@ export interface components {
              * @enum {string}
              */
             only: "failed" | "missing";
-            /** @description Only events of these types; left out = all. Duplicates are folded. */
+            /** @description Only events of these types; omitted = all. Duplicates are folded. */
             types?: components["schemas"]["EventTypeRequested"][];
             /**
-             * @description Only count.
+             * @description Only count the events.
              * @default false
              */
             dry_run?: boolean;
@@ -693,8 +700,8 @@ export interface components {
             /** Format: uuid */
             replay_uuid: string;
             /**
-             * @description `completed` = everything was sent and, but for deliveries that take long, attempted. A delivery that
-             *     fails is in the list of deliveries, like any other.
+             * @description `completed` = everything was sent and, except for deliveries that take long, attempted. A failed
+             *     delivery is in the list of deliveries like any other.
              */
             status: string;
             /** @description Why it was cancelled. */
@@ -719,9 +726,9 @@ export interface components {
             occurred_at: components["schemas"]["Timestamp"];
             routed_at: components["schemas"]["Timestamp"];
             simulated: boolean;
-            /** @description The webhook's body in version 2.3.8; null if it cannot be written in it, or is no longer kept. */
+            /** @description The webhook's body in version 2.3.8; null if it cannot be rendered, or is no longer kept. */
             body: string | null;
-            /** @description The body is no longer kept: the time for bodies is over, or what concerns this user or corporate was erased. */
+            /** @description The body is no longer kept: its retention has passed, or the data of this user or corporate was erased. */
             body_removed: boolean;
             /** @description Your endpoints as they were when the event was routed. */
             endpoints: {
@@ -731,7 +738,7 @@ export interface components {
                 /** Format: uuid */
                 delivery_uuid: string | null;
                 api_version: string | null;
-                /** @description `live` = when it was routed; `replay` = passed over at first, and sent by a replay since. */
+                /** @description `live` = when it was routed; `replay` = skipped at first, and sent by a replay since. */
                 trigger: string | null;
             }[];
         };
@@ -744,7 +751,7 @@ export interface components {
             header: {
                 /**
                  * Format: uuid
-                 * @description Yours. The same id again is a duplicate.
+                 * @description Chosen by you. A repeated id is a duplicate.
                  */
                 eventId: string;
                 merchantId: string;
@@ -759,7 +766,7 @@ export interface components {
                 /** @description RFC 3339, or milliseconds since the epoch. */
                 occurredAt: string | number;
                 /**
-                 * @description Made up. Production puts such events into quarantine.
+                 * @description The event is simulated. Production quarantines such events.
                  * @default false
                  */
                 simulated?: boolean;
@@ -781,12 +788,15 @@ export interface components {
              * @description Names this occurrence.
              */
             instance: string;
-            /** @description Stable; decide by it. */
+            /** @description Stable; handle errors by this code. */
             code: string;
             /** Format: uuid */
             request_id: string;
             errors?: {
-                /** @description JSON pointer into the body; `/query/…`, `/headers/…` or `/params/…` for what is elsewhere. */
+                /**
+                 * @description JSON pointer into the body, or `/query/…`, `/headers/…` or `/params/…` for other parts of the
+                 *     request.
+                 */
                 pointer: string;
                 code: string;
                 detail: string;
@@ -798,7 +808,7 @@ export interface components {
             existing_uuid?: string;
             /**
              * Format: uuid
-             * @description With `replay_running`, the replay that runs.
+             * @description With `replay_running`, the running replay.
              */
             replay_uuid?: string;
         };
@@ -900,7 +910,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description An event is invalid; none of the request was accepted. */
+        /** @description An event is invalid; no event of the request was accepted. */
         InvalidEvents: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -999,7 +1009,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The endpoint is not active or has a replay that runs, or the same request is running. */
+        /** @description The endpoint is not active or has a running replay, or the same request is running. */
         ReplayConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1057,12 +1067,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Not a method of this path. */
+        /** @description The path does not support this method. */
         MethodNotAllowed: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 /**
-                 * @description The methods of this path.
+                 * @description The methods that the path supports.
                  * @example GET, POST
                  */
                 Allow: string;
@@ -1144,7 +1154,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The URL is refused by a rule, or the Idempotency-Key was used for another request. */
+        /** @description The URL is not allowed, or the Idempotency-Key was used for another request. */
         CreateRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1156,7 +1166,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The URL is refused by a rule, or URL and secret are not both there. */
+        /** @description The URL is not allowed, or URL and secret are not both present. */
         LegacyWebhookRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1168,7 +1178,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The URL is refused by a rule. */
+        /** @description The URL is not allowed. */
         UrlRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1192,7 +1202,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A rule refuses the test. */
+        /** @description A rule does not allow the test. */
         TestRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1227,7 +1237,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Something went wrong here. */
+        /** @description Internal error. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1239,7 +1249,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The store or the broker cannot answer now. */
+        /** @description The store or the broker is unavailable. */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1252,7 +1262,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The store or the broker cannot answer now, or the change is made and not yet in force. */
+        /** @description The store or the broker is unavailable, or the change is saved but not yet in force. */
         ChangePending: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1270,14 +1280,14 @@ export interface components {
         /** @description The endpoint's uuid. */
         EndpointId: string;
         /**
-         * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-         *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-         *     keeps its version. Answers are the same in every version.
+         * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+         *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+         *     version. Responses are the same in every version.
          */
         ApiVersion: "2.2.8" | "2.3.8";
         /**
-         * @description A text of yours, new for each new request (a UUID is good). Repeating a request with the same key within
-         *     24 hours gives the same answer and does nothing twice.
+         * @description A text of your choice, such as a UUID, new for each new request. Repeating a request with the same key within
+         *     24 hours returns the same response and does nothing twice.
          * @example 9b2f6c1e-0a83-4d6c-8ad4-0a8b1f6f3c55
          */
         IdempotencyKey: string;
@@ -1288,7 +1298,7 @@ export interface components {
     };
     requestBodies: never;
     headers: {
-        /** @description Names this request. Quote it to support. */
+        /** @description The id of this request. Quote it to support. */
         RequestId: string;
         /**
          * @description What is left, per policy (IETF draft ietf-httpapi-ratelimit-headers).
@@ -1300,9 +1310,9 @@ export interface components {
          * @example "requests"; q=100; w=60
          */
         RateLimitPolicy: string;
-        /** @description Seconds to wait before the next try. */
+        /** @description Seconds to wait before the next request. */
         RetryAfter: string;
-        /** @description `true` when this is the stored answer to an earlier request with the same Idempotency-Key. */
+        /** @description `true` when this is the stored response to an earlier request with the same Idempotency-Key. */
         IdempotentReplayed: string;
     };
     pathItems: never;
@@ -1312,7 +1322,7 @@ export interface operations {
     listWebhookEndpoints: {
         parameters: {
             query?: {
-                /** @description Only endpoints of this status. */
+                /** @description Only endpoints with this status. */
                 status?: "active" | "disabled" | "auto_disabled";
                 /** @description Items per page. */
                 limit?: components["parameters"]["Limit"];
@@ -1321,9 +1331,9 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1360,14 +1370,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
                 /**
-                 * @description A text of yours, new for each new request (a UUID is good). Repeating a request with the same key within
-                 *     24 hours gives the same answer and does nothing twice.
+                 * @description A text of your choice, such as a UUID, new for each new request. Repeating a request with the same key within
+                 *     24 hours returns the same response and does nothing twice.
                  * @example 9b2f6c1e-0a83-4d6c-8ad4-0a8b1f6f3c55
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -1417,9 +1427,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1456,9 +1466,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1493,9 +1503,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1541,14 +1551,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
                 /**
-                 * @description A text of yours, new for each new request (a UUID is good). Repeating a request with the same key within
-                 *     24 hours gives the same answer and does nothing twice.
+                 * @description A text of your choice, such as a UUID, new for each new request. Repeating a request with the same key within
+                 *     24 hours returns the same response and does nothing twice.
                  * @example 9b2f6c1e-0a83-4d6c-8ad4-0a8b1f6f3c55
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -1602,13 +1612,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
                 /**
-                 * @description `wait=15` answers with the result of the attempt when it comes within 15 seconds (RFC 7240; at most 30).
+                 * @description `wait=15` returns the result of the attempt if it ends within 15 seconds (RFC 7240; at most 30).
                  * @example wait=15
                  */
                 Prefer?: string;
@@ -1685,9 +1695,9 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1728,9 +1738,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1769,14 +1779,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
                 /**
-                 * @description A text of yours, new for each new request (a UUID is good). Repeating a request with the same key within
-                 *     24 hours gives the same answer and does nothing twice.
+                 * @description A text of your choice, such as a UUID, new for each new request. Repeating a request with the same key within
+                 *     24 hours returns the same response and does nothing twice.
                  * @example 9b2f6c1e-0a83-4d6c-8ad4-0a8b1f6f3c55
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -1799,7 +1809,7 @@ export interface operations {
             /** @description The new delivery is queued. */
             202: {
                 headers: {
-                    /** @description Where the new delivery can be read. */
+                    /** @description The path of the new delivery. */
                     Location?: string;
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -1829,14 +1839,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
                 /**
-                 * @description A text of yours, new for each new request (a UUID is good). Repeating a request with the same key within
-                 *     24 hours gives the same answer and does nothing twice.
+                 * @description A text of your choice, such as a UUID, new for each new request. Repeating a request with the same key within
+                 *     24 hours returns the same response and does nothing twice.
                  * @example 9b2f6c1e-0a83-4d6c-8ad4-0a8b1f6f3c55
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -1865,10 +1875,10 @@ export interface operations {
                     "application/json": components["schemas"]["ReplayDryRun"];
                 };
             };
-            /** @description The replay runs. */
+            /** @description The replay is running. */
             202: {
                 headers: {
-                    /** @description Where the replay can be read. */
+                    /** @description The path of the replay. */
                     Location?: string;
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -1903,9 +1913,9 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1946,9 +1956,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1987,9 +1997,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -2026,9 +2036,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -2061,9 +2071,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version that the
-                 *     endpoint's webhooks are written in, unless the body says `api_version`; without both that is 2.3.8. An endpoint
-                 *     keeps its version. Answers are the same in every version.
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -2138,7 +2148,7 @@ export interface operations {
                             /** Format: uuid */
                             event_id: string;
                             status: string;
-                            /** @description Why it is quarantined. */
+                            /** @description The reason for the quarantine. */
                             code?: string;
                         }[];
                     };

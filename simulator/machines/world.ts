@@ -10,7 +10,7 @@ export interface Move {
   readonly process: string;
 }
 
-/** A step that the platform would not take. */
+/** A step that the platform would not allow. */
 export interface Illegal {
   readonly from: string;
   readonly to: string;
@@ -64,7 +64,7 @@ export class World {
     if (!TRANSACTIONS.includes(move.type)) return undefined;
     const legal = this.#withoutBarred(move.type, allowed);
     if (!legal.includes(to)) {
-      const reason = `the entity is ${[...this.#barredBy].join(' and ')}: its transactions cannot go on`;
+      const reason = `the entity is ${[...this.#barredBy].join(' and ')}: its transactions cannot continue`;
       return { ...where, legal, reason };
     }
     if (process.hold === 'ON_HOLD_KYC' && to === 'IN_PROGRESS') {

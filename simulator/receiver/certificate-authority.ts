@@ -70,7 +70,9 @@ export async function issueCertificate(
   if (first === undefined)
     throw new CertificateError('a certificate needs at least one host name or IP address');
   if (options.hosts.length > HOSTS_MAX) {
-    throw new CertificateError(`a certificate takes at most ${HOSTS_MAX} hosts, not ${options.hosts.length}`);
+    throw new CertificateError(
+      `a certificate can have at most ${HOSTS_MAX} hosts, not ${options.hosts.length}`,
+    );
   }
   const altNames = options.hosts.map(altName);
   const made = await generate([{ name: 'commonName', value: first }], {
@@ -119,7 +121,7 @@ function readAuthority(certPath: string, keyPath: string): Authority {
     return authority;
   } catch (error) {
     const what = messageOf(error);
-    throw new CertificateError(`the sandbox's authority cannot be used: ${what}; ${remedy}`);
+    throw new CertificateError(`the sandbox's certificate authority cannot be used: ${what}; ${remedy}`);
   }
 }
 

@@ -39,7 +39,7 @@ export interface ReceiverOptions {
   /** 0 … 1: this share of the attempts gets a 500, chosen by the seed, the delivery and the attempt. */
   readonly failRate?: number;
   readonly seed?: string;
-  /** The first so many attempts of each delivery get a 500. */
+  /** This many first attempts of each delivery get a 500. */
   readonly failFirst?: number;
   /** The number of arrivals kept in `arrivals`, the newest. Default 10,000. */
   readonly keepMax?: number;
@@ -70,7 +70,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   const state = new ReceiverState(options);
   const server = createServer({ cert: options.cert, key: options.key, minVersion: 'TLSv1.2' });
   server.on('request', (request, response) => state.take(request, response));
-  // A client that hangs up or does not speak TLS is no fault of the receiver, which goes on.
+  // A client that hangs up or does not speak TLS is not a fault of the receiver, which continues.
   server.on('tlsClientError', () => {});
   server.on('clientError', (_, socket) => socket.destroy());
   const host = options.host ?? '127.0.0.1';

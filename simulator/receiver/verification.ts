@@ -28,8 +28,8 @@ export interface CapturedRequest {
 }
 
 /**
- * Does what a receiver has to do (docs/specification.md, "Webhook requests"): compares the Authorization header with
- * the secret, and checks the Standard Webhooks signature and its age. `nowSeconds`: unix time.
+ * Verifies a request as a receiver must (docs/specification.md, "Webhook requests"): compares the Authorization header
+ * with the secret, and checks the Standard Webhooks signature and its age. `nowSeconds`: unix time.
  */
 export function verifyRequest(
   request: CapturedRequest,
@@ -69,9 +69,9 @@ function checkSignature({ headers, body }: CapturedRequest, secret: string): Che
   const expected = sign(secret, id, Number(timestamp), body);
   // A sender may send several, separated by spaces, while keys change.
   if (signatures.split(' ').some((signature) => equal(signature, expected))) {
-    return check(true, 'the signature fits id, timestamp and body');
+    return check(true, 'the signature matches id, timestamp and body');
   }
-  return check(false, 'the signature does not fit: another secret, or a changed body, id or timestamp');
+  return check(false, 'the signature does not match: another secret, or a changed body, id or timestamp');
 }
 
 function checkTimestamp(header: string | undefined, nowSeconds: number, toleranceSeconds: number): Check {

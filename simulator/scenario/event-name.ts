@@ -23,7 +23,7 @@ export function parseEventName(text: string): EventName {
   if (rest.length > 0) throw usage(`"${text}" is not type/subType`);
   if (!isEventType(type)) {
     throw usage(
-      `"${type}" is no event type${didYouMean(type, EVENT_TYPES)}`,
+      `"${type}" is not an event type${didYouMean(type, EVENT_TYPES)}`,
       `known: ${EVENT_TYPES.join(', ')}`,
     );
   }

@@ -50,7 +50,7 @@ function fieldAt(type: EventType, path: string): Field {
     }
     fields = found.fields ?? [];
   }
-  if (!found) throw usage(`"${path}" names no field`);
+  if (!found) throw usage(`"${path}" is not a path to a field`);
   return found;
 }
 

@@ -22,7 +22,7 @@ export function judge(expectations: readonly Expectation[], watched: readonly Wa
       return {
         expectation,
         met,
-        found: met ? 'no endpoint got it' : `${deliveries.length} endpoint(s) got it`,
+        found: met ? 'no endpoint received it' : `${deliveries.length} endpoint(s) received it`,
       };
     }
     if (deliveries.length === 0) return { expectation, met: false, found: noEndpoint(seen) };
@@ -39,7 +39,7 @@ export function judge(expectations: readonly Expectation[], watched: readonly Wa
 function noEndpoint({ skipped }: Watched): string {
   if (skipped.length === 0)
     return 'the merchant has no endpoints: npm run sim -- endpoints create --url https://…';
-  return `no endpoint got it: ${skipped.map(({ verdict }) => verdict).join(', ')}`;
+  return `no endpoint received it: ${skipped.map(({ verdict }) => verdict).join(', ')}`;
 }
 
 /** Returns when the last attempt ended, milliseconds since the epoch. */

@@ -28,7 +28,7 @@ export function readScenario(name: string): { readonly text: string; readonly so
   // A name that looks like a file's is one; any other is a mistyped scenario.
   if (!/[/\\]|\.ya?ml$/.test(name)) {
     const hint = didYouMean(name, scenarioNames());
-    throw usage(`there is no scenario "${name}"${hint}`, 'list them: npm run sim -- scenarios list');
+    throw usage(`there is no scenario "${name}"${hint}`, 'list them with: npm run sim -- scenarios list');
   }
   try {
     return { text: readFileSync(name, 'utf8'), source: name };

@@ -4,7 +4,7 @@ import type { PlannedStep } from './plan.ts';
 
 export interface PlayOptions {
   readonly sink: EventSink;
-  /** The factor by which it is faster than the scenario's clock; Infinity = without any pause. */
+  /** The factor by which playing is faster than the scenario's clock; Infinity = without any pause. */
   readonly speed: number;
   readonly pause: (ms: number) => Promise<void>;
   readonly signal: AbortSignal;

@@ -58,25 +58,36 @@ const SINK_OPTIONS = {
   ...KAFKA_OPTIONS,
   to: { type: 'string', describe: 'With --sink direct: URL of the receiver' },
   secret: { type: 'string', describe: 'With --sink direct: secret to sign with' },
-  ca: { type: 'string', describe: 'With --sink direct: PEM to trust; default the sandbox’s authority' },
-  out: { type: 'string', describe: 'With --sink file: the file' },
+  ca: {
+    type: 'string',
+    describe: 'With --sink direct: PEM file of the CA to trust (default: the sandbox’s)',
+  },
+  out: { type: 'string', describe: 'With --sink file: file to write' },
 } as const;
 
 export const ENTITY_OPTIONS = {
-  user: { type: 'string', describe: 'The user it happens to (uuid); default made up from the seed' },
-  corporate: { type: 'string', describe: 'The corporate it happens to (uuid)' },
+  user: {
+    type: 'string',
+    describe: 'User that the scenario is about (uuid); generated from the seed by default',
+  },
+  corporate: { type: 'string', describe: 'Corporate that the scenario is about (uuid)' },
 } as const;
 
 export const RUN_OPTIONS = {
-  seed: { type: 'string', describe: 'Ids, names and amounts follow from it; default random' },
-  speed: { type: 'string', default: '1x', describe: '1x or real, 60x, …, or instant' },
-  'start-at': { type: 'string', describe: 'When the first event happened (RFC 3339); default now' },
+  seed: { type: 'string', describe: 'Seed for ids, names and amounts (default: random)' },
+  speed: { type: 'string', default: '1x', describe: 'Speed: 1x or real, 60x, …, or instant' },
+  'start-at': { type: 'string', describe: 'Time of the first event (RFC 3339; default: now)' },
   ...ENTITY_OPTIONS,
   currency: { type: 'string', describe: 'Fiat currency of the transactions' },
   chain: { type: 'string', describe: 'Blockchain of the transactions' },
   token: { type: 'string', describe: 'Token of the transactions' },
   amount: { type: 'string', describe: 'Amount received: fiat on-ramp, crypto off-ramp' },
-  set: { type: 'string', array: true, nargs: 1, describe: 'A field of a step: hold.data.status=ON_HOLD_KYC' },
+  set: {
+    type: 'string',
+    array: true,
+    nargs: 1,
+    describe: 'Set a field of a step: hold.data.status=ON_HOLD_KYC',
+  },
   ...SINK_OPTIONS,
   expect: {
     type: 'boolean',
@@ -84,11 +95,11 @@ export const RUN_OPTIONS = {
     describe: 'Fail (exit 1) when the scenario’s expectations are not met',
   },
   record: { type: 'string', describe: 'Write what was sent to this file (ndjson)' },
-  force: { type: 'boolean', default: false, describe: 'Play steps that the platform would not take' },
+  force: { type: 'boolean', default: false, describe: 'Play steps that the platform would not allow' },
   'dry-run': { type: 'boolean', default: false, describe: 'Show the events, send nothing' },
   wait: {
     type: 'string',
-    describe: 'Follow the deliveries, at most so long: 30s. On a terminal the default',
+    describe: 'Follow the deliveries for at most this long: 30s. The default on a terminal',
   },
 } as const;
 
@@ -112,7 +123,7 @@ export function parseStartAt(text: string | undefined): number {
   if (text === undefined) return Date.now();
   const at = Date.parse(text);
   if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(at)) {
-    throw usage(`--start-at "${text}" is not RFC 3339, like 2030-01-31T12:00:00Z`);
+    throw usage(`--start-at "${text}" is not RFC 3339, such as 2030-01-31T12:00:00Z`);
   }
   return at;
 }
@@ -128,7 +139,7 @@ export function parseStepFields(texts: readonly string[]): readonly StepField[] 
 
 /** Returns the entity of --user or --corporate; nothing when neither is given. */
 export function entityOf({ user, corporate }: EntityOptions): { entityId?: string; entityKind?: EntityKind } {
-  if (user !== undefined && corporate !== undefined) throw usage('--user and --corporate exclude each other');
+  if (user !== undefined && corporate !== undefined) throw usage('--user and --corporate cannot be combined');
   const id = user ?? corporate;
   if (id === undefined) return {};
   if (!isUuid(id)) throw usage(`"${id}" is not a UUID`);
@@ -147,7 +158,7 @@ export function parseWait(
   if (given === false) return { ms: 0, isAsked: false };
   if (given === true || given === '') return { ms: WAIT_MS_DEFAULT, isAsked: true };
   const ms = parseDuration(given);
-  if (ms === undefined) throw usage(`--wait "${given}" is no duration: 30s, 2m`);
+  if (ms === undefined) throw usage(`--wait "${given}" is not a duration: 30s, 2m`);
   return { ms, isAsked: true };
 }
 

@@ -106,7 +106,7 @@ export function parseScenario(text: string, source: string, options: { readonly 
   return scenario;
 }
 
-/** Returns the steps that the platform would not take, given the states before the first one. */
+/** Returns the steps that the platform would not allow, given the states before the first one. */
 function illegalSteps(scenario: Scenario, offsetOf: (step: number) => number): readonly Finding[] {
   const world = worldBefore(scenario);
   return scenario.steps.flatMap((step, i) => {
@@ -193,16 +193,16 @@ function findingsOf(
   const kind: EntityKind = raw.entities?.corporate ? 'CORPORATE' : 'USER';
   const ids = new Set<string>();
   for (const [i, step] of raw.steps.entries()) {
-    if (ids.has(step.id)) add(['steps', i, 'id'], `step "${step.id}" is there twice`);
+    if (ids.has(step.id)) add(['steps', i, 'id'], `step "${step.id}" occurs twice`);
     ids.add(step.id);
     const [type = '', subType = ''] = step.emit.split('/');
     if (!isEventType(type)) {
-      add(['steps', i, 'emit'], `"${type}" is no event type${didYouMean(type, EVENT_TYPES)}`);
+      add(['steps', i, 'emit'], `"${type}" is not an event type${didYouMean(type, EVENT_TYPES)}`);
       continue;
     }
     if (!SUB_TYPES[type].includes(subType)) {
       const legal = SUB_TYPES[type].join(', ');
-      add(['steps', i, 'emit'], `"${subType}" is no subType of ${type}; it has ${legal}`);
+      add(['steps', i, 'emit'], `"${subType}" is not a subType of ${type}; it has ${legal}`);
     }
     if (!entityKindsOf(type).includes(kind)) {
       add(['steps', i, 'emit'], `${type} does not happen to a ${kind.toLowerCase()}`);
@@ -210,7 +210,7 @@ function findingsOf(
     const candidates = candidatesFor(type, processes);
     if (step.of !== undefined && !candidates.includes(step.of)) {
       const known = candidates.length === 0 ? `entities has no ${type}` : `it has ${candidates.join(', ')}`;
-      add(['steps', i, 'of'], `"${step.of}" is no ${type} of this scenario: ${known}`);
+      add(['steps', i, 'of'], `"${step.of}" is not a ${type} of this scenario: ${known}`);
     } else if (step.of === undefined && candidates.length > 1) {
       add(['steps', i], `step "${step.id}" needs "of": one of ${candidates.join(', ')}`);
     }

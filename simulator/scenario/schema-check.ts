@@ -31,7 +31,7 @@ function findingOf(document: Document, error: ErrorObject): Finding {
     const name: string = error.params.additionalProperty;
     const { keyOffset, where } = placeOf(document, [...path, name]);
     const known = Object.keys(error.parentSchema?.properties);
-    return { offset: keyOffset, message: `${where} is not known here${didYouMean(name, known)}` };
+    return { offset: keyOffset, message: `${where} is not a known property${didYouMean(name, known)}` };
   }
   const { offset, where } = placeOf(document, path);
   return { offset, message: `${where || 'the scenario'} ${faultOf(error)}` };
@@ -54,7 +54,7 @@ function faultOf({ keyword, params, data, message }: ErrorObject): string {
     case 'minItems':
       return `needs at least ${params.limit}`;
     case 'maxItems':
-      return `takes at most ${params.limit}`;
+      return `allows at most ${params.limit}`;
     default:
       return String(message);
   }

@@ -63,7 +63,7 @@ function targetOf(settings: Settings, environment: Environment): KafkaTarget {
     .value.split(',')
     .map((broker) => broker.trim());
   const wrong = brokers.find((broker) => !/^[A-Za-z0-9._-]+:\d{1,5}$/.test(broker));
-  if (wrong !== undefined) throw usage(`Kafka broker "${wrong}" is not host:port, like 127.0.0.1:9092`);
+  if (wrong !== undefined) throw usage(`Kafka broker "${wrong}" is not host:port, such as 127.0.0.1:9092`);
   const registry = settings.needed('schemaRegistryUrl');
   if (!/^https?:\/\//.test(registry.value) || !URL.canParse(registry.value)) {
     throw usage(`schema registry "${registry.value}" (from ${registry.source}) is not an http or https URL`);
@@ -160,16 +160,16 @@ function refused({ brokers, topic }: KafkaTarget, error: unknown): CommandFailur
   const { type, cause } = error as { readonly type?: string; readonly cause?: { readonly type?: string } };
   if ((cause?.type ?? type) === 'UNKNOWN_TOPIC_OR_PARTITION') {
     return new CommandFailure(EXIT.unreachable, `there is no topic ${topic} on ${brokers.join(',')}`, [
-      'start hookrail on this Kafka: the sandbox makes the topic',
+      'start hookrail on this Kafka: the sandbox creates the topic',
       'or name it with: --events-topic (HOOKRAIL_EVENTS_TOPIC)',
     ]);
   }
   return new CommandFailure(
     EXIT.unreachable,
-    `Kafka at ${brokers.join(',')} did not take the event: ${beginningOf(error)}`,
+    `Kafka at ${brokers.join(',')} did not accept the event: ${beginningOf(error)}`,
     [
-      'is it running? A local one: npm run kafka:local',
-      'its address: --kafka-brokers (HOOKRAIL_KAFKA_BROKERS)',
+      'check that it is running; a local one: npm run kafka:local',
+      'set its address with: --kafka-brokers (HOOKRAIL_KAFKA_BROKERS)',
     ],
   );
 }
@@ -183,7 +183,7 @@ function withoutSchema(url: string, subject: string, error: unknown): CommandFai
   }
   const said = beginningOf(error).replace(/^(?:hookrail-sim - )?(?:Error, status 400: )?/, '');
   return new CommandFailure(EXIT.unreachable, `the schema registry at ${url} does not answer: ${said}`, [
-    'its address: --schema-registry-url (HOOKRAIL_SCHEMA_REGISTRY_URL)',
+    'set its address with: --schema-registry-url (HOOKRAIL_SCHEMA_REGISTRY_URL)',
   ]);
 }
 

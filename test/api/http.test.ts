@@ -160,7 +160,7 @@ describe('the request body', () => {
     const answer = await api.call('POST', ENDPOINTS, { raw });
     expect(answer.status).toBe(400);
     expect(answer.body.errors).toEqual([
-      { pointer: '', code: 'too_long', detail: 'must have at most 200 values in all' },
+      { pointer: '', code: 'too_long', detail: 'must have at most 200 values in total' },
     ]);
   });
 

@@ -118,7 +118,7 @@ describe('decodeEventJson', () => {
     ['an empty merchant', withHeader({ merchantId: '' }), ['/header/merchantId invalid_value']],
     ['a long merchant', withHeader({ merchantId: 'm'.repeat(129) }), ['/header/merchantId invalid_value']],
     ['21 integer digits', withData({ fees: '1'.repeat(21) }), ['/data/fees invalid_value']],
-    ['half a surrogate', withData({ chain: '\ud800' }), ['/data/chain invalid_value']],
+    ['an unpaired surrogate', withData({ chain: '\ud800' }), ['/data/chain invalid_value']],
     ['too long a text', withData({ chain: 'x'.repeat(2_001) }), ['/data/chain invalid_value']],
     ['another direction', withData({ direction: 'cryptoToFiat' }), ['/data/direction invalid_enum']],
     ['a time before 1970', withHeader({ occurredAt: -1 }), ['/header/occurredAt invalid_value']],

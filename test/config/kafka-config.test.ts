@@ -99,20 +99,20 @@ describe('the configuration of Kafka', () => {
   );
 
   it.each([
-    [{ HOOKRAIL_KAFKA_BROKERS: '' }, 'HOOKRAIL_KAFKA_BROKERS is needed with HOOKRAIL_ENGINE=kafka'],
+    [{ HOOKRAIL_KAFKA_BROKERS: '' }, 'HOOKRAIL_KAFKA_BROKERS is required with HOOKRAIL_ENGINE=kafka'],
     [
       { HOOKRAIL_SCHEMA_REGISTRY_URL: '' },
-      'HOOKRAIL_SCHEMA_REGISTRY_URL is needed with HOOKRAIL_ENGINE=kafka',
+      'HOOKRAIL_SCHEMA_REGISTRY_URL is required with HOOKRAIL_ENGINE=kafka',
     ],
     [
       { HOOKRAIL_KAFKA_BROKERS: 'kafka-1' },
-      'HOOKRAIL_KAFKA_BROKERS="kafka-1" must be a comma list of host:port',
+      'HOOKRAIL_KAFKA_BROKERS="kafka-1" must be a comma-separated list of host:port',
     ],
-    [{ HOOKRAIL_KAFKA_BROKERS: 'kafka-1:70000' }, 'must be a comma list of host:port'],
-    [{ HOOKRAIL_KAFKA_BROKERS: 'PLAINTEXT://kafka-1:9092' }, 'must be a comma list of host:port'],
+    [{ HOOKRAIL_KAFKA_BROKERS: 'kafka-1:70000' }, 'must be a comma-separated list of host:port'],
+    [{ HOOKRAIL_KAFKA_BROKERS: 'PLAINTEXT://kafka-1:9092' }, 'must be a comma-separated list of host:port'],
     [{ HOOKRAIL_SCHEMA_REGISTRY_URL: 'registry:8081' }, 'must be an http or https URL'],
-    [{ HOOKRAIL_TOPIC_PREFIX: 'wh/' }, 'HOOKRAIL_TOPIC_PREFIX="wh/" must be of letters'],
-    [{ HOOKRAIL_EVENTS_TOPIC: '' }, 'HOOKRAIL_EVENTS_TOPIC is needed'],
+    [{ HOOKRAIL_TOPIC_PREFIX: 'wh/' }, 'HOOKRAIL_TOPIC_PREFIX="wh/" must consist of letters'],
+    [{ HOOKRAIL_EVENTS_TOPIC: '' }, 'HOOKRAIL_EVENTS_TOPIC is required'],
     [{ HOOKRAIL_KAFKA_TLS: 'yes' }, 'HOOKRAIL_KAFKA_TLS="yes" must be one of true, false'],
     [
       { HOOKRAIL_KAFKA_TLS_CA_FILE: 'ca.pem' },
@@ -134,7 +134,7 @@ describe('the configuration of Kafka', () => {
     [{ HOOKRAIL_SCHEMA_REGISTRY_USERNAME: 'reader' }, 'is set without HOOKRAIL_SCHEMA_REGISTRY_PASSWORD'],
     [
       { HOOKRAIL_KAFKA_PARTITIONS: 'deliver' },
-      'HOOKRAIL_KAFKA_PARTITIONS="deliver" must be a comma list of topic=count',
+      'HOOKRAIL_KAFKA_PARTITIONS="deliver" must be a comma-separated list of topic=count',
     ],
     [{ HOOKRAIL_KAFKA_PARTITIONS: 'deliver=0' }, 'counts from 1 to 10000'],
     [{ HOOKRAIL_KAFKA_PARTITIONS: 'deliver=2,deliver=3' }, 'HOOKRAIL_KAFKA_PARTITIONS names deliver twice'],

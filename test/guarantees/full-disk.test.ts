@@ -94,7 +94,7 @@ function expectFewLines(output: readonly string[]): void {
     expect(Math.abs(full.length - again.length), `transitions of ${name}.db`).toBeLessThanOrEqual(1);
     for (const { msg } of full) {
       expect(msg).toContain(join(premises.dataDir, `${name}.db cannot be written`));
-      expect(msg).toContain('make room on its disk');
+      expect(msg).toContain('free space on its disk');
     }
   }
   expect(lines.filter(({ event }) => event === 'broker_not_writable').length).toBeGreaterThan(0);

@@ -53,10 +53,12 @@ test('a process is ready when nothing waits', () => {
 });
 
 test('a stalled partition makes a process unready, and is named with the reason', () => {
-  const stalled = { forMs: 75_000, reason: 'nothing is read at offset 7, and the log ends at 12' };
+  const stalled = { forMs: 75_000, reason: 'no record arrives at offset 7, although the log ends at 12' };
   expect(readiness({ partitions: [{ ...PARTITION, lag: 5, oldestMs: 80_000, stalled }] })).toEqual({
     ready: false,
-    reasons: ['wh.deliver/3 has stood still for 75 s: nothing is read at offset 7, and the log ends at 12'],
+    reasons: [
+      'wh.deliver/3 has made no progress for 75 s: no record arrives at offset 7, although the log ends at 12',
+    ],
     waiting: [],
   });
 });
@@ -87,7 +89,7 @@ test('a loss is reported until acknowledged, with the command for that, and the 
 });
 
 test('an answer names ten stalled partitions at most', () => {
-  const stalled = { forMs: 75_000, reason: 'nothing is read' };
+  const stalled = { forMs: 75_000, reason: 'no record arrives' };
   const partitions = Array.from({ length: 13 }, (_, partition) => ({ ...PARTITION, partition, stalled }));
   const { reasons } = readiness({ partitions });
   expect(reasons).toHaveLength(11);

@@ -159,7 +159,7 @@ describe.each(['asking a running service', 'opening the broker'])(
       expect(await json('quarantine', 'show', first.position, '--file', file)).toEqual({ ...first, file });
       expect([hex, base64]).toEqual([readFileSync(file, 'hex'), readFileSync(file, 'base64')]);
       expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ eventId: first.eventId });
-      expect((await operator('quarantine', 'show', '999999')).err).toContain('nothing lies at 999999');
+      expect((await operator('quarantine', 'show', '999999')).err).toContain('there is no record at 999999');
       expect(await json('quarantine', 'replay', first.position)).toEqual({ replayed: 1 });
       expect(await json('quarantine', 'replay', first.position)).toEqual({ replayed: 0 });
       const others = ['--reason', 'render_failed', '--merchant', second.merchantId];

@@ -65,7 +65,12 @@ await describeWithKafka('the simulator on Kafka', (kafka) => {
   });
 
   test.each([
-    ['no broker', ['--kafka-brokers', '127.0.0.1:1'], EXIT.unreachable, 'Kafka at 127.0.0.1:1 did not take'],
+    [
+      'no broker',
+      ['--kafka-brokers', '127.0.0.1:1'],
+      EXIT.unreachable,
+      'Kafka at 127.0.0.1:1 did not accept',
+    ],
     ['no topic', ['--events-topic', 'nothing.here'], EXIT.unreachable, 'there is no topic nothing.here'],
     ['no registry', ['--schema-registry-url', 'http://127.0.0.1:1'], EXIT.unreachable, 'ECONNREFUSED'],
     ['no address', ['--kafka-brokers', 'kafka'], EXIT.usage, 'is not host:port'],

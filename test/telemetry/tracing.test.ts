@@ -97,8 +97,8 @@ describe('the variables of tracing', () => {
     const environment = { OTEL_TRACES_EXPORTER: 'zipkin,otlp', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
     const { tracer } = await started(environment);
     expect(tracer).toBeNull();
-    expect(lines.join('')).toContain('OTEL_TRACES_EXPORTER=\\"zipkin\\" is not known here and ignored');
-    expect(lines.join('')).toContain('OTEL_EXPORTER_OTLP_PROTOCOL=\\"grpc\\" is not spoken here');
+    expect(lines.join('')).toContain('OTEL_TRACES_EXPORTER=\\"zipkin\\" is not supported and ignored');
+    expect(lines.join('')).toContain('OTEL_EXPORTER_OTLP_PROTOCOL=\\"grpc\\" is not supported');
   });
 });
 

@@ -81,11 +81,11 @@ export function isolationText({
   rows,
 }: IsolationResult): string {
   return [
-    `${nameOf(engine, brokers)}: ${eventsPerSecond} events/s to ${endpoints} endpoints, some of which take requests and never answer`,
+    `${nameOf(engine, brokers)}: ${eventsPerSecond} events/s to ${endpoints} endpoints, some of which accept requests and never respond`,
     ...rows.map(
       ({ darkShare, healthy, ratio, parked }) =>
         `  ${Math.round(darkShare * 100)} % dark: ${healthy.deliveries} deliveries to healthy ones, ${latencyText(healthy)}; ` +
-        `p99 ${ratio.toFixed(2)} times that with none dark, ${parked} tasks parked`,
+        `p99 ${ratio.toFixed(2)} times that without dark ones, ${parked} tasks parked`,
     ),
   ].join('\n');
 }

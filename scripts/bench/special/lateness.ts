@@ -124,7 +124,7 @@ async function retried(count: () => Promise<number>, expected: number): Promise<
     const total = await count();
     if (total >= expected) return;
     if (wallClock() > giveUpAt) {
-      throw new Error(`only ${total} of ${expected} attempts came in ${RETRIED_MS_MAX / 1000} s`);
+      throw new Error(`only ${total} of ${expected} attempts arrived within ${RETRIED_MS_MAX / 1000} s`);
     }
     await sleep(POLL_MS);
   }
@@ -161,6 +161,6 @@ export function latenessText(result: LatenessResult): string {
         `  ${tier} s: ${retries} retries, late by p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}, max ${ms(maxMs)} (least ${ms(leastMs)})`,
     ),
     `  ${early} early by the service's own times, ${parked} parked, ${repeats} repeated`,
-    `  of the machine's CPU this took ${percent(cpu.ours)}, and others ${percent(cpu.others)}`,
+    `  CPU of the machine: ${percent(cpu.ours)} by this run, ${percent(cpu.others)} by others`,
   ].join('\n');
 }

@@ -226,6 +226,6 @@ export function readsText(result: ReadsResult): string {
     ),
     `live deliveries at ${result.eventsPerSecond}/s, ${READS_PER_SECOND} reads/s beside the second:`,
     ...result.live.map(({ phase, p50Ms, p99Ms }) => `  ${phase}: p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}`),
-    `  p99 while reading is ${ratio.toFixed(2)} × that before`,
+    `  p99 while reading is ${ratio.toFixed(2)} × the p99 before`,
   ].join('\n');
 }

@@ -52,7 +52,8 @@ export function measureReplay(
     await receiver.reset({ record: true });
     const startedAt = wallClock();
     const replay = await service.ask(REPLAYED, 'POST', '/replay', { since, only: 'missing' });
-    if (replay.count !== events) throw new Error(`${replay.count} of ${events} events are to be replayed`);
+    if (replay.count !== events)
+      throw new Error(`${replay.count} of ${events} events were selected for the replay`);
     let endedAt = 0;
     const ended = replayEnded(service, `${replay.replay_uuid}`).then(() => {
       endedAt = wallClock();
@@ -134,6 +135,6 @@ export function replayText(result: ReplayResult): string {
     `${nameOf(engine, brokers)}: ${eventsPerSecond} live events/s beside a replay of ${replayed} in ${replaySeconds.toFixed(1)} s`,
     line('before', before),
     line('during', during),
-    `  p99 during, by p99 before: ${ratio.toFixed(2)}`,
+    `  p99 during ÷ p99 before: ${ratio.toFixed(2)}`,
   ].join('\n');
 }

@@ -58,7 +58,7 @@ export function hintAfter(
 ): string | undefined {
   if (before.status === 'active' || after.status !== 'active') return undefined;
   const since = before.disabledAt === null ? 'it was disabled' : timestamp(before.disabledAt);
-  return `Events since ${since} were not sent to this endpoint and are not sent by themselves: replay what you need.`;
+  return `Events since ${since} were not sent to this endpoint and are not resent automatically: replay what you need.`;
 }
 
 /** PATCH /merchant/webhook-endpoints/{id}/secret: once it responds, the old secret is invalid. */

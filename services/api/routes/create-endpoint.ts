@@ -67,11 +67,11 @@ async function create(
   });
   if (result.kind === 'url_taken') throw urlTaken(result.existingUuid);
   if (result.kind === 'quota_exceeded') {
-    const detail = `A merchant may have ${context.options.endpointQuota} endpoints.`;
+    const detail = `The limit is ${context.options.endpointQuota} endpoints per merchant.`;
     throw new ApiError('endpoint_quota_exceeded', detail);
   }
   // A merchant that creates an endpoint and causes an event at once expects to receive it. When the senders cannot be
-  // told in time, the endpoint exists all the same, and an error would lose its secret.
+  // notified in time, the endpoint exists all the same, and an error would lose its secret.
   await context.relay.published(result.outboxId, context.limits.publishedWaitMs);
   return answer;
 }
@@ -98,12 +98,10 @@ export function acceptedUrl(raw: string, pointer: string, policy: EndpointUrlPol
   throw new ApiError(verdict.code, `${capitalised(verdict.detail)}.`, { errors });
 }
 
-/** Returns text that can be stored unchanged; refuses half of a surrogate pair, which cannot. */
+/** Returns text that can be stored unchanged; refuses unpaired surrogates, which cannot. */
 export function acceptedText(text: string): string {
   if (!/\p{Surrogate}/u.test(text)) return text;
-  const errors = [
-    { pointer: '/description', code: 'invalid_format', detail: 'has half of a surrogate pair' },
-  ];
+  const errors = [{ pointer: '/description', code: 'invalid_format', detail: 'has an unpaired surrogate' }];
   throw new ApiError('validation_error', 'The description is not well-formed Unicode.', { errors });
 }
 
@@ -113,7 +111,7 @@ export function foldedFilter(types: readonly EventType[] | null | undefined): re
 }
 
 export function urlTaken(existingUuid: string): ApiError {
-  const detail = `The endpoint ${existingUuid} has it: a receiver could not tell the two secrets apart.`;
+  const detail = `Endpoint ${existingUuid} has this URL: a receiver could not tell the two secrets apart.`;
   return new ApiError('url_already_registered', detail, { extra: { existing_uuid: existingUuid } });
 }
 

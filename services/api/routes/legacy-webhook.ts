@@ -37,7 +37,7 @@ export function updateLegacyWebhook(context: ApiContext): RequestHandler {
     if (result.kind === 'incomplete') {
       throw new ApiError(
         'legacy_webhook_incomplete',
-        'There is no webhook yet, and a part of it is missing.',
+        'There is no webhook yet: send both webhook_url and webhook_secret.',
       );
     }
     await awaitPublished(context, result.outboxId);
@@ -57,7 +57,10 @@ function acceptedChange(context: ApiContext, uuid: string, request: Request): Le
   const { webhook_url: url, webhook_secret: secret }: LegacyBody = request.body;
   if (url === null || secret === null) {
     if ((url ?? null) === null && (secret ?? null) === null) return null;
-    throw new ApiError('legacy_webhook_incomplete', 'One part is null and the other is not.');
+    throw new ApiError(
+      'legacy_webhook_incomplete',
+      'Send both webhook_url and webhook_secret as null, or neither.',
+    );
   }
   return {
     ...(url === undefined ? {} : { url: acceptedUrl(url, '/webhook_url', context.options.egress) }),

@@ -7,7 +7,7 @@ import { type ApiContext, published } from '../context.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError, type FieldError } from '../problem.ts';
 
-/** The broker accepts as many in one call. */
+/** The most events in a request: as many as the broker accepts in one call. */
 const EVENTS_MAX = 500;
 const ERRORS_MAX = 100;
 
@@ -19,7 +19,7 @@ export function publishEvents(context: ApiContext): RequestHandler {
   let inFlight = 0;
   return async (request, response) => {
     if (inFlight >= context.limits.producerInFlightMax) {
-      throw new ApiError('temporarily_unavailable', 'Too many producer requests are being worked on.', {
+      throw new ApiError('temporarily_unavailable', 'Too many producer requests are in progress.', {
         headers: { 'Retry-After': '1' },
       });
     }
@@ -39,7 +39,7 @@ function decoded(body: unknown): DomainEvent[] {
   const isBatch = Array.isArray(body);
   const items: readonly unknown[] = isBatch ? body : [body];
   if (items.length === 0 || items.length > EVENTS_MAX) {
-    const detail = `must be one event or an array of 1 to ${EVENTS_MAX}`;
+    const detail = `must be one event or an array of 1 to ${EVENTS_MAX} events`;
     throw refused([{ pointer: '', code: 'out_of_range', detail }]);
   }
   const events: DomainEvent[] = [];
@@ -60,13 +60,13 @@ function decoded(body: unknown): DomainEvent[] {
 }
 
 function refused(errors: readonly FieldError[]): ApiError {
-  return new ApiError('validation_error', 'Nothing of the request was accepted.', { errors });
+  return new ApiError('validation_error', 'No event of the request was accepted.', { errors });
 }
 
 const STATUS_OF: Readonly<Record<PublishedEvent, { readonly status: string; readonly code?: string }>> = {
   accepted: { status: 'accepted' },
   duplicate: { status: 'duplicate' },
-  // The engine has put it on quarantine, where an operator finds both contents.
+  // The engine has put it into quarantine, where an operator finds it.
   conflict: { status: 'quarantined', code: 'event_id_conflict' },
 };
 

@@ -48,8 +48,8 @@ export function timeOf(pointer: string, text: string | null): number | undefined
   if (text === null) return undefined;
   const time = Date.parse(text);
   if (!Number.isNaN(time)) return time;
-  const errors = [{ pointer, code: 'invalid_format', detail: 'is not a time' }];
-  throw new ApiError('validation_error', `The time ${text.slice(0, 40)} does not exist.`, { errors });
+  const errors = [{ pointer, code: 'invalid_format', detail: 'is not a valid time' }];
+  throw new ApiError('validation_error', `"${text.slice(0, 40)}" is not a valid time.`, { errors });
 }
 
 /** GET /merchant/webhook-endpoints/{id}/deliveries/{delivery_id} */

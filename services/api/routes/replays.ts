@@ -60,7 +60,7 @@ async function create(
   const result = await context.store.replays.create(replay, { at, actor, ...(kept ? { answer: kept } : {}) });
   if (result.kind === 'running') {
     const extra = { replay_uuid: result.replayId };
-    throw new ApiError('replay_running', 'An endpoint has one replay at a time.', { extra });
+    throw new ApiError('replay_running', 'An endpoint can have one replay at a time.', { extra });
   }
   return answer;
 }
@@ -74,7 +74,7 @@ function scopeOf(context: ApiContext, endpoint: EndpointRecord, body: ReplayBody
     const errors = [
       { pointer: '/since', code: 'out_of_range', detail: 'must be before until and before now' },
     ];
-    throw new ApiError('empty_period', 'No event can be in it.', { errors });
+    throw new ApiError('empty_period', 'No event can fall into this period.', { errors });
   }
   const { merchantId, uuid: endpointId } = endpoint;
   const types = body.types === undefined ? null : [...new Set(body.types)];

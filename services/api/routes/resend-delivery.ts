@@ -57,5 +57,5 @@ async function resend(
 
 /** Refuses an endpoint that is not active: the attempt would be cancelled at once. */
 export function requireActive({ status }: Pick<EndpointRecord, 'status'>): void {
-  if (status !== 'active') throw new ApiError('endpoint_not_active', `It is ${status}.`);
+  if (status !== 'active') throw new ApiError('endpoint_not_active', `The endpoint is ${status}.`);
 }

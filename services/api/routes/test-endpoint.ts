@@ -168,12 +168,12 @@ function warningsFor(endpoint: EndpointRecord, type: EventType, merchant: Mercha
     warnings.push({ code: 'endpoint_not_active', detail });
   }
   if (!subscribes(endpoint, type)) {
-    const detail = `subscribed_events does not have ${type}: real events of this type are not sent to it.`;
+    const detail = `subscribed_events does not include ${type}: real events of this type are not sent to it.`;
     warnings.push({ code: 'filtered', detail });
   }
   if (merchant?.state === 'paused') {
     const detail =
-      'The operator holds your deliveries back for now: they, and this one, are sent when that ends.';
+      'The operator has put your deliveries on hold: they, and this test, are sent when the hold ends.';
     warnings.push({ code: 'deliveries_held', detail });
   }
   return warnings;

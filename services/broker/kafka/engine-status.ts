@@ -58,7 +58,8 @@ export function engineStatus(parts: EngineParts): BrokerStatus {
 }
 
 /**
- * Returns the topics that are not being read now. Without the right to read one, its consumer joins the group in vain.
+ * Returns the topics that are not being read now. Without permission to read one, its consumer joins the group but
+ * reads nothing.
  */
 function joiningOf({ consumers, rights }: EngineParts): string[] {
   for (const consumer of consumers) if (consumer.isEnded) consumers.delete(consumer);

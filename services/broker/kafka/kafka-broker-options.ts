@@ -16,7 +16,7 @@ export interface KafkaBrokerOptions {
   /** Prefix of our groups' names. */
   readonly groupPrefix: string;
   readonly clusterId: string;
-  /** The command that grants our user a right. */
+  /** The command that grants the Kafka user a permission. */
   readonly grant: (right: Right) => string;
   readonly clock: Clock;
   readonly random: Random;

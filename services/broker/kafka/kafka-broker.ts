@@ -59,7 +59,7 @@ export interface KafkaBroker extends Broker {
 
 /** Connects. Rejects when the cluster cannot be reached. */
 export async function startKafkaBroker(options: KafkaBrokerOptions): Promise<KafkaBroker> {
-  const engine = new Engine(options);
+  const engine = new KafkaEngine(options);
   try {
     await engine.open();
     return engine;
@@ -69,7 +69,7 @@ export async function startKafkaBroker(options: KafkaBrokerOptions): Promise<Kaf
   }
 }
 
-class Engine implements KafkaBroker {
+class KafkaEngine implements KafkaBroker {
   readonly capabilities: BrokerCapabilities = {
     redeliveryMs: SESSION_MS + 5000,
     // A commit, and the one that may be under way.
@@ -265,7 +265,7 @@ class Engine implements KafkaBroker {
   #poison(record: ReadRecord, detail: string, done: () => void): void {
     const { clock, log } = this.#options;
     const origin = originOf(record);
-    log.error({ place: placeText(origin), detail }, 'a record cannot be read; it is kept in the quarantine');
+    log.error({ place: placeText(origin), detail }, 'an unreadable record was put into quarantine');
     const bytes = record.value ?? Buffer.alloc(0);
     const stored = { reason: 'undecodable', detail, at: clock.wall(), bytes, origin } as const;
     this.quarantine.put({ ...stored, eventId: null, merchantId: null }).then(done, () => {});

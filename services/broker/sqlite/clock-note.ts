@@ -4,8 +4,8 @@ import type { CommitQueue } from './commit-queue.ts';
 const LOOK_MS = 1_000;
 
 /**
- * Makes a commit when the system's time was set and nothing else is written: every commit records by how much it was
- * set since the start (see `moveDueTimes`). Returns a function that stops it.
+ * Makes a commit when the system's time was set and nothing else is written, because every commit records by how much
+ * it was set since the start (see `moveDueTimes`). Returns a function that stops this.
  */
 export function noteClockChanges(clock: Clock, queue: CommitQueue): () => void {
   let cancel = () => {};

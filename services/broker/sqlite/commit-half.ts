@@ -120,7 +120,7 @@ export class CommitHalf {
     this.#operations.f64(id);
   }
 
-  /** Marks a record of the row as done. All records done by the time the part is sealed are stored with it. */
+  /** Marks a record of the row as done. All records done by the time the half is sealed are stored with it. */
   rowDone(row: LogRow<unknown>): void {
     if (row.dirty) return;
     row.dirty = true;
@@ -168,7 +168,7 @@ export class CommitHalf {
     this.#operations.f64(at);
   }
 
-  /** Returns the part in the form in which it is sent. It must not be written to any more. */
+  /** Returns the half in the form in which it is sent. It must not be written to afterwards. */
   seal(): CommitHalfMessage {
     for (const row of this.#dirty) this.#writeDone(row);
     const rows = this.rows.flatMap((row) => [

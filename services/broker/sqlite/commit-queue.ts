@@ -31,8 +31,8 @@ interface Running {
 /**
  * Group commit by natural batching: writes that arrive while a commit runs are gathered and go into the next, which
  * starts at the end of the event loop's turn in which the previous one is done. There is no waiting window, so an idle
- * system is fast. A commit has two halves. `kept` are settlements: finished work, retried until it is durable.
- * `offered` are publications: publishers get a rejection when the commit fails, and may publish again.
+ * system is fast. A commit has two halves. `settlements`: finished work, retried until it is durable.
+ * `publications`: publishers get a rejection when the commit fails, and may publish again.
  */
 export class CommitQueue {
   readonly #thread: EngineThread;
@@ -104,7 +104,7 @@ export class CommitQueue {
     return this.#settlements;
   }
 
-  /** Marks the settlement in `kept` as complete; `settled.durable` is called once it is durable. */
+  /** Marks the settlement just written as complete; `settled.durable` is called once it is durable. */
   settled(settled: Settled): void {
     this.#settled.push(settled);
     this.#schedule();
@@ -119,7 +119,7 @@ export class CommitQueue {
       if (this.#dead) return reject(this.#dead);
       if (this.#publications.bytes > OFFERED_BYTES_MAX) {
         const mebibytes = OFFERED_BYTES_MAX / 1024 / 1024;
-        return reject(new Error(`${mebibytes} MiB are waiting to be written already: publish more slowly`));
+        return reject(new Error(`${mebibytes} MiB are already waiting to be written: publish more slowly`));
       }
       write(this.#publications);
       this.#publishers.push({ resolve, reject });
@@ -223,7 +223,7 @@ export class CommitQueue {
     const { code, message, passing, settlements } = reply as FailReply;
     const error = new Error(`the broker could not write (${code}: ${message})`);
     if (this.#failures === 0 || !passing) {
-      const what = `${this.#file} cannot be written (${code}): make room on its disk, or mend it`;
+      const what = `${this.#file} cannot be written (${code}): free space on its disk, or repair it`;
       this.#log?.error({ event: 'broker_not_writable', file: this.#file, code, detail: message }, what);
     }
     if (!passing) {

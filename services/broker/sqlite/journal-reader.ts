@@ -21,13 +21,13 @@ interface Options {
 type Handler = (batch: JournalBatch) => Promise<void>;
 
 /** Hands over the journal in batches, one at a time and in order; while the handler works, the next one gathers. */
-export class JournalReader implements JournalSource {
+export class SqliteJournal implements JournalSource {
   readonly #options: Options;
   /** A batch that was handed over but not accepted: comes again before anything else. */
   held: JournalBatch | null = null;
   failures = 0;
   failingSince = 0;
-  #consumer: JournalConsumer | null = null;
+  #consumer: SqliteJournalConsumer | null = null;
 
   constructor(options: Options) {
     this.#options = options;
@@ -41,7 +41,13 @@ export class JournalReader implements JournalSource {
   ): Promise<Consumer> {
     if (this.#consumer && !this.#consumer.stopped) throw new Error('the journal has a consumer already');
     const position = await positionOf(this.#options.partition);
-    const consumer = new JournalConsumer(this, this.#options, handler, (position ?? -1) + 1, limits.batchMax);
+    const consumer = new SqliteJournalConsumer(
+      this,
+      this.#options,
+      handler,
+      (position ?? -1) + 1,
+      limits.batchMax,
+    );
     this.#consumer = consumer;
     consumer.wake();
     return consumer;
@@ -58,8 +64,8 @@ export class JournalReader implements JournalSource {
   }
 }
 
-class JournalConsumer implements Consumer {
-  readonly #reader: JournalReader;
+class SqliteJournalConsumer implements Consumer {
+  readonly #reader: SqliteJournal;
   readonly #options: Options;
   readonly #handler: Handler;
   /** The store has everything before this position. */
@@ -72,7 +78,7 @@ class JournalConsumer implements Consumer {
   #abandoned = false;
   stopped = false;
 
-  constructor(reader: JournalReader, options: Options, handler: Handler, from: number, batchMax: number) {
+  constructor(reader: SqliteJournal, options: Options, handler: Handler, from: number, batchMax: number) {
     this.#reader = reader;
     this.#options = options;
     this.#handler = handler;
@@ -145,7 +151,7 @@ class JournalConsumer implements Consumer {
     if (this.#reader.failures === 0) this.#reader.failingSince = clock.now();
     this.#reader.failures += 1;
     if (this.#reader.failures === 1) {
-      const what = 'the journal cannot be recorded; it is tried again until it can';
+      const what = 'the journal cannot be recorded; retrying until it succeeds';
       logger?.error({ stream: 'journal', detail: String(error) }, what);
     }
     const pause = growingPause(this.#reader.failures, PAUSE_MS, PAUSE_MS_MAX);

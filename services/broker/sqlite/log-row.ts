@@ -11,7 +11,7 @@ export class LogRow<T> {
   left: number;
   /** Bit i = record i is done. Created when the first one is. */
   done: Uint8Array | null = null;
-  /** A part being gathered will store the finished records. */
+  /** The half being gathered will store the finished records. */
   dirty = false;
   #cursor = 0;
   #records: (T | undefined)[] | null = null;

@@ -22,7 +22,7 @@ export class ParkedIds {
     if (ids.size === 0) this.#ids.delete(endpointId);
   }
 
-  /** Removes and returns the first ones, at most so many. */
+  /** Removes and returns the first ones, at most this many. */
   take(endpointId: string, most: number): number[] {
     const taken: number[] = [];
     for (const id of this.#ids.get(endpointId) ?? []) {

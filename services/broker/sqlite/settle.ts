@@ -85,7 +85,7 @@ export function eventOf(record: Quarantined): DomainEvent | undefined {
 export function conflicting(event: DomainEvent, at: number): Quarantined {
   return {
     reason: 'event_id_conflict',
-    detail: 'an event with this id and other content came before; the first one was routed, this one was not',
+    detail: 'an event with this id and different content came before; that one was routed, this one was not',
     at,
     eventId: event.eventId,
     merchantId: event.merchantId,

@@ -28,9 +28,9 @@ import { noteClockChanges } from './clock-note.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { DirectoryTable } from './directory-table.ts';
 import { EngineThread } from './file/engine-thread.ts';
-import { EVENTS, JOURNAL, type Opened, streamOf } from './file/wire.ts';
+import { EVENTS, JOURNAL, type OpenedFile, streamOf } from './file/wire.ts';
 import { Forgetting } from './forgetting.ts';
-import { JournalReader } from './journal-reader.ts';
+import { SqliteJournal } from './journal-reader.ts';
 import { deadLetterStore, quarantineStore } from './record-stores.ts';
 import { conflicting, StoredEvent, settleEvent, settleTask } from './settle.ts';
 import { directoryChangesOf, Streams } from './streams.ts';
@@ -66,10 +66,10 @@ export interface SqliteBroker extends Broker {
 /** Opens the data file. Rejects with one line for an operator: in use, damaged, written by a newer version. */
 export async function openSqliteBroker(options: SqliteBrokerOptions): Promise<SqliteBroker> {
   const { thread, opened } = await EngineThread.open(options.file);
-  return new Engine(options, thread, opened);
+  return new SqliteEngine(options, thread, opened);
 }
 
-class Engine implements SqliteBroker {
+class SqliteEngine implements SqliteBroker {
   readonly capabilities: BrokerCapabilities = {
     redeliveryMs: 0,
     repeatsMs: 0,
@@ -79,7 +79,7 @@ class Engine implements SqliteBroker {
   };
   readonly events: WorkSource<FileItem<DomainEvent>, ReceivedEvent, RouterResult>;
   readonly tasks: Readonly<Record<TaskClass, FileTaskSource>>;
-  readonly journal: JournalReader;
+  readonly journal: SqliteJournal;
   readonly quarantine: Broker['quarantine'];
   readonly deadLetters: Broker['deadLetters'];
   readonly failed: Promise<Error>;
@@ -94,7 +94,7 @@ class Engine implements SqliteBroker {
   readonly #forgetting: Forgetting;
   #closing: Promise<void> | null = null;
 
-  constructor(options: SqliteBrokerOptions, thread: EngineThread, opened: Opened) {
+  constructor(options: SqliteBrokerOptions, thread: EngineThread, opened: OpenedFile) {
     const { clock, log } = options;
     this.#options = options;
     this.#thread = thread;
@@ -123,7 +123,7 @@ class Engine implements SqliteBroker {
       test: this.#taskSource('test'),
       replay: this.#taskSource('replay'),
     };
-    this.journal = new JournalReader({
+    this.journal = new SqliteJournal({
       partition: `sqlite:${opened.instance}`,
       log: this.#streams.log<JournalEntry>(JOURNAL),
       queue: this.#queue,
@@ -140,7 +140,9 @@ class Engine implements SqliteBroker {
   async publishEvents(events: readonly DomainEvent[]): Promise<PublishedEvent[]> {
     if (events.length === 0) return [];
     if (events.length > EVENTS_PER_CALL_MAX) {
-      throw new RangeError(`${events.length} events in one call: at most ${EVENTS_PER_CALL_MAX} are taken`);
+      throw new RangeError(
+        `${events.length} events in one call: at most ${EVENTS_PER_CALL_MAX} are accepted`,
+      );
     }
     let base = 0;
     const reply = await this.#queue.publish((part) => {
@@ -225,7 +227,7 @@ class Engine implements SqliteBroker {
     return [this.events, this.tasks.live, this.tasks.test, this.tasks.replay, this.journal];
   }
 
-  #eventSource(): Engine['events'] {
+  #eventSource(): SqliteEngine['events'] {
     const { clock, log } = this.#options;
     const live = this.#streams.log<DeliveryTask>(streamOf('live'));
     return new WorkSource<FileItem<DomainEvent>, ReceivedEvent, RouterResult>({

@@ -5,7 +5,7 @@ import type { BrokerStatus, PartitionStatus, StreamName } from '../broker.ts';
 import type { CommitHalf } from './commit-half.ts';
 import { DelayedTasks } from './delayed-tasks.ts';
 import { CODECS, type EngineThread } from './file/engine-thread.ts';
-import { type CommitReply, EVENTS, JOURNAL, type Opened, type RecordKind, STREAMS } from './file/wire.ts';
+import { type CommitReply, EVENTS, JOURNAL, type OpenedFile, type RecordKind, STREAMS } from './file/wire.ts';
 import { LogStream } from './log-stream.ts';
 
 /** Every stream of the file: the logs, their delayed tasks, and the decoders of stored records. */
@@ -15,7 +15,7 @@ export class Streams {
   readonly #logs: readonly LogStream<unknown>[];
   readonly #delayed: readonly DelayedTasks[];
 
-  constructor(thread: EngineThread, opened: Opened, clock: Clock, failed: (error: Error) => void) {
+  constructor(thread: EngineThread, opened: OpenedFile, clock: Clock, failed: (error: Error) => void) {
     this.#clock = clock;
     for (const { id, record, schema } of opened.schemas) {
       this.#decoders.set(id, CODECS[record as RecordKind].decoder(schema));
@@ -105,7 +105,7 @@ export class Streams {
   }
 }
 
-/** Returns the directory changes of a commit that were not stale: kept parts have none. */
+/** Returns the directory changes of a commit that were not stale: settlements contain none. */
 export function directoryChangesOf(publications: CommitHalf, reply: CommitReply): readonly DirectoryChange[] {
   return publications.directory.filter((_, order) => !reply.stale.includes(order));
 }

@@ -26,7 +26,7 @@ export class FileItem<T> extends Item {
 
 /** A stream of the file. */
 export interface FileFeed<T> extends Feed<FileItem<T>> {
-  /** Writes into the part that the item is done. */
+  /** Writes into the half that the item is done. */
   complete(item: FileItem<T>, half: CommitHalf): void;
   /** The write by `complete` is durable. */
   completed(item: FileItem<T>): void;

@@ -1,5 +1,5 @@
 /**
- * THE presence table: every event type with its subTypes, its fields, and the API versions that have them
+ * The presence table: every event type with its subTypes, its fields, and the API versions that have them
  * (docs/specification.md, "Resources" and "API versions"; docs/decisions.md, "Event data"). Renderer, codecs, openapi
  * schemas and tests derive from it, so a field is added in one place.
  */

@@ -50,7 +50,7 @@ function compileField(
   return (data, fault) => {
     const value = data[name];
     if (value === undefined || value === null)
-      return blame(fault, pointer, `${name} is required here and missing`);
+      return blame(fault, pointer, `${name} is required but missing`);
     return `${key}${write(value, fault)}`;
   };
 }

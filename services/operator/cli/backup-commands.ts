@@ -27,19 +27,19 @@ export function storeCommands(
     )
     .command(
       'restore <from>',
-      'Put a backup in the store’s place; the service must be stopped',
+      'Replace the store with a backup; the service must be stopped',
       (restore) =>
         restore.positional('from', { type: 'string', demandOption: true, describe: 'A backup of the store' }),
       (argv) => print(restored(dataDir(argv), argv.from)),
     )
-    .demandCommand(1, 'say what to do with the store: backup, restore');
+    .demandCommand(1, 'name a store command: backup, restore');
 }
 
 function restored(dataDir: string, from: string): string {
   try {
     const { file, keptAs } = restoreStore({ dataDir }, from);
-    const kept = keptAs === null ? '' : `; what was there is kept as ${keptAs}`;
-    return `restored ${file} from ${from}${kept}\nAPI keys that were revoked after the backup are valid again: see keys list`;
+    const kept = keptAs === null ? '' : `; the previous store is kept as ${keptAs}`;
+    return `restored ${file} from ${from}${kept}\nAPI keys that were revoked after the backup are valid again: check keys list`;
   } catch (error) {
     throw new OperatorError(messageOf(error));
   }

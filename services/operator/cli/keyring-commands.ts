@@ -24,16 +24,16 @@ export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans)
   return rings
     .command(
       'create',
-      'Make a key ring; never overwrites',
+      'Create a key ring; never overwrites a file',
       (create) => create.option('out', { type: 'string', demandOption: true, describe: 'File to write' }),
       (argv) => {
         create(argv.out);
-        show(argv, `made ${argv.out}: keep a copy; without it no signing secret can be read`);
+        show(argv, `created ${argv.out}: keep a copy; without it no signing secret can be read`);
       },
     )
     .command(
       'add',
-      'Add a key, which seals from the next rewrap on; the others go on opening',
+      'Add a key and make it the active one; the others still open secrets',
       (add) => add.options(RING),
       (argv) => {
         const file = fileOf(argv);
@@ -47,7 +47,7 @@ export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans)
     )
     .command(
       'list',
-      'The keys, and how much each seals',
+      'List the keys and how much each seals',
       (list) => list.options(RING),
       async (argv) => show(argv, keysOf(fileOf(argv), await means.usage(argv))),
     )
@@ -59,7 +59,7 @@ export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans)
     )
     .command(
       'remove',
-      'Take a key out that seals nothing any more',
+      'Remove a key that no longer seals anything',
       (remove) =>
         remove.options(RING).option('id', { type: 'string', demandOption: true, describe: 'The key' }),
       async (argv) => {
@@ -73,7 +73,7 @@ export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans)
         });
       },
     )
-    .demandCommand(1, 'say what to do with the key ring: create, add, list, rewrap, remove');
+    .demandCommand(1, 'name a keyring command: create, add, list, rewrap, remove');
 }
 
 function create(path: string): void {
@@ -112,7 +112,7 @@ function keysOf(file: string, usage: Usage | null) {
 function refuseUsed(id: string, usage: Usage | null): void {
   if (usage === null) {
     throw new OperatorError(
-      'what the key seals is not known here: run this where the api is, or with its HOOKRAIL_DATA_DIR',
+      'cannot tell what the key seals: run this where the api runs, or with its HOOKRAIL_DATA_DIR',
     );
   }
   const used = usage.find(({ keyId }) => keyId === id);

@@ -6,23 +6,23 @@ export function auditCommands(commands: Argv<GlobalOptions>, run: Execute): Argv
   return commands
     .command(
       'list',
-      'Changes, newest first, and who made them',
+      'List changes, newest first, and who made them',
       (list) =>
         list
-          .option('merchant', { type: 'string', describe: 'Of this merchant' })
-          .option('endpoint', { type: 'string', describe: 'Of this endpoint' })
+          .option('merchant', { type: 'string', describe: 'Only of this merchant' })
+          .option('endpoint', { type: 'string', describe: 'Only of this endpoint' })
           .option('since', {
             type: 'string',
-            describe: 'From then on: 2030-01-31T08:00:00Z, or 30m, 2h, 7d ago',
+            describe: 'Only since this time: 2030-01-31T08:00:00Z, or 30m, 2h, 7d ago',
           })
-          .option('limit', { type: 'number', describe: 'At most so many (100)' })
-          .option('after', { type: 'string', describe: 'Older than this cursor' }),
+          .option('limit', { type: 'number', describe: 'Number of changes to list (100)' })
+          .option('after', { type: 'string', describe: 'Only changes older than this cursor' }),
       (argv) => {
         const { merchant, endpoint, since, limit, after } = argv;
         return run('audit-list', argv, { merchant, endpoint, since, limit, after });
       },
     )
-    .demandCommand(1, 'say what to do with the audit: list');
+    .demandCommand(1, 'name an audit command: list');
 }
 
 /** `entity erase`: removes the bodies of one user or corporate. */
@@ -34,12 +34,12 @@ export function entityCommands(commands: Argv<GlobalOptions>, run: Execute): Arg
       (erase) =>
         erase
           .option('entity', { type: 'string', demandOption: true, describe: 'Uuid of the user or corporate' })
-          .option('merchant', { type: 'string', describe: 'Only what is this merchant’s' })
-          .option('yes', { type: 'boolean', describe: 'It cannot be undone' }),
+          .option('merchant', { type: 'string', describe: 'Only events of this merchant' })
+          .option('yes', { type: 'boolean', describe: 'Confirm: this cannot be undone' }),
       (argv) => {
         const { entity, merchant, yes } = argv;
         return run('entity-erase', argv, { entity, merchant, yes });
       },
     )
-    .demandCommand(1, 'say what to do with an entity: erase');
+    .demandCommand(1, 'name an entity command: erase');
 }

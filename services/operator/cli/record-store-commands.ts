@@ -4,14 +4,17 @@ import { QUARANTINE_REASONS } from '../../domain/quarantine.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
 
 const PAGE = {
-  limit: { type: 'number', describe: 'At most so many, oldest first (100)' },
-  after: { type: 'string', describe: 'Only what comes after this position' },
+  limit: { type: 'number', describe: 'Number of records to list, oldest first (100)' },
+  after: { type: 'string', describe: 'Only records after this position' },
 } as const;
 
 const FILTER = {
-  reason: { choices: QUARANTINE_REASONS, describe: 'Only events of this reason' },
+  reason: { choices: QUARANTINE_REASONS, describe: 'Only events quarantined for this reason' },
   merchant: { type: 'string', describe: 'Only events of this merchant' },
-  since: { type: 'string', describe: 'Only events quarantined since then (RFC 3339, or 30m, 2h, 7d)' },
+  since: {
+    type: 'string',
+    describe: 'Only events quarantined since this time (RFC 3339, or 30m, 2h, 7d ago)',
+  },
 } as const;
 
 const ENCODINGS = ['hex', 'base64'] as const;
@@ -33,7 +36,7 @@ export function quarantineCommands(commands: Argv<GlobalOptions>, run: Execute):
   return commands
     .command(
       'list',
-      'Events that could not be routed, with the reason',
+      'List events that could not be routed, with the reason',
       (list) => list.options(PAGE).options(FILTER),
       (argv) => {
         const { limit, after, reason, merchant, since } = argv;
@@ -42,21 +45,25 @@ export function quarantineCommands(commands: Argv<GlobalOptions>, run: Execute):
     )
     .command(
       'summary',
-      'How many events are in quarantine, by reason',
+      'Count the events in quarantine, by reason',
       (summary) => summary,
       (argv) => run('quarantine-summary', argv, {}),
     )
     .command(
       'show <position>',
-      'One of them: its place, key, headers and bytes',
+      'Show one quarantined record: its position, key, headers and bytes',
       (show) =>
         show
           .positional('position', {
             type: 'string',
             demandOption: true,
-            describe: 'As quarantine list shows it',
+            describe: 'Position from quarantine list',
           })
-          .option('encoding', { choices: ENCODINGS, default: 'hex' as const, describe: 'Of the bytes shown' })
+          .option('encoding', {
+            choices: ENCODINGS,
+            default: 'hex' as const,
+            describe: 'Encoding of the bytes shown',
+          })
           .option('file', { type: 'string', describe: 'Write the bytes into this new file instead' }),
       (argv) => {
         const { position, encoding, file } = argv;
@@ -68,15 +75,19 @@ export function quarantineCommands(commands: Argv<GlobalOptions>, run: Execute):
       'Put records back where they came from, after a fix',
       (replay) =>
         replay
-          .positional('positions', { type: 'string', array: true, describe: 'As quarantine list shows them' })
-          .option('all', { type: 'boolean', describe: 'All that is there' })
+          .positional('positions', {
+            type: 'string',
+            array: true,
+            describe: 'Positions from quarantine list',
+          })
+          .option('all', { type: 'boolean', describe: 'All records in quarantine' })
           .options(FILTER),
       (argv) => {
         const { positions, all, reason, merchant, since } = argv;
         return run('quarantine-replay', argv, { positions, all, reason, merchant, since });
       },
     )
-    .demandCommand(1, 'say what to do with the quarantine: list, summary, show, replay');
+    .demandCommand(1, 'name a quarantine command: list, summary, show, replay');
 }
 
 /** `dead-letters list|summary`: deliveries that ended without a success. */
@@ -84,15 +95,15 @@ export function deadLetterCommands(commands: Argv<GlobalOptions>, run: Execute):
   return commands
     .command(
       'list',
-      'Deliveries that failed seven times, or were refused',
+      'List deliveries that failed seven times or were refused',
       (list) => list.options(PAGE),
       (argv) => run('dead-letters-list', argv, { limit: argv.limit, after: argv.after }),
     )
     .command(
       'summary',
-      'How many dead letters there are, by reason',
+      'Count dead letters, by reason',
       (summary) => summary,
       (argv) => run('dead-letters-summary', argv, {}),
     )
-    .demandCommand(1, 'say what to do with dead letters: list, summary');
+    .demandCommand(1, 'name a dead-letters command: list, summary');
 }

@@ -9,7 +9,7 @@ export function replayCommands(commands: Argv<GlobalOptions>, run: Execute): Arg
   return commands
     .command(
       'start',
-      'Send once more what active endpoints have not got; the running service does it',
+      'Replay events that active endpoints missed; the running service does it',
       (start) =>
         start
           .option('since', {
@@ -23,9 +23,9 @@ export function replayCommands(commands: Argv<GlobalOptions>, run: Execute): Arg
             demandOption: true,
             describe: 'failed: given up after the last attempt; missing: also skipped and cancelled',
           })
-          .option('merchant', { type: 'string', describe: 'Of this merchant only' })
-          .option('type', { choices: EVENT_TYPES, array: true, describe: 'Of these event types only' })
-          .option('dry-run', { type: 'boolean', describe: 'Only count' }),
+          .option('merchant', { type: 'string', describe: 'Only of this merchant' })
+          .option('type', { choices: EVENT_TYPES, array: true, describe: 'Only of these event types' })
+          .option('dry-run', { type: 'boolean', describe: 'Only count the events' }),
       (argv) => {
         const { since, until, only, merchant, type, dryRun } = argv;
         return run('replay-start', argv, { since, until, only, merchant, type, dryRun });
@@ -33,21 +33,21 @@ export function replayCommands(commands: Argv<GlobalOptions>, run: Execute): Arg
     )
     .command(
       'list',
-      'Replays, the merchants’ too, newest first',
-      (list) => list.option('limit', { type: 'number', describe: 'At most so many (50)' }),
+      'List replays, including the merchants’ own, newest first',
+      (list) => list.option('limit', { type: 'number', describe: 'Number of replays to list (50)' }),
       (argv) => run('replay-list', argv, { limit: argv.limit }),
     )
     .command(
       'get <id>',
-      'How far a replay has come',
+      'Show the progress of a replay',
       (get) => get.positional('id', id),
       (argv) => run('replay-get', argv, { id: argv.id }),
     )
     .command(
       'cancel <id>',
-      'Stop a replay; what it has sent stays sent',
+      'Stop a replay; deliveries that it made are not undone',
       (cancel) => cancel.positional('id', id),
       (argv) => run('replay-cancel', argv, { id: argv.id }),
     )
-    .demandCommand(1, 'say what to do with replays: start, list, get, cancel');
+    .demandCommand(1, 'name a replay command: start, list, get, cancel');
 }

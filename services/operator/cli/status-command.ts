@@ -119,7 +119,7 @@ function processLines(process: ServiceStatus['processes'][number]): string[] {
 function streamLine(stream: ServiceStatus['streams'][number]): string {
   if (!stream.isRead) {
     const readers = READERS[stream.stream as keyof typeof READERS];
-    return `${stream.stream}: not read by these processes; ${readers} read it: name their operations addresses`;
+    return `${stream.stream}: not read by these processes; ${readers} read it: pass their operations addresses`;
   }
   const parts = [
     stream.waiting === 0 && stream.oldestSeconds < 1
@@ -132,7 +132,7 @@ function streamLine(stream: ServiceStatus['streams'][number]): string {
 }
 
 function storeLine(summary: readonly RecordStoreSummary[] | null): string {
-  if (summary === null) return 'not known: no process with the api role was reached';
+  if (summary === null) return 'unknown: no process with the api role was reached';
   if (summary.length === 0) return 'empty';
   return summary.map(({ reason, count }) => `${count} ${reason}`).join(', ');
 }

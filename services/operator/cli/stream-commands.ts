@@ -20,7 +20,7 @@ export function streamCommands(commands: Argv<GlobalOptions>, run: Execute): Arg
   return commands
     .command(
       'list',
-      'The topics of every stream, and what retention deleted of them before it was read',
+      'List the topics of every stream, and what retention deleted before it was read',
       (list) => list,
       (argv) => {
         const shape =
@@ -30,7 +30,7 @@ export function streamCommands(commands: Argv<GlobalOptions>, run: Execute): Arg
     )
     .command(
       'acknowledge <stream>',
-      'Say that a loss was dealt with: it is not told any more',
+      'Acknowledge a loss that was dealt with: it is no longer reported',
       (acknowledge) =>
         acknowledge
           .positional('stream', {
@@ -44,7 +44,7 @@ export function streamCommands(commands: Argv<GlobalOptions>, run: Execute): Arg
         return run('streams-acknowledge', argv, { stream, partition });
       },
     )
-    .demandCommand(1, 'say what to do with streams: list, acknowledge');
+    .demandCommand(1, 'name a streams command: list, acknowledge');
 }
 
 /** Prints a line for each topic and for each loss. */

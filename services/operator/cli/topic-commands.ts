@@ -20,12 +20,12 @@ export function clusterCommandLine(
   return commands
     .command(
       'topics',
-      'Commands that create Kafka topics and grant each process its ACLs',
+      'Print the commands that create the Kafka topics and grant each process its ACLs',
       (topics) =>
         topics.option('principal-prefix', {
           type: 'string',
           default: 'User:hookrail-',
-          describe: 'Users are named so, and api, router, sender',
+          describe: 'Prefix of the principals; api, router or sender follows',
         }),
       (argv) => {
         const answer = topicsAnswer(configOf(argv), argv.principalPrefix);
@@ -34,7 +34,7 @@ export function clusterCommandLine(
     )
     .command(
       'schemas',
-      'Commands that register the schemas of this version',
+      'Print the commands that register the schemas of this version',
       (schemas) => schemas,
       (argv) => {
         const { schemas } = commandsFor(configOf(argv), 'schemas');
@@ -53,7 +53,7 @@ interface TopicsAnswer {
 }
 
 /**
- * Returns the commands that create the topics and grant each process its rights. Throws OperatorError on an engine
+ * Returns the commands that create the topics and grant each process its ACLs. Throws OperatorError on an engine
  * without topics.
  */
 function topicsAnswer(config: Config, principalPrefix: string): TopicsAnswer {
@@ -70,11 +70,11 @@ function topicsAnswer(config: Config, principalPrefix: string): TopicsAnswer {
 /** Prints a shell script. */
 function topicsText({ topics, acls }: TopicsAnswer): string {
   return [
-    '# Topics. The commands are harmless where a topic is there already.',
+    '# Topics. The commands are harmless where a topic exists.',
     ...topics,
     ...acls.flatMap(({ principal, roles, commands }) => [
       '',
-      `# What ${principal} may do: a process with HOOKRAIL_ROLES=${roles}.`,
+      `# ACLs of ${principal}: a process with HOOKRAIL_ROLES=${roles}.`,
       ...commands,
     ]),
   ].join('\n');
@@ -84,7 +84,7 @@ function topicsText({ topics, acls }: TopicsAnswer): string {
 function schemasText(schemas: ClusterCommands['schemas']): string {
   return [
     '# Schemas. For each: register it, then set the compatibility of its subject.',
-    '# The commands are harmless where a schema is there already. Leave out a PUT to keep a level of your own.',
+    '# The commands are harmless where a schema exists. Omit a PUT to keep your own compatibility level.',
     ...schemas.flatMap(({ subject, commands }) => ['', `# ${subject}`, ...commands]),
   ].join('\n');
 }

@@ -44,7 +44,7 @@ const TEXT_CHARACTERS_MAX = 255;
 export function text(given: Arguments, name: string, most = TEXT_CHARACTERS_MAX): string {
   const value = given[name];
   if (typeof value === 'string' && value.trim() !== '' && value.length <= most) return value;
-  throw new OperatorError(`${name}: a text of 1 to ${most} characters is needed`);
+  throw new OperatorError(`${name}: must be a text of 1 to ${most} characters`);
 }
 
 export function flag(given: Arguments, name: string): boolean | undefined {
@@ -71,6 +71,6 @@ export function timeOf(given: Arguments, name: string, now: number): number | un
   const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
   if (!Number.isNaN(time)) return time;
   throw new OperatorError(
-    `${name}: must be a time as 2030-01-31T08:00:00Z, or how long ago, as 30m, 2h or 7d`,
+    `${name}: must be a time such as 2030-01-31T08:00:00Z, or how long ago, such as 30m, 2h or 7d`,
   );
 }

@@ -67,7 +67,7 @@ export async function runOperatorCommand(
 ): Promise<unknown> {
   const command = OPERATOR_COMMANDS.find((candidate) => candidate === name);
   if (command === undefined)
-    throw new OperatorError(`there is no command "${name}": ${OPERATOR_COMMANDS.join(', ')}`);
+    throw new OperatorError(`there is no command "${name}"; there are ${OPERATOR_COMMANDS.join(', ')}`);
   return COMMANDS[command](deps, given);
 }
 

@@ -42,7 +42,7 @@ async function listAudit({ store, clock }: OperatorDeps, given: Arguments): Prom
     })
     .catch((error: unknown) => {
       if (!(error instanceof CursorInvalid)) throw error;
-      throw new OperatorError('after: must be a cursor, as audit list shows them');
+      throw new OperatorError('after: must be a cursor from audit list');
     });
   return entries.map(auditJson);
 }
@@ -72,7 +72,7 @@ async function eraseEntity(deps: OperatorDeps, given: Arguments): Promise<unknow
   }
   if (flag(given, 'yes') !== true) {
     throw new OperatorError(
-      `the bodies of every event of ${entityId} go for good, and cannot be resent: repeat it with --yes`,
+      `this removes the bodies of all events of ${entityId} for good, and they cannot be resent: confirm with --yes`,
     );
   }
   const { store, clock } = deps;
@@ -97,8 +97,8 @@ async function rewrapAll(deps: OperatorDeps): Promise<unknown> {
   const result = { keyRing: keyRing.file, active: keyRing.active, endpoints, answers };
   if (notOpened.length === 0) return result;
   throw new OperatorError(
-    `sealed anew with "${keyRing.active}": ${endpoints} endpoints, ${answers} answers. The keys named for these do not ` +
-      `open them, so they stay as they are (their merchants can rotate): ${notOpened.slice(0, 10).join(', ')}`,
+    `rewrapped with "${keyRing.active}": ${endpoints} endpoints, ${answers} answers. These could not be opened with the key that ` +
+      `they name, and stay as they are (their merchants can rotate the secret): ${notOpened.slice(0, 10).join(', ')}`,
   );
 }
 
@@ -106,5 +106,5 @@ async function rewrapAll(deps: OperatorDeps): Promise<unknown> {
 async function refuseMissing(store: Pick<Store, 'sealings'>, keyRing: KeyRing, now: number): Promise<void> {
   const counts = await store.sealings.counts(now);
   const lacks = keyRing.lacks(counts.map(({ keyId, endpoints }) => [keyId, endpoints] as const));
-  if (lacks.length > 0) throw new OperatorError(`${lacks.join('; ')}: put it back first`);
+  if (lacks.length > 0) throw new OperatorError(`${lacks.join('; ')}: put it back first (HOOKRAIL_KEYRING)`);
 }

@@ -20,10 +20,10 @@ export const RECORD_STORE_COMMANDS = {
   },
   'quarantine-summary': ({ quarantine }) => summaryOf(quarantine),
   'quarantine-show': async ({ quarantine }, { position }) => {
-    if (typeof position !== 'string') throw new OperatorError('position: a text is needed');
+    if (typeof position !== 'string') throw new OperatorError('position: must be a text');
     const record = await quarantine.read(position).catch(refuseRange);
     if (!record)
-      throw new OperatorError(`nothing lies at ${position} in the quarantine (see quarantine list)`);
+      throw new OperatorError(`there is no record at ${position} in quarantine: see quarantine list`);
     return { ...quarantinedJson(position, record), ...originJson(record), base64: base64Of(record.bytes) };
   },
   'quarantine-replay': replay,
@@ -39,19 +39,18 @@ const REFUSALS_MAX = 20;
 
 /**
  * Puts records back where they came from: those at `positions`, or all of a `reason` or a `merchant`, or `all`. It
- * first finds the records that are there when it begins, so that a record that returns at once is not put back again
- * and again.
+ * first finds the records that are there when it begins, so that a record that returns at once is put back only once.
  */
 async function replay({ quarantine }: RecordStores, given: Arguments, now: number): Promise<Replayed> {
   const { positions = [], all = false } = given;
   if (!Array.isArray(positions) || !positions.every((position) => typeof position === 'string')) {
-    throw new OperatorError('positions: a list of texts is needed');
+    throw new OperatorError('positions: must be a list of texts');
   }
   const filter = filterOf(given, now);
   const chooses = all === true || Object.values(filter).some((value) => value !== undefined);
   if (chooses === positions.length > 0) {
     throw new OperatorError(
-      'name positions (see quarantine list), or --all, --reason, --merchant or --since instead',
+      'give positions (see quarantine list), or --all, --reason, --merchant or --since',
     );
   }
   const wanted = chooses ? await found(quarantine, filter) : positions;

@@ -43,7 +43,7 @@ async function start({ store, clock, random }: OperatorDeps, given: Arguments): 
   const replay = { ...scope, replayId: random.uuid(), count };
   const created = await store.replays.create(replay, { at, actor: OPERATOR });
   if (created.kind === 'ok') return replayJson(created.record);
-  throw new OperatorError(`replay ${created.replayId} is running: wait for its end, or use replay cancel`);
+  throw new OperatorError(`replay ${created.replayId} is running: wait for it to end, or use replay cancel`);
 }
 
 async function scopeOf(store: OperatorDeps['store'], given: Arguments, now: number): Promise<ReplayScope> {
@@ -55,7 +55,7 @@ async function scopeOf(store: OperatorDeps['store'], given: Arguments, now: numb
   if (kind === undefined) throw new OperatorError(`only: must be one of ${REPLAY_KINDS.join(', ')}`);
   const since = timeOf(given, 'since', now);
   if (since === undefined)
-    throw new OperatorError('since: when what is missing begins, as 2h or 2030-01-31T08:00:00Z');
+    throw new OperatorError('since: must be the start of the period, such as 2h or 2030-01-31T08:00:00Z');
   const until = Math.min(now, timeOf(given, 'until', now) ?? now);
   if (since >= until) throw new OperatorError('since: must be before until, and in the past');
   return { merchantId: merchant, endpointId: null, only: kind, since, until, types: typesOf(given.type) };

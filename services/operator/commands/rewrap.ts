@@ -18,8 +18,8 @@ export interface Rewrapped {
 }
 
 /**
- * Seals everything with the ring's active key, in small steps, while the service goes on. Values rotated meanwhile are
- * skipped: they are sealed with the active key already. Run again after a crash, it does the rest.
+ * Seals everything with the ring's active key, in small steps, while the service continues. Values rotated meanwhile
+ * are skipped: they are sealed with the active key already. Run again after a crash, it does the rest.
  */
 export async function rewrap(deps: {
   readonly store: Pick<Store, 'sealings' | 'outbox'>;

@@ -39,7 +39,7 @@ export function operatorRoutes(
   const router = express.Router();
   router.use((request, response, next) => {
     if (timingSafeEqual(digest(request.headers.authorization ?? ''), expected)) return next();
-    const error = `the token is not that of ${operatorTokenFile(deps.dataDir)}`;
+    const error = `the token does not match ${operatorTokenFile(deps.dataDir)}`;
     response.status(401).setHeader('WWW-Authenticate', 'Bearer').json({ error });
   });
   router.post('/:command', express.json({ limit: BODY_BYTES_MAX }), async (request, response) => {

@@ -18,15 +18,17 @@ export const STREAM_COMMANDS = {
 async function acknowledge(broker: Pick<Broker, 'losses'>, given: Arguments): Promise<unknown> {
   const losses = lossesOf(broker);
   const topics = chosenOf(await losses.list(), given);
-  const told: object[] = [];
+  const acknowledged: object[] = [];
   for (const { stream, topic, losses: all } of topics) {
     const open = all.filter(
       ({ partition, isAcknowledged }) => !isAcknowledged && partition === (given.partition ?? partition),
     );
     if (open.length > 0) await losses.acknowledge(topic, open);
-    told.push(...open.map((loss) => ({ stream, topic, ...lossJson({ ...loss, isAcknowledged: true }) })));
+    acknowledged.push(
+      ...open.map((loss) => ({ stream, topic, ...lossJson({ ...loss, isAcknowledged: true }) })),
+    );
   }
-  return told;
+  return acknowledged;
 }
 
 /** Returns the selected topics. */
@@ -35,12 +37,12 @@ function chosenOf(all: readonly TopicLosses[], { stream, partition }: Arguments)
   const [first, second] = chosen;
   if (first === undefined) {
     const names = [...new Set(all.map((one) => one.stream)), ...all.map(({ topic }) => topic)];
-    throw new OperatorError(`there is no stream or topic "${stream}": ${names.join(', ')}`);
+    throw new OperatorError(`there is no stream or topic "${stream}"; there are ${names.join(', ')}`);
   }
   if (partition === undefined) return chosen;
   if (second !== undefined) {
     const names = chosen.map(({ topic }) => topic).join(', ');
-    throw new OperatorError(`partition: ${stream} has several topics, name the one that is meant: ${names}`);
+    throw new OperatorError(`partition: ${stream} has several topics, name one of them: ${names}`);
   }
   if (!Number.isInteger(partition) || Number(partition) < 0 || Number(partition) >= first.partitions)
     throw new OperatorError(`partition: ${first.topic} has the partitions 0 to ${first.partitions - 1}`);
@@ -49,7 +51,7 @@ function chosenOf(all: readonly TopicLosses[], { stream, partition }: Arguments)
 
 function lossesOf({ losses }: Pick<Broker, 'losses'>): Losses {
   if (losses) return losses;
-  throw new OperatorError('the embedded engine deletes nothing that is not done: there is nothing to tell');
+  throw new OperatorError('the sqlite engine never deletes unread records: there are no losses');
 }
 
 function lossJson({ partition, from, to, count, isAcknowledged }: Loss) {

@@ -46,7 +46,7 @@ export class AddressGuard {
     const addresses = await this.#lookup(host, this.#resolve);
     for (const address of addresses) {
       if (!this.permits(host, address))
-        throw blocked('address', `${host} leads to an address that is not public`);
+        throw blocked('address', `${host} resolves to an address that is not public`);
     }
     return addresses.slice(0, ADDRESSES_MAX);
   }

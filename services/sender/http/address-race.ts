@@ -3,7 +3,7 @@ import type { Clock } from '../../process/clock.ts';
 /** A connection to one address that is being opened. */
 export interface Dial<Result> {
   readonly result: Promise<Result>;
-  /** Gives it up and closes its sockets. */
+  /** Gives up and closes its sockets. */
   cancel(): void;
 }
 

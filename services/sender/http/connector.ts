@@ -194,14 +194,14 @@ export class Connector {
     const { remoteAddress } = socket;
     // Undefined: the connection has already closed, and nothing can be sent on it.
     if (remoteAddress === undefined || this.#deps.guard.permits(host, remoteAddress)) return;
-    const detail = `${host} led to an address that is not public`;
+    const detail = `${host} resolved to an address that is not public`;
     socket.destroy(
       new ConnectFailure('blocked_address', detail, { blockedBy: 'remote_address', sign: 'unknown' }),
     );
   }
 }
 
-const SPOKE_FIRST = 'the receiver spoke before it was asked';
+const SPOKE_FIRST = 'the receiver sent data before the request';
 
 /** Returns whether another address of the name may work; one that answered in TLS counts for all of them. */
 function mayTryAnother(connecting: Connecting, error: Error): boolean {

@@ -33,7 +33,7 @@ export function openTunnel(proxy: EgressProxy, address: string, port: number): T
       // A TLS server sends nothing first: bytes that come with the proxy's response are not from the receiver.
       if (isOpen && head.length === 0) return resolve(socket);
       socket.destroy();
-      reject(isOpen ? oursBy('answered with more than an answer') : refusal(statusCode));
+      reject(isOpen ? oursBy('sent data after its response') : refusal(statusCode));
     });
     asked.once('response', (response) => {
       response.destroy();
@@ -65,7 +65,7 @@ function refusal(status: number): ConnectFailure {
   if (status >= 400 && status < 500 && status !== 407) {
     return new ConnectFailure(
       'connect_refused',
-      `the egress proxy does not connect to the address (${status})`,
+      `the egress proxy refused to connect to the address (${status})`,
       { sign: 'unknown' },
     );
   }

@@ -21,7 +21,7 @@ export function brokenExchange(
   }
   // undici's messages for an unexpected 100 or 101.
   if (code === 'UND_ERR_SOCKET' && (error.message === 'bad response' || error.message === 'bad upgrade')) {
-    return { failureCode: 'http_1xx', detail: 'the response is a 100 or 101 that was not asked for' };
+    return { failureCode: 'http_1xx', detail: 'the response is an unsolicited 100 or 101' };
   }
   if (code.startsWith('ERR_SSL')) return { failureCode: 'tls_error', detail: `TLS failed: ${code}` };
   if (!isBroken(error)) return { failureCode: 'protocol_error', detail: error.message.slice(0, 200) };

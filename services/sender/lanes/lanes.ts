@@ -35,7 +35,7 @@ export class Lanes {
   onDemoted: () => void = () => {};
 
   /**
-   * `wake`: brings back at most so many parked tasks of an endpoint now, and resolves with their number; null =
+   * `wake`: brings back at most this many parked tasks of an endpoint now, and resolves with their number; null =
    * cannot.
    */
   constructor(clock: Clock, options: LaneOptions, wake: Backlog['wake'] = null) {
@@ -173,7 +173,7 @@ export class Lanes {
     task.place = 'over';
   }
 
-  /** No response in time: the attempt goes on, and its fast slot becomes free. */
+  /** No response in time: the attempt continues, and its fast slot becomes free. */
   #demote(task: QueuedTask): void {
     const lane = this.#endpoints.get(task.endpointId);
     if (!lane || task.place === 'over') return;

@@ -9,7 +9,7 @@ const LINE_MS = 60_000;
 /** Endpoints remembered; beyond that, lines repeat more often. */
 const ENDPOINTS_MAX = 10_000;
 
-/** Logs that tasks are parked: one line per endpoint and reason when it begins, and one a minute while it goes on. */
+/** Logs that tasks are parked: one line per endpoint and reason when it begins, and one a minute while it continues. */
 export class ParkingLog {
   readonly #clock: Clock;
   readonly #log: Logger;
@@ -41,7 +41,7 @@ export class ParkingLog {
         tasks: (line?.tasks ?? 0) + 1,
         next_at: new Date(this.#clock.wall(now + (tier * 1000) / this.#retryScale)).toISOString(),
       },
-      'tasks parked without an attempt; each comes up again by itself',
+      'tasks parked without an attempt; they come up again automatically',
     );
   }
 }

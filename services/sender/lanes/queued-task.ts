@@ -5,7 +5,7 @@ import type { Deadline } from '../../process/deadlines.ts';
  * One task on its way through the lanes. Only the lanes write the fields that are not readonly.
  *
  *     new ──► fast ──► over          a slot was free; it settled within `demoteAfterMs`
- *      │       └─────► slow ─► over  no response by then: it goes on in the slow lane
+ *      │       └─────► slow ─► over  no response by then: it continues in the slow lane
  *      └► waiting ──► fast | slow    its turn came
  *             └─────► over           parked, or given back when the sender stops
  */

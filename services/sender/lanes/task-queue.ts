@@ -1,6 +1,6 @@
 import type { QueuedTask } from './queued-task.ts';
 
-/** While new tasks wait as well, one in this many starts is a task that was parked before. */
+/** While new tasks wait as well, one of this many started tasks is one that was parked before. */
 const BACKLOG_TURN = 4;
 
 /**

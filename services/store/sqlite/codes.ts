@@ -8,7 +8,7 @@ import type { DeliveryStatus } from '../store.ts';
 
 /**
  * Words as small integers, as they are stored in the file. A number never changes its meaning: a new word gets the next
- * number, and the compiler asks for it here as soon as the domain has it.
+ * number, and the code does not compile until it has one.
  */
 interface Codes<Word extends string> {
   readonly of: Readonly<Record<Word, number>>;

@@ -108,7 +108,7 @@ class SqliteStore implements Store {
       const fail = (error: Error | null) => {
         if (this.#closing && error === null) return;
         this.#isFailed = true;
-        const reason = error ?? new Error('a thread of the store ended by itself');
+        const reason = error ?? new Error('a store thread ended unexpectedly');
         log?.error({ event: 'store_failed', reason: reason.message });
         resolve(reason);
       };
@@ -156,7 +156,7 @@ class SqliteStore implements Store {
     const file = this.#file;
     if (isWritable) this.#log?.warn({ event: 'store_writable', file }, `${file} can be written again`);
     else {
-      const what = `${file} cannot be written: make room on its disk, or mend it`;
+      const what = `${file} cannot be written: free space on its disk, or repair it`;
       this.#log?.error({ event: 'store_not_writable', file, reason }, what);
     }
   }

@@ -36,5 +36,5 @@ export function toFailure(error: unknown, file: string): Failure {
   if (error instanceof CursorInvalid) return { kind: 'cursor', message };
   if (isDamage(error)) return { kind: 'unavailable', message: damaged(file, error) };
   if (!isUnavailable(error)) return { kind: 'other', message };
-  return { kind: 'unavailable', message: `the store ${file} cannot be used now: ${message}` };
+  return { kind: 'unavailable', message: `the store ${file} is unavailable: ${message}` };
 }

@@ -22,15 +22,15 @@ export interface SandboxOptions extends CommandOptions {
 const EGRESS_ALLOW = '127.0.0.0/8,::1/128,localhost';
 
 /**
- * Runs the sandbox until Ctrl-C. Throws a failure with exit code 1 and one clear line when it cannot start, go on, or
- * stop cleanly.
+ * Runs the sandbox until Ctrl-C. Throws a failure with exit code 1 and one clear line when it cannot start, continue,
+ * or stop cleanly.
  */
 export async function sandbox(session: Session, options: SandboxOptions): Promise<void> {
   const { environment } = session.surroundings;
   if (environment.HOOKRAIL_ENVIRONMENT === 'production') {
     throw new CommandFailure(
       EXIT.expectation,
-      'npm start is the sandbox, and HOOKRAIL_ENVIRONMENT says production',
+      'npm start runs the sandbox, but HOOKRAIL_ENVIRONMENT is production',
       ['start the service for production with: npm run serve'],
     );
   }
@@ -43,7 +43,7 @@ export async function sandbox(session: Session, options: SandboxOptions): Promis
   await live(session, options, hookrail).catch((error: unknown) => {
     failure = error;
   });
-  session.output.remark('\nstopping: what is in flight is finished first (Ctrl-C again does not wait)');
+  session.output.remark('\nstopping: waiting for what is in flight (Ctrl-C again stops at once)');
   await hookrail.stop().catch((error: unknown) => {
     failure ??= new CommandFailure(EXIT.expectation, `the sandbox did not stop cleanly: ${messageOf(error)}`);
   });
@@ -85,7 +85,7 @@ async function live(session: Session, options: SandboxOptions, hookrail: Hookrai
   const access = await ensureKeys(hookrail, session.settings, session.surroundings.environment);
   welcome(session.output, access, hookrail);
   const broken = hookrail.failed.then((error) => {
-    throw new CommandFailure(EXIT.expectation, `the sandbox cannot go on: ${error.message}`);
+    throw new CommandFailure(EXIT.expectation, `the sandbox has failed: ${error.message}`);
   });
   const stopped = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
@@ -112,7 +112,7 @@ async function demoOrRemark({ output }: Session, demo: Promise<Receiver>): Promi
   } catch (error) {
     if (!(error instanceof ApiRefusal)) throw error;
     output.warn(
-      `the demo cannot be played, everything else runs (--no-demo leaves it out):\n${error.message}`,
+      `the demo cannot be played, but the sandbox runs (--no-demo omits the demo):\n${error.message}`,
     );
     return undefined;
   }

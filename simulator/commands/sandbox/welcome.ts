@@ -33,9 +33,9 @@ export function welcome(output: Output, access: Access, hookrail: Hookrail): voi
 export function nextSteps(output: Output, receiverUrl: string | undefined): void {
   const sim = 'npm run sim --';
   const rows = [
-    [`${sim} run onramp.happy --seed 42`, 'play it again, the same every time'],
+    [`${sim} run onramp.happy --seed 42`, 'play it again, with the same ids and bodies'],
     [`${sim} trigger KYC/FULL_USER`, 'any event, with data of your choice'],
-    [`${sim} receiver --fail-first 2`, 'a receiver that fails; then register it with: endpoints create'],
+    [`${sim} receiver --fail-first 2`, 'a receiver that fails twice; register it with: endpoints create'],
     [`${sim} deliveries list`, 'what was delivered, what was not, and why'],
     [`${sim} --help`, 'everything else'],
   ];

@@ -91,7 +91,7 @@ describe('POST /merchant/webhook-endpoints with an invalid body', () => {
     ['a uuid of their own', { ...valid, uuid: 'x' }, ['/uuid unknown_field']],
     ['a status', { ...valid, status: 'active' }, ['/status unknown_field']],
     ['an array', [valid], [' invalid_type']],
-    ['half a surrogate pair', { ...valid, description: '\ud83d' }, ['/description invalid_format']],
+    ['an unpaired surrogate', { ...valid, description: '\ud83d' }, ['/description invalid_format']],
   ])('answers 400 to %s', async (_what, json, expected) => {
     const answer = await create(json);
     expect(answer.status).toBe(400);

@@ -80,7 +80,7 @@ test('POST /producer/events refuses all events for one invalid one, and names it
   const answer = await publish([good, { ...bad, data: { ...bad.data, amountFiat: 12.5 } }]);
   expect([answer.status, answer.body.code]).toEqual([400, 'validation_error']);
   expect(answer.body.errors[0]).toMatchObject({ pointer: '/1/data/amountFiat' });
-  expect(answer.body.detail).toContain('Nothing of the request was accepted');
+  expect(answer.body.detail).toContain('No event of the request was accepted');
   const alone = await publish({ ...bad, data: { ...bad.data, amountFiat: 12.5 } });
   expect(alone.body.errors[0].pointer).toBe('/data/amountFiat');
   await publish(jsonEventOf(api.merchantId, 'after'));

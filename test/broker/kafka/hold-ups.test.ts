@@ -74,11 +74,11 @@ describe('commits that always fail', () => {
     commits.sendBy(() => Promise.reject(refusal));
     for (let times = 0; times < 5; times += 1) await commits.commit();
     expect(lines.map(({ msg, groupId }) => [groupId, msg])).toEqual([
-      ['wh.deliver', expect.stringContaining('our user needs READ on the group and on the topic')],
+      ['wh.deliver', expect.stringContaining('the Kafka user needs READ on the group and on the topic')],
     ]);
     commits.sendBy(() => Promise.resolve());
     await commits.commit();
-    expect(lines.at(-1)?.msg).toBe('positions are committed again');
+    expect(lines.at(-1)?.msg).toBe('offset commits succeed again');
   });
 
   it('are not logged while a rebalance may be the cause', async () => {
@@ -117,7 +117,7 @@ describe('a schema that the registry does not return', () => {
     fake.mood = 'error';
     const learning = schemas.learn(7, ending.signal);
     const named = () =>
-      lines.filter(({ msg, schemaId }) => schemaId === 7 && msg.includes('does not tell a schema'));
+      lines.filter(({ msg, schemaId }) => schemaId === 7 && msg.includes('does not return a schema'));
     await eventually('the schema is named twice', async () => {
       await clock.advance(1000);
       return named().length >= 2;

@@ -6,7 +6,13 @@
  */
 import { afterAll, it } from 'vitest';
 import { Chance } from '../../../services/samples/chance.ts';
-import { faultsInAll, harass, type LoopOptions, report, startNemesis } from '../../support/faults/loop.ts';
+import {
+  faultsInAll,
+  injectFaults,
+  type LoopOptions,
+  report,
+  startNemesis,
+} from '../../support/faults/loop.ts';
 import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
 import { Trial } from '../../support/trials/kafka-trial.ts';
 
@@ -47,7 +53,7 @@ await describeWithOwnKafka('hookrail on a Kafka of three brokers', 3, (cluster) 
       environment: { HOOKRAIL_RETRY_SCALE: `${LOOP.retryScale}` },
     });
     const nemesis = startNemesis(trial, cluster(), chance);
-    await harass(trial, nemesis, LOOP);
+    await injectFaults(trial, nemesis, LOOP);
     await trial.untilEnded(ENDED_MS_MAX);
     await report(trial, nemesis, LOOP);
     await trial.stop();

@@ -5,7 +5,13 @@
  */
 import { afterAll, it } from 'vitest';
 import { Chance } from '../../../services/samples/chance.ts';
-import { faultsInAll, harass, type LoopOptions, report, startNemesis } from '../../support/faults/loop.ts';
+import {
+  faultsInAll,
+  injectFaults,
+  type LoopOptions,
+  report,
+  startNemesis,
+} from '../../support/faults/loop.ts';
 import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
 import { Trial } from '../../support/trials/kafka-trial.ts';
 
@@ -58,7 +64,7 @@ await describeWithOwnKafka('hookrail with paused processes on a Kafka of three b
       },
     });
     const nemesis = startNemesis(trial, cluster(), chance, PAUSE_MS);
-    await harass(trial, nemesis, LOOP);
+    await injectFaults(trial, nemesis, LOOP);
     await trial.untilEnded(ENDED_MS_MAX);
     await report(trial, nemesis, LOOP);
     await trial.stop();

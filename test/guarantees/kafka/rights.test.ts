@@ -143,7 +143,7 @@ await describeWhereKafkaStarts('hookrail on brokers with an authorizer', () => {
     await removeAcls(admin, [grants]);
     await sleep(1000);
     const eventId = await published(right);
-    const text = `${right} is missing; `;
+    const text = `${right}; `;
     await eventually('the missing right is reported', () => said('sender', text).length > 0, NOTICED_MS);
     await eventually('the others continue', () => arrivalsAt('/good', eventId).length === 1, NOTICED_MS);
     await eventually(
@@ -224,7 +224,7 @@ await describeWhereKafkaStarts('hookrail on brokers with an authorizer', () => {
     'without WRITE on one topic names the right once and continues with the others',
     async () => {
       await without(
-        `the right WRITE on topic ${prefix}retry.66s`,
+        `the Kafka user lacks WRITE on topic ${prefix}retry.66s`,
         toSender('Write', `--topic ${prefix}retry.66s`),
         THIRD_ATTEMPT,
       );
@@ -236,7 +236,7 @@ await describeWhereKafkaStarts('hookrail on brokers with an authorizer', () => {
     'without READ on one topic names the right once and continues with the others',
     async () => {
       await without(
-        `the right READ on topic ${retries}`,
+        `the Kafka user lacks READ on topic ${retries}`,
         toSender('Read', `--topic ${retries}`),
         SECOND_ATTEMPT,
       );
@@ -257,7 +257,7 @@ await describeWhereKafkaStarts('hookrail on brokers with an authorizer', () => {
       ]);
       await removeAcls(admin, [toSender('Read', `--group ${prefix} --resource-pattern-type prefixed`)]);
       await without(
-        `the right READ on group ${retries}`,
+        `the Kafka user lacks READ on group ${retries}`,
         toSender('Read', `--group ${retries}`),
         SECOND_ATTEMPT,
       );
@@ -278,7 +278,7 @@ await describeWhereKafkaStarts('hookrail on brokers with an authorizer', () => {
       await sleep(1000);
       expect(await fleet.sender.end('SIGTERM')).toBe(0);
       await expect(fleet.sender.start(0)).rejects.toThrow(
-        `hookrail did not start: our user lacks the right DESCRIBE on topic ${topic}: ` +
+        `hookrail did not start: the Kafka user lacks DESCRIBE on topic ${topic}: ` +
           `${toSender('Describe', `--topic ${topic}`)}; `,
       );
       await addAcls(admin, lost);

@@ -64,7 +64,7 @@ await describeWithKafka('the limit on the size of events', (kafka) => {
         {
           pointer: '/0/data',
           code: 'too_long',
-          detail: expect.stringMatching(/^has \d+ bytes as JSON: at most 262144 are taken$/),
+          detail: expect.stringMatching(/^has \d+ bytes as JSON: at most 262144 are allowed$/),
         },
       ],
     });
@@ -109,7 +109,7 @@ await describeWithKafka('the limit on the size of events', (kafka) => {
       },
     ]);
     expect(records[0]?.detail).toContain('the record has 3500000 bytes; the first 65536 are kept');
-    expect(records[1]?.detail).toMatch(/^\/data has 54\d{4} bytes as JSON: at most 262144 are taken$/);
+    expect(records[1]?.detail).toMatch(/^\/data has 54\d{4} bytes as JSON: at most 262144 are allowed$/);
   }, 90_000);
 
   async function quarantine(): Promise<Record<string, unknown>[]> {

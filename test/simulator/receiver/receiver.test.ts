@@ -90,7 +90,7 @@ test.each<[Behaviour, (reply: Reply) => void]>([
   ['redirect', (reply) => expect([reply.status, reply.headers.location]).toEqual([302, '/redirected'])],
   ['reset', (reply) => expect([reply.status, reply.error]).toEqual([null, 'ECONNRESET'])],
   ['garbage', (reply) => expect([reply.status, reply.error?.slice(0, 3)]).toEqual([null, 'HPE'])],
-])('the receiver behaves as told by --behaviour %s', async (behaviour, check) => {
+])('the receiver behaves as --behaviour says: %s', async (behaviour, check) => {
   check(await deliver(await start({ behaviour })));
 });
 

@@ -42,7 +42,7 @@ expect:
 `),
   ).toEqual([
     'file.yaml:1: name "Not A Name" does not match ^[a-z0-9]+([.-][a-z0-9]+)*$',
-    'file.yaml:2: entitis is not known here; did you mean entities?',
+    'file.yaml:2: entitis is not a known property; did you mean entities?',
     'file.yaml:4: steps[0] has no "emit"',
     expect.stringMatching(/^file\.yaml:5: steps\[1\]\.after "2 seconds" does not match/),
     'file.yaml:6: steps[2].emit must be a string, not a number',
@@ -71,9 +71,9 @@ expect:
   - { step: sixth, status: delivered }
 `),
   ).toEqual([
-    'file.yaml:6: "fiatToCripto" is no event type; did you mean fiatToCrypto?',
-    expect.stringMatching(/^file\.yaml:7: "PENDNG" is no subType of fiatToCrypto; it has PENDING/),
-    'file.yaml:8: step "two" is there twice',
+    'file.yaml:6: "fiatToCripto" is not an event type; did you mean fiatToCrypto?',
+    expect.stringMatching(/^file\.yaml:7: "PENDNG" is not a subType of fiatToCrypto; it has PENDING/),
+    'file.yaml:8: step "two" occurs twice',
     'file.yaml:8: step "two" needs "of": one of first, second',
     'file.yaml:9: KYB does not happen to a user',
     expect.stringMatching(/^file\.yaml:13: KYC has no field "data\.atempt"; did you mean data\.attempt/),
@@ -114,6 +114,6 @@ steps:
   - &step { id: one, emit: fiatToCrypto/PENDING, of: tx }
   - *step
 `;
-  expect(findings(text('tx'))).toEqual(['file.yaml:4: step "one" is there twice']);
+  expect(findings(text('tx'))).toEqual(['file.yaml:4: step "one" occurs twice']);
   expect(findings(text('ty'))).toEqual([expect.stringMatching(/^file\.yaml:1: Unresolved alias .*: ty$/)]);
 });

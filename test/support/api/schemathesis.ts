@@ -51,7 +51,7 @@ export async function describeWithSchemathesis(
   const { code } = await runProgram('python3', ['-c', PROBE]);
   const isThere = code === 0;
   if (!isThere) {
-    const missing = `Schemathesis needs Python 3.11 with venv, and \`python3\` is not that. ${ADVICE}`;
+    const missing = `Schemathesis needs Python 3.11 with venv, but \`python3\` is not. ${ADVICE}`;
     if (process.env.HOOKRAIL_REQUIRE_SCHEMATHESIS === '1') throw new Error(missing);
     console.warn(`skipped: ${missing}`);
   }

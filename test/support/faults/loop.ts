@@ -31,7 +31,7 @@ export function startNemesis(trial: Trial, cluster: LocalKafka, chance: Chance, 
 }
 
 /** Publishes everything while each fault strikes in its turn, never far ahead of the faults. */
-export async function harass(trial: Trial, nemesis: Nemesis, options: LoopOptions): Promise<void> {
+export async function injectFaults(trial: Trial, nemesis: Nemesis, options: LoopOptions): Promise<void> {
   const { seed, events, faults, atOnce } = options;
   const all = faultsInAll(options);
   const plan = nemesis.plan(faults, atOnce);

@@ -20,7 +20,7 @@ import { eventOf } from '../records/events.ts';
 import { MerchantClient } from '../service/merchant-client.ts';
 import { type Premises, preparePremises } from '../service/system.ts';
 import { deadLetterIds } from './dead-letters.ts';
-import { answering, type Manner } from './receivers.ts';
+import { answering, type ReceiverBehaviour } from './receivers.ts';
 import { placesOf, whereItWaits } from './where-it-waits.ts';
 
 /** Each type has endpoints of its own: records of one endpoint share a partition, and work is to be spread. */
@@ -30,7 +30,7 @@ const TYPES: readonly (readonly [EventType, string])[] = [
   ['KYC', 'FULL_USER'],
   ['AML', 'AML_CHECKS_COMPLETED'],
 ];
-const DEFAULT_MANNERS: readonly Manner[] = ['good', 'moody', 'bad'];
+const DEFAULT_MANNERS: readonly ReceiverBehaviour[] = ['good', 'moody', 'bad'];
 /** Fewer than in production: starts are cheap, and every process still has work of every kind. */
 const PARTITIONS =
   'deliver=6,retry.3s=4,retry.66s=4,retry.731s=2,retry.4098s=2,retry.15627s=2,retry.46658s=2,' +
@@ -48,7 +48,7 @@ export interface TrialOptions {
   /** How long a receiver takes to answer, milliseconds. */
   readonly answerMs: readonly [least: number, most: number];
   /** Of each type's endpoints. */
-  readonly manners?: readonly Manner[];
+  readonly manners?: readonly ReceiverBehaviour[];
   /** Events are written to Kafka by a transactional producer that is not hookrail's, instead of over REST. */
   readonly hasForeignProducer?: boolean;
   /** Of every process, besides what makes it one of this fleet. */

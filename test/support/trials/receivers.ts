@@ -7,7 +7,7 @@ import { type Arrival, CONNECTION_ENDED, NEVER_ANSWERED } from '../receivers/log
  * How the receiver of a path `/<manner>/…` behaves. `good` answers 200; `moody` 200 or 500 at random; `bad` 500;
  * `hanging` answers nothing for phases of some seconds and 200 in between; `refusing` ends the connection in such phases.
  */
-export type Manner = 'good' | 'moody' | 'bad' | 'hanging' | 'refusing';
+export type ReceiverBehaviour = 'good' | 'moody' | 'bad' | 'hanging' | 'refusing';
 
 const PHASE_MS = 8000;
 
@@ -20,7 +20,7 @@ interface Behaviour {
 /** Returns what answers requests by their path's manner, and adds each exchange to the receivers' own log. */
 export function answering({ chance, answerMs }: Behaviour, exchanges: Exchange[]) {
   return async ({ path, deliveryId, attempt, at }: Omit<Arrival, 'status'>): Promise<number> => {
-    const manner = path.split('/')[1] as Manner;
+    const manner = path.split('/')[1] as ReceiverBehaviour;
     await sleep(chance.between(...answerMs));
     const log = (status: number, answeredAt: number, isCut = false) =>
       exchanges.push({ deliveryId, attempt, at, answeredAt, status, isCut });

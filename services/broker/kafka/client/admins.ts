@@ -4,9 +4,9 @@ import type { Logger } from '../../../telemetry/logger.ts';
 import { type Cluster, clusterOf, type OffsetCommit } from './kafkajs-cluster.ts';
 import {
   askLeaders,
+  type LeaderAnswers,
   type Offsets,
   SilentPartitions,
-  type Told,
   type TopicPartitions,
 } from './leader-questions.ts';
 import { SharedConnection } from './shared-connection.ts';
@@ -77,7 +77,7 @@ export class Admins {
     return this.#admin.ask(question);
   }
 
-  /** Sends further requests over new connections. Requests in progress go on waiting. */
+  /** Sends further requests over new connections. Requests in progress keep waiting. */
   renew(): void {
     this.#admin.renew();
     this.#cluster.renew();
@@ -122,8 +122,8 @@ export class Admins {
 
   /** Returns a group's committed offsets of a topic, by partition; partitions without a commit are omitted. */
   async commitsOf(groupId: string, topic: string): Promise<ReadonlyMap<number, Commit>> {
-    const told = await this.#commits(groupId, topic);
-    return new Map([...told].filter(([, { offset }]) => offset >= 0));
+    const commits = await this.#commits(groupId, topic);
+    return new Map([...commits].filter(([, { offset }]) => offset >= 0));
   }
 
   async committedOf(groupId: string, topic: string, partition: number): Promise<Commit> {
@@ -132,7 +132,7 @@ export class Admins {
     // It was added since the topic's partitions were read.
     this.#admin.renew();
     const commit = (await this.#commits(groupId, topic)).get(partition);
-    if (!commit) throw new Error(`the cluster tells of no partition ${partition} of ${topic}`);
+    if (!commit) throw new Error(`the cluster reports no partition ${partition} of ${topic}`);
     return commit;
   }
 
@@ -146,7 +146,7 @@ export class Admins {
     });
   }
 
-  /** Returns the names of all groups that our user may see. */
+  /** Returns the names of all groups that the Kafka user may see. */
   async groups(): Promise<ReadonlySet<string>> {
     const { groups } = await this.ask((admin) => admin.listGroups());
     return new Set(groups.map(({ groupId }) => groupId));
@@ -174,7 +174,7 @@ export class Admins {
     return (await this.#ask(asked, fromBeginning)).offsets;
   }
 
-  async #ask(asked: readonly Asked[], fromBeginning: boolean): Promise<Told> {
+  async #ask(asked: readonly Asked[], fromBeginning: boolean): Promise<LeaderAnswers> {
     if (asked.length === 0) return { offsets: new Map(), silent: new Map() };
     return await this.#cluster.ask(async (cluster) => {
       await cluster.addMultipleTargetTopics(asked.map(({ topic }) => topic));
@@ -184,12 +184,12 @@ export class Admins {
       const wanted = asked.map((one) => {
         const unknown = unknownOf(cluster, one);
         if (unknown !== undefined)
-          throw new Error(`the cluster tells of no partition ${unknown} of ${one.topic}`);
+          throw new Error(`the cluster reports no partition ${unknown} of ${one.topic}`);
         return { topic: one.topic, partitions: one.partitions ?? partitionsOf(cluster, one.topic) };
       });
-      const told = await askLeaders({ cluster, fromBeginning, clock: this.#clock }, wanted);
-      this.#silent.told(wanted, told.silent);
-      return told;
+      const answers = await askLeaders({ cluster, fromBeginning, clock: this.#clock }, wanted);
+      this.#silent.report(wanted, answers.silent);
+      return answers;
     });
   }
 

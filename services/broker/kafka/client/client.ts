@@ -50,7 +50,7 @@ function sslOf({ ca, cert, key }: TlsOptions): NonNullable<KafkaConfig['ssl']> {
   };
 }
 
-/** Levels of kafkajs's lines. Its errors are steps of its own retries: the engine reports them in its own words. */
+/** Levels of kafkajs's lines. Its errors are steps of its own retries: the engine reports them in its own messages. */
 const LEVELS = {
   [logLevel.NOTHING]: 'trace',
   [logLevel.ERROR]: 'info',
@@ -116,18 +116,18 @@ export function explainKafkaError(error: unknown, brokers: readonly string[]): s
   if (root.name.startsWith('KafkaJSConnection')) return explainConnection(root, said, brokers);
   if (root.name === 'KafkaJSSASLAuthenticationError' || /SASL/.test(root.type ?? '')) {
     return (
-      `Kafka does not let us in (${said}): check HOOKRAIL_KAFKA_SASL_MECHANISM, ` +
+      `Kafka authentication failed (${said}): check HOOKRAIL_KAFKA_SASL_MECHANISM, ` +
       'HOOKRAIL_KAFKA_SASL_USERNAME and HOOKRAIL_KAFKA_SASL_PASSWORD'
     );
   }
   if (root.type?.endsWith('_AUTHORIZATION_FAILED')) return explainRefusal(root.type, root.topic);
   switch (root.type) {
     case 'UNKNOWN_TOPIC_OR_PARTITION':
-      return `a topic${root.topic ? ` (${root.topic})` : ''} is missing, or may not be seen: \`npm run operator -- topics\` lists topics and permissions`;
+      return `a topic${root.topic ? ` (${root.topic})` : ''} is missing or hidden from the Kafka user: \`npm run operator -- topics\` lists topics and permissions`;
     case 'LEADER_NOT_AVAILABLE':
-      return 'a partition has no leader: a broker that holds it is down, or it was made a moment ago';
+      return 'a partition has no leader: its brokers are down, or it was created a moment ago';
     case 'INVALID_REPLICATION_FACTOR':
-      return `${root.topic ?? 'a topic'} cannot have so many copies: the cluster has fewer brokers than HOOKRAIL_KAFKA_REPLICATION_FACTOR`;
+      return `${root.topic ?? 'a topic'} cannot have so many replicas: the cluster has fewer brokers than HOOKRAIL_KAFKA_REPLICATION_FACTOR`;
     default:
       return `Kafka at ${brokers.join(',')}: ${root.topic ? `${root.topic}: ` : ''}${said}`;
   }
@@ -140,11 +140,11 @@ function explainConnection(root: KafkaFailure, said: string, brokers: readonly s
     if (brokers.includes(where) || root.broker === undefined) {
       return `no Kafka broker answers at ${brokers.join(',')}: check HOOKRAIL_KAFKA_BROKERS (${said})`;
     }
-    return `Kafka names a broker at ${where} that cannot be reached from here: check its advertised.listeners (${said})`;
+    return `Kafka advertises a broker at ${where} that cannot be reached from here: check its advertised.listeners (${said})`;
   }
   if (code === '' || CUT_OFF.includes(code)) {
     return (
-      `the broker at ${where} cuts the connection off (${said}): check whether its listener wants ` +
+      `the broker at ${where} closes the connection (${said}): check whether its listener expects ` +
       'TLS (HOOKRAIL_KAFKA_TLS) or a user (HOOKRAIL_KAFKA_SASL_MECHANISM)'
     );
   }
@@ -161,7 +161,7 @@ function explainConnection(root: KafkaFailure, said: string, brokers: readonly s
 function explainRefusal(type: string, topic: string | undefined): string {
   const kind = type.replace('_AUTHORIZATION_FAILED', '').replaceAll('_', ' ').toLowerCase();
   return (
-    `Kafka does not allow our user this ${kind}${topic ? ` (${topic})` : ''}: ` +
+    `the Kafka user has no permission for this ${kind}${topic ? ` (${topic})` : ''}: ` +
     'grant the ACLs that `npm run operator -- topics` prints'
   );
 }

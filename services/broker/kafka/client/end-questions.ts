@@ -87,7 +87,7 @@ export class EndQuestions {
         onlyOf(topic, admins.endsOf([topic])),
         isLowAsked ? onlyOf(topic, admins.startsOf([topic])) : this.#low,
       ]);
-      // A log that ends before its earlier end is another one: it may begin anywhere.
+      // A log that ends before its earlier end was replaced: it may begin anywhere.
       const isAnother = high < this.#high;
       this.#high = high;
       this.#low = isAnother ? 0 : low;
@@ -97,7 +97,7 @@ export class EndQuestions {
     } catch (error) {
       // Of requests that fail together, one is reported.
       if (!this.#isClosed && !this.#isUnanswered)
-        log.warn({ topic, detail: errorLine(error) }, 'the end of the directory is not known');
+        log.warn({ topic, detail: errorLine(error) }, 'the end offset of the directory topic cannot be read');
       this.#isUnanswered = true;
     }
     this.#underWay.delete(question);

@@ -98,7 +98,7 @@ interface Internals {
 export function brokersOf(kafka: Kafka, clock: Clock): Brokers {
   const internals = internalsOf<Internals>(kafka, 0);
   if (!internals.connectionPoolBuilder?.build || !internals.brokerPool?.createBroker) {
-    throw new Error('this version of kafkajs makes its connections otherwise: use the pinned one');
+    throw new Error('this version of kafkajs creates its connections differently: use the pinned version');
   }
   return new KafkajsBrokers(internals, clock);
 }
@@ -167,7 +167,7 @@ class KafkajsBrokers implements Brokers {
     const node = this.#nodes.get(nodeId);
     if (!node) return;
     this.#nodes.delete(nodeId);
-    for (const reject of node.underWay) reject(new Error(`the connection to broker ${nodeId} was given up`));
+    for (const reject of node.underWay) reject(new Error(`the connection to broker ${nodeId} was dropped`));
     disconnect(node.broker);
   }
 

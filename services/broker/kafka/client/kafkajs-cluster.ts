@@ -133,9 +133,11 @@ export function internalsOf<Internals>(kafka: Kafka, metadataMaxAge: number): In
   const symbol = Object.getOwnPropertySymbols(kafka).find(
     ({ description }) => description === 'private:Kafka:createCluster',
   );
-  if (!symbol) throw new Error('this version of kafkajs keeps its connections elsewhere: use the pinned one');
+  if (!symbol)
+    throw new Error('this version of kafkajs stores its connections differently: use the pinned version');
   const create = (kafka as unknown as Record<symbol, (options: object) => Internals>)[symbol];
-  if (!create) throw new Error('this version of kafkajs makes its connections otherwise: use the pinned one');
+  if (!create)
+    throw new Error('this version of kafkajs creates its connections differently: use the pinned version');
   return create({ allowAutoTopicCreation: false, metadataMaxAge });
 }
 

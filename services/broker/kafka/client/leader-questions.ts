@@ -1,4 +1,4 @@
-/** Questions for offsets, which only the leader of each partition answers. */
+/** Requests for offsets, which only the leader of each partition can answer. */
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
@@ -23,8 +23,8 @@ export interface TopicPartitions {
 /** The requested partitions, by leader. */
 type Leaders = ReadonlyMap<number, TopicPartitions[]>;
 
-/** Every requested partition is in one of both. */
-export interface Told {
+/** Every requested partition is in one of the two. */
+export interface LeaderAnswers {
   readonly offsets: Offsets;
   /** Why a partition has no offset, by `topic/partition`. */
   readonly silent: ReadonlyMap<string, string>;
@@ -45,7 +45,10 @@ class Late extends Error {
  * Sends one request to each leader. Omits the partitions of leaders that fail, after some tries, and those without a
  * leader. Rejects when there are leaders and all of them fail.
  */
-export async function askLeaders(question: Question, asked: readonly TopicPartitions[]): Promise<Told> {
+export async function askLeaders(
+  question: Question,
+  asked: readonly TopicPartitions[],
+): Promise<LeaderAnswers> {
   const { cluster, clock } = question;
   const offsets = new Map<string, Map<number, number>>();
   if (leadersOf(cluster, asked).has(NO_LEADER)) await cluster.refreshMetadata();
@@ -123,10 +126,12 @@ function silentOf(
 ): Map<string, string> {
   const silent = new Map<string, string>();
   for (const [leader, topics] of leaders) {
-    const failure = failures.has(leader) ? errorLine(failures.get(leader)) : 'it does not lead it any more';
+    const failure = failures.has(leader)
+      ? errorLine(failures.get(leader))
+      : 'it no longer leads the partition';
     const why =
       leader === NO_LEADER
-        ? 'it has no leader: every broker that may lead it is down; start one of them'
+        ? 'it has no leader: every broker that could lead it is down; start one of them'
         : `its leader, broker ${leader}, does not answer (${failure})`;
     for (const { topic, partitions } of missing(topics, offsets)) {
       for (const partition of partitions) silent.set(`${topic}/${partition}`, why);
@@ -158,9 +163,10 @@ export class SilentPartitions {
     this.#log = log;
   }
 
-  told(asked: readonly TopicPartitions[], silent: Told['silent']): void {
+  report(asked: readonly TopicPartitions[], silent: LeaderAnswers['silent']): void {
     for (const { topic, partitions } of asked) {
-      for (const partition of partitions) this.#told(topic, partition, silent.get(`${topic}/${partition}`));
+      for (const partition of partitions)
+        this.#reportOne(topic, partition, silent.get(`${topic}/${partition}`));
     }
   }
 
@@ -168,7 +174,7 @@ export class SilentPartitions {
     return [...this.#silent].map(([place, why]) => `${place}: ${why}`);
   }
 
-  #told(topic: string, partition: number, why: string | undefined): void {
+  #reportOne(topic: string, partition: number, why: string | undefined): void {
     const place = `${topic}/${partition}`;
     const before = this.#silent.get(place);
     if (why === before) return;
@@ -177,7 +183,7 @@ export class SilentPartitions {
       this.#log.info({ topic, partition }, 'a partition can be read again');
     } else {
       this.#silent.set(place, why);
-      this.#log.warn({ topic, partition }, `a partition cannot be read; others go on: ${why}`);
+      this.#log.warn({ topic, partition }, `a partition cannot be read; the others continue: ${why}`);
     }
   }
 }

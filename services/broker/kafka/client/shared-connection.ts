@@ -33,7 +33,7 @@ export class SharedConnection<T> {
     }
   }
 
-  /** Sends further requests over a new connection. Requests in progress go on waiting. */
+  /** Sends further requests over a new connection. Requests in progress keep waiting. */
   renew(): void {
     const given = this.#connection;
     this.#connection = null;

@@ -32,7 +32,7 @@ export interface TopicRecord {
 /** The first offset to read by partition; partitions that are missing are not read. */
 export type Starts = ReadonlyMap<number, number>;
 
-/** Called with one record at a time. Reading goes on when a returned promise has resolved. */
+/** Called with one record at a time. Reading continues when a returned promise has resolved. */
 export type Visit = (record: TopicRecord) => void | Promise<void>;
 
 /**
@@ -78,7 +78,7 @@ export class TopicReader {
     const starts = new Map(offsets.map(({ partition, offset }) => [partition, Number(offset)]));
     for (const partition of (await this.#bounds(topic)).keys()) {
       if (!starts.has(partition))
-        throw new Error(`${topic}/${partition} does not tell its offsets now; try again`);
+        throw new Error(`${topic}/${partition} has no readable offsets now; try again`);
     }
     return starts;
   }
@@ -172,7 +172,7 @@ class Reading {
         const why = this.#failure === undefined ? '' : ` (${errorLine(this.#failure)})`;
         const seconds = NO_PROGRESS_MS_MAX / 1000;
         this.fail(
-          new Error(`topic ${topic} could not be read: nothing came for ${seconds} s${why}; try again`),
+          new Error(`topic ${topic} could not be read: no record arrived for ${seconds} s${why}; try again`),
         );
       } else this.#watch();
     });

@@ -33,7 +33,7 @@ export class Commits {
   #isEnded = false;
   /** The first failure since the last success; null = the last one succeeded. */
   #failingSince: number | null = null;
-  #isTold = false;
+  #isReported = false;
 
   constructor(options: CommitsOptions) {
     this.#options = options;
@@ -97,25 +97,25 @@ export class Commits {
 
   #succeeded(): void {
     const { groupId, log, topic } = this.#options;
-    if (this.#isTold) log.info({ topic, groupId }, 'positions are committed again');
+    if (this.#isReported) log.info({ topic, groupId }, 'offset commits succeed again');
     this.#failingSince = null;
-    this.#isTold = false;
+    this.#isReported = false;
   }
 
   /** Reported once: a rebalance or a broker's outage passes, and the next commit includes everything of this one. */
   #failed(error: unknown): void {
     const { clock, groupId, log, topic } = this.#options;
-    log.debug({ topic, detail: errorLine(error) }, 'positions not committed');
+    log.debug({ topic, detail: errorLine(error) }, 'offsets not committed');
     this.#failingSince ??= clock.now();
     const isRefused = rootOf(error).type?.endsWith('_AUTHORIZATION_FAILED') ?? false;
-    if (this.#isTold || (!isRefused && clock.now() - this.#failingSince < FAILING_MS)) return;
-    this.#isTold = true;
+    if (this.#isReported || (!isRefused && clock.now() - this.#failingSince < FAILING_MS)) return;
+    this.#isReported = true;
     log.warn(
       { topic, groupId, detail: errorLine(error) },
-      'positions cannot be committed: after a restart everything since would be done again; ' +
+      'offsets cannot be committed: a restart would repeat everything since the last commit; ' +
         (isRefused
-          ? 'our user needs READ on the group and on the topic, `npm run operator -- topics` prints the ACLs'
-          : 'the brokers must take 4096 bytes of metadata with an offset (offset.metadata.max.bytes)'),
+          ? 'the Kafka user needs READ on the group and on the topic, `npm run operator -- topics` prints the ACLs'
+          : 'the brokers must accept 4096 bytes of metadata with an offset (offset.metadata.max.bytes)'),
     );
   }
 }

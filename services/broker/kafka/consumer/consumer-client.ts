@@ -7,8 +7,7 @@ const LEAVE_MS_MAX = 5000;
 
 /**
  * A kafkajs consumer of one topic that can be released at any time, also while it joins. kafkajs forgets a consumer
- * stopped while joining, which still joins, and as a member that nobody hears keeps its partitions and fetches for
- * ever.
+ * stopped while joining, which still joins, and then keeps its partitions and fetches for ever without anyone reading.
  */
 export class ConsumerClient {
   readonly consumer: KafkaConsumer;

@@ -19,7 +19,7 @@ const LEASES: ReadonlySet<string> = new Set(['Heartbeat', 'SyncGroup']);
 /**
  * The time after the start of a rebalance in which nothing new is started: work that ends after the generation cannot
  * be committed in it, and the next owner of its partition repeats it. The others join at their next heartbeat; a dead
- * member takes its session's time, and work goes on meanwhile.
+ * member takes its session's time, and work continues meanwhile.
  */
 const STILL_MS = 1500;
 const RETRIES = 5;
@@ -33,7 +33,7 @@ export interface GroupMemberOptions {
   readonly log: Logger;
   readonly topic: string;
   readonly groupId: string;
-  /** Receives missing rights; absent = they are reported like any other error. */
+  /** Receives missing permissions; absent = they are reported like any other error. */
   readonly rights?: MissingRights;
   /** The longest wait of a fetch for records while the consumer is busy, milliseconds. */
   readonly maxWaitMs: number;
@@ -140,7 +140,7 @@ export class GroupMember {
     await this.#consumer.end();
   }
 
-  /** Work in flight ends and is committed; after a while other work goes on, until all members have joined. */
+  /** Work in flight ends and is committed; after a while other work continues, until all members have joined. */
   async #untilJoined(): Promise<void> {
     const { clock, rebalancing, revived } = this.#options;
     const generations = this.#generations;

@@ -75,7 +75,7 @@ export class Partition {
 
   /**
    * Adds records done while this process held the partition earlier, committed or not: they are done whoever held it
-   * since. `end`: the offset after the newest record; a memory beyond it is of another log.
+   * since. `end`: the offset after the newest record; a memory beyond it belongs to a replaced log.
    */
   takeOver(earlier: Partition, end: number): void {
     if (earlier.#prefix > end || earlier.topicId !== this.topicId) return;

@@ -20,7 +20,7 @@ interface StartPosition {
 
 /**
  * Returns where to begin to read a partition: at the position of the group or its owner, or at the oldest record when
- * that position is of another log. Rejects when the brokers do not return the bounds.
+ * that position belongs to a replaced log. Rejects when the brokers do not return the bounds.
  */
 export async function startPosition(options: Options, id: number): Promise<StartPosition> {
   const { admins, groupId, log, startOf, topic } = options;

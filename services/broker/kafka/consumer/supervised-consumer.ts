@@ -37,12 +37,12 @@ export interface SupervisedConsumerOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly topic: string;
-  /** In reports of missing rights: the consumer group, or the beginning of its name if `isPrefix`. */
+  /** In reports of missing permissions: the consumer group, or the beginning of its name if `isPrefix`. */
   readonly groupId: string;
   readonly isPrefix?: boolean;
   /** Returns the group of the next client; absent = `groupId`. */
   readonly newGroupId?: () => string;
-  /** Receives missing rights; absent = they are reported like any other error. */
+  /** Receives missing permissions; absent = they are reported like any other error. */
   readonly rights?: MissingRights | undefined;
   /** A member that is silent for this long counts as dead, milliseconds. */
   readonly sessionMs: number;

@@ -19,11 +19,11 @@ export interface TopicConsumerOptions {
   readonly log: Logger;
   readonly topic: string;
   readonly groupId: string;
-  /** Receives missing rights. */
+  /** Receives missing permissions. */
   readonly rights?: MissingRights;
   /** The longest wait of a fetch for records, milliseconds. */
   readonly maxWaitMs: number;
-  /** The limit of unfinished records per partition: reading pauses above it, and goes on below half of it. */
+  /** The limit of unfinished records per partition: reading pauses above it, and continues below half of it. */
   readonly heldMax: number;
   readonly heldBytesMax: number;
   /**
@@ -44,7 +44,7 @@ export interface TopicConsumerOptions {
   /** A record that was taken is done. */
   readonly settled?: (record: ReadRecord) => void;
   readonly commitFailed?: () => void;
-  /** Records were deleted before they were read: at most so many. */
+  /** Records were deleted before they were read: at most this many. */
   readonly lost?: (partition: number, count: number) => void;
   /** The log has no record at our position. */
   readonly outOfRange?: (partition: number) => void;

@@ -146,7 +146,7 @@ export class TopicConsumer {
         continue;
       }
       this.#member.pause(id);
-      // A kept partition whose position is still being requested goes on by itself.
+      // A kept partition whose position is still being requested continues by itself.
       if (!kept) void this.#find(partition, before.get(id));
     }
     for (const gone of before.values()) gone.isAlive = false;
@@ -183,7 +183,7 @@ export class TopicConsumer {
         if (!partition.isSilent)
           log.warn(
             { topic, partition: partition.id, detail: errorLine(error) },
-            'a position could not be read',
+            'a committed offset could not be read',
           );
         await clock.sleep(AGAIN_MS);
       }
@@ -239,8 +239,8 @@ export class TopicConsumer {
   }
 
   /**
-   * The log has nothing at our position, or the client reads beyond it: the oldest records were deleted, the log is
-   * another one, or the client has lost its position.
+   * The log has nothing at our position, or the client reads beyond it: the oldest records were deleted, the log was
+   * replaced, or the client has lost its position.
    */
   async #missing(partition: Partition, got: number | null): Promise<void> {
     const { admins, clock, log, topic, topicId } = this.#options;
@@ -264,7 +264,7 @@ export class TopicConsumer {
     }
   }
 
-  /** Starts a partition again: nothing is known of a log that is another one. */
+  /** Starts a partition again: nothing is known of a log that was replaced. */
   #startAnew(old: Partition): void {
     const { log, topic } = this.#options;
     log.error(

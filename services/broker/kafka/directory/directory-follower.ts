@@ -165,7 +165,7 @@ export class DirectoryFollower {
       const unreadable = unreadableBatch(message);
       if (unreadable) {
         const { cause, lastOffset } = unreadable;
-        log.error({ topic, offset, lastOffset, cause }, 'changes of the directory cannot be read: left out');
+        log.error({ topic, offset, lastOffset, cause }, 'directory changes cannot be read: skipped');
         this.#advance(lastOffset + 1);
         continue;
       }
@@ -186,7 +186,7 @@ export class DirectoryFollower {
       change = records.decode('directory', value);
     } catch (error) {
       const fields = { topic, offset, detail: errorLine(error) };
-      log.error(fields, 'a change of the directory cannot be read: left out');
+      log.error(fields, 'a directory change cannot be read: skipped');
     }
     if (change) apply(change);
   }
@@ -219,7 +219,7 @@ export class DirectoryFollower {
       const fields = { topic, position: this.#position, end: high };
       log.error(
         fields,
-        'the directory ends before what was read: was the topic made anew? Reading all of it',
+        'the directory topic ends before the last offset read: it was probably recreated; reading all of it',
       );
       this.#freshness.forget();
       this.#madeAnewAt = clock.now();
@@ -261,7 +261,7 @@ export class DirectoryFollower {
    */
   #stepOverHole(): void {
     const fields = { topic: this.#options.topic, position: this.#position, end: this.#end };
-    this.#options.log.warn(fields, 'no records come from the directory: stepping on');
+    this.#options.log.warn(fields, 'the directory topic returns no records: skipping one offset');
     this.#position += 1;
     this.#consumer.seek(0, this.#position);
     this.#prove();

@@ -52,8 +52,8 @@ export class KafkaDirectory {
 
   /**
    * Resolves when the whole table, as it was at the call, has been applied, however long that takes; rejects when
-   * closed. A change may be applied again, or after a newer one of its key: versions tell. `republish`: this process
-   * publishes, and writes the newest change of a key again after an older one arrived late.
+   * closed. A change may be applied again, or after a newer one of its key: versions show which is newer. `republish`:
+   * this process publishes, and writes the newest change of a key again after an older one arrived late.
    */
   async follow(
     apply: (change: DirectoryChange) => void,
@@ -103,13 +103,14 @@ export class KafkaDirectory {
     const { log, topic } = this.#options;
     log.warn(
       { topic, keys: changes.length },
-      'a late change lies above a newer one: publishing the newer again',
+      'an older directory change was written after a newer one: publishing the newer one again',
     );
     try {
       await this.publish(changes);
     } catch (error) {
       for (const change of changes) newest.cover(change);
-      if (!this.#isClosed) log.warn({ topic, detail: String(error) }, 'a change was not published again');
+      if (!this.#isClosed)
+        log.warn({ topic, detail: String(error) }, 'a directory change could not be published again');
     }
   }
 }

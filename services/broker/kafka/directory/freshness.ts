@@ -2,8 +2,9 @@
 const QUESTIONS_MAX = 60;
 
 /**
- * Since when a reader is known to have read everything. This is a proof, not a guess: the broker was asked for the end
- * of the log at a moment, and the position has reached that end since; so nothing older than the moment is unread.
+ * Since when a reader is known to have read everything. This is a proof, not a guess: at some moment the broker was
+ * asked for the end of the log, and the position has reached that end since, so nothing older than that moment is
+ * unread.
  */
 export class Freshness {
   #questions: { readonly askedAt: number; readonly end: number }[] = [];
@@ -33,7 +34,7 @@ export class Freshness {
     return answered.length > 0;
   }
 
-  /** The log is another one: everything known about the old one is void. */
+  /** The log was replaced: forgets everything known about the old one. */
   forget(): void {
     this.#questions = [];
   }

@@ -115,10 +115,10 @@ const LZ4_BLOCK_BYTES_MAX = 4 * 1024 * 1024;
  * LZ4 expands a byte to at most 255, so small blocks count by their size.
  */
 function lz4BytesAtMost(bytes: Buffer): number {
-  if (bytes.length < 7 || bytes.readUInt32LE(0) !== LZ4_MAGIC) throw new Error('it is no LZ4 frame');
+  if (bytes.length < 7 || bytes.readUInt32LE(0) !== LZ4_MAGIC) throw new Error('it is not an LZ4 frame');
   const flags = bytes[4] ?? 0;
   const blockMax = LZ4_BLOCK_BYTES[((bytes[5] ?? 0) >> 4) & 7];
-  if (blockMax === undefined) throw new Error('the block size is not one of LZ4');
+  if (blockMax === undefined) throw new Error('the block size is not valid in LZ4');
   const blockChecksum = flags & 0x10 ? 4 : 0;
   let at = 7 + (flags & 0x08 ? 8 : 0) + (flags & 0x01 ? 4 : 0);
   let most = 0;
@@ -156,7 +156,7 @@ function unzstd(bytes: Buffer, maxBytes: number): Buffer {
  * reaches back further than the decompressed data, so a window of 16 MiB, which is at least `maxBytes`, loses nothing.
  */
 function withBoundedWindow(bytes: Buffer, maxBytes: number): Buffer {
-  if (bytes.length < 6 || bytes.readUInt32LE(0) !== ZSTD_MAGIC) throw new Error('it is no zstd frame');
+  if (bytes.length < 6 || bytes.readUInt32LE(0) !== ZSTD_MAGIC) throw new Error('it is not a zstd frame');
   const flags = bytes[4] ?? 0;
   const isSingle = (flags & ZSTD_SINGLE_SEGMENT) > 0;
   const dictionaryBytes = [0, 1, 2, 4][flags & 3] ?? 0;

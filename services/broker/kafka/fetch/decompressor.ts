@@ -3,7 +3,7 @@ import { spawnWorker } from '../../../process/worker-thread.ts';
 import { decompressNow, TooLarge } from './decompress.ts';
 import type { Answer, Request } from './decompress-thread.ts';
 
-/** Up to this size a result is made at once: that takes less time than another thread's answer. */
+/** Up to this size a result is made at once: that takes less time than a round trip to another thread. */
 const AT_ONCE_BYTES_MAX = 512 * 1024;
 /** A compressed batch up to this size is fetched again until its result is there; a larger one is waited for. */
 const FETCHED_AGAIN_BYTES_MAX = 256 * 1024;
@@ -27,10 +27,10 @@ interface Ahead {
 }
 
 /**
- * Decompresses batches. A large result is made in a worker thread: 16 MiB take up to 0.2 s, in which the main thread would
- * send nothing. Nor does the fetch answer wait for it, which has the records of other partitions too: a batch that is
- * small until it is decompressed is fetched again. The thread starts with the first large batch, and does not keep the
- * process alive.
+ * Decompresses batches. A large result is made in a worker thread: 16 MiB take up to 0.2 s, in which the main thread
+ * would send nothing. Nor does the fetch response wait for it, because it has the records of other partitions too: a
+ * batch that is small until it is decompressed is fetched again. The thread starts with the first large batch, and does
+ * not keep the process alive.
  */
 class Decompressor {
   readonly #waiting = new Map<number, Waiting>();
@@ -75,7 +75,7 @@ class Decompressor {
     this.#lastId += 1;
     const id = this.#lastId;
     this.#waiting.set(id, { request, settle });
-    // A copy: the batch is a window into the whole answer, which the main thread goes on reading.
+    // A copy: the batch is a window into the whole response, which the main thread continues to read.
     const bytes = Uint8Array.from(request.bytes);
     this.#thread().postMessage({ ...request, bytes, id } satisfies Request, [bytes.buffer as ArrayBuffer]);
   }

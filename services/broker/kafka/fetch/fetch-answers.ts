@@ -99,22 +99,22 @@ async function decodeAnswer(bytes: Buffer, { topics }: FetchOptions): Promise<ob
       const preferredReadReplica = from.int32();
       const records = from.bytes();
       const fetchOffset = asked.get(`${topicName}/${partition}`) ?? 0n;
-      // What was aborted is left out already.
-      const told = { ...header, abortedTransactions: [], preferredReadReplica };
-      return { told, set: { bytes: records, fetchOffset, aborted } };
+      // Aborted records are already omitted.
+      const head = { ...header, abortedTransactions: [], preferredReadReplica };
+      return { head, set: { bytes: records, fetchOffset, aborted } };
     });
     return { topicName, partitions };
   });
   const responses: object[] = [];
   for (const { topicName, partitions } of topicsRead) {
     const read: object[] = [];
-    for (const { told, set } of partitions) {
-      const messages = told.isOutOfRange ? [outOfRange(set.fetchOffset)] : await readWithin(budget, set);
-      read.push({ ...told, messages });
+    for (const { head, set } of partitions) {
+      const messages = head.isOutOfRange ? [outOfRange(set.fetchOffset)] : await readWithin(budget, set);
+      read.push({ ...head, messages });
     }
     responses.push({ topicName, partitions: read });
   }
-  // Kafka 2.0 and later throttle after the answer; kafkajs waits by the second field.
+  // Kafka 2.0 and later throttle after the response; kafkajs waits by the second field.
   return { throttleTime: 0, clientSideThrottleTime, errorCode, sessionId, responses };
 }
 

@@ -1,7 +1,7 @@
 /**
  * Replaces kafkajs's handling of metadata responses, and of a broker that cannot be reached. kafkajs throws for all
  * topics and partitions when one partition has no leader, and a consumer fetches nothing from any broker while one
- * refuses connections: none could start or go on until that broker is back. Here a partition without a leader stays in
+ * refuses connections: none could start or continue until that broker is back. Here a partition without a leader stays in
  * the response, so that it is assigned to a member of its group, but is not fetched until a later response names its
  * leader. A response that lacks a requested topic is an error, like one with a topic's error.
  *
@@ -95,8 +95,8 @@ function usable(answer: MetadataAnswer, asked: readonly string[]): MetadataAnswe
     const [code] = [topicErrorCode, ...codes.filter((one) => !LEADERLESS.includes(one))].filter(Boolean);
     if (code !== undefined) throw errorOf(code, topic);
   }
-  const told = answer.topicMetadata.filter(({ partitionMetadata }) => partitionMetadata.length > 0);
-  const missing = asked.find((topic) => !told.some((one) => one.topic === topic));
+  const withPartitions = answer.topicMetadata.filter(({ partitionMetadata }) => partitionMetadata.length > 0);
+  const missing = asked.find((topic) => !withPartitions.some((one) => one.topic === topic));
   if (missing !== undefined) throw errorOf(UNKNOWN_TOPIC_OR_PARTITION, missing);
   return answer;
 }
@@ -125,7 +125,7 @@ function askLeadersOnly({ prototype }: ClusterClass): void {
 function fetchFromOthers({ prototype }: ConsumerGroupClass): void {
   const { recoverFromFetch } = prototype;
   prototype.recoverFromFetch = async function (error) {
-    // The next metadata tells whether it still leads any partition.
+    // The next metadata response shows whether it still leads any partition.
     if (UNREACHABLE.includes(error.name)) await sleep(UNREACHABLE_MS);
     else await recoverFromFetch.call(this, error);
   };

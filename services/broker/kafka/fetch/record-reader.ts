@@ -52,7 +52,8 @@ export class RecordReader {
   next(): FetchedMessage {
     const length = this.#varint();
     const end = this.#at + length;
-    if (length < 0 || end > this.#bytes.length) throw new Error('a record goes beyond the end of its batch');
+    if (length < 0 || end > this.#bytes.length)
+      throw new Error('a record extends beyond the end of its batch');
     // The record's own attributes are unused.
     this.#at += 1;
     const timestampDelta = this.#varlong();
@@ -60,7 +61,7 @@ export class RecordReader {
     const key = this.#field();
     const value = this.#field();
     const headers = this.#headers();
-    if (this.#at !== end) throw new Error('a record does not end where it says');
+    if (this.#at !== end) throw new Error('a record is shorter or longer than its length field says');
     return {
       offset: `${this.#base + BigInt(offsetDelta)}`,
       timestamp: this.#appendedAt ?? `${this.#firstTimestamp + timestampDelta}`,
@@ -95,7 +96,7 @@ export class RecordReader {
     const length = this.#varint();
     if (length < 0) return null;
     const end = this.#at + length;
-    if (end > this.#bytes.length) throw new Error('a field goes beyond the end of its batch');
+    if (end > this.#bytes.length) throw new Error('a field extends beyond the end of its batch');
     const field = this.#bytes.subarray(this.#at, end);
     this.#at = end;
     return field;
@@ -123,7 +124,7 @@ export class RecordReader {
 
   #byte(): number {
     const byte = this.#bytes[this.#at];
-    if (byte === undefined) throw new Error('a record goes beyond the end of its batch');
+    if (byte === undefined) throw new Error('a record extends beyond the end of its batch');
     this.#at += 1;
     return byte;
   }

@@ -57,7 +57,7 @@ export interface Budget {
  * cannot be read (corrupt, unknown codec, too large) becomes one message with the reason, and does not hold up the
  * next.
  *
- * Offsets without a record are nothing to wait for: unless nothing was read, the result ends with a control record at
+ * Offsets without a record must not be waited for: unless nothing was read, the result ends with a control record at
  * the last offset that the batches cover. Reading stops when the budget is used up, but not before the first batch, and
  * before a batch that is still being decompressed: it is fetched again.
  */
@@ -93,7 +93,7 @@ export async function readRecordSet(
     at = end;
   }
   if (covered === null) return [];
-  // When no record is left, the first message tells where the fetch began.
+  // When no record is left, the first message shows where the fetch began.
   if (messages.length === 0 && covered > fetchOffset) messages.push(controlRecord(fetchOffset));
   if (messages.at(-1)?.offset !== `${covered}`) messages.push(controlRecord(covered));
   return messages;
@@ -181,7 +181,7 @@ function unreadable(batch: Buffer, from: bigint, lastOffset: number, cause: stri
   };
 }
 
-/** Returns a message that the log has nothing at this offset: its records were deleted, or the log is another. */
+/** Returns a message that the log has nothing at this offset: its records were deleted, or the log was replaced. */
 export function outOfRange(offset: bigint): FetchedMessage {
   return { ...controlRecord(offset), isControlRecord: false, isOutOfRange: true };
 }

@@ -2,11 +2,11 @@ import type { PartitionStatus } from '../../broker.ts';
 import type { Partition } from '../consumer/partition.ts';
 import type { LagTopic } from './lag-topics.ts';
 
-/** A partition whose end grows and whose position has not moved for this long is stalled. */
+/** A partition is stalled when its end grows but its position has not moved for this long. */
 const STALLED_MS = 60_000;
 
 /** One partition: its end, its progress and, while it is ours, its waiting records. */
-export class Place {
+export class PartitionLag {
   readonly #id: number;
   /** The offset after the newest record. */
   #end = 0;
@@ -137,8 +137,8 @@ export class Place {
     if (!this.isHeld || lag === 0 || this.#end <= end || now - since < STALLED_MS) return null;
     const what =
       this.#waiting.size === 0
-        ? `nothing is read at offset ${this.#holder?.next}, and the log ends at ${this.#end}`
-        : `${this.#waiting.size} records are read and none is settled, the first at offset ${this.#waiting.keys().next().value}`;
+        ? `no record arrives at offset ${this.#holder?.next}, although the log ends at ${this.#end}`
+        : `${this.#waiting.size} records were read and none is settled, the first at offset ${this.#waiting.keys().next().value}`;
     return { forMs: now - since, reason: what };
   }
 

@@ -4,14 +4,14 @@ import type { Admins } from '../client/admins.ts';
 import type { Partition, ReadRecord } from '../consumer/partition.ts';
 import type { TopicConsumerOptions } from '../consumer/topic-consumer-options.ts';
 import type { BrokerTime } from '../time/broker-time.ts';
-import { Place } from './lag-place.ts';
+import { PartitionLag } from './lag-place.ts';
 import type { LagTopic } from './lag-topics.ts';
 
 /** The interval of requests for the ends of this process's partitions. */
 const ASK_MS = 5000;
 /** The interval of requests for the other partitions, while the backlog of all streams is being read. */
 const ASK_ALL_MS = 2000;
-/** The time for which these go on after the last such read. */
+/** The time for which these continue after the last such read. */
 const WANTED_MS = 10_000;
 const OPEN_MS_MAX = 15_000;
 /** The longest wait for silent partitions at the start: new topics have no leaders yet. */
@@ -31,7 +31,7 @@ export class Lag {
   readonly #clock: Clock;
   readonly #topics: readonly LagTopic[];
   readonly #retentionOf: (topic: string) => number | null;
-  readonly #places = new Map<string, Map<number, Place>>();
+  readonly #places = new Map<string, Map<number, PartitionLag>>();
   readonly #time: Pick<BrokerTime, 'isKnown' | 'now'> | null;
   #askedAt = Number.NEGATIVE_INFINITY;
   #askedAllAt = Number.NEGATIVE_INFINITY;
@@ -62,7 +62,7 @@ export class Lag {
     for (const { topic } of topics) this.#places.set(topic, new Map());
   }
 
-  /** Requests bounds until they arrive, within seconds. Then goes on in the background. */
+  /** Requests bounds until they arrive, within seconds. Then continues in the background. */
   async open(): Promise<void> {
     const begun = this.#clock.now();
     for (;;) {
@@ -159,7 +159,7 @@ export class Lag {
     this.#cancel();
   }
 
-  #each(visit: (place: Place, topic: LagTopic) => void): void {
+  #each(visit: (place: PartitionLag, topic: LagTopic) => void): void {
     for (const topic of this.#topics) {
       for (const place of this.#places.get(topic.topic)?.values() ?? []) visit(place, topic);
     }
@@ -220,12 +220,12 @@ export class Lag {
     this.#askedAt = now;
   }
 
-  #place(topic: string, id: number): Place | undefined {
+  #place(topic: string, id: number): PartitionLag | undefined {
     const places = this.#places.get(topic);
     if (!places) return undefined;
     let place = places.get(id);
     if (!place) {
-      place = new Place(id);
+      place = new PartitionLag(id);
       places.set(id, place);
     }
     return place;

@@ -103,7 +103,7 @@ export class Acknowledgements {
     await admins.commit(group, { topic: directory, partition: PARTITION, offset: `${to}`, metadata });
   }
 
-  /** Reads a commit; null = there is none, or our user may not see it, which is reported. */
+  /** Reads a commit; null = there is none, or the Kafka user may not see it, which is reported. */
   async #read(group: string): Promise<Acknowledgement | null> {
     const { admins, directory, log } = this.#options;
     try {
@@ -115,7 +115,10 @@ export class Acknowledgements {
       if (rootOf(error).type !== 'GROUP_AUTHORIZATION_FAILED') throw error;
       if (!this.#isRefused) {
         const means = '`npm run operator -- topics` prints the ACLs';
-        log.warn({ group }, `whether a loss was acknowledged may not be read: our user needs READ; ${means}`);
+        log.warn(
+          { group },
+          `acknowledgements of lost records cannot be read: the Kafka user needs READ on the group; ${means}`,
+        );
       }
       this.#isRefused = true;
       return null;

@@ -137,7 +137,7 @@ export class KafkaLosses implements Losses {
   }
 }
 
-/** Returns the losses in a commit, with the records deleted since. A commit of another topic tells nothing. */
+/** Returns the losses in a commit, with the records deleted since. A commit of another topic says nothing. */
 function lossOf(
   note: CommitNote | null,
   topicId: string | null,

@@ -10,9 +10,9 @@ const ALL_REPLICAS = -1;
 const ACK_MS = 30_000;
 
 /** A broker's response for a record: its position, or the error code of its partition. */
-export type Said = Place | { readonly errorCode: number };
+export type Produced = AppendedRecord | { readonly errorCode: number };
 
-export interface Place {
+export interface AppendedRecord {
   readonly offset: number;
   /** LogAppendTime; −1 where the topic uses the sender's time. */
   readonly appendedAt: number;
@@ -39,11 +39,11 @@ export async function produce(
   leader: number,
   records: readonly OutgoingRecord[],
   timestamp: number,
-): Promise<Said[]> {
+): Promise<Produced[]> {
   const topics: Topics = new Map();
   const slots = records.map((record) => place(topics, record));
   const answer = await cluster.send(leader, protocolOf(topics, timestamp));
-  const firsts = new Map<Group, Said>();
+  const firsts = new Map<Group, Produced>();
   for (const { topicName, partitions } of answer.topics) {
     for (const { partition, errorCode, baseOffset, logAppendTime } of partitions) {
       const group = topics.get(topicName)?.get(partition);

@@ -22,7 +22,8 @@ export interface Pending {
 }
 
 /**
- * Why a partition's records wait: its broker does not accept them, it has no leader, or our user may not write them.
+ * Why a partition's records wait: its broker does not accept them, it has no leader, or the Kafka user may not write
+ * them.
  */
 export type TroubleKind = 'unacknowledged' | 'leaderless' | 'forbidden';
 

@@ -11,7 +11,7 @@ const OF_CONTENT = [
   'UNSUPPORTED_FOR_MESSAGE_FORMAT',
   'UNSUPPORTED_COMPRESSION_TYPE',
 ];
-/** Refusals of the user that writes: the right can be granted. */
+/** Refusals of the user that writes: the permission can be granted. */
 const OF_RIGHTS = ['TOPIC_AUTHORIZATION_FAILED', 'CLUSTER_AUTHORIZATION_FAILED', 'INVALID_TOPIC_EXCEPTION'];
 
 /** Returns what a partition's error code means for its records; anything not known to be final is doubtful. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { Brokers } from '../client/kafkajs-brokers.ts';
 import { partitionOfKey } from './murmur2.ts';
-import { produce, type Said } from './produce-request.ts';
+import { type Produced, produce } from './produce-request.ts';
 import { Backlog, type PartitionQueue } from './producer-backlog.ts';
 import { PROMPT_MS_MAX, ProducerNodes } from './producer-nodes.ts';
 import { refusalOf } from './producer-refusals.ts';
@@ -32,7 +32,7 @@ export interface ProducerOptions {
   readonly acknowledged?: (topic: string, sent: Sent) => void;
   /** Called for every append time that a broker returns; its request was sent at `sentAt` or later. */
   readonly appended?: (broker: number, appendedAt: number, sentAt: number) => void;
-  /** The command that grants our user the right to write a topic. */
+  /** The command that grants the Kafka user WRITE on a topic. */
   readonly grant?: (topic: string) => string;
 }
 
@@ -49,7 +49,7 @@ export interface ProducerOptions {
  * - A response must name every partition of the request.
  * - A record that is refused because of its content (too large, invalid) is rejected with RecordRefused. When a batch
  *   is refused, its records are sent again one by one, so that only the invalid one is rejected.
- * - A missing right is reported in the log and in `troubles`; the topic's records wait until it is granted.
+ * - A missing permission is reported in the log and in `troubles`; the topic's records wait until it is granted.
  */
 export class KafkaProducer implements RecordSender {
   readonly #options: ProducerOptions;
@@ -92,12 +92,12 @@ export class KafkaProducer implements RecordSender {
   /** Partitions whose records have waited longer than a moment, one line each, with the remedy. */
   get troubles(): string[] {
     const now = this.#options.clock.now();
-    const told = [...this.#forbidden].map((topic) => this.#rightMissing(topic));
+    const lines = [...this.#forbidden].map((topic) => this.#rightMissing(topic));
     for (const { name, trouble, pending, topic } of this.#backlog.queues) {
       if (!trouble || this.#forbidden.has(topic) || now - trouble.since < PROMPT_MS_MAX) continue;
-      told.push(`${name}: ${pending.length} records wait, ${trouble.detail}`);
+      lines.push(`${name}: ${pending.length} records wait, ${trouble.detail}`);
     }
-    return told;
+    return lines;
   }
 
   get waitingBytes(): number {
@@ -170,7 +170,7 @@ export class KafkaProducer implements RecordSender {
       const leader = this.#nodes.leaderOf(queue.name);
       if (leader !== undefined) return this.#nodes.isBusy(leader) ? undefined : leader;
       this.#nodes.askSoon();
-      queue.again(now, 'leaderless', 'the partition has no leader: a broker that holds it is down');
+      queue.again(now, 'leaderless', 'the partition has no leader: the brokers that hold it are down');
       return undefined;
     };
     for (const { leader, queues } of this.#backlog.takeBatches(now, leaderOf)) {
@@ -196,17 +196,17 @@ export class KafkaProducer implements RecordSender {
   /** The broker did not respond: it may have received any part of the request. */
   #failed(leader: number, queues: readonly PartitionQueue[], detail: string): void {
     const { clock, log } = this.#options;
-    log.warn({ broker: leader, detail }, 'a broker did not acknowledge; its records are sent again');
+    log.warn({ broker: leader, detail }, 'a broker did not acknowledge: sending its records again');
     this.#nodes.failed(leader);
     for (const queue of queues) queue.again(clock.now(), 'unacknowledged', `broker ${leader}: ${detail}`);
   }
 
-  #answered(leader: number, queues: readonly PartitionQueue[], said: readonly Said[], sentAt: number): void {
+  #answered(leader: number, queues: readonly PartitionQueue[], all: Produced[], sentAt: number): void {
     this.#nodes.answered(leader);
     let at = 0;
     for (const queue of queues) {
       const { underWay } = queue;
-      const own = said.slice(at, at + underWay.length);
+      const own = all.slice(at, at + underWay.length);
       at += underWay.length;
       const [first] = own;
       if (first && 'errorCode' in first) this.#refused(queue, first.errorCode);
@@ -214,7 +214,7 @@ export class KafkaProducer implements RecordSender {
     }
   }
 
-  #acknowledged(queue: PartitionQueue, places: readonly Said[], leader: number, sentAt: number): void {
+  #acknowledged(queue: PartitionQueue, places: readonly Produced[], leader: number, sentAt: number): void {
     const { acknowledged, appended, log } = this.#options;
     const { underWay, topic, partition } = queue;
     queue.settled();
@@ -246,7 +246,7 @@ export class KafkaProducer implements RecordSender {
         this.#forbidden.add(topic);
         break;
       case 'unacknowledged':
-        log.warn({ topic, partition, detail }, 'a partition was not written; its records are sent again');
+        log.warn({ topic, partition, detail }, 'a partition was not written: sending its records again');
         this.#nodes.askSoon();
     }
     queue.again(clock.now(), kind, detail);
@@ -258,13 +258,13 @@ export class KafkaProducer implements RecordSender {
     for (const pending of underWay) {
       this.#backlog.over(pending);
       const what = `a record of ${pending.bytes} bytes for ${name}`;
-      pending.reject(new RecordRefused(`Kafka refuses ${what} for good (${detail})`, reason));
+      pending.reject(new RecordRefused(`Kafka rejects ${what} permanently (${detail})`, reason));
     }
   }
 
   #rightMissing(topic: string): string {
     const grant = this.#options.grant?.(topic) ?? 'grant the ACLs that `npm run operator -- topics` prints';
-    return `the right WRITE on topic ${topic} is missing; its records wait: ${grant}`;
+    return `the Kafka user lacks WRITE on topic ${topic}; its records wait: ${grant}`;
   }
 
   /** While anything waits, or brokers do not respond: checks for late records, and requests the leaders. */
@@ -283,7 +283,7 @@ export class KafkaProducer implements RecordSender {
   #giveUp(now: number): void {
     for (const { record, reject } of this.#backlog.takeOverdue(now)) {
       const place = `${record.topic}/${record.partition}`;
-      reject(new Error(`Kafka did not acknowledge a record of ${place} in time: it may or may not be there`));
+      reject(new Error(`Kafka did not acknowledge a record of ${place} in time: it may have been written`));
     }
   }
 

@@ -44,7 +44,7 @@ export async function putBackRecord(
   }
   if (!topicList(topics).includes(topic)) {
     throw new CannotPutBack(
-      `it came from topic ${topic}, which is none of this deployment: check HOOKRAIL_EVENTS_TOPIC and HOOKRAIL_TOPIC_PREFIX`,
+      `it came from topic ${topic}, which is not a topic of this deployment: check HOOKRAIL_EVENTS_TOPIC and HOOKRAIL_TOPIC_PREFIX`,
     );
   }
   if (topic === topics.events) {

@@ -8,7 +8,7 @@ import { positionText, readPosition, type StoredTopicRecord } from './record-pos
 import { learnWithin, type RecordStoreOptions, TopicRecordStore } from './topic-record-store.ts';
 
 const REQUEUE_MS_MAX = 30_000;
-/** Records put back before reading goes on: limits the memory. */
+/** Records put back before reading continues: limits the memory. */
 const REQUEUE_AT_ONCE = 500;
 const REQUEUE_BYTES_AT_ONCE = 8 * 1024 * 1024;
 /** A value up to this size is kept whole: with key, headers and reason it fits the topic's `max.message.bytes`. */
@@ -70,7 +70,9 @@ export class QuarantineStore {
     return found;
   };
 
-  /** See the port. Rejects with "outcome unknown" when brokers do not answer for 30 s: some may be requeued by then. */
+  /**
+   * See the port. Rejects with "outcome unknown" when brokers do not respond for 30 s: some may be requeued by then.
+   */
   requeue: Broker['quarantine']['requeue'] = async (positions) => {
     const refused: Requeued['refused'][number][] = [];
     let requeued = 0;

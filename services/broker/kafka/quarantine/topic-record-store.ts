@@ -124,7 +124,7 @@ export class TopicRecordStore<K extends StoredKind> implements RecordStore<Recor
       const { partition, offset } = item;
       log.error(
         { topic, partition, offset, detail: errorLine(error) },
-        'a stored record cannot be read: left out',
+        'a stored record cannot be read: skipped',
       );
       return undefined;
     }
@@ -186,7 +186,9 @@ export async function learnWithin(records: KafkaRecords, bytes: Buffer, clock: C
   await records.learn(bytes, late.signal);
   cancel();
   if (records.isKnown(bytes)) return;
-  throw new Error('the schema registry does not tell the schema of a stored record: is it up? Try again');
+  throw new Error(
+    'the schema registry did not return the schema of a stored record: check that it is running, then try again',
+  );
 }
 
 function keyText({

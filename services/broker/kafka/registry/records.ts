@@ -118,7 +118,7 @@ export class KafkaRecords {
   /** Like encodeEvent of the codec: for events that passed its checks. */
   encodeEvent(event: DomainEvent): Buffer {
     const id = this.#eventIds.get(event.type);
-    if (id === undefined) throw new Error(`${event.type} is no event type`);
+    if (id === undefined) throw new Error(`${event.type} is not an event type`);
     return encodeEvent(event, id);
   }
 
@@ -185,7 +185,7 @@ function decoderFor<T>(codec: RecordCodec<T>, id: number, text: string): RecordD
     if (name !== codec.name) return `${codec.name}: schema ${id} is ${name}, another kind of record`;
     return codec.decoder(text);
   } catch (error) {
-    return `${codec.name}: schema ${id} cannot be read as today's: ${beginningOf(error)}`;
+    return `${codec.name}: schema ${id} cannot be converted to the current schema: ${beginningOf(error)}`;
   }
 }
 

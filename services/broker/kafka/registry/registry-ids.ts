@@ -35,7 +35,7 @@ export async function resolveSchemaIds(
   await ask(
     () => registry.probe(),
     (said) =>
-      `${registry.url} cannot be used as schema registry: ${said}; ${VARIABLE} must be the address of a ` +
+      `${registry.url} cannot be used as the schema registry: ${said}; ${VARIABLE} must be the address of a ` +
       'Confluent-compatible API, such as http://registry:8080/apis/ccompat/v7',
   );
   const ids = new Map<string, number>();
@@ -44,7 +44,7 @@ export async function resolveSchemaIds(
     const id = await ask<number | undefined>(
       () => (options.mayRegister ? registry.register(subject, text) : registry.find(subject, text)),
       (said, status) =>
-        `the schema registry at ${registry.url} refuses this version's schema of ${subject}: ${said}; ${remedyOf(status, subject)}`,
+        `the schema registry at ${registry.url} rejects this version's schema of ${subject}: ${said}; ${remedyOf(status, subject)}`,
     );
     if (id === undefined) missing.push(subject);
     else ids.set(subject, id);
@@ -64,7 +64,7 @@ function remedyOf(status: number | undefined, subject: string): string {
       'with the commands of `npm run operator -- schemas`, and set HOOKRAIL_SCHEMA_REGISTRY_REGISTER=false'
     );
   }
-  return `look at the versions and the compatibility that the registry has for the subject ${subject}`;
+  return `check the versions and the compatibility level of the subject ${subject}`;
 }
 
 type Ask = <T>(question: () => Promise<T>, refusal: (said: string, status?: number) => string) => Promise<T>;
@@ -95,7 +95,7 @@ function silence(registry: SchemaRegistry, giveUpMs: number, error: RegistryErro
   return new Error(
     `the schema registry at ${registry.url} gave no answer within ${giveUpMs / 1000} s (${error.message}): ` +
       (/certificate/i.test(error.message)
-        ? 'HOOKRAIL_SCHEMA_REGISTRY_CA_FILE says whose certificates are trusted'
+        ? 'set HOOKRAIL_SCHEMA_REGISTRY_CA_FILE to the authority that signed its certificate'
         : `start it, or correct ${VARIABLE}`),
   );
 }

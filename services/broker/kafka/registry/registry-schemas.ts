@@ -15,7 +15,7 @@ const TELL_AGAIN_MS = 60_000;
 
 /**
  * Schemas by the registry's id. The schema of an id never changes, so it is requested only once: while the registry is
- * down, records with known ids go on and only those with new ids wait.
+ * down, records with known ids continue and only those with new ids wait.
  */
 export class KnownSchemas {
   readonly #registry: SchemaRegistry;
@@ -29,7 +29,7 @@ export class KnownSchemas {
   /** When the registry first failed to respond; undefined while it responds. */
   #silentSince: number | undefined;
   /** Schema ids that records wait for without a response: since when, and when that was last logged. */
-  readonly #waiting = new Map<number, { readonly since: number; toldAt: number }>();
+  readonly #waiting = new Map<number, { readonly since: number; loggedAt: number }>();
 
   constructor(registry: SchemaRegistry, clock: Clock, log: Logger) {
     this.#registry = registry;
@@ -103,7 +103,7 @@ export class KnownSchemas {
     const reason = messageOf(error);
     this.#log.warn(
       { registry: this.#registry.url, schemaId: id, reason },
-      'the schema registry does not answer: records with schemas not seen before wait, others go on',
+      'the schema registry does not answer: records with new schemas wait, others are processed',
     );
   }
 
@@ -113,14 +113,14 @@ export class KnownSchemas {
    */
   #tellAgain(id: number, error: unknown): void {
     const now = this.#clock.now();
-    const waiting = this.#waiting.get(id) ?? { since: now, toldAt: now };
+    const waiting = this.#waiting.get(id) ?? { since: now, loggedAt: now };
     this.#waiting.set(id, waiting);
-    if (now - waiting.toldAt < TELL_AGAIN_MS) return;
-    waiting.toldAt = now;
+    if (now - waiting.loggedAt < TELL_AGAIN_MS) return;
+    waiting.loggedAt = now;
     const reason = messageOf(error);
     this.#log.warn(
       { registry: this.#registry.url, schemaId: id, waitingMs: Math.round(now - waiting.since), reason },
-      'the schema registry does not tell a schema: its records, and those behind them in their partitions, wait',
+      'the schema registry does not return a schema: its records, and those behind them in their partitions, wait',
     );
   }
 

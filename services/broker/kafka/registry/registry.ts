@@ -91,7 +91,7 @@ export class SchemaRegistry {
     const { status, json } = await this.#request('GET', '/schemas/types');
     if (status === 200 && Array.isArray(json)) return;
     if (isLater(status) || isCredentials(status)) throw failure(status, json);
-    throw new RegistryError('refused', `its answer is not a schema registry's (status ${status})`);
+    throw new RegistryError('refused', `its response is not a schema registry's (status ${status})`);
   }
 
   /**
@@ -177,7 +177,7 @@ export class SchemaRegistry {
       const id = await ask().catch((error: unknown) => {
         throw ofClient(error);
       });
-      if (!Number.isSafeInteger(id)) throw new RegistryError('unreachable', 'its answer has no schema id');
+      if (!Number.isSafeInteger(id)) throw new RegistryError('unreachable', 'its response has no schema id');
       return id;
     });
   }
@@ -225,7 +225,7 @@ interface Answer {
 /** The client's 404 for a look-up, whose status it drops. */
 class NoVersion extends Error {}
 
-/** Converts the client's errors. It also reports status 400 for a refused connection, so that status tells nothing. */
+/** Converts the client's errors. It also reports status 400 for a refused connection, so that status means nothing. */
 function ofClient(error: unknown): Error {
   const { name, message, status } = error as { name?: string; message?: string; status?: number };
   if (name === 'ConfluentSchemaRegistryError') return new NoVersion();
@@ -241,7 +241,7 @@ function isRefused(error: unknown): boolean {
 function failure(status: number, json: unknown): RegistryError {
   const { message } = fieldsOf(json);
   const said = typeof message === 'string' ? `: ${message}` : '';
-  const what = isCredentials(status) ? 'it refuses our user name and password, ' : '';
+  const what = isCredentials(status) ? 'it rejects the user name and password, ' : '';
   return new RegistryError(
     isLater(status) ? 'unreachable' : 'refused',
     `${what}status ${status}${said}`,

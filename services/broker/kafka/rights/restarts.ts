@@ -3,7 +3,7 @@ import { growingPause } from '../../../process/growing-pause.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { MissingRights, Reader } from './missing-rights.ts';
 
-/** The longest pause: a granted right is noticed within this and the time to join. */
+/** The longest pause: a granted permission is noticed within this and the time to join. */
 const PAUSE_MS_MAX = 10_000;
 
 export interface RestartsOptions extends Reader {
@@ -23,7 +23,7 @@ export class Restarts {
     this.#options = options;
   }
 
-  /** Logs a crash; a missing right is logged once, not at each try. Returns the pause, milliseconds. */
+  /** Logs a crash; a missing permission is logged once, not at each try. Returns the pause, milliseconds. */
   crashed(error: unknown, message: string): number {
     const { log, pauseMs, rights, topic } = this.#options;
     this.#hasAsked = false;

@@ -2,8 +2,8 @@ import { BLOCK_IDS_MAX, digestOf, IdBlock } from './id-block.ts';
 import type { IdsBudget, IdsHolder } from './ids-budget.ts';
 
 /**
- * The most that a pause in the log counts, milliseconds: during an outage nothing is appended, and its copies come
- * after it. It also limits the effect of one record with a wrong timestamp.
+ * The most that a pause in the log counts towards the window, milliseconds: during an outage nothing is appended, and
+ * copies of earlier records come after it. It also limits the effect of one record with a wrong timestamp.
  */
 const GAP_MS_MAX = 60_000;
 const BLOCK_IDS_MIN = 64;

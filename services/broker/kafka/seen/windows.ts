@@ -35,8 +35,8 @@ export function windowsOf(
   };
   const eventsFull = warner(
     { idsMax, windowSeconds: windowMs / 1000 },
-    'more event ids than this process may remember came within the repeat window: the oldest are forgotten, and an ' +
-      'event that is sent again later is delivered again; raise HOOKRAIL_REPEAT_WINDOW_IDS or run more routers',
+    'more event ids arrived within the repeat window than this process may remember: the oldest are forgotten, and an ' +
+      'event that is published again is delivered again; raise HOOKRAIL_REPEAT_WINDOW_IDS or run more routers',
   );
   const tasksFull = warner(
     { tasksMax: TASKS_MAX },

@@ -102,6 +102,7 @@ export class EventStream {
 }
 
 function conflicting({ eventId, merchantId }: DomainEvent): ReceivedEvent['decoded'] {
-  const detail = 'an event with this id and other content came before; that one was taken, this one was not';
+  const detail =
+    'an event with this id and different content came before; that one was routed, this one was not';
   return { ok: false, reason: 'event_id_conflict', detail, eventId, merchantId };
 }

@@ -7,7 +7,7 @@ import type { Partition, ReadRecord } from '../consumer/partition.ts';
 import type { TopicConsumer } from '../consumer/topic-consumer.ts';
 import type { TopicConsumerOptions } from '../consumer/topic-consumer-options.ts';
 import { JOURNAL_RECORD_MAX, type KafkaRecords } from '../registry/records.ts';
-import { type Lane, newLane, type Opened } from './journal-lane.ts';
+import { type JournalLane, newJournalLane, type OpenedRecord } from './journal-lane.ts';
 import { AGAIN_MS } from './stream-feed.ts';
 
 const PAUSE_MS = 100;
@@ -34,7 +34,7 @@ type Handler = (batch: JournalBatch) => Promise<void>;
 /** The journal's partitions, each handed over in batches, one at a time and in order. */
 export class KafkaJournal implements JournalSource {
   readonly #deps: JournalDeps;
-  #consumer: JournalConsumer | null = null;
+  #consumer: KafkaJournalConsumer | null = null;
 
   constructor(deps: JournalDeps) {
     this.#deps = deps;
@@ -46,7 +46,7 @@ export class KafkaJournal implements JournalSource {
     limits: { readonly batchMax: number },
   ): Promise<Consumer> {
     if (this.#consumer && !this.#consumer.stopped) throw new Error('the journal has a consumer already');
-    const consumer = new JournalConsumer(this.#deps, handler, positionOf, limits.batchMax);
+    const consumer = new KafkaJournalConsumer(this.#deps, handler, positionOf, limits.batchMax);
     this.#consumer = consumer;
     await consumer.start();
     return consumer;
@@ -65,11 +65,11 @@ export class KafkaJournal implements JournalSource {
   }
 }
 
-class JournalConsumer implements Consumer {
+class KafkaJournalConsumer implements Consumer {
   readonly #deps: JournalDeps;
   readonly #handler: Handler;
   readonly #batchMax: number;
-  readonly #lanes = new Map<Partition, Lane>();
+  readonly #lanes = new Map<Partition, JournalLane>();
   readonly #topic: TopicConsumer;
   readonly #stopping = new AbortController();
   #paused = false;
@@ -136,7 +136,7 @@ class JournalConsumer implements Consumer {
   #take(record: ReadRecord): void {
     let lane = this.#lanes.get(record.partition);
     if (!lane) {
-      lane = newLane(record.partition);
+      lane = newJournalLane(record.partition);
       this.#lanes.set(record.partition, lane);
     }
     lane.waiting.push(record);
@@ -152,7 +152,7 @@ class JournalConsumer implements Consumer {
    * Starts a lane's work. Without the pause while membership is unsure, it would call itself for ever and block the
    * process.
    */
-  #wake(lane: Lane): void {
+  #wake(lane: JournalLane): void {
     const { working, waiting, partition } = lane;
     if (working || this.#paused || this.#stop || waiting.length === 0 || !partition.isAlive) return;
     if (!this.#topic.isTrusted) {
@@ -172,7 +172,7 @@ class JournalConsumer implements Consumer {
     });
   }
 
-  async #work(lane: Lane): Promise<void> {
+  async #work(lane: JournalLane): Promise<void> {
     while (!this.#paused && !this.#stop && lane.partition.isAlive && this.#topic.isTrusted) {
       try {
         lane.held ??= await this.#nextBatch(lane);
@@ -193,7 +193,7 @@ class JournalConsumer implements Consumer {
   }
 
   /** Returns as many entries as may go together, up to a record that cannot be read. */
-  async #nextBatch(lane: Lane): Promise<Lane['held']> {
+  async #nextBatch(lane: JournalLane): Promise<JournalLane['held']> {
     const entries: JournalEntry[] = [];
     const positions: number[] = [];
     const records: ReadRecord[] = [];
@@ -223,7 +223,7 @@ class JournalConsumer implements Consumer {
     };
   }
 
-  async #open(record: ReadRecord, hasEarlier: boolean): Promise<Opened | null> {
+  async #open(record: ReadRecord, hasEarlier: boolean): Promise<OpenedRecord | null> {
     const entries = await this.#read(record, hasEarlier);
     return entries && { record, entries, taken: 0 };
   }
@@ -253,7 +253,7 @@ class JournalConsumer implements Consumer {
     }
   }
 
-  async #pauseAfter(lane: Lane, error: unknown): Promise<void> {
+  async #pauseAfter(lane: JournalLane, error: unknown): Promise<void> {
     const { clock, log } = this.#deps;
     if (lane.failures === 0) lane.failingSince = clock.now();
     lane.failures += 1;

@@ -29,7 +29,9 @@ export class Publisher {
   /** Returns `accepted` also for a repeated event: only the router recognises it, and drops it. */
   async publishEvents(events: readonly DomainEvent[], traceparent?: string): Promise<PublishedEvent[]> {
     if (events.length > EVENTS_PER_CALL_MAX) {
-      throw new RangeError(`${events.length} events in one call: at most ${EVENTS_PER_CALL_MAX} are taken`);
+      throw new RangeError(
+        `${events.length} events in one call: at most ${EVENTS_PER_CALL_MAX} are accepted`,
+      );
     }
     const { records, sender, eventsTopic: topic } = this.#deps;
     const outgoing = events.map((event) => ({

@@ -53,7 +53,7 @@ export class Outgoing {
     for (const { topic, value } of records) {
       if (value === null || value.length <= RECORD_BYTES_MAX) continue;
       throw new RecordRefused(
-        `for ${journal.trace.length} endpoints it makes a record of ${value.length} bytes, and ${topic} takes ${RECORD_BYTES_MAX}`,
+        `its journal record for ${journal.trace.length} endpoints has ${value.length} bytes; ${topic} accepts ${RECORD_BYTES_MAX}`,
         'too_large',
       );
     }

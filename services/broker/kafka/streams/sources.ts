@@ -143,7 +143,7 @@ export class Sources {
     const place = placeText(originOf(item.record));
     log.error(
       { place, detail: record.detail },
-      'what comes of a record cannot be written; it is kept in the quarantine',
+      'the output of a record cannot be written; putting the record into quarantine',
     );
     for (;;) {
       try {
@@ -151,7 +151,7 @@ export class Sources {
         return item.durable();
       } catch (error) {
         if (error instanceof SenderClosed) return;
-        log.error({ place, detail: errorLine(error) }, 'a record cannot be quarantined either; trying again');
+        log.error({ place, detail: errorLine(error) }, 'a record cannot be put into quarantine; retrying');
         await clock.sleep(SHELVE_AGAIN_MS);
       }
     }

@@ -23,7 +23,7 @@ const SEEN_FIRST_MS = 120_000;
 const SEEN_RETRY_MS = 900_000;
 /**
  * The longest wait of the long tiers' fetches for records. A record ends the wait at once, so it only decides what an
- * idle topic costs, and how soon reading goes on after a pause. Records of the long tiers are due much later.
+ * idle topic costs, and how soon reading continues after a pause. Records of the long tiers are due much later.
  */
 const LONG_TIER_WAIT_MS = 1000;
 const TIER_WAIT_MS = 250;

@@ -24,7 +24,7 @@ interface Offset {
  * The brokers' time, in terms of this process's clock.
  *
  * Delays are measured by the brokers' clocks (LogAppendTime), because machines of this service may have wrong ones. A
- * broker appends between the moment a request is sent and the moment its acknowledgement is there, so the append time in
+ * broker appends between the moment a request is sent and the moment its acknowledgement arrives, so the append time in
  * it bounds the difference of the two clocks from both sides. Bounds of several acknowledgements are intersected; they
  * widen slowly, since clocks drift. An acknowledgement that contradicts them shows that a clock was set, and replaces
  * them at once. Each broker has bounds of its own; all are used together: `now()` is a time that every broker has reached.
@@ -38,7 +38,7 @@ export class BrokerTime {
   #ask: (() => void) | null = null;
   #cancelAsking: () => void = () => {};
   #askedAt = Number.NEGATIVE_INFINITY;
-  #isTold = false;
+  #isReported = false;
 
   constructor({ clock, log }: { readonly clock: Clock; readonly log: Logger }) {
     this.#clock = clock;
@@ -46,8 +46,8 @@ export class BrokerTime {
   }
 
   /**
-   * Calls `ask` now and whenever no broker has been heard for a while. It must write a record, whose acknowledgement
-   * goes to `acknowledged`.
+   * Calls `ask` now and whenever no broker has acknowledged anything for a while. It must write a record, whose
+   * acknowledgement goes to `acknowledged`.
    */
   keepKnown(ask: () => void): void {
     this.#ask = ask;
@@ -65,10 +65,10 @@ export class BrokerTime {
   acknowledged(broker: number, appendedAt: number, sentAt: number): void {
     const at = this.#clock.now();
     // Append times are whole milliseconds, rounded down.
-    const heard = { least: appendedAt - at, most: appendedAt + 1 - sentAt, at };
+    const observed = { least: appendedAt - at, most: appendedAt + 1 - sentAt, at };
     const before = this.#least(at);
     const known = this.#brokers.get(broker);
-    this.#brokers.set(broker, known ? narrowed(widened(known, at), heard) : heard);
+    this.#brokers.set(broker, known ? narrowed(widened(known, at), observed) : observed);
     for (const [id, offset] of this.#brokers) if (at - offset.at > FORGET_MS) this.#brokers.delete(id);
     this.#tell();
     if (before === null || (this.#least(at) ?? before) - before >= GAIN_MS_MIN) this.onGain();
@@ -153,8 +153,8 @@ export class BrokerTime {
   #tell(): void {
     const offsetMs = this.offsetMs;
     const isWrong = Math.abs(offsetMs) > TOLD_MS;
-    if (isWrong === this.#isTold) return;
-    this.#isTold = isWrong;
+    if (isWrong === this.#isReported) return;
+    this.#isReported = isWrong;
     const seconds = Math.round(Math.abs(offsetMs) / 100) / 10;
     if (isWrong) {
       const side = offsetMs > 0 ? 'behind' : 'ahead of';
@@ -173,8 +173,8 @@ function widened({ least, most, at }: Offset, now: number): Offset {
 }
 
 /** Both are true, unless a clock was set: then the later observation wins. */
-function narrowed(known: Offset, heard: Offset): Offset {
-  const least = Math.max(known.least, heard.least);
-  const most = Math.min(known.most, heard.most);
-  return least > most ? heard : { least, most, at: heard.at };
+function narrowed(known: Offset, observed: Offset): Offset {
+  const least = Math.max(known.least, observed.least);
+  const most = Math.min(known.most, observed.most);
+  return least > most ? observed : { least, most, at: observed.at };
 }

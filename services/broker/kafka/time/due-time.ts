@@ -22,12 +22,12 @@ export function dueWindow(appendedAt: number, tier: Tier, retryScale: number): D
   return { earliest: appendedAt + delayMs, latest: appendedAt + Math.max(fullMs, delayMs) + LATER_MS_MAX };
 }
 
-type Said = Pick<DeliveryTask, 'dueAt' | 'attempt' | 'hop'>;
+type TaskTiming = Pick<DeliveryTask, 'dueAt' | 'attempt' | 'hop'>;
 
 /**
  * Returns when a task is due, by the brokers' time. A first attempt that was published for later may have any due time.
  */
-export function dueTime({ dueAt, attempt, hop }: Said, { earliest, latest }: DueWindow): number {
+export function dueTime({ dueAt, attempt, hop }: TaskTiming, { earliest, latest }: DueWindow): number {
   const isPutOff = attempt === 1 && hop === 0;
   return Math.max(earliest, isPutOff ? dueAt : Math.min(dueAt, latest));
 }

@@ -8,7 +8,7 @@ const { ConfigResourceTypes } = kafkajs;
 const SETTINGS_READ = ['cleanup.policy', 'retention.bytes', 'retention.ms'];
 const HOUR_MS = 3_600_000;
 
-/** Settings by their Kafka names; null = our user may not read them. */
+/** Settings by their Kafka names; null = the Kafka user may not read them. */
 type Settings = ReadonlyMap<string, string> | null;
 
 /** Returns the settings of the events topic that decide how long its records are kept. */
@@ -38,7 +38,7 @@ export function checkEventsTopic({ topic, settings: wanted }: TopicSpec, found: 
   if (found === null || kept === undefined) {
     return [
       warning(
-        `how long ${topic} keeps records cannot be read: our user needs DESCRIBE_CONFIGS, ` +
+        `how long ${topic} keeps records cannot be read: the Kafka user needs DESCRIBE_CONFIGS, ` +
           `\`npm run operator -- topics\` prints the ACLs; make sure that it is at least ${needed}`,
       ),
     ];

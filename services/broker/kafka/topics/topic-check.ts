@@ -29,7 +29,7 @@ const SETTINGS_READ = [
   'unclean.leader.election.enable',
 ];
 
-/** Returns partitions, copies and settings of every topic. Rejects when the broker does not know one of them. */
+/** Returns partitions, replicas and settings of every topic. Rejects when the broker does not know one of them. */
 export async function readTopics(
   admin: Admin,
   specs: readonly TopicSpec[],
@@ -74,7 +74,7 @@ async function readSettings(
   } catch (error) {
     if (!rootOf(error).type?.endsWith('_AUTHORIZATION_FAILED')) throw error;
     log.warn(
-      'the settings of our topics cannot be verified: our user may not DESCRIBE_CONFIGS them; ' +
+      'the settings of hookrail’s topics cannot be verified: the Kafka user needs DESCRIBE_CONFIGS; ' +
         '`npm run operator -- topics` prints the ACLs',
     );
     return null;
@@ -106,7 +106,7 @@ export async function readOffsetsRetentionMs(
         .map(({ configValue }) => Number(configValue)),
     );
     if (minutes.length > 0 && minutes.every(Number.isFinite)) return Math.min(...minutes) * 60_000;
-    log.warn(`the brokers do not tell ${name}: make sure that it exceeds the retention of every topic`);
+    log.warn(`the brokers do not report ${name}: make sure that it exceeds the retention of every topic`);
   } catch (error) {
     log.warn(
       { error: rootOf(error).message },
@@ -132,9 +132,9 @@ function checkPartitions({ topic, shortName, partitions }: TopicSpec, found: Fou
   const says = `${topic} has ${found.partitions} partitions, not ${partitions}`;
   const repair =
     shortName === 'directory'
-      ? 'its table is in one order only in one partition: stop every process, delete it and start again'
-      : 'keys would move to other partitions and lose their order: if it was created so, say ' +
-        `HOOKRAIL_KAFKA_PARTITIONS=${shortName}=${found.partitions} everywhere; if the count was changed, let every process drain it first`;
+      ? 'changes keep their order in a single partition only: stop every process, delete the topic and start again'
+      : 'keys would move to other partitions and lose their order: if it was created with that count, set ' +
+        `HOOKRAIL_KAFKA_PARTITIONS=${shortName}=${found.partitions} everywhere; if the count was changed later, let every process drain the topic first`;
   return [{ refuses: true, says: `${says}: ${repair}` }];
 }
 
@@ -146,7 +146,7 @@ function checkReplicas(
   // No factor is configured (sandbox): a cluster that has grown since is no reason to stop.
   if (asked === null || found.replicas >= replicationFactor) return [];
   const says =
-    `${topic} has ${found.replicas} ${found.replicas === 1 ? 'copy' : 'copies'}, not ${replicationFactor}: ` +
+    `${topic} has ${found.replicas} ${found.replicas === 1 ? 'replica' : 'replicas'}, not ${replicationFactor}: ` +
     'raise it with kafka-reassign-partitions.sh, or lower HOOKRAIL_KAFKA_REPLICATION_FACTOR';
   return [{ refuses: true, says }];
 }
@@ -168,7 +168,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'cleanup.policy': {
     isGood: (found, spec) => found === wanted(spec, 'cleanup.policy'),
     refuses: always,
-    because: 'records would vanish, or pile up for ever',
+    because: 'records would vanish, or accumulate without end',
   },
   'message.timestamp.type': {
     isGood: (found, spec) => found === wanted(spec, 'message.timestamp.type'),
@@ -183,12 +183,12 @@ const RULES: Readonly<Record<string, Rule>> = {
   'retention.ms': {
     isGood: (found, spec) => amount(found) >= Number(wanted(spec, 'retention.ms')),
     refuses: (found, spec) => amount(found) <= spec.delayMs,
-    because: 'what waits longer than that is deleted before it is sent',
+    because: 'records that wait longer are deleted before they are sent',
   },
   'delete.retention.ms': {
     isGood: (found, spec) => Number(found) >= Number(wanted(spec, 'delete.retention.ms')),
     refuses: never,
-    because: 'a process that was away longer would not hear of what was deleted',
+    because: 'a process that was stopped for longer would miss deletions',
   },
   'segment.ms': {
     isGood: (found, spec) => Number(found) <= Number(wanted(spec, 'segment.ms')),
@@ -202,12 +202,12 @@ const RULES_OF_PRODUCTION: Readonly<Record<string, Rule>> = {
   'min.insync.replicas': {
     isGood: (found, spec) => Number(found) >= Number(wanted(spec, 'min.insync.replicas')),
     refuses: always,
-    because: 'what was acknowledged could be lost with one broker',
+    because: 'acknowledged records could be lost with one broker',
   },
   'unclean.leader.election.enable': {
     isGood: (found) => found === 'false',
     refuses: always,
-    because: 'what was acknowledged could be lost in an election',
+    because: 'acknowledged records could be lost in an election',
   },
 };
 
@@ -257,6 +257,6 @@ export function checkOffsetsRetention(
   const says =
     `offsets.retention.minutes of the brokers is ${offsetsMs / 60_000}, and ${longest.topic} keeps records ` +
     `${Number.isFinite(longest.ms) ? `for ${Math.ceil(longest.ms / 60_000)} minutes` : 'for ever'}: ` +
-    `after a long stop old webhooks would be sent again; ${repair}`;
+    `old webhooks would be sent again after a long stop; ${repair}`;
   return [{ refuses: environment === 'production', says }];
 }

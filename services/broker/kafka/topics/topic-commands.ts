@@ -55,7 +55,7 @@ function accessOf(role: Role, names: TopicNames): Access {
 /** The names that kafka-acls.sh uses. */
 const OPERATIONS = { READ: 'Read', WRITE: 'Write', DESCRIBE: 'Describe' } as const;
 
-/** Returns the command that grants a right to the configured user. */
+/** Returns the command that grants a permission to the configured user. */
 export function grantCommand(
   {
     brokers,

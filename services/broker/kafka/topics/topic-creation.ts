@@ -2,7 +2,7 @@ import type { Admin } from 'kafkajs';
 import { KafkaUnusable, rootOf } from '../client/client.ts';
 import type { PrepareOptions, TopicSpec } from './topic-spec.ts';
 
-/** Brokers learn of a new topic one after the other. */
+/** The longest wait until a new topic is visible: brokers learn of it one after the other. */
 export const SEEN_WITHIN_MS = 10_000;
 export const LOOK_AGAIN_MS = 200;
 
@@ -25,7 +25,7 @@ export async function createMissingTopics(
     refuseMissing(missing, nodes, options);
     if (options.clock.now() > deadline) {
       throw new KafkaUnusable(
-        `topics are not there ${SEEN_WITHIN_MS / 1000} s after they were created: ${list(missing)}`,
+        `topics are not visible ${SEEN_WITHIN_MS / 1000} s after they were created: ${list(missing)}`,
       );
     }
     const isOurs = await create(admin, missing);
@@ -34,7 +34,7 @@ export async function createMissingTopics(
   }
 }
 
-/** Rejects when topics may be hidden: a topic that our user may not describe is not listed. */
+/** Rejects when topics may be hidden: a topic that the Kafka user may not describe is not listed. */
 async function refuseHidden(
   admin: Admin,
   missing: readonly TopicSpec[],
@@ -50,7 +50,7 @@ async function refuseHidden(
   if (first === undefined) return;
   const granted = grant?.({ operation: 'DESCRIBE', resource: 'topic', name: first });
   throw new KafkaUnusable(
-    `our user lacks the right DESCRIBE on ${hidden.map((topic) => `topic ${topic}`).join(', ')}: ` +
+    `the Kafka user lacks DESCRIBE on ${hidden.map((topic) => `topic ${topic}`).join(', ')}: ` +
       (granted === undefined || hidden.length > 1 ? '' : `${granted}; `) +
       '`npm run operator -- topics` prints all ACLs',
   );
@@ -62,8 +62,8 @@ function refuseMissing(missing: readonly TopicSpec[], nodes: number, options: Pr
   const events = missing.find(({ isPlatform }) => isPlatform);
   if (events && options.environment === 'production') {
     throw new KafkaUnusable(
-      `the events topic ${events.topic} is missing, or may not be seen: the platform has to create it; ` +
-        'HOOKRAIL_EVENTS_TOPIC says its name',
+      `the events topic ${events.topic} is missing or hidden from the Kafka user: the platform has to create it; ` +
+        'HOOKRAIL_EVENTS_TOPIC sets its name',
     );
   }
   if (!options.createTopics) {
@@ -75,7 +75,7 @@ function refuseMissing(missing: readonly TopicSpec[], nodes: number, options: Pr
   const copies = missing[0]?.replicationFactor ?? 0;
   if (copies > nodes) {
     throw new KafkaUnusable(
-      `topics are missing and cannot have ${copies} copies on ${nodes} broker${nodes === 1 ? '' : 's'}: ` +
+      `topics are missing and cannot have ${copies} replicas on ${nodes} broker${nodes === 1 ? '' : 's'}: ` +
         'add brokers, or lower HOOKRAIL_KAFKA_REPLICATION_FACTOR',
     );
   }
@@ -103,8 +103,8 @@ async function create(admin: Admin, specs: readonly TopicSpec[]): Promise<boolea
     if (ASK_AGAIN.includes(root.type ?? '')) return false;
     if (!root.type?.endsWith('_AUTHORIZATION_FAILED')) throw error;
     throw new KafkaUnusable(
-      `topics are missing and our user may not create them: ${refusedOf(error).join(', ')}; ` +
-        '`npm run operator -- topics` prints the commands for who may, and HOOKRAIL_KAFKA_CREATE_TOPICS=false keeps us from trying',
+      `topics are missing and the Kafka user may not create them: ${refusedOf(error).join(', ')}; ` +
+        '`npm run operator -- topics` prints the commands for an administrator; HOOKRAIL_KAFKA_CREATE_TOPICS=false stops hookrail from trying',
     );
   }
 }

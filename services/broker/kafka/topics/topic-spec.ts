@@ -47,7 +47,7 @@ export interface PrepareOptions extends TopicOptions {
   readonly createTopics: boolean;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The command that grants our user a right. */
+  /** The command that grants the Kafka user a permission. */
   readonly grant?: (right: Right) => string;
 }
 /** A fault in the cluster's setup. */

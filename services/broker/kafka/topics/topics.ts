@@ -108,11 +108,13 @@ function refuseMisnamed(specs: readonly TopicSpec[], options: TopicOptions): voi
   for (const name of Object.keys(options.partitions)) {
     if (known.includes(name)) continue;
     throw new ConfigError(
-      `HOOKRAIL_KAFKA_PARTITIONS names ${name}, whose count cannot be set: it takes ${known.join(', ')}`,
+      `HOOKRAIL_KAFKA_PARTITIONS names ${name}, whose count cannot be set: it accepts ${known.join(', ')}`,
     );
   }
   if (specs.filter(({ topic }) => topic === options.eventsTopic).length > 1) {
-    throw new ConfigError(`HOOKRAIL_EVENTS_TOPIC="${options.eventsTopic}" is also a topic of our own`);
+    throw new ConfigError(
+      `HOOKRAIL_EVENTS_TOPIC="${options.eventsTopic}" is also the name of a topic that hookrail creates: choose another name`,
+    );
   }
 }
 

@@ -22,7 +22,7 @@ const PAGES_PER_COMMIT = 6;
 type Commit = Extract<Request, { kind: 'commit' }>;
 
 /**
- * Writes commits: both parts of one in a single transaction. Runs in the thread that owns the file. Positions and ids
+ * Writes commits: both halves of one in a single transaction. Runs in the thread that owns the file. Positions and ids
  * are assigned here, in the transaction: a failed commit leaves no gap.
  */
 export class Committer {
@@ -58,7 +58,7 @@ export class Committer {
 
   /** Applies a commit. Throws SqliteError when it fails; then nothing of it is kept. */
   commit(request: Commit): Omit<CommitReply, 'spare'> {
-    const work = new Work(this.#next.slice(), this.#delayedNext, request.at);
+    const work = new CommitProgress(this.#next.slice(), this.#delayedNext, request.at);
     this.#statements.begin.run();
     try {
       this.#apply(request.settlements, work);
@@ -82,7 +82,7 @@ export class Committer {
     return { kind: 'committed', firsts: Float64Array.from(firsts), delayedFirst, repeats, stale };
   }
 
-  #apply(half: CommitHalfMessage, work: Work): void {
+  #apply(half: CommitHalfMessage, work: CommitProgress): void {
     for (let at = 0; at < half.rows.length; at += ROW_FIELDS) {
       const [stream, offset, length, count, checked] = half.rows.subarray(at, at + ROW_FIELDS) as unknown as [
         number,
@@ -116,7 +116,7 @@ export class Committer {
     buffer: ArrayBuffer,
     offset: number,
     count: number,
-    work: Work,
+    work: CommitProgress,
   ): number {
     const bytes = Buffer.from(buffer);
     const known: number[] = [];
@@ -139,7 +139,7 @@ export class Committer {
     return count - known.length;
   }
 
-  #operations(half: CommitHalfMessage, work: Work): void {
+  #operations(half: CommitHalfMessage, work: CommitProgress): void {
     const { operationsBytes } = half;
     const reader = new OperationReader(half.operations);
     const on = this.#statements;
@@ -204,7 +204,7 @@ export class Committer {
     this.bytesInWal += operationsBytes;
   }
 
-  #savePositions(work: Work): void {
+  #savePositions(work: CommitProgress): void {
     const { positionSave } = this.#statements;
     for (const [stream, next] of work.next.entries()) {
       if (next !== this.#next[stream]) positionSave.run(stream, next);
@@ -214,7 +214,7 @@ export class Committer {
 }
 
 /** The assigned numbers and the findings of one commit. */
-class Work {
+class CommitProgress {
   readonly next: number[];
   delayedNext: number;
   readonly at: number;

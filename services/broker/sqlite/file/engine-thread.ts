@@ -10,7 +10,7 @@ import {
   taskCodec,
 } from '../../../codec/records.ts';
 import { spawnWorker } from '../../../process/worker-thread.ts';
-import type { EngineThreadData, Opened, RecordKind, Reply, Request } from './wire.ts';
+import type { EngineThreadData, OpenedFile, RecordKind, Reply, Request } from './wire.ts';
 
 export const CODECS: Readonly<Record<RecordKind, RecordCodec<unknown>>> = {
   event: eventCodec,
@@ -44,7 +44,7 @@ export class EngineThread {
   }
 
   /** Opens the file in a thread of its own. Rejects with one line for an operator when it cannot be opened. */
-  static async open(file: string): Promise<{ readonly thread: EngineThread; readonly opened: Opened }> {
+  static async open(file: string): Promise<{ readonly thread: EngineThread; readonly opened: OpenedFile }> {
     const schemas = Object.entries(CODECS).map(([record, { schema }]) => ({
       record: record as RecordKind,
       schema,

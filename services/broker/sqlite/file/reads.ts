@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import {
-  type Opened,
+  type OpenedFile,
   type RecordStoreTable,
   type Reply,
   type Request,
@@ -16,7 +16,7 @@ type Of<Kind extends Request['kind']> = Extract<Request, { kind: Kind }>;
 export class Reader {
   readonly #db: Database.Database;
   readonly #statements: ReturnType<typeof prepare>;
-  /** Where forgetting goes on: the table is walked in small steps. */
+  /** Where forgetting continues: the table is walked in small steps. */
   #forgetFrom: Buffer = Buffer.alloc(0);
 
   constructor(db: Database.Database) {
@@ -89,7 +89,7 @@ export class Reader {
   }
 
   /** Returns the counts of waiting records, when the file is opened. */
-  waiting(): Pick<Opened, 'pending' | 'oldest' | 'delayed'> {
+  waiting(): Pick<OpenedFile, 'pending' | 'oldest' | 'delayed'> {
     const done = this.#db.prepare<[number], Buffer>('SELECT bits FROM log_done WHERE stream = ?').pluck();
     const pending = STREAMS.map((stream, index) => {
       const sum =

@@ -54,7 +54,9 @@ export function openBrokerFile(file: string): Database {
   try {
     const format = db.pragma('user_version', { simple: true }) as number;
     if (format > FORMAT) {
-      throw new Error(`${file} was written by a newer version (format ${format}, known: ${FORMAT}): upgrade`);
+      throw new Error(
+        `${file} was written by a newer version (format ${format}, known: ${FORMAT}): run that version`,
+      );
     }
     db.transaction(() => {
       db.exec(TABLES + STREAMS.map(logTable).join(''));

@@ -24,7 +24,7 @@ export function kindOf(stream: number): RecordKind {
   return stream === JOURNAL ? 'journal' : 'task';
 }
 
-/** Numbers per batch row in `PartMessage.rows`. */
+/** Numbers per batch row in `CommitHalfMessage.rows`. */
 export const ROW_FIELDS = 5;
 
 /** One half of a commit. */
@@ -103,9 +103,9 @@ export type RecordStoreTable = 'quarantine' | 'dead_letter';
 
 export interface CommitReply {
   readonly kind: 'committed';
-  /** Per batch row, kept rows first: the position of its first record, or −1 when all were repeated. */
+  /** Per batch row, those of settlements first: the position of its first record, or −1 when all were repeated. */
   readonly firsts: Float64Array;
-  /** The id of the first delayed task inserted; the others are consecutive, kept first. */
+  /** The id of the first delayed task inserted; the others are consecutive, those of settlements first. */
   readonly delayedFirst: number;
   /** Pairs: index among the checked events, 1 = known with the same content, 2 = with another. */
   readonly repeats: readonly number[];
@@ -151,10 +151,10 @@ export interface StoredRecord {
 }
 
 /** The state of the file when it was opened. */
-export interface Opened {
+export interface OpenedFile {
   readonly kind: 'opened';
   readonly instance: string;
-  /** Unfinished records per stream, and where each goes on. */
+  /** Unfinished records per stream, and where each continues. */
   readonly pending: readonly number[];
   readonly oldest: readonly number[];
   readonly delayed: readonly number[];
@@ -163,7 +163,7 @@ export interface Opened {
 }
 
 export type Reply =
-  | Opened
+  | OpenedFile
   | CommitReply
   | FailReply
   | { readonly kind: 'refused'; readonly message: string }
@@ -181,7 +181,7 @@ export type Reply =
     }
   | { readonly kind: 'records'; readonly records: readonly StoredRecord[]; readonly more: boolean }
   | { readonly kind: 'forgotten'; readonly more: boolean }
-  /** A read failed; the thread goes on. */
+  /** A read failed; the thread continues. */
   | { readonly kind: 'unreadable'; readonly message: string; readonly fatal: boolean }
   | { readonly kind: 'closed' };
 

@@ -17,14 +17,14 @@ const port = parentPort;
 if (!port) throw new Error('services/broker/sqlite/file/worker.ts runs as a worker thread');
 const { file, instance, schemas } = workerData as EngineThreadData;
 
-interface Engine {
+interface OpenFile {
   readonly lock: ExclusiveLock;
   readonly db: Database.Database;
   readonly committer: Committer;
   readonly reader: Reader;
 }
 
-function open(): Engine | null {
+function open(): OpenFile | null {
   let lock: ExclusiveLock | undefined;
   let db: Database.Database | undefined;
   try {
@@ -48,7 +48,7 @@ function send(reply: Reply, transfer: ArrayBuffer[] = []): void {
   port?.postMessage(reply, transfer);
 }
 
-function commit(engine: Engine, request: Extract<Request, { kind: 'commit' }>): void {
+function commit(engine: OpenFile, request: Extract<Request, { kind: 'commit' }>): void {
   try {
     const committed = engine.committer.commit(request);
     const spare = [...buffersOf(request.settlements), ...buffersOf(request.publications)];
@@ -69,7 +69,7 @@ function commit(engine: Engine, request: Extract<Request, { kind: 'commit' }>): 
     // The reply is sent; the main thread gathers the next commit meanwhile.
     engine.db.pragma('wal_checkpoint(PASSIVE)');
   } catch {
-    // The commits are safe in the WAL. A fault of the disk will show at the next commit.
+    // The commits are safe in the WAL. A disk fault will show at the next commit.
   }
 }
 
@@ -86,7 +86,7 @@ function buffersOf(half: CommitHalfMessage): ArrayBuffer[] {
   return [...half.streams.filter((stream) => stream !== null), half.operations];
 }
 
-function read(engine: Engine, request: Exclude<Request, { kind: 'commit' | 'close' }>): Reply {
+function read(engine: OpenFile, request: Exclude<Request, { kind: 'commit' | 'close' }>): Reply {
   const { reader } = engine;
   try {
     switch (request.kind) {

@@ -188,7 +188,7 @@ function isSifted({ status, type }: Filter): boolean {
 /** Returns the conditions that the index covers. */
 function indexed(filter: Filter, isContinued: boolean): string[] {
   const conditions = ['d.endpoint = :endpoint'];
-  // The second condition tells SQL's planner that it may use the index of failing deliveries.
+  // The second condition lets SQLite's planner use the index of failing deliveries.
   if (filter.status && isIndexed(filter.status))
     conditions.push('d.status = :status', `d.status > ${STATUS.of.delivered}`);
   if (filter.since !== undefined) conditions.push('d.created_at >= :since');
@@ -209,6 +209,6 @@ function formatCursor(createdAt: number, seq: number): string {
 
 function parseCursor(cursor: string): { readonly createdAt: number; readonly seq: number } {
   const parts = /^(\d{1,15})\.(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString());
-  if (!parts) throw new CursorInvalid('the cursor is not one of this list');
+  if (!parts) throw new CursorInvalid('the cursor does not belong to this list');
   return { createdAt: Number(parts[1]), seq: Number(parts[2]) };
 }

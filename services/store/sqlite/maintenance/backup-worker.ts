@@ -5,7 +5,9 @@ import { messageOf } from '../../../messages/error-message.ts';
 import { openConnection } from '../connection.ts';
 import { mainThread } from '../thread-serve.ts';
 
-/** The data of a thread that makes one copy: readers and the writer go on beside it (write-ahead log, one snapshot). */
+/**
+ * The data of a thread that makes one copy: readers and the writer continue beside it (write-ahead log, one snapshot).
+ */
 export interface BackupData {
   readonly file: string;
   readonly to: string;

@@ -84,7 +84,8 @@ export class DirectoryRestore {
   #isNewer({ id, version, value }: DirectoryChange): boolean {
     const known = this.#versionOf.get(id) as number | undefined;
     if (known !== undefined) return known < version;
-    // An endpoint created and deleted after the backup needs no row, unless its id can recur: then its versions go on.
+    // An endpoint created and deleted after the backup needs no row, unless its id can recur: then its versions keep
+    // growing.
     return value !== null || isMadeOfParts(id);
   }
 

@@ -79,5 +79,5 @@ function parseCursor(cursor: string | undefined): { endpoint: number | null; sco
   const endpoint = /^endpoint:(\d{1,15})$/.exec(cursor)?.[1];
   if (endpoint !== undefined) return { endpoint: Number(endpoint), scope: '' };
   if (cursor.startsWith('answer:')) return { endpoint: null, scope: cursor.slice('answer:'.length) };
-  throw new CursorInvalid('the cursor is not one of this list');
+  throw new CursorInvalid('the cursor does not belong to this list');
 }

@@ -38,7 +38,7 @@ export class SqliteErasures implements Erasures {
   async step(erasureId: number, after = 'event:0'): Promise<ErasureStep> {
     const [, table, from] = /^(event|delivery):(\d{1,15})$/.exec(after) ?? [];
     if (table !== 'event' && table !== 'delivery')
-      throw new CursorInvalid('the cursor is not one of an erasure');
+      throw new CursorInvalid('the cursor does not belong to an erasure');
     const found = await this.#reader.call('erasedBodies', [erasureId, table, Number(from)]);
     let removed = 0;
     for (let first = 0; first < found.seqs.length; first += REMOVED_AT_ONCE) {

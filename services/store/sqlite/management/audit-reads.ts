@@ -79,6 +79,6 @@ function toActor(actor: string): Actor {
 
 function parseCursor(cursor: string): { readonly at: number; readonly auditId: number } {
   const parts = /^(\d{1,15})\.(\d{1,15})$/.exec(cursor);
-  if (!parts) throw new CursorInvalid('the cursor is not one of the audit');
+  if (!parts) throw new CursorInvalid('the cursor does not belong to the audit log');
   return { at: Number(parts[1]), auditId: Number(parts[2]) };
 }

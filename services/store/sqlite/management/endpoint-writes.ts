@@ -18,9 +18,7 @@ interface ChangeOptions {
   readonly answer?: AnswerToStore;
 }
 
-/**
- * Changes of endpoints, each with its outbox row, audit entry and stored answer, in the caller's transaction.
- */
+/** Changes of endpoints, each with its outbox row, audit entry and stored response, in the caller's transaction. */
 export class EndpointWrites {
   readonly #outbox: OutboxWrites;
   readonly #answers: AnswerWrites;
@@ -207,15 +205,15 @@ export class EndpointWrites {
   }
 
   /**
-   * The legacy operation has one fixed uuid per merchant, which is used again after a delete: its version goes on, so
-   * that followers accept the new one. Any other uuid is used once.
+   * The legacy operation has one fixed uuid per merchant, which is used again after a delete: its version keeps
+   * growing, so that followers accept the new one. Any other uuid is used once.
    */
   #mayRevive({ uuid, merchantId, legacy }: NewEndpoint): boolean {
     const known = this.#tombstone.get(uuid) as
       | { merchant_id: string; legacy: number; deleted_at: number | null }
       | undefined;
     if (!known) return false;
-    // Without a merchant: deleted after the backup that this store was restored from (adoption.ts).
+    // Without a merchant: deleted after the backup that this store was restored from (directory-restore.ts).
     const isOwn = known.merchant_id === merchantId || known.merchant_id === '';
     const isOwnLegacy = legacy && known.legacy === 1 && isOwn;
     if (isOwnLegacy && known.deleted_at !== null) return true;

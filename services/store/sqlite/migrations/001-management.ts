@@ -1,6 +1,6 @@
 /**
  * The tables that the API manages. Times are whole milliseconds since the epoch. A deleted endpoint keeps its row
- * without its secret: the version of its key goes on growing and its uuid is never given to another.
+ * without its secret: the version of its key keeps growing and its uuid is never given to another.
  */
 export const management = `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;

@@ -5,7 +5,7 @@
  * Events have no index of their entity: random keys would slow every event, and an erasure is rare enough to read all
  * rows.
  */
-export const keeping = `
+export const maintenance = `
 ALTER TABLE api_key ADD COLUMN name TEXT;
 
 CREATE INDEX audit_newest ON audit (at);

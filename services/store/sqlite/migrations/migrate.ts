@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { management } from './001-management.ts';
 import { deliveryLog } from './002-delivery-log.ts';
 import { replays } from './003-replays.ts';
-import { keeping } from './004-maintenance.ts';
+import { maintenance } from './004-maintenance.ts';
 import { endpointStatus } from './005-endpoint-status.ts';
 import { parked } from './006-parked.ts';
 
@@ -11,7 +11,7 @@ export const MIGRATIONS: readonly string[] = [
   management,
   deliveryLog,
   replays,
-  keeping,
+  maintenance,
   endpointStatus,
   parked,
 ];

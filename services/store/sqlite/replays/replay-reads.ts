@@ -13,7 +13,7 @@ const ENDPOINTS_MAX = 500;
 const RUNNING_MAX = 1000;
 
 /** Where a page begins: an endpoint's row, and the missed event after which it starts. */
-interface Place {
+interface PageStart {
   readonly endpoint: number;
   readonly createdAt: number;
   readonly event: number;
@@ -108,7 +108,7 @@ export class ReplayReads {
     const most = Math.min(limit, PAGE_MAX);
     const endpoints = this.#endpointsFrom(scope, from.endpoint);
     const events: MissedEvent[] = [];
-    let next: Place = from;
+    let next: PageStart = from;
     let left = most;
     for (const endpoint of endpoints) {
       const start = endpoint.seq === from.endpoint ? from : { ...beginning, endpoint: endpoint.seq };
@@ -131,14 +131,14 @@ export class ReplayReads {
     return this.#endpointsOf.all(from, merchantId) as ScopeEndpoint[];
   }
 
-  #missedBy({ logged }: ScopeEndpoint, start: Place, until: number, limit: number): MissedRow[] {
+  #missedBy({ logged }: ScopeEndpoint, start: PageStart, until: number, limit: number): MissedRow[] {
     if (logged === null) return [];
     const { createdAt, event } = start;
     return this.#missed.all({ endpoint: logged, createdAt, event, until, limit }) as MissedRow[];
   }
 }
 
-function placeAfter(rows: readonly MissedRow[]): Partial<Place> {
+function placeAfter(rows: readonly MissedRow[]): Partial<PageStart> {
   const last = rows.at(-1);
   return last ? { createdAt: last.createdAt, event: last.event } : {};
 }
@@ -168,14 +168,14 @@ function isWanted({ because, type }: MissedEvent, { only, types }: ReplayScope):
   return replays(only, because) && (types === null || types.includes(type));
 }
 
-function formatPlace({ endpoint, createdAt, event }: Place): string {
+function formatPlace({ endpoint, createdAt, event }: PageStart): string {
   return `${endpoint}.${createdAt}.${event}`;
 }
 
-function parsePlace(place: string): Place {
+function parsePlace(place: string): PageStart {
   const [endpoint = Number.NaN, createdAt = Number.NaN, event = Number.NaN] = place.split('.').map(Number);
   if (![endpoint, createdAt, event].every(Number.isInteger)) {
-    throw new Error(`a replay's place is not one of this store: ${place}`);
+    throw new Error(`the position of a replay is not valid in this store: ${place}`);
   }
   return { endpoint, createdAt, event };
 }
@@ -186,6 +186,6 @@ function formatCursor(seq: number): string {
 
 function parseCursor(cursor: string): number {
   const text = Buffer.from(cursor, 'base64url').toString();
-  if (!/^\d{1,15}$/.test(text)) throw new CursorInvalid('the cursor is not one of this list');
+  if (!/^\d{1,15}$/.test(text)) throw new CursorInvalid('the cursor does not belong to this list');
   return Number(text);
 }

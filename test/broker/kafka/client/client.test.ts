@@ -64,7 +64,7 @@ describe('the explanation of a Kafka error', { timeout: 60_000 }, () => {
     const broker = await listening(server);
     const line = await explain({ brokers: [broker] });
     server.close();
-    expect(line).toContain(`the broker at ${broker} cuts the connection off`);
+    expect(line).toContain(`the broker at ${broker} closes the connection`);
     expect(line).toContain('HOOKRAIL_KAFKA_SASL_MECHANISM');
   });
 
@@ -75,21 +75,24 @@ describe('the explanation of a Kafka error', { timeout: 60_000 }, () => {
     [
       // Its types forget the message.
       Reflect.construct(KafkaJSSASLAuthenticationError, ['SASL PLAIN authentication failed:\n bad']),
-      /^Kafka does not let us in \(SASL PLAIN authentication failed: bad\): check HOOKRAIL_KAFKA_SASL_MECHANISM/,
+      /^Kafka authentication failed \(SASL PLAIN authentication failed: bad\): check HOOKRAIL_KAFKA_SASL_MECHANISM/,
     ],
     [
       new KafkaJSConnectionError('Connection error: connect ECONNREFUSED', {
         broker: 'inner:9092',
         code: 'ECONNREFUSED',
       }),
-      /^Kafka names a broker at inner:9092 that cannot be reached from here: check its advertised\.listeners/,
+      /^Kafka advertises a broker at inner:9092 that cannot be reached from here: check its advertised\.listeners/,
     ],
-    [protocol('TOPIC_AUTHORIZATION_FAILED'), /^Kafka does not allow our user this topic: grant the ACLs/],
+    [
+      protocol('TOPIC_AUTHORIZATION_FAILED'),
+      /^the Kafka user has no permission for this topic: grant the ACLs/,
+    ],
     [
       Object.assign(protocol('GROUP_AUTHORIZATION_FAILED'), { topic: 'wh.deliver' }),
-      /^Kafka does not allow our user this group \(wh\.deliver\)/,
+      /^the Kafka user has no permission for this group \(wh\.deliver\)/,
     ],
-    [protocol('UNKNOWN_TOPIC_OR_PARTITION'), /^a topic is missing, or may not be seen/],
+    [protocol('UNKNOWN_TOPIC_OR_PARTITION'), /^a topic is missing or hidden from the Kafka user/],
     [new TypeError('odd'), /^Kafka at k:9092: odd$/],
   ])('gives the cause of %s and its remedy', (error, line) => {
     expect(explainKafkaError(error, ['k:9092'])).toMatch(line);

@@ -131,7 +131,7 @@ describe('a set of record batches', () => {
     expect(told(await read(Buffer.concat([unknown, flipped, short, many, one('next', 2_000_004)])))).toEqual([
       '0-0: the batch is compressed with an unknown codec (6)',
       '1-2: the batch is corrupt: its checksum is wrong',
-      '3-3: a record goes beyond the end of its batch',
+      '3-3: a record extends beyond the end of its batch',
       '4-2000003: the batch has 2000000 records, at most 250000 are read',
       '2000004 next',
     ]);

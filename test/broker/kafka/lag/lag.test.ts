@@ -134,7 +134,7 @@ describe('the lag of partitions that this process reads', () => {
     expect(status('deliver').stalled).toBeNull();
     await pass(20);
     expect(status('deliver').stalled?.reason).toBe(
-      '1 records are read and none is settled, the first at offset 0',
+      '1 records were read and none is settled, the first at offset 0',
     );
     done(stuck);
     await pass(6);
@@ -142,7 +142,9 @@ describe('the lag of partitions that this process reads', () => {
     await pass(70);
     append('deliver', 9);
     await pass(6);
-    expect(status('deliver').stalled?.reason).toBe('nothing is read at offset 1, and the log ends at 9');
+    expect(status('deliver').stalled?.reason).toBe(
+      'no record arrives at offset 1, although the log ends at 9',
+    );
   });
 
   it('does not call a partition stalled when nothing new comes or progress is made', async () => {

@@ -77,7 +77,9 @@ describe('an acknowledgement of lost records', () => {
     brokers.isRefusing = true;
     expect(await acknowledgements.upTo('wh.deliver', 1, null)).toBe(0);
     expect(await acknowledgements.upTo('wh.deliver', 2, null)).toBe(0);
-    expect(lines.map(({ msg }) => msg)).toEqual([expect.stringContaining('our user needs READ')]);
+    expect(lines.map(({ msg }) => msg)).toEqual([
+      expect.stringContaining('the Kafka user needs READ on the group'),
+    ]);
   });
 });
 

@@ -99,7 +99,7 @@ it('a missing right is logged once with the command, and holds back its topic un
   await pass(10_000);
   void put('one');
   await pass(200);
-  const line = 'the right WRITE on topic two is missing; its records wait: grant two';
+  const line = 'the Kafka user lacks WRITE on topic two; its records wait: grant two';
   expect(errors).toEqual([line]);
   expect(producer.troubles).toEqual([line]);
   expect(written).toEqual(['one']);

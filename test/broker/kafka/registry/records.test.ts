@@ -138,7 +138,7 @@ await describeWithKafka('records with a real schema registry', (kafka) => {
     await resolve('string');
     expect((await resolve('string', false)).size).toBe(1);
     expect(await lineOf(resolve('int'))).toMatch(
-      new RegExp(`refuses this version's schema of ${subject}: .*not compatible`),
+      new RegExp(`rejects this version's schema of ${subject}: .*not compatible`),
     );
   });
 
@@ -166,7 +166,7 @@ await describeWithKafka('records with a real schema registry', (kafka) => {
   it('cannot be read through a URL that is not the registry’s API, which fails at once', async () => {
     const wrong = connect(new URL(kafka.registryUrl).origin);
     expect(await lineOf(open(wrong))).toMatch(
-      /cannot be used as schema registry.*HOOKRAIL_SCHEMA_REGISTRY_URL/,
+      /cannot be used as the schema registry.*HOOKRAIL_SCHEMA_REGISTRY_URL/,
     );
     await wrong.close();
   });
@@ -234,7 +234,9 @@ describe('bytes that are no record of the expected kind', () => {
     for (const id of [51, 52]) {
       const bytes = under(id, codec.encode('task', task));
       await codec.learn(bytes, never());
-      expect(() => codec.decode('task', bytes)).toThrow(`schema ${id} cannot be read as today's`);
+      expect(() => codec.decode('task', bytes)).toThrow(
+        `schema ${id} cannot be converted to the current schema`,
+      );
     }
   });
 

@@ -97,7 +97,7 @@ describe('a codec whose registry fails', () => {
       await passing(learnt);
       expect(codec.decodeEvent(unknown)).toEqual({ ok: true, event });
       expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
-        [40, 'the schema registry does not answer: records with schemas not seen before wait, others go on'],
+        [40, 'the schema registry does not answer: records with new schemas wait, others are processed'],
         [30, 'the schema registry answers again'],
       ]);
     },
@@ -168,13 +168,15 @@ describe('a codec whose registry fails', () => {
 
   it('ends the start at once when there is no registry, or the schema is incompatible', async () => {
     fake.mood = 'page';
-    expect(await lineOf(open(registry, clock))).toMatch(/cannot be used as schema registry.*\(status 404\)/);
+    expect(await lineOf(open(registry, clock))).toMatch(
+      /cannot be used as the schema registry.*\(status 404\)/,
+    );
     fake.mood = 'locked';
-    expect(await lineOf(open(registry, clock))).toMatch(/refuses our user name and password, status 401/);
+    expect(await lineOf(open(registry, clock))).toMatch(/rejects the user name and password, status 401/);
     fake.mood = 'conflict';
     expect(await lineOf(open(registry, clock))).toBe(
-      `the schema registry at ${fake.url} refuses this version's schema of ${taskCodec.name}: ` +
-        'Incompatible: field is gone; look at the versions and the compatibility that the registry has for the ' +
+      `the schema registry at ${fake.url} rejects this version's schema of ${taskCodec.name}: ` +
+        'Incompatible: field is gone; check the versions and the compatibility level of the ' +
         `subject ${taskCodec.name}`,
     );
   });
@@ -184,8 +186,11 @@ describe('a codec whose registry fails', () => {
       'forbidden',
       /User is denied.*HOOKRAIL_SCHEMA_REGISTRY_USERNAME.*DeliveryTask; .*`npm run operator -- schemas`/,
     ],
-    ['conflict', /Incompatible: field is gone; look at the versions and the compatibility.*DeliveryTask$/],
-    ['invalid', /Invalid schema; look at the versions and the compatibility.*DeliveryTask$/],
+    [
+      'conflict',
+      /Incompatible: field is gone; check the versions and the compatibility level.*DeliveryTask$/,
+    ],
+    ['invalid', /Invalid schema; check the versions and the compatibility level.*DeliveryTask$/],
   ] as const)('ends the start at once, in one line, when a registration is %s', async (mood, line) => {
     fake.mood = mood;
     expect(await lineOf(open(registry, clock))).toMatch(line);

@@ -21,7 +21,7 @@ function aReader() {
 it('a missing right is logged once however often it is refused, and once when it is granted', () => {
   const { lines, rights, restarts, fail } = aReader();
   const pauses = [1, 2, 3, 4].map(() => fail('TOPIC_AUTHORIZATION_FAILED'));
-  const line = 'the right READ on topic deliver is missing; the records of deliver wait: READ topic deliver';
+  const line = 'the Kafka user lacks READ on topic deliver; the records of deliver wait: READ topic deliver';
   expect(lines).toEqual([line]);
   expect(rights.lines).toEqual([line]);
   expect(pauses).toEqual([2000, 4000, 8000, 10_000]);
@@ -37,7 +37,7 @@ it('a missing right on the group is logged separately, and any other fault as a 
   const { lines, rights, fail } = aReader();
   fail('TOPIC_AUTHORIZATION_FAILED');
   fail('GROUP_AUTHORIZATION_FAILED');
-  expect(lines[1]).toContain('the right READ on group wh.deliver is missing');
+  expect(lines[1]).toContain('the Kafka user lacks READ on group wh.deliver');
   expect(rights.lines).toHaveLength(1);
   expect([fail('NOT_COORDINATOR'), fail('NOT_COORDINATOR')]).toEqual([2000, 2000]);
   expect(lines.slice(2)).toEqual(['a consumer crashed', 'a consumer crashed']);

@@ -62,14 +62,14 @@ describe('the topics of hookrail', () => {
     'reject a partition count for %s in HOOKRAIL_KAFKA_PARTITIONS',
     (name) => {
       expect(() => topicSpecs({ ...OPTIONS, partitions: { [name]: 2 } }, 1)).toThrow(
-        `HOOKRAIL_KAFKA_PARTITIONS names ${name}, whose count cannot be set: it takes events, deliver,`,
+        `HOOKRAIL_KAFKA_PARTITIONS names ${name}, whose count cannot be set: it accepts events, deliver,`,
       );
     },
   );
 
   it('have names other than the events topic', () => {
     expect(() => topicSpecs({ ...OPTIONS, eventsTopic: 'wh.deliver' }, 1)).toThrow(
-      'HOOKRAIL_EVENTS_TOPIC="wh.deliver" is also a topic of our own',
+      'HOOKRAIL_EVENTS_TOPIC="wh.deliver" is also the name of a topic that hookrail creates: choose another name',
     );
   });
 });
@@ -99,7 +99,7 @@ describe('the check of the events topic', () => {
 
   it.each([null, {}])('warns when the retention cannot be read (%j)', (settings) => {
     expect(saysOf(settings)).toEqual([
-      'how long payments.events keeps records cannot be read: our user needs DESCRIBE_CONFIGS, ' +
+      'how long payments.events keeps records cannot be read: the Kafka user needs DESCRIBE_CONFIGS, ' +
         '`npm run operator -- topics` prints the ACLs; make sure that it is at least 168 h',
     ]);
   });
@@ -175,7 +175,7 @@ describe('the check of a topic', () => {
     const one = { partitions: 24, replicas: 1, settings: null };
     expect(checkTopic(specOf('deliver'), one, sandbox)).toEqual([]);
     expect(checkTopic(specOf('deliver'), one, production)).toMatchObject([
-      { refuses: true, says: expect.stringContaining('wh.deliver has 1 copy, not 3') },
+      { refuses: true, says: expect.stringContaining('wh.deliver has 1 replica, not 3') },
     ]);
   });
 

@@ -156,7 +156,7 @@ await describeWithKafka('topics on a Kafka', ({ brokers }) => {
   it('cannot have more copies than there are brokers', async () => {
     const refusal = prepareTopics(admin, optionsOf(newPrefix(), { replicationFactor: 9 }));
     await expect(refusal).rejects.toThrow(
-      /^topics are missing and cannot have 9 copies on \d brokers?: .*HOOKRAIL_KAFKA_REPLICATION_FACTOR$/,
+      /^topics are missing and cannot have 9 replicas on \d brokers?: .*HOOKRAIL_KAFKA_REPLICATION_FACTOR$/,
     );
   });
 
