@@ -221,7 +221,7 @@ describe('the reason why no local Kafka can run', () => {
     [
       'no Java',
       {},
-      /^A local Kafka needs Java 17, and `java` cannot be run\. Install a JDK .*JAVA_HOME to one\.$/,
+      /^A local Kafka needs Java 17, but `java` cannot be run\. Install a JDK .*JAVA_HOME to one\.$/,
     ],
     [
       'an old Java',
