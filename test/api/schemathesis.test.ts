@@ -13,7 +13,7 @@ import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
+import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 
 const INSTALL_MS = 300_000;
 /** A hang is a failure too: a run takes two minutes on two cores. */
@@ -28,7 +28,7 @@ const ENVIRONMENT = { HOOKRAIL_EGRESS_PORTS: '1', HOOKRAIL_ENDPOINT_QUOTA: '1000
 
 await describeWithSchemathesis('Schemathesis', (install) => {
   let python: string;
-  let premises: Premises;
+  let setup: ServiceSetup;
   let service: Service;
   let receiver: LoggingReceiver;
   let folder: string;
@@ -38,23 +38,23 @@ await describeWithSchemathesis('Schemathesis', (install) => {
   beforeAll(async () => {
     python = await install();
     folder = mkdtempSync(join(tmpdir(), 'hookrail-schemathesis-'));
-    premises = await preparePremises(ENVIRONMENT);
-    receiver = await startLoggingReceiver(premises.receiverCert, () => 200);
-    service = await startService(premises.environment);
-    const events = ALL_KINDS.map((kind, index) => jsonEventOf(premises.merchantId, `event ${index}`, kind));
+    setup = await prepareSetup(ENVIRONMENT);
+    receiver = await startLoggingReceiver(setup.receiverCert, () => 200);
+    service = await startService(setup.environment);
+    const events = ALL_KINDS.map((kind, index) => jsonEventOf(setup.merchantId, `event ${index}`, kind));
     writeFileSync(join(folder, 'events.json'), JSON.stringify(events));
     kept = await keptDelivery();
   }, INSTALL_MS);
   afterAll(async () => {
     await service?.end('SIGKILL');
     await receiver?.close();
-    for (const each of [folder, premises?.dataDir]) if (each) rmSync(each, { recursive: true, force: true });
+    for (const each of [folder, setup?.dataDir]) if (each) rmSync(each, { recursive: true, force: true });
   });
 
   async function keptDelivery() {
-    const merchant = new MerchantClient(premises, () => service);
+    const merchant = new MerchantClient(setup, () => service);
     const { uuid } = await merchant.createEndpoint(`${receiver.url}/kept`);
-    await merchant.publish([jsonEventOf(premises.merchantId, 'kept')]);
+    await merchant.publish([jsonEventOf(setup.merchantId, 'kept')]);
     const delivery = await eventually('the delivery is listed', async () => {
       const { body } = await merchant.request('GET', `/merchant/webhook-endpoints/${uuid}/deliveries`);
       return body.data[0];
@@ -72,8 +72,8 @@ await describeWithSchemathesis('Schemathesis', (install) => {
       ],
       {
         environment: {
-          MERCHANT_KEY: premises.apiKey,
-          PRODUCER_KEY: premises.producerKey,
+          MERCHANT_KEY: setup.apiKey,
+          PRODUCER_KEY: setup.producerKey,
           RECEIVER_URL: receiver.url,
           EVENTS_FILE: join(folder, 'events.json'),
           KEPT_ENDPOINT: kept.endpointId,

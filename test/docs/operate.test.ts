@@ -9,7 +9,7 @@ import { describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
 import { kafkaEnvironment } from '../support/kafka/environment.ts';
 import { describeWithKafka, freshPrefix } from '../support/kafka/suites.ts';
-import { preparePremises, startService } from '../support/service/system.ts';
+import { prepareSetup, startService } from '../support/service/system.ts';
 
 const folder = fileURLToPath(new URL('../../docs/operate/', import.meta.url));
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -43,8 +43,8 @@ function dashboardExpressions(): string[] {
 
 /** Names of all metrics that a service with every role exports. */
 async function exportedBy(environment: Record<string, string>): Promise<string[]> {
-  const premises = await preparePremises(environment);
-  const service = await startService(premises.environment);
+  const setup = await prepareSetup(environment);
+  const service = await startService(setup.environment);
   try {
     const text = await (await fetch(`${service.operationsUrl}/metrics`)).text();
     return [...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name ?? '');

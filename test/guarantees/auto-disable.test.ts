@@ -10,11 +10,11 @@ import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
-import { type Premises, preparePremises } from '../support/service/system.ts';
+import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 
 const WITHOUT_SUCCESS_MS = 3600;
 
-let premises: Premises;
+let setup: ServiceSetup;
 let hookrail: Hookrail;
 let receiver: LoggingReceiver;
 let merchant: MerchantClient;
@@ -22,22 +22,22 @@ let merchant: MerchantClient;
 const answers = new Map<string, number | Promise<number>>();
 
 beforeAll(async () => {
-  premises = await preparePremises({
+  setup = await prepareSetup({
     // A whole schedule takes two thirds of a second.
     HOOKRAIL_RETRY_SCALE: '100000',
     HOOKRAIL_AUTO_DISABLE_HOURS: `${WITHOUT_SUCCESS_MS / 3_600_000}`,
     HOOKRAIL_AUTO_DISABLE_ATTEMPTS: '5',
     HOOKRAIL_LOG_LEVEL: 'silent',
   });
-  receiver = await startLoggingReceiver(premises.receiverCert, ({ path }) => answers.get(path) ?? 500);
-  hookrail = await startHookrail(premises.environment);
-  merchant = new MerchantClient(premises, () => hookrail);
+  receiver = await startLoggingReceiver(setup.receiverCert, ({ path }) => answers.get(path) ?? 500);
+  hookrail = await startHookrail(setup.environment);
+  merchant = new MerchantClient(setup, () => hookrail);
 });
 
 afterAll(async () => {
   await hookrail?.stop();
   await receiver?.close();
-  rmSync(premises.dataDir, { recursive: true, force: true });
+  rmSync(setup.dataDir, { recursive: true, force: true });
 });
 
 const at = (path: string) => receiver.arrivals.filter((arrival) => arrival.path === path);
@@ -52,7 +52,7 @@ async function endpointAt(path: string) {
   const deliveries = async (query = '') =>
     (await merchant.request('GET', `${resource}/deliveries${query}`)).body.data;
   const publish = async (seed: string) => {
-    const event = jsonEventOf(premises.merchantId, `${path} ${seed}`);
+    const event = jsonEventOf(setup.merchantId, `${path} ${seed}`);
     expect((await merchant.publish([event])).status).toBe(202);
     return event.header.eventId;
   };

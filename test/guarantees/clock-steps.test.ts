@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
+import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 
 const HOUR_SECONDS = 3600;
 const RETRY_SCALE = 10;
@@ -30,7 +30,7 @@ function findLibrary(): string | undefined {
 
 const library = findLibrary();
 const offsetFile = join(mkdtempSync(join(tmpdir(), 'hookrail-clock-')), 'offset');
-let premises: Premises;
+let setup: ServiceSetup;
 let receiver: LoggingReceiver;
 let service: Service;
 let merchant: MerchantClient;
@@ -45,7 +45,7 @@ function setTime(seconds: number): void {
 
 async function start(): Promise<void> {
   service = await startService({
-    ...premises.environment,
+    ...setup.environment,
     LD_PRELOAD: library ?? '',
     FAKETIME_TIMESTAMP_FILE: offsetFile,
     FAKETIME_NO_CACHE: '1',
@@ -57,10 +57,10 @@ async function start(): Promise<void> {
 beforeAll(async () => {
   if (!library) return;
   setTime(0);
-  premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: String(RETRY_SCALE) });
-  receiver = await startLoggingReceiver(premises.receiverCert, ({ attempt }) => (attempt < 3 ? 500 : 200));
+  setup = await prepareSetup({ HOOKRAIL_RETRY_SCALE: String(RETRY_SCALE) });
+  receiver = await startLoggingReceiver(setup.receiverCert, ({ attempt }) => (attempt < 3 ? 500 : 200));
   await start();
-  merchant = new MerchantClient(premises, () => service);
+  merchant = new MerchantClient(setup, () => service);
   endpointId = (await merchant.createEndpoint(`${receiver.url}/clock`)).uuid;
 });
 
@@ -82,7 +82,7 @@ function timestampError(eventId: string, attempt: number): number {
 /** Publishes an event whose first two attempts fail and calls `between` while the third one waits. */
 async function retried(between: () => void | Promise<void>): Promise<{ id: string; waitedMs: number }> {
   count += 1;
-  const event = jsonEventOf(premises.merchantId, `clock-${count}`);
+  const event = jsonEventOf(setup.merchantId, `clock-${count}`);
   expect((await merchant.publish([event])).status).toBe(202);
   const id = event.header.eventId;
   const failed = await eventually('the second attempt arrives', () => arrivalOf(id, 2));

@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually.ts';
 import { type RawReceiver, startRawReceiver } from '../support/receivers/misbehaving-receivers.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
+import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 
 const SECONDS = Number(process.env.CLOSING_SECONDS ?? 1);
 const EVENTS_PER_SECOND = 200;
@@ -52,7 +52,7 @@ class ClosingReceiver {
     this.type = type;
   }
 
-  async start(certificate: Premises['receiverCert']): Promise<string> {
+  async start(certificate: ServiceSetup['receiverCert']): Promise<string> {
     const answered = new WeakMap<object, number>();
     const { every, afterMs, isAnnounced } = this.closing;
     this.#receiver = await startRawReceiver(certificate, (socket, _path, request = '') => {
@@ -82,17 +82,17 @@ class ClosingReceiver {
 }
 
 const receivers = CLOSINGS.map((closing, i) => new ClosingReceiver(closing, EVENT_TYPES[i] as EventType));
-let premises: Premises;
+let setup: ServiceSetup;
 let service: Service | undefined;
 let merchant: MerchantClient;
 
 beforeAll(async () => {
-  premises = await preparePremises();
-  const started = await startService(premises.environment);
+  setup = await prepareSetup();
+  const started = await startService(setup.environment);
   service = started;
-  merchant = new MerchantClient(premises, () => started);
+  merchant = new MerchantClient(setup, () => started);
   for (const receiver of receivers) {
-    const url = await receiver.start(premises.receiverCert);
+    const url = await receiver.start(setup.receiverCert);
     await merchant.createEndpoint(url, { subscribed_events: [receiver.type] });
   }
   await sleep(IN_FORCE_MS);
@@ -110,7 +110,7 @@ async function publish(type: EventType, count: number): Promise<ReadonlyMap<stri
   const startedAt = Date.now();
   while (postedAt.size < count) {
     const events = Array.from({ length: EVENTS_PER_POST }, (_, i) =>
-      jsonEventOf(premises.merchantId, `${type}-${postedAt.size + i}`, {
+      jsonEventOf(setup.merchantId, `${type}-${postedAt.size + i}`, {
         type,
         subType: subTypesOf(type, '2.3.8')[0] ?? '',
       }),

@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
+import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 
 const CONNECTIONS = 4096;
 const ANSWERED_MS_MAX = 1000;
@@ -40,32 +40,32 @@ function hold(port: number, localAddress: string, text: string): Promise<void> {
 }
 
 describe('connections that are held open', () => {
-  const head = (premises: Premises) => `Host: x\r\nAuthorization: API-Key ${premises.apiKey}\r\n`;
+  const head = (setup: ServiceSetup) => `Host: x\r\nAuthorization: API-Key ${setup.apiKey}\r\n`;
 
-  it.each<[string, (premises: Premises) => string]>([
+  it.each<[string, (setup: ServiceSetup) => string]>([
     ['silent', () => ''],
     ['half a head', () => 'GET /merchant HTTP/1.1\r\nX-Slow: '],
     [
       'half a body',
-      (premises) =>
-        `POST /merchant/webhook-endpoints HTTP/1.1\r\n${head(premises)}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+      (setup) =>
+        `POST /merchant/webhook-endpoints HTTP/1.1\r\n${head(setup)}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
     ],
-    ['idle after a request', (premises) => `GET /merchant HTTP/1.1\r\n${head(premises)}\r\n`],
+    ['idle after a request', (setup) => `GET /merchant HTTP/1.1\r\n${head(setup)}\r\n`],
   ])(
     `${CONNECTIONS} from one address, %s, do not keep another client from an answer`,
     { timeout: 120_000 },
     async (_kind, text) => {
-      const premises = await preparePremises();
-      service = await startService(premises.environment);
+      const setup = await prepareSetup();
+      service = await startService(setup.environment);
       const { port } = new URL(service.apiUrl);
       for (let held = 0; held < CONNECTIONS; held += 128) {
-        await Promise.all(Array.from({ length: 128 }, () => hold(Number(port), '127.0.0.2', text(premises))));
+        await Promise.all(Array.from({ length: 128 }, () => hold(Number(port), '127.0.0.2', text(setup))));
       }
       const took: number[] = [];
       for (let i = 0; i < 10; i += 1) {
         const startedAt = performance.now();
         const answer = await fetch(`${service.apiUrl}/merchant`, {
-          headers: { authorization: `API-Key ${premises.apiKey}`, connection: 'close' },
+          headers: { authorization: `API-Key ${setup.apiKey}`, connection: 'close' },
           signal: AbortSignal.timeout(10_000),
         });
         expect(answer.status).toBe(200);
@@ -80,22 +80,22 @@ describe('a process without file descriptors', () => {
   it('says so in /readyz, the log and a metric, answers its API, and recovers', {
     timeout: 180_000,
   }, async () => {
-    const premises = await preparePremises();
+    const setup = await prepareSetup();
     let release = () => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
     receivers = await Promise.all(
       Array.from({ length: RECEIVERS }, () =>
-        startLoggingReceiver(premises.receiverCert, () => released.then(() => 200)),
+        startLoggingReceiver(setup.receiverCert, () => released.then(() => 200)),
       ),
     );
     const limited = ['sh', '-c', `ulimit -n ${DESCRIPTORS}; exec "$@"`, 'sh'];
-    const running = await startService(premises.environment, limited);
+    const running = await startService(setup.environment, limited);
     service = running;
-    const merchant = new MerchantClient(premises, () => running);
+    const merchant = new MerchantClient(setup, () => running);
     for (const receiver of receivers) await merchant.createEndpoint(`${receiver.url}/held`);
-    const event = jsonEventOf(premises.merchantId, 'held');
+    const event = jsonEventOf(setup.merchantId, 'held');
     expect((await merchant.publish([event])).status).toBe(202);
 
     const ready = async () =>

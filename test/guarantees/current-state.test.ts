@@ -10,9 +10,9 @@ import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
-import { type Premises, preparePremises } from '../support/service/system.ts';
+import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 
-let premises: Premises;
+let setup: ServiceSetup;
 let hookrail: Hookrail;
 let receiver: LoggingReceiver;
 let merchant: MerchantClient;
@@ -21,16 +21,16 @@ const answers = new Map<string, number>();
 
 beforeAll(async () => {
   // Retries after 30 ms, 0.66 s, 7.3 s: the second wait is long enough to change things in.
-  premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: '100', HOOKRAIL_LOG_LEVEL: 'silent' });
-  receiver = await startLoggingReceiver(premises.receiverCert, ({ path }) => answers.get(path) ?? 500);
-  hookrail = await startHookrail(premises.environment);
-  merchant = new MerchantClient(premises, () => hookrail);
+  setup = await prepareSetup({ HOOKRAIL_RETRY_SCALE: '100', HOOKRAIL_LOG_LEVEL: 'silent' });
+  receiver = await startLoggingReceiver(setup.receiverCert, ({ path }) => answers.get(path) ?? 500);
+  hookrail = await startHookrail(setup.environment);
+  merchant = new MerchantClient(setup, () => hookrail);
 });
 
 afterAll(async () => {
   await hookrail?.stop();
   await receiver?.close();
-  rmSync(premises.dataDir, { recursive: true, force: true });
+  rmSync(setup.dataDir, { recursive: true, force: true });
 });
 
 const at = (path: string) => receiver.arrivals.filter((arrival) => arrival.path === path);
@@ -39,7 +39,7 @@ const at = (path: string) => receiver.arrivals.filter((arrival) => arrival.path 
 async function waitingRetry(name: string) {
   const path = `/${name}`;
   const endpoint = await merchant.createEndpoint(receiver.url + path);
-  const event = jsonEventOf(premises.merchantId, name);
+  const event = jsonEventOf(setup.merchantId, name);
   expect((await merchant.publish([event])).status).toBe(202);
   await eventually('two attempts have arrived', () => at(path).length >= 2);
   const deliveries = `/merchant/webhook-endpoints/${endpoint.uuid}/deliveries`;

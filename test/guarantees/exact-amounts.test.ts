@@ -10,24 +10,24 @@ import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
-import { type Premises, preparePremises } from '../support/service/system.ts';
+import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 
-let premises: Premises;
+let setup: ServiceSetup;
 let hookrail: Hookrail;
 let receiver: LoggingReceiver;
 let merchant: MerchantClient;
 
 beforeAll(async () => {
-  premises = await preparePremises({ HOOKRAIL_LOG_LEVEL: 'silent' });
-  receiver = await startLoggingReceiver(premises.receiverCert, () => 200);
-  hookrail = await startHookrail(premises.environment);
-  merchant = new MerchantClient(premises, () => hookrail);
+  setup = await prepareSetup({ HOOKRAIL_LOG_LEVEL: 'silent' });
+  receiver = await startLoggingReceiver(setup.receiverCert, () => 200);
+  hookrail = await startHookrail(setup.environment);
+  merchant = new MerchantClient(setup, () => hookrail);
 });
 
 afterAll(async () => {
   await hookrail?.stop();
   await receiver?.close();
-  rmSync(premises.dataDir, { recursive: true, force: true });
+  rmSync(setup.dataDir, { recursive: true, force: true });
 });
 
 const AMOUNTS: readonly (readonly [written: string, digits: string])[] = [
@@ -41,7 +41,7 @@ const AMOUNTS: readonly (readonly [written: string, digits: string])[] = [
 it('a webhook carries the exact digits of an amount, under a signature that verifies', async () => {
   const endpoint = await merchant.createEndpoint(`${receiver.url}/amounts`);
   for (const [index, [written, digits]] of AMOUNTS.entries()) {
-    const event = jsonEventOf(premises.merchantId, `amount-${index}`);
+    const event = jsonEventOf(setup.merchantId, `amount-${index}`);
     const answer = await merchant.publish([{ ...event, data: { ...event.data, amountFiat: written } }]);
     expect(answer.body).toMatchObject({ accepted: 1 });
     const arrival = await eventually('the webhook arrives', () => receiver.arrivals[index]);
@@ -54,7 +54,7 @@ it('a webhook carries the exact digits of an amount, under a signature that veri
 });
 
 it('an amount that is a JSON number is refused, as it may have been a float', async () => {
-  const event = jsonEventOf(premises.merchantId, 'number');
+  const event = jsonEventOf(setup.merchantId, 'number');
   const answer = await merchant.publish([{ ...event, data: { ...event.data, amountFiat: 0.1 + 0.2 } }]);
   expect(answer.status).toBe(400);
   expect(answer.body.errors[0]).toMatchObject({ pointer: '/0/data/amountFiat', code: 'invalid_type' });

@@ -6,7 +6,7 @@ import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { runOperator } from '../../services/operator.ts';
-import { preparePremises, type Service, startService } from '../support/service/system.ts';
+import { prepareSetup, type Service, startService } from '../support/service/system.ts';
 
 const OTHERS = 0o077;
 let service: Service | undefined;
@@ -27,7 +27,7 @@ function openToOthers(folder: string): string[] {
 const WITHOUT_UMASK = ['sh', '-c', 'umask 000; exec "$@"', 'sh'];
 
 it('databases, side files and backups are made for their owner alone', { timeout: 90_000 }, async () => {
-  const { dataDir, environment } = await preparePremises();
+  const { dataDir, environment } = await prepareSetup();
   service = await startService(environment, WITHOUT_UMASK);
   expect(openToOthers(dataDir)).toEqual([]);
   const backup = join(dataDir, 'backup-of-store.db');
@@ -47,7 +47,7 @@ it('databases, side files and backups are made for their owner alone', { timeout
 it('rights that others had before are taken away at the start, and the log says so', {
   timeout: 90_000,
 }, async () => {
-  const { dataDir, environment } = await preparePremises();
+  const { dataDir, environment } = await prepareSetup();
   service = await startService(environment);
   await service.end('SIGKILL');
   chmodSync(dataDir, 0o755);

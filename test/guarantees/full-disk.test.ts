@@ -12,14 +12,14 @@ import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
+import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 
 const SIZE_MB = 48;
 const BATCH = 100;
 
 let disk: string;
 let mounted = false;
-let premises: Premises;
+let setup: ServiceSetup;
 let receiver: LoggingReceiver;
 let service: Service;
 
@@ -27,9 +27,9 @@ beforeAll(async () => {
   disk = mkdtempSync(join(tmpdir(), 'hookrail-disk-'));
   mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE_MB}m`, 'tmpfs', disk]).status === 0;
   if (!mounted) return;
-  premises = await preparePremises({}, disk);
-  receiver = await startLoggingReceiver(premises.receiverCert, () => 200);
-  service = await startService(premises.environment);
+  setup = await prepareSetup({}, disk);
+  receiver = await startLoggingReceiver(setup.receiverCert, () => 200);
+  service = await startService(setup.environment);
 });
 
 afterAll(async () => {
@@ -43,7 +43,7 @@ it('on a full disk acknowledged events arrive, and every refused one was answere
   timeout: 240_000,
 }, async ({ skip }) => {
   if (!mounted) return skip('mounting a tmpfs is not allowed here');
-  const merchant = new MerchantClient(premises, () => service);
+  const merchant = new MerchantClient(setup, () => service);
   await merchant.createEndpoint(`${receiver.url}/full`);
   const ballast = join(disk, 'ballast');
   writeFileSync(ballast, Buffer.alloc((SIZE_MB - 12) * 1024 * 1024));
@@ -53,7 +53,7 @@ it('on a full disk acknowledged events arrive, and every refused one was answere
   for (let batch = 0; !refusal; batch += 1) {
     expect(batch, 'batches that fit on a disk of 12 MB').toBeLessThan(1000);
     const events = Array.from({ length: BATCH }, (_, index) =>
-      jsonEventOf(premises.merchantId, `full-${batch}-${index}`),
+      jsonEventOf(setup.merchantId, `full-${batch}-${index}`),
     );
     const answer = await merchant.publish(events);
     if (answer.status === 202) acknowledged.push(...events.map((event) => event.header.eventId));
@@ -76,7 +76,7 @@ it('on a full disk acknowledged events arrive, and every refused one was answere
     'the service is ready again',
     async () => (await fetch(`${service.operationsUrl}/readyz`)).status === 200,
   );
-  const again = await merchant.publish([jsonEventOf(premises.merchantId, 'after')]);
+  const again = await merchant.publish([jsonEventOf(setup.merchantId, 'after')]);
   expect(again.status).toBe(202);
   await eventually('the log says that there is room', () =>
     service.output.some((line) => line.includes('broker.db can be written again')),
@@ -93,7 +93,7 @@ function expectFewLines(output: readonly string[]): void {
     const again = lines.filter(({ event }) => event === `${name}_writable`);
     expect(Math.abs(full.length - again.length), `transitions of ${name}.db`).toBeLessThanOrEqual(1);
     for (const { msg } of full) {
-      expect(msg).toContain(join(premises.dataDir, `${name}.db cannot be written`));
+      expect(msg).toContain(join(setup.dataDir, `${name}.db cannot be written`));
       expect(msg).toContain('free space on its disk');
     }
   }

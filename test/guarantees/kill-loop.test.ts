@@ -19,7 +19,7 @@ import {
 } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
+import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 
 const KILLS = Number(process.env.KILL_LOOP_KILLS ?? 6);
 const EVENTS = Number(process.env.KILL_LOOP_EVENTS ?? 1200);
@@ -41,20 +41,20 @@ function seeded(seed: number): () => number {
 }
 
 const random = seeded(SEED);
-let premises: Premises;
+let setup: ServiceSetup;
 let receiver: LoggingReceiver;
 let service: Service;
 let merchant: MerchantClient;
 
 beforeAll(async () => {
-  premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: String(RETRY_SCALE), HOOKRAIL_LOG_LEVEL: 'info' });
-  receiver = await startLoggingReceiver(premises.receiverCert, async () => {
+  setup = await prepareSetup({ HOOKRAIL_RETRY_SCALE: String(RETRY_SCALE), HOOKRAIL_LOG_LEVEL: 'info' });
+  receiver = await startLoggingReceiver(setup.receiverCert, async () => {
     // An answer takes a moment, so that a kill finds requests in flight.
     await new Promise((resolve) => setTimeout(resolve, 2 + random() * 20));
     return random() < 0.5 ? 200 : 500;
   });
-  service = await startService(premises.environment);
-  merchant = new MerchantClient(premises, () => service);
+  service = await startService(setup.environment);
+  merchant = new MerchantClient(setup, () => service);
 });
 
 afterAll(async () => {
@@ -78,7 +78,7 @@ it(`the service loses nothing over ${KILLS} kills and ${EVENTS} events (seed ${S
     ['a', 'b'].map((name) => merchant.createEndpoint(`${receiver.url}/${name}`)),
   );
   const events = Array.from({ length: EVENTS }, (_, index) =>
-    jsonEventOf(premises.merchantId, `${SEED}-${index}`),
+    jsonEventOf(setup.merchantId, `${SEED}-${index}`),
   );
   const owed = events.flatMap((event) => endpoints.map(({ uuid }) => deliveryId(event.header.eventId, uuid)));
 
@@ -100,7 +100,7 @@ it(`the service loses nothing over ${KILLS} kills and ${EVENTS} events (seed ${S
     inFlightAtKills += receiver.inFlight();
     await service.end('SIGKILL');
     notYetDurable += receiver.arrivals.filter((arrival) => arrival.at > Date.now() - COMMIT_MS_MAX).length;
-    service = await startService(premises.environment);
+    service = await startService(setup.environment);
   }
   await publishing;
 
@@ -146,7 +146,7 @@ async function stories(
 }
 
 async function deadLetters(): Promise<DeadLetter[]> {
-  const file = join(premises.dataDir, 'broker.db');
+  const file = join(setup.dataDir, 'broker.db');
   const broker = await openSqliteBroker({ file, clock: systemClock(), retryScale: RETRY_SCALE });
   const letters = await broker.deadLetters.list({ limit: 100_000 });
   await broker.close();

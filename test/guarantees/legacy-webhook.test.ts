@@ -11,25 +11,25 @@ import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
-import { type Premises, preparePremises } from '../support/service/system.ts';
+import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 
-let premises: Premises;
+let setup: ServiceSetup;
 let hookrail: Hookrail;
 let receiver: LoggingReceiver;
 let merchant: MerchantClient;
 
 beforeAll(async () => {
-  premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: '100', HOOKRAIL_LOG_LEVEL: 'silent' });
+  setup = await prepareSetup({ HOOKRAIL_RETRY_SCALE: '100', HOOKRAIL_LOG_LEVEL: 'silent' });
   // The first attempt at each path fails, so that a retry is seen too.
-  receiver = await startLoggingReceiver(premises.receiverCert, ({ attempt }) => (attempt === 1 ? 500 : 200));
-  hookrail = await startHookrail(premises.environment);
-  merchant = new MerchantClient(premises, () => hookrail);
+  receiver = await startLoggingReceiver(setup.receiverCert, ({ attempt }) => (attempt === 1 ? 500 : 200));
+  hookrail = await startHookrail(setup.environment);
+  merchant = new MerchantClient(setup, () => hookrail);
 });
 
 afterAll(async () => {
   await hookrail?.stop();
   await receiver?.close();
-  rmSync(premises.dataDir, { recursive: true, force: true });
+  rmSync(setup.dataDir, { recursive: true, force: true });
 });
 
 const at = (path: string) => receiver.arrivals.filter((arrival) => arrival.path === path);
@@ -43,7 +43,7 @@ it('the managed and the single webhook get each event in their own version, sign
     webhook_secret: OWN_SECRET,
   });
   expect(set.status).toBe(200);
-  const event = jsonEventOf(premises.merchantId, 'legacy');
+  const event = jsonEventOf(setup.merchantId, 'legacy');
   expect((await merchant.publish([event])).status).toBe(202);
   await eventually(
     'both endpoints have both attempts',
@@ -75,7 +75,7 @@ it('the managed and the single webhook get each event in their own version, sign
 });
 
 it('a type that 2.2.8 does not have goes to the managed endpoint only, and the trace says so', async () => {
-  const event = jsonEventOf(premises.merchantId, 'aml', { type: 'AML', subType: 'AML_CHECKS_COMPLETED' });
+  const event = jsonEventOf(setup.merchantId, 'aml', { type: 'AML', subType: 'AML_CHECKS_COMPLETED' });
   const before = at('/single').length;
   expect((await merchant.publish([event])).status).toBe(202);
   const { eventId } = event.header;
@@ -93,7 +93,7 @@ it('a type that 2.2.8 does not have goes to the managed endpoint only, and the t
 it('the single webhook’s new secret signs the next request, and after null nothing is sent to it', async () => {
   await merchant.request('PATCH', '/merchant', { webhook_secret: LIKE_OURS });
   const publish = async (seed: string) => {
-    const event = jsonEventOf(premises.merchantId, seed);
+    const event = jsonEventOf(setup.merchantId, seed);
     expect((await merchant.publish([event])).status).toBe(202);
     return (path: string) => at(path).find(({ eventId }) => eventId === event.header.eventId);
   };

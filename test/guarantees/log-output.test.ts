@@ -11,19 +11,19 @@ import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
-import { type Premises, preparePremises } from '../support/service/system.ts';
+import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 
 const BLOCKED_MS = Number(process.env.LOG_BLOCKED_SECONDS ?? 8) * 1000;
 const PER_SECOND = 500;
 const BATCH = 250;
 const TOLD = /(\d+) log lines were dropped while standard output could not be written/;
 
-let premises: Premises;
+let setup: ServiceSetup;
 let receiver: LoggingReceiver;
 
 beforeAll(async () => {
-  premises = await preparePremises();
-  receiver = await startLoggingReceiver(premises.receiverCert, () => 200);
+  setup = await prepareSetup();
+  receiver = await startLoggingReceiver(setup.receiverCert, () => 200);
 });
 
 afterAll(() => receiver?.close());
@@ -38,7 +38,7 @@ interface Started {
 /** Starts the service with a standard output of the test's choice; `text` gives what was written there so far. */
 async function start(stdout: 'pipe' | number, text: (child: ChildProcess) => () => string): Promise<Started> {
   const child = spawn(process.execPath, ['--import', 'tsx', 'services/main.ts'], {
-    env: { PATH: process.env.PATH, ...premises.environment },
+    env: { PATH: process.env.PATH, ...setup.environment },
     stdio: ['ignore', stdout, 'inherit'],
   });
   const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
@@ -70,7 +70,7 @@ async function publishUntil(merchant: MerchantClient, isOver: () => boolean | Pr
   for (const startedAt = Date.now(); !(await isOver()); ) {
     round += 1;
     const events = Array.from({ length: BATCH }, (_, i) =>
-      jsonEventOf(premises.merchantId, `log-${round}-${i}`),
+      jsonEventOf(setup.merchantId, `log-${round}-${i}`),
     );
     expect((await merchant.publish(events)).status).toBe(202);
     ids.push(...events.map((event) => event.header.eventId));
@@ -102,7 +102,7 @@ describe('log output that cannot be written', () => {
       });
       return () => text;
     });
-    const merchant = new MerchantClient(premises, () => service);
+    const merchant = new MerchantClient(setup, () => service);
     await merchant.createEndpoint(`${receiver.url}/pipe`);
     service.process.stdout?.pause();
 
@@ -150,7 +150,7 @@ describe('log output that cannot be written', () => {
       const fd = openSync(file, 'a');
       const service = await start(fd, () => () => readFileSync(file, 'utf8'));
       closeSync(fd);
-      const merchant = new MerchantClient(premises, () => service);
+      const merchant = new MerchantClient(setup, () => service);
       await merchant.createEndpoint(`${receiver.url}/disk`);
       const ballast = join(disk, 'ballast');
       expect(() => writeFileSync(ballast, Buffer.alloc(4 * 1024 * 1024))).toThrow('ENOSPC');

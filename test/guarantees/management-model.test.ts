@@ -12,7 +12,7 @@ import { ModelMerchant, QUOTA, type Wish } from '../support/models/management-mo
 import type { Answer } from '../support/service/merchant-client.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { anotherMerchant } from '../support/service/merchants.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
+import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 
 const RUNS = Number(process.env.MODEL_RUNS ?? 4);
 const SEED = Number(process.env.MODEL_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -21,29 +21,29 @@ const START_MS_MAX = 120_000;
 /** No run is begun after this. */
 const CI_MS = 40_000;
 
-let premises: Premises;
+let setup: ServiceSetup;
 let service: Service;
 let merchants: readonly [ModelMerchant, ModelMerchant];
 const counts = { steps: 0, kills: 0, midway: 0, lost: 0 };
 
 beforeAll(async () => {
-  premises = await preparePremises({ HOOKRAIL_ENDPOINT_QUOTA: `${QUOTA}` });
-  const other = await anotherMerchant(premises, 'The other one');
-  service = await startService(premises.environment);
+  setup = await prepareSetup({ HOOKRAIL_ENDPOINT_QUOTA: `${QUOTA}` });
+  const other = await anotherMerchant(setup, 'The other one');
+  service = await startService(setup.environment);
   merchants = [
-    new ModelMerchant('one', new MerchantClient(premises, () => service)),
+    new ModelMerchant('one', new MerchantClient(setup, () => service)),
     new ModelMerchant('other', new MerchantClient(other, () => service)),
   ];
 }, START_MS_MAX);
 
 afterAll(async () => {
   await service?.end('SIGKILL');
-  rmSync(premises.dataDir, { recursive: true, force: true });
+  rmSync(setup.dataDir, { recursive: true, force: true });
 });
 
 async function killAndStart(): Promise<void> {
   await service.end('SIGKILL');
-  service = await startService(premises.environment);
+  service = await startService(setup.environment);
   counts.kills += 1;
 }
 

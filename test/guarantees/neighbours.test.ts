@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually.ts';
 import { FailingReceiver } from '../support/receivers/failing-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
+import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 
 const isFull = process.env.NEIGHBOURS_FULL === '1';
 const BURST_EVENTS = isFull ? 10_000 : 2000;
@@ -27,7 +27,7 @@ const BURST_ANSWER_MS = isFull ? [0, 50, 95, 150] : [0, 95];
 const STALL_MS = isFull ? 1000 : 5000;
 const IN_FORCE_MS = 1500;
 
-let premises: Premises;
+let setup: ServiceSetup;
 let service: Service;
 let merchant: MerchantClient;
 let others: FailingReceiver;
@@ -35,14 +35,14 @@ let seeds = 0;
 
 const eventsOf = (type: EventType, subType: string, count: number) =>
   Array.from({ length: count }, () =>
-    jsonEventOf(premises.merchantId, `neighbours ${seeds++}`, { type, subType }),
+    jsonEventOf(setup.merchantId, `neighbours ${seeds++}`, { type, subType }),
   );
 
 beforeAll(async () => {
-  premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: '1' });
-  service = await startService(premises.environment);
-  merchant = new MerchantClient(premises, () => service);
-  others = await new FailingReceiver(premises.receiverCert).start();
+  setup = await prepareSetup({ HOOKRAIL_RETRY_SCALE: '1' });
+  service = await startService(setup.environment);
+  merchant = new MerchantClient(setup, () => service);
+  others = await new FailingReceiver(setup.receiverCert).start();
   for (let i = 0; i < OTHER_ENDPOINTS; i += 1)
     await merchant.createEndpoint(`${others.url}/${i}`, { subscribed_events: ['KYC'] });
 });
@@ -50,7 +50,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.end('SIGKILL');
   await others?.close();
-  rmSync(premises.dataDir, { recursive: true, force: true });
+  rmSync(setup.dataDir, { recursive: true, force: true });
 });
 
 /** Posts events for the others for a while; returns how long each delivery took, the shortest first. */
@@ -90,7 +90,7 @@ it.each(BURST_ANSWER_MS)(
   'a burst to one endpoint that answers after %d ms does not delay the others',
   { timeout: 90_000 },
   async (answerMs) => {
-    const receiver = await new FailingReceiver(premises.receiverCert, answerMs).start();
+    const receiver = await new FailingReceiver(setup.receiverCert, answerMs).start();
     const endpoint = await merchant.createEndpoint(receiver.url, { subscribed_events: ['KYB'] });
     try {
       await sleep(IN_FORCE_MS);
@@ -109,7 +109,7 @@ it.each(BURST_ANSWER_MS)(
 );
 
 it('many endpoints that hang all at once do not delay the others', { timeout: 120_000 }, async () => {
-  const receiver = await new FailingReceiver(premises.receiverCert, 80).start();
+  const receiver = await new FailingReceiver(setup.receiverCert, 80).start();
   try {
     for (let i = 0; i < HANGING_ENDPOINTS; i += 1)
       await merchant.createEndpoint(`${receiver.url}/${i}`, { subscribed_events: ['AML'] });

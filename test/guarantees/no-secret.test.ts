@@ -10,32 +10,32 @@ import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
+import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 
-let premises: Premises;
+let setup: ServiceSetup;
 let receiver: LoggingReceiver;
 let service: Service;
 let merchant: MerchantClient;
 
 beforeAll(async () => {
-  premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: '10000', HOOKRAIL_LOG_LEVEL: 'trace' });
+  setup = await prepareSetup({ HOOKRAIL_RETRY_SCALE: '10000', HOOKRAIL_LOG_LEVEL: 'trace' });
 
   const answer = ({ attempt }: { attempt: number }) => (attempt < 3 ? 500 : 200);
-  receiver = await startLoggingReceiver(premises.receiverCert, answer, true);
-  service = await startService(premises.environment);
-  merchant = new MerchantClient(premises, () => service);
+  receiver = await startLoggingReceiver(setup.receiverCert, answer, true);
+  service = await startService(setup.environment);
+  merchant = new MerchantClient(setup, () => service);
 });
 
 afterAll(async () => {
   await service?.end('SIGKILL');
   await receiver?.close();
-  rmSync(premises.dataDir, { recursive: true, force: true });
+  rmSync(setup.dataDir, { recursive: true, force: true });
 });
 
 /** Every file of the data directory in which one of the texts occurs. */
 function filesWith(texts: readonly string[]): string[] {
-  return readdirSync(premises.dataDir).filter((name) => {
-    const content = readFileSync(join(premises.dataDir, name));
+  return readdirSync(setup.dataDir).filter((name) => {
+    const content = readFileSync(join(setup.dataDir, name));
     return texts.some((text) => content.includes(text));
   });
 }
@@ -47,7 +47,7 @@ it('no secret is in a file, a log line, a metric or an answer other than the one
   const chosen = 'chosen-canary-of-the-merchant';
   const single = { webhook_url: `${receiver.url}/single`, webhook_secret: chosen };
   expect((await merchant.request('PATCH', '/merchant', single)).status).toBe(200);
-  await merchant.publish([jsonEventOf(premises.merchantId, 'canary')]);
+  await merchant.publish([jsonEventOf(setup.merchantId, 'canary')]);
   await eventually('an attempt gets a 2xx', () =>
     receiver.arrivals.some((arrival) => arrival.status === 200),
   );
@@ -76,7 +76,7 @@ it('no secret is in a file, a log line, a metric or an answer other than the one
   expect(metrics).toContain('hookrail_');
   expect(await service.end('SIGTERM')).toBe(0);
 
-  const secrets = [endpoint.signing_secret, rotated, chosen, premises.apiKey, premises.producerKey].flatMap(
+  const secrets = [endpoint.signing_secret, rotated, chosen, setup.apiKey, setup.producerKey].flatMap(
     (secret) => [secret, secret.replace(/^(whsec_|[a-z]+_sandbox_|pk_)/, '')],
   );
   expect(filesWith(secrets)).toEqual([]);
@@ -85,7 +85,7 @@ it('no secret is in a file, a log line, a metric or an answer other than the one
     expect(metrics).not.toContain(secret);
     expect(JSON.stringify(answers.map(({ body }) => body))).not.toContain(secret);
   }
-  const planted = join(premises.dataDir, 'planted.db');
+  const planted = join(setup.dataDir, 'planted.db');
   writeFileSync(planted, `…${rotated}…`);
   expect(filesWith(secrets)).toEqual(['planted.db']);
 });

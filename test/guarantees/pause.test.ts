@@ -11,11 +11,11 @@ import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { besides, toolAnswer } from '../support/service/operator-tool.ts';
-import { type Premises, preparePremises } from '../support/service/system.ts';
+import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 
 const EVENTS = 30;
 
-let premises: Premises;
+let setup: ServiceSetup;
 let hookrail: Hookrail;
 let receiver: LoggingReceiver;
 let merchant: MerchantClient;
@@ -23,21 +23,19 @@ let status = 200;
 
 beforeAll(async () => {
   // Retries after 15 ms, 0.33 s, 3.7 s; what waits on hold comes again after 0.33 s.
-  premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: '200', HOOKRAIL_LOG_LEVEL: 'silent' });
-  receiver = await startLoggingReceiver(premises.receiverCert, ({ path }) =>
-    path === '/other' ? 200 : status,
-  );
-  hookrail = await startHookrail(premises.environment);
-  merchant = new MerchantClient(premises, () => hookrail);
+  setup = await prepareSetup({ HOOKRAIL_RETRY_SCALE: '200', HOOKRAIL_LOG_LEVEL: 'silent' });
+  receiver = await startLoggingReceiver(setup.receiverCert, ({ path }) => (path === '/other' ? 200 : status));
+  hookrail = await startHookrail(setup.environment);
+  merchant = new MerchantClient(setup, () => hookrail);
 });
 
 afterAll(async () => {
   await hookrail?.stop();
   await receiver?.close();
-  rmSync(premises.dataDir, { recursive: true, force: true });
+  rmSync(setup.dataDir, { recursive: true, force: true });
 });
 
-const operator = (...argv: string[]) => toolAnswer(besides(premises.environment, hookrail), ...argv);
+const operator = (...argv: string[]) => toolAnswer(besides(setup.environment, hookrail), ...argv);
 
 /** Waits until so many tasks have come up since the start and were put back. */
 async function heldBack(count: number): Promise<void> {
@@ -49,11 +47,11 @@ async function heldBack(count: number): Promise<void> {
 }
 
 it('a hold keeps a merchant’s deliveries back and loses none', async () => {
-  const { merchantId } = premises;
+  const { merchantId } = setup;
   const endpoint = await merchant.createEndpoint(`${receiver.url}/held`);
   const other = await operator('merchants', 'create', '--name', 'Another');
   const { key } = await operator('keys', 'create', '--merchant', other.merchantId);
-  const another = new MerchantClient({ ...premises, apiKey: key }, () => hookrail);
+  const another = new MerchantClient({ ...setup, apiKey: key }, () => hookrail);
   await another.createEndpoint(`${receiver.url}/other`);
   const at = (path: string) => receiver.arrivals.filter((arrival) => arrival.path === path);
   const path = `/merchant/webhook-endpoints/${endpoint.uuid}/deliveries`;
@@ -84,7 +82,7 @@ it('a hold keeps a merchant’s deliveries back and loses none', async () => {
   // Everything comes up a few times, the retry too, and is put back; and so after a restart.
   await heldBack(4 * (EVENTS + 2));
   await hookrail.stop();
-  hookrail = await startHookrail(premises.environment);
+  hookrail = await startHookrail(setup.environment);
   await heldBack(4 * (EVENTS + 2));
   expect(at('/held')).toHaveLength(3);
   expect(await delivery(failing.header.eventId)).toMatchObject({

@@ -12,7 +12,7 @@ import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
+import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 
 const DELIVERED = 40;
 const FAILED = 30;
@@ -20,7 +20,7 @@ const SKIPPED = 400;
 /** So that a replay takes some seconds, in which it can be killed. */
 const REPLAYED_PER_SECOND = 150;
 
-let premises: Premises;
+let setup: ServiceSetup;
 let service: Service;
 let receiver: LoggingReceiver;
 let merchant: MerchantClient;
@@ -28,20 +28,20 @@ let merchant: MerchantClient;
 const broken = new Set<string>();
 
 beforeAll(async () => {
-  premises = await preparePremises({
+  setup = await prepareSetup({
     HOOKRAIL_RETRY_SCALE: '1000000',
     HOOKRAIL_REPLAY_PER_SECOND: `${REPLAYED_PER_SECOND}`,
     HOOKRAIL_LOG_LEVEL: 'info',
   });
-  receiver = await startLoggingReceiver(premises.receiverCert, ({ path }) => (broken.has(path) ? 500 : 200));
-  service = await startService(premises.environment);
-  merchant = new MerchantClient(premises, () => service);
+  receiver = await startLoggingReceiver(setup.receiverCert, ({ path }) => (broken.has(path) ? 500 : 200));
+  service = await startService(setup.environment);
+  merchant = new MerchantClient(setup, () => service);
 });
 
 afterAll(async () => {
   await service?.end('SIGKILL');
   await receiver?.close();
-  rmSync(premises.dataDir, { recursive: true, force: true });
+  rmSync(setup.dataDir, { recursive: true, force: true });
 });
 
 /** An endpoint that has got some events, failed others and was disabled for the rest; it is active again. */
@@ -54,7 +54,7 @@ async function anEndpointWithAPast(name: string) {
   const missing = async () => (await merchant.request('POST', `${resource}/replay`, all)).body.count;
   const publish = async (kind: string, count: number) => {
     const events = Array.from({ length: count }, (_, n) =>
-      jsonEventOf(premises.merchantId, `${name} ${kind} ${n}`),
+      jsonEventOf(setup.merchantId, `${name} ${kind} ${n}`),
     );
     for (let at = 0; at < count; at += 100) {
       expect((await merchant.publish(events.slice(at, at + 100))).status).toBe(202);
@@ -113,7 +113,7 @@ it('a replay continues after a kill in its middle, and nothing is missing', {
   await service.end('SIGKILL');
   const before = replayed().length;
   expect(before).toBeLessThan(owed.length);
-  service = await startService(premises.environment);
+  service = await startService(setup.environment);
   await completed(replay);
   await eventually('no event is missing', async () => (await missing()) === 0);
   const seen = replayed().map(({ eventId }) => eventId);

@@ -12,24 +12,24 @@ import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { besides, runTool } from '../support/service/operator-tool.ts';
-import { type Premises, preparePremises } from '../support/service/system.ts';
+import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 
-let premises: Premises;
+let setup: ServiceSetup;
 let hookrail: Hookrail | null = null;
 let receiver: LoggingReceiver;
 let merchant: MerchantClient;
 
 beforeEach(async () => {
-  premises = await preparePremises({ HOOKRAIL_LOG_LEVEL: 'silent' });
-  receiver = await startLoggingReceiver(premises.receiverCert, () => 200);
-  merchant = new MerchantClient(premises, running);
+  setup = await prepareSetup({ HOOKRAIL_LOG_LEVEL: 'silent' });
+  receiver = await startLoggingReceiver(setup.receiverCert, () => 200);
+  merchant = new MerchantClient(setup, running);
   await start();
 });
 
 afterEach(async () => {
   await stop();
   await receiver.close();
-  rmSync(premises.dataDir, { recursive: true, force: true });
+  rmSync(setup.dataDir, { recursive: true, force: true });
 });
 
 function running(): Hookrail {
@@ -38,7 +38,7 @@ function running(): Hookrail {
 }
 
 async function start(): Promise<void> {
-  hookrail = await startHookrail(premises.environment);
+  hookrail = await startHookrail(setup.environment);
 }
 
 async function stop(): Promise<void> {
@@ -47,7 +47,7 @@ async function stop(): Promise<void> {
 }
 
 async function operator(...argv: string[]): Promise<string> {
-  const { environment } = premises;
+  const { environment } = setup;
   const where = hookrail ? besides(environment, hookrail) : { ...environment, HOOKRAIL_OPS_PORT: '1' };
   const { code, out, err } = await runTool(where, ...argv);
   expect([code, err]).toEqual([0, '']);
@@ -59,7 +59,7 @@ const at = (path: string) => receiver.arrivals.filter((arrival) => arrival.path 
 
 /** Publishes one event and waits until it is at these paths. */
 async function deliver(name: string, paths: readonly string[]): Promise<string> {
-  const event = jsonEventOf(premises.merchantId, name);
+  const event = jsonEventOf(setup.merchantId, name);
   expect((await merchant.publish([event])).status).toBe(202);
   await eventually(`the webhook ${name} arrives at ${paths}`, () =>
     paths.every((path) => at(path).some(({ eventId }) => eventId === event.header.eventId)),
@@ -71,7 +71,7 @@ it('a restored store resends nothing, resurrects nothing, and keeps later endpoi
   const kept = await merchant.createEndpoint(`${receiver.url}/kept`);
   const deleted = await merchant.createEndpoint(`${receiver.url}/deleted`);
   await deliver('before the backup', ['/kept', '/deleted']);
-  const backup = join(premises.dataDir, 'backup.db');
+  const backup = join(setup.dataDir, 'backup.db');
   expect(await operator('store', 'backup', backup)).toContain(`to=${backup}`);
 
   const rotated = await merchant.request('PATCH', `${resource(kept.uuid)}/secret`);
@@ -108,7 +108,7 @@ it('a new directory stream gets all merchants and endpoints from the store', asy
     .then(({ uuid }) => merchant.request('DELETE', resource(uuid)));
   await stop();
   for (const end of ['', '-wal', '-shm']) {
-    rmSync(join(premises.dataDir, `broker.db${end}`), { force: true });
+    rmSync(join(setup.dataDir, `broker.db${end}`), { force: true });
   }
   await start();
   await deliver('the first event after it', ['/all']);

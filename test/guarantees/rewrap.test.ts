@@ -13,13 +13,13 @@ import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { besides, toolAnswer } from '../support/service/operator-tool.ts';
-import { type Premises, preparePremises } from '../support/service/system.ts';
+import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 
 const ENDPOINTS = 20;
 const ROUNDS = 3;
 const EVENTS = 120;
 
-let premises: Premises;
+let setup: ServiceSetup;
 let hookrail: Hookrail;
 let receiver: LoggingReceiver;
 let merchant: MerchantClient;
@@ -28,20 +28,20 @@ let keyRingFile: string;
 const secrets = new Map<string, { readonly secret: string; replacedAt: number }[]>();
 
 beforeAll(async () => {
-  premises = await preparePremises({ HOOKRAIL_LOG_LEVEL: 'silent' });
-  keyRingFile = join(premises.dataDir, 'keyring.json');
-  receiver = await startLoggingReceiver(premises.receiverCert, () => 200);
-  hookrail = await startHookrail(premises.environment);
-  merchant = new MerchantClient(premises, () => hookrail);
+  setup = await prepareSetup({ HOOKRAIL_LOG_LEVEL: 'silent' });
+  keyRingFile = join(setup.dataDir, 'keyring.json');
+  receiver = await startLoggingReceiver(setup.receiverCert, () => 200);
+  hookrail = await startHookrail(setup.environment);
+  merchant = new MerchantClient(setup, () => hookrail);
 });
 
 afterAll(async () => {
   await hookrail?.stop();
   await receiver?.close();
-  rmSync(premises.dataDir, { recursive: true, force: true });
+  rmSync(setup.dataDir, { recursive: true, force: true });
 });
 
-const operator = (...argv: string[]) => toolAnswer(besides(premises.environment, hookrail), ...argv);
+const operator = (...argv: string[]) => toolAnswer(besides(setup.environment, hookrail), ...argv);
 
 const note = (uuid: string, secret: string) =>
   secrets.get(uuid)?.push({ secret, replacedAt: Number.POSITIVE_INFINITY });
@@ -68,7 +68,7 @@ it('a rewrap disturbs no delivery and no rotation meanwhile', async () => {
   const published: string[] = [];
   const publishing = (async () => {
     for (let n = 0; n < EVENTS; n += 1) {
-      const event = jsonEventOf(premises.merchantId, `rewrap ${n}`);
+      const event = jsonEventOf(setup.merchantId, `rewrap ${n}`);
       expect((await merchant.publish([event])).status).toBe(202);
       published.push(event.header.eventId);
       await sleep(10);
@@ -104,8 +104,8 @@ it('a rewrap disturbs no delivery and no rotation meanwhile', async () => {
   expect(await operator('keyring', 'list')).toMatchObject([{ id: active, endpoints: ENDPOINTS }]);
   // Without the old keys in the file, and read anew from it.
   await hookrail.stop();
-  hookrail = await startHookrail(premises.environment);
-  const event = jsonEventOf(premises.merchantId, 'after the rewrap');
+  hookrail = await startHookrail(setup.environment);
+  const event = jsonEventOf(setup.merchantId, 'after the rewrap');
   await merchant.publish([event]);
   const last = await eventually('the last event has arrived everywhere', () => {
     const found = receiver.arrivals.filter(({ eventId }) => eventId === event.header.eventId);
@@ -121,9 +121,9 @@ it('a start without a needed key is refused, with the key and the number of secr
   const { active, keys } = JSON.parse(readFileSync(keyRingFile, 'utf8'));
   const other = { 'another-key': Buffer.alloc(32, 5).toString('base64') };
   writeFileSync(keyRingFile, JSON.stringify({ active: 'another-key', keys: other }));
-  await expect(startHookrail(premises.environment)).rejects.toThrow(
+  await expect(startHookrail(setup.environment)).rejects.toThrow(
     `key ring ${keyRingFile} lacks key "${active}", which ${ENDPOINTS} endpoints need`,
   );
   writeFileSync(keyRingFile, JSON.stringify({ active: 'another-key', keys: { ...keys, ...other } }));
-  hookrail = await startHookrail(premises.environment);
+  hookrail = await startHookrail(setup.environment);
 });

@@ -5,27 +5,27 @@
  */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll } from 'vitest';
-import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
+import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 import { rotationGuarantees } from '../support/trials/rotation-guarantees.ts';
 import { RotationTrial } from '../support/trials/rotation-trial.ts';
 
 const START_MS_MAX = 120_000;
 
-let premises: Premises;
+let setup: ServiceSetup;
 let service: Service;
 let trial: RotationTrial;
 
 beforeAll(async () => {
   // Retries after 30 ms, 0.66 s and 7.3 s: they wait while secrets are replaced.
-  premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: '100' });
-  service = await startService(premises.environment);
-  trial = await RotationTrial.start(premises, () => service);
+  setup = await prepareSetup({ HOOKRAIL_RETRY_SCALE: '100' });
+  service = await startService(setup.environment);
+  trial = await RotationTrial.start(setup, () => service);
 }, START_MS_MAX);
 
 afterAll(async () => {
   await service?.end('SIGKILL');
   await trial?.close();
-  rmSync(premises.dataDir, { recursive: true, force: true });
+  rmSync(setup.dataDir, { recursive: true, force: true });
 });
 
 rotationGuarantees('sqlite', () => trial);

@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
-import { type Premises, preparePremises, startService } from '../support/service/system.ts';
+import { prepareSetup, type ServiceSetup, startService } from '../support/service/system.ts';
 
 const FSYNC_DELAY_MS = 20;
 const EVENTS = 60;
@@ -21,18 +21,18 @@ const SLOW_DISK = [
 ];
 const canTrace = spawnSync('strace', ['-qq', '--seccomp-bpf', '-f', '-o', '/dev/null', 'true']).status === 0;
 
-let premises: Premises;
+let setup: ServiceSetup;
 let receiver: LoggingReceiver;
 
 beforeAll(async () => {
   // A failed attempt, on a machine that is busy with other tests, is soon made again.
-  premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: '1000' });
-  receiver = await startLoggingReceiver(premises.receiverCert, () => 200);
+  setup = await prepareSetup({ HOOKRAIL_RETRY_SCALE: '1000' });
+  receiver = await startLoggingReceiver(setup.receiverCert, () => 200);
 });
 
 afterAll(async () => {
   await receiver?.close();
-  rmSync(premises.dataDir, { recursive: true, force: true });
+  rmSync(setup.dataDir, { recursive: true, force: true });
 });
 
 interface Latencies {
@@ -44,13 +44,13 @@ interface Latencies {
 
 /** Sends events one after the other through a service started with `launcher`. */
 async function measure(name: string, launcher: readonly string[]): Promise<Latencies> {
-  const service = await startService(premises.environment, launcher);
-  const merchant = new MerchantClient(premises, () => service);
+  const service = await startService(setup.environment, launcher);
+  const merchant = new MerchantClient(setup, () => service);
   const { uuid } = await merchant.createEndpoint(`${receiver.url}/${name}`);
   const acknowledged: number[] = [];
   for (let index = 0; index < EVENTS; index += 1) {
     const started = performance.now();
-    expect((await merchant.publish([jsonEventOf(premises.merchantId, `${name}-${index}`)])).status).toBe(202);
+    expect((await merchant.publish([jsonEventOf(setup.merchantId, `${name}-${index}`)])).status).toBe(202);
     acknowledged.push(performance.now() - started);
   }
   const durations = await eventually('every delivery is recorded', async () => {

@@ -7,19 +7,17 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Premises, preparePremises, startService } from '../support/service/system.ts';
+import { prepareSetup, type ServiceSetup, startService } from '../support/service/system.ts';
 
-let premises: Premises;
+let setup: ServiceSetup;
 
 beforeAll(async () => {
-  premises = await preparePremises();
+  setup = await prepareSetup();
 });
 
 /** Starts the service and gives back what it wrote when it ended; fails when it started, or ended with 0. */
 async function refusal(environment: Record<string, string>): Promise<string> {
-  const started = await startService({ ...premises.environment, ...environment }).catch(
-    (error: Error) => error,
-  );
+  const started = await startService({ ...setup.environment, ...environment }).catch((error: Error) => error);
   if (!(started instanceof Error)) {
     await started.end('SIGKILL');
     throw new Error('it started');
@@ -49,11 +47,11 @@ describe('the service refuses to start, in one line,', () => {
   });
 
   it('without a key ring, or with a malformed one', async () => {
-    const missing = join(premises.dataDir, 'gone.json');
+    const missing = join(setup.dataDir, 'gone.json');
     expect(await refusal({ HOOKRAIL_KEYRING: missing })).toContain(
       `key ring ${missing} does not exist; make one`,
     );
-    const malformed = join(premises.dataDir, 'malformed.json');
+    const malformed = join(setup.dataDir, 'malformed.json');
     writeFileSync(malformed, '{"active": "k1"');
     expect(await refusal({ HOOKRAIL_KEYRING: malformed })).toContain(`key ring ${malformed} is malformed`);
   });
@@ -64,7 +62,7 @@ describe('the service refuses to start, in one line,', () => {
       const path = join(dataDir, file);
       // As the service would have made it: wider rights are narrowed, and that is a line of its own.
       writeFileSync(path, Buffer.alloc(100_000, 'not a database '), { mode: 0o600 });
-      const keyRing = premises.environment.HOOKRAIL_DATA_DIR ?? '';
+      const keyRing = setup.environment.HOOKRAIL_DATA_DIR ?? '';
       const line = await refusal({
         HOOKRAIL_DATA_DIR: dataDir,
         HOOKRAIL_KEYRING: join(keyRing, 'keyring.json'),
@@ -75,10 +73,10 @@ describe('the service refuses to start, in one line,', () => {
   });
 
   it('beside another process on the same files', async () => {
-    const service = await startService(premises.environment);
+    const service = await startService(setup.environment);
     expect(await refusal({})).toMatch(/broker\.db|store\.db/);
     expect(await service.end('SIGTERM')).toBe(0);
   });
 });
 
-afterAll(() => rmSync(premises.dataDir, { recursive: true, force: true }));
+afterAll(() => rmSync(setup.dataDir, { recursive: true, force: true }));

@@ -11,32 +11,32 @@ import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { besides, runTool, toolAnswer } from '../support/service/operator-tool.ts';
-import { type Premises, preparePremises } from '../support/service/system.ts';
+import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 
-let premises: Premises;
+let setup: ServiceSetup;
 let hookrail: Hookrail;
 let receiver: LoggingReceiver;
 let merchant: MerchantClient;
 const resource = '/merchant/webhook-endpoints';
 
 beforeAll(async () => {
-  premises = await preparePremises({ HOOKRAIL_LOG_LEVEL: 'silent', HOOKRAIL_RETRY_SCALE: '100' });
-  receiver = await startLoggingReceiver(premises.receiverCert, ({ path }) => (path === '/gone' ? 410 : 200));
-  hookrail = await startHookrail(premises.environment);
-  merchant = new MerchantClient(premises, () => hookrail);
+  setup = await prepareSetup({ HOOKRAIL_LOG_LEVEL: 'silent', HOOKRAIL_RETRY_SCALE: '100' });
+  receiver = await startLoggingReceiver(setup.receiverCert, ({ path }) => (path === '/gone' ? 410 : 200));
+  hookrail = await startHookrail(setup.environment);
+  merchant = new MerchantClient(setup, () => hookrail);
 });
 
 afterAll(async () => {
   await hookrail?.stop();
   await receiver?.close();
-  rmSync(premises.dataDir, { recursive: true, force: true });
+  rmSync(setup.dataDir, { recursive: true, force: true });
 });
 
-const operator = (...argv: string[]) => runTool(besides(premises.environment, hookrail), ...argv);
-const json = (...argv: string[]) => toolAnswer(besides(premises.environment, hookrail), ...argv);
+const operator = (...argv: string[]) => runTool(besides(setup.environment, hookrail), ...argv);
+const json = (...argv: string[]) => toolAnswer(besides(setup.environment, hookrail), ...argv);
 
 test('an API key has a name, shows when it was last used, and opens nothing once revoked', async () => {
-  const made = await json('keys', 'create', '--merchant', premises.merchantId, '--name', 'checkout');
+  const made = await json('keys', 'create', '--merchant', setup.merchantId, '--name', 'checkout');
   expect(made).toMatchObject({ name: 'checkout', lastUsedAt: null });
   const get = async () =>
     (await fetch(hookrail.apiUrl + resource, { headers: { authorization: `API-Key ${made.key}` } })).status;
@@ -53,7 +53,7 @@ test('an API key has a name, shows when it was last used, and opens nothing once
 });
 
 test('the audit log has every change with its author, and no secret', async () => {
-  const { merchantId } = premises;
+  const { merchantId } = setup;
   const created = await merchant.createEndpoint(`${receiver.url}/gone`);
   const path = `${resource}/${created.uuid}`;
   await merchant.request('PATCH', path, { description: 'changed' });
@@ -77,7 +77,7 @@ test('the audit log has every change with its author, and no secret', async () =
     ['endpoint.update', 'api_key'],
     ['endpoint.create', 'api_key'],
   ]);
-  expect(of[0].key).toBe(premises.apiKey.slice(-4));
+  expect(of[0].key).toBe(setup.apiKey.slice(-4));
   const operators = await json('audit', 'list', '--merchant', merchantId, '--since', '10m', '--limit', '4');
   expect(
     operators.map(({ action, details }: { action: string; details: object }) => [action, details]),
@@ -91,7 +91,7 @@ test('the audit log has every change with its author, and no secret', async () =
   expect(await json('audit', 'list', ...next)).toMatchObject([{ action: 'endpoint.delete' }]);
   const all = await operator('audit', 'list', '--limit', '1000');
   expect(all.out.split('\n').length).toBeGreaterThan(9);
-  const secrets = [created.signing_secret, rotated.body.signing_secret, premises.apiKey, key.key];
+  const secrets = [created.signing_secret, rotated.body.signing_secret, setup.apiKey, key.key];
   for (const secret of secrets) expect(all.out).not.toContain(secret.slice(8, 40));
   for (const [argv, hint] of [
     [['--since', 'yesterday'], 'since'],
@@ -105,8 +105,8 @@ test('the audit log has every change with its author, and no secret', async () =
 
 test('the bodies of an erased entity are gone from the delivery log, which says so', async () => {
   const endpoint = await merchant.createEndpoint(`${receiver.url}/erased`);
-  const event = jsonEventOf(premises.merchantId, 'to-erase');
-  const other = jsonEventOf(premises.merchantId, 'to-keep');
+  const event = jsonEventOf(setup.merchantId, 'to-erase');
+  const other = jsonEventOf(setup.merchantId, 'to-keep');
   await merchant.publish([event, other]);
   const deliveries = `${resource}/${endpoint.uuid}/deliveries`;
   const list = async () => (await merchant.request('GET', deliveries)).body.data;
@@ -137,14 +137,14 @@ test('the bodies of an erased entity are gone from the delivery log, which says 
   expect((await operator('entity', 'erase', '--entity', 'x', '--yes')).err).toContain('not a UUID');
 
   // The audit's event was refused by its receiver: its body is stored as well.
-  const { entityId } = jsonEventOf(premises.merchantId, 'audit').header;
+  const { entityId } = jsonEventOf(setup.merchantId, 'audit').header;
   expect(await json('dead-letters', 'list')).toHaveLength(1);
   expect(await json('entity', 'erase', '--entity', entityId, '--yes')).toMatchObject({ removedRecords: 1 });
   expect(await json('dead-letters', 'list')).toEqual([]);
 });
 
 test('an operator adds, lists, rewraps to and removes a key of the key ring', async () => {
-  const file = join(premises.dataDir, 'keyring.json');
+  const file = join(setup.dataDir, 'keyring.json');
   const endpoint = await merchant.createEndpoint(`${receiver.url}/ring`, {});
   await merchant.request('PATCH', `${resource}/${endpoint.uuid}/secret`, undefined, {
     'idempotency-key': 'rotated-once',

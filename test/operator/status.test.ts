@@ -5,15 +5,15 @@ import { eventually } from '../support/eventually.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { besides, runTool, toolAnswer } from '../support/service/operator-tool.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
+import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 
-let premises: Premises;
+let setup: ServiceSetup;
 let service: Service;
-const where = () => besides(premises.environment, service);
+const where = () => besides(setup.environment, service);
 
 beforeAll(async () => {
-  premises = await preparePremises();
-  service = await startService(premises.environment);
+  setup = await prepareSetup();
+  service = await startService(setup.environment);
 }, 60_000);
 afterAll(async () => {
   await service?.end('SIGTERM');
@@ -37,7 +37,7 @@ test('the status command shows streams, producer, directory, quarantine and dead
 });
 
 test('the status command counts the quarantine by reason', async () => {
-  const merchant = new MerchantClient(premises, () => service);
+  const merchant = new MerchantClient(setup, () => service);
   const stranger = jsonEventOf(randomUUID(), 'status-1');
   expect((await merchant.publish([stranger])).status).toBe(202);
   const quarantine = async () => (await toolAnswer(where(), 'status')).quarantine;

@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { kafkaEnvironment } from '../support/kafka/environment.ts';
 import { describeWithKafka, freshPrefix } from '../support/kafka/suites.ts';
 import { besides, runTool, toolAnswer } from '../support/service/operator-tool.ts';
-import { type Premises, preparePremises, type Service, startService } from '../support/service/system.ts';
+import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 
 const WITHIN_MS = 60_000;
 /** A fetch of an idle consumer is over by then. */
@@ -17,7 +17,7 @@ const FETCH_MS_MAX = 2500;
 const TOLD = 'records were deleted before they were read';
 
 test('the streams command says that the sqlite engine deletes no unread records', async () => {
-  const { environment } = await preparePremises();
+  const { environment } = await prepareSetup();
   const { code, err } = await runTool(environment, 'streams', 'list');
   expect([code, err]).toEqual([
     1,
@@ -29,7 +29,7 @@ await describeWithKafka('a loss by retention', (kafka) => {
   /** A service on topics of its own, and a foreign client of them. */
   async function aService() {
     const prefix = freshPrefix();
-    const premises = await preparePremises(kafkaEnvironment(kafka, prefix));
+    const setup = await prepareSetup(kafkaEnvironment(kafka, prefix));
     const foreign = new Kafka({ brokers: kafka.brokers, logLevel: logLevel.NOTHING });
     const admin = foreign.admin();
     const producer = foreign.producer();
@@ -41,11 +41,11 @@ await describeWithKafka('a loss by retention', (kafka) => {
     });
     const events = `${prefix}events.in`;
     return {
-      premises,
+      setup,
       prefix,
       events,
       start: async () => {
-        const service = await startService(premises.environment);
+        const service = await startService(setup.environment);
         services.push(service);
         return service;
       },
@@ -65,7 +65,7 @@ await describeWithKafka('a loss by retention', (kafka) => {
     };
   }
 
-  const lossesIn = async (environment: Premises['environment'], topic: string) => {
+  const lossesIn = async (environment: ServiceSetup['environment'], topic: string) => {
     const topics = await toolAnswer(environment, 'streams', 'list');
     return topics.find((one: { topic: string }) => one.topic === topic).losses;
   };
@@ -106,7 +106,7 @@ await describeWithKafka('a loss by retention', (kafka) => {
     );
 
   it('while no process ran is reported until acknowledged, and never again on an idle partition', async () => {
-    const { premises, events, start, send, deleteBefore } = await aService();
+    const { setup, events, start, send, deleteBefore } = await aService();
     const first = await start();
     await send(2);
     const quarantined = 'hookrail_quarantined_total{reason="undecodable"}';
@@ -115,12 +115,12 @@ await describeWithKafka('a loss by retention', (kafka) => {
       async () => (await numberOf(first, quarantined)) === 2,
       WITHIN_MS,
     );
-    expect(await lossesIn(besides(premises.environment, first), events)).toEqual([]);
+    expect(await lossesIn(besides(setup.environment, first), events)).toEqual([]);
     await first.end('SIGTERM');
     await send(3);
     await deleteBefore(5);
     const loss = { partition: 0, firstOffset: 2, lastOffset: 4, records: 3, acknowledged: false };
-    expect(await lossesIn(premises.environment, events)).toEqual([loss]);
+    expect(await lossesIn(setup.environment, events)).toEqual([loss]);
 
     for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
       const service = await start();
@@ -132,7 +132,7 @@ await describeWithKafka('a loss by retention', (kafka) => {
           `once that is dealt with: npm run operator -- streams acknowledge ${events} --partition 0`,
       );
       expect(await lostTotal(service, events)).toBe(3);
-      const where = besides(premises.environment, service);
+      const where = besides(setup.environment, service);
       expect(await lossesIn(where, events)).toEqual([loss]);
       expect((await runTool(where, 'streams', 'list')).out.split('\n')).toEqual(
         expect.arrayContaining([
@@ -145,7 +145,7 @@ await describeWithKafka('a loss by retention', (kafka) => {
 
     const fourth = await start();
     await eventually('the loss is reported', async () => (await unacknowledged(fourth)) === 3, WITHIN_MS);
-    const where = besides(premises.environment, fourth);
+    const where = besides(setup.environment, fourth);
     const acknowledged = { ...loss, acknowledged: true };
     expect(await toolAnswer(where, 'streams', 'acknowledge', events, '--partition', '0')).toEqual([
       { stream: 'events', topic: events, ...acknowledged },
@@ -169,7 +169,7 @@ await describeWithKafka('a loss by retention', (kafka) => {
   }, 240_000);
 
   it('under a running process is reported, and can be acknowledged without a process', async () => {
-    const { premises, prefix, events, start, send, deleteBefore } = await aService();
+    const { setup, prefix, events, start, send, deleteBefore } = await aService();
     const first = await start();
     await send(2);
     const quarantined = 'hookrail_quarantined_total{reason="undecodable"}';
@@ -188,13 +188,13 @@ await describeWithKafka('a loss by retention', (kafka) => {
     await first.end('SIGTERM');
 
     const refused = async (...argv: string[]) =>
-      (await runTool(premises.environment, 'streams', 'acknowledge', ...argv)).err;
+      (await runTool(setup.environment, 'streams', 'acknowledge', ...argv)).err;
     expect(await refused('cats')).toContain('there is no stream or topic "cats": events, tasks, delayed, ');
     expect(await refused(events, '--partition', '3')).toContain(`${events} has the partitions 0 to 2`);
     expect(await refused('tasks', '--partition', '0')).toContain(`name one of them: ${prefix}deliver,`);
     const loss = { partition: 0, firstOffset: 2, lastOffset: 5, records: 4 };
-    expect(await lossesIn(premises.environment, events)).toEqual([{ ...loss, acknowledged: false }]);
-    expect(await toolAnswer(premises.environment, 'streams', 'acknowledge', 'events')).toEqual([
+    expect(await lossesIn(setup.environment, events)).toEqual([{ ...loss, acknowledged: false }]);
+    expect(await toolAnswer(setup.environment, 'streams', 'acknowledge', 'events')).toEqual([
       { stream: 'events', topic: events, ...loss, acknowledged: true },
     ]);
     const second = await start();
@@ -206,7 +206,7 @@ await describeWithKafka('a loss by retention', (kafka) => {
       await deleteBefore(8);
     });
     await eventually('the loss is reported', async () => (await unacknowledged(second)) === 2, WITHIN_MS);
-    expect(await lossesIn(besides(premises.environment, second), events)).toEqual([
+    expect(await lossesIn(besides(setup.environment, second), events)).toEqual([
       { ...loss, acknowledged: true },
       { partition: 0, firstOffset: 6, lastOffset: 7, records: 2, acknowledged: false },
     ]);

@@ -11,11 +11,11 @@ import { newApiKey } from '../../services/domain/api-key.ts';
 import { type Hookrail, startHookrail } from '../../services/main.ts';
 import { EXIT } from '../../simulator/exit.ts';
 import { openAuthority } from '../../simulator/receiver/certificate-authority.ts';
-import { type Premises, preparePremises } from '../support/service/system.ts';
+import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 import { sim, simHere, startSim } from './support/command-line.ts';
 import { webhookHeaders } from './support/https-request.ts';
 
-let premises: Premises;
+let setup: ServiceSetup;
 let hookrail: Hookrail;
 /** The data directory of a developer whose authority the service trusts. */
 let authorityDir: string;
@@ -25,23 +25,23 @@ let access: Record<string, string>;
 beforeAll(async () => {
   authorityDir = mkdtempSync(join(tmpdir(), 'hookrail-cli-'));
   await openAuthority(authorityDir);
-  premises = await preparePremises({
+  setup = await prepareSetup({
     HOOKRAIL_LOG_LEVEL: 'silent',
     HOOKRAIL_EXTRA_CA_FILE: join(authorityDir, 'ca.crt'),
   });
-  hookrail = await startHookrail(premises.environment);
+  hookrail = await startHookrail(setup.environment);
   access = {
     HOOKRAIL_DATA_DIR: authorityDir,
     HOOKRAIL_BASE_URL: hookrail.apiUrl,
-    HOOKRAIL_API_KEY: premises.apiKey,
-    HOOKRAIL_PRODUCER_KEY: premises.producerKey,
-    HOOKRAIL_MERCHANT_ID: premises.merchantId,
+    HOOKRAIL_API_KEY: setup.apiKey,
+    HOOKRAIL_PRODUCER_KEY: setup.producerKey,
+    HOOKRAIL_MERCHANT_ID: setup.merchantId,
   };
 });
 
 afterAll(async () => {
   await hookrail?.stop();
-  for (const dir of [premises.dataDir, authorityDir]) rmSync(dir, { recursive: true });
+  for (const dir of [setup.dataDir, authorityDir]) rmSync(dir, { recursive: true });
 });
 
 /** A port that was just free: nobody listens there. */
@@ -107,7 +107,7 @@ test('the simulator exits with 2 for a live key, before anything is sent', async
 });
 
 test('the simulator exits with 3 without a key, or with one that the API refuses', async () => {
-  const without = await simHere(['endpoints', 'list'], { HOOKRAIL_DATA_DIR: premises.dataDir });
+  const without = await simHere(['endpoints', 'list'], { HOOKRAIL_DATA_DIR: setup.dataDir });
   expect(without.code).toBe(EXIT.authentication);
   expect(without.stderr).toContain('npm start');
   const unknown = newApiKey('merchant', 'sandbox', Buffer.alloc(32, 1));
@@ -138,7 +138,7 @@ test('the simulator exits with 6 when no service answers at the address', async 
 
 test('options win over the environment, the environment over sandbox.env, and whoami says so', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'hookrail-cli-'));
-  const file = `HOOKRAIL_BASE_URL=http://127.0.0.1:1\nHOOKRAIL_API_KEY=${premises.apiKey}\nHOOKRAIL_MERCHANT_ID=m\n`;
+  const file = `HOOKRAIL_BASE_URL=http://127.0.0.1:1\nHOOKRAIL_API_KEY=${setup.apiKey}\nHOOKRAIL_MERCHANT_ID=m\n`;
   writeFileSync(join(dir, 'sandbox.env'), file);
   const { code, stdout } = await sim(
     ['whoami', '--data-dir', dir, '--base-url', `${hookrail.apiUrl}/`, '--output', 'json'],
@@ -146,7 +146,7 @@ test('options win over the environment, the environment over sandbox.env, and wh
   );
   rmSync(dir, { recursive: true });
   expect(code).toBe(EXIT.ok);
-  expect(stdout).not.toContain(premises.apiKey);
+  expect(stdout).not.toContain(setup.apiKey);
   expect(JSON.parse(stdout)).toMatchObject({
     base_url: { value: hookrail.apiUrl, source: 'option --base-url' },
     api_key: { source: join(dir, 'sandbox.env') },
@@ -183,7 +183,7 @@ test('the commands for receiver, endpoint, run and delivery log work together', 
 test('a captured request is verified offline, at the time it was sent', async () => {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
   const body = '{"type":"KYC","subType":"FULL_USER","uuid":"u","data":{"name":"Zoë"}}';
-  const files = { body: join(premises.dataDir, 'body'), headers: join(premises.dataDir, 'headers') };
+  const files = { body: join(setup.dataDir, 'body'), headers: join(setup.dataDir, 'headers') };
   const headers = Object.entries(webhookHeaders(secret, body, 'd'));
   writeFileSync(files.body, body);
   writeFileSync(

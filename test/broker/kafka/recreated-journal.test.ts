@@ -16,7 +16,7 @@ import { ForeignProducer } from '../../support/producers/foreign-producer.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../../support/receivers/logging-receiver.ts';
 import { eventOf } from '../../support/records/events.ts';
 import { MerchantClient } from '../../support/service/merchant-client.ts';
-import { type Premises, preparePremises, type Service, startService } from '../../support/service/system.ts';
+import { prepareSetup, type Service, type ServiceSetup, startService } from '../../support/service/system.ts';
 
 const WITHIN_MS = 60_000;
 /** What a new endpoint needs to be known to the router. */
@@ -32,30 +32,30 @@ await describeWithKafka('a journal topic that is deleted and created again', (ka
   const environment = kafkaEnvironment(kafka, prefix);
   const foreign = new ForeignProducer(kafka, environment.HOOKRAIL_EVENTS_TOPIC);
   let admin: Admin;
-  let premises: Premises;
+  let setup: ServiceSetup;
   let receiver: LoggingReceiver;
   let recorder: Service;
   let others: Service;
   let merchant: MerchantClient;
   let endpoint: string;
 
-  const startRecorder = () => startService({ ...premises.environment, HOOKRAIL_ROLES: 'api,recorder' });
+  const startRecorder = () => startService({ ...setup.environment, HOOKRAIL_ROLES: 'api,recorder' });
 
   beforeAll(async () => {
     admin = new Kafka({ brokers: kafka.brokers, logLevel: logLevel.NOTHING }).admin();
     await admin.connect();
-    premises = await preparePremises(environment);
-    receiver = await startLoggingReceiver(premises.receiverCert, () => 200);
+    setup = await prepareSetup(environment);
+    receiver = await startLoggingReceiver(setup.receiverCert, () => 200);
     recorder = await startRecorder();
-    const dataDir = join(premises.dataDir, 'others');
+    const dataDir = join(setup.dataDir, 'others');
     mkdirSync(dataDir);
     others = await startService({
-      ...premises.environment,
+      ...setup.environment,
       HOOKRAIL_ROLES: 'router,sender',
       HOOKRAIL_DATA_DIR: dataDir,
-      HOOKRAIL_KEYRING: join(premises.dataDir, 'keyring.json'),
+      HOOKRAIL_KEYRING: join(setup.dataDir, 'keyring.json'),
     });
-    merchant = new MerchantClient(premises, () => recorder);
+    merchant = new MerchantClient(setup, () => recorder);
     endpoint = (await merchant.createEndpoint(`${receiver.url}/hook`)).uuid;
     await sleep(IN_FORCE_MS);
   }, 120_000);
@@ -69,9 +69,7 @@ await describeWithKafka('a journal topic that is deleted and created again', (ka
 
   /** Publishes so many events and resolves with their ids when all are delivered. */
   async function delivered(name: string, count: number): Promise<string[]> {
-    const events = Array.from({ length: count }, (_, index) =>
-      eventOf(premises.merchantId, `${name} ${index}`),
-    );
+    const events = Array.from({ length: count }, (_, index) => eventOf(setup.merchantId, `${name} ${index}`));
     await foreign.publish(events);
     const ids = events.map(({ eventId }) => eventId);
     const hasArrived = (id: string) => receiver.arrivals.some(({ eventId }) => eventId === id);
@@ -80,7 +78,7 @@ await describeWithKafka('a journal topic that is deleted and created again', (ka
   }
 
   async function makeAgain(): Promise<void> {
-    const { kafka: config } = readConfig(premises.environment);
+    const { kafka: config } = readConfig(setup.environment);
     if (!config) throw new Error('the environment is that of Kafka');
     const spec = topicSpecs(config, 1).find(({ shortName }) => shortName === 'journal');
     if (!spec) throw new Error('there is no journal');

@@ -17,19 +17,19 @@ import { startLoggingReceiver } from '../../support/receivers/logging-receiver.t
 import { jsonEventOf } from '../../support/records/events.ts';
 import { MerchantClient } from '../../support/service/merchant-client.ts';
 import { runTool } from '../../support/service/operator-tool.ts';
-import { type Premises, preparePremises, startService } from '../../support/service/system.ts';
+import { prepareSetup, type ServiceSetup, startService } from '../../support/service/system.ts';
 
 const BY_HAND = { HOOKRAIL_KAFKA_CREATE_TOPICS: 'false' };
 
 await describeWithOwnKafka('a service that may not change a fresh cluster and registry', 1, (cluster) => {
-  let premises: Premises;
+  let setup: ServiceSetup;
   let environment: Record<string, string>;
 
   beforeAll(async () => {
-    premises = await preparePremises();
+    setup = await prepareSetup();
     const { brokers, registryUrl } = cluster();
     environment = {
-      ...premises.environment,
+      ...setup.environment,
       ...kafkaEnvironment({ brokers, registryUrl }, freshPrefix()),
     };
     const { kafka } = readConfig(environment);
@@ -44,7 +44,7 @@ await describeWithOwnKafka('a service that may not change a fresh cluster and re
     await admin.createTopics({ topics, waitForLeaders: false });
     await admin.disconnect();
   }, 120_000);
-  afterAll(() => rmSync(premises.dataDir, { recursive: true, force: true }));
+  afterAll(() => rmSync(setup.dataDir, { recursive: true, force: true }));
 
   it('refuses to start without the schemas, in one line that names them and the command', async () => {
     const refused = await startService({ ...environment, ...BY_HAND }).then(
@@ -69,11 +69,11 @@ await describeWithOwnKafka('a service that may not change a fresh cluster and re
       HOOKRAIL_KAFKA_CREATE_TOPICS: 'false',
       HOOKRAIL_SCHEMA_REGISTRY_REGISTER: 'false',
     });
-    const receiver = await startLoggingReceiver(premises.receiverCert, () => 200);
+    const receiver = await startLoggingReceiver(setup.receiverCert, () => 200);
     try {
-      const merchant = new MerchantClient(premises, () => service);
+      const merchant = new MerchantClient(setup, () => service);
       await merchant.createEndpoint(`${receiver.url}/hook`);
-      expect((await merchant.publish([jsonEventOf(premises.merchantId, 'by-hand')])).status).toBe(202);
+      expect((await merchant.publish([jsonEventOf(setup.merchantId, 'by-hand')])).status).toBe(202);
       await eventually('the event is delivered', () => receiver.arrivals.length === 1, 60_000);
     } finally {
       await receiver.close();

@@ -13,7 +13,7 @@ import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../../support/records/events.ts';
 import { MerchantClient } from '../../support/service/merchant-client.ts';
-import { preparePremises } from '../../support/service/system.ts';
+import { prepareSetup } from '../../support/service/system.ts';
 
 const HOUR_SECONDS = 3600;
 const RETRY_SCALE = 20;
@@ -59,21 +59,21 @@ await describeWithKafka('senders an hour behind and an hour ahead', (kafka) => {
   }
 
   beforeAll(async () => {
-    const premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: String(RETRY_SCALE) });
+    const setup = await prepareSetup({ HOOKRAIL_RETRY_SCALE: String(RETRY_SCALE) });
     const topicPrefix = freshPrefix();
-    fleet = new Fleet({ premises, topicPrefix, ...kafka });
-    receiver = await startLoggingReceiver(premises.receiverCert, ({ attempt }) =>
+    fleet = new Fleet({ setup, topicPrefix, ...kafka });
+    receiver = await startLoggingReceiver(setup.receiverCert, ({ attempt }) =>
       attempt < ATTEMPTS ? 500 : 200,
     );
     await fleet.start(1, 0);
     const senders = [addSender('behind', -HOUR_SECONDS), addSender('ahead', HOUR_SECONDS)];
     await Promise.all(senders.map((sender) => sender.start()));
     await Promise.all(senders.map((sender) => sender.untilReady()));
-    merchant = new MerchantClient(premises, () => fleet.api.service);
+    merchant = new MerchantClient(setup, () => fleet.api.service);
     for (let index = 0; index < ENDPOINTS; index += 1)
       await merchant.createEndpoint(`${receiver.url}/${index}`);
     const events = Array.from({ length: EVENTS }, (_, index) =>
-      jsonEventOf(premises.merchantId, `clocks-${index}`),
+      jsonEventOf(setup.merchantId, `clocks-${index}`),
     );
     expect((await merchant.publish(events)).status).toBe(202);
   }, 60_000);

@@ -10,7 +10,7 @@ import { expect, it } from 'vitest';
 import { countingRequests, kafkaRequestsOf, requestRates } from '../../../scripts/bench/kafka-requests.ts';
 import { kafkaEnvironment } from '../../support/kafka/environment.ts';
 import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
-import { preparePremises, type Service, startService } from '../../support/service/system.ts';
+import { prepareSetup, type Service, startService } from '../../support/service/system.ts';
 
 /** Consumers are idle five seconds after they have joined. */
 const SETTLE_MS = 9000;
@@ -21,19 +21,18 @@ const ROLES = ['api,recorder', 'router', 'sender'] as const;
 
 await describeWithKafka('idle processes', (kafka) => {
   it('send the brokers few requests, and stop at once', async () => {
-    const premises = await preparePremises(kafkaEnvironment(kafka, freshPrefix()));
+    const setup = await prepareSetup(kafkaEnvironment(kafka, freshPrefix()));
     const file = join(mkdtempSync(join(tmpdir(), 'hookrail-idle-')), 'requests');
     const services: Service[] = [];
     try {
       for (const roles of ROLES) {
-        const dataDir =
-          roles === 'router' || roles === 'sender' ? join(premises.dataDir, roles) : premises.dataDir;
+        const dataDir = roles === 'router' || roles === 'sender' ? join(setup.dataDir, roles) : setup.dataDir;
         mkdirSync(dataDir, { recursive: true });
         services.push(
           await startService({
-            ...premises.environment,
+            ...setup.environment,
             ...countingRequests(file),
-            HOOKRAIL_KEYRING: join(premises.dataDir, 'keyring.json'),
+            HOOKRAIL_KEYRING: join(setup.dataDir, 'keyring.json'),
             HOOKRAIL_DATA_DIR: dataDir,
             HOOKRAIL_ROLES: roles,
           }),

@@ -16,7 +16,7 @@ import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../../support/receivers/logging-receiver.ts';
 import { eventOf } from '../../support/records/events.ts';
 import { MerchantClient } from '../../support/service/merchant-client.ts';
-import { type Premises, preparePremises } from '../../support/service/system.ts';
+import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
 
 const GOOD = 500;
 const START_MS_MAX = 240_000;
@@ -36,15 +36,15 @@ await describeWithKafka('1,000 records of poison among good ones', (kafka) => {
   const environment = kafkaEnvironment(kafka, topicPrefix);
   const topic = environment.HOOKRAIL_EVENTS_TOPIC;
   const stranger = crypto.randomUUID();
-  let premises: Premises;
+  let setup: ServiceSetup;
   let receiver: LoggingReceiver;
   let fleet: Fleet;
   let router: FleetProcess;
   let merchant: MerchantClient;
 
   beforeAll(async () => {
-    premises = await preparePremises();
-    receiver = await startLoggingReceiver(premises.receiverCert, () => 200);
+    setup = await prepareSetup();
+    receiver = await startLoggingReceiver(setup.receiverCert, () => 200);
     await withKafka(async (client) => {
       const admin = client.admin();
       await admin.connect();
@@ -55,7 +55,7 @@ await describeWithKafka('1,000 records of poison among good ones', (kafka) => {
       });
       await admin.disconnect();
     });
-    fleet = new Fleet({ premises, ...kafka, topicPrefix, environment });
+    fleet = new Fleet({ setup, ...kafka, topicPrefix, environment });
     await fleet.start(0, 1);
     // Production refuses simulated events. What only a sandbox has is not given to it.
     router = new FleetProcess('router', 'router of production', {
@@ -67,7 +67,7 @@ await describeWithKafka('1,000 records of poison among good ones', (kafka) => {
     });
     await router.start();
     await router.untilReady();
-    merchant = new MerchantClient(premises, () => fleet.api.service);
+    merchant = new MerchantClient(setup, () => fleet.api.service);
     await merchant.createEndpoint(`${receiver.url}/good`);
     await inForce();
   }, START_MS_MAX);
@@ -76,7 +76,7 @@ await describeWithKafka('1,000 records of poison among good ones', (kafka) => {
     await router?.end('SIGKILL');
     await fleet?.kill();
     await receiver?.close();
-    rmSync(premises.dataDir, { recursive: true, force: true });
+    rmSync(setup.dataDir, { recursive: true, force: true });
   });
 
   const inForce = () => new Promise((resolve) => setTimeout(resolve, IN_FORCE_MS));
@@ -119,7 +119,7 @@ await describeWithKafka('1,000 records of poison among good ones', (kafka) => {
   async function operator(...argv: string[]) {
     const out: string[] = [];
     const { port } = new URL(fleet.api.service.operationsUrl);
-    const given = { HOOKRAIL_DATA_DIR: premises.dataDir, HOOKRAIL_OPS_PORT: port };
+    const given = { HOOKRAIL_DATA_DIR: setup.dataDir, HOOKRAIL_OPS_PORT: port };
     const code = await runOperator(
       [...argv, '--output', 'json'],
       given,
@@ -149,7 +149,7 @@ await describeWithKafka('1,000 records of poison among good ones', (kafka) => {
       const finerId = await schemaIdOf(`${topicPrefix}finer`, finer);
       const textId = await schemaIdOf(`${topicPrefix}text`, '"string"');
       const event = (seed: string, change: Partial<DomainEvent> = {}) =>
-        eventOf(premises.merchantId, seed, { simulated: false, ...change });
+        eventOf(setup.merchantId, seed, { simulated: false, ...change });
       const bytes = (seed: string, change: Partial<DomainEvent> = {}) => encodeEvent(event(seed, change), id);
       const under = (schemaId: number, record: Buffer) => {
         record.writeUInt32BE(schemaId, 1);
@@ -202,7 +202,7 @@ await describeWithKafka('1,000 records of poison among good ones', (kafka) => {
 
       await operator('merchants', 'create', '--id', stranger, '--name', 'Known now');
       const { key } = await operator('keys', 'create', '--merchant', stranger);
-      const theirs = new MerchantClient({ ...premises, apiKey: key }, () => fleet.api.service);
+      const theirs = new MerchantClient({ ...setup, apiKey: key }, () => fleet.api.service);
       await theirs.createEndpoint(`${receiver.url}/mended`);
       await inForce();
       expect(await operator('quarantine', 'replay', '--reason', 'unknown_merchant')).toEqual({

@@ -21,7 +21,7 @@ import { type LoggingReceiver, startLoggingReceiver } from '../../support/receiv
 import { jsonEventOf } from '../../support/records/events.ts';
 import { MerchantClient } from '../../support/service/merchant-client.ts';
 import { besides, runTool, toolAnswer } from '../../support/service/operator-tool.ts';
-import { type Premises, preparePremises } from '../../support/service/system.ts';
+import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
 
 /** What waits for the right: the attempts of an endpoint before and after it is given back. */
 interface Waits {
@@ -44,7 +44,7 @@ await describeWhereKafkaStarts('hookrail on brokers with an authorizer', () => {
   const fleet = {} as Record<FleetRole, FleetProcess>;
   let cluster: LocalKafka;
   let admin: Admin;
-  let premises: Premises;
+  let setup: ServiceSetup;
   let environment: Record<string, string>;
   let receiver: LoggingReceiver;
   let merchant: MerchantClient;
@@ -56,14 +56,14 @@ await describeWhereKafkaStarts('hookrail on brokers with an authorizer', () => {
     const secured = { username: 'nobody', password: PASSWORD, others, authorizes: true, ...certificate };
     const options = { nodes: 1, registry: true, isShortLived: true, environment: process.env };
     cluster = await startLocalKafka({ ...options, secured });
-    premises = await preparePremises();
-    const caFile = join(premises.dataDir, 'brokers.pem');
+    setup = await prepareSetup();
+    const caFile = join(setup.dataDir, 'brokers.pem');
     writeFileSync(caFile, authority.certPem);
     const { registryUrl, nodes } = cluster;
     environment = {
-      ...premises.environment,
+      ...setup.environment,
       ...kafkaEnvironment({ brokers: [nodes[0]?.securedBroker ?? ''], registryUrl }, prefix),
-      HOOKRAIL_KEYRING: join(premises.dataDir, 'keyring.json'),
+      HOOKRAIL_KEYRING: join(setup.dataDir, 'keyring.json'),
       HOOKRAIL_RETRY_SCALE: '10000',
       HOOKRAIL_KAFKA_TLS: 'true',
       HOOKRAIL_KAFKA_TLS_CA_FILE: caFile,
@@ -81,7 +81,7 @@ await describeWhereKafkaStarts('hookrail on brokers with an authorizer', () => {
       admin,
       out.split('\n').filter((line) => line.startsWith('kafka-acls.sh')),
     );
-    receiver = await startLoggingReceiver(premises.receiverCert, ({ path, attempt }) =>
+    receiver = await startLoggingReceiver(setup.receiverCert, ({ path, attempt }) =>
       path === '/good' || (path === '/flaky' && attempt > 1) ? 200 : 500,
     );
     for (const role of ROLES) {
@@ -89,7 +89,7 @@ await describeWhereKafkaStarts('hookrail on brokers with an authorizer', () => {
       await fleet[role].start();
     }
     await Promise.all(ROLES.map((role) => fleet[role].untilReady()));
-    merchant = new MerchantClient(premises, () => fleet.api.service);
+    merchant = new MerchantClient(setup, () => fleet.api.service);
     for (const path of ['/good', '/flaky', '/bad']) await merchant.createEndpoint(`${receiver.url}${path}`);
     await sleep(1500);
   }, 300_000);
@@ -99,7 +99,7 @@ await describeWhereKafkaStarts('hookrail on brokers with an authorizer', () => {
     await receiver?.close();
     await admin?.disconnect();
     await cluster?.stop();
-    rmSync(premises.dataDir, { recursive: true, force: true });
+    rmSync(setup.dataDir, { recursive: true, force: true });
   }, 60_000);
 
   async function createTopics(): Promise<void> {
@@ -114,7 +114,7 @@ await describeWhereKafkaStarts('hookrail on brokers with an authorizer', () => {
   }
 
   function aProcess(role: FleetRole): FleetProcess {
-    const dataDir = role === 'api' ? premises.dataDir : join(premises.dataDir, role);
+    const dataDir = role === 'api' ? setup.dataDir : join(setup.dataDir, role);
     mkdirSync(dataDir, { recursive: true });
     const own = { HOOKRAIL_DATA_DIR: dataDir, HOOKRAIL_KAFKA_SASL_USERNAME: `hookrail-${role}` };
     return new FleetProcess(role, role, { ...environment, ...own });
@@ -133,7 +133,7 @@ await describeWhereKafkaStarts('hookrail on brokers with an authorizer', () => {
   }
 
   async function published(seed: string): Promise<string> {
-    const event = jsonEventOf(premises.merchantId, seed);
+    const event = jsonEventOf(setup.merchantId, seed);
     expect((await merchant.publish([event])).status).toBe(202);
     return event.header.eventId;
   }

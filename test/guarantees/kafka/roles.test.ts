@@ -14,7 +14,7 @@ import { outsideProducer } from '../../support/producers/outside-producer.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../../support/records/events.ts';
 import { MerchantClient } from '../../support/service/merchant-client.ts';
-import { type Premises, preparePremises } from '../../support/service/system.ts';
+import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
 
 /** What a change needs to bind router and sender (design: the directory). */
 const IN_FORCE_MS = 1100;
@@ -23,18 +23,18 @@ const START_MS_MAX = 120_000;
 await describeWithKafka('the api with recorder, the router and the sender as three processes', (kafka) => {
   const topicPrefix = freshPrefix();
   const environment = kafkaEnvironment(kafka, topicPrefix);
-  let premises: Premises;
+  let setup: ServiceSetup;
   let receiver: LoggingReceiver;
   let fleet: Fleet;
   let merchant: MerchantClient;
   let endpoint: { uuid: string; signing_secret: string };
 
   beforeAll(async () => {
-    premises = await preparePremises();
-    receiver = await startLoggingReceiver(premises.receiverCert, () => 200);
-    fleet = new Fleet({ premises, ...kafka, topicPrefix, environment });
+    setup = await prepareSetup();
+    receiver = await startLoggingReceiver(setup.receiverCert, () => 200);
+    fleet = new Fleet({ setup, ...kafka, topicPrefix, environment });
     await fleet.start(1, 1);
-    merchant = new MerchantClient(premises, () => fleet.api.service);
+    merchant = new MerchantClient(setup, () => fleet.api.service);
     endpoint = await merchant.createEndpoint(`${receiver.url}/hook`);
     await inForce();
   }, START_MS_MAX);
@@ -42,7 +42,7 @@ await describeWithKafka('the api with recorder, the router and the sender as thr
   afterAll(async () => {
     await fleet?.kill();
     await receiver?.close();
-    rmSync(premises.dataDir, { recursive: true, force: true });
+    rmSync(setup.dataDir, { recursive: true, force: true });
   });
 
   const inForce = () => new Promise((resolve) => setTimeout(resolve, IN_FORCE_MS));
@@ -52,7 +52,7 @@ await describeWithKafka('the api with recorder, the router and the sender as thr
     );
 
   async function published(seed: string) {
-    const event = jsonEventOf(premises.merchantId, seed);
+    const event = jsonEventOf(setup.merchantId, seed);
     expect((await merchant.publish([event])).status).toBe(202);
     return arrivalOf(event.header.eventId);
   }
@@ -80,7 +80,7 @@ await describeWithKafka('the api with recorder, the router and the sender as thr
     const producer = await outsideProducer(kafka);
     if (!producer) return skip();
     const [eventId, userId] = [crypto.randomUUID(), crypto.randomUUID()];
-    await producer.send(environment.HOOKRAIL_EVENTS_TOPIC, eventId, premises.merchantId, userId);
+    await producer.send(environment.HOOKRAIL_EVENTS_TOPIC, eventId, setup.merchantId, userId);
     const { body } = await arrivalOf(eventId);
     expect(JSON.parse(body.toString())).toMatchObject({ type: 'KYC', subType: 'FULL_USER' });
     expect(body.toString()).toContain(userId);
@@ -95,7 +95,7 @@ await describeWithKafka('the api with recorder, the router and the sender as thr
   });
 
   it('answer the operator’s tool only where the API is', async () => {
-    const token = join(premises.dataDir, 'operator.token');
+    const token = join(setup.dataDir, 'operator.token');
     for (const { name, service } of fleet.processes) {
       const answer = await fetch(`${service.operationsUrl}/operator/merchants-list`, { method: 'POST' });
       expect([name, answer.status], token).toEqual([name, name === 'api-1' ? 401 : 404]);

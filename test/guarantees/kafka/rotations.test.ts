@@ -7,7 +7,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { kafkaEnvironment } from '../../support/kafka/environment.ts';
 import { Fleet } from '../../support/kafka/fleet.ts';
 import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
-import { type Premises, preparePremises } from '../../support/service/system.ts';
+import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
 import { rotationGuarantees } from '../../support/trials/rotation-guarantees.ts';
 import { RotationTrial } from '../../support/trials/rotation-trial.ts';
 
@@ -16,21 +16,21 @@ const START_MS_MAX = 120_000;
 await describeWithKafka('rotations and creates', (kafka) => {
   const topicPrefix = freshPrefix();
   const environment = kafkaEnvironment(kafka, topicPrefix);
-  let premises: Premises;
+  let setup: ServiceSetup;
   let fleet: Fleet;
   let trial: RotationTrial;
 
   beforeAll(async () => {
-    premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: '100' });
-    fleet = new Fleet({ premises, ...kafka, topicPrefix, environment });
+    setup = await prepareSetup({ HOOKRAIL_RETRY_SCALE: '100' });
+    fleet = new Fleet({ setup, ...kafka, topicPrefix, environment });
     await fleet.start(1, 1);
-    trial = await RotationTrial.start(premises, () => fleet.api.service);
+    trial = await RotationTrial.start(setup, () => fleet.api.service);
   }, START_MS_MAX);
 
   afterAll(async () => {
     await fleet?.kill();
     await trial?.close();
-    rmSync(premises.dataDir, { recursive: true, force: true });
+    rmSync(setup.dataDir, { recursive: true, force: true });
   });
 
   rotationGuarantees('kafka', () => trial);

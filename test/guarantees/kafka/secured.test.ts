@@ -14,13 +14,13 @@ import { describeWhereKafkaStarts, freshPrefix } from '../../support/kafka/suite
 import { startLoggingReceiver } from '../../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../../support/records/events.ts';
 import { MerchantClient } from '../../support/service/merchant-client.ts';
-import { type Premises, preparePremises, startService } from '../../support/service/system.ts';
+import { prepareSetup, type ServiceSetup, startService } from '../../support/service/system.ts';
 
 const PASSWORD = 'correct-horse-battery';
 
 await describeWhereKafkaStarts('hookrail with a SASL_SSL listener', () => {
   let cluster: LocalKafka;
-  let premises: Premises;
+  let setup: ServiceSetup;
   let registry: Awaited<ReturnType<typeof startTlsFront>>;
   let environment: Record<string, string>;
 
@@ -34,11 +34,11 @@ await describeWhereKafkaStarts('hookrail with a SASL_SSL listener', () => {
       environment: process.env,
       secured: { username: 'hookrail', password: PASSWORD, ...certificate },
     });
-    premises = await preparePremises();
-    const caFile = join(premises.dataDir, 'brokers.pem');
+    setup = await prepareSetup();
+    const caFile = join(setup.dataDir, 'brokers.pem');
     writeFileSync(caFile, authority.certPem);
     const registryAuthority = await createAuthority();
-    const registryCaFile = join(premises.dataDir, 'registry.pem');
+    const registryCaFile = join(setup.dataDir, 'registry.pem');
     writeFileSync(registryCaFile, registryAuthority.certPem);
     registry = await startTlsFront(
       cluster.registryUrl,
@@ -46,7 +46,7 @@ await describeWhereKafkaStarts('hookrail with a SASL_SSL listener', () => {
     );
     const prefix = freshPrefix();
     environment = {
-      ...premises.environment,
+      ...setup.environment,
       HOOKRAIL_ENGINE: 'kafka',
       HOOKRAIL_KAFKA_BROKERS: cluster.nodes[0]?.securedBroker ?? '',
       HOOKRAIL_SCHEMA_REGISTRY_URL: cluster.registryUrl.replace(/^.*:\d+/, registry.origin),
@@ -64,16 +64,16 @@ await describeWhereKafkaStarts('hookrail with a SASL_SSL listener', () => {
   afterAll(async () => {
     registry?.close();
     await cluster?.stop();
-    rmSync(premises.dataDir, { recursive: true, force: true });
+    rmSync(setup.dataDir, { recursive: true, force: true });
   }, 30_000);
 
   it('delivers, with a registry that another authority has certified', async () => {
     const service = await startService(environment);
-    const receiver = await startLoggingReceiver(premises.receiverCert, () => 200);
+    const receiver = await startLoggingReceiver(setup.receiverCert, () => 200);
     try {
-      const merchant = new MerchantClient(premises, () => service);
+      const merchant = new MerchantClient(setup, () => service);
       await merchant.createEndpoint(`${receiver.url}/hook`);
-      expect((await merchant.publish([jsonEventOf(premises.merchantId, 'secured')])).status).toBe(202);
+      expect((await merchant.publish([jsonEventOf(setup.merchantId, 'secured')])).status).toBe(202);
       await eventually('the event is delivered', () => receiver.arrivals.length === 1, 60_000);
       expect(service.output.join('\n')).not.toContain(PASSWORD);
     } finally {

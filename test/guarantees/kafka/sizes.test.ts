@@ -15,7 +15,7 @@ import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
 import { startLoggingReceiver } from '../../support/receivers/logging-receiver.ts';
 import { eventOf, jsonEventOf } from '../../support/records/events.ts';
 import { MerchantClient } from '../../support/service/merchant-client.ts';
-import { type Premises, preparePremises, type Service, startService } from '../../support/service/system.ts';
+import { prepareSetup, type Service, type ServiceSetup, startService } from '../../support/service/system.ts';
 
 const KYB = { type: 'KYB', subType: 'REJECTED' } as const;
 
@@ -30,32 +30,32 @@ function rejection(merchantId: string, seed: string, bytes: number) {
 
 await describeWithKafka('the limit on the size of events', (kafka) => {
   const prefix = freshPrefix();
-  let premises: Premises;
+  let setup: ServiceSetup;
   let service: Service;
   let environment: Record<string, string>;
   let merchant: MerchantClient;
   let receiver: Awaited<ReturnType<typeof startLoggingReceiver>>;
 
   beforeAll(async () => {
-    premises = await preparePremises();
-    environment = { ...premises.environment, ...kafkaEnvironment(kafka, prefix) };
-    receiver = await startLoggingReceiver(premises.receiverCert, () => 200);
+    setup = await prepareSetup();
+    environment = { ...setup.environment, ...kafkaEnvironment(kafka, prefix) };
+    receiver = await startLoggingReceiver(setup.receiverCert, () => 200);
     service = await startService(environment);
-    merchant = new MerchantClient(premises, () => service);
+    merchant = new MerchantClient(setup, () => service);
     await merchant.createEndpoint(`${receiver.url}/hook`);
   }, 180_000);
 
   afterAll(async () => {
     await service?.end('SIGTERM');
     await receiver?.close();
-    rmSync(premises.dataDir, { recursive: true, force: true });
+    rmSync(setup.dataDir, { recursive: true, force: true });
   }, 30_000);
 
   const arrived = (eventId: string) => receiver.arrivals.some((arrival) => arrival.eventId === eventId);
 
   it('refuses one above it at the REST door, and takes one below', async () => {
-    const json = jsonEventOf(premises.merchantId, 'rest', KYB);
-    const ofSize = (bytes: number) => ({ ...json, data: rejection(premises.merchantId, 'rest', bytes).data });
+    const json = jsonEventOf(setup.merchantId, 'rest', KYB);
+    const ofSize = (bytes: number) => ({ ...json, data: rejection(setup.merchantId, 'rest', bytes).data });
     const refused = await merchant.publish([ofSize(EVENT_DATA_BYTES_MAX)]);
     expect(refused.status).toBe(400);
     expect(refused.body).toMatchObject({
@@ -82,8 +82,8 @@ await describeWithKafka('the limit on the size of events', (kafka) => {
       });
       return ((await answer.json()) as { id: number }).id;
     };
-    const large = rejection(premises.merchantId, 'large', 540_000);
-    const good = eventOf(premises.merchantId, 'good');
+    const large = rejection(setup.merchantId, 'large', 540_000);
+    const good = eventOf(setup.merchantId, 'good');
     const producer = new Kafka({ brokers: kafka.brokers, logLevel: logLevel.NOTHING }).producer();
     await producer.connect();
     const bomb = { value: Buffer.alloc(3_500_000), partition: 0, key: 'bomb' };
@@ -104,7 +104,7 @@ await describeWithKafka('the limit on the size of events', (kafka) => {
       {
         reason: 'too_large',
         eventId: large.eventId,
-        merchantId: premises.merchantId,
+        merchantId: setup.merchantId,
         place: `${topic}/0@${first + 1}`,
       },
     ]);
@@ -115,7 +115,7 @@ await describeWithKafka('the limit on the size of events', (kafka) => {
   async function quarantine(): Promise<Record<string, unknown>[]> {
     const out: string[] = [];
     const { port } = new URL(service.operationsUrl);
-    const given = { HOOKRAIL_DATA_DIR: premises.dataDir, HOOKRAIL_OPS_PORT: port };
+    const given = { HOOKRAIL_DATA_DIR: setup.dataDir, HOOKRAIL_OPS_PORT: port };
     const argv = ['quarantine', 'list', '--output', 'json'];
     expect(await runOperator(argv, given, (line) => out.push(line), console.error)).toBe(0);
     return JSON.parse(out.join('\n'));

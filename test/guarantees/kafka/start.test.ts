@@ -8,7 +8,7 @@ import { type ITopicConfig, Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { kafkaEnvironment } from '../../support/kafka/environment.ts';
 import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
-import { type Premises, preparePremises, startService } from '../../support/service/system.ts';
+import { prepareSetup, type ServiceSetup, startService } from '../../support/service/system.ts';
 
 const CASE_MS_MAX = 150_000;
 const DAY_MS = 86_400_000;
@@ -25,15 +25,15 @@ const PRODUCTION = {
 };
 
 await describeWithKafka('the service refuses to start on Kafka, in one line,', (kafka) => {
-  let premises: Premises;
+  let setup: ServiceSetup;
   beforeAll(async () => {
-    premises = await preparePremises();
+    setup = await prepareSetup();
   }, CASE_MS_MAX);
-  afterAll(() => rmSync(premises.dataDir, { recursive: true, force: true }));
+  afterAll(() => rmSync(setup.dataDir, { recursive: true, force: true }));
 
   /** Starts the service and gives back what it wrote when it ended; fails when it started, or ended with 0. */
   async function refusal(change: Record<string, string>, prefix = freshPrefix()): Promise<string> {
-    const environment = { ...premises.environment, ...kafkaEnvironment(kafka, prefix), ...change };
+    const environment = { ...setup.environment, ...kafkaEnvironment(kafka, prefix), ...change };
     const started = await startService(environment).catch((error: Error) => error);
     if (!(started instanceof Error)) {
       await started.end('SIGKILL');
@@ -159,7 +159,7 @@ await describeWithKafka('the service refuses to start on Kafka, in one line,', (
   it(
     'with a file of authorities that holds none',
     async () => {
-      const file = join(premises.dataDir, 'no.pem');
+      const file = join(setup.dataDir, 'no.pem');
       writeFileSync(file, 'not a certificate');
       const said = await refusal({ HOOKRAIL_KAFKA_TLS: 'true', HOOKRAIL_KAFKA_TLS_CA_FILE: file });
       expect(said).toContain('HOOKRAIL_KAFKA_TLS_CA_FILE');

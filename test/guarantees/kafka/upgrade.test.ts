@@ -26,7 +26,7 @@ import {
   storeOf,
 } from '../../support/service/earlier-build.ts';
 import { MerchantClient } from '../../support/service/merchant-client.ts';
-import { type Premises, preparePremises, type Service, startService } from '../../support/service/system.ts';
+import { prepareSetup, type Service, type ServiceSetup, startService } from '../../support/service/system.ts';
 
 /** The retries wait 0.15 s, 3.3 s and 37 s. */
 const RETRY_SCALE = 20;
@@ -58,7 +58,7 @@ function countsOf(numbers: readonly number[]): string {
 class Deployment {
   readonly exchanges: Exchange[] = [];
   readonly owed: string[] = [];
-  readonly #premises: Premises;
+  readonly #setup: ServiceSetup;
   readonly #environment: Record<string, string>;
   readonly #running = new Map<FleetRole, Service>();
   readonly #all: Service[] = [];
@@ -66,10 +66,10 @@ class Deployment {
   #endpoints: readonly string[] = [];
   #published = 0;
 
-  constructor(premises: Premises, environment: Record<string, string>) {
-    this.#premises = premises;
+  constructor(setup: ServiceSetup, environment: Record<string, string>) {
+    this.#setup = setup;
     this.#environment = environment;
-    this.#merchant = new MerchantClient(premises, () => this.#of('api'));
+    this.#merchant = new MerchantClient(setup, () => this.#of('api'));
   }
 
   async start(build: Build): Promise<void> {
@@ -98,10 +98,7 @@ class Deployment {
 
   async publish(): Promise<void> {
     const events = Array.from({ length: BATCH }, (_, i) =>
-      jsonEventOf(
-        this.#premises.merchantId,
-        `${this.#environment.HOOKRAIL_TOPIC_PREFIX}${this.#published + i}`,
-      ),
+      jsonEventOf(this.#setup.merchantId, `${this.#environment.HOOKRAIL_TOPIC_PREFIX}${this.#published + i}`),
     );
     this.#published += BATCH;
     // The same events again until they are acknowledged, as at-least-once asks of a producer.
@@ -180,23 +177,20 @@ const suite = (kafka: KafkaForTests, earlier: Build) => {
     '%s, process by process, loses nothing and repeats no more than a join may',
     { timeout: TRIAL_MS_MAX },
     async (title, old, next) => {
-      const premises = await preparePremises({}, tmpdir(), await storeOf(old));
+      const setup = await prepareSetup({}, tmpdir(), await storeOf(old));
       const topicPrefix = freshPrefix();
-      const deployment = new Deployment(premises, {
-        ...premises.environment,
+      const deployment = new Deployment(setup, {
+        ...setup.environment,
         ...kafkaEnvironment(kafka, topicPrefix),
-        HOOKRAIL_KEYRING: join(premises.dataDir, 'keyring.json'),
+        HOOKRAIL_KEYRING: join(setup.dataDir, 'keyring.json'),
         HOOKRAIL_RETRY_SCALE: `${RETRY_SCALE}`,
       });
-      const receiver = await startLoggingReceiver(
-        premises.receiverCert,
-        ({ path, deliveryId, attempt, at }) => {
-          const needed = { '/good': 1, '/quick': QUICK_ATTEMPT }[path] ?? LAST_ATTEMPT;
-          const status = attempt >= needed ? 200 : 500;
-          deployment.exchanges.push({ deliveryId, attempt, at, answeredAt: Date.now(), status });
-          return status;
-        },
-      );
+      const receiver = await startLoggingReceiver(setup.receiverCert, ({ path, deliveryId, attempt, at }) => {
+        const needed = { '/good': 1, '/quick': QUICK_ATTEMPT }[path] ?? LAST_ATTEMPT;
+        const status = attempt >= needed ? 200 : 500;
+        deployment.exchanges.push({ deliveryId, attempt, at, answeredAt: Date.now(), status });
+        return status;
+      });
       try {
         await deployment.start(old);
         await deployment.listen(receiver.url, ['good', 'quick', 'waiting']);
@@ -228,7 +222,7 @@ const suite = (kafka: KafkaForTests, earlier: Build) => {
       } finally {
         await deployment.kill();
         await receiver.close();
-        rmSync(premises.dataDir, { recursive: true, force: true });
+        rmSync(setup.dataDir, { recursive: true, force: true });
       }
     },
   );

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../eventually.ts';
-import { type Premises, type Service, startService } from '../service/system.ts';
+import { type Service, type ServiceSetup, startService } from '../service/system.ts';
 
 /** `api` is api and recorder: the two share the store. */
 export type FleetRole = 'api' | 'router' | 'sender';
@@ -87,7 +87,7 @@ export class FleetProcess {
 }
 
 export interface FleetOptions {
-  readonly premises: Premises;
+  readonly setup: ServiceSetup;
   readonly brokers: readonly string[];
   readonly registryUrl: string;
   readonly topicPrefix: string;
@@ -157,10 +157,10 @@ export class Fleet {
 
   /** The environment of any process of this fleet, for whoever opens the same Kafka. */
   get environment(): Record<string, string> {
-    const { premises, brokers, registryUrl, topicPrefix, environment } = this.#options;
+    const { setup, brokers, registryUrl, topicPrefix, environment } = this.#options;
     return {
-      ...premises.environment,
-      HOOKRAIL_KEYRING: join(premises.dataDir, 'keyring.json'),
+      ...setup.environment,
+      HOOKRAIL_KEYRING: join(setup.dataDir, 'keyring.json'),
       HOOKRAIL_ENGINE: 'kafka',
       HOOKRAIL_KAFKA_BROKERS: brokers.join(','),
       HOOKRAIL_SCHEMA_REGISTRY_URL: registryUrl,
@@ -172,7 +172,7 @@ export class Fleet {
 
   #environmentOf(role: FleetRole, name: string): Record<string, string> {
     if (role === 'api') return this.environment;
-    const dataDir = join(this.#options.premises.dataDir, name);
+    const dataDir = join(this.#options.setup.dataDir, name);
     mkdirSync(dataDir, { recursive: true });
     return { ...this.environment, HOOKRAIL_DATA_DIR: dataDir };
   }

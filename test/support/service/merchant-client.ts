@@ -1,4 +1,4 @@
-import type { Premises, Service } from './system.ts';
+import type { Service, ServiceSetup } from './system.ts';
 
 export interface Answer {
   readonly status: number;
@@ -9,11 +9,11 @@ export interface Answer {
 
 /** What a merchant and a producer do over REST, for tests. */
 export class MerchantClient {
-  readonly #premises: Premises;
+  readonly #setup: ServiceSetup;
   readonly #service: () => Pick<Service, 'apiUrl'>;
 
-  constructor(premises: Premises, service: () => Pick<Service, 'apiUrl'>) {
-    this.#premises = premises;
+  constructor(setup: ServiceSetup, service: () => Pick<Service, 'apiUrl'>) {
+    this.#setup = setup;
     this.#service = service;
   }
 
@@ -23,12 +23,12 @@ export class MerchantClient {
     body?: unknown,
     headers: Record<string, string> = {},
   ): Promise<Answer> {
-    return this.#send(this.#premises.apiKey, method, path, body, headers);
+    return this.#send(this.#setup.apiKey, method, path, body, headers);
   }
 
   /** Posts events (JSON form) and resolves with the answer; rejects when the connection broke. */
   publish(events: readonly unknown[]): Promise<Answer> {
-    return this.#send(this.#premises.producerKey, 'POST', '/producer/events', events, {});
+    return this.#send(this.#setup.producerKey, 'POST', '/producer/events', events, {});
   }
 
   async createEndpoint(url: string, extra: object = {}): Promise<{ uuid: string; signing_secret: string }> {

@@ -12,7 +12,7 @@ import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts'
 import { createAuthority, issueCertificate } from '../../../simulator/receiver/certificate-authority.ts';
 
 /** A data directory with a key ring, one merchant and its keys: what a running service needs to be used. */
-export interface Premises {
+export interface ServiceSetup {
   readonly dataDir: string;
   readonly merchantId: string;
   readonly apiKey: string;
@@ -23,11 +23,11 @@ export interface Premises {
   readonly environment: Record<string, string>;
 }
 
-export async function preparePremises(
+export async function prepareSetup(
   environment: Record<string, string> = {},
   parent = tmpdir(),
   openStore = openSqliteStore,
-): Promise<Premises> {
+): Promise<ServiceSetup> {
   const dataDir = mkdtempSync(join(parent, 'hookrail-'));
   const keyRingFile = join(dataDir, 'keyring.json');
   KeyRing.create(keyRingFile);

@@ -18,7 +18,7 @@ import { ForeignProducer } from '../producers/foreign-producer.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../receivers/logging-receiver.ts';
 import { eventOf } from '../records/events.ts';
 import { MerchantClient } from '../service/merchant-client.ts';
-import { type Premises, preparePremises } from '../service/system.ts';
+import { prepareSetup, type ServiceSetup } from '../service/system.ts';
 import { deadLetterIds } from './dead-letters.ts';
 import { answering, type ReceiverBehaviour } from './receivers.ts';
 import { placesOf, whereItWaits } from './where-it-waits.ts';
@@ -80,7 +80,7 @@ export class Trial {
   /** Deliveries of acknowledged events. */
   readonly owed: Owed[] = [];
   readonly #options: TrialOptions;
-  readonly #premises: Premises;
+  readonly #setup: ServiceSetup;
   #receiver: LoggingReceiver | null = null;
   #foreign: ForeignProducer | null = null;
   #endpoints: string[][] = [];
@@ -95,7 +95,7 @@ export class Trial {
       HOOKRAIL_LOG_LEVEL: process.env.KILL_LOOP_LOG_LEVEL ?? 'info',
       ...options.environment,
     };
-    const trial = new Trial(options, await preparePremises(environment));
+    const trial = new Trial(options, await prepareSetup(environment));
     try {
       await trial.#start();
       return trial;
@@ -105,12 +105,12 @@ export class Trial {
     }
   }
 
-  private constructor(options: TrialOptions, premises: Premises) {
+  private constructor(options: TrialOptions, setup: ServiceSetup) {
     this.#options = options;
-    this.#premises = premises;
+    this.#setup = setup;
     const { brokers, registryUrl } = options.cluster;
-    this.fleet = new Fleet({ premises, brokers, registryUrl, topicPrefix: this.topicPrefix });
-    this.merchant = new MerchantClient(premises, () => this.fleet.api.service);
+    this.fleet = new Fleet({ setup, brokers, registryUrl, topicPrefix: this.topicPrefix });
+    this.merchant = new MerchantClient(setup, () => this.fleet.api.service);
   }
 
   get inFlight(): number {
@@ -127,7 +127,7 @@ export class Trial {
     const events = Array.from({ length: count }, (_, index) => {
       const number = this.#published + index;
       const [type, subType] = TYPES[number % TYPES.length] ?? ['fiatToCrypto', 'SUCCESS'];
-      return eventOf(this.#premises.merchantId, `${this.topicPrefix}${number}`, { type, subType });
+      return eventOf(this.#setup.merchantId, `${this.topicPrefix}${number}`, { type, subType });
     });
     await eventually('a batch is acknowledged', () => this.#isTaken(events), ACKNOWLEDGED_MS_MAX);
     const acknowledgedAt = Date.now();
@@ -258,7 +258,7 @@ export class Trial {
   async #start(): Promise<void> {
     const { cluster, routers, senders, manners = DEFAULT_MANNERS } = this.#options;
     this.#receiver = await startLoggingReceiver(
-      this.#premises.receiverCert,
+      this.#setup.receiverCert,
       answering(this.#options, this.exchanges),
     );
     await this.fleet.start(routers, senders);

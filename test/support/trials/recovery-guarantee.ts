@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { expect } from 'vitest';
-import { type Premises, preparePremises, type Service } from '../service/system.ts';
+import { prepareSetup, type Service, type ServiceSetup } from '../service/system.ts';
 import { drainMs, type RecoveryOptions, recoveryTable, runRecoveryTrial } from './recovery-trial.ts';
 
 const { RECOVERY_DARK_SECONDS, RECOVERY_RATES } = process.env;
@@ -26,12 +26,12 @@ export interface RecoveryBounds extends RecoveryOptions {
 /** Tries the recovery of endpoints on a service of its own, and expects what is promised of it with every engine. */
 export async function expectRecovery(
   { engine, neverTriedMs, ...options }: RecoveryBounds,
-  start: (premises: Premises) => Promise<Service>,
+  start: (setup: ServiceSetup) => Promise<Service>,
 ): Promise<void> {
-  const premises = await preparePremises({ HOOKRAIL_RETRY_SCALE: '1' });
-  const service = await start(premises);
+  const setup = await prepareSetup({ HOOKRAIL_RETRY_SCALE: '1' });
+  const service = await start(setup);
   try {
-    const rows = await runRecoveryTrial(premises, service, options);
+    const rows = await runRecoveryTrial(setup, service, options);
     console.log(recoveryTable(engine, rows));
     for (const row of rows) {
       expect(row).toMatchObject({ newMissing: 0, pending: 0 });
@@ -42,6 +42,6 @@ export async function expectRecovery(
     expect(await service.end('SIGTERM')).toBe(0);
   } finally {
     await service.end('SIGKILL');
-    rmSync(premises.dataDir, { recursive: true, force: true });
+    rmSync(setup.dataDir, { recursive: true, force: true });
   }
 }

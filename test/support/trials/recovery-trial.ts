@@ -5,7 +5,7 @@ import type { EventType } from '../../../services/domain/event.ts';
 import { FAILURES, FailingReceiver, type Failure } from '../receivers/failing-receiver.ts';
 import { jsonEventOf } from '../records/events.ts';
 import { MerchantClient } from '../service/merchant-client.ts';
-import type { Premises, Service } from '../service/system.ts';
+import type { Service, ServiceSetup } from '../service/system.ts';
 
 export interface RecoveryOptions {
   readonly darkSeconds: number;
@@ -70,19 +70,19 @@ export const drainMs = ({ neverTried }: RecoveryRow): number => (neverTried / DR
  * goes on all the time.
  */
 export async function runRecoveryTrial(
-  premises: Premises,
+  setup: ServiceSetup,
   service: Service,
   options: RecoveryOptions,
 ): Promise<RecoveryRow[]> {
   const { darkSeconds, afterSeconds, rates, failures = FAILURES } = options;
-  const merchant = new MerchantClient(premises, () => service);
+  const merchant = new MerchantClient(setup, () => service);
   const endpoints: FailingEndpoint[] = [];
   const stopping = new AbortController();
   try {
     for (const [index, [failure, rate]] of failures
       .flatMap((failure) => rates.map((rate) => [failure, rate] as const))
       .entries()) {
-      const receiver = await new FailingReceiver(premises.receiverCert).start();
+      const receiver = await new FailingReceiver(setup.receiverCert).start();
       const endpoint = new FailingEndpoint(failure, rate, TYPES[index] ?? 'KYC', receiver);
       endpoint.uuid = (
         await merchant.createEndpoint(receiver.url, { subscribed_events: [endpoint.type] })
@@ -90,7 +90,7 @@ export async function runRecoveryTrial(
       endpoints.push(endpoint);
     }
     await sleep(IN_FORCE_MS);
-    const loads = endpoints.map((endpoint) => load(merchant, premises.merchantId, endpoint, stopping.signal));
+    const loads = endpoints.map((endpoint) => load(merchant, setup.merchantId, endpoint, stopping.signal));
     await sleep(WARM_SECONDS * 1000);
     const darkAt = Date.now();
     for (const { receiver, failure } of endpoints) await receiver.fail(failure);

@@ -5,7 +5,7 @@ import { eventually } from '../eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../receivers/logging-receiver.ts';
 import { jsonEventOf } from '../records/events.ts';
 import { MerchantClient } from '../service/merchant-client.ts';
-import type { Premises, Service } from '../service/system.ts';
+import type { Service, ServiceSetup } from '../service/system.ts';
 
 /** No attempt starts under what was replaced longer ago than this; an event this old knows a new endpoint. */
 const IN_FORCE_MS = 1000;
@@ -56,7 +56,7 @@ export interface CreatesResult {
 }
 
 export class RotationTrial {
-  readonly #premises: Premises;
+  readonly #setup: ServiceSetup;
   readonly #merchant: MerchantClient;
   readonly #receiver: LoggingReceiver;
   /** `<path> <event id>` of what came. */
@@ -66,29 +66,29 @@ export class RotationTrial {
   #events = 0;
 
   private constructor(
-    premises: Premises,
+    setup: ServiceSetup,
     merchant: MerchantClient,
     receiver: LoggingReceiver,
     arrived: Set<string>,
   ) {
-    this.#premises = premises;
+    this.#setup = setup;
     this.#merchant = merchant;
     this.#receiver = receiver;
     this.#arrived = arrived;
   }
 
   /** A third of the attempts at rotating endpoints fail, so that retries wait while their secret is replaced. */
-  static async start(premises: Premises, service: () => Pick<Service, 'apiUrl'>): Promise<RotationTrial> {
+  static async start(setup: ServiceSetup, service: () => Pick<Service, 'apiUrl'>): Promise<RotationTrial> {
     const arrived = new Set<string>();
     let count = 0;
-    const receiver = await startLoggingReceiver(premises.receiverCert, async ({ path, eventId }) => {
+    const receiver = await startLoggingReceiver(setup.receiverCert, async ({ path, eventId }) => {
       arrived.add(`${path} ${eventId}`);
       if (!path.startsWith('/rotating')) return 200;
       count += 1;
       await sleep(count % 20);
       return count % 3 === 0 ? 500 : 200;
     });
-    return new RotationTrial(premises, new MerchantClient(premises, service), receiver, arrived);
+    return new RotationTrial(setup, new MerchantClient(setup, service), receiver, arrived);
   }
 
   close(): Promise<void> {
@@ -216,7 +216,7 @@ export class RotationTrial {
   }
 
   async #publish(count: number): Promise<string[]> {
-    const { merchantId, dataDir } = this.#premises;
+    const { merchantId, dataDir } = this.#setup;
     const events = Array.from({ length: count }, () =>
       jsonEventOf(merchantId, `${dataDir} ${this.#events++}`),
     );
