@@ -189,7 +189,7 @@ await describeWithKafka('a loss by retention', (kafka) => {
 
     const refused = async (...argv: string[]) =>
       (await runTool(setup.environment, 'streams', 'acknowledge', ...argv)).err;
-    expect(await refused('cats')).toContain('there is no stream or topic "cats": events, tasks, delayed, ');
+    expect(await refused('cats')).toContain('there is no stream or topic "cats"; there are events, tasks, ');
     expect(await refused(events, '--partition', '3')).toContain(`${events} has the partitions 0 to 2`);
     expect(await refused('tasks', '--partition', '0')).toContain(`name one of them: ${prefix}deliver,`);
     const loss = { partition: 0, firstOffset: 2, lastOffset: 5, records: 4 };

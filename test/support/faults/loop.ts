@@ -71,7 +71,11 @@ export async function report(trial: Trial, nemesis: Nemesis, options: LoopOption
   const owed = trial.owed.map(({ id }) => id);
   // A killed api or router sends nothing itself; what it repeats is recognised.
   const windows = faults.filter(({ kind }) => kind !== 'api' && kind !== 'router' && kind !== 'pause-router');
-  const verdict = judge(owed, trial.exchanges, windows, { retryScale, repeatsMs: REPEATS_MS });
+  const verdict = judge(owed, trial.exchanges, windows, {
+    retryScale,
+    repeatsMs: REPEATS_MS,
+    dead: new Set(await trial.deadLetters()),
+  });
   // A task that was parked when a fault struck may be made twice, and come again long after.
   const bound = repeatsBound(trial.exchanges, windows, REPEATS_MS);
   const dead = await eventually('every exhausted delivery has a dead letter', async () => {

@@ -21,7 +21,7 @@ export interface RepeatWindow {
 
 export interface Verdict {
   readonly delivered: ReadonlySet<string>;
-  /** The last attempt was made, and none had a 2xx. */
+  /** The last attempt was made or a dead letter is stored, and none had a 2xx. */
   readonly exhausted: ReadonlySet<string>;
   /** Attempts of these that never came here: connections that failed. The delivery log must say so. */
   readonly unseen: number;
@@ -43,7 +43,12 @@ export function judge(
   owed: readonly string[],
   exchanges: readonly Exchange[],
   windows: readonly RepeatWindow[],
-  options: { readonly retryScale: number; readonly repeatsMs: number },
+  options: {
+    readonly retryScale: number;
+    readonly repeatsMs: number;
+    /** Deliveries with a dead letter: their last attempt may have failed before it came to a receiver. */
+    readonly dead?: ReadonlySet<string>;
+  },
 ): Verdict {
   const byDelivery = new Map<string, Exchange[]>();
   for (const exchange of exchanges) {
@@ -67,7 +72,7 @@ export function judge(
     byDelivery.delete(deliveryId);
     const attempts = new Set(log.map(({ attempt }) => attempt));
     if (log.some(({ status }) => status >= 200 && status < 300)) verdict.delivered.add(deliveryId);
-    else if (attempts.has(ATTEMPTS_MAX)) {
+    else if (attempts.has(ATTEMPTS_MAX) || options.dead?.has(deliveryId)) {
       verdict.exhausted.add(deliveryId);
       verdict.unseen += ATTEMPTS_MAX - attempts.size;
     } else verdict.lost.push(`${deliveryId}: ${storyOf(log)}`);

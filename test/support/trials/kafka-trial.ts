@@ -20,6 +20,7 @@ import { eventOf } from '../records/events.ts';
 import { MerchantClient } from '../service/merchant-client.ts';
 import { prepareSetup, type ServiceSetup } from '../service/system.ts';
 import { deadLetterIds } from './dead-letters.ts';
+import { EndedDeliveries } from './ended-deliveries.ts';
 import { answering, type ReceiverBehaviour } from './receivers.ts';
 import { placesOf, whereItWaits } from './where-it-waits.ts';
 
@@ -85,8 +86,10 @@ export class Trial {
   #foreign: ForeignProducer | null = null;
   #endpoints: string[][] = [];
   #published = 0;
-  #ended = new Set<string>();
-  #looked = 0;
+  readonly #ended = new EndedDeliveries(
+    () => this.exchanges,
+    () => this.deadLetters(),
+  );
   readonly #keeping = setInterval(() => this.#keepLogs(), KEEP_LOGS_MS).unref();
 
   static async start(options: TrialOptions): Promise<Trial> {
@@ -173,14 +176,10 @@ export class Trial {
     return { stop };
   }
 
-  /** Resolves when every owed delivery had a 2xx or its last attempt, by the receivers' log. */
+  /** Resolves when every owed delivery has ended. */
   async untilEnded(withinMs: number): Promise<void> {
-    const ended = () => {
-      for (; this.#looked < this.exchanges.length; this.#looked += 1) {
-        const exchange = this.exchanges[this.#looked];
-        if (exchange && (exchange.status === 200 || exchange.attempt === 7))
-          this.#ended.add(exchange.deliveryId);
-      }
+    const ended = async () => {
+      await this.#ended.look();
       return this.owed.every(({ id }) => this.#ended.has(id));
     };
     await eventually('every delivery has ended', ended, withinMs).catch(async (error: unknown) => {
