@@ -67,12 +67,12 @@ await describeWithKafka('the service refuses to start on Kafka, in one line,', (
       { HOOKRAIL_KAFKA_BROKERS: 'kafka.invalid:9092' },
       /kafka\.invalid.*HOOKRAIL_KAFKA_BROKERS/,
     ],
-    ['no brokers', { HOOKRAIL_KAFKA_BROKERS: '' }, /HOOKRAIL_KAFKA_BROKERS is needed/],
+    ['no brokers', { HOOKRAIL_KAFKA_BROKERS: '' }, /HOOKRAIL_KAFKA_BROKERS is required/],
     ['missing topics', { HOOKRAIL_KAFKA_CREATE_TOPICS: 'false' }, /topics are missing.*operator -- topics/],
     [
-      'more copies than brokers',
+      'more replicas than brokers',
       { HOOKRAIL_KAFKA_REPLICATION_FACTOR: '9' },
-      /9 copies.*HOOKRAIL_KAFKA_REPLICATION_FACTOR/,
+      /9 replicas.*HOOKRAIL_KAFKA_REPLICATION_FACTOR/,
     ],
     ['TLS that the brokers do not speak', { HOOKRAIL_KAFKA_TLS: 'true' }, /HOOKRAIL_KAFKA_TLS/],
     ['a password that is half given', { HOOKRAIL_KAFKA_SASL_USERNAME: 'u' }, /HOOKRAIL_KAFKA_SASL_PASSWORD/],
@@ -108,7 +108,7 @@ await describeWithKafka('the service refuses to start on Kafka, in one line,', (
   );
 
   it(
-    'with a topic that has too few copies',
+    'with a topic that has too few replicas',
     async () => {
       const prefix = freshPrefix();
       await exists({
@@ -118,7 +118,7 @@ await describeWithKafka('the service refuses to start on Kafka, in one line,', (
         configEntries: APPENDED,
       });
       const said = await refusal({ HOOKRAIL_KAFKA_REPLICATION_FACTOR: '2' }, prefix);
-      expect(said).toContain(`${prefix}deliver has 1 copy, not 2`);
+      expect(said).toContain(`${prefix}deliver has 1 replica, not 2`);
       expect(said).toContain('HOOKRAIL_KAFKA_REPLICATION_FACTOR');
     },
     CASE_MS_MAX,
