@@ -58,7 +58,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     file: POOL,
     text: 'const queue = exchange.isSlow ? route.slow : route.quick;',
     replacement:
-      'const first = exchange.isSlow ? undefined : shareOf(origin, exchange).waiting.first;\n    const queue = first ?? (exchange.isSlow ? route.slow : route.quick);',
+      'const first = exchange.isSlow ? undefined : shareOf(route.origin, exchange).waiting.first;\n    const queue = first ?? (exchange.isSlow ? route.slow : route.quick);',
     test: CONNECTIONS,
     title: 'share its connections fairly',
   },
