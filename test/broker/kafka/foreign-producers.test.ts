@@ -1,6 +1,6 @@
 /** Guarantee: every record that ordinary producers write to the events topic is read, and none stops a partition. */
 import { gzipSync } from 'node:zlib';
-import { Kafka, logLevel } from 'kafkajs';
+import { type Admin, Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { KafkaBroker } from '../../../services/broker/kafka/kafka-broker.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -51,16 +51,19 @@ await describeWithKafka('events of foreign producers', (kafka) => {
 
   const arrived = (...texts: string[]) =>
     eventually('all events are read', () => texts.every((text) => seen.includes(text)), WITHIN_MS);
+  /** Returns the offset of partition 0 up to which no transaction is open. */
+  const endOf = async (admin: Admin): Promise<number> =>
+    Number((await admin.fetchTopicOffsets(topic)).find(({ partition }) => partition === 0)?.high);
   /** Everything is committed, up to the log's end: what the engine says of its backlog may be some seconds old. */
   async function done(): Promise<void> {
     const admin = client.admin();
     await admin.connect();
     const isCommitted = async () => {
-      const end = (await admin.fetchTopicOffsets(topic)).find(({ partition }) => partition === 0)?.high;
+      const end = await endOf(admin);
       // The group that reads a topic has the topic's name.
       const [read] = await admin.fetchOffsets({ groupId: topic, topics: [topic] });
       const committed = read?.partitions.find(({ partition }) => partition === 0)?.offset;
-      return end !== undefined && committed === end;
+      return committed === `${end}`;
     };
     await eventually('no event is left', isCommitted, WITHIN_MS);
     await admin.disconnect();
@@ -88,6 +91,14 @@ await describeWithKafka('events of foreign producers', (kafka) => {
 
   it('in transactions are read once committed, never when aborted, and nothing is left in the end', async () => {
     let producers = 0;
+    /** The coordinator writes the marker after it has answered the producer. */
+    const markerBehind = async (offset: number) => {
+      const admin = client.admin();
+      await admin.connect();
+      const isWritten = async () => (await endOf(admin)) > offset + 1;
+      await eventually('the marker is written', isWritten, WITHIN_MS);
+      await admin.disconnect();
+    };
     const tryTransaction = async (text: string, end: 'commit' | 'abort') => {
       producers += 1;
       const transactionalId = `${topic} ${producers}`;
@@ -96,8 +107,9 @@ await describeWithKafka('events of foreign producers', (kafka) => {
       try {
         await producer.connect();
         const transaction = await producer.transaction();
-        await transaction.send({ topic, messages: [{ value: text, partition: 0 }] });
+        const [sent] = await transaction.send({ topic, messages: [{ value: text, partition: 0 }] });
         await transaction[end]();
+        await markerBehind(Number(sent?.baseOffset));
         return true;
       } catch {
         return false;
