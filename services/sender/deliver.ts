@@ -13,7 +13,7 @@ import type { NetworkWatch } from './network-watch.ts';
 import type { OwnFaults } from './own-faults.ts';
 import { buildRequest, type OpenedEndpoint } from './request.ts';
 
-/** Tasks waiting for an operator are retried this many times a minute apart, then every twelve minutes. */
+/** Tasks waiting for an operator are tried again every minute this many times, then every twelve minutes. */
 const HOPS_SOON = 10;
 /** The shortest delay before a task that failed through our own fault is retried. */
 const AGAIN_SECONDS = 3;

@@ -25,10 +25,11 @@ export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans)
     .command(
       'create',
       'Create a key ring; never overwrites a file',
-      (create) => create.option('out', { type: 'string', demandOption: true, describe: 'File to write' }),
+      (create) => create.option('out', { type: 'string', describe: 'File to write; default: HOOKRAIL_KEYRING' }),
       (argv) => {
-        create(argv.out);
-        show(argv, `created ${argv.out}: keep a copy; without it no signing secret can be read`);
+        const file = argv.out ?? means.ringFile(argv);
+        create(file);
+        show(argv, `created ${file}: keep a copy; without it no signing secret can be read`);
       },
     )
     .command(
