@@ -2,6 +2,7 @@ import type { PlantedBug } from './planted-bug.ts';
 
 const RECORD_SET = 'services/broker/kafka/fetch/record-set.ts';
 const DECOMPRESS = 'services/broker/kafka/fetch/decompress.ts';
+const DECLARED = 'services/broker/kafka/fetch/declared-size.ts';
 const TEST = 'test/broker/kafka/fetch/record-set.test.ts';
 
 /** What producers' batches may be: codecs, transactions, bombs, corruption. */
@@ -10,8 +11,8 @@ export const RECORD_SET_BUGS: readonly PlantedBug[] = [
     id: 'codec-lz4-unread',
     bug: 'batches compressed with lz4 are not read',
     file: DECOMPRESS,
-    text: "return withReason('lz4', () => unlz4(bytes, maxBytes));",
-    replacement: "throw new Error('LZ4 compression not implemented');",
+    text: 'lz4: unlz4,',
+    replacement: 'lz4: unzstd,',
     test: TEST,
     title: 'is read as',
   },
@@ -19,15 +20,15 @@ export const RECORD_SET_BUGS: readonly PlantedBug[] = [
     id: 'codec-zstd-taken-for-plain',
     bug: 'batches compressed with zstd are taken for uncompressed ones',
     file: DECOMPRESS,
-    text: "return withReason('zstd', () => unzstd(bytes, maxBytes));",
-    replacement: 'return bytes;',
+    text: 'zstd: unzstd }',
+    replacement: 'zstd: (bytes: Buffer) => bytes }',
     test: TEST,
     title: 'is read as',
   },
   {
     id: 'codec-snappy-without-framing',
     bug: 'the framing of Java’s snappy is taken for a bare block',
-    file: DECOMPRESS,
+    file: DECLARED,
     text: 'if (!bytes.subarray(0, XERIAL_MAGIC.length).equals(XERIAL_MAGIC)) return',
     replacement: 'return',
     test: TEST,
@@ -71,6 +72,15 @@ export const RECORD_SET_BUGS: readonly PlantedBug[] = [
     title: 'names a bomb of',
   },
   {
+    id: 'single-record-bomb-decompressed',
+    bug: 'a batch of one record is decompressed far beyond the size that its topic allows',
+    file: RECORD_SET,
+    text: 'count === 1 ? Math.min(limits.recordBytesMax, BATCH_BYTES_MAX) : BATCH_BYTES_MAX',
+    replacement: 'Math.min(Math.max(limits.recordBytesMax, BATCH_BYTES_MAX), BATCH_BYTES_MAX)',
+    test: TEST,
+    title: 'is not decompressed where its only record exceeds',
+  },
+  {
     id: 'bomb-holds-up-answer',
     bug: 'a fetch answer waits until a small batch with a large result is decompressed',
     file: 'services/broker/kafka/fetch/decompressor.ts',
@@ -92,7 +102,7 @@ export const RECORD_SET_BUGS: readonly PlantedBug[] = [
     id: 'unreadable-batch-stops-answer',
     bug: 'a batch that cannot be read stops the batches behind it',
     file: RECORD_SET,
-    text: 'messages.push(unreadable(batch, from, Number(last), cause));',
+    text: 'messages.push(unreadable(batch, from, Number(last), error));',
     replacement: 'throw error;',
     test: TEST,
     title: 'with an unknown codec, a corrupt batch',
@@ -137,7 +147,7 @@ export const RECORD_SET_BUGS: readonly PlantedBug[] = [
     id: 'answer-budget-unspent',
     bug: 'the decompressed batches of one answer have no bound together',
     file: RECORD_SET,
-    text: 'budget.bytes -= records.length + count * RECORD_COST_BYTES;',
+    text: 'limits.budget.bytes -= records.length + count * RECORD_COST_BYTES;',
     replacement: '',
     test: TEST,
     title: 'leaves the rest to the next fetch',

@@ -4,7 +4,7 @@
  */
 
 import type avro from 'avsc';
-import { type DomainEvent, EVENT_TYPES, type EventType } from '../domain/event.ts';
+import { type DomainEvent, EVENT_RECORD_BYTES_MAX, EVENT_TYPES, type EventType } from '../domain/event.ts';
 import type { QuarantineReason } from '../domain/quarantine.ts';
 import { messageOf } from '../messages/error-message.ts';
 import { checkUuid } from './check-value.ts';
@@ -107,6 +107,10 @@ export class EventDecoder {
     if (writer === undefined) return refuse('unknown_schema', `the registry has no schema ${schemaId}`);
     const body = Buffer.from(bytes.buffer, bytes.byteOffset + PREFIX_BYTES, bytes.length - PREFIX_BYTES);
     if ('reason' in writer) return refuse(writer.reason, writer.detail, writer.header?.(body));
+    if (bytes.length > EVENT_RECORD_BYTES_MAX) {
+      const detail = `the record has ${bytes.length} bytes: at most ${EVENT_RECORD_BYTES_MAX} are allowed`;
+      return refuse('too_large', detail, writer.header(body));
+    }
     let record: EventRecords[EventType];
     try {
       record = writer.own.fromBuffer(body, writer.resolver);

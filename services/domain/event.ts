@@ -37,6 +37,12 @@ export type EventData = { [field: string]: EventValue };
  */
 export const EVENT_DATA_BYTES_MAX = 256 * 1024;
 
+/**
+ * The most bytes of an event's record on the events topic. A larger one is not decoded: that takes long, and its data
+ * would exceed its own limit but for fields that hookrail does not know.
+ */
+export const EVENT_RECORD_BYTES_MAX = 2 * EVENT_DATA_BYTES_MAX;
+
 export interface DomainEvent {
   readonly eventId: string;
   readonly merchantId: string;

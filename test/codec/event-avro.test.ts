@@ -14,7 +14,7 @@ import {
   schemaIdOf,
 } from '../../services/codec/events.ts';
 import { avroType } from '../../services/codec/logical-types.ts';
-import { type DomainEvent, EVENT_TYPES } from '../../services/domain/event.ts';
+import { type DomainEvent, EVENT_RECORD_BYTES_MAX, EVENT_TYPES } from '../../services/domain/event.ts';
 import { uuidV5 } from '../../services/domain/ids.ts';
 import { renderBody } from '../../services/domain/versions/render.ts';
 import { sampleEvent } from '../../services/samples/sample.ts';
@@ -252,6 +252,20 @@ describe('a poisonous record', () => {
     const at = head.indexOf('USDC') - 2;
     const bomb = Buffer.concat([head.subarray(0, at), Buffer.from([0x80, 0x80, 0x80, 0x80, 0x80, 0x40])]);
     expect(ownDecoder().decode(bomb)).toMatchObject({ ok: false, reason: 'undecodable' });
+  });
+
+  it('above the limit of size is refused without being decoded, with the ids of its header', () => {
+    const event = sampleEvent({ ...EVENT, type: 'KYC', subType: 'FULL_USER', seed: 'k' });
+    const bytes = Buffer.concat([encode(event), Buffer.alloc(EVENT_RECORD_BYTES_MAX)]);
+    const { eventId, merchantId } = event;
+    const detail = `the record has ${bytes.length} bytes: at most 524288 are allowed`;
+    expect(ownDecoder().decode(bytes)).toEqual({
+      ok: false,
+      reason: 'too_large',
+      detail,
+      eventId,
+      merchantId,
+    });
   });
 
   it('with a long beyond 2^53 is undecodable', () => {

@@ -27,6 +27,7 @@ import { COMMIT_MS } from './consumer/commits.ts';
 import { SESSION_MS } from './consumer/group-member.ts';
 import type { ReadRecord } from './consumer/partition.ts';
 import { TopicConsumer } from './consumer/topic-consumer.ts';
+import type { WhyUnusable } from './consumer/topic-consumer-options.ts';
 import { KafkaDirectory } from './directory/directory.ts';
 import { engineStatus } from './engine-status.ts';
 import type { KafkaBrokerOptions } from './kafka-broker-options.ts';
@@ -34,7 +35,7 @@ import { Lag } from './lag/lag.ts';
 import { lagTopics } from './lag/lag-topics.ts';
 import { KafkaLosses } from './losses/kafka-losses.ts';
 import { KafkaProducer } from './producer/producer.ts';
-import { originOf, placeText } from './quarantine/origin.ts';
+import { originOf, placeText, undecodable } from './quarantine/origin.ts';
 import { QuarantineStore } from './quarantine/quarantine-store.ts';
 import { deadLetterStore } from './quarantine/topic-record-store.ts';
 import { MissingRights } from './rights/missing-rights.ts';
@@ -142,7 +143,8 @@ class KafkaEngine implements KafkaBroker {
     this.deadLetters = deadLetterStore({ ...stored, topic: topics.dead });
     const closing = this.#closing.signal;
     const open: OpenTopic = (topic, rest) => this.#openTopic(topic, rest);
-    const poison = this.#poison.bind(this);
+    const poison = (record: ReadRecord, detail: string, done: () => void) =>
+      this.#poison(record, undecodable(detail), done);
     const windows = windowsOf(options.repeats, options);
     const events = { records, clock, topic: topics.events, open, seen: windows.events, closing };
     const eventStream = new EventStream(events);
@@ -179,7 +181,7 @@ class KafkaEngine implements KafkaBroker {
       clusterId,
       topic: topics.journal,
       open: (rest) => this.#openTopic(topics.journal, { ...rest, ...JOURNAL_HELD }),
-      quarantine: (record, detail) => new Promise((done) => this.#poison(record, detail, done)),
+      quarantine: (record, detail) => new Promise((done) => this.#poison(record, undecodable(detail), done)),
       closing: this.#closing.signal,
     });
   }
@@ -262,12 +264,12 @@ class KafkaEngine implements KafkaBroker {
   }
 
   /** Keeps one of our own records that cannot be read for operators: nothing is dropped. */
-  #poison(record: ReadRecord, detail: string, done: () => void): void {
+  #poison(record: ReadRecord, why: WhyUnusable, done: () => void): void {
     const { clock, log } = this.#options;
     const origin = originOf(record);
-    log.error({ place: placeText(origin), detail }, 'an unreadable record was put into quarantine');
+    log.error({ place: placeText(origin), ...why }, 'an unreadable record was put into quarantine');
     const bytes = record.value ?? Buffer.alloc(0);
-    const stored = { reason: 'undecodable', detail, at: clock.wall(), bytes, origin } as const;
+    const stored = { ...why, at: clock.wall(), bytes, origin };
     this.quarantine.put({ ...stored, eventId: null, merchantId: null }).then(done, () => {});
   }
 
@@ -282,7 +284,7 @@ class KafkaEngine implements KafkaBroker {
       groupId: this.#groupOf(topic),
       rights: this.#rights,
       topicId: () => this.#topicIds.idOf(topic),
-      unreadable: (record, cause) => this.#poison(record, cause, () => consumer.done(record)),
+      unreadable: (record, why) => this.#poison(record, why, () => consumer.done(record)),
       ...rest,
       ...this.#lag.watching(topic, rest),
       ...this.losses.watching(topic),

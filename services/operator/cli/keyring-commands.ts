@@ -25,7 +25,8 @@ export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans)
     .command(
       'create',
       'Create a key ring; never overwrites a file',
-      (create) => create.option('out', { type: 'string', describe: 'File to write; default: HOOKRAIL_KEYRING' }),
+      (create) =>
+        create.option('out', { type: 'string', describe: 'File to write; default: HOOKRAIL_KEYRING' }),
       (argv) => {
         const file = argv.out ?? means.ringFile(argv);
         create(file);

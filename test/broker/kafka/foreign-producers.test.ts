@@ -158,9 +158,9 @@ await describeWithKafka('events of foreign producers', (kafka) => {
     const found = await broker.quarantine.list({ limit: 10 });
     expect(found.map(({ record }) => record)).toMatchObject([
       {
-        reason: 'undecodable',
+        reason: 'too_large',
         detail: expect.stringMatching(
-          /^offset \d+: the batch cannot be decompressed with gzip: it decompresses to more than 16777216 bytes$/,
+          /^offset \d+: the batch cannot be decompressed with gzip: it decompresses to more than 524288 bytes$/,
         ),
         origin: { topic, partition: 0 },
       },

@@ -82,14 +82,16 @@ await describeWithKafka('the limit on the size of events', (kafka) => {
       });
       return ((await answer.json()) as { id: number }).id;
     };
-    const large = rejection(setup.merchantId, 'large', 540_000);
+    const large = rejection(setup.merchantId, 'large', 400_000);
     const good = eventOf(setup.merchantId, 'good');
     const producer = new Kafka({ brokers: kafka.brokers, logLevel: logLevel.NOTHING }).producer();
     await producer.connect();
     const bomb = { value: Buffer.alloc(3_500_000), partition: 0, key: 'bomb' };
     const compression = CompressionTypes.GZIP;
     // The events of the other test lie where their merchant's key sends them, which may be this partition.
-    const [written] = await producer.send({ topic, messages: [bomb], compression });
+    // Alone it would not even be decompressed.
+    const junk = { value: 'junk', partition: 0 };
+    const [written] = await producer.send({ topic, messages: [bomb, junk], compression });
     const first = Number(written?.baseOffset);
     const messages = [encodeEvent(large, await idOf('KYB')), encodeEvent(good, await idOf('fiatToCrypto'))];
     for (const value of messages) await producer.send({ topic, messages: [{ value, partition: 0 }] });
@@ -97,19 +99,20 @@ await describeWithKafka('the limit on the size of events', (kafka) => {
     await eventually('the good event is delivered', () => arrived(good.eventId), 30_000);
     const records = await eventually('the record is in quarantine', async () => {
       const list = await quarantine();
-      return list.length === 2 ? list : undefined;
+      return list.length === 3 ? list : undefined;
     });
     expect(records).toMatchObject([
       { reason: 'unknown_schema', place: `${topic}/0@${first}`, key: 'bomb', bytes: 3_500_000 },
+      { reason: 'undecodable', place: `${topic}/0@${first + 1}` },
       {
         reason: 'too_large',
         eventId: large.eventId,
         merchantId: setup.merchantId,
-        place: `${topic}/0@${first + 1}`,
+        place: `${topic}/0@${first + 2}`,
       },
     ]);
     expect(records[0]?.detail).toContain('the record has 3500000 bytes; the first 65536 are kept');
-    expect(records[1]?.detail).toMatch(/^\/data has 54\d{4} bytes as JSON: at most 262144 are allowed$/);
+    expect(records[2]?.detail).toMatch(/^\/data has 40\d{4} bytes as JSON: at most 262144 are allowed$/);
   }, 90_000);
 
   async function quarantine(): Promise<Record<string, unknown>[]> {

@@ -1,9 +1,12 @@
 import type { Kafka } from 'kafkajs';
+import type { Quarantined } from '../../../domain/quarantine.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { Admins } from '../client/admins.ts';
 import type { MissingRights } from '../rights/missing-rights.ts';
 import type { Partition, ReadRecord } from './partition.ts';
+
+export type WhyUnusable = Pick<Quarantined, 'reason' | 'detail'>;
 
 /** Identifies which of the topics with this name a position belongs to. */
 export interface Incarnation {
@@ -34,7 +37,7 @@ export interface TopicConsumerOptions {
   /** Takes a record to be processed. `done` must be called for it eventually. */
   readonly take: (record: ReadRecord) => void;
   /** A batch cannot be read; `done` must be called for it once it is kept elsewhere. */
-  readonly unreadable: (record: ReadRecord, cause: string) => void;
+  readonly unreadable: (record: ReadRecord, why: WhyUnusable) => void;
   /** Whether `take` also gets, in order, records of the window that are already done. */
   readonly takesDone?: boolean;
   /** A partition is ours now. */

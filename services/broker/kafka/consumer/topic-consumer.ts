@@ -225,9 +225,9 @@ export class TopicConsumer {
     if (isCopy) partition.done(offset, record.bytes);
     else if (!unreadable) this.#options.take(record);
     else {
-      const { lastOffset, cause } = unreadable;
+      const { lastOffset, cause, reason } = unreadable;
       const range = offset < lastOffset ? `offsets ${offset} to ${lastOffset}` : `offset ${offset}`;
-      this.#options.unreadable(record, `${range}: ${cause}`);
+      this.#options.unreadable(record, { reason, detail: `${range}: ${cause}` });
     }
   }
 

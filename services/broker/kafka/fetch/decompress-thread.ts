@@ -2,7 +2,7 @@
 
 import { parentPort } from 'node:worker_threads';
 import { messageOf } from '../../../messages/error-message.ts';
-import { decompressNow } from './decompress.ts';
+import { decompressNow, TooLarge } from './decompress.ts';
 
 /** A batch to decompress. */
 export interface Request {
@@ -14,13 +14,13 @@ export interface Request {
 
 export type Answer =
   | { readonly id: number; readonly result: Uint8Array }
-  | { readonly id: number; readonly error: string };
+  | { readonly id: number; readonly error: string; readonly isTooLarge: boolean };
 
 function answer({ id, codec, bytes, maxBytes }: Request): Answer {
   try {
     return { id, result: decompressNow(codec, Buffer.from(bytes.buffer), maxBytes) };
   } catch (error) {
-    return { id, error: messageOf(error) };
+    return { id, error: messageOf(error), isTooLarge: error instanceof TooLarge };
   }
 }
 

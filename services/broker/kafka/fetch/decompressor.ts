@@ -94,8 +94,10 @@ class Decompressor {
   #answered(answer: Answer): void {
     const waiting = this.#waiting.get(answer.id);
     this.#waiting.delete(answer.id);
-    if ('error' in answer) waiting?.settle({ error: new Error(answer.error) });
-    else {
+    if ('error' in answer) {
+      const { error, isTooLarge } = answer;
+      waiting?.settle({ error: isTooLarge ? new TooLarge(error) : new Error(error) });
+    } else {
       const { buffer, byteOffset, byteLength } = answer.result;
       waiting?.settle({ records: Buffer.from(buffer, byteOffset, byteLength) });
     }

@@ -55,6 +55,14 @@ export function readFetchAnswersOurselves(): void {
   replaced.add(fetch.protocol);
 }
 
+/** By topic; a topic without an entry has no limit of its own. */
+const RECORD_BYTES_MAX = new Map<string, number>();
+
+/** Sets the size above which a record of the topic is not decompressed: its key, value and headers together. */
+export function limitRecordSize(topic: string, bytesMax: number): void {
+  RECORD_BYTES_MAX.set(topic, bytesMax);
+}
+
 const replaced = new WeakSet<FetchModule['protocol']>();
 
 /** Returns the offset at which the fetch of a batch began: kafkajs omits the field from its types. */
@@ -101,7 +109,8 @@ async function decodeAnswer(bytes: Buffer, { topics }: FetchOptions): Promise<ob
       const fetchOffset = asked.get(`${topicName}/${partition}`) ?? 0n;
       // Aborted records are already omitted.
       const head = { ...header, abortedTransactions: [], preferredReadReplica };
-      return { head, set: { bytes: records, fetchOffset, aborted } };
+      const recordBytesMax = RECORD_BYTES_MAX.get(topicName) ?? Number.POSITIVE_INFINITY;
+      return { head, set: { bytes: records, recordBytesMax, fetchOffset, aborted } };
     });
     return { topicName, partitions };
   });

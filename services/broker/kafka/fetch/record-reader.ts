@@ -21,6 +21,7 @@ export type FetchedMessage = Omit<KafkaMessage, 'headers' | 'size'> & {
 /** A batch that cannot be read. One message represents all of it; its value is the batch, or its beginning. */
 export interface UnreadableBatch {
   readonly lastOffset: number;
+  readonly reason: 'undecodable' | 'too_large';
   readonly cause: string;
 }
 

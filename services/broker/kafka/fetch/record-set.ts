@@ -1,5 +1,6 @@
 import { crc32c } from '@node-rs/crc32';
 import { messageOf } from '../../../messages/error-message.ts';
+import { TooLarge } from './decompress.ts';
 import { decompress, LATER } from './decompressor.ts';
 import { type FetchedMessage, RecordReader } from './record-reader.ts';
 
@@ -40,6 +41,8 @@ export interface AbortedTransaction {
 }
 
 export interface RecordSet {
+  /** The most that a batch of one record may decompress to: most bombs are one record, and are refused sooner by this. */
+  readonly recordBytesMax: number;
   readonly bytes: Buffer;
   /** Where the fetch began. Records before it are omitted: brokers send batches whole. */
   readonly fetchOffset: bigint;
@@ -62,7 +65,7 @@ export interface Budget {
  * before a batch that is still being decompressed: it is fetched again.
  */
 export async function readRecordSet(
-  { bytes, fetchOffset, aborted }: RecordSet,
+  { bytes, recordBytesMax, fetchOffset, aborted }: RecordSet,
   budget: Budget,
 ): Promise<FetchedMessage[]> {
   const messages: FetchedMessage[] = [];
@@ -79,14 +82,13 @@ export async function readRecordSet(
     if (last >= fetchOffset) {
       const from = base > fetchOffset ? base : fetchOffset;
       try {
-        const read = readBatch(batch, base, budget, transactions);
+        const read = readBatch(batch, base, { budget, recordBytesMax }, transactions);
         if (read === LATER) break;
         for (const message of read instanceof Promise ? await read : read) {
           if (BigInt(message.offset) >= from) messages.push(message);
         }
       } catch (error) {
-        const cause = messageOf(error);
-        messages.push(unreadable(batch, from, Number(last), cause));
+        messages.push(unreadable(batch, from, Number(last), error));
       }
       covered = last;
     }
@@ -138,7 +140,7 @@ class Transactions {
 function readBatch(
   batch: Buffer,
   base: bigint,
-  budget: Budget,
+  limits: { readonly budget: Budget; readonly recordBytesMax: number },
   transactions: Transactions,
 ): FetchedMessage[] | typeof LATER | Promise<FetchedMessage[]> {
   const magic = batch.readInt8(MAGIC_AT);
@@ -154,7 +156,7 @@ function readBatch(
   if (count > BATCH_RECORDS_MAX)
     throw new Error(`the batch has ${count} records, at most ${BATCH_RECORDS_MAX} are read`);
   const read = (records: Buffer) => {
-    budget.bytes -= records.length + count * RECORD_COST_BYTES;
+    limits.budget.bytes -= records.length + count * RECORD_COST_BYTES;
     const reader = new RecordReader(records, batch);
     const messages = Array.from({ length: count }, () => reader.next());
     if (!isControl) return messages;
@@ -163,12 +165,13 @@ function readBatch(
     if (messages.some(isAbort)) transactions.ended(producerId);
     return [];
   };
-  const records = decompress(attributes & CODEC_MASK, batch.subarray(HEADER_BYTES), BATCH_BYTES_MAX);
+  const bytesMax = count === 1 ? Math.min(limits.recordBytesMax, BATCH_BYTES_MAX) : BATCH_BYTES_MAX;
+  const records = decompress(attributes & CODEC_MASK, batch.subarray(HEADER_BYTES), bytesMax);
   if (records === LATER) return LATER;
   return records instanceof Promise ? records.then(read) : read(records);
 }
 
-function unreadable(batch: Buffer, from: bigint, lastOffset: number, cause: string): FetchedMessage {
+function unreadable(batch: Buffer, from: bigint, lastOffset: number, error: unknown): FetchedMessage {
   const kept = Buffer.from(batch.subarray(0, KEPT_BYTES_MAX));
   const cut =
     kept.length < batch.length ? ` (the first ${kept.length} of ${batch.length} bytes are kept)` : '';
@@ -177,7 +180,11 @@ function unreadable(batch: Buffer, from: bigint, lastOffset: number, cause: stri
     value: kept,
     timestamp: `${batch.readBigInt64BE(MAX_TIMESTAMP_AT)}`,
     isControlRecord: false,
-    unreadable: { lastOffset, cause: `${cause}${cut}` },
+    unreadable: {
+      lastOffset,
+      reason: error instanceof TooLarge ? 'too_large' : 'undecodable',
+      cause: `${messageOf(error)}${cut}`,
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Quarantined, RecordHeader, RecordOrigin } from '../../../domain/quarantine.ts';
 import type { ReadRecord } from '../consumer/partition.ts';
+import type { WhyUnusable } from '../consumer/topic-consumer-options.ts';
 
 /** Limits of the parts kept beside a record's value: its key, and all its headers together. */
 const KEY_BYTES_MAX = 4 * 1024;
@@ -55,3 +56,5 @@ export function placeInDetail({ detail }: Pick<Quarantined, 'detail'>) {
   if (topic === undefined) return undefined;
   return { topic, partition: Number(partition), offset: Number(offset) };
 }
+
+export const undecodable = (detail: string): WhyUnusable => ({ reason: 'undecodable', detail });

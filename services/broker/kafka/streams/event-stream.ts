@@ -1,9 +1,10 @@
-import type { DomainEvent } from '../../../domain/event.ts';
+import { type DomainEvent, EVENT_RECORD_BYTES_MAX } from '../../../domain/event.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { readTraceparent, TRACEPARENT } from '../../../telemetry/trace-context.ts';
 import type { ReceivedEvent } from '../../broker.ts';
 import type { ReadRecord } from '../consumer/partition.ts';
 import type { TopicConsumer } from '../consumer/topic-consumer.ts';
+import { limitRecordSize } from '../fetch/fetch-answers.ts';
 import { originOf } from '../quarantine/origin.ts';
 import type { KafkaRecords } from '../registry/records.ts';
 import { requeuedAs } from '../seen/requeued.ts';
@@ -33,6 +34,7 @@ export class EventStream {
 
   constructor(deps: Deps) {
     this.#deps = deps;
+    limitRecordSize(deps.topic, EVENT_RECORD_BYTES_MAX);
     this.#seen = new SeenEvents(deps.seen);
     this.feed = new StreamFeed<ReceivedEvent>({
       ...deps,

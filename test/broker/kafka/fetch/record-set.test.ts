@@ -20,10 +20,14 @@ const ZSTD = 4;
 const MIB = 1024 * 1024;
 
 /** One fetch. */
-function readOnce(bytes: Buffer, { from = 0, aborted = [] as [bigint, bigint][], budget = 32 * MIB } = {}) {
+function readOnce(
+  bytes: Buffer,
+  { from = 0, aborted = [] as [bigint, bigint][], budget = 32 * MIB, recordBytesMax = 64 * MIB } = {},
+) {
   return readRecordSet(
     {
       bytes,
+      recordBytesMax,
       fetchOffset: BigInt(from),
       aborted: aborted.map(([producerId, firstOffset]) => ({ producerId, firstOffset })),
     },
@@ -137,6 +141,17 @@ describe('a set of record batches', () => {
     ]);
   });
 
+  it('is not decompressed where its only record exceeds the limit of the topic', async () => {
+    const large = Buffer.alloc(300_000, 'a');
+    const batch = (values: Buffer[], base: number) =>
+      batchOf(values, { base, codec: GZIP, records: gzipSync(plainRecords(values)) });
+    const set = Buffer.concat([batch([large], 0), batch([large, Buffer.from('small')], 1)]);
+    const messages = await read(set, { recordBytesMax: 200_000 });
+    expect(messages[0]?.unreadable).toMatchObject({ reason: 'too_large' });
+    expect(told(messages.slice(2))).toEqual(['2 small']);
+    expect(messages[1]?.value?.length).toBe(large.length);
+  });
+
   it('does not trust the record count of a corrupt batch', async () => {
     const corrupt = one('corrupt', 0);
     corrupt.writeInt32BE(1_000_000, 23);
@@ -188,12 +203,13 @@ describe('a set of record batches', () => {
   });
 
   it('is handed over up to a batch that takes long to decompress, which comes at a later fetch', async () => {
-    const large = Buffer.alloc(8 * MIB, 'a');
-    const records = gzipSync(plainRecords([large]));
-    const set = Buffer.concat([one('first', 0), batchOf([large], { base: 1, codec: GZIP, records })]);
+    const large = Array.from({ length: 4 }, () => Buffer.alloc(2 * MIB, 'a'));
+    const records = gzipSync(plainRecords(large));
+    const set = Buffer.concat([one('first', 0), batchOf(large, { base: 1, codec: GZIP, records })]);
     expect(told(await readOnce(set))).toEqual(['0 first']);
-    const [message, ...others] = await read(set, { from: 1 });
-    expect([message?.offset, message?.value?.equals(large), others]).toEqual(['1', true, []]);
+    const messages = await read(set, { from: 1 });
+    expect(messages.map(({ offset }) => offset)).toEqual(['1', '2', '3', '4']);
+    expect(messages.every(({ value }, i) => value?.equals(large[i] as Buffer))).toBe(true);
   });
 
   it('is read at once when the compressed batch is large, because another fetch would cost more', async () => {
