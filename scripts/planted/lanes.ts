@@ -99,7 +99,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'own-pace-waits-for-us',
-    bug: 'a burst to an endpoint that responds at its usual pace delays the tasks behind it',
+    bug: 'a burst to an endpoint that responds at its usual pace delays the tasks after it',
     file: LANE,
     text: '&& now >= this.#narrowUntil && !this.#isAtItsPace;',
     replacement: '&& now >= this.#narrowUntil && (true || !this.#isAtItsPace);',

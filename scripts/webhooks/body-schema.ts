@@ -119,7 +119,9 @@ function innerSchema(field: Field, version: ApiVersion, shared: SharedSchemas): 
   const schema = objectSchema(field.fields ?? [], (inner) => fieldSchema(inner, '', version, shared));
   const before = shared.get(name);
   if (before !== undefined && JSON.stringify(before) !== JSON.stringify(schema)) {
-    throw new Error(`two fields named ${field.name} contain different objects: their schemas need different names`);
+    throw new Error(
+      `two fields named ${field.name} contain different objects: their schemas need different names`,
+    );
   }
   shared.set(name, schema);
   return ref(name);

@@ -79,7 +79,8 @@ export function checkResponse(method: string, path: string, response: CheckedRes
     checkHeader(where, name, header, response);
   for (const name of response.headers.keys()) {
     const isDescribed = Object.keys(described.headers ?? {}).some((known) => known.toLowerCase() === name);
-    if (!isDescribed && !GENERAL_HEADERS.has(name)) throw new Error(`${where}: header ${name} is not described`);
+    if (!isDescribed && !GENERAL_HEADERS.has(name))
+      throw new Error(`${where}: header ${name} is not described`);
   }
   if (!response.headers.get('x-request-id')) throw new Error(`${where}: no X-Request-Id`);
   const [mediaType, content] = Object.entries(described.content ?? {})[0] ?? [];
@@ -131,7 +132,8 @@ function checkProblem(where: string, described: Described, response: CheckedResp
   if (ERROR_CODES[body.code as keyof typeof ERROR_CODES].status !== response.status) {
     throw new Error(`${where}: ${body.code} belongs to a different status`);
   }
-  if (body.status !== response.status) throw new Error(`${where}: the problem document has status ${body.status}`);
+  if (body.status !== response.status)
+    throw new Error(`${where}: the problem document has status ${body.status}`);
   if (body.request_id !== response.headers.get('x-request-id'))
     throw new Error(`${where}: request_id differs from X-Request-Id`);
   const known: string[] =

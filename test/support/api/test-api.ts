@@ -196,6 +196,7 @@ async function makeKeys(store: Store, clock: Clock, environment: 'sandbox' | 'pr
 export async function createEndpoint(test: TestApi, extra: object = {}): Promise<Answer['body']> {
   const url = `https://hooks.merchant.com/${systemRandom.uuid()}`;
   const answer = await test.call('POST', ENDPOINTS, { json: { url, description: 'A test', ...extra } });
-  if (answer.status !== 201) throw new Error(`creating an endpoint returned ${answer.status}: ${answer.text}`);
+  if (answer.status !== 201)
+    throw new Error(`creating an endpoint returned ${answer.status}: ${answer.text}`);
   return answer.body;
 }

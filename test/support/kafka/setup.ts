@@ -64,7 +64,8 @@ async function start(): Promise<StartedKafka> {
     });
   }
   const missingToo = await whyNoContainers();
-  if (missingToo !== undefined) throw new Error(`${missing} Containers are not available either: ${missingToo}`);
+  if (missingToo !== undefined)
+    throw new Error(`${missing} Containers are not available either: ${missingToo}`);
   console.log('[kafka] Starting 3 Kafka nodes and a schema registry in containers …');
   return startKafkaContainers();
 }

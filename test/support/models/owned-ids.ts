@@ -64,7 +64,8 @@ export class OwnedIds {
       json: { url: `https://hooks.merchant.com/${this.#made}`, description: `number ${this.#made}` },
       key: api.keys[of],
     });
-    if (created.status !== 201) throw new Error(`creating an endpoint returned ${created.status}: ${created.text}`);
+    if (created.status !== 201)
+      throw new Error(`creating an endpoint returned ${created.status}: ${created.text}`);
     const { uuid } = created.body;
     const merchantId = of === 'own' ? api.merchantId : api.foreignMerchantId;
     const event = {

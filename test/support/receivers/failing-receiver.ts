@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 export const FAILURES = ['hang', 'refuse', '503'] as const;
 export type Failure = (typeof FAILURES)[number];
 
-/** A request that was answered with 200. */
+/** A request that got a 200. */
 export interface Delivered {
   readonly eventId: string;
   readonly attempt: number;
