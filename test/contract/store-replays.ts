@@ -246,9 +246,9 @@ function jobs(test: StoreUnderTest): void {
 
   it('are listed newest first, for one endpoint or all, page by page, and listeners hear of new ones', async () => {
     const { replays } = test.store;
-    let told = 0;
+    let notified = 0;
     replays.onAdded(() => {
-      told += 1;
+      notified += 1;
     });
     const endpointId = randomUUID();
     const made = [make(endpointId), make(null), make(endpointId)];
@@ -257,7 +257,7 @@ function jobs(test: StoreUnderTest): void {
       const end = { status: 'completed', reason: null, at: START, actor: SYSTEM } as const;
       await replays.finish(replay.replayId, end);
     }
-    expect(told).toBe(3);
+    expect(notified).toBe(3);
     const ids = made.map(({ replayId }) => replayId);
     const list = async (more: object) =>
       (await replays.list({ limit: 10, ...more })).map(({ replayId }) => ids.indexOf(replayId));
