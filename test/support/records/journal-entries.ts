@@ -156,7 +156,7 @@ export function failed(
           ? { kind: 'exhausted' }
           : { kind: 'retry', dueAt: startedAt + 3000 },
     failureCode: code,
-    failureDetail: `it failed with ${code}`,
+    failureDetail: `it was ${code}`,
     response: null,
     ...change,
   };
