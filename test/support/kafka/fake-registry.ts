@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 /**
  * How the registry responds: `well` = correctly; `error` = status 500; `page` = a proxy's own 404; `nothing` = never;
  * `half` = the connection breaks in the middle of the response; `conflict`, `forbidden`, `invalid` = 409, 403, 422 to a
- * registration; `locked` = 401; `raced` = another process was faster: it registers the schema and responds with 409.
+ * registration; `locked` = 401; `raced` = another process was faster: it makes the change and responds with 409.
  */
 export type RegistryMood = 'well' | 'error' | 'page' | 'nothing' | 'half' | 'locked' | 'raced' | Refusal;
 type Refusal = keyof typeof REFUSALS;
