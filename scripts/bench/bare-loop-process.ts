@@ -1,6 +1,6 @@
 /**
- * The yardstick, in a process of its own: undici.request in a loop, posting webhooks that were rendered and signed
- * before the clock starts. No queue, no disk, no decision: what any sender in Node costs at least.
+ * The baseline, in its own process: undici.request in a loop, posting webhooks that were rendered and signed before the
+ * clock starts. It has no queue, no disk and no decisions: the minimum cost of any sender in Node.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -11,9 +11,9 @@ import type { BareLoopOptions, BareLoopResult } from './bare-loop.ts';
 import { answer } from './child.ts';
 
 const CONNECTIONS = 64;
-/** Different requests, sent in turn: enough that no cache sees the same one twice in a row. */
+/** The number of different requests, sent in turn, so that no cache sees the same one twice in a row. */
 const REQUESTS = 2000;
-/** The secret is of the right length and shape; nobody checks it here. */
+/** A secret of the right length and format; the receiver does not check it. */
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
 let load: (BareLoopOptions & { readonly requests: readonly Prepared[]; readonly agent: Agent }) | undefined;
@@ -85,7 +85,7 @@ async function loop(
       headers: next.headers,
       body: next.body,
     });
-    if (response.statusCode !== 200) throw new Error(`the receiver answered ${response.statusCode}`);
+    if (response.statusCode !== 200) throw new Error(`the receiver responded with ${response.statusCode}`);
     await response.body.dump();
     counter.sent += 1;
   }

@@ -4,9 +4,9 @@ export interface BareLoopOptions {
   readonly url: string;
   /** PEM of the authority that signed the receiver's certificate. */
   readonly ca: string;
-  /** The body every request carries. */
+  /** The body of every request. */
   readonly body: Uint8Array;
-  /** Before each run: connections that ended meanwhile are open again, and what the service left to the kernel is done. */
+  /** Before each run, to reopen connections closed meanwhile, and to let the kernel finish the service's writes. */
   readonly warmUpMs: number;
   readonly durationMs: number;
 }
@@ -19,7 +19,7 @@ export interface BareLoopResult {
   readonly cpuMicrosPerDelivery: number;
 }
 
-/** A process that runs the bare loop when asked, warm after the first time. */
+/** A process that runs the bare loop on request, warmed up after the first run. */
 export interface BareLoop {
   run(): Promise<BareLoopResult>;
   stop(): Promise<void>;

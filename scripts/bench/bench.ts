@@ -1,7 +1,8 @@
 /**
- * `npm run bench [-- --json FILE] [--quick] [--engine sqlite|kafka] [--brokers N]`: how many deliveries a second the whole
- * service makes and what each costs, beside a bare loop that only posts. The two take turns, so that the ratios hold on any
- * machine. `--lateness`, `--replay`, `--isolation`, `--idle` or `--reads` measures something else instead: special/runs.ts.
+ * `npm run bench [-- --json FILE] [--quick] [--engine sqlite|kafka] [--brokers N]`: measures the deliveries per second of
+ * the whole service and the cost of each, compared with a bare loop that only posts. The two take turns, so that the ratios
+ * hold on any machine. `--lateness`, `--replay`, `--isolation`, `--idle` and `--reads` select another measurement; see
+ * special/runs.ts.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -60,7 +61,7 @@ async function main(): Promise<void> {
     if (options.special) return await measureSpecial(options.special, options, { receiver, ca });
     const url = `https://localhost:${receiver.port}/webhooks`;
     const bare = await startBareLoop({ url, ca, body: sampleBody(), ...sizes.bare });
-    // The first run compiles it.
+    // The first run warms up the compiler.
     await bare.run();
     const throughput: ThroughputResult[] = [];
     const latency: LatencyResult[] = [];
@@ -84,14 +85,14 @@ async function main(): Promise<void> {
 }
 
 interface Options {
-  /** Where the report is written as JSON, or null. */
+  /** The file for the JSON report, or null. */
   readonly json: string | null;
   readonly quick: boolean;
   readonly engines: readonly EngineName[];
-  /** Asked for by name: it must run. */
+  /** Whether `--engine` was given: the engine must then be available. */
   readonly isChosen: boolean;
   readonly brokers: number;
-  /** Instead of throughput and latency. */
+  /** A measurement instead of throughput and latency. */
   readonly special: SpecialName | null;
 }
 
@@ -114,13 +115,13 @@ function readOptions(): Options {
   const brokers = Number(values.brokers);
   if (!Number.isInteger(brokers) || brokers < 1 || brokers > 9) throw new Error('--brokers must be 1 to 9');
   const isChosen = values.engine !== undefined;
-  const asked = SPECIAL_NAMES.filter((name) => values[name]);
-  if (asked.length > 1) throw new Error(`--${asked.join(' and --')} are measured one at a time`);
+  const specials = SPECIAL_NAMES.filter((name) => values[name]);
+  if (specials.length > 1) throw new Error(`--${specials.join(' and --')} cannot be combined`);
   const { quick, json = null } = values;
-  return { json, quick, engines: chosen, isChosen, brokers, special: asked[0] ?? null };
+  return { json, quick, engines: chosen, isChosen, brokers, special: specials[0] ?? null };
 }
 
-/** Starts one engine after the other for the work; `leftOut` gets a line for each that cannot be had. */
+/** Starts one engine after the other for the work; adds a line to `leftOut` for each that is not available. */
 async function withEach(
   options: Options,
   leftOut: string[],
@@ -137,13 +138,13 @@ async function withEach(
   }
 }
 
-/** Undefined when the engine was not asked for by name and this machine lacks something that it needs. */
+/** Starts an engine. Returns undefined if it was not chosen by name and this machine lacks something that it needs. */
 async function open(name: EngineName, options: Options, leftOut: string[]): Promise<BenchEngine | undefined> {
   try {
     return await openEngine(name, options);
   } catch (error) {
     if (options.isChosen) throw error;
-    leftOut.push(`${name} was left out: ${messageOf(error)}`);
+    leftOut.push(`${name} was skipped: ${messageOf(error)}`);
     return undefined;
   }
 }
@@ -183,7 +184,7 @@ async function measureSpecial(
   if (options.json) writeFileSync(options.json, `${JSON.stringify(figures, null, 2)}\n`);
 }
 
-/** The body that the engines deliver, so that the bare loop carries the same. */
+/** Returns a body like those that the engines deliver, for the bare loop. */
 function sampleBody(): Uint8Array {
   const [event] = makeEvents(['merchant'], 1, 'bare');
   const rendered = event && renderBody(event, '2.3.8', { senderAccountDetails: true });
@@ -191,12 +192,12 @@ function sampleBody(): Uint8Array {
   return rendered.body.slice();
 }
 
-/** Progress goes to standard error: standard output is the report. */
+/** Prints progress to standard error, because standard output is the report. */
 function say(line: string): void {
   console.error(line);
 }
 
-// Ending by `exit` lets every part clean up behind itself.
+// `exit` lets every part clean up.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 await main().catch((error: unknown) => {
   console.error(messageOf(error));

@@ -2,22 +2,22 @@ import { type ChildProcess, type ForkOptions, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../services/messages/error-message.ts';
 
-/** A child may take this long for one answer before the benchmark gives up on it. */
+/** The time limit for one response of a child. */
 const ANSWER_MS_MAX = 600_000;
 
 type Answer = { readonly id: number; readonly value?: unknown; readonly error?: string };
 type Question = { readonly id: number; readonly method: string; readonly argument: unknown };
 type Methods = Record<string, (argument: never) => unknown>;
 
-/** A part of the benchmark in a process of its own, so that its CPU time is its own. */
+/** A part of the benchmark in its own process, so that its CPU time is separate. */
 export interface Child {
   readonly process: ChildProcess;
-  /** Asks the child and resolves with its answer; rejects with what it threw, when it dies, or after ten minutes. */
+  /** Calls a method of the child and resolves with its result; rejects when it throws, exits, or exceeds ten minutes. */
   ask<Value>(method: string, argument?: unknown): Promise<Value>;
   stop(): Promise<void>;
 }
 
-/** Starts `file` (relative to this folder) as a child that calls `answer`, or does as that does. */
+/** Starts `file` (relative to this folder) as a child that calls `answer` or implements the same protocol. */
 export function startChild(file: string, options: ForkOptions = {}): Child {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
     execArgv: file.endsWith('.ts') ? ['--import', 'tsx'] : [],
@@ -29,7 +29,7 @@ export function startChild(file: string, options: ForkOptions = {}): Child {
   let gone: string | null = null;
   const exited = new Promise<void>((resolve) => {
     child.once('exit', (code, signal) => {
-      gone = `${file} ended (${signal ?? code})`;
+      gone = `${file} exited (${signal ?? code})`;
       for (const [id, settle] of waiting) settle({ id, error: gone });
       resolve();
     });
@@ -40,7 +40,7 @@ export function startChild(file: string, options: ForkOptions = {}): Child {
       if (gone) return reject(new Error(gone));
       const id = ++lastId;
       const timer = setTimeout(
-        () => settle({ id, error: `${file} did not answer "${method}"` }),
+        () => settle({ id, error: `${file} did not respond to "${method}"` }),
         ANSWER_MS_MAX,
       );
       const settle = (answer: Answer) => {
@@ -50,9 +50,9 @@ export function startChild(file: string, options: ForkOptions = {}): Child {
         else reject(new Error(answer.error));
       };
       waiting.set(id, settle);
-      // A child that is gone is told by its exit, or by this.
+      // A child that has exited is detected by its exit event, or here.
       child.send({ id, method, argument } satisfies Question, (error) => {
-        if (error) settle({ id, error: `${file} cannot be asked: ${error.message}` });
+        if (error) settle({ id, error: `${file} cannot be reached: ${error.message}` });
       });
     });
   const stop = () => {
@@ -62,7 +62,7 @@ export function startChild(file: string, options: ForkOptions = {}): Child {
   return { process: child, ask, stop };
 }
 
-/** The child's side: answers every question with the method of that name. Ends when the parent is gone. */
+/** The child's side: calls the requested method and returns its result. Exits when the parent is gone. */
 export function answer(methods: Methods): void {
   process.on('message', async ({ id, method, argument }: Question) => {
     const reply: Answer = await Promise.resolve()

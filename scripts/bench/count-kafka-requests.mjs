@@ -1,6 +1,6 @@
 /**
- * Loaded before the service (`NODE_OPTIONS=--import=…`): counts the Kafka requests that the process sends, by API key, and
- * writes the counts as JSON to the file that COUNT_KAFKA_REQUESTS names plus the process id, about every quarter of a second.
+ * Loaded before the service (`NODE_OPTIONS=--import=…`). Counts the Kafka requests that the process sends, by API key, and
+ * writes the counts as JSON to the file named by COUNT_KAFKA_REQUESTS plus the process id, about every quarter of a second.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';

@@ -5,8 +5,8 @@ import type { Receiver } from './receiver.ts';
 import { type Fill, type Service, startService } from './service.ts';
 
 /**
- * Deliveries before the clock starts: connections are open, windows have grown, code is compiled. The first ones are
- * posted and awaited step by step, as traffic grows on a service that was just started.
+ * Warm-up deliveries before the clock starts, to open connections, grow windows and compile code. The first ones are
+ * posted and awaited step by step, like growing traffic on a service that was just started.
  */
 const WARM_UP = { events: 3000, step: 100 } as const;
 const ROOM_MS = 5;
@@ -28,7 +28,7 @@ export interface RunOptions {
   readonly ca: string;
 }
 
-/** Publishes events one by one at a steady rate, and joins the times they were posted with those they arrived. */
+/** Publishes events one by one at a steady rate, and measures the time from post to arrival. */
 export function measureLatency(
   options: RunOptions & { readonly eventsPerSecond: number; readonly seconds: number },
 ): Promise<LatencyResult> {
@@ -52,7 +52,7 @@ export function measureLatency(
   });
 }
 
-/** Starts a fresh service with so many endpoints, warms it up, runs the work, and takes everything down again. */
+/** Starts a fresh service with this many endpoints, warms it up, runs the work, and stops everything. */
 export async function withService<Result>(
   options: RunOptions,
   endpoints: number,
@@ -91,29 +91,29 @@ async function warmUp(service: Service, producer: Producer, { receiver, engine }
 }
 
 /**
- * Resolves when few enough of the events posted are still under way; `before`: what the receiver got earlier. Those who
- * wait share one look at the receiver.
+ * Returns a function that resolves when few enough posted events are still in progress. `before`: deliveries received
+ * earlier. Concurrent callers share one poll of the receiver.
  */
 export function roomAt(
   { engine, receiver }: Pick<RunOptions, 'engine' | 'receiver'>,
   before = 0,
 ): (begun: number) => Promise<void> {
   let distinct = 0;
-  let look: Promise<void> | null = null;
+  let poll: Promise<void> | null = null;
   return async (begun) => {
     while (begun * EVENTS_PER_REQUEST - distinct >= engine.underWayMax) {
-      look ??= sleep(ROOM_MS)
+      poll ??= sleep(ROOM_MS)
         .then(() => receiver.count())
         .then((count) => {
           distinct = count.distinct - before;
-          look = null;
+          poll = null;
         });
-      await look;
+      await poll;
     }
   };
 }
 
-/** Waits until so many different deliveries have arrived; answers when the last one did. */
+/** Waits until this many different deliveries have arrived; returns the time of the last one. */
 export async function arrived(service: Service, receiver: Receiver, deliveries: number): Promise<number> {
   const limit = new AbortController();
   const tooLate = async () => {
@@ -132,7 +132,7 @@ export async function arrived(service: Service, receiver: Receiver, deliveries: 
   }
 }
 
-/** Waits until the delivery log has so many entries: one per routed event and one per attempt. */
+/** Waits until the delivery log has this many entries: one per routed event and one per attempt. */
 export async function recorded(service: Service, entries: number): Promise<void> {
   const giveUpAt = wallClock() + RECORDED_MS_MAX;
   while ((await service.recordedEntries()) < entries) {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { startLocalKafka } from '../local-kafka/cluster.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** On the disk that holds the checkout: what is durable is durable there, with every engine. */
+/** On the disk of the checkout, so that every engine makes its data durable on the same disk. */
 export const DATA_DIR = join(ROOT, 'data');
 
 export const ENGINE_NAMES = ['sqlite', 'kafka'] as const;
@@ -12,24 +12,24 @@ export type EngineName = (typeof ENGINE_NAMES)[number];
 /** An engine to measure, with the servers it needs running. */
 export interface BenchEngine {
   readonly name: EngineName;
-  /** Of the next service that is started: no two share a stream. */
+  /** Returns the environment of the next service: no two services share a stream. */
   environment(): Readonly<Record<string, string>>;
   /** Roles of each process of a service; the first has the api, and the producer. */
   readonly processes: readonly string[];
-  /** Processes that the engine needs beside the service; none where it is in the service. */
+  /** Returns the processes that the engine needs besides the service; none for an embedded engine. */
   brokerPids(): readonly number[];
   /**
-   * Events posted and not arrived at most, as the bare loop has 64 requests under way: what is measured is what goes
-   * through, not how fast a backlog of any size is taken in.
+   * The most events that may be posted and not yet arrived, as the bare loop has 64 requests in flight: throughput is
+   * measured, not how fast a backlog is accepted.
    */
   readonly underWayMax: number;
-  /** Delivered before the clock starts, once traffic has grown: what compiles at run time has done so then. */
+  /** Deliveries at full load before the clock starts, so that all code is compiled. */
   readonly warmUpEvents: number;
-  /** Ends the servers and removes their data. */
+  /** Stops the servers and removes their data. */
   stop(): Promise<void>;
 }
 
-/** Starts what the engine needs. Rejects with one line that says what is missing. */
+/** Starts the servers that the engine needs. Rejects with one line that names what is missing. */
 export function openEngine(name: EngineName, options: { readonly brokers: number }): Promise<BenchEngine> {
   return name === 'sqlite' ? Promise.resolve(SQLITE) : openKafka(options.brokers);
 }
@@ -39,15 +39,15 @@ const SQLITE: BenchEngine = {
   environment: () => ({ HOOKRAIL_ENGINE: 'sqlite' }),
   processes: ['api,router,sender,recorder'],
   brokerPids: () => [],
-  // More is no quicker: it only lives longer in memory, where each collection copies it.
+  // More is not faster: events only stay in memory longer, where each garbage collection copies them.
   underWayMax: 700,
   warmUpEvents: 30_000,
   stop: () => Promise.resolve(),
 };
 
 /**
- * One cluster for all services, so that the brokers' Java is compiled once; each service has topics and groups of its
- * own, with the partitions that a user gets. Whatever ends this process ends the cluster and removes its data.
+ * Starts one cluster for all services, so that the brokers' Java is compiled once. Each service has its own topics and
+ * groups, with the default partitions. The cluster and its data never outlive this process.
  */
 async function openKafka(nodes: number): Promise<BenchEngine> {
   const cluster = await startLocalKafka({
@@ -74,10 +74,10 @@ async function openKafka(nodes: number): Promise<BenchEngine> {
         HOOKRAIL_EVENTS_TOPIC: `bench${services}.payments.events`,
       };
     },
-    // As it is run: roles are processes. So divided, neither waits for the other on a machine of two cores.
+    // As in production, roles are processes. Divided like this, neither waits for the other on a machine of two cores.
     processes: ['api,recorder,router', 'sender'],
     brokerPids: () => cluster.nodes.flatMap(({ pid }) => pid ?? []),
-    // Three topics, each read and written in batches: with fewer under way they wait for each other.
+    // Three topics, each read and written in batches: with fewer events in progress they wait for each other.
     underWayMax: 16_000,
     warmUpEvents: 120_000,
     stop: () => cluster.stop(),

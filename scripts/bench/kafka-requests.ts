@@ -17,12 +17,12 @@ const NAMES: Readonly<Record<string, string>> = {
 
 export type KafkaRequests = Readonly<Record<string, number>>;
 
-/** The environment of a process whose Kafka requests are counted; `file` is where, for `kafkaRequestsOf`. */
+/** Returns the environment of a process whose Kafka requests are counted in `file`, which `kafkaRequestsOf` reads. */
 export function countingRequests(file: string): Record<string, string> {
   return { NODE_OPTIONS: `--import=${PRELOADED.href}`, COUNT_KAFKA_REQUESTS: file };
 }
 
-/** Requests so far of the process with this id, by name. */
+/** Returns the number of requests so far of the process with this id, by name. */
 export function kafkaRequestsOf(file: string, pid: number): KafkaRequests {
   const counts = JSON.parse(readFileSync(`${file}.${pid}`, 'utf8')) as Record<string, number>;
   return Object.fromEntries(
@@ -30,7 +30,7 @@ export function kafkaRequestsOf(file: string, pid: number): KafkaRequests {
   );
 }
 
-/** Requests a second between two counts, by name and in all. */
+/** Returns the requests per second between two counts, by name and in total. */
 export function requestRates(
   before: KafkaRequests,
   after: KafkaRequests,

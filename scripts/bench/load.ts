@@ -5,10 +5,10 @@ import { uuidV5 } from '../../services/domain/ids.ts';
 import { sampleEvent } from '../../services/samples/sample.ts';
 import { wallClock } from './measure.ts';
 
-/** A producer that sends what gathered in some milliseconds. POST /producer/events takes 500 at most. */
+/** Events per request of a producer that batches for some milliseconds. POST /producer/events accepts up to 500. */
 export const EVENTS_PER_REQUEST = 100;
 const CONNECTIONS = 4;
-/** How long to wait before a request that was turned away (503) is sent again. */
+/** The pause before a request that got a 503 is sent again. */
 const AGAIN_MS = 50;
 const POST_MS_MAX = 60_000;
 
@@ -18,7 +18,7 @@ export interface Post {
   readonly body: string;
 }
 
-/** Realistic finished on-ramps, one entity each, spread evenly over the merchants. `label` keeps runs apart. */
+/** Returns realistic completed on-ramps, one entity each, spread evenly over the merchants. `label` distinguishes runs. */
 export function makeEvents(merchantIds: readonly string[], count: number, label: string): DomainEvent[] {
   return Array.from({ length: count }, (_, i) =>
     sampleEvent({
@@ -46,8 +46,8 @@ export function serialise(events: readonly DomainEvent[], perPost = EVENTS_PER_R
 }
 
 /**
- * Calls `publish` for 0 … steps − 1, a few at a time; before each, `room` is awaited with the number of steps begun so
- * far. Resolves when all are through.
+ * Calls `publish` for 0 … steps − 1, a few at a time. Before each, it awaits `room` with the number of steps begun so far.
+ * Resolves when all are done.
  */
 export async function pour(
   steps: number,
@@ -64,7 +64,7 @@ export async function pour(
   await Promise.all(Array.from({ length: CONNECTIONS }, worker));
 }
 
-/** Publishes prepared requests as a producer does: over a few connections that stay open. */
+/** Publishes prepared requests as a producer does, over a few persistent connections. */
 export class Producer {
   readonly #pool: Pool;
   readonly #headers: Record<string, string>;
@@ -75,8 +75,8 @@ export class Producer {
   }
 
   /**
-   * At a steady rate whatever the answers do, so that a slow service cannot slow its own measurement. Resolves with
-   * the time each event was posted.
+   * Publishes at a steady rate, independent of the responses, so that a slow service cannot slow its own measurement.
+   * Resolves with the time at which each event was posted.
    */
   async publishAt(perSecond: number, posts: readonly Post[]): Promise<ReadonlyMap<string, number>> {
     const postedAt = new Map<string, number>();
@@ -110,7 +110,7 @@ export class Producer {
       const text = await answer.body.text();
       if (answer.statusCode === 202) return;
       if (answer.statusCode !== 503 || wallClock() > giveUpAt) {
-        throw new Error(`POST ${path} answered ${answer.statusCode}: ${text.slice(0, 500)}`);
+        throw new Error(`POST ${path} returned ${answer.statusCode}: ${text.slice(0, 500)}`);
       }
       await sleep(AGAIN_MS);
     }

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 
 /**
- * What a process and its children use, read from /proc (Linux). CPU is user and system time of every thread; memory
- * is PSS, which counts a shared page once. Syncs are not counted: tracing each call would slow what is measured, and
- * no file under /proc counts them for a process; bytes sent to the disk are what is reported instead.
+ * The resource use of a process and its children, read from /proc (Linux). CPU is user and system time of every thread;
+ * memory is PSS, which counts a shared page once. Syncs are not counted: tracing each call would slow down the process, and
+ * no file under /proc counts them for a process. Bytes sent to the disk are reported instead.
  */
 export interface Usage {
   readonly cpuMs: number;
@@ -13,7 +13,7 @@ export interface Usage {
   readonly writtenBytes: number;
 }
 
-/** Milliseconds since the epoch with fractions: one clock for all processes of one machine. */
+/** Returns milliseconds since the epoch with fractions, the same for all processes of one machine. */
 export function wallClock(): number {
   return performance.timeOrigin + performance.now();
 }
@@ -24,12 +24,12 @@ export function usageOf(...rootPids: number[]): Usage {
   return { cpuMs: sum(cpuMsOf), pssKib: sum(pssKibOf), writtenBytes: sum(writtenBytesOf) };
 }
 
-/** CPU alone: cheap enough for the instant at which a measured stretch begins and ends. */
+/** Returns the CPU time alone: cheap enough for the start and end of a measurement. */
 export function cpuMsOfTree(...rootPids: number[]): number {
   return rootPids.flatMap(treeOf).reduce((total, pid) => total + cpuMsOf(pid), 0);
 }
 
-/** The process and all that descend from it. */
+/** Returns the process and all its descendants. */
 function treeOf(rootPid: number): number[] {
   const children = new Map<number, number[]>();
   for (const entry of readdirSync('/proc')) {
@@ -42,7 +42,7 @@ function treeOf(rootPid: number): number[] {
   return found;
 }
 
-/** The fields of /proc/<pid>/stat after the command's name (which may hold spaces): [0] is the state. */
+/** Returns the fields of /proc/<pid>/stat after the command's name, which may contain spaces; [0] is the state. */
 function statOf(pid: number): string[] | undefined {
   const text = read(`/proc/${pid}/stat`);
   return text?.slice(text.lastIndexOf(')') + 2).split(' ');
@@ -50,7 +50,7 @@ function statOf(pid: number): string[] | undefined {
 
 const TICK_MS = process.platform === 'linux' ? 1000 / Number(execFileSync('getconf', ['CLK_TCK'])) : 10;
 
-/** User, system, and the same of children that ended and were waited for. */
+/** Returns user and system time, with those of exited children that were waited for. */
 function cpuMsOf(pid: number): number {
   const fields = statOf(pid) ?? [];
   return [11, 12, 13, 14].reduce((ticks, index) => ticks + Number(fields[index] ?? 0), 0) * TICK_MS;
@@ -68,7 +68,7 @@ function numberIn(text: string | undefined, pattern: RegExp): number {
   return Number(pattern.exec(text ?? '')?.[1] ?? 0);
 }
 
-/** A process may end between the listing and the reading. */
+/** Returns undefined if the process exited between listing and reading. */
 function read(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
@@ -77,13 +77,13 @@ function read(path: string): string | undefined {
   }
 }
 
-/** The smallest value that at least the share `p` (0 … 1) of the values does not exceed; `sorted` ascending. */
+/** Returns the smallest value that at least the share `p` (0 … 1) of the values does not exceed; `sorted` is ascending. */
 export function percentile(sorted: ArrayLike<number>, p: number): number {
   const index = Math.min(sorted.length - 1, Math.max(0, Math.ceil(p * sorted.length) - 1));
   return sorted[index] ?? Number.NaN;
 }
 
-/** How long deliveries took: from just before the event is posted until the last byte of the webhook is read. */
+/** Latency of deliveries: from just before the event is posted until the last byte of the webhook is read. */
 export interface Latency {
   readonly deliveries: number;
   readonly p50Ms: number;
@@ -91,7 +91,7 @@ export interface Latency {
   readonly maxMs: number;
 }
 
-/** Joins the times events were posted with those they arrived; others that arrived do not count. Throws when one is missing. */
+/** Returns the latency of the posted events; ignores other arrivals. Throws if an event has not arrived. */
 export function latencyOf(
   posted: ReadonlyMap<string, number>,
   arrivals: readonly { readonly eventId: string; readonly at: number }[],

@@ -1,7 +1,7 @@
 /**
- * The receiver of the benchmark, in a process of its own: HTTPS over node:tls with just enough of HTTP/1.1 to read a request
- * with a Content-Length and to answer 200 (or 500, or nothing) with no body. A full HTTP server would take from the two
- * cores what is to be measured; this one costs a fraction of a delivery.
+ * The receiver of the benchmark, in its own process: HTTPS over node:tls with just enough of HTTP/1.1 to read a request
+ * with a Content-Length, and to respond with 200 or 500 without a body, or not at all. A full HTTP server would use much of
+ * the CPU under measurement; this one costs a fraction of a delivery.
  */
 import type { AddressInfo } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
@@ -12,13 +12,13 @@ import type { Arrival, ResetOptions } from './receiver.ts';
 const DONE = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
 const FAILED = Buffer.from('HTTP/1.1 500 Internal Server Error\r\ncontent-length: 0\r\n\r\n');
 const END_OF_HEADERS = Buffer.from('\r\n\r\n');
-/** No request of the benchmark is larger; more unread bytes mean that requests are misread. */
+/** The upper limit of a request in the benchmark; more unread bytes mean that requests are misread. */
 const REQUEST_BYTES_MAX = 256 * 1024;
 
 interface Arrivals {
   total: number;
   readonly deliveries: Set<string>;
-  /** When arrivals are recorded. */
+  /** The arrivals, if they are recorded. */
   readonly recorded: Arrival[];
   lastAt: number;
 }
@@ -26,7 +26,7 @@ interface Arrivals {
 let arrivals: Arrivals = { total: 0, deliveries: new Set(), recorded: [], lastAt: 0 };
 let isRecording = false;
 let failedAttempts = 0;
-/** Endpoints that get no answer: those with a lower index. */
+/** Endpoints with a lower index get no response. */
 let dark = 0;
 let target: { readonly distinct: number; readonly reached: (at: number) => void } | null = null;
 
@@ -44,7 +44,7 @@ answer({
     dark = options.dark ?? 0;
   },
   count: () => ({ total: arrivals.total, distinct: arrivals.deliveries.size }),
-  /** Answers when so many different deliveries have arrived: with the time of the last. */
+  /** Resolves when this many different deliveries have arrived, with the time of the last. */
   reached: (distinct: number) =>
     new Promise<number>((resolve) => {
       target = { distinct, reached: resolve };
@@ -76,7 +76,7 @@ function receive(socket: TLSSocket): void {
   });
 }
 
-/** Bytes of the first request in the buffer, headers and body; 0 while it is not whole. */
+/** Returns the length of the first request in the buffer, headers and body; 0 while it is incomplete. */
 function requestLength(bytes: Buffer): number {
   const headersEnd = bytes.indexOf(END_OF_HEADERS);
   if (headersEnd < 0) return 0;
@@ -86,7 +86,7 @@ function requestLength(bytes: Buffer): number {
   return bytes.length >= length ? length : 0;
 }
 
-/** Answers which attempt it was. */
+/** Records a request and returns its attempt number. */
 function arrived(headers: string): number {
   arrivals.total += 1;
   arrivals.lastAt = wallClock();
@@ -103,12 +103,12 @@ function arrived(headers: string): number {
   return attempt;
 }
 
-/** By the end of the path, which is the endpoint's index. */
+/** Returns whether the endpoint is dark, by its index at the end of the path. */
 function isDark(headers: string): boolean {
   return dark > 0 && Number(/^POST \S*?(\d+) /.exec(headers)?.[1] ?? dark) < dark;
 }
 
-/** The sender writes header names in lower case; a receiver for the world would not rely on that. */
+/** Relies on the sender's lower-case header names, which a real receiver must not do. */
 function header(headers: string, name: string): string {
   const start = headers.indexOf(`\n${name}: `) + name.length + 3;
   return headers.slice(start, headers.indexOf('\r', start) < 0 ? undefined : headers.indexOf('\r', start));

@@ -1,7 +1,7 @@
 import { type Authority, issueCertificate } from '../../simulator/receiver/certificate-authority.ts';
 import { startChild } from './child.ts';
 
-/** A request whose last byte was read, and which was answered then. */
+/** A request, recorded and responded to when its last byte was read. */
 export interface Arrival {
   readonly eventId: string;
   readonly deliveryId: string;
@@ -16,16 +16,16 @@ export interface ResetOptions {
   readonly dark?: number;
 }
 
-/** The receiver's process, as the rest of the benchmark sees it. */
+/** The interface of the receiver's process to the rest of the benchmark. */
 export interface Receiver {
   readonly port: number;
   /**
-   * Forgets all arrivals; `record` keeps the time of each from now on. From now on the first `failedAttempts` (default:
-   * none) of a delivery are answered 500, and requests to the first `dark` endpoints (default: none) not at all.
+   * Forgets all arrivals; with `record`, stores each from now on. The first `failedAttempts` (default: none) of a delivery
+   * get a 500 from now on, and requests to the first `dark` endpoints (default: none) get no response.
    */
   reset(options: ResetOptions): Promise<void>;
   count(): Promise<{ readonly total: number; readonly distinct: number }>;
-  /** Resolves when so many different deliveries have arrived, with the wall-clock time of the last. */
+  /** Resolves when this many different deliveries have arrived, with the wall-clock time of the last. */
   reached(distinct: number): Promise<number>;
   recorded(): Promise<readonly Arrival[]>;
   stop(): Promise<void>;

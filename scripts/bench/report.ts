@@ -2,14 +2,14 @@ import type { LatencyResult } from './engine.ts';
 import { latencyText } from './measure.ts';
 import type { BrokersResult, ThroughputResult } from './throughput.ts';
 
-/** Everything one run of the benchmark found. */
+/** All results of one run of the benchmark. */
 export interface Report {
   readonly machine: { readonly cpus: number; readonly model: string; readonly node: string };
-  /** A quick run is a check that the benchmark works: its figures are noisy. */
+  /** A quick run only checks that the benchmark works: its figures are noisy. */
   readonly quick: boolean;
   readonly throughput: readonly ThroughputResult[];
   readonly latency: readonly LatencyResult[];
-  /** Engines that could not be measured here, and why. */
+  /** Engines that could not be measured here, with the reason. */
   readonly leftOut: readonly string[];
 }
 
@@ -23,14 +23,14 @@ const HEADINGS = [
   ...['brokers: CPU µs each', 'PSS MiB', 'disk B each'],
 ];
 
-/** The report for people: absolutes, and beside them the ratios to the bare loop that ran between the row's slices. */
+/** Returns the text report: absolute figures, and their ratios to the bare loop that ran between the row's slices. */
 export function reportText(report: Report): string {
   const rows = [
     HEADINGS,
     ...report.throughput.flatMap((row) => [
       ['bare loop', whole(row.bare.deliveriesPerSecond), '', whole(row.bare.cpuMicrosPerDelivery)],
       [
-        `${nameOf(row.engine, row.brokers?.count ?? 0)}, ${plural(row.endpoints, 'endpoint')}${row.via === 'rest' ? ', by REST' : ''}`,
+        `${nameOf(row.engine, row.brokers?.count ?? 0)}, ${plural(row.endpoints, 'endpoint')}${row.via === 'rest' ? ', over REST' : ''}`,
         whole(row.deliveriesPerSecond),
         row.ratios.throughput.toFixed(2),
         whole(row.cpuMicrosPerDelivery),
@@ -69,7 +69,7 @@ function brokersOf(brokers: BrokersResult): string[] {
   ];
 }
 
-/** An engine, and with how many brokers where it has any. */
+/** Returns the engine's name, with the number of its brokers if it has any. */
 export function nameOf(engine: string, brokers: number): string {
   return brokers === 0 ? engine : `${engine} (${plural(brokers, 'broker')})`;
 }
@@ -82,7 +82,7 @@ function whole(value: number): string {
   return Math.round(value).toLocaleString('en-US');
 }
 
-/** Columns as wide as their widest cell; names to the left, figures to the right. */
+/** Formats columns as wide as their widest cell, with names aligned left and figures aligned right. */
 function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows

@@ -1,7 +1,7 @@
 /**
- * A process of the built service with a producer inside, so that what is measured begins where an event becomes durable, as it does
- * on an engine whose producers write to a broker themselves. Plain JavaScript: a loader for TypeScript would be measured
- * with it.
+ * A process of the built service with a producer inside, so that the measurement starts when an event becomes durable, as
+ * on an engine whose producers write to a broker themselves. Plain JavaScript, because a TypeScript loader would distort
+ * the measurement.
  */
 import { randomUUID } from 'node:crypto';
 import { startProcess } from '../../dist/services/main.js';
@@ -11,11 +11,11 @@ const hookrail = await startProcess(process.env);
 let templates = [];
 let published = 0;
 
-/** Publishes events like the templates, in turn, each of an entity of its own. */
+/** Publishes events like the templates, in turn, each with its own entity. */
 async function publish(count) {
   const events = Array.from({ length: count }, () => {
     const template = templates[published++ % templates.length];
-    // One for both: making ids is not what is measured.
+    // One id for both, because creating ids is not part of the measurement.
     const id = randomUUID();
     return { ...template, eventId: id, entityId: id, occurredAt: Date.now(), data: { ...template.data } };
   });

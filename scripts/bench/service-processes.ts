@@ -5,19 +5,19 @@ import { type Child, startChild } from './child.ts';
 import { ROOT } from './engines.ts';
 
 const STOP_MS_MAX = 30_000;
-/** So much of the end of a failed process's log is shown, in characters. */
+/** The length of a failed process's log that is shown, from its end, in characters. */
 const LOG_SHOWN = 4000;
 
 /** One process of a service. */
 export interface ServiceProcess extends Pick<Child, 'ask'> {
   readonly pid: number;
   readonly opsUrl: string;
-  /** Rejects when it ends before it is told to, with the end of what it wrote. */
+  /** Rejects when it exits before `stop`, with the end of its log. */
   readonly failed: Promise<never>;
   stop(): Promise<void>;
 }
 
-/** Starts a process of these roles; it does not outlive this one. */
+/** Starts a process with these roles; it does not outlive this one. */
 export async function startServiceProcess(options: {
   readonly environment: Readonly<Record<string, string>>;
   /** As in HOOKRAIL_ROLES. */
@@ -39,7 +39,7 @@ export async function startServiceProcess(options: {
   let isTold = false;
   const failed = exited.then(() => {
     if (isTold) return new Promise<never>(() => {});
-    throw new Error(`a process of the service ended:\n${readFileSync(logFile, 'utf8').slice(-LOG_SHOWN)}`);
+    throw new Error(`a process of the service exited:\n${readFileSync(logFile, 'utf8').slice(-LOG_SHOWN)}`);
   });
   failed.catch(() => {});
   return {
@@ -58,14 +58,14 @@ export async function startServiceProcess(options: {
   };
 }
 
-/** The environment of a process beside the one with the store, which the operator's tool looks for. */
+/** Returns the environment of a further process. The operator's tool uses the one that has the store. */
 async function apart(environment: Readonly<Record<string, string>>, roles: string) {
   const dataDir = join(environment.HOOKRAIL_DATA_DIR ?? '', roles);
   mkdirSync(dataDir, { recursive: true });
   return { ...environment, HOOKRAIL_DATA_DIR: dataDir, HOOKRAIL_OPS_PORT: `${await freePort()}` };
 }
 
-/** A port that was free a moment ago. */
+/** Returns a port that is free now. */
 export function freePort(): Promise<number> {
   const server = createServer();
   return new Promise((resolve, reject) => {

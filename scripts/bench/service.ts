@@ -10,31 +10,31 @@ import { freePort, type ServiceProcess, startServiceProcess } from './service-pr
 
 const READY_MS_MAX = 60_000;
 const READY_POLL_MS = 100;
-/** Time for a new endpoint to be known to the router (design: the directory, one second when healthy). */
+/** The time until the router knows a new endpoint (docs/design.md: the directory; one second when healthy). */
 const DIRECTORY_MS = 1500;
 
-/** A service of its own data directory, running as its own processes. */
+/** A service with its own data directory and processes. */
 export interface Service {
   readonly pids: readonly number[];
   readonly apiUrl: string;
   readonly producerKey: string;
   readonly merchantIds: readonly string[];
-  /** Makes durable so many events like these, in turn, with a producer inside the service; see `prepare`. */
+  /** Publishes this many of the prepared events, in turn, with a producer inside the service; see `prepare`. */
   publish(count: number): Promise<void>;
   prepare(templates: readonly DomainEvent[]): Promise<void>;
-  /** Registers one endpoint for each merchant, by REST. */
+  /** Creates one endpoint for each merchant, over REST. */
   createEndpoints(url: (index: number) => string): Promise<void>;
-  /** A request of the merchant with this index, below its endpoint; answers the body. Rejects unless it succeeds. */
+  /** Sends a request of the merchant with this index, below its endpoint, and returns the body. Rejects on an error. */
   ask(merchant: number, method: 'GET' | 'PATCH' | 'POST', below: string, body?: object): Promise<Answer>;
-  /** Entries of the delivery log so far: one per routed event, one per attempt. */
+  /** Returns the number of entries in the delivery log so far: one per routed event, one per attempt. */
   recordedEntries(): Promise<number>;
-  /** Tasks put back so far because their endpoint's window and queue were full. */
+  /** Returns the number of tasks parked so far because their endpoint's window and queue were full. */
   parkedTasks(): Promise<number>;
-  /** Retries so far that were handed over before they were due. */
+  /** Returns the number of retries so far that were handed over before they were due. */
   earlyRetries(): Promise<number>;
-  /** Rejects when a process ends before it is told to, with the end of what it wrote. */
+  /** Rejects when a process exits before `stop`, with the end of its log. */
   readonly failed: Promise<never>;
-  /** Ends the processes and removes their data. */
+  /** Stops the processes and removes their data. */
   stop(): Promise<void>;
 }
 
@@ -43,14 +43,14 @@ interface Merchant {
   readonly apiKey: string;
 }
 
-/** The fields of an answer, as they came. */
+/** The fields of a response body. */
 export type Answer = Readonly<Record<string, unknown>>;
 
 const ENDPOINTS = '/merchant/webhook-endpoints';
-/** Puts into the store of a merchant, before the service starts, what would take too long by the service itself. */
+/** Fills a merchant's store before the service starts, with data that the service would take too long to write. */
 export type Fill = (dataDir: string, merchant: Merchant) => Promise<void>;
 
-/** Starts the built service with so many merchants, on the disk that holds the checkout. */
+/** Starts the built service with this many merchants, on the disk of the checkout. */
 export async function startService(
   engine: BenchEngine,
   ca: string,
@@ -70,7 +70,7 @@ export async function startService(
   const setUp = async () => {
     const [filled] = fill ? (await createMerchants(environment, 1)).merchants : [];
     if (filled) await fill?.(dataDir, filled);
-    // One after the other: the first makes what all need.
+    // One after the other, because the first creates what all need.
     for (const roles of engine.processes) {
       const started = await startServiceProcess({ environment, roles });
       processes.push(started);
@@ -78,13 +78,13 @@ export async function startService(
     }
     return createMerchants(environment, merchantCount);
   };
-  // A service that did not become usable must not go on running behind the error.
+  // A service that failed to start must not keep running after the error.
   const { merchants, producerKey } = await setUp().catch(async (error: unknown) => {
     await stop();
     throw error;
   });
   const [first] = processes;
-  if (!first) throw new Error(`engine ${engine.name} names no process`);
+  if (!first) throw new Error(`engine ${engine.name} has no processes`);
   const apiUrl = `http://127.0.0.1:${environment.HOOKRAIL_API_PORT}`;
   const endpointIds: string[] = [];
   const failed = Promise.race(processes.map((each) => each.failed));
@@ -117,7 +117,7 @@ export async function startService(
   };
 }
 
-/** A data directory with a key ring. However the benchmark ends, it does not outlive it. */
+/** Creates a data directory with a key ring. It is removed however the benchmark ends. */
 async function prepareDataDir(engine: BenchEngine, ca: string) {
   mkdirSync(DATA_DIR, { recursive: true });
   const dataDir = mkdtempSync(join(DATA_DIR, 'bench-'));
@@ -135,7 +135,7 @@ async function prepareDataDir(engine: BenchEngine, ca: string) {
   return { dataDir, environment, removeFiles };
 }
 
-/** Limits that would stop the load are raised; everything else is as a user gets it, the log's level included. */
+/** Raises the limits that would stop the load; everything else has its default, including the log level. */
 function environmentOf(dataDir: string, apiPort: number, opsPort: number) {
   return {
     HOOKRAIL_DATA_DIR: dataDir,
@@ -148,7 +148,7 @@ function environmentOf(dataDir: string, apiPort: number, opsPort: number) {
   };
 }
 
-/** Makes merchants and their keys with the operator's tool, as an operator would. */
+/** Creates merchants and their keys with the operator's tool, as an operator would. */
 async function createMerchants(
   environment: Readonly<Record<string, string>>,
   count: number,
@@ -191,11 +191,11 @@ async function askAs(
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
   const text = await answer.body.text();
-  if (answer.statusCode >= 300) throw new Error(`${method} ${path} answered ${answer.statusCode}: ${text}`);
+  if (answer.statusCode >= 300) throw new Error(`${method} ${path} returned ${answer.statusCode}: ${text}`);
   return JSON.parse(text) as Answer;
 }
 
-/** A counter's value, summed over its labels. */
+/** Returns a counter's value, summed over its labels. */
 async function readCounter(operationsUrl: string, name: string): Promise<number> {
   const answer = await request(`${operationsUrl}/metrics`);
   const lines = (await answer.body.text()).matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'));

@@ -7,8 +7,8 @@ import type { Service } from './service.ts';
 const SAMPLE_MS = 1000;
 
 /**
- * How events come in: `engine` – a producer inside the service hands them to the engine, which is what there is to
- * measure when producers write to a broker themselves; `rest` – by POST /producer/events, which is parsed and checked.
+ * How events enter: `engine` – a producer inside the service hands them to the engine, as when producers write to a broker
+ * themselves; `rest` – by POST /producer/events, which includes parsing and validation.
  */
 export type Via = 'engine' | 'rest';
 
@@ -25,15 +25,15 @@ export interface ThroughputResult {
   /** Requests at the receiver beyond one per delivery. */
   readonly duplicates: number;
   readonly pssPeakMib: number;
-  /** Tasks put back for seconds or minutes because their endpoint's window and queue were full. */
+  /** Tasks parked for seconds or minutes because their endpoint's window and queue were full. */
   readonly parked: number;
-  /** Bytes the service sent to the disk. */
+  /** Bytes that the service sent to the disk. */
   readonly writtenBytesPerDelivery: number;
-  /** The engine's servers, which are not in the figures above; null where it has none. */
+  /** The engine's servers, which the figures above exclude; null if it has none. */
   readonly brokers: BrokersResult | null;
-  /** The bare loop between the slices of this row. */
+  /** The bare loop, run between the slices of this row. */
   readonly bare: BareLoopResult;
-  /** Against it: throughput (more is better), CPU per delivery (less is better). */
+  /** Ratios to the bare loop: throughput (more is better), CPU per delivery (less is better). */
   readonly ratios: { readonly throughput: number; readonly cpu: number };
 }
 
@@ -47,15 +47,15 @@ export interface BrokersResult {
 interface ThroughputOptions extends RunOptions {
   readonly endpoints: number;
   readonly via: Via;
-  /** Of one slice. */
+  /** The number of events in one slice. */
   readonly events: number;
   readonly slices: number;
   readonly bare: BareLoop;
 }
 
 /**
- * Publishes events as fast as they arrive, in slices; the bare loop runs between them, so that a machine that grows slower
- * or quicker does so for both. Each merchant has one endpoint, so an event is one delivery.
+ * Publishes events as fast as they arrive, in slices. The bare loop runs between them, so that a change of the machine's
+ * speed affects both. Each merchant has one endpoint, so an event is one delivery.
  */
 export function measureThroughput(options: ThroughputOptions): Promise<ThroughputResult> {
   const { engine, endpoints, via, events, slices, bare } = options;
@@ -154,7 +154,7 @@ function usedOf(slices: readonly Used[], deliveries: number) {
   };
 }
 
-/** From now until `stop`. Reading PSS walks the page tables, so it is sampled once a second. */
+/** Measures from now until `stop`. Reading PSS walks the page tables, so it is sampled once a second. */
 function watchUsage(pids: readonly number[]): { stop(): Used } {
   const before = usageOf(...pids);
   let peakKib = before.pssKib;

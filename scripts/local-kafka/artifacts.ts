@@ -1,4 +1,4 @@
-/** Kafka's and the registry's jars: fetched once from Maven Central into the user's cache. */
+/** The jars of Kafka and the registry, fetched once from Maven Central into the user's cache. */
 import { spawn } from 'node:child_process';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,20 +6,20 @@ import { cacheFolder } from '../cache-folder.ts';
 import type { Guard } from './guard.ts';
 
 const KAFKA = '4.3.1';
-/** The last line that runs on Java 17. */
+/** The last release line that runs on Java 17. */
 const APICURIO = '3.0.9';
 const JAVA_MIN = 17;
-// Not a newer one: those insist on the registry's parent pom, which Maven Central does not have.
+// Newer ones require the registry's parent pom, which Maven Central does not have.
 const DEPENDENCY_PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:2.8';
 
 export interface JarsContext {
   readonly guard: Guard;
   readonly environment: NodeJS.ProcessEnv;
-  /** Progress, one line at a time. */
+  /** Reports progress, one line at a time. */
   readonly say: (line: string) => void;
 }
 
-/** Answers the Java to use; rejects with one line when there is none of version 17 or newer. */
+/** Returns the Java to use; rejects with one line when there is none of version 17 or newer. */
 export async function findJava(context: JarsContext): Promise<string> {
   const home = context.environment.JAVA_HOME;
   const java = home ? join(home, 'bin', 'java') : 'java';
@@ -34,7 +34,7 @@ export async function findJava(context: JarsContext): Promise<string> {
   return java;
 }
 
-/** Answers the folder of Kafka's jars. */
+/** Returns the folder of Kafka's jars. */
 export function kafkaJars(context: JarsContext): Promise<string> {
   return cached(`kafka-${KAFKA}`, context, async (folder) => {
     context.say(`Fetching Kafka ${KAFKA} from Maven Central (45 MB), once …`);
@@ -44,14 +44,14 @@ export function kafkaJars(context: JarsContext): Promise<string> {
   });
 }
 
-/** Copies the jars that the project of this pom needs at runtime into the folder. */
+/** Copies the runtime dependencies of this pom into the folder. */
 export function copyDependencies(pom: string, folder: string, context: JarsContext): Promise<void> {
-  // The output folder is taken relative to the pom.
+  // The output folder is relative to the pom.
   const options = ['-DincludeScope=runtime', `-DoutputDirectory=${folder}`];
   return maven(['-f', pom, `${DEPENDENCY_PLUGIN}:copy-dependencies`, ...options], context);
 }
 
-/** Answers the registry's jar. */
+/** Returns the registry's jar. */
 export async function registryJar(context: JarsContext): Promise<string> {
   const folder = await cached(`apicurio-registry-${APICURIO}`, context, async (target) => {
     context.say(`Fetching Apicurio Registry ${APICURIO} from Maven Central (109 MB), once …`);
@@ -68,7 +68,7 @@ export async function registryJar(context: JarsContext): Promise<string> {
   return join(folder, `apicurio-registry-app-${APICURIO}-runner.jar`);
 }
 
-/** A folder of jars in the cache. */
+/** Returns a folder of jars in the cache. */
 function cached(
   name: string,
   { guard, environment }: JarsContext,
@@ -91,7 +91,7 @@ async function maven(args: readonly string[], context: JarsContext): Promise<voi
   );
 }
 
-/** Runs a program to its end. `code` is undefined when it could not be started. */
+/** Runs a program until it exits. `code` is undefined when it could not be started. */
 function run(
   command: string,
   args: readonly string[],
@@ -114,7 +114,7 @@ function run(
   });
 }
 
-/** Runs a Java program to its end; rejects with its last line when it fails. */
+/** Runs a Java program until it exits; rejects with the last line of its output when it fails. */
 export async function runJava(java: string, args: readonly string[], context: JarsContext): Promise<void> {
   const { code, output } = await run(java, args, context);
   if (code !== 0) throw new Error(lastLine(output));
@@ -124,7 +124,7 @@ function lastLine(output: string): string {
   return output.trim().split('\n').at(-1) ?? '';
 }
 
-// simpleLogger 1.7 is the one that this Kafka's slf4j-api finds; version 2 would be silent.
+// This Kafka's slf4j-api only finds simpleLogger 1.7; version 2 would log nothing.
 const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>local</groupId><artifactId>kafka</artifactId><version>1</version>

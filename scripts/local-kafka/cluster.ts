@@ -15,55 +15,55 @@ import type { SecuredListener } from './settings.ts';
 const ALL_SEEN_MS = 60_000;
 
 export interface LocalKafkaOptions {
-  /** Nodes, each broker and controller. With three, every topic can have three replicas, and one node may be lost. */
+  /** The number of nodes, each broker and controller. Three allow three replicas per topic and the loss of one node. */
   readonly nodes: number;
-  /** Whether a schema registry is started too. */
+  /** Whether to start a schema registry, too. */
   readonly registry: boolean;
-  /** Kept at the end and used again by the next start. Without it: a temporary folder, removed at the end. */
+  /** A folder that is kept at the end and reused by the next start. Default: a temporary folder, removed at the end. */
   readonly dataDir?: string | undefined;
-  /** Where the temporary folder is made. Default: the system's place for them. */
+  /** The parent of the temporary folder. Default: the system's temporary folder. */
   readonly temporaryIn?: string | undefined;
-  /** `broker` is the first node's, the others follow. Without them: free ones. */
+  /** `broker` is the port of the first node; the others follow. Default: free ports. */
   readonly ports?: { readonly broker?: number | undefined; readonly registry?: number | undefined };
-  /** A listener beside the plain one. Default: none. */
+  /** An additional secured listener. Default: none. */
   readonly secured?: SecuredListener;
-  /** Broker settings instead of ours, by their Kafka names. */
+  /** Broker settings that override the defaults here, by their Kafka names. */
   readonly settings?: Readonly<Record<string, string | number>>;
-  /** For an hour or less: nodes start with half the CPU, and do less at full load. */
+  /** For runs of up to an hour: nodes start with half the CPU time, but are slower at full load. */
   readonly isShortLived: boolean;
-  /** JAVA_HOME, PATH and XDG_CACHE_HOME are read. */
+  /** Only JAVA_HOME, PATH and XDG_CACHE_HOME are read. */
   readonly environment: NodeJS.ProcessEnv;
-  /** Told what is being done, one line at a time. */
+  /** Reports progress, one line at a time. */
   readonly say?: (line: string) => void;
-  /** Told in one line when a process ends though nobody asked it to. */
+  /** Called with a one-line reason when a process exits unexpectedly. */
   readonly onUnexpectedEnd?: (reason: string) => void;
 }
 
 export interface LocalKafka {
   /** `127.0.0.1:port` of every node. */
   readonly brokers: string[];
-  /** Confluent-compatible. Empty when no registry was asked for. */
+  /** Confluent-compatible. Empty without a registry. */
   readonly registryUrl: string;
   /**
-   * A node serves only while a majority runs: after the loss of a majority restart them together, with `Promise.all`.
-   * A restart after a kill takes up to 9 s longer: until then the cluster believes that the old process lives.
+   * A node works only while a majority runs: after losing the majority, restart the nodes together with `Promise.all`.
+   * A restart after a kill takes up to 9 s longer, until the cluster considers the old process dead.
    */
   readonly nodes: readonly KafkaNode[];
   readonly registry: LocalRegistry | undefined;
-  /** Ends all processes; a temporary folder is removed. May be called twice. */
+  /** Stops all processes and removes a temporary folder. May be called twice. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts Kafka and a schema registry on 127.0.0.1 and resolves when every node sees every other and the registry
- * answers. Nothing of it outlives this process, even when it is killed. Rejects with one line that says what is
- * missing (Java, Maven, Maven Central, a port) and what to do.
+ * Starts Kafka and a schema registry on 127.0.0.1, and resolves when every node sees every other and the registry responds.
+ * No process outlives this one, even when it is killed. Rejects with one line that names what is missing (Java, Maven,
+ * Maven Central, a port) and what to do.
  */
 export async function startLocalKafka(options: LocalKafkaOptions): Promise<LocalKafka> {
   const guard = new Guard();
   const { dataDir, isTemporary } = dataFolder(options, guard);
   const processes: JavaProcess[] = [];
-  // There is nothing to be kept in a temporary folder: no reason to wait for an orderly end.
+  // A temporary folder holds nothing to keep, so there is no need to wait for an orderly shutdown.
   const end = async () => {
     await Promise.all(processes.map((each) => (isTemporary ? each.kill() : each.stop())));
     await guard.close();
@@ -96,7 +96,7 @@ export async function startLocalKafka(options: LocalKafkaOptions): Promise<Local
   }
 }
 
-/** Fetches what is missing; answers in one line why a local Kafka cannot be started here, or undefined. */
+/** Fetches missing jars. Returns the reason in one line why a local Kafka cannot be started here, or undefined. */
 export async function whyNoLocalKafka(environment: NodeJS.ProcessEnv): Promise<string | undefined> {
   const guard = new Guard();
   const context = { guard, environment, say: () => {} };
@@ -177,7 +177,7 @@ async function choosePorts({ nodes, registry, ports }: LocalKafkaOptions) {
   };
 }
 
-/** The cluster's id, kept with its data, which belongs to a cluster of one size only. */
+/** Returns the cluster's id, which is stored with its data. The data belongs to a cluster of one size only. */
 function clusterIdOf(dataDir: string, nodes: number): string {
   const file = join(dataDir, 'cluster.json');
   if (existsSync(file)) {
@@ -188,7 +188,7 @@ function clusterIdOf(dataDir: string, nodes: number): string {
       `${dataDir} holds the data of ${held}, not of ${nodes}. Start it with --brokers ${kept.nodes}, or use another folder.`,
     );
   }
-  // 16 bytes, as Kafka writes them. The tool would take a leading dash for an option.
+  // 16 bytes in Kafka's format. The tool would parse a leading dash as an option.
   const clusterId = `k${randomBytes(16).toString('base64url').slice(1)}`;
   writeFileSync(file, JSON.stringify({ clusterId, nodes }));
   return clusterId;

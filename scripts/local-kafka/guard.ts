@@ -2,20 +2,20 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Sees to it that child processes and temporary folders do not outlive this process, even when it is killed: a small
- * process of its own waits for our end and cleans up.
+ * Ensures that child processes and temporary folders do not outlive this process, even when it is killed: a small separate
+ * process waits for its exit and cleans up.
  */
 export class Guard {
   readonly #watchdog: ChildProcess;
   readonly #ended: Promise<void>;
 
   constructor() {
-    // A session of its own (`detached`), so that Ctrl-C in a terminal does not end it before us.
+    // Its own session (`detached`), so that Ctrl-C in a terminal does not end it before this process.
     this.#watchdog = spawn(process.execPath, [fileURLToPath(new URL('./watchdog.mjs', import.meta.url))], {
       stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,
     });
-    // A watchdog that is gone is noticed by nobody and needed only in a crash.
+    // The watchdog is needed only after a crash, so its own failure is ignored.
     this.#watchdog.stdin?.on('error', () => {});
     this.#ended = new Promise((resolve) => {
       this.#watchdog.once('exit', () => resolve());
@@ -23,28 +23,28 @@ export class Guard {
     });
   }
 
-  /** Kills the process when this one is gone. */
+  /** Has the process killed when this one exits. */
   watch(pid: number): void {
-    this.#tell(`watch ${pid}`);
+    this.#send(`watch ${pid}`);
   }
 
-  /** The process has ended: its number may soon belong to another. */
+  /** Stops watching a process that has exited, because its id may be reused. */
   forget(pid: number): void {
-    this.#tell(`forget ${pid}`);
+    this.#send(`forget ${pid}`);
   }
 
-  /** Removes the folder at the end, with all in it. */
+  /** Has the folder removed with its contents when this process exits. */
   removeAtEnd(folder: string): void {
-    this.#tell(`remove ${folder}`);
+    this.#send(`remove ${folder}`);
   }
 
-  /** Kills what still runs, removes the folders, and resolves when that is done. */
+  /** Kills the watched processes, removes the folders, and resolves when that is done. */
   async close(): Promise<void> {
     this.#watchdog.stdin?.end();
     await this.#ended;
   }
 
-  #tell(line: string): void {
+  #send(line: string): void {
     this.#watchdog.stdin?.write(`${line}\n`);
   }
 }

@@ -8,15 +8,15 @@ const READY_MS = 120_000;
 const PROBE_EVERY_MS = 100;
 
 interface JavaProgram {
-  /** As messages name it: "Kafka node 2". */
+  /** The name in messages, for example "Kafka node 2". */
   readonly name: string;
   readonly java: string;
   readonly args: readonly string[];
-  /** Its output is appended here. */
+  /** The file to which its output is appended. */
   readonly logFile: string;
-  /** True when it serves. A rejection means "not yet". */
+  /** Resolves with true when it is ready. A rejection means "not yet". */
   readonly isReady: () => Promise<boolean>;
-  /** Called with one line when it ends though nobody asked it to, after it was ready. */
+  /** Called with a one-line reason when it exits unexpectedly after it was ready. */
   readonly onUnexpectedEnd: (reason: string) => void;
   readonly guard: Guard;
 }
@@ -25,12 +25,12 @@ interface Running {
   readonly child: ChildProcess;
   readonly pid: number;
   readonly ended: Promise<void>;
-  /** Its end was asked for, so it is no news. */
-  isWanted: boolean;
+  /** Whether its exit was requested, and so is not reported. */
+  isExitRequested: boolean;
   isReady: boolean;
 }
 
-/** A Java program that can be killed, stopped, paused and started again, always with the same command. */
+/** A Java program that can be killed, stopped, paused and restarted, always with the same command. */
 export class JavaProcess {
   readonly #program: JavaProgram;
   #running: Running | undefined;
@@ -39,12 +39,12 @@ export class JavaProcess {
     this.#program = program;
   }
 
-  /** The process's number; undefined when it does not run. */
+  /** The process id; undefined when it is not running. */
   get pid(): number | undefined {
     return this.#running?.pid;
   }
 
-  /** Starts it and resolves when it serves; rejects with one line when it ends before, or does not serve in 120 s. */
+  /** Starts it and resolves when it is ready; rejects with one line when it exits before, or is not ready after 120 s. */
   async start(): Promise<void> {
     const { name, isReady } = this.#program;
     const running = this.#spawn();
@@ -61,20 +61,20 @@ export class JavaProcess {
     running.isReady = true;
   }
 
-  /** SIGKILL: a crash. Resolves when it is gone. */
+  /** Simulates a crash with SIGKILL. Resolves when it has exited. */
   async kill(): Promise<void> {
     const running = this.#running;
     if (!running) return;
-    running.isWanted = true;
+    running.isExitRequested = true;
     running.child.kill('SIGKILL');
     await running.ended;
   }
 
-  /** SIGTERM, and SIGKILL after 6 s: Kafka waits for ever for nodes that stop at the same time. */
+  /** Sends SIGTERM, and SIGKILL after 6 s: Kafka waits forever for nodes that stop at the same time. */
   async stop(): Promise<void> {
     const running = this.#running;
     if (!running) return;
-    running.isWanted = true;
+    running.isExitRequested = true;
     running.child.kill('SIGCONT');
     running.child.kill('SIGTERM');
     const patience = new AbortController();
@@ -83,18 +83,18 @@ export class JavaProcess {
     if (this.#running === running) await this.kill();
   }
 
-  /** Stops it where it runs, starts it on the same ports and data, and resolves when it serves. */
+  /** Stops it if it is running, starts it on the same ports and data, and resolves when it is ready. */
   async restart(): Promise<void> {
     await this.stop();
     await this.start();
   }
 
-  /** SIGSTOP: it hangs, with its connections open. */
+  /** Pauses it with SIGSTOP: it hangs with its connections open. */
   pause(): void {
     this.#running?.child.kill('SIGSTOP');
   }
 
-  /** SIGCONT: it goes on where it was paused. */
+  /** Resumes it with SIGCONT. */
   resume(): void {
     this.#running?.child.kill('SIGCONT');
   }
@@ -103,7 +103,7 @@ export class JavaProcess {
     const { name, java, args, logFile, onUnexpectedEnd, guard } = this.#program;
     if (this.#running) throw new Error(`${name} is already running (pid ${this.#running.pid}).`);
     const log = openSync(logFile, 'a');
-    // A session of its own, so that Ctrl-C in a terminal reaches us alone and we end everything in order.
+    // Its own session, so that Ctrl-C in a terminal reaches only this process, which stops everything in order.
     const child = spawn(java, args, { stdio: ['ignore', log, log], detached: true });
     closeSync(log);
     const pid = child.pid;
@@ -117,16 +117,16 @@ export class JavaProcess {
         guard.forget(pid);
         this.#running = undefined;
         resolve();
-        if (running.isWanted || !running.isReady) return;
+        if (running.isExitRequested || !running.isReady) return;
         onUnexpectedEnd(`${name} exited unexpectedly (${signal ?? `code ${code}`}): ${this.#lastWords()}`);
       });
     });
-    const running: Running = { child, pid, ended, isWanted: false, isReady: false };
+    const running: Running = { child, pid, ended, isExitRequested: false, isReady: false };
     this.#running = running;
     return running;
   }
 
-  /** The line of its log that says most, for a message of one line. */
+  /** Returns the most informative line of its log, for a one-line message. */
   #lastWords(): string {
     const lines = readFileSync(this.#program.logFile, 'utf8').split('\n').filter(Boolean);
     const error = lines.findLast((line) => /\b(ERROR|FATAL)\b|Exception|^Error/.test(line));

@@ -10,25 +10,25 @@ export interface KafkaNodeOptions {
   readonly ports: readonly NodePorts[];
   readonly secured: SecuredListener | undefined;
   readonly settings: Readonly<Record<string, string | number>> | undefined;
-  /** Of this node alone: its settings, its output, its data. */
+  /** This node's own folder, for its settings, output and data. */
   readonly folder: string;
   readonly java: string;
-  /** Kafka's. */
+  /** The folder of Kafka's jars. */
   readonly jarsFolder: string;
   readonly clusterId: string;
   readonly context: JarsContext;
-  /** Compiles quickly and optimises little. */
+  /** Whether Java compiles quickly and optimises little. */
   readonly isShortLived: boolean;
   readonly onUnexpectedEnd: (reason: string) => void;
 }
 
-/** One node, broker and controller. */
+/** A Kafka node, both broker and controller. */
 export class KafkaNode extends JavaProcess {
-  /** As Kafka knows it, from 1. */
+  /** Kafka's node id, from 1. */
   readonly id: number;
   /** `127.0.0.1:port` */
   readonly broker: string;
-  /** The same of the secured listener, where there is one. */
+  /** The address of the secured listener, if there is one. */
   readonly securedBroker: string;
   readonly #options: KafkaNodeOptions;
 
@@ -65,19 +65,19 @@ export class KafkaNode extends JavaProcess {
     await runJava(java, [...tool, 'format', '-t', clusterId, '-c', propertiesFile(this.#options)], context);
   }
 
-  /** Ids of the nodes that this one knows to be there; rejects when it does not answer. */
+  /** Returns the ids of the live nodes that this one sees; rejects when it does not respond. */
   visibleNodes(): Promise<number[]> {
     return visibleNodes(this.broker);
   }
 }
 
-/** Java's first compiler alone: a start costs half the CPU. */
+/** Only Java's first compiler, which halves the CPU time of a start. */
 const QUICK = ['-XX:TieredStopAtLevel=1'];
 
 function javaArgs({ folder, jarsFolder }: KafkaNodeOptions): string[] {
   return [
     ...['-Xms128m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:-UsePerfData'],
-    // Compression libraries are unpacked here; a kill would leave them in the system's folder.
+    // Compression libraries are unpacked here; after a kill they would remain in the system's temporary folder.
     `-Djava.io.tmpdir=${join(folder, 'tmp')}`,
     '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
     '-Dorg.slf4j.simpleLogger.showDateTime=true',

@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-// Below the ports that systems give to outgoing connections: a stopped node's port must not be taken before it is back.
+// Below the range of ephemeral ports, so that no outgoing connection takes the port of a node while it is stopped.
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 
-/** True when nobody listens on the port of 127.0.0.1. */
+/** Returns whether the port of 127.0.0.1 is free. */
 export function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -14,7 +14,7 @@ export function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** Ports on 127.0.0.1 that are free now, not among `taken`, and stay free while their owner restarts. */
+/** Returns ports on 127.0.0.1 that are free now, not in `taken`, and stay free while their owner restarts. */
 export async function freePorts(count: number, taken: readonly number[] = []): Promise<number[]> {
   const found = new Set<number>();
   for (let tries = 0; found.size < count; tries += 1) {

@@ -1,19 +1,19 @@
 export interface NodePorts {
   readonly broker: number;
   readonly controller: number;
-  /** Of the listener that wants TLS and a user. */
+  /** The port of the listener that requires TLS and authentication. */
   readonly secured: number;
 }
 
-/** A listener beside the plain one, as production has it: TLS, and a user with a password (SASL PLAIN). */
+/** An additional listener as in production: TLS, and users with a password (SASL PLAIN). */
 export interface SecuredListener {
   readonly username: string;
   readonly password: string;
   /** More users, with the same password. */
   readonly others?: readonly string[];
-  /** Whether ACLs decide what users may do. Without one nothing is allowed; the plain listener may do everything. */
+  /** Whether ACLs restrict users. A user without ACLs may do nothing; clients of the plain listener may do everything. */
   readonly authorizes?: boolean;
-  /** For 127.0.0.1. */
+  /** A certificate for 127.0.0.1. */
   readonly certPem: string;
   /** PKCS #8. */
   readonly keyPem: string;
@@ -22,14 +22,14 @@ export interface SecuredListener {
 interface NodeSettings {
   readonly id: number;
   readonly dataDir: string;
-  /** Of every node, this one among them, in the order of their ids, which start at 1. */
+  /** The ports of every node, including this one, in the order of their ids, which start at 1. */
   readonly ports: readonly NodePorts[];
   readonly secured: SecuredListener | undefined;
-  /** Instead of ours, by their Kafka names. */
+  /** Settings that override the defaults here, by their Kafka names. */
   readonly settings: Readonly<Record<string, string | number>> | undefined;
 }
 
-/** The properties file of one node. */
+/** Returns the content of a node's properties file. */
 export function nodeProperties({ id, dataDir, ports, secured, settings: given }: NodeSettings): string {
   const own = ports[id - 1];
   if (!own) throw new Error(`node ${id} has no ports`);
@@ -55,12 +55,12 @@ export function nodeProperties({ id, dataDir, ports, secured, settings: given }:
     'min.insync.replicas': Math.max(1, replicas - 1),
     'offsets.topic.replication.factor': replicas,
     'offsets.topic.num.partitions': 4,
-    // 100 days. Offsets must outlive every topic's records, or a group that was away starts over.
+    // 100 days. Offsets must outlive every topic's records, or a group that was stopped starts over.
     'offsets.retention.minutes': 144_000,
     'transaction.state.log.replication.factor': replicas,
     'transaction.state.log.min.isr': Math.max(1, replicas - 1),
     'group.initial.rebalance.delay.ms': 0,
-    // A dead node is noticed, and its leaders come back to it, in seconds: good for tests of faults.
+    // For fault tests: a dead node is detected within seconds, and its leaders return to it within seconds.
     'broker.session.timeout.ms': 9_000,
     'leader.imbalance.check.interval.seconds': 5,
     // The default of 128 MB does not fit a small heap: the node would die at its start.
@@ -85,7 +85,7 @@ function securedSettings({
   certPem,
   keyPem,
 }: SecuredListener): Record<string, string> {
-  // A line break is written as an escape in a properties file.
+  // Line breaks must be escaped in a properties file.
   const pem = (text: string) => text.trim().replaceAll('\r', '').replaceAll('\n', '\\n');
   const listener = 'listener.name.secured';
   const users = [username, ...others].map((user) => `user_${user}="${password}"`);

@@ -1,6 +1,6 @@
-// Outlives its parent by a moment: when the parent is gone, for whatever reason, it kills what the parent started and
-// removes the parent's temporary folders. The parent's end is seen as the end of standard input, which no crash and no
-// kill -9 can prevent. Lines: `watch <pid>`, `forget <pid>`, `remove <folder>`. Plain JavaScript: it starts in no time.
+// Outlives its parent briefly: when the parent is gone for any reason, it kills the parent's child processes and removes
+// its temporary folders. It detects the parent's exit by the end of standard input, which works even after a crash or
+// kill -9. Commands: `watch <pid>`, `forget <pid>`, `remove <folder>`. Plain JavaScript, so that it starts quickly.
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -20,10 +20,10 @@ lines.on('close', () => {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It ended by itself.
+      // It has already exited.
     }
   }
-  // A killed process may still write for a moment: removing is tried again.
+  // A killed process may still write for a moment, so removal is retried.
   for (const folder of folders)
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });

@@ -7,7 +7,7 @@ import { MACHINE_BUGS } from './machine.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { RECORD_SET_BUGS } from './record-sets.ts';
 
-/** All bugs that can be planted. */
+/** Every bug that `npm run planted` can inject. */
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...RECORD_SET_BUGS,
   ...KAFKA_READING_BUGS,

@@ -14,11 +14,11 @@ const MASK_TEST = 'test/sender/http/secret-mask.test.ts';
 const NETWORK = 'test/sender/own-network.test.ts';
 const ADDRESSES = 'test/sender/http/address-guard.test.ts';
 
-/** Connections, what receivers send, and whose fault a failure is. */
+/** Connections, hostile responses, secret masking, and telling our own faults from the receiver's. */
 export const CONNECTION_BUGS: readonly PlantedBug[] = [
   {
     id: 'closed-reused-connection-counts',
-    bug: 'a reused connection that ends before the first byte of an answer costs an attempt',
+    bug: 'a reused connection that closes before the first byte of a response costs an attempt',
     file: CONNECTION,
     text: 'return this.#requests > 1 &&',
     replacement: 'return this.#requests > 1_000_000 &&',
@@ -27,7 +27,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'cut-answer-asked-again',
-    bug: 'a request whose answer was cut off is sent once more',
+    bug: 'a request whose response was cut off is sent again',
     file: CONNECTION,
     text: '&& (this.#socket?.bytesRead ?? 0) === this.#bytesBefore;',
     replacement: '&& (this.#socket?.bytesRead ?? 0) >= this.#bytesBefore;',
@@ -36,7 +36,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'closer-keeps-reused-connections',
-    bug: 'a receiver that closes again and again gets no connections that are used once',
+    bug: 'a receiver that repeatedly closes connections is not switched to single-use connections',
     file: POOL,
     text: 'route.singleUseUntil = now + SINGLE_USE_MS;',
     replacement: 'route.singleUseUntil = now;',
@@ -45,7 +45,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'merchants-share-connections',
-    bug: 'two merchants at one origin share connections',
+    bug: 'two merchants with the same origin share connections',
     file: ORIGINS,
     text: 'return origin.routes.get(merchantId) ?? this.#rememberRoute(origin, merchantId);',
     replacement: "return origin.routes.get('') ?? this.#rememberRoute(origin, merchantId && '');",
@@ -54,7 +54,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'merchants-take-no-turns',
-    bug: 'a backlog of one merchant at an origin holds up another one’s',
+    bug: 'one merchant’s backlog at an origin delays another merchant’s requests',
     file: POOL,
     text: 'const queue = exchange.isSlow ? route.slow : route.quick;',
     replacement:
@@ -64,7 +64,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'connection-never-ages',
-    bug: 'a connection that is always in use is never closed',
+    bug: 'a connection in constant use is never closed',
     file: CONNECTION,
     text: 'return clock.now() < this.#until && clock.wall()',
     replacement: 'return this.#until > 0 && clock.wall()',
@@ -73,7 +73,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'ended-certificate-used',
-    bug: 'a connection is used beyond the end of its certificate',
+    bug: 'a connection is reused after its certificate has expired',
     file: CONNECTION,
     text: '&& clock.wall() < this.#certificateUntil;',
     replacement: '&& this.#certificateUntil > 0;',
@@ -82,7 +82,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'ended-certificate-resumed',
-    bug: 'a session is resumed beyond the end of its certificate',
+    bug: 'a TLS session is resumed after its certificate has expired',
     file: SESSION,
     text: '&& clock.wall() < certificateUntil;',
     replacement: '&& certificateUntil > 0;',
@@ -91,7 +91,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'certificate-end-by-even-clock',
-    bug: 'the end of a certificate goes by the clock that setting the time does not move',
+    bug: 'certificate expiry is checked against the monotonic clock instead of the wall clock',
     file: CONNECTION,
     text: 'clock.wall() < this.#certificateUntil;',
     replacement: 'clock.now() < this.#certificateUntil;',
@@ -100,7 +100,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'pieces-uncounted',
-    bug: 'a response head in one-byte records is read to its end',
+    bug: 'a response head sent in one-byte TLS records is read to the end',
     file: EXCHANGE,
     text: 'if (pieces > PIECES_MAX)\n',
     replacement: 'if (pieces < 0)\n',
@@ -109,7 +109,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'interim-heads-unbounded',
-    bug: 'a response head may be as large as it likes on the wire',
+    bug: 'the size of a response head on the wire is unlimited',
     file: EXCHANGE,
     text: 'bytes > HEAD_WIRE_BYTES_MAX)',
     replacement: 'bytes < 0)',
@@ -118,7 +118,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'renegotiation-allowed',
-    bug: 'a receiver of TLS 1.2 may negotiate again without end',
+    bug: 'a receiver may renegotiate TLS 1.2 without limit',
     file: 'services/sender/http/connector.ts',
     text: 'secureOptions: constants.SSL_OP_NO_RENEGOTIATION,',
     replacement: 'secureOptions: 0,',
@@ -127,7 +127,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'secret-in-header-kept',
-    bug: 'a secret that a receiver repeats in a header is kept',
+    bug: 'a secret that a receiver echoes in a header is stored',
     file: EXCHANGE,
     text: 'this.#headers.push(mask ? [mask.inText(name), mask.inText(value)] : [name, value]);',
     replacement: 'this.#headers.push([name, value]);',
@@ -136,7 +136,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'secret-in-body-kept',
-    bug: 'a secret that a receiver repeats in a body is kept',
+    bug: 'a secret that a receiver echoes in a body is stored',
     file: EXCHANGE,
     text: 'const masked = this.request.mask?.inBody(read) ?? read;',
     replacement: 'const masked = read;',
@@ -145,7 +145,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'secret-across-cut-kept',
-    bug: 'the beginning of a secret stays where what is kept of a body ends',
+    bug: 'the first part of a secret is stored where the body is truncated',
     file: MASK,
     text: '.replace(this.#cutOff, SECRET_REMOVED);',
     replacement: '.replace(this.#whole, SECRET_REMOVED);',
@@ -154,7 +154,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'secret-in-base64-kept',
-    bug: 'a secret within a longer text in base64 is kept',
+    bug: 'a secret inside a longer base64 text is stored',
     file: MASK,
     text: '...[0, 1, 2].map((at) => base64Within(bytes, at))',
     replacement: '...[0].map((at) => base64Within(bytes, at))',
@@ -163,7 +163,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'servfail-shows-network-up',
-    bug: 'a resolver that cannot ask shows that our network is up',
+    bug: 'a SERVFAIL of the resolver counts as proof that our network is up',
     file: GUARD,
     text: "? 'no_such_name' : 'silent';",
     replacement: "? 'no_such_name' : 'reached';",
@@ -172,7 +172,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'unknown-name-shows-network-up',
-    bug: 'a name that does not exist shows that our network is up',
+    bug: 'a host name that does not exist counts as proof that our network is up',
     file: GUARD,
     text: "? 'no_such_name' : 'silent';",
     replacement: "? 'reached' : 'silent';",
@@ -181,7 +181,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'blocked-address-shows-network-up',
-    bug: 'a blocked address shows that our network is up',
+    bug: 'a blocked address counts as proof that our network is up',
     file: GUARD,
     text: "{ blockedBy: rule, sign: 'unknown' }",
     replacement: '{ blockedBy: rule }',
@@ -190,7 +190,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'no-route-shows-network-up',
-    bug: 'an address to which there is no way shows that our network is up',
+    bug: 'an unroutable address counts as proof that our network is up',
     file: 'services/sender/http/connect-failure.ts',
     text: "'ENETUNREACH',",
     replacement: "'ENONET',",
@@ -199,7 +199,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'one-wrong-name-blames-us',
-    bug: 'one wrong name of many endpoints is taken for our own failure',
+    bug: 'one wrong host name shared by many endpoints counts as an own fault',
     file: 'services/sender/network-watch.ts',
     text: "sign === 'silent' ? to.endpointId : to.origin",
     replacement: "sign === 'silent' ? to.endpointId : to.endpointId",
@@ -208,7 +208,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'silent-first-address',
-    bug: 'a silent first address of a name is waited for to the end',
+    bug: 'an unresponsive first address of a host name uses up the whole connect timeout',
     file: 'services/sender/http/address-race.ts',
     text: 'disarm = clock.at(clock.now() + staggerMs, next);',
     replacement: 'disarm = () => void staggerMs;',
@@ -217,7 +217,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'addresses-cut-before-checked',
-    bug: 'an address that is not public far down a long answer is not seen',
+    bug: 'a non-public address far down a long DNS response is not detected',
     file: GUARD,
     text: 'for (const address of addresses) {',
     replacement: 'for (const address of addresses.slice(0, ADDRESSES_MAX)) {',
@@ -226,7 +226,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'stood-still-times-out',
-    bug: 'time in which this process stood still times out receivers',
+    bug: 'time during which this process was suspended counts towards receivers’ timeouts',
     file: 'services/process/deadlines.ts',
     text: 'if (isHeldUp && this.#options.extendsWhenHeldUp) {',
     replacement: 'if (isHeldUp && this.#waiting.size < 0) {',
@@ -235,7 +235,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'slow-in-flight-keeps-quick-connections',
-    bug: 'an attempt that turns slow in flight still counts among the quick connections of its origin',
+    bug: 'an attempt that becomes slow in flight still counts against the quick connections of its origin',
     file: POOL,
     text: 'if (exchange.isSlow || exchange.isOver) return;',
     replacement: 'if (exchange.isSlow || exchange.isOver || exchange.connection) return;',
@@ -244,7 +244,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'slow-waiting-keeps-quick-place',
-    bug: 'an attempt that turns slow while it waits for a connection waits on among the quick ones',
+    bug: 'an attempt that becomes slow while it waits for a connection stays in the queue of quick ones',
     file: POOL,
     text: 'if (exchange.isSlow || exchange.isOver) return;',
     replacement: 'if (exchange.isSlow || exchange.isOver || !exchange.connection) return;',

@@ -5,11 +5,11 @@ import type { WorkingCopy } from './working-copy.ts';
 export interface Finding {
   readonly id: string;
   readonly verdict: 'caught' | 'NOT CAUGHT' | 'cannot be planted';
-  /** What the test said, or why the bug cannot be planted. */
+  /** The first failure of the test, or the reason the bug cannot be planted. */
   readonly detail: string;
 }
 
-/** Plants a bug and says whether its tests find it. */
+/** Plants a bug and returns whether its tests catch it. */
 export async function findBug(
   copy: WorkingCopy,
   bug: PlantedBug,

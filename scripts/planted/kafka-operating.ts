@@ -10,11 +10,11 @@ const REPEATS = 'test/guarantees/kafka/repeats.test.ts';
 const LAG = 'test/broker/kafka/lag/lag.test.ts';
 const TIME_TEST = 'test/broker/kafka/time/broker-time.test.ts';
 
-/** Repeated events, the brokers' clock, and what people on call see. */
+/** Repeated events, the brokers' clock, and what operators see. */
 export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   {
     id: 'repeat-routed-again',
-    bug: 'an event id that comes again is routed again',
+    bug: 'a repeated event id is routed again',
     file: SEEN,
     text: "if (known === 'same') return 'repeat';",
     replacement: '',
@@ -23,7 +23,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'conflict-unnoticed',
-    bug: 'an event id with other content is routed',
+    bug: 'a repeated event id with different content is routed',
     file: SEEN,
     text: "return known === 'other' ? 'conflict' : 'first';",
     replacement: "return known === 'other' ? 'first' : 'first';",
@@ -32,7 +32,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'redelivery-taken-for-repeat',
-    bug: 'a record that is read again is taken for a copy of itself',
+    bug: 'a record that is read again is treated as a repeat of itself',
     file: 'services/broker/kafka/seen/recent-ids.ts',
     text: "if (block.offsetOf(entry) === offset) return 'itself';",
     replacement: '',
@@ -41,7 +41,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'put-back-event-taken-for-repeat',
-    bug: 'an event that an operator puts back is taken for a repeat',
+    bug: 'an event put back by an operator is treated as a repeat',
     file: SEEN,
     text: 'if (requeuedAs !== undefined) {',
     replacement: "if (requeuedAs === '') {",
@@ -59,7 +59,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'repeats-forgotten-at-restart',
-    bug: 'event ids are forgotten with a restart',
+    bug: 'event ids are forgotten at a restart',
     file: 'services/broker/kafka/consumer/partition.ts',
     text: 'const windowStart = Math.min(this.windowStart() ?? this.#prefix, this.#prefix);',
     replacement: 'const windowStart = this.#prefix;',
@@ -69,7 +69,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'retries-by-own-clock',
-    bug: 'the difference between the brokers’ clocks and this machine’s is ignored',
+    bug: 'the offset between the brokers’ clocks and this machine’s clock is ignored',
     file: TIME,
     text: 'const observed = { least: appendedAt - at, most: appendedAt + 1 - sentAt, at };',
     replacement: 'const observed = { least: 0 * appendedAt, most: 0 * sentAt, at };',
@@ -78,7 +78,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'wrong-due-time-believed',
-    bug: 'a due time of a process whose clock was ahead is waited for',
+    bug: 'a due time set by a process whose clock was ahead is waited for',
     file: 'services/broker/kafka/time/due-time.ts',
     text: 'isPutOff ? dueAt : Math.min(dueAt, latest)',
     replacement: 'isPutOff ? dueAt : Math.max(dueAt, earliest)',
@@ -87,7 +87,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'set-clocks-unnoticed',
-    bug: 'that the brokers’ clocks were set is not believed',
+    bug: 'a change of the brokers’ clocks is ignored',
     file: TIME,
     text: 'return least > most ? observed :',
     replacement: 'return least > most ? known :',
@@ -105,7 +105,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'lag-counts-waiting-retries',
-    bug: 'retries that wait for their time count as lag',
+    bug: 'retries that are not due yet count as lag',
     file: PLACE,
     text: 'if (delayMs === 0 || !this.#holder) return this.left;',
     replacement: 'if (delayMs >= 0 || !this.#holder) return this.left;',
@@ -114,7 +114,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'stalled-partition-unseen',
-    bug: 'a partition that stands still is never said to',
+    bug: 'a stalled partition is never reported as stalled',
     file: PLACE,
     text: 'now - since < STALLED_MS) return null;',
     replacement: 'now - since >= 0) return null;',
@@ -123,7 +123,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'stalled-partition-ready',
-    bug: 'a process with a stalled partition says that it is ready',
+    bug: 'a process with a stalled partition reports ready',
     file: 'services/observability/readiness.ts',
     text: '...atMost(stalled),',
     replacement: '',
@@ -132,7 +132,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'lag-unexported',
-    bug: 'the lag of partitions is in no metric',
+    bug: 'no metric reports the lag of partitions',
     file: METRICS,
     text: "    'consumer_lag_records',",
     replacement: "    'lag',",
@@ -141,7 +141,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'lag-exported-as-zero',
-    bug: 'the metric of the lag is always zero',
+    bug: 'the lag metric is always zero',
     file: METRICS,
     text: '({ lag }) => lag,',
     replacement: '({ lag }) => lag && 0,',
@@ -149,7 +149,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'out-of-range-uncounted',
-    bug: 'a position that is not one of the log’s is not counted',
+    bug: 'a position outside the log is not counted',
     file: 'services/broker/kafka/consumer/topic-consumer.ts',
     text: 'if (isOutside) this.#options.outOfRange?.(partition.id);',
     replacement: '',
@@ -158,7 +158,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'schema-commands-show-password',
-    bug: 'the commands that register schemas show the registry’s password',
+    bug: 'the printed commands that register schemas contain the registry’s password',
     file: 'services/broker/kafka/registry/schema-commands.ts',
     text: '\'--user "$HOOKRAIL_SCHEMA_REGISTRY_USERNAME:$HOOKRAIL_SCHEMA_REGISTRY_PASSWORD"\'',
     replacement: "'--user ' + Object.values(registry.credentials).join(':')",
@@ -167,7 +167,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'schema-commands-without-level',
-    bug: 'schemas that are registered by hand have another compatibility',
+    bug: 'schemas registered by hand get a different compatibility level',
     file: 'services/broker/kafka/registry/schema-commands.ts',
     text: '{ compatibility: LEVEL }',
     replacement: "{ compatibility: 'NONE' }",
@@ -176,7 +176,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'disk-full-loses-settlements',
-    bug: 'what was settled while the disk was full is not acknowledged once there is room',
+    bug: 'tasks settled while the disk was full are not acknowledged once there is room',
     file: 'services/broker/sqlite/commit-queue.ts',
     text: '{ ...running, publications: empty, publishers: [] }',
     replacement: '{ ...running, settled: [], offered: empty, publishers: [] }',

@@ -13,11 +13,11 @@ const POSITION = 'test/broker/kafka/consumer/start-position.test.ts';
 const LOST = 'test/broker/kafka/consumer/lost-positions.test.ts';
 const HOLD_UPS = 'test/broker/kafka/hold-ups.test.ts';
 
-/** Positions: gaps, logs that are others, what was deleted, and what is committed. */
+/** Positions: gaps, recreated topics, deleted records, and commits. */
 export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   {
     id: 'transactions-only-passed',
-    bug: 'a fetch of nothing but markers and aborted records does not move the position',
+    bug: 'a fetch with only markers and aborted records does not advance the position',
     file: CONSUMER,
     text: 'partition.skipTo(last + 1);',
     replacement: 'void last;',
@@ -27,7 +27,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'gap-by-first-record',
-    bug: 'a gap is judged by the first record and not by where the fetch began',
+    bug: 'a gap is measured from the first record instead of the fetched offset',
     file: CONSUMER,
     text: 'const fetchedFrom = fetchedOffset(batch);',
     replacement: 'const fetchedFrom = Number(batch.firstOffset() ?? fetchedOffset(batch));',
@@ -37,7 +37,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'marker-at-end-waited-for',
-    bug: 'what is behind the last record of a fetch counts as unread',
+    bug: 'offsets after the last record of a fetch count as unread',
     file: CONSUMER,
     text: 'partition.skipTo(Number(batch.lastOffset()) + 1);',
     replacement: '',
@@ -47,7 +47,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'recreated-topic-id-unverified',
-    bug: 'it is not verified that the topic is still the same one',
+    bug: 'a topic that was recreated is not recognised by its id',
     file: CONSUMER,
     text: 'if (partition.next !== null && partition.topicId !== null && partition.topicId !== id)',
     replacement: 'if (partition.next === null && id === undefined)',
@@ -57,7 +57,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'recreated-topic-id-unnoted',
-    bug: 'the id of the topic is not kept with the position',
+    bug: 'the topic id is not stored with the position',
     file: PARTITION,
     text: 'done: this.#done, topicId, lost: this.#lost }',
     replacement: 'done: this.#done, topicId: topicId && null, lost: this.#lost }',
@@ -66,7 +66,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'recreated-topic-note-believed',
-    bug: 'a position that was committed in an earlier topic of the name is believed',
+    bug: 'a position committed in an earlier topic of the same name is used',
     file: START,
     text: 'const isElsewhere = startOf ? false : isOther;',
     replacement: 'const isElsewhere = false;',
@@ -75,7 +75,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'journal-earlier-position-believed',
-    bug: 'a journal that was made again goes on where the store was in the earlier one',
+    bug: 'a recreated journal continues at the store’s position in the earlier one',
     file: JOURNAL,
     text: 'if (position === undefined && (isCommitted || topicId === null)) {',
     replacement: 'if (position === undefined) {',
@@ -84,7 +84,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'position-beyond-end-kept',
-    bug: 'a position beyond the end of the log is waited for',
+    bug: 'the consumer waits for a position beyond the end of the log',
     file: START,
     text: 'if (isElsewhere || position > end) {',
     replacement: 'if (isElsewhere) {',
@@ -93,7 +93,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'retention-skips-silently',
-    bug: 'what retention deleted while nothing ran is skipped without a word',
+    bug: 'records that retention deleted while nothing ran are skipped silently',
     file: 'services/broker/kafka/losses/lost-range.ts',
     text: 'return count > 0 ? { from, to: first, count } : null;',
     replacement: 'return count < 0 ? { from, to: first, count } : null;',
@@ -102,7 +102,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'loss-forgotten-at-restart',
-    bug: 'what was lost is forgotten with the next commit',
+    bug: 'a lost range is forgotten at the next commit',
     file: NOTE,
     text: 'const known = topicId || range ?',
     replacement: 'const known = topicId && !range ?',
@@ -111,7 +111,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'commit-beyond-waiting',
-    bug: 'a record that is done is committed past one that is not',
+    bug: 'the committed position passes a record that is not done',
     file: PARTITION,
     text: 'while (this.#done.delete(this.#prefix)) this.#prefix += 1;',
     replacement: 'for (const one of this.#done) this.#prefix = Math.max(this.#prefix, one + 1);',
@@ -120,7 +120,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'dead-partition-commits',
-    bug: 'a partition that was taken away is still committed',
+    bug: 'a revoked partition is still committed',
     file: PARTITION,
     text: 'if (this.next === null || !this.isAlive) return null;',
     replacement: 'if (this.next === null) return null;',
@@ -129,7 +129,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'journal-name-without-topic-id',
-    bug: 'the journal of a topic that was made again passes for the old one',
+    bug: 'the journal of a recreated topic has the same name as the old one',
     file: JOURNAL,
     text: 'return topicId === null ? name : `',
     replacement: 'return topicId !== undefined ? name : `',
@@ -138,7 +138,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'partitions-added-unnoticed',
-    bug: 'partitions that are added to a topic are noticed after five minutes',
+    bug: 'partitions added to a topic are noticed only after five minutes',
     file: SUPERVISED,
     text: 'const METADATA_MS_MAX = 10_000;',
     replacement: 'const METADATA_MS_MAX = 300_000;',
@@ -148,7 +148,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'tier-holds-up-tiers',
-    bug: 'a tier whose consumer is out of its group holds up the other tiers',
+    bug: 'a tier whose consumer has left its group delays the other tiers',
     file: 'services/broker/kafka/streams/delayed-feed.ts',
     text: '(first.record.partition.isAlive && !tier.isTrusted)) continue;',
     replacement:
@@ -158,7 +158,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'failing-commit-untold',
-    bug: 'positions that can never be committed are told at debug level only',
+    bug: 'a permanent commit failure is logged at debug level only',
     file: 'services/broker/kafka/consumer/commits.ts',
     text: 'if (this.#isReported || (!isRefused',
     replacement: 'if (true || this.#isReported || (!isRefused',
@@ -167,7 +167,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'schema-failing-for-ever-untold',
-    bug: 'a schema that the registry never tells is named once and never again',
+    bug: 'a schema that the registry never returns is logged only once',
     file: 'services/broker/kafka/registry/registry-schemas.ts',
     text: 'if (now - waiting.loggedAt < TELL_AGAIN_MS) return;',
     replacement: 'if (now >= waiting.loggedAt) return;',
@@ -176,7 +176,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'journal-waits-for-ever-once-unsure',
-    bug: 'records read while membership is unsure are never handed over',
+    bug: 'records read while group membership is unsure are never handed over',
     file: JOURNAL,
     text: '      this.#lookAgain();\n',
     replacement: '',

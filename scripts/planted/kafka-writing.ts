@@ -12,11 +12,11 @@ const INPUTS = 'test/broker/kafka/refused-inputs.test.ts';
 const SIZES = 'test/guarantees/kafka/sizes.test.ts';
 const QUARANTINE = 'test/broker/kafka/quarantine/quarantine.test.ts';
 
-/** What is written: partitions that cannot be, records that are refused, and what the quarantine keeps. */
+/** Writing: unavailable partitions, refused records, and the content of the quarantine. */
 export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   {
     id: 'leaderless-stops-others',
-    bug: 'a partition without a leader holds up the partitions behind it',
+    bug: 'a partition without a leader delays the partitions after it',
     file: BACKLOG,
     text: 'if (leader === undefined) continue;',
     replacement: 'if (leader === undefined) break;',
@@ -25,7 +25,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'hanging-broker-stops-others',
-    bug: 'nothing is sent to any broker while one does not answer',
+    bug: 'an unresponsive broker stops sending to all brokers',
     file: 'services/broker/kafka/producer/producer-nodes.ts',
     text: 'return this.#busy.has(node);',
     replacement: 'return this.#busy.size > 0 || this.#busy.has(node);',
@@ -34,7 +34,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'missing-write-right-told-each-time',
-    bug: 'a missing right to write is told at each try',
+    bug: 'a missing write permission is logged at every retry',
     file: PRODUCER,
     text: 'if (!this.#forbidden.has(topic)) log.error(',
     replacement: "if (topic !== '') log.error(",
@@ -43,7 +43,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'missing-read-right-told-each-time',
-    bug: 'a missing right to read is told at each try',
+    bug: 'a missing read permission is logged at every retry',
     file: 'services/broker/kafka/rights/missing-rights.ts',
     text: 'if (known?.resource !== right.resource)',
     replacement: 'if (known !== right)',
@@ -52,7 +52,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'refused-for-good-sent-again',
-    bug: 'a record that is too large for its topic is sent again for ever',
+    bug: 'a record that is too large for its topic is retried forever',
     file: 'services/broker/kafka/producer/producer-refusals.ts',
     text: 'if (OF_CONTENT.includes(type)) return',
     replacement: "if (type === '') return",
@@ -61,7 +61,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'neighbours-refused-too',
-    bug: 'the neighbours of a record that is too large are refused with it',
+    bug: 'a record that is too large fails the other records of its batch',
     file: PRODUCER,
     text: 'if (underWay.length > 1) queue.split();',
     replacement: 'if (underWay.length < 0) queue.split();',
@@ -70,7 +70,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'refused-input-holds-slot',
-    bug: 'an input of which a record is refused is never acknowledged',
+    bug: 'an input whose output record is refused is never acknowledged',
     file: SOURCES,
     text: 'if (!(error instanceof SenderClosed)) void',
     replacement: 'if (error === undefined) void',
@@ -79,7 +79,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'refused-input-unacknowledged',
-    bug: 'an input that was quarantined for its refused record comes again',
+    bug: 'an input that was quarantined for its refused output record is redelivered',
     file: SOURCES,
     text: 'await quarantine.put(record);\n        return item.durable();',
     replacement: 'await quarantine.put(record);\n        return;',
@@ -88,7 +88,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'too-large-always-the-cause',
-    bug: 'whatever the brokers refuse is quarantined as too large',
+    bug: 'records refused for any reason are quarantined as too large',
     file: 'services/broker/kafka/producer/producer-refusals.ts',
     text: "? 'too_large' : 'write_refused';",
     replacement: "? 'too_large' : 'too_large';",
@@ -98,7 +98,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'routed-too-large-written',
-    bug: 'a part of an event is written of which another part does not fit its topic',
+    bug: 'some output records of an event are written although another does not fit its topic',
     file: 'services/broker/kafka/streams/settle.ts',
     text: 'value.length <= RECORD_BYTES_MAX) continue;',
     replacement: 'value.length >= 0) continue;',
@@ -106,7 +106,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'large-data-taken',
-    bug: 'an event’s data may be as large as the request',
+    bug: 'an event’s data is limited only by the size of the request',
     file: 'services/codec/event-json.ts',
     text: 'if (bytes > EVENT_DATA_BYTES_MAX) {',
     replacement: 'if (bytes < 0) {',
@@ -116,7 +116,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'large-avro-data-taken',
-    bug: 'the size of an event’s data that comes over Kafka is not measured',
+    bug: 'the size of an event’s data is not checked for events read from Kafka',
     file: 'services/codec/event-avro.ts',
     text: 'const mayBeLarge = bytes.length > SMALL_BYTES;',
     replacement: 'const mayBeLarge = bytes.length < 0;',
@@ -126,7 +126,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'large-record-stalls-partition',
-    bug: 'a record that is too large for the quarantine holds its partition for good',
+    bug: 'a record that is too large for the quarantine blocks its partition forever',
     file: SHELF,
     text: 'if (bytes.length <= bytesMax) return record;',
     replacement: 'if (bytesMax > 0) return record;',
@@ -146,7 +146,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'task-put-back-as-copy',
-    bug: 'a task that is put back has its old mark, and is dropped as a copy',
+    bug: 'a task that is put back keeps its old mark, and is dropped as a copy',
     file: PUT_BACK,
     text: '{ ...task, hop: task.hop + 1 }',
     replacement: '{ ...task }',
@@ -166,7 +166,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'put-back-without-headers',
-    bug: 'what is put back has lost its headers',
+    bug: 'records that are put back lose their headers',
     file: PUT_BACK,
     text: 'origin.headers.length > 0 ?',
     replacement: 'origin.headers.length < 0 ?',
@@ -186,7 +186,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'violation-header-unread',
-    bug: 'the ids in the header of an event that breaks the schema are not read',
+    bug: 'the ids in the header of an event that violates the schema are not read',
     file: 'services/codec/event-avro.ts',
     text: 'return refuse(reason, describe(problems), idsOf(record.header));',
     replacement: 'return refuse(reason, describe(problems), {});',
@@ -195,7 +195,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'put-back-one-by-one',
-    bug: 'a replay of the quarantine waits for each record before the next',
+    bug: 'putting back the quarantine waits for each record before it writes the next',
     file: SHELF,
     text: 'if (waiting.length < REQUEUE_AT_ONCE && bytes < REQUEUE_BYTES_AT_ONCE) return;',
     replacement: 'if (waiting.length < 1 && bytes < 0) return;',

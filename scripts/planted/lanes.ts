@@ -14,11 +14,11 @@ const LANES_TEST = 'test/sender/lanes/lanes.test.ts';
 const ALL_HANG = '100 endpoints with wide windows that hang all at once';
 const COMES_BACK = 'nothing new is late by a second';
 
-/** One endpoint or merchant must not slow another, and must not wait once it is back. */
+/** One endpoint or merchant must not slow down another, and a recovered endpoint must get its deliveries at once. */
 export const LANE_BUGS: readonly PlantedBug[] = [
   {
     id: 'slow-keep-fast-slots',
-    bug: 'attempts that turn slow keep their fast slots',
+    bug: 'attempts that become slow keep their fast slots',
     file: LANES,
     text: 'this.#overdue.add(task);',
     replacement: '',
@@ -27,7 +27,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'turned-slow-held-to-slow-slots',
-    bug: 'attempts that turn slow may not exceed the slow lane, and keep fast slots of others',
+    bug: 'attempts that become slow keep their fast slots when the slow lane is full',
     file: LANES,
     text: 'if (this.#slow >= this.#options.slowSlotsMost) return;',
     replacement: 'if (this.#slow >= this.#options.slowSlots) return;',
@@ -36,7 +36,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'quick-success-speaks-for-slow',
-    bug: 'quick successes from before speak for an endpoint that hangs now',
+    bug: 'earlier quick successes make a hanging endpoint count as healthy',
     file: LANE,
     text: 'const succeededAt = this.isSlow ? this.#succeededSlowlyAt : this.#succeededAt;',
     replacement: 'const succeededAt = this.#succeededAt;',
@@ -45,7 +45,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'slow-share-unbounded',
-    bug: 'one endpoint may fill the slow lane',
+    bug: 'one endpoint can fill the slow lane',
     file: LANE,
     text: 'if (this.#slowOnes >= slowMost(options, slow, isAnswering)) return false;',
     replacement: 'void [slowMost, slow, isAnswering];',
@@ -54,7 +54,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'slow-share-late',
-    bug: 'dark endpoints are held to a share only once the slow lane is full',
+    bug: 'unresponsive endpoints are limited to a share of the slow lane only once it is full',
     file: OPTIONS,
     text: 'const FULL_FROM = 0.5;',
     replacement: 'const FULL_FROM = 0.99;',
@@ -62,7 +62,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'turns-not-taken',
-    bug: 'an endpoint with much waiting takes every free slot',
+    bug: 'an endpoint with a large backlog takes every free slot',
     file: LANES,
     text: 'if (lane.queue.hasNext) ready.append(turn);',
     replacement:
@@ -72,7 +72,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'known-slow-starts-fast',
-    bug: 'attempts to an endpoint known to be slow begin in the fast lane',
+    bug: 'attempts to an endpoint known to be slow start in the fast lane',
     file: LANES,
     text: 'if (lane.isSlow) this.#enterSlow(lane, task);',
     replacement: 'if (lane.isSlow && task.isProbe) this.#enterSlow(lane, task);',
@@ -81,7 +81,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'waiting-share-ignored',
-    bug: 'tasks of one endpoint may take all the memory for tasks that wait',
+    bug: 'one endpoint’s tasks can use all the memory for waiting tasks',
     file: WAITING,
     text: 'const most = isShort ? share : waitingMax;',
     replacement: 'const most = isShort && share < 0 ? share : waitingMax;',
@@ -90,7 +90,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'burst-pauses-intake',
-    bug: 'a burst to a few of many endpoints pauses the intake for all',
+    bug: 'a burst to a few of many endpoints pauses intake for all of them',
     file: WAITING,
     text: 'return this.#lanesForUs >= spread ? this.#forUs : 0;',
     replacement: 'return spread > 0 ? this.#forUs : 0;',
@@ -99,7 +99,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'own-pace-waits-for-us',
-    bug: 'a burst to an endpoint that answers in its own time holds up who comes behind it',
+    bug: 'a burst to an endpoint that responds at its usual pace delays the tasks after it',
     file: LANE,
     text: '&& now >= this.#narrowUntil && !this.#isAtItsPace;',
     replacement: '&& now >= this.#narrowUntil && (true || !this.#isAtItsPace);',
@@ -108,7 +108,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'parked-for-twelve-minutes',
-    bug: 'tasks of an endpoint that hangs are parked for twelve minutes',
+    bug: 'tasks of a hanging endpoint are parked for twelve minutes',
     file: BACKLOG,
     text: 'const LATER_SECONDS = 66;',
     replacement: 'const LATER_SECONDS = 731;',
@@ -117,7 +117,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'parked-not-brought-back',
-    bug: 'nothing brings parked tasks back once their endpoint answers',
+    bug: 'parked tasks are not brought back when their endpoint responds again',
     file: BACKLOG,
     text: 'if (!this.wake || lane.isWaking || lane.parked === 0) return;',
     replacement: 'if (!this.wake || lane.isWaking || lane.parked >= 0) return;',
@@ -126,7 +126,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'hanging-endpoint-untried',
-    bug: 'an endpoint that hangs is not tried again before its attempts time out',
+    bug: 'a hanging endpoint is not probed until its attempts time out',
     file: OPTIONS,
     text: 'probeEveryMs: 500,',
     replacement: 'probeEveryMs: 30_000,',
@@ -135,7 +135,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'hung-narrow-the-window',
-    bug: 'attempts that hang since before a recovery fill the window',
+    bug: 'attempts that have hung since before a recovery fill the window',
     file: LANE,
     text: 'for (const each of this.slow) if (each.startedAt < startedAt) this.#hung += 1;',
     replacement: '',
@@ -144,7 +144,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'backlog-before-new',
-    bug: 'what waited goes before what is new',
+    bug: 'the backlog is sent before new tasks',
     file: QUEUE,
     text: 'const first = this.#turn === 0 ? this.#backlog : this.#fresh;',
     replacement: 'const first = this.#turn >= 0 ? this.#backlog : this.#fresh;',
@@ -153,7 +153,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'all-parked-soon',
-    bug: 'all parked tasks come up every three seconds',
+    bug: 'all parked tasks come back every three seconds',
     file: BACKLOG,
     text: 'if (!isSoon) return LATER_SECONDS;',
     replacement: 'if (!isSoon) return SOON_SECONDS;',
@@ -162,7 +162,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'fast-slots-for-receivers',
-    bug: 'receivers that do not answer keep the fast slots of all others closed',
+    bug: 'unresponsive receivers keep the number of fast slots from growing for all others',
     file: 'services/sender/lanes/fast-slots.ts',
     text: 'const isHeld = this.#freed === 0 && idleShare > 0;',
     replacement: 'const isHeld = this.#freed < 0 && idleShare > 0;',
@@ -171,7 +171,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'parked-forgotten-before-durable',
-    bug: 'parked tasks that are not durable within three seconds are not brought back when the endpoint answers',
+    bug: 'parked tasks that take over three seconds to become durable are not brought back when the endpoint responds',
     file: 'services/sender/lanes/backlog.ts',
     text: 'now - lane.parkedAt >= PARKED_MS_MAX',
     replacement: 'now - lane.parkedAt >= 3000',

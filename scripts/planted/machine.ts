@@ -10,11 +10,11 @@ const TARGET = 'services/api/request-target.ts';
 const URL_TEST = 'test/domain/endpoint-url.test.ts';
 const HTTP = 'test/api/http.test.ts';
 
-/** The machine's clock, files, disk and descriptors, and what the API takes. */
+/** The machine's clock, files, disk and descriptors, and the requests that the API accepts. */
 export const MACHINE_BUGS: readonly PlantedBug[] = [
   {
     id: 'wall-clock-anchored',
-    bug: 'times that are told to others do not follow the system’s time',
+    bug: 'times reported to others do not follow the system clock',
     file: CLOCK,
     text: 'if (Math.abs(difference - setBy) > SET_MS_MIN) setBy = difference;',
     replacement: 'if (Math.abs(difference - setBy) < 0) setBy = difference;',
@@ -23,7 +23,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'due-times-by-system-time',
-    bug: 'due times move when the system’s time is set',
+    bug: 'due times move when the system clock is set',
     file: CLOCK,
     text: 'const now = () => anchor + performance.now();',
     replacement: 'const now = () => (anchor > 0 ? Date.now() : anchor);',
@@ -32,7 +32,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'timestamp-by-even-clock',
-    bug: 'webhook-timestamp is wrong after the system’s time was set',
+    bug: 'webhook-timestamp is wrong after the system clock was set',
     file: 'services/sender/deliver.ts',
     text: 'const sentAt = clock.wall(startedAt);',
     replacement: 'const sentAt = startedAt;',
@@ -42,7 +42,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'retries-late-after-set-and-restart',
-    bug: 'a restart after the system’s time was set makes retries early or late',
+    bug: 'a restart after the system clock was set makes retries early or late',
     file: 'services/broker/sqlite/file/schema.ts',
     text: 'if (setBy === 0) return;',
     replacement: 'if (setBy <= 0 || setBy >= 0) return;',
@@ -52,7 +52,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'rate-limit-by-system-time',
-    bug: 'a key at its limit waits for an hour after the system’s time was set back',
+    bug: 'an API key at its rate limit is blocked for an hour after the system clock was set back',
     file: 'services/api/rate-limit.ts',
     text: 'const now = this.#clock.now();',
     replacement: 'const now = this.#clock.wall();',
@@ -60,7 +60,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'log-held-without-bound',
-    bug: 'log lines that nobody reads are gathered without a bound',
+    bug: 'log lines are buffered without limit while nothing reads them',
     file: OUTPUT,
     text: 'if (this.#lines.length + line.length > HELD_LENGTH_MAX) {',
     replacement: 'if (this.#lines.length < 0) {',
@@ -70,7 +70,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'database-readable-by-others',
-    bug: 'databases are made for everybody to read',
+    bug: 'databases are created world-readable',
     file: FILES,
     text: "openSync(file, 'a', FILE_MODE)",
     replacement: "openSync(file, 'a', 0o666)",
@@ -79,7 +79,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'rights-of-before-stay',
-    bug: 'rights that others had on the databases stay',
+    bug: 'existing permissions of other users on the databases are kept',
     file: FILES,
     text: 'if (entry.isFile() && DATABASE.test(entry.name)) tighten',
     replacement: 'if (!entry.isFile() && DATABASE.test(entry.name)) tighten',
@@ -88,7 +88,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'cluster-names-taken',
-    bug: 'names of clusters are taken as endpoint URLs',
+    bug: 'cluster-internal host names are accepted in endpoint URLs',
     file: URLS,
     text: "  'svc',\n",
     replacement: '',
@@ -96,7 +96,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'container-names-taken',
-    bug: 'names of containers are taken as endpoint URLs',
+    bug: 'container host names are accepted in endpoint URLs',
     file: URLS,
     text: "  'docker',\n",
     replacement: '',
@@ -104,7 +104,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'metadata-names-taken',
-    bug: 'suffixes of several labels are not looked for',
+    bug: 'blocked host name suffixes of several labels are not recognised',
     file: URLS,
     text: ".map((_, index) => labels.slice(index).join('.'))",
     replacement: '.slice(-1)',
@@ -112,7 +112,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'address-takes-all-connections',
-    bug: 'one address may hold all connections',
+    bug: 'one client address can hold all connections',
     file: CONNECTIONS,
     text: 'return crowded.some((each) => this.#closeOne(each, 0))',
     replacement: 'return crowded.some((each) => this.#closeOne(each, 3_600_000))',
@@ -121,7 +121,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'idle-connection-kept',
-    bug: 'a connection that is idle does not make room for a new one',
+    bug: 'an idle connection is not closed to make room for a new one',
     file: CONNECTIONS,
     text: 'if (this.#requests.get(socket)?.complete) continue;',
     replacement: 'if (!this.#requests.get(socket)?.complete) continue;',
@@ -130,7 +130,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'second-accept-error-ends',
-    bug: 'a second connection that cannot be accepted ends the process',
+    bug: 'the second failure to accept a connection ends the process',
     file: CONNECTIONS,
     text: "server.on('error', () => {});",
     replacement: "server.once('error', () => {});",
@@ -139,7 +139,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'used-up-descriptors-unseen',
-    bug: 'a process without file descriptors reports that it is ready',
+    bug: 'a process that has run out of file descriptors reports ready',
     file: 'services/process/descriptors.ts',
     text: 'const isShort = !this.#hasReserve();',
     replacement: 'const isShort = !this.#hasReserve() && this.#limit < 0;',
@@ -149,7 +149,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'absolute-target-fails',
-    bug: 'a request target in absolute form is not served',
+    bug: 'a request with an absolute-form target is not served',
     file: TARGET,
     text: "request.url = rest.startsWith('/') ? rest : `",
     replacement: "request.url = rest === '' ? rest : `x",
@@ -158,7 +158,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'two-hosts-taken',
-    bug: 'a request with two Host lines is taken',
+    bug: 'a request with two Host headers is accepted',
     file: TARGET,
     text: "=== 'host').length > 1) {",
     replacement: "=== 'host').length > 2) {",
@@ -167,7 +167,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'costly-body-validated',
-    bug: 'a body of many values is validated before they are counted',
+    bug: 'a body with too many values is validated before they are counted',
     file: 'services/api/body.ts',
     text: 'if (count > VALUES_MAX) {',
     replacement: 'if (count < 0) {',

@@ -1,30 +1,30 @@
-/** A bug that the tests must find: one edit of the code, and the tests that fail because of it. */
+/** A bug that the tests must catch: one edit of the code, and the tests that fail because of it. */
 export interface PlantedBug {
-  /** Short, unique, with hyphens. */
+  /** Short and unique, words joined by hyphens. */
   readonly id: string;
-  /** What goes wrong with it. */
+  /** The faulty behaviour that it causes. */
   readonly bug: string;
   readonly file: string;
-  /** Found exactly once in the file. */
+  /** Must occur exactly once in the file. */
   readonly text: string;
   readonly replacement: string;
-  /** The test file that fails. */
+  /** The test file that must fail. */
   readonly test: string;
-  /** Only tests whose titles contain this are run. */
+  /** Runs only the tests whose titles contain this. */
   readonly title?: string;
-  /** The test wants brokers. */
+  /** The test needs Kafka brokers. */
   readonly needsKafka?: true;
   /** Planted with `--slow` only. */
   readonly isSlow?: true;
 }
 
-/** Returns the text with the bug in it. Throws where the text to replace is not there exactly once. */
+/** Returns the source with the bug in it. Throws unless the text to replace occurs exactly once. */
 export function plant({ id, file, text, replacement }: PlantedBug, source: string): string {
   const times = source.split(text).length - 1;
   if (times !== 1) {
     const what = JSON.stringify(text);
     throw new Error(
-      `found ${times} times in ${file}: ${what}. scripts/planted quotes the code as it is: ${id}`,
+      `found ${times} times in ${file}: ${what}. Update the bug ${id} in scripts/planted to match the code`,
     );
   }
   if (text === replacement) throw new Error(`changes nothing in ${file}: ${JSON.stringify(text)}`);

@@ -5,11 +5,11 @@ const DECOMPRESS = 'services/broker/kafka/fetch/decompress.ts';
 const DECLARED = 'services/broker/kafka/fetch/declared-size.ts';
 const TEST = 'test/broker/kafka/fetch/record-set.test.ts';
 
-/** What producers' batches may be: codecs, transactions, bombs, corruption. */
+/** Batches of producers: codecs, transactions, decompression bombs, corruption. */
 export const RECORD_SET_BUGS: readonly PlantedBug[] = [
   {
     id: 'codec-lz4-unread',
-    bug: 'batches compressed with lz4 are not read',
+    bug: 'a batch compressed with lz4 cannot be read',
     file: DECOMPRESS,
     text: 'lz4: unlz4,',
     replacement: 'lz4: unzstd,',
@@ -18,7 +18,7 @@ export const RECORD_SET_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'codec-zstd-taken-for-plain',
-    bug: 'batches compressed with zstd are taken for uncompressed ones',
+    bug: 'a batch compressed with zstd is treated as uncompressed',
     file: DECOMPRESS,
     text: 'zstd: unzstd }',
     replacement: 'zstd: (bytes: Buffer) => bytes }',
@@ -27,7 +27,7 @@ export const RECORD_SET_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'codec-snappy-without-framing',
-    bug: 'the framing of Java’s snappy is taken for a bare block',
+    bug: 'the framing of Java’s snappy is treated as a bare block',
     file: DECLARED,
     text: 'if (!bytes.subarray(0, XERIAL_MAGIC.length).equals(XERIAL_MAGIC)) return',
     replacement: 'return',
@@ -36,7 +36,7 @@ export const RECORD_SET_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'bomb-lz4-unbounded',
-    bug: 'an lz4 batch is decompressed whatever its size',
+    bug: 'the decompressed size of an lz4 batch is unlimited',
     file: DECOMPRESS,
     text: 'if (lz4BytesAtMost(bytes) > maxBytes + Math.min(maxBytes, LZ4_BLOCK_BYTES_MAX)) throw tooLarge(maxBytes);',
     replacement: 'lz4BytesAtMost(bytes);',
@@ -45,7 +45,7 @@ export const RECORD_SET_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'bomb-zstd-unbounded',
-    bug: 'a zstd batch is decompressed whatever its size',
+    bug: 'the decompressed size of a zstd batch is unlimited',
     file: DECOMPRESS,
     text: 'if (length > maxBytes) throw tooLarge(maxBytes);',
     replacement: '',
@@ -54,7 +54,7 @@ export const RECORD_SET_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'bomb-zstd-window',
-    bug: 'the window that a zstd frame names is allocated',
+    bug: 'the window size declared in a zstd frame is allocated unchecked',
     file: DECOMPRESS,
     text: 'bounded[5] = ZSTD_WINDOW_MAX;',
     replacement: '',
@@ -64,7 +64,7 @@ export const RECORD_SET_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'bomb-gzip-unbounded',
-    bug: 'a gzip batch is decompressed whatever its size',
+    bug: 'the decompressed size of a gzip batch is unlimited',
     file: DECOMPRESS,
     text: '{ maxOutputLength: maxBytes }',
     replacement: '{}',
@@ -82,7 +82,7 @@ export const RECORD_SET_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'bomb-holds-up-answer',
-    bug: 'a fetch answer waits until a small batch with a large result is decompressed',
+    bug: 'a fetch response waits for the decompression of a small batch that expands to a large one',
     file: 'services/broker/kafka/fetch/decompressor.ts',
     text: 'Math.min(maxBytes, AT_ONCE_BYTES_MAX)',
     replacement: 'maxBytes',
@@ -100,7 +100,7 @@ export const RECORD_SET_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'unreadable-batch-stops-answer',
-    bug: 'a batch that cannot be read stops the batches behind it',
+    bug: 'an unreadable batch stops the batches after it',
     file: RECORD_SET,
     text: 'messages.push(unreadable(batch, from, Number(last), error));',
     replacement: 'throw error;',
@@ -118,7 +118,7 @@ export const RECORD_SET_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'abort-outlives-transaction',
-    bug: 'what a producer writes after an aborted transaction is left out too',
+    bug: 'records that a producer writes after an aborted transaction are skipped too',
     file: RECORD_SET,
     text: 'this.#aborted.delete(producerId);',
     replacement: '',
@@ -127,7 +127,7 @@ export const RECORD_SET_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'control-records-read',
-    bug: 'markers of transactions are handed over as records',
+    bug: 'transaction markers are handed over as records',
     file: RECORD_SET,
     text: 'if (!isControl) return messages;',
     replacement: 'if (messages.length > 0) return messages;',
@@ -136,7 +136,7 @@ export const RECORD_SET_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'gap-at-end-untold',
-    bug: 'offsets behind the last record are waited for',
+    bug: 'offsets after the last record are waited for',
     file: RECORD_SET,
     text: 'messages.push(controlRecord(covered));',
     replacement: '{}',
@@ -145,7 +145,7 @@ export const RECORD_SET_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'answer-budget-unspent',
-    bug: 'the decompressed batches of one answer have no bound together',
+    bug: 'the total decompressed size of one fetch response is unlimited',
     file: RECORD_SET,
     text: 'limits.budget.bytes -= records.length + count * RECORD_COST_BYTES;',
     replacement: '',

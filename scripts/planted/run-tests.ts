@@ -2,16 +2,16 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A run that has not ended after so long is ended; milliseconds. */
+/** Longest duration of a test run before it is killed, milliseconds. */
 const RUN_MS_MAX = 300_000;
 
 export interface TestsToRun {
   readonly test: string;
-  /** A piece of the title. */
+  /** Part of the title. */
   readonly title?: string;
 }
 
-/** `broken`: no test could say anything, because the code or the run fails elsewhere. */
+/** `broken`: the tests are inconclusive, because the code or the run fails for another reason. */
 export interface TestsEnd {
   readonly kind: 'passed' | 'failed' | 'broken';
   /** The first test that failed, with its message. */
@@ -30,7 +30,7 @@ interface Report {
   }[];
 }
 
-/** Runs tests in a folder, each in the environment given. Kafka is started by the tests unless the environment names one. */
+/** Runs tests in a folder with the given environment. The tests start a Kafka unless the environment names one. */
 export async function runTests(
   folder: string,
   { test, title }: TestsToRun,
@@ -38,19 +38,19 @@ export async function runTests(
 ): Promise<TestsEnd> {
   const report = join(folder, 'planted-report.json');
   rmSync(report, { force: true });
-  const said = await runVitest(folder, environment, [
+  const output = await runVitest(folder, environment, [
     ...['run', test, '--bail=1', '--reporter=json', `--outputFile=${report}`],
     ...(title === undefined ? [] : ['-t', title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')]),
   ]);
-  if (said === 'late') return { kind: 'failed', detail: `did not finish within ${RUN_MS_MAX / 1000} s` };
-  if (!existsSync(report)) return { kind: 'broken', detail: lastLine(said) };
+  if (output === 'late') return { kind: 'failed', detail: `did not finish within ${RUN_MS_MAX / 1000} s` };
+  if (!existsSync(report)) return { kind: 'broken', detail: lastLine(output) };
   return endOf(JSON.parse(readFileSync(report, 'utf8')));
 }
 
-/** Errors of code that cannot run at all: they find any bug, and so show nothing. */
+/** Errors of code that cannot run at all: any edit can cause them, so they do not count as a catch. */
 const BROKEN_CODE = /^(SyntaxError|ReferenceError|TypeError)\b/;
 
-/** Reads Vitest's report, which is Jest's. */
+/** Reads Vitest's JSON report, which has Jest's format. */
 export function endOf({ success, testResults }: Report): TestsEnd {
   const results = testResults.flatMap(({ assertionResults }) => assertionResults);
   const failed = results.filter(({ status }) => status === 'failed');
@@ -73,14 +73,14 @@ function lastLine(text: string): string {
   return text.trim().split('\n').at(-1) ?? '';
 }
 
-/** Resolves with what Vitest wrote on standard error. */
+/** Resolves with Vitest's standard error output, or `late` if the run was killed. */
 function runVitest(folder: string, environment: NodeJS.ProcessEnv, args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const vitest = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', ...args], {
       cwd: folder,
       env: environment,
       stdio: ['ignore', 'ignore', 'pipe'],
-      // A group of its own: its workers end with it.
+      // Its own process group, so that killing it also kills its workers.
       detached: true,
     });
     const kill = () => {
@@ -88,20 +88,20 @@ function runVitest(folder: string, environment: NodeJS.ProcessEnv, args: readonl
       process.kill(-vitest.pid, 'SIGKILL');
     };
     process.once('exit', kill);
-    let said = '';
+    let output = '';
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
       kill();
     }, RUN_MS_MAX);
     vitest.stderr.on('data', (bytes) => {
-      said = `${said}${bytes}`.slice(-10_000);
+      output = `${output}${bytes}`.slice(-10_000);
     });
     vitest.once('error', reject);
     vitest.once('exit', () => {
       clearTimeout(timer);
       process.removeListener('exit', kill);
-      resolve(isLate ? 'late' : said);
+      resolve(isLate ? 'late' : output);
     });
   });
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PlantedBug, plant } from './planted-bug.ts';
 
-/** A copy of the repository's files, with what is not committed yet. Its node_modules is the repository's own. */
+/** A copy of the repository's files, including uncommitted changes. Its node_modules links to the repository's. */
 export class WorkingCopy {
   readonly folder: string;
 
@@ -14,13 +14,13 @@ export class WorkingCopy {
       cwd: root,
       encoding: 'utf8',
     });
-    // What was deleted is still listed.
+    // Deleted files are still listed.
     const files = listed.split('\0').filter((file) => file !== '' && existsSync(join(root, file)));
     for (const file of files) cpSync(join(root, file), join(this.folder, file));
     symlinkSync(join(root, 'node_modules'), join(this.folder, 'node_modules'), 'dir');
   }
 
-  /** Runs `use` while the bug is planted. Throws where it cannot be planted. */
+  /** Runs `use` while the bug is planted. Throws if it cannot be planted. */
   async with<T>(bug: PlantedBug, use: () => Promise<T>): Promise<T> {
     const path = join(this.folder, bug.file);
     const source = readFileSync(path, 'utf8');

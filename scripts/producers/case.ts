@@ -1,9 +1,9 @@
-/** One case of the conformance run, and how its record is made. */
+/** One case of the conformance run, and functions that create its record. */
 import { randomUUID } from 'node:crypto';
 import { avroJson, type Ids, type SchemaName } from './event-variants.ts';
 import type { JobRecord } from './job.ts';
 
-/** How a record ends. `quarantined: REASON` names one of the reasons of the quarantine. */
+/** The end of a record. `quarantined: REASON` contains the reason in the quarantine. */
 export type End =
   | 'delivered'
   | 'not committed'
@@ -12,14 +12,14 @@ export type End =
   | `quarantined: ${string}`;
 
 export interface Case {
-  /** Unique among the cases. */
+  /** A unique name. */
   readonly name: string;
   /** The row of the table: cases of one row are counted together. */
   readonly row: string;
   readonly group: 'codecs and transactions' | 'naming' | 'schemas' | 'sizes' | 'events' | 'poison';
-  /** Any of these is right. */
+  /** The correct ends; any of them is accepted. */
   readonly expected: readonly End[];
-  /** What the body of the webhook must contain. */
+  /** Texts that the body of the webhook must contain. */
   readonly bodyHas?: readonly string[];
   readonly record: CaseRecord;
 }
@@ -36,7 +36,7 @@ export function newIds({ merchantId }: CaseContext): Ids {
   return { eventId: randomUUID(), entityId: randomUUID(), merchantId };
 }
 
-/** A record that the client serializes itself. */
+/** Returns a record that the client serializes itself. */
 export function eventRecord(
   ids: Ids,
   schema: SchemaName,
@@ -55,7 +55,7 @@ export function eventRecord(
   };
 }
 
-/** A case of bytes that the driver made. The key tells which record of the quarantine it is. */
+/** Returns a case with bytes created by the driver. The key identifies the record in the quarantine. */
 export function rawCase(
   group: Case['group'],
   row: string,

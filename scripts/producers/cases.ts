@@ -1,11 +1,11 @@
-/** Every case of the conformance run: what is written, and how it must end. */
+/** Every case of the conformance run: the written record and its expected end. */
 import { type Case, type CaseContext, type CaseRecord, type End, eventRecord, newIds } from './case.ts';
 import { type Ids, kycEvent, onRampEvent, type SchemaName } from './event-variants.ts';
 import { CODECS, MODES, type Mode, NAMINGS, type Naming } from './job.ts';
 import { poisonCases } from './poison-cases.ts';
 import { sizeCases } from './size-cases.ts';
 
-/** The cases for one client, with event ids of their own. */
+/** Returns the cases for one client, with their own event ids. */
 export function casesOf(context: CaseContext, isQuick: boolean): Case[] {
   return [
     ...matrix(context, isQuick),
@@ -21,8 +21,8 @@ const MATRIX_SCHEMAS = ['ours', 'field added to data', 'field added to header', 
 const MATRIX_BYTES = [0, 64 * 1024] as const;
 
 /**
- * Every combination of codec, mode, naming, schema and size. The quick form has every combination of codec and mode, and
- * takes the others in turn.
+ * Returns every combination of codec, mode, naming, schema and size. The quick form has every combination of codec and
+ * mode, and cycles through the others.
  */
 function matrix(context: CaseContext, isQuick: boolean): Case[] {
   const cases: Case[] = [];
@@ -32,7 +32,7 @@ function matrix(context: CaseContext, isQuick: boolean): Case[] {
       const combinations = NAMINGS.flatMap((naming) =>
         MATRIX_SCHEMAS.flatMap((schema) => MATRIX_BYTES.map((bytes) => ({ naming, schema, bytes }))),
       );
-      // 7 and the number of combinations have no common divisor: the turns reach all of them.
+      // 7 and the number of combinations have no common divisor, so the cycle reaches all of them.
       const chosen = isQuick ? combinations.slice((7 * turn) % 24, ((7 * turn++) % 24) + 1) : combinations;
       for (const { naming, schema, bytes } of chosen) {
         const ids = newIds(context);
@@ -66,7 +66,7 @@ function namingCases(context: CaseContext): Case[] {
   return NAMINGS.map(one);
 }
 
-/** Under the record's name the registry checks compatibility; under the topic's name this run has told it not to. */
+/** The registry checks compatibility under the record's name; this run has disabled the check under the topic's name. */
 function schemaCases(context: CaseContext): Case[] {
   const one = (
     schema: SchemaName,
@@ -99,7 +99,7 @@ const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 const base64 = (text: string | Buffer) => Buffer.from(text).toString('base64');
 
-/** Ordinary events with something unusual about the record. */
+/** Returns ordinary events in unusual records. */
 function eventCases(context: CaseContext): Case[] {
   const one = (row: string, change: Partial<CaseRecord> = {}, expected: End = 'delivered'): Case => {
     const ids = newIds(context);

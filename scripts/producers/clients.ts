@@ -1,4 +1,4 @@
-/** The client programs: what they need is fetched once into the user's cache, then each runs as a process of its own. */
+/** The client programs: their dependencies are fetched once into the user's cache, then each runs in its own process. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,20 +18,20 @@ const PROGRAMS = join(ROOT, 'scripts/producers/clients');
 const JAVA_EXAMPLE = join(ROOT, 'docs/producers/java');
 const REQUIREMENTS = join(ROOT, 'scripts/producers/requirements.txt');
 const JAVA_SETTINGS = ['-Xmx1g', '-XX:TieredStopAtLevel=1'];
-/** So much of what a failed program wrote is shown. */
+/** The number of lines shown from the output of a failed program. */
 const SHOWN_LINES = 12;
 
 interface Environment {
-  /** JAVA_HOME, PATH and XDG_CACHE_HOME are read. */
+  /** Only JAVA_HOME, PATH and XDG_CACHE_HOME are read. */
   readonly environment: NodeJS.ProcessEnv;
-  /** Progress, one line at a time. */
+  /** Reports progress, one line at a time. */
   readonly say: (line: string) => void;
 }
 
-/** How a program is run: with these words before its own arguments. */
+/** The command that runs a program, without the program's own arguments. */
 export type Launcher = readonly string[];
 
-/** Returns how each client program is run. Rejects with one line that says what is missing on this machine. */
+/** Returns the command of each client program. Rejects with one line that names what is missing on this machine. */
 export async function prepareClients(options: Environment): Promise<Readonly<Record<ClientName, Launcher>>> {
   const python = await preparePython(options);
   const java = await prepareJava(options);
@@ -73,11 +73,11 @@ async function firstPython(environment: NodeJS.ProcessEnv): Promise<string> {
   const { code } = await run(['python3', '-c', probe], environment);
   if (code === 0) return 'python3';
   throw new Error(
-    'librdkafka needs Python 3.11 or newer with venv, and `python3` is not. Install it (Debian: python3 and python3-venv).',
+    'librdkafka needs Python 3.11 or newer with venv, but `python3` is missing, older, or lacks venv. Install it (Debian: python3 and python3-venv).',
   );
 }
 
-/** Returns how a class of docs/producers/java or of the client program is run. */
+/** Returns the command that runs a class of docs/producers/java or of the client program. */
 async function prepareJava(options: Environment): Promise<Launcher> {
   const { environment, say } = options;
   const guard = new Guard();
@@ -103,7 +103,7 @@ async function prepareJava(options: Environment): Promise<Launcher> {
   }
 }
 
-/** Runs a client program and resolves with what became of each record. Rejects with its output when it fails. */
+/** Runs a client program and resolves with the result of each record. Rejects with its output when it fails. */
 export async function writeWith(
   launcher: Launcher,
   job: Job,
@@ -134,13 +134,13 @@ function versionOf(...files: readonly string[]): string {
 }
 
 interface Ended {
-  /** null: killed; undefined: could not be started. */
+  /** null = killed; undefined = could not be started. */
   readonly code: number | null | undefined;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs a program to its end and resolves with what it wrote. Rejects when it fails. */
+/** Runs a program until it exits and resolves with its output. Rejects when it fails. */
 export async function mustRun(
   command: readonly string[],
   environment: NodeJS.ProcessEnv,

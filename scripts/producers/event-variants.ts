@@ -1,4 +1,4 @@
-/** Schemas as producers change them in the course of time, and events in Avro's JSON encoding. */
+/** Schemas as producers change them over time, and events in Avro's JSON encoding. */
 import avro from 'avsc';
 import { eventSchemaText } from '../../services/codec/events.ts';
 
@@ -57,12 +57,12 @@ export interface Ids {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An event in Avro's JSON encoding. Fields that the schema does not have are left out. */
+/** Returns an event in Avro's JSON encoding, without fields that the schema does not have. */
 export function avroJson(schema: SchemaName, event: Fields): string {
   return typeOf(schema).toString(event);
 }
 
-/** The same in Avro's binary encoding behind the prefix of the registry's wire format. */
+/** Returns it in Avro's binary encoding, after the prefix of the registry's wire format. */
 export function wireFormat(schema: SchemaName, schemaId: number, event: Fields): Buffer {
   const prefix = Buffer.alloc(5);
   prefix.writeUInt32BE(schemaId, 1);
@@ -88,7 +88,7 @@ function header(ids: Ids, entityKind: string, subType: string): Fields {
   };
 }
 
-/** KYC/SOFT_KYC_FAILED; `bytes` is about what its message takes, at most 200,000. */
+/** Returns a KYC/SOFT_KYC_FAILED event; `bytes` is the approximate size of its message, up to 200,000. */
 export function kycEvent(ids: Ids, bytes = 0, change: { header?: Fields; data?: Fields } = {}): Fields {
   const labels = Array.from({ length: Math.ceil(bytes / LABEL_BYTES) }, (_, i) => textOf(LABEL_BYTES, i));
   return {
@@ -109,10 +109,10 @@ export function kycEvent(ids: Ids, bytes = 0, change: { header?: Fields; data?: 
 }
 
 const LABEL_BYTES = 2000;
-/** The two texts of one reason; `{"code":"","message":""},` surrounds them in JSON. */
+/** The length of the two texts of one reason, which `{"code":"","message":""},` surrounds in JSON. */
 const REASON = { texts: 4000, bytes: 4026 } as const;
 
-/** KYB/REJECTED whose data has about so many bytes as JSON: at most 400,000, or 1,200,000 with characters of three bytes. */
+/** Returns KYB/REJECTED with about `bytes` of data as JSON: up to 400,000, or 1,200,000 with characters of three bytes. */
 export function kybEvent(ids: Ids, bytes: number, characterBytes: 1 | 3 = 1): Fields {
   const text = (length: number, seed: number) =>
     characterBytes === 3 ? '本'.repeat(length) : textOf(length, seed);
@@ -135,7 +135,7 @@ export function kybEvent(ids: Ids, bytes: number, characterBytes: 1 | 3 = 1): Fi
   };
 }
 
-/** An on-ramp with amounts of 18 decimals, which Avro holds as bytes. */
+/** Returns an on-ramp with amounts of 18 decimals, which Avro encodes as bytes. */
 export function onRampEvent(ids: Ids, change: Fields = {}): Fields {
   const decimal = (unscaled: bigint) => {
     const hex = unscaled.toString(16);
@@ -165,7 +165,7 @@ export function onRampEvent(ids: Ids, change: Fields = {}): Fields {
   };
 }
 
-/** Text that hardly compresses, the same for the same seed. */
+/** Returns text that hardly compresses, the same for the same seed. */
 function textOf(length: number, seed: number): string {
   let state = (seed + 1) * 2_654_435_761;
   let text = '';

@@ -1,4 +1,4 @@
-/** The format in which the client programs are told what to write, and in which they report. */
+/** The format of the client programs' input, which lists the records to write, and of their report. */
 
 export const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
 export type Codec = (typeof CODECS)[number];
@@ -7,7 +7,7 @@ export type Codec = (typeof CODECS)[number];
 export const MODES = ['plain', 'idempotent', 'commit', 'abort'] as const;
 export type Mode = (typeof MODES)[number];
 
-/** The subject naming strategy; `default` is what the client does when nothing is said. */
+/** The subject naming strategy; `default` is the client's own. */
 export const NAMINGS = ['record', 'topic', 'default'] as const;
 export type Naming = (typeof NAMINGS)[number];
 
@@ -19,7 +19,7 @@ export interface JobRecord {
   readonly mode: Mode;
   /** The bytes in base64, null for a tombstone. Without it the client serializes `event` itself. */
   readonly raw?: string | null;
-  /** So many zero bytes follow `raw`. */
+  /** The number of zero bytes after `raw`. */
   readonly zeros?: number;
   /** The name of a schema of the job. */
   readonly schema?: string;
@@ -29,12 +29,12 @@ export interface JobRecord {
   /** Names with values in base64. */
   readonly headers?: readonly (readonly [string, string | null])[];
   readonly timestamp?: number;
-  /** Written at each of these times (milliseconds since the epoch), and not at once. Only client.py knows it. */
+  /** Write it at each of these times (milliseconds since the epoch) instead of at once. Only client.py supports this. */
   readonly at?: readonly number[];
 }
 
 export interface Job {
-  /** Comma separated. */
+  /** Comma-separated. */
   readonly brokers: string;
   readonly registryUrl: string;
   readonly topic: string;
@@ -42,7 +42,7 @@ export interface Job {
   readonly records: readonly JobRecord[];
 }
 
-/** What became of a record at the producer. */
+/** The result of a record at the producer. */
 export type Written =
   | { readonly id: string; readonly partition: number; readonly offset: number }
   | { readonly id: string; readonly refusedBy: 'registry' | 'Kafka'; readonly message: string };

@@ -1,4 +1,4 @@
-/** Tells how each record ended from what the receiver got, what the quarantine has, and what came behind it. */
+/** Determines the end of each record from the receiver's arrivals, the quarantine, and the records after it. */
 import type { Case } from './case.ts';
 import type { ClientName } from './clients.ts';
 import type { Written } from './job.ts';
@@ -17,18 +17,18 @@ export interface Cell {
   readonly name: string;
   readonly expected: readonly string[];
   /**
-   * Beside the ends of a case: `stuck` (nothing behind it in its partition has ended either), `behind` (an earlier record
-   * of its partition is stuck), `lost` (something behind it has ended), `delivered n times`, `delivered with another body`.
+   * An end of a case, or: `stuck` (no record after it in its partition has ended either), `behind` (an earlier record of its
+   * partition is stuck), `lost` (a record after it has ended), `delivered n times`, `delivered with another body`.
    */
   readonly end: string;
-  /** The quarantine's detail, or the message of who refused it. */
+  /** The quarantine's detail, or the message of the registry or Kafka that refused it. */
   readonly detail: string;
   readonly isRight: boolean;
 }
 
 interface Ended {
   readonly sent: Sent;
-  /** Undefined when there is none. */
+  /** Undefined while the record has not ended. */
   readonly end: { readonly end: string; readonly detail: string } | undefined;
 }
 
@@ -64,7 +64,7 @@ export function judge(
   });
 }
 
-/** Of a record whose transaction was aborted nothing is to be seen. */
+/** A record of an aborted transaction must leave no trace. */
 const isDue = ({ of }: Sent) => !of.expected.includes('not committed');
 const offsetOf = ({ written }: Sent) => ('offset' in written ? written.offset : -1);
 
@@ -102,7 +102,7 @@ function openEnd(
   return written.offset === firstOpen.get(written.partition) ? 'stuck' : 'behind';
 }
 
-/** Finds the entry of a record by where it was written, else by its event id. */
+/** Returns a function that finds a record's entry by its position, else by its event id. */
 function indexOf(quarantine: readonly QuarantineEntry[]): (sent: Sent) => QuarantineEntry | undefined {
   const byKey = new Map<string, QuarantineEntry>();
   for (const entry of quarantine) for (const key of keysOf(entry)) byKey.set(key, entry);

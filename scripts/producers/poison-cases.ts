@@ -1,4 +1,4 @@
-/** Records that cannot be delivered. Each must end in quarantine, and stop nothing behind it. */
+/** Records that cannot be delivered. Each must end in quarantine without stopping the records after it. */
 import { randomUUID } from 'node:crypto';
 import { type Case, type CaseContext, type CaseRecord, eventRecord, newIds, rawCase } from './case.ts';
 import { type Ids, kycEvent, onRampEvent, wireFormat } from './event-variants.ts';
@@ -38,7 +38,7 @@ function junkCases(context: CaseContext): Case[] {
   return cases;
 }
 
-/** Events that the schema takes and the catalog does not. */
+/** Returns events that are valid by the schema but not by the catalog. */
 function violationCases(context: CaseContext): Case[] {
   const one = (
     row: string,
@@ -72,11 +72,11 @@ function violationCases(context: CaseContext): Case[] {
   ];
 }
 
-/** An enum has an index in Avro, here one that no symbol has. */
+/** Returns an event with an enum index, as Avro encodes symbols, that no symbol has. */
 function enumCase(context: CaseContext): Case {
   const ids = newIds(context);
   const bytes = wireFormat('ours', context.schemaIdOf('ours'), kycEvent(ids));
-  // The index of entityKind comes right after the third id of the header; 14 is 7 in zigzag.
+  // The index of entityKind follows the third id of the header; 14 is 7 in zigzag encoding.
   const at = bytes.indexOf(ids.entityId) + ids.entityId.length;
   bytes[at] = 14;
   return rawCase('poison', 'enum index without a symbol', 'undecodable', bytes);

@@ -1,7 +1,7 @@
 /**
- * What poison in one partition does to the others: 200 events a second flow in them, without and with poison beside them in
- * turns, in one run. In the turns without, the same records are written to a topic that hookrail does not read, so that
- * writing them costs the machine as much. The latency of an event is from just before it is written until its webhook has
+ * The effect of poison records in one partition on the others, which get 200 events per second in turns without and with
+ * poison, in one run. In the turns without, the same records are written to a topic that hookrail does not read, so that
+ * the cost of writing them is the same. The latency of an event is from just before it is written until its webhook has
  * arrived.
  */
 import { randomBytes } from 'node:crypto';
@@ -18,16 +18,16 @@ import { sizeCases } from './size-cases.ts';
 import { createEventsTopic, type System, startSystem } from './system.ts';
 
 const PARTITIONS = 6;
-/** The others have good events only. */
+/** The partition with poison; the others get only good events. */
 const POISONED = 0;
 const EVENTS_PER_SECOND = 200;
 const SIZES = {
   full: { turns: 3, turnMs: 15_000, warmUpMs: 10_000 },
   quick: { turns: 1, turnMs: 8_000, warmUpMs: 5_000 },
 } as const;
-/** Between two turns, for what the earlier one has left behind. */
+/** The pause between two turns, to finish the work of the earlier one. */
 const REST_MS = 2_000;
-/** Ordinary junk, and what is large or takes memory to read. */
+/** Rates of ordinary junk, and of records that are large or need much memory to read. */
 const JUNK_PER_SECOND = 20;
 const LARGE_PER_SECOND = 1;
 const ARRIVED_MS_MAX = 30_000;
@@ -39,9 +39,9 @@ export interface PoisonResult {
   readonly quarantined: number;
   readonly without: Figures;
   readonly with: Figures;
-  /** p99 with poison by p99 without. */
+  /** p99 with poison, divided by p99 without. */
   readonly ratio: number;
-  /** Whether a good event behind the poison in its own partition arrived. */
+  /** Whether a good event after the poison in the same partition arrived. */
   readonly isBehindDelivered: boolean;
 }
 
@@ -67,7 +67,7 @@ export async function measurePoison(options: RunOptions): Promise<PoisonResult> 
     await producer.connect();
     const good = new GoodEvents(producer, system, context);
     const start = Date.now() + warmUpMs + REST_MS;
-    // Each turn without poison is followed by one with it.
+    // Turns without and with poison alternate.
     const startOf = (turn: number) => start + turn * (turnMs + REST_MS);
     const write = (topic: string, turnOf: (pair: number) => number) => {
       const starts = Array.from({ length: turns }, (_, pair) => startOf(turnOf(pair)));
@@ -154,7 +154,7 @@ async function until(condition: () => boolean): Promise<boolean> {
   return false;
 }
 
-/** Every kind of poison in turn, at a steady rate, from each of the starts on. */
+/** Returns every kind of poison in turn, at a steady rate, from each of the start times on. */
 function poisonRecords(context: CaseContext, starts: readonly number[], durationMs: number): JobRecord[] {
   const isPoison = ({ expected }: Case) =>
     expected.some((end) => end.startsWith('quarantined')) || expected.includes('not committed');
@@ -191,6 +191,6 @@ export function poisonText(result: PoisonResult): string {
     `  without poison: ${line(result.without)}`,
     `  with ${result.poisonRecords} records of poison in another partition: ${line(result.with)}`,
     `  p99 ratio ${result.ratio.toFixed(2)}; ${result.quarantined} quarantined; ` +
-      `the event behind the poison was ${result.isBehindDelivered ? 'delivered' : 'not delivered'}`,
+      `the event after the poison was ${result.isBehindDelivered ? 'delivered' : 'not delivered'}`,
   ].join('\n');
 }

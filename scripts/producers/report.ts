@@ -1,7 +1,7 @@
 import { CLIENTS } from './clients.ts';
 import type { Cell } from './judge.ts';
 
-/** The table of ends: a row for each case or group of combinations, a column for each client. */
+/** Returns the table of ends: a row for each case or group of combinations, a column for each client. */
 export function tableText(cells: readonly Cell[]): string {
   const rows = new Map<string, Map<string, Cell[]>>();
   for (const cell of cells) {
@@ -31,7 +31,7 @@ export function tableText(cells: readonly Cell[]): string {
     .join('\n');
 }
 
-/** Equal ends are counted: `24 delivered`. A wrong one is marked. */
+/** Counts equal ends, as in `24 delivered`, and marks wrong ones. */
 function endsText(cells: readonly Cell[]): string {
   const counts = new Map<string, number>();
   for (const { end, isRight } of cells) {
@@ -43,7 +43,7 @@ function endsText(cells: readonly Cell[]): string {
   );
 }
 
-/** Each cell that did not end as it should, one line each; at most `max`. */
+/** Returns the cells with a wrong end, one line each; at most `max`. */
 export function wrongText(cells: readonly Cell[], max = 60): string {
   const wrong = cells.filter(({ isRight }) => !isRight);
   const lines = wrong

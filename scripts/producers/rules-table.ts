@@ -1,11 +1,11 @@
-/** What the Avro schema of an event cannot say: which nullable fields a subType requires, and which values it takes. */
+/** Rules that an event's Avro schema cannot express: the nullable fields that a subType requires, and its allowed values. */
 import { eventSchemaText } from '../../services/codec/events.ts';
 import { entityKindsOf, fieldsOf, isShown, SUB_TYPES } from '../../services/domain/catalog/catalog.ts';
 import type { Field } from '../../services/domain/catalog/field.ts';
 import { API_VERSION_DEFAULT } from '../../services/domain/endpoint.ts';
 import { EVENT_TYPES, type EventType } from '../../services/domain/event.ts';
 
-/** A row for the subTypes of a type that share all rules. */
+/** Returns a row for each group of subTypes of a type that share all rules. */
 export function rulesTable(): string {
   const rows = EVENT_TYPES.flatMap((type) => rowsOf(type));
   return [
@@ -37,7 +37,7 @@ function isRequired(field: Field, subType: string): boolean {
   );
 }
 
-/** `status` is left out where it repeats the subType: the text above the table says so. */
+/** Omits `status` where it repeats the subType, as the text above the table explains. */
 function valuesOf(type: EventType, subType: string): string {
   return fieldsOf(type)
     .flatMap((field) => valueRulesOf(field, field.name, subType))
@@ -58,7 +58,7 @@ function valueRulesOf(field: Field, path: string, subType: string): string[] {
   return [...own, ...nested];
 }
 
-/** The names of the fields of `data` that may be null in the schema. */
+/** Returns the names of the fields of `data` that may be null in the schema. */
 function nullableFieldsOf(type: EventType): ReadonlySet<string> {
   const { fields } = JSON.parse(eventSchemaText(type)) as Schema;
   const data = fields.find(({ name }) => name === 'data')?.type as Schema;

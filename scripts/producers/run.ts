@@ -1,4 +1,4 @@
-/** The conformance run: writes every case with every client, and judges how each record ended. */
+/** The conformance run: writes every case with every client, and checks the end of each record. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventSchemaText, recordNameOf } from '../../services/codec/events.ts';
@@ -14,17 +14,17 @@ import { type QuarantineEntry, type System, startSystem } from './system.ts';
 export interface RunOptions {
   readonly brokers: readonly string[];
   readonly registryUrl: string;
-  /** Fewer combinations. */
+  /** Whether to run fewer combinations. */
   readonly isQuick: boolean;
   readonly environment: NodeJS.ProcessEnv;
-  /** Progress, one line at a time. */
+  /** Reports progress, one line at a time. */
   readonly say: (line: string) => void;
 }
 
 const PARTITIONS = { full: 24, quick: 12 } as const;
 const CLIENT_MS_MAX = 180_000;
 const POLL_MS = 500;
-/** When nothing more has ended for so long, nothing will. */
+/** When no record has ended for this long, no more will. */
 const QUIET_MS = 12_000;
 const END_MS_MAX = 120_000;
 
@@ -53,7 +53,7 @@ export async function runConformance(options: RunOptions): Promise<readonly Cell
     };
     const cases = CLIENTS.map((client) => [client, casesOf(context, isQuick)] as const);
     const sent = (await Promise.all(cases.map(([client, each]) => write(client, each)))).flat();
-    // What shows that the last case of each partition has stopped nothing.
+    // Records that show that the last case of each partition has not stopped the partition.
     const last = Array.from({ length: partitions }, () => lastCase(context));
     sent.push(...(await write('kafkajs', last)));
     const quarantine = await untilEnded(system, sent, say);
@@ -80,7 +80,7 @@ function sentOf(client: ClientName, cases: readonly Case[], written: readonly Wr
   });
 }
 
-/** Resolves with the quarantine when every record has ended, or nothing has moved for a while. */
+/** Resolves with the quarantine when every record has ended, or there was no progress for a while. */
 async function untilEnded(
   system: System,
   sent: readonly Sent[],
@@ -109,10 +109,10 @@ async function untilEnded(
   return quarantined;
 }
 
-/** Tells the registry not to check what is registered under the topic's name, as topics of several record types need. */
+/** Disables the registry's check under the topic's name, which topics of several record types require. */
 export async function contextOf(system: System, registryUrl: string): Promise<CaseContext> {
   const base = registryUrl.replace(/\/+$/, '');
-  // Apicurio refuses it for a subject that is not there yet, and checks nothing unless it is told to.
+  // Apicurio rejects this for a subject that does not exist yet, and checks nothing by default.
   await askRegistry('PUT', `${base}/config/${system.eventsTopic}-value`, { compatibility: 'NONE' }).catch(
     () => {},
   );

@@ -1,9 +1,9 @@
-/** Sizes: around and above what hookrail takes, above what the topic takes, and records that are small only when compressed. */
+/** Sizes: around and above hookrail's limit, above the topic's limit, and records that are small only when compressed. */
 import { type Case, type CaseContext, type End, eventRecord, newIds, rawCase } from './case.ts';
 import { kybEvent } from './event-variants.ts';
 import { CODECS, type Codec } from './job.ts';
 
-/** What hookrail takes: the bytes of an event's `data` as JSON. */
+/** Hookrail's limit of an event's `data` as JSON. */
 const EVENT_DATA_BYTES_MAX = 256 * 1024;
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -30,7 +30,7 @@ export function sizeCases(context: CaseContext): Case[] {
     one('900 KB', 900 * KIB, [TOO_LARGE], 'none', 3),
     one('above what the topic takes', 1150 * KIB, ['refused by Kafka'], 'none', 3),
     ...compressing.flatMap((codec) => [
-      // Where a client has no compressor for zstd, the frame holds the bytes as they are.
+      // If a client has no compressor for zstd, the frame contains the bytes uncompressed.
       one(
         `1.2 MB, ${codec}`,
         1150 * KIB,
@@ -44,12 +44,12 @@ export function sizeCases(context: CaseContext): Case[] {
   ];
 }
 
-/** Zeros that compress to a few kilobytes, behind the prefix of a known schema. */
+/** Returns a record of zeros, which compress to a few kilobytes, after the prefix of a known schema. */
 function bomb({ schemaIdOf }: CaseContext, codec: Codec, mebibytes: number): Case {
   const prefix = Buffer.alloc(5);
   prefix.writeUInt32BE(schemaIdOf('ours'), 1);
   const change = { codec, zeros: mebibytes * MIB };
-  // Not every codec makes it small enough for the topic.
+  // Not every codec makes it small enough for the topic's limit.
   const ends: End[] = ['quarantined: undecodable', TOO_LARGE, 'refused by Kafka'];
   return rawCase('sizes', `bomb of ${mebibytes} MB, ${codec}`, ends, prefix, change);
 }

@@ -1,4 +1,4 @@
-/** What the records are written to: hookrail as one process with all roles, a merchant, and its HTTPS receiver. */
+/** The system under test: hookrail as one process with all roles, a merchant, and its HTTPS receiver. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
@@ -15,15 +15,15 @@ import { createAuthority, issueCertificate } from '../../simulator/receiver/cert
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const READY_MS_MAX = 90_000;
 const POLL_MS = 100;
-/** Until a new endpoint is known to the router. */
+/** The time until the router knows a new endpoint. */
 const IN_FORCE_MS = 1500;
 const PAGE = 1000;
 
 export interface Arrival {
   readonly body: string;
-  /** Requests with this event id. */
+  /** The number of requests with this event id. */
   readonly times: number;
-  /** When the first of them was complete, milliseconds since the epoch. */
+  /** The time at which the first of them was complete, milliseconds since the epoch. */
   readonly at: number;
 }
 
@@ -40,7 +40,7 @@ export interface QuarantineEntry {
 export interface System {
   readonly eventsTopic: string;
   readonly merchantId: string;
-  /** What the receiver got, by event id. */
+  /** The receiver's requests, by event id. */
   readonly arrivals: ReadonlyMap<string, Arrival>;
   quarantine(): Promise<readonly QuarantineEntry[]>;
   /** Lines of its log at error level or above. */
@@ -51,13 +51,13 @@ export interface System {
 export interface SystemOptions {
   readonly brokers: readonly string[];
   readonly registryUrl: string;
-  /** Begins the names of all topics. */
+  /** The prefix of all topic names. */
   readonly topicPrefix: string;
-  /** Of the events topic. */
+  /** The number of partitions of the events topic. */
   readonly partitions: number;
 }
 
-/** Starts the system and resolves when what is published is delivered. */
+/** Starts the system and resolves when published events are delivered. */
 export async function startSystem(options: SystemOptions): Promise<System> {
   const dataDir = mkdtempSync(join(tmpdir(), 'hookrail-producers-'));
   const arrivals = new Map<string, Arrival>();
@@ -115,7 +115,7 @@ async function environmentOf(dataDir: string, options: SystemOptions) {
   };
 }
 
-/** As the platform's administrator makes it: with the settings of a stock cluster. */
+/** Creates the events topic as the platform's administrator does, with the default settings of a cluster. */
 export async function createEventsTopic(
   topic: string,
   { brokers, partitions }: Pick<SystemOptions, 'brokers' | 'partitions'>,
@@ -163,7 +163,7 @@ function startService(environment: ServiceEnvironment, errors: string[]) {
   let isStopping = false;
   const failed = exited.then(() => {
     if (isStopping) return new Promise<never>(() => {});
-    throw new Error(`hookrail ended:\n${errors.slice(-10).join('\n')}`);
+    throw new Error(`hookrail exited:\n${errors.slice(-10).join('\n')}`);
   });
   failed.catch(() => {});
   return {
@@ -197,7 +197,7 @@ async function createEndpoint(apiPort: string, key: string, url: string): Promis
   await sleep(IN_FORCE_MS);
 }
 
-/** All pages of the quarantine. */
+/** Returns all pages of the quarantine. */
 async function quarantineOf(environment: ServiceEnvironment): Promise<readonly QuarantineEntry[]> {
   const entries: QuarantineEntry[] = [];
   for (;;) {

@@ -5,12 +5,12 @@ import type { EventType } from '../../services/domain/event.ts';
 
 export type Json = { [name: string]: unknown };
 
-/** Name of the schema of one sort of body, for example `KYC.FULL_USER.2.3.8`. */
+/** Returns the name of the schema of one kind of body, for example `KYC.FULL_USER.2.3.8`. */
 export function bodyName(type: EventType, subType: string, version: ApiVersion): string {
   return `${type}.${subType}.${version}`;
 }
 
-/** Every subType of a type with a version that has it, the versions of a subType beside each other, newest first. */
+/** Returns every subType of a type with each version that has it, grouped by subType, newest version first. */
 export function sortsOf(type: EventType): { readonly subType: string; readonly version: ApiVersion }[] {
   const newestFirst = [...API_VERSIONS].reverse();
   return SUB_TYPES[type].flatMap((subType) =>
@@ -20,7 +20,7 @@ export function sortsOf(type: EventType): { readonly subType: string; readonly v
   );
 }
 
-/** The values that a field's text may have on a subType, by the names of the version; undefined = any text. */
+/** Returns the values that a field may have for a subType, under their names in the version; undefined = any text. */
 export function knownValues(
   field: Field,
   subType: string,
@@ -32,10 +32,10 @@ export function knownValues(
   return values?.map((value) => renamed[value] ?? value);
 }
 
-/** Schemas by name: what objects inside `data` look like, whatever the subType. */
+/** Schemas by name, for objects inside `data`, which are the same for all subTypes. */
 export type SharedSchemas = Map<string, Json>;
 
-/** Makes the schema of one sort of body from the presence table. Adds the schemas of inner objects to `shared`. */
+/** Creates the schema of one kind of body from the presence table. Adds the schemas of inner objects to `shared`. */
 export function bodySchema(
   type: EventType,
   { subType, version }: { readonly subType: string; readonly version: ApiVersion },
@@ -55,7 +55,7 @@ export function bodySchema(
   };
 }
 
-/** The schema of any body of a type: one of those described, or a subType that came later. */
+/** Returns the schema of any body of a type: one of the described subTypes, or a subType added later. */
 export function anyBodySchema(type: EventType): Json {
   return {
     description: `Every body of type ${type}. Fields and subTypes may be added.`,
@@ -113,13 +113,15 @@ function fieldSchema(field: Field, subType: string, version: ApiVersion, shared:
   }
 }
 
-/** What is inside an object is the same on every subType and version: it is described once, under the field's name. */
+/** The fields of an object are the same for every subType and version, so they are described once, by the field's name. */
 function innerSchema(field: Field, version: ApiVersion, shared: SharedSchemas): Json {
   const name = `data.${field.name}`;
   const schema = objectSchema(field.fields ?? [], (inner) => fieldSchema(inner, '', version, shared));
   const before = shared.get(name);
   if (before !== undefined && JSON.stringify(before) !== JSON.stringify(schema)) {
-    throw new Error(`two fields named ${field.name} hold different objects: their schemas need two names`);
+    throw new Error(
+      `two fields named ${field.name} contain different objects: their schemas need different names`,
+    );
   }
   shared.set(name, schema);
   return ref(name);

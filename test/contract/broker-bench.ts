@@ -2,18 +2,18 @@ import type { Broker, Consumer } from '../../services/broker/broker.ts';
 import type { Clock } from '../../services/process/clock.ts';
 import { eventually } from '../support/eventually.ts';
 
-/** One installation of an engine: its data outlives crashes, until it is disposed of. */
+/** An installation of an engine: its data survives crashes until `dispose`. */
 export interface Installation {
   readonly clock: Clock;
-  /** Divides parked delays. At least 1,000, so that a test can wait for the smallest tier. */
+  /** Divides the delays of all tiers. At least 1,000, so that a test can wait for the smallest tier. */
   readonly retryScale: number;
-  /** Opens it, again and again, on the same data; one at a time. */
+  /** Opens a broker on the data. May be called repeatedly, for one broker at a time. */
   open(): Promise<Broker>;
-  /** As kill -9: nothing is drained, whatever was held is let go. */
+  /** Ends the broker as kill -9 would: nothing is drained, and all resources are released. */
   crash(broker: Broker): Promise<void>;
   dispose(): Promise<void>;
 }
-/** An installation, and the brokers opened on it, closed after the test. */
+/** An installation and the broker opened on it, which is closed after the test. */
 export class Bench {
   readonly installation: Installation;
   #open: Broker | null = null;
@@ -37,18 +37,18 @@ export class Bench {
     return this.open();
   }
 
-  /** Closes it properly and opens the same data again. */
+  /** Closes the broker in order and opens the same data again. */
   async restart(broker: Broker): Promise<Broker> {
     await broker.close();
     return this.open();
   }
 
-  /** Waits for what an engine may take its redelivery time for. */
+  /** Polls until `probe` returns a truthy value, and allows for the engine's redelivery time. */
   eventually<T>(what: string, probe: () => T | Promise<T>): Promise<NonNullable<T>> {
     return eventually(what, probe, 20000 + (this.#open?.capabilities.redeliveryMs ?? 0));
   }
 
-  /** Long enough for anything that wrongly comes to come: a full turn through the engine with work of its own. */
+  /** Waits long enough for a wrong redelivery to arrive: several round trips through the engine. */
   async turn(broker: Broker): Promise<void> {
     for (let turns = 0; turns < 5; turns += 1) {
       await broker.deadLetters.list({ limit: 1 });
@@ -63,11 +63,11 @@ export class Bench {
 }
 
 export type GiveBench = () => Bench;
-/** Stops within a generous bound. */
+/** Stops a consumer with a generous time limit. */
 export function stopped(consumer: Consumer): Promise<'drained' | 'abandoned'> {
   return consumer.stop(20000);
 }
-/** Something to wait for: resolves when opened. */
+/** Returns a gate: `opened` resolves when `open` is called. */
 export function gate(): { readonly opened: Promise<void>; open(): void } {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {

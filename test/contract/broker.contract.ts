@@ -1,6 +1,6 @@
 /**
- * The broker's guarantees (services/broker/broker.ts) as tests. An engine's test file is a factory and one call.
- * What differs between engines is asked of `capabilities`, never of a name.
+ * The broker's guarantees (services/broker/broker.ts) as tests. An engine's test file consists of a factory and one call.
+ * Differences between engines are read from `capabilities`, never inferred from a name.
  */
 import { afterEach, beforeEach, describe } from 'vitest';
 import { eventGuarantees } from './broker.events.ts';
@@ -11,7 +11,7 @@ import { recordGuarantees } from './broker.tables.ts';
 import { taskGuarantees } from './broker.tasks.ts';
 import { Bench, type Installation } from './broker-bench.ts';
 
-/** Runs every guarantee against an engine. */
+/** Declares the tests of every guarantee for an engine. */
 export function brokerContract(name: string, install: () => Promise<Installation>): void {
   describe(`the ${name} broker`, () => {
     let bench: Bench;

@@ -93,7 +93,7 @@ export function eventGuarantees(bench: GiveBench): void {
     await consume();
     await some.opened;
     broker = await bench().crash(broker);
-    // Each event is either still to be routed, or its task and its journal entry are there: together.
+    // Each event either has yet to be routed, or has both its task and its journal entry.
     const tasks = new Set<string>();
     const entries = new Set<string>();
     await consume();
@@ -194,7 +194,7 @@ export function eventGuarantees(bench: GiveBench): void {
       },
       { inFlightMax: 1 },
     );
-    await bench().eventually('the event again', () => seen.length === 1);
+    await bench().eventually('the event is handed over again', () => seen.length === 1);
     expect(seen).toEqual([event]);
     expect(await broker.quarantine.list({ limit: 10 })).toEqual([]);
     expect(await broker.quarantine.requeue([position])).toEqual({ requeued: 0, refused: [] });

@@ -4,7 +4,7 @@ import type { JournalEntry } from '../../services/domain/journal.ts';
 import { aTask, requested } from '../support/records/broker-records.ts';
 import { type GiveBench, gate, stopped } from './broker-bench.ts';
 
-/** Puts entries on the journal, in order, by publishing tasks that carry them. */
+/** Writes entries to the journal, in order, by publishing tasks with them. */
 async function write(broker: Broker, count: number): Promise<JournalEntry[]> {
   const entries: JournalEntry[] = [];
   for (let at = 0; at < count; at += 100) {
@@ -16,7 +16,7 @@ async function write(broker: Broker, count: number): Promise<JournalEntry[]> {
   return entries;
 }
 
-/** A store: takes a batch unless it has it, and knows how far it has come. */
+/** A fake store: applies each entry once, and remembers its position in each partition. */
 class Positions {
   readonly #last = new Map<string, number>();
   readonly entries: JournalEntry[] = [];
@@ -71,7 +71,7 @@ export function journalGuarantees(bench: GiveBench): void {
         await store.take(batch);
         if (store.entries.length >= 100) {
           some.open();
-          // The store has the batch; the crash comes before the engine hears of it.
+          // The store has applied the batch; the crash comes before the engine is notified.
           await new Promise(() => {});
         }
       },
@@ -85,7 +85,7 @@ export function journalGuarantees(bench: GiveBench): void {
     await stopped(consumer);
     broker = await bench().restart(broker);
     const batches = store.batches.length;
-    // Positions go on growing, also when everything before was taken and is gone.
+    // Positions keep growing, even when all earlier entries were consumed and deleted.
     const more = await write(broker, 10);
     await broker.journal.consume(store.take, store.positionOf, { batchMax: 30 });
     await bench().eventually(

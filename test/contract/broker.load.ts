@@ -23,10 +23,10 @@ export function loadGuarantees(bench: GiveBench): void {
       },
       { inFlightMax: 7 },
     );
-    await bench().eventually('some', () => calls >= 50);
+    await bench().eventually('50 tasks have started', () => calls >= 50);
     consumer.pause();
     const paused = calls;
-    await bench().eventually('what ran has ended', () => running === 0);
+    await bench().eventually('the running tasks have ended', () => running === 0);
     await bench().turn(broker);
     expect(calls).toBe(paused);
     consumer.resume();
@@ -159,7 +159,7 @@ export function loadGuarantees(bench: GiveBench): void {
     await bench().eventually('all of them', () => seen.size === total);
     await bench().eventually('nothing waits', () => broker.status().backlog.delayed === 0);
     expect(early).toBe(0);
-    // Twice only what was in flight at the crash, and what the engine says may come again.
+    // Repeats are limited to tasks in flight at the crash, and to those that the engine says it may redeliver.
     const twice = [...seen.values()].filter((times) => times > 1).length;
     expect(twice).toBeLessThanOrEqual(200 + repeatable);
   }, 60_000);
@@ -174,7 +174,7 @@ export function loadGuarantees(bench: GiveBench): void {
       journal: [],
     }));
     await broker.publishTasks([...backlog, ...delayed]);
-    // Only what waits as a delayed task shows whether these and the first attempts take turns.
+    // The test only shows turns if both kinds are waiting.
     expect(broker.status().backlog).toMatchObject({ tasks: 1_000, delayed: 1_000 });
     await clock.sleep(dueAt - clock.now());
     const order: number[] = [];
@@ -186,7 +186,7 @@ export function loadGuarantees(bench: GiveBench): void {
       { inFlightMax: 4 },
     );
     await bench().eventually('all', () => order.length === 2_000);
-    // Both are due from the start: among the first half each must have had its turn.
+    // Both kinds are due from the start, so each must have had its turn in the first half.
     const firstHalf = order.slice(0, 1_000);
     expect(firstHalf.filter((attempt) => attempt === 1).length).toBeGreaterThan(100);
     expect(firstHalf.filter((attempt) => attempt === 2).length).toBeGreaterThan(100);
@@ -202,7 +202,7 @@ export function loadGuarantees(bench: GiveBench): void {
     await bench().eventually('it is overdue', () => broker.status().oldestOverdueMs > 20);
     expect(broker.status().backlog).toMatchObject({ tasks: 1, delayed: 1 });
     await broker.tasks.live.consume(() => DONE, { inFlightMax: 1 });
-    await bench().eventually('it is not', () => broker.status().oldestOverdueMs === 0);
+    await bench().eventually('it is no longer overdue', () => broker.status().oldestOverdueMs === 0);
     expect(broker.status().joining).toEqual([]);
   });
 }

@@ -27,7 +27,7 @@ export function parkingGuarantees(bench: GiveBench): void {
       },
       { inFlightMax: 1 },
     );
-    await bench().eventually('it comes back', () => seen.length === 2);
+    await bench().eventually('the task comes back', () => seen.length === 2);
     expect(seen[1]?.task).toMatchObject({ deliveryId: task.deliveryId, attempt: 3, hop: 5 });
     expect(seen[1]?.at).toBeGreaterThanOrEqual(parkedAt + 66_000 / bench().installation.retryScale);
   });
@@ -38,7 +38,7 @@ export function parkingGuarantees(bench: GiveBench): void {
     if (!live.wake) return;
     const due = bench().clock.now() + 60_000;
     const [endpointId, other] = [aTask().endpointId, `${aTask().endpointId}-other`];
-    // More than an engine keeps in memory.
+    // More tasks than an engine keeps in memory.
     const parked = Array.from({ length: 3000 }, () => aTask({ endpointId }));
     const elsewhere = aTask({ endpointId: other });
     const retry = aTask({ endpointId, attempt: 2, dueAt: due });
@@ -61,7 +61,7 @@ export function parkingGuarantees(bench: GiveBench): void {
       found += (await live.wake?.(endpointId, 700)) ?? 0;
       return found === parked.length;
     });
-    await bench().eventually('all came back', () => woken.length === parked.length);
+    await bench().eventually('all have come back', () => woken.length === parked.length);
     expect(woken.map(({ deliveryId }) => deliveryId)).toEqual(parked.map(({ deliveryId }) => deliveryId));
     expect(await live.wake(endpointId, 700)).toBe(0);
     await bench().turn(broker);

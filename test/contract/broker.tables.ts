@@ -52,24 +52,24 @@ export function recordGuarantees(bench: GiveBench): void {
     await broker.publishDirectory([merchantChange('kept', 5), merchantChange('gone', 5)]);
     await broker.publishDirectory([merchantChange('kept', 4, 'late'), merchantChange('gone', 6, null)]);
     await broker.publishDirectory([merchantChange('gone', 5, 'late')]);
-    const asItShould = (directory: Directory) =>
+    const isCorrect = (directory: Directory) =>
       directory.merchant('kept')?.name === 'name 5' && directory.merchant('gone') === undefined;
-    await bench().eventually('the end state', () => asItShould(live));
+    await bench().eventually('the end state', () => isCorrect(live));
     broker = await bench().crash(broker);
     await broker.publishDirectory([
       merchantChange('gone', 4, 'later still'),
       merchantChange('kept', 5, 'again'),
     ]);
     const after = await follow();
-    expect(asItShould(after)).toBe(true);
+    expect(isCorrect(after)).toBe(true);
     await broker.publishDirectory([merchantChange('gone', 5, 'late'), merchantChange('marker', 1)]);
     await bench().eventually('the marker', () => after.merchant('marker'));
-    expect(asItShould(after)).toBe(true);
+    expect(isCorrect(after)).toBe(true);
   });
 
   it('lists the quarantine oldest first, page by page', async () => {
     const broker = await bench().open();
-    // Of one entity, as only these have an order.
+    // All of one entity, because order is guaranteed only within an entity.
     const entityId = '22222222-2222-4222-8222-222222222222';
     const events = Array.from({ length: 5 }, () => anEvent({ entityId }));
     await broker.publishEvents(events);

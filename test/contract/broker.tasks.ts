@@ -48,7 +48,7 @@ export function taskGuarantees(bench: GiveBench): void {
       },
       { inFlightMax: 10 },
     );
-    // One that is due sooner than all that wait.
+    // A task that is due before all waiting ones.
     await publish(broker, [aTask({ dueAt: clock.now() + 20 })]);
     await bench().eventually('all tasks', () => seen.length === tasks.length + 1);
     for (const { dueAt, at } of seen) expect(at).toBeGreaterThanOrEqual(dueAt);
@@ -132,7 +132,7 @@ export function taskGuarantees(bench: GiveBench): void {
       },
       { inFlightMax: 1 },
     );
-    await bench().eventually('it comes again', () => seen.length > 0);
+    await bench().eventually('the task is offered again', () => seen.length > 0);
     expect(seen).toEqual([task]);
   });
 

@@ -30,7 +30,7 @@ export function bodiesContract(test: StoreUnderTest): void {
   });
 }
 
-/** The body, the response bodies and the event data that are there. */
+/** Returns the stored body, response bodies and event data of a delivery. */
 async function bodiesOf(
   store: Store,
   event: ReturnType<typeof eventNumber>,
@@ -87,7 +87,7 @@ function bodiesByAge(test: StoreUnderTest): void {
     });
     const store = await test.crashAndReopen();
     expect(await store.log.removeBodies(START + 4 * HOUR_MS, 3)).toBe(0);
-    // A later attempt and a repeated routing bring nothing back.
+    // A later attempt and a repeated routing do not restore them.
     const again = journalOf(store, 'later');
     await again(routed(oldest, [endpointId]), delivered(head(oldest, endpointId, { attempt: 2 }), ANSWERED));
     expect(await bodiesOf(store, oldest, endpointId)).toEqual({ ...REMOVED, responses: ['', ''] });
@@ -138,7 +138,7 @@ function erasure(test: StoreUnderTest): void {
     expect(await test.store.erasures.unfinished()).toEqual([{ erasureId: id, ...order }]);
     const removed = await carryOut(test.store, id);
     expect(removed).toEqual({ events: 3, deliveries: 3 });
-    // Its first attempt is only recorded now.
+    // Its first attempt is recorded only now.
     await apply(failed(head(waiting, endpointId), 'http_5xx', ANSWERED));
     for (const event of [hers, second, waiting]) {
       expect(await bodiesOf(test.store, event, endpointId)).toEqual({ ...REMOVED, responses: [''] });
@@ -170,7 +170,7 @@ function erasureAndTime(test: StoreUnderTest): void {
     const ahead = eventNumber(MERCHANT, 2, { entityId });
     const after = eventNumber(MERCHANT, 5, { entityId });
     const tried = head(ahead, endpointId);
-    // Of this one only an attempt is recorded so far.
+    // So far only an attempt of this one is recorded.
     await journalOf(test.store)(failed(tried, 'http_5xx', ANSWERED));
     const at = START + 3 * HOUR_MS;
     const id = await test.store.erasures.order({ entityId, merchantId: null }, { at, actor: OPERATOR });

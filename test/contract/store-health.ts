@@ -55,7 +55,7 @@ function health(test: StoreUnderTest): void {
       version: 2,
       value: { status: 'auto_disabled', version: 2 },
     });
-    // Activated again: it starts afresh, and what was attempted under the old version says nothing.
+    // After reactivation counting starts anew: attempts under the old version do not count.
     await endpoints.update(
       MERCHANT,
       endpointId,
@@ -79,12 +79,12 @@ function health(test: StoreUnderTest): void {
     const move = (url: string, hours: number) =>
       endpoints.update(MERCHANT, endpointId, { url }, { at: START + hours * HOUR_MS, actor: OPERATOR });
     await move('https://moved.example.com/', 29);
-    // Old ones that come late, then new ones: none makes up the time without a success.
+    // Late entries of the old URL do not count, and the new ones span too short a time.
     await apply(...failures(endpointId, 7, 30 * HOUR_MS, 1));
     expect(await endpoints.get(MERCHANT, endpointId)).toMatchObject({ status: 'active', failureCount: 0 });
     await apply(...failures(endpointId, 14, 31 * HOUR_MS, 2));
     expect(await endpoints.get(MERCHANT, endpointId)).toMatchObject({ status: 'active', failureCount: 14 });
-    // The same URL again is no change of it.
+    // Setting the same URL again is not a change.
     await move('https://moved.example.com/', 32);
     await apply(...failures(endpointId, 1, 60 * HOUR_MS, 3));
     expect(await endpoints.get(MERCHANT, endpointId)).toMatchObject({ status: 'auto_disabled' });

@@ -32,7 +32,7 @@ export function journalContract(test: StoreUnderTest): void {
   });
 }
 
-/** Everything merchants can read of an endpoint's deliveries. */
+/** Returns everything that merchants can read of an endpoint's deliveries. */
 async function everything(store: Store, endpointId: string) {
   const list = (await store.log.deliveries(MERCHANT, endpointId, { limit: 100 })).records;
   const details = list.map(({ deliveryId }) => store.log.delivery(MERCHANT, endpointId, deliveryId));
@@ -137,7 +137,7 @@ function parking(test: StoreUnderTest): void {
       ['pending', 'endpoint_full', 5000],
     ]);
     await apply(parked(head(one, endpointId), 9000), delivered(head(three, endpointId, { attempt: 2 })));
-    // An entry about an attempt that was made already says nothing new.
+    // An entry about an attempt that was already made changes nothing.
     await apply(parked(head(three, endpointId, { attempt: 2 }), 9999));
     await apply(cancelled(head(two, endpointId), 'endpoint_disabled'));
     expect(await shown()).toEqual([

@@ -139,7 +139,7 @@ function retention(test: StoreUnderTest): void {
       if (step === 0) break;
       deleted += step;
     }
-    // Four deliveries and, but for the first, their events.
+    // Four deliveries and, except for the first, their events.
     expect(deleted).toBe(7);
     const left = await log.deliveries(MERCHANT, endpointId, { limit: 100 });
     expect(left.records.map(({ eventId }) => eventId)).toEqual(

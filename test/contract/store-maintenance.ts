@@ -123,7 +123,7 @@ function sealings(test: StoreUnderTest): void {
     ]);
     const sealed = { keyId: 'k2', ciphertext: 'rotated' };
     await test.store.endpoints.rotate(MERCHANT, rotated, { sealed, hint: '…' }, BY);
-    // Not the secret: no hindrance.
+    // A change of other fields does not prevent the replacement.
     await test.store.endpoints.update(MERCHANT, changed, { description: 'other' }, BY);
     const before = await test.store.endpoints.get(MERCHANT, kept);
     const things = [...first, ...more].map((thing) => ({

@@ -213,7 +213,7 @@ function rulesOfEndpoints(test: StoreUnderTest): void {
 function lists(test: StoreUnderTest): void {
   it('lists the newest endpoints first, page by page, without legacy and deleted ones', async () => {
     const uuids = Array.from({ length: 5 }, () => randomUUID());
-    // The second and third are of the same millisecond: the uuid decides.
+    // The second and third have the same millisecond, so the uuid decides.
     for (const [n, uuid] of uuids.entries())
       await createEndpoint(test.store, MERCHANT, uuid, {}, START + (n === 2 ? 1 : n));
     await createEndpoint(test.store, MERCHANT, randomUUID(), { legacy: true });

@@ -79,7 +79,7 @@ function adoptedChanges(test: StoreUnderTest): void {
     }
     const { endpoints, outbox, merchants } = test.store;
     const [a, b] = [await endpoints.get(MERCHANT, left), await endpoints.get(MERCHANT, right)];
-    if (!a || !b) throw new Error('they were created');
+    if (!a || !b) throw new Error('the endpoints are missing');
     const pending = await outbox.pending(100);
     const secret = { keyId: 'k2', ciphertext: 'rotated' };
     const unseen = { ...plain(a), uuid: randomUUID(), url: 'https://unseen.example.com/', version: 1 };
@@ -177,7 +177,7 @@ const put = (value: Endpoint): DirectoryChange => ({
   value,
 });
 
-/** The directory's part of a record. */
+/** Returns the fields of a record that the directory has. */
 function plain(endpoint: Endpoint): Endpoint {
   const { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, legacy, version } = endpoint;
   return { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, legacy, version };

@@ -1,19 +1,19 @@
 import type { Store } from '../../services/store/store.ts';
 
-/** Where one test's store lives: it can be opened, crash, and be opened again. */
+/** The location of a test's store, which can be opened, crashed and reopened. */
 export interface StorePlace {
   open(): Promise<Store>;
-  /** Ends the store as a crash would: nothing is flushed, whatever runs is cut off. */
+  /** Ends the store as a crash would: nothing is flushed, and running operations are cut off. */
   crash(store: Store): Promise<void>;
   dispose(): Promise<void>;
 }
-/** What a test of the contract works with. */
+/** The store under test. */
 export interface StoreUnderTest {
   readonly store: Store;
-  /** Crashes the store and opens it again; `store` is the new one then. */
+  /** Crashes the store and reopens it; afterwards `store` is the new one. */
   crashAndReopen(): Promise<Store>;
-  /** Closes the store and opens it again. */
+  /** Closes the store and reopens it. */
   reopen(): Promise<Store>;
 }
-/** Auto-disable policy that every store under test is opened with. */
+/** The auto-disable policy of every store under test. */
 export const TEST_POLICY = { withoutSuccessMs: 24 * 3600000, failedAttempts: 5 };

@@ -34,7 +34,7 @@ export function replayContract(test: StoreUnderTest): void {
   });
 }
 
-/** The event, with one endpoint passed over for `reason`. */
+/** Returns the entry of an event that skipped one endpoint for `reason`. */
 function skipped(event: DomainEvent, endpointId: string, reason: SkipReason = 'endpoint_disabled') {
   return { ...routed(event, []), trace: [{ endpointId, verdict: reason }] } as const;
 }
@@ -44,7 +44,7 @@ function scopeOf(endpointId: string | null, change: Partial<ReplayScope> = {}): 
   return { merchantId: MERCHANT, endpointId, ...all, ...change };
 }
 
-/** Walks all pages of `limit`; answers each event's number among `events` and why it was missed. */
+/** Reads all pages of `limit`, and returns each event's index in `events` with the reason why it was missed. */
 async function missed(store: Store, scope: ReplayScope, events: readonly DomainEvent[], limit = 100) {
   const found: string[] = [];
   for (let place: string | null = null; ; ) {
@@ -61,8 +61,8 @@ async function missed(store: Store, scope: ReplayScope, events: readonly DomainE
   }
 }
 
-/** Six events of an endpoint: skipped, filtered, exhausted, cancelled, delivered, retrying. */
-async function sixFates(test: StoreUnderTest) {
+/** Stores six events of an endpoint: skipped, filtered, exhausted, cancelled, delivered, retrying. */
+async function sixOutcomes(test: StoreUnderTest) {
   const endpointId = randomUUID();
   await createEndpoint(test.store, MERCHANT, endpointId);
   const events = Array.from({ length: 6 }, (_, n) => eventNumber(MERCHANT, n));
@@ -88,7 +88,7 @@ async function sixFates(test: StoreUnderTest) {
 
 function missedEvents(test: StoreUnderTest): void {
   it('know what an endpoint missed, oldest first, and why, page by page', async () => {
-    const { endpointId, events } = await sixFates(test);
+    const { endpointId, events } = await sixOutcomes(test);
     const { store } = test;
     const all = ['0 skipped', '2 exhausted', '3 cancelled'];
     expect(await missed(store, scopeOf(endpointId), events)).toEqual(all);
@@ -107,7 +107,7 @@ function missedEvents(test: StoreUnderTest): void {
   });
 
   it('forget a miss once a first delivery, a resend or a replay delivered it, but not a test', async () => {
-    const { endpointId, events, apply } = await sixFates(test);
+    const { endpointId, events, apply } = await sixOutcomes(test);
     const [a, , c, d] = events as [DomainEvent, DomainEvent, DomainEvent, DomainEvent];
     const again = (event: DomainEvent, trigger: 'manual' | 'replay' | 'test') => {
       const id = requestedDeliveryId(trigger, event.eventId, endpointId);
@@ -131,7 +131,7 @@ function missedEvents(test: StoreUnderTest): void {
   });
 
   it('say in the trace that a replay has sent a skipped event', async () => {
-    const { endpointId, events, apply } = await sixFates(test);
+    const { endpointId, events, apply } = await sixOutcomes(test);
     const [event] = events as [DomainEvent];
     const other = randomUUID();
     const twice = { ...skipped(event, endpointId), at: 1 };
@@ -154,7 +154,7 @@ function missedEvents(test: StoreUnderTest): void {
   });
 
   it('accept an attempt that is recorded before its request', async () => {
-    const { endpointId, events, apply } = await sixFates(test);
+    const { endpointId, events, apply } = await sixOutcomes(test);
     const [event] = events as [DomainEvent];
     const first = head(event, endpointId, { trigger: 'replay' });
     await apply(delivered(first));
@@ -164,7 +164,7 @@ function missedEvents(test: StoreUnderTest): void {
   });
 
   it('forget a missed event when it is deleted', async () => {
-    const { endpointId, events } = await sixFates(test);
+    const { endpointId, events } = await sixOutcomes(test);
     while ((await test.store.log.retain(START + 100 * HOUR_MS, 100)) > 0);
     expect(await missed(test.store, scopeOf(endpointId), events)).toEqual([]);
   });
@@ -246,9 +246,9 @@ function jobs(test: StoreUnderTest): void {
 
   it('are listed newest first, for one endpoint or all, page by page, and listeners hear of new ones', async () => {
     const { replays } = test.store;
-    let told = 0;
+    let notified = 0;
     replays.onAdded(() => {
-      told += 1;
+      notified += 1;
     });
     const endpointId = randomUUID();
     const made = [make(endpointId), make(null), make(endpointId)];
@@ -257,7 +257,7 @@ function jobs(test: StoreUnderTest): void {
       const end = { status: 'completed', reason: null, at: START, actor: SYSTEM } as const;
       await replays.finish(replay.replayId, end);
     }
-    expect(told).toBe(3);
+    expect(notified).toBe(3);
     const ids = made.map(({ replayId }) => replayId);
     const list = async (more: object) =>
       (await replays.list({ limit: 10, ...more })).map(({ replayId }) => ids.indexOf(replayId));

@@ -11,9 +11,8 @@ import type { StorePlace, StoreUnderTest } from './store-place.ts';
 import { replayContract } from './store-replays.ts';
 
 /**
- * The store's guarantees (services/store/store.ts) as tests, for every engine: what resolved is durable,
- * changes commit with their outbox rows, a journal batch applied twice changes nothing, and no merchant reads
- * another's.
+ * The store's guarantees (services/store/store.ts) as tests, for every engine: resolved writes are durable, changes
+ * commit with their outbox rows, a journal batch applied twice changes nothing, and no merchant can read another's data.
  */
 export function storeContract(name: string, makePlace: () => Promise<StorePlace>): void {
   describe(`the ${name} store`, () => {

@@ -1,4 +1,4 @@
-/** Waits until `probe` answers something true and gives it back; rejects, saying what was waited for, after `withinMs`. */
+/** Polls until `probe` returns a truthy value, and resolves with it. Rejects after `withinMs`, naming `what` it waited for. */
 export async function eventually<T>(
   what: string,
   probe: () => T | Promise<T>,

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../services/process/clock.ts';
 
-/** The system's clock, that a test can set forward; `setWall` sets the system's time alone. */
+/** The system clock with an offset that a test can advance; `setWall` moves the wall clock only. */
 export function movableClock(): Clock & { forward(ms: number): void; setWall(ms: number): void } {
   const clock = systemClock();
   let ahead = 0;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../services/process/clock.ts';
 
-/** A clock that stands still until it is told to go on. Timers fire in due order, each at its own due time. */
+/** A clock that stands still until `advance` is called. Timers fire in due order, each at its own due time. */
 export class SimulatedClock implements Clock {
   #now: number;
   #timers: { readonly due: number; readonly callback: () => void }[] = [];
@@ -13,14 +13,14 @@ export class SimulatedClock implements Clock {
     return this.#now;
   }
 
-  /** How far the system's time is ahead of `now()`. */
+  /** The offset of the wall clock from `now()`, milliseconds. */
   setBy = 0;
 
   wall(at = this.#now): number {
     return at + this.setBy;
   }
 
-  /** What takes simulated time takes none of the thread's. */
+  /** Simulated time uses no time of the thread, so all of it is idle. */
   idleMs(): number {
     return this.#now;
   }
@@ -45,13 +45,13 @@ export class SimulatedClock implements Clock {
     });
   }
 
-  /** Stands still for a while, as a process that was stopped does, and goes on: what fell due meanwhile fires late. */
+  /** Simulates a suspended process: time passes, then all timers that became due meanwhile fire late. */
   holdUp(ms: number): void {
     this.#now += ms;
     this.advance(0);
   }
 
-  /** Moves time forward, firing what becomes due on the way. */
+  /** Moves time forward and fires each timer that becomes due on the way. */
   advance(ms: number): void {
     const until = this.#now + ms;
     for (;;) {

@@ -17,17 +17,17 @@ import { migrate } from '../../../services/store/sqlite/migrations/migrate.ts';
 import { wallClock } from '../measure.ts';
 
 const DAY_MS = 86_400_000;
-/** Retention takes nothing away while it is measured. */
+/** Recent enough that retention deletes nothing during the measurement. */
 const AGE_MS = 25 * DAY_MS;
-/** Endpoints of the log; the first has every event, so half of the deliveries. */
+/** Endpoints in the log; the first gets every event, and so half of the deliveries. */
 const LOG_ENDPOINTS = 100;
 const SAMPLES = 1000;
-/** So many events lie between two of the rarest type. */
+/** The number of events between two of the rarest type. */
 const RARE_EVERY = 100_000;
 
 export interface LogSizes {
   readonly endpoints: number;
-  /** Each goes to two endpoints; every fourth delivery was retried once. */
+  /** Each event goes to two endpoints; every fourth delivery was retried once. */
   readonly events: number;
 }
 
@@ -39,7 +39,7 @@ export interface FilledLog {
   readonly endpoints: readonly string[];
   readonly deliveries: readonly { readonly deliveryId: string; readonly endpointId: string }[];
   readonly events: readonly string[];
-  /** Between the oldest and the newest, milliseconds since the epoch. */
+  /** The times of the oldest and the newest, milliseconds since the epoch. */
   readonly from: number;
   readonly to: number;
   readonly plans: readonly string[];
@@ -51,14 +51,14 @@ const count = (to: number) =>
   `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${to})`;
 
 /**
- * Fills the store file of a service that does not run, by SQL alone: what the service writes at its own pace would take an
- * hour. Durable when this returns.
+ * Fills the store file of a stopped service by SQL alone, because the service itself would take an hour. The data is
+ * durable when this returns.
  */
 export function fillLog(file: string, merchantId: string, sizes: LogSizes): FilledLog {
   const db = openConnection(file, 'write');
   try {
     migrate(db, file);
-    // One transaction of gigabytes: a log of it would be written twice.
+    // One transaction of gigabytes: with a journal it would be written twice.
     db.pragma('journal_mode = OFF');
     db.pragma('synchronous = OFF');
     const to = Math.floor(wallClock()) - DAY_MS;
@@ -80,7 +80,7 @@ export function fillLog(file: string, merchantId: string, sizes: LogSizes): Fill
   }
 }
 
-/** What waits in memory would go to the disk while it is measured. */
+/** Flushes the file, which would otherwise be written to the disk during the measurement. */
 function flush(file: string): void {
   const descriptor = openSync(file, 'r+');
   fsyncSync(descriptor);
@@ -104,7 +104,7 @@ function insertEvents(db: Database, events: number, from: number, to: number): v
     THEN ${of.cryptoToFiat} ELSE ${of.fiatToCrypto} END`;
   const at = `${from} + CAST(i * ${(to - from) / events} AS INTEGER)`;
   const data = JSON.stringify({ transactionUuid: '', amountFiat: '125.50', filler: 'x'.repeat(300) });
-  // As the codec writes bodies: code of the version, length (4 bytes, little end first), bytes.
+  // The codec's format of bodies: version code, length (4 bytes, little-endian), bytes.
   const body = Buffer.from(
     JSON.stringify({ type: 'fiatToCrypto', subType: 'SUCCESS', data: 'y'.repeat(450) }),
   );
@@ -168,7 +168,7 @@ function samples(db: Database) {
   };
 }
 
-/** How SQLite goes about every statement that the API reads with, on this very file. */
+/** Returns SQLite's query plans of all statements that the API reads with, on this file. */
 function plans(db: Database): string[] {
   const statements: string[] = [];
   const listening = new Proxy(db, {

@@ -1,4 +1,4 @@
-/** The cost of doing nothing: CPU of each process of a service without traffic, and its requests to the brokers. */
+/** The cost of an idle service: CPU of each process without traffic, and its requests to the brokers. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,9 +9,9 @@ import { cpuMsOfTree, wallClock } from '../measure.ts';
 import { nameOf } from '../report.ts';
 import { startService } from '../service.ts';
 
-/** Starts are over by then. */
+/** The time after which all processes have finished starting. */
 const SETTLE_MS = 15_000;
-/** Each role in a process of its own. */
+/** Each role in its own process. */
 const KAFKA_PROCESSES = ['api,recorder', 'router', 'sender'];
 
 export interface IdleResult {
@@ -24,7 +24,7 @@ interface IdleProcess {
   readonly roles: string;
   /** Percent of one core. */
   readonly cpuPercent: number;
-  /** Requests to the brokers a second. */
+  /** Requests to the brokers per second. */
   readonly requests: number;
   readonly byName: Readonly<Record<string, number>>;
 }
@@ -53,7 +53,7 @@ export async function measureIdle(options: RunOptions & { readonly seconds: numb
     const after = look();
     const processes = idle.processes.map((roles, index) => {
       const [from, to] = [before[index], after[index]];
-      if (!from || !to) throw new Error(`there is no process ${roles}`);
+      if (!from || !to) throw new Error(`there is no process with the roles ${roles}`);
       const ms = to.at - from.at;
       const { all, byName } = requestRates(from.requests, to.requests, ms / 1000);
       return { roles, cpuPercent: ((to.cpuMs - from.cpuMs) / ms) * 100, requests: all, byName };
@@ -70,8 +70,8 @@ export function idleText({ engine, brokers, processes }: IdleResult): string {
     const names = Object.entries(byName)
       .sort(([, one], [, other]) => other - one)
       .map(([name, rate]) => `${name} ${rate.toFixed(1)}`);
-    const asked = names.length === 0 ? '' : `, ${requests.toFixed(1)} requests/s (${names.join(', ')})`;
-    return `  ${roles}: ${cpuPercent.toFixed(1)} % of a core${asked}`;
+    const rates = names.length === 0 ? '' : `, ${requests.toFixed(1)} requests/s (${names.join(', ')})`;
+    return `  ${roles}: ${cpuPercent.toFixed(1)} % of a core${rates}`;
   });
   return [`${nameOf(engine, brokers)}, idle:`, ...lines].join('\n');
 }

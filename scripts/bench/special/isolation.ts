@@ -1,6 +1,6 @@
 /**
- * What dark endpoints do to the others: some of many endpoints take requests and never answer, all from the same moment on.
- * The latency of the healthy ones is measured with none dark, with half, with nine in ten, in one run of one service.
+ * The effect of dark endpoints on the others: some of many endpoints accept requests and never respond, all from the same
+ * moment on. Measures the latency of the healthy ones with none, half and nine in ten dark, in one run of one service.
  */
 import { type RunOptions, withService } from '../engine.ts';
 import { makeEvents, type Producer, serialise, sleep } from '../load.ts';
@@ -18,18 +18,18 @@ export interface IsolationResult {
 
 export interface IsolationRow {
   readonly darkShare: number;
-  /** Of first attempts at healthy endpoints. */
+  /** The latency of first attempts at healthy endpoints. */
   readonly healthy: Latency;
-  /** Healthy p99, by that with none dark. */
+  /** Healthy p99, divided by that with none dark. */
   readonly ratio: number;
-  /** Tasks put back because their endpoint's window and queue were full. */
+  /** Tasks parked because their endpoint's window and queue were full. */
   readonly parked: number;
 }
 
 const DARK_SHARES = [0, 0.5, 0.9] as const;
-/** Posted together, as a producer gathers them. */
+/** Events posted together, as a producer batches them. */
 const EVENTS_PER_POST = 10;
-/** For the last live deliveries after the last post. */
+/** The time limit for the last deliveries after the last post. */
 const ARRIVED_MS = 3000;
 
 export function measureIsolation(
@@ -56,7 +56,7 @@ export function measureIsolation(
   });
 }
 
-/** Events for all endpoints in turn, at a steady rate; answers when those for healthy ones were posted. */
+/** Publishes events for all endpoints in turn, at a steady rate. Returns when each event for a healthy one was posted. */
 async function publish(
   { merchantIds }: Service,
   producer: Producer,

@@ -1,6 +1,6 @@
 /**
- * How late retries are, on the schedule of production: every delivery fails twice, so attempt 2 waits 3 s and attempt 3
- * waits 66 s. Measured from the receiver's own log; that none is early by the service's own times is asked of it.
+ * How late retries are, on the production schedule: every delivery fails twice, so attempt 2 waits 3 s and attempt 3
+ * waits 66 s. Lateness is measured from the receiver's own log; the service itself counts the early ones.
  */
 import { cpus } from 'node:os';
 import { retryDelaySeconds, type Tier, tierOfAttempt } from '../../../services/domain/retry.ts';
@@ -18,15 +18,15 @@ export interface LatenessResult {
   readonly tiers: readonly TierLateness[];
   /** Requests beyond three per delivery. */
   readonly repeats: number;
-  /** Tasks put back because their endpoint's window and queue were full: late on purpose. */
+  /** Tasks parked because their endpoint's window and queue were full: these are late on purpose. */
   readonly parked: number;
-  /** Handed over before they were due, by the service's own count. */
+  /** Retries handed over before they were due, by the service's own count. */
   readonly early: number;
-  /** Shares (0 … 1) of the machine's CPU: the benchmark with all it started, and everybody else. */
+  /** Shares (0 … 1) of the machine's CPU: the benchmark with its child processes, and all other processes. */
   readonly cpu: { readonly ours: number; readonly others: number };
 }
 
-/** Milliseconds from when an attempt was due to when its last byte was read; below 0 = early. */
+/** Milliseconds from the due time of an attempt until its last byte was read; below 0 = early. */
 export interface TierLateness {
   readonly tier: Tier;
   readonly retries: number;
@@ -36,12 +36,12 @@ export interface TierLateness {
   readonly maxMs: number;
 }
 
-/** Failures narrow an endpoint's window, so the load is spread: no endpoint's queue fills up. */
+/** Failures narrow an endpoint's window, so the load is spread over many to keep each queue from filling up. */
 const ENDPOINTS = 100;
 const FAILED_ATTEMPTS = 2;
 const PUBLISHED_EACH_MS = 20;
 const POLL_MS = 250;
-/** After the last publish: both delays, and as long again for a machine that falls behind. */
+/** The time limit after the last publish: both delays, and as much again for a slow machine. */
 const RETRIED_MS_MAX = 180_000;
 
 /** Publishes at a steady rate, waits for every third attempt, and reads the receiver's log. */
@@ -76,7 +76,7 @@ export function measureLateness(
   });
 }
 
-/** Joins an attempt's arrivals with those of the attempt before, which ended when it was answered: at its arrival. */
+/** Compares an attempt's arrivals with those of the previous attempt, which ended on arrival with the response. */
 function latenessOf(attempt: number, arrivals: readonly Arrival[]): TierLateness {
   const firstAt = (wanted: number) => {
     const times = new Map<string, number>();
@@ -101,7 +101,7 @@ function latenessOf(attempt: number, arrivals: readonly Arrival[]): TierLateness
   };
 }
 
-/** At a steady rate whatever the answers do. */
+/** Publishes at a steady rate, independent of the responses. */
 async function publishSteadily(
   publish: (count: number) => Promise<void>,
   perSecond: number,
@@ -130,7 +130,7 @@ async function retried(count: () => Promise<number>, expected: number): Promise<
   }
 }
 
-/** Lateness is also the machine's: answers who used how much of it since this call. */
+/** Returns a function that reports the use of the CPU since this call, because a busy machine also makes retries late. */
 function watchCpu(): () => LatenessResult['cpu'] {
   const read = () => {
     const times = cpus().map((core) => core.times);
@@ -160,7 +160,7 @@ export function latenessText(result: LatenessResult): string {
       ({ tier, retries, leastMs, p50Ms, p99Ms, maxMs }) =>
         `  ${tier} s: ${retries} retries, late by p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}, max ${ms(maxMs)} (least ${ms(leastMs)})`,
     ),
-    `  ${early} early by the service's own times, ${parked} parked, ${repeats} repeated`,
-    `  CPU of the machine: ${percent(cpu.ours)} by this run, ${percent(cpu.others)} by others`,
+    `  ${early} early by the service's own clock, ${parked} parked, ${repeats} repeated`,
+    `  CPU of the machine: ${percent(cpu.ours)} this run, ${percent(cpu.others)} other processes`,
   ].join('\n');
 }

@@ -8,7 +8,6 @@ import { type Latency, latencyOf, percentile, wallClock } from '../measure.ts';
 import type { Service } from '../service.ts';
 import { type FilledLog, fillLog, type LogSizes } from './fill-log.ts';
 
-/** The last of a page read this late is late by our own pace, not by the service. */
 const READS_PER_SECOND = 50;
 const SETTLE_MS = 3000;
 const ENDPOINTS = '/merchant/webhook-endpoints';
@@ -41,8 +40,8 @@ export interface ReadsResult {
 }
 
 /**
- * A service whose store has so many endpoints and attempts: live deliveries at a steady rate before, while and after every
- * read of the API is made again and again, and how long each read took.
+ * Fills a service's store with many endpoints and attempts, and measures live deliveries at a steady rate before, during
+ * and after repeated reads of the API, and the duration of each read.
  */
 export async function measureReads(
   options: LiveOptions & { readonly sizes: LogSizes },
@@ -95,7 +94,7 @@ export async function measureReads(
 const PHASES = ['before', 'while reading', 'after'] as const;
 type Phase = (typeof PHASES)[number];
 
-/** All live events, made before the first phase: making them would stand in the way of what reads beside them. */
+/** Creates all live events before the first phase, because creating them would slow down the concurrent reads. */
 function livePosts(
   service: Service,
   { eventsPerSecond, seconds }: LiveOptions,
@@ -104,7 +103,7 @@ function livePosts(
   return new Map(PHASES.map((phase) => [phase, serialise(makeEvents(service.merchantIds, count, phase), 1)]));
 }
 
-/** At a steady rate. Resolves when all have arrived, with the time each was posted. */
+/** Publishes at a steady rate. Resolves when all have arrived, with the time at which each was posted. */
 async function postAll(
   posts: readonly Post[],
   { receiver, eventsPerSecond }: LiveOptions,
@@ -120,7 +119,7 @@ async function postAll(
   return postedAt;
 }
 
-/** Every read of the API, in turn, at a steady rate. */
+/** Makes every read of the API, in turn, at a steady rate. */
 class Reads {
   readonly #pool: Pool;
   readonly #headers: Record<string, string>;
@@ -165,7 +164,7 @@ class Reads {
     const answer = await this.#pool.request({ path, method: 'GET', headers: this.#headers });
     const text = await answer.body.text();
     if (answer.statusCode !== 200)
-      throw new Error(`GET ${path} answered ${answer.statusCode}: ${text.slice(0, 500)}`);
+      throw new Error(`GET ${path} returned ${answer.statusCode}: ${text.slice(0, 500)}`);
     const times = this.#tookMs.get(name) ?? [];
     times.push(wallClock() - startedAt);
     this.#tookMs.set(name, times);
@@ -176,10 +175,10 @@ function kindsOf(filled: FilledLog): readonly (readonly [string, (turn: number) 
   const { from, to, hotEndpoint } = filled;
   const pick = <Item>(items: readonly Item[], turn: number): Item => {
     const item = items[turn % items.length];
-    if (item === undefined) throw new Error('the log has nothing to read');
+    if (item === undefined) throw new Error('the delivery log is empty');
     return item;
   };
-  /** A moment of the log, another each turn. */
+  /** Returns a time within the log, a different one each turn. */
   const moment = (turn: number) => Math.floor(from + ((turn * 0.618) % 1) * (to - from));
   const iso = (at: number) => new Date(at).toISOString();
   const log = `${ENDPOINTS}/${hotEndpoint}/deliveries?limit=100`;
@@ -191,15 +190,15 @@ function kindsOf(filled: FilledLog): readonly (readonly [string, (turn: number) 
       'endpoints, a page in the middle',
       (turn) => `${ENDPOINTS}?limit=100&cursor=${encodeCursor(`${from + 50 * turn}/${hotEndpoint}`)}`,
     ],
-    ['endpoints, of a rare status', () => `${ENDPOINTS}?limit=100&status=auto_disabled`],
+    ['endpoints with a rare status', () => `${ENDPOINTS}?limit=100&status=auto_disabled`],
     ['an endpoint', (turn) => `${ENDPOINTS}/${pick(filled.endpoints, turn)}`],
     ['deliveries, first page', () => log],
     ['deliveries, a page in the middle', (turn) => `${log}&cursor=${deep(turn)}`],
     ['deliveries, exhausted', (turn) => `${log}&status=exhausted&cursor=${deep(turn)}`],
     ['deliveries, pending (few)', (turn) => `${log}&status=pending&cursor=${deep(turn)}`],
-    ['deliveries, of a rare type', (turn) => `${log}&type=${rare}&cursor=${deep(turn)}`],
+    ['deliveries of a rare type', (turn) => `${log}&type=${rare}&cursor=${deep(turn)}`],
     [
-      'deliveries, of an hour',
+      'deliveries of one hour',
       (turn) => `${log}&since=${iso(moment(turn))}&until=${iso(moment(turn) + 3_600_000)}`,
     ],
     [
@@ -224,8 +223,8 @@ export function readsText(result: ReadsResult): string {
       ({ read, count, p50Ms, p99Ms, maxMs }) =>
         `  ${read}: ${count} reads, p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}, max ${ms(maxMs)}`,
     ),
-    `live deliveries at ${result.eventsPerSecond}/s, ${READS_PER_SECOND} reads/s beside the second:`,
+    `live deliveries at ${result.eventsPerSecond}/s, with ${READS_PER_SECOND} reads/s in the second phase:`,
     ...result.live.map(({ phase, p50Ms, p99Ms }) => `  ${phase}: p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}`),
-    `  p99 while reading is ${ratio.toFixed(2)} × the p99 before`,
+    `  p99 while reading ÷ p99 before: ${ratio.toFixed(2)}`,
   ].join('\n');
 }

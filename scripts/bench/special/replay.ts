@@ -1,7 +1,7 @@
 /**
- * How much a replay slows live deliveries. One merchant has live traffic at a steady rate; another's endpoint was disabled
- * while very many events came. Live latency is measured before the replay and for as long as it runs, in one run of one
- * service, so that the ratio holds on any machine.
+ * How much a replay slows down live deliveries. One merchant has live traffic at a steady rate; another's endpoint was
+ * disabled while many events arrived. Live latency is measured before and during the replay, in one run of one service,
+ * so that the ratio holds on any machine.
  */
 
 import { type RunOptions, recorded, withService } from '../engine.ts';
@@ -16,20 +16,20 @@ export interface ReplayResult {
   readonly eventsPerSecond: number;
   readonly replayed: number;
   readonly replaySeconds: number;
-  /** Of live deliveries. */
+  /** The latency of live deliveries. */
   readonly before: Latency;
   readonly during: Latency;
-  /** p99 during the replay, by p99 before. */
+  /** p99 during the replay, divided by p99 before. */
   readonly ratio: number;
 }
 
 const [LIVE, REPLAYED] = [0, 1];
-/** Time for a changed endpoint to be known to the router. */
+/** The time until the router knows a changed endpoint. */
 const DIRECTORY_MS = 1500;
 const POLL_MS = 250;
-/** Live events are posted in stretches of this, until the replay has ended. */
+/** Live events are posted in periods of this length, until the replay has ended. */
 const STRETCH_SECONDS = 5;
-/** For the last live deliveries after the last post. */
+/** The time limit for the last live deliveries after the last post. */
 const ARRIVED_MS = 3000;
 
 export function measureReplay(
@@ -65,7 +65,7 @@ export function measureReplay(
     await ended;
     await sleep(ARRIVED_MS);
     const arrivedDuring = await receiver.recorded();
-    // Events that were posted after the replay's end say nothing about it.
+    // Events posted after the replay's end are not counted.
     for (const [eventId, at] of postedDuring) if (at > endedAt) postedDuring.delete(eventId);
     const before = latencyOf(postedBefore, arrivedBefore);
     const during = latencyOf(postedDuring, arrivedDuring);
@@ -82,7 +82,7 @@ export function measureReplay(
   });
 }
 
-/** So many events for an endpoint that is disabled meanwhile. */
+/** Publishes events for an endpoint that is disabled meanwhile. */
 async function skip(service: Service, events: number): Promise<void> {
   const before = await service.recordedEntries();
   await service.ask(REPLAYED, 'PATCH', '', { status: 'disabled' });
@@ -90,13 +90,13 @@ async function skip(service: Service, events: number): Promise<void> {
   await service.prepare(makeEvents([service.merchantIds[REPLAYED] ?? ''], 100, 'skipped'));
   const publish = () => service.publish(EVENTS_PER_REQUEST);
   await pour(events / EVENTS_PER_REQUEST, publish, () => Promise.resolve());
-  // One entry for each event: that it was routed, to nobody.
+  // One journal entry for each event: it was routed to no endpoint.
   await recorded(service, before + events);
   await service.ask(REPLAYED, 'PATCH', '', { status: 'active' });
   await sleep(DIRECTORY_MS);
 }
 
-/** Live events at a steady rate, one by one; each stretch has events of its own. */
+/** Publishes live events one by one at a steady rate; each period has its own events. */
 class LiveTraffic {
   readonly #service: Service;
   readonly #producer: Producer;
@@ -109,7 +109,7 @@ class LiveTraffic {
     this.#perSecond = perSecond;
   }
 
-  /** Answers when each event was posted. */
+  /** Returns the time at which each event was posted. */
   run(seconds: number): Promise<ReadonlyMap<string, number>> {
     this.#stretches += 1;
     const merchant = this.#service.merchantIds[LIVE] ?? '';
@@ -122,7 +122,7 @@ async function replayEnded(service: Service, replayId: string): Promise<void> {
   for (;;) {
     const { status, cancel_reason: reason } = await service.ask(REPLAYED, 'GET', `/replays/${replayId}`);
     if (status === 'completed') return;
-    if (status !== 'running') throw new Error(`the replay ended as ${status}: ${reason}`);
+    if (status !== 'running') throw new Error(`the replay ended with status ${status}: ${reason}`);
     await sleep(POLL_MS);
   }
 }
@@ -132,7 +132,7 @@ export function replayText(result: ReplayResult): string {
   const line = (when: string, latency: Latency) =>
     `  ${when}: ${latency.deliveries} live deliveries, ${latencyText(latency)}`;
   return [
-    `${nameOf(engine, brokers)}: ${eventsPerSecond} live events/s beside a replay of ${replayed} in ${replaySeconds.toFixed(1)} s`,
+    `${nameOf(engine, brokers)}: ${eventsPerSecond} live events/s during a replay of ${replayed} in ${replaySeconds.toFixed(1)} s`,
     line('before', before),
     line('during', during),
     `  p99 during ÷ p99 before: ${ratio.toFixed(2)}`,

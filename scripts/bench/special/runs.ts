@@ -5,7 +5,7 @@ import { latenessText, measureLateness } from './lateness.ts';
 import { measureReads, readsText } from './reads.ts';
 import { measureReplay, replayText } from './replay.ts';
 
-/** Live events a second while something else is measured. */
+/** Live events per second while something else is measured. */
 export const EVENTS_PER_SECOND = 200;
 const RETRIED_EVENTS_PER_SECOND = 500;
 
@@ -25,18 +25,18 @@ export interface SpecialSizes {
 
 interface SpecialRun {
   readonly title: string;
-  /** Of every engine; else of the embedded one alone, which has the least beside it. */
+  /** Whether every engine is measured. Otherwise only the embedded one, which has the fewest other processes. */
   readonly ofEveryEngine: boolean;
-  /** Answers the figures, and how they read. */
+  /** Returns the figures and their text. */
   measure(
     run: RunOptions,
     sizes: SpecialSizes,
   ): Promise<{ readonly figures: unknown; readonly text: string }>;
 }
 
-/** What is measured instead of the throughput, by the option that asks for it. */
+/** The measurements instead of throughput, by the name of their option. */
 export const SPECIAL_RUNS = {
-  /** How late retries are, on the schedule of production. */
+  /** How late retries are, on the production schedule. */
   lateness: {
     title: 'lateness of retries',
     ofEveryEngine: true,
@@ -48,7 +48,7 @@ export const SPECIAL_RUNS = {
   },
   /** How much a replay slows live deliveries. */
   replay: {
-    title: 'live deliveries beside a replay',
+    title: 'live deliveries during a replay',
     ofEveryEngine: true,
     async measure(run, { secondsBefore, replayedEvents }) {
       const pace = { eventsPerSecond: EVENTS_PER_SECOND, secondsBefore };
@@ -56,7 +56,7 @@ export const SPECIAL_RUNS = {
       return { figures, text: replayText(figures) };
     },
   },
-  /** What endpoints that never answer do to the others. */
+  /** The effect of unresponsive endpoints on the others. */
   isolation: {
     title: 'healthy endpoints beside dark ones',
     ofEveryEngine: true,
@@ -65,7 +65,7 @@ export const SPECIAL_RUNS = {
       return { figures, text: isolationText(figures) };
     },
   },
-  /** What a service without traffic costs. */
+  /** The cost of a service without traffic. */
   idle: {
     title: 'a service without traffic',
     ofEveryEngine: true,
@@ -74,7 +74,7 @@ export const SPECIAL_RUNS = {
       return { figures, text: idleText(figures) };
     },
   },
-  /** How long reads of a large store take, and what they do to live deliveries. The store is the same with every engine. */
+  /** The duration of reads of a large store, and their effect on live deliveries. Every engine has the same store. */
   reads: {
     title: 'reads of a large store',
     ofEveryEngine: false,

@@ -23,8 +23,8 @@ interface Operation {
   };
 }
 
-/** The description as it is served, parsed. */
-// biome-ignore lint/suspicious/noExplicitAny: a document of any shape; the tests name what they expect in it.
+/** The OpenAPI description as the API serves it, parsed. */
+// biome-ignore lint/suspicious/noExplicitAny: a document of any shape; tests read the fields they expect.
 export const openapi: any = parse(readFileSync(DESCRIPTION_FILE, 'utf8'));
 
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
@@ -33,7 +33,7 @@ addFormats.default(ajv);
 ajv.addSchema({ ...openapi, $id: 'openapi' });
 const compiled = new Map<string, ValidateFunction>();
 
-/** Paths of the description, the longest first, as patterns. */
+/** The paths of the description as patterns. */
 const PATHS = Object.keys(openapi.paths).map((template) => ({
   template,
   pattern: new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
@@ -45,8 +45,8 @@ export interface CheckedResponse {
   readonly text: string;
 }
 
-/** Headers that HTTP and helmet put into any answer, and the one that the description tells of in general. */
-const UNREMARKABLE = new Set([
+/** Headers that HTTP and helmet add to any response, and the one that the description documents globally. */
+const GENERAL_HEADERS = new Set([
   'cache-control',
   'connection',
   'content-length',
@@ -67,7 +67,7 @@ const UNREMARKABLE = new Set([
 ]);
 
 /**
- * Throws when a response is not what openapi.yaml says of its operation: status, media type, headers, body, error code.
+ * Throws when a response differs from its operation in openapi.yaml: status, media type, headers, body, error code.
  */
 export function checkResponse(method: string, path: string, response: CheckedResponse): void {
   const where = `${method} ${path} → ${response.status}`;
@@ -79,7 +79,8 @@ export function checkResponse(method: string, path: string, response: CheckedRes
     checkHeader(where, name, header, response);
   for (const name of response.headers.keys()) {
     const isDescribed = Object.keys(described.headers ?? {}).some((known) => known.toLowerCase() === name);
-    if (!isDescribed && !UNREMARKABLE.has(name)) throw new Error(`${where}: header ${name} is not described`);
+    if (!isDescribed && !GENERAL_HEADERS.has(name))
+      throw new Error(`${where}: header ${name} is not described`);
   }
   if (!response.headers.get('x-request-id')) throw new Error(`${where}: no X-Request-Id`);
   const [mediaType, content] = Object.entries(described.content ?? {})[0] ?? [];
@@ -88,7 +89,7 @@ export function checkResponse(method: string, path: string, response: CheckedRes
     return;
   }
   const sent = response.headers.get('content-type')?.split(';')[0];
-  if (sent !== mediaType) throw new Error(`${where}: ${sent} instead of ${mediaType}`);
+  if (sent !== mediaType) throw new Error(`${where}: media type ${sent} instead of ${mediaType}`);
   const body = JSON.parse(response.text);
   if (content?.schema) validate(where, `${pointer}/content/${escapePart(mediaType)}/schema`, body);
   if (response.status >= 400) checkProblem(where, described, response, body);
@@ -101,7 +102,7 @@ function describedResponse(
   status: number,
   where: string,
 ): { pointer: string; described: Described } {
-  // What no operation describes: an unknown path, another method.
+  // Responses outside any operation: an unknown path, or a method that the path does not have.
   const general = template === undefined ? 'RouteNotFound' : 'MethodNotAllowed';
   if (operation === undefined) {
     return { pointer: `/components/responses/${general}`, described: openapi.components.responses[general] };
@@ -127,13 +128,14 @@ function checkHeader(where: string, name: string, header: Described, response: C
 // biome-ignore lint/suspicious/noExplicitAny: a parsed body.
 function checkProblem(where: string, described: Described, response: CheckedResponse, body: any): void {
   if (!described['x-codes']?.includes(body.code))
-    throw new Error(`${where}: code ${body.code} is not described here`);
+    throw new Error(`${where}: code ${body.code} is not described for this response`);
   if (ERROR_CODES[body.code as keyof typeof ERROR_CODES].status !== response.status) {
-    throw new Error(`${where}: ${body.code} has another status`);
+    throw new Error(`${where}: ${body.code} belongs to a different status`);
   }
-  if (body.status !== response.status) throw new Error(`${where}: the document says status ${body.status}`);
+  if (body.status !== response.status)
+    throw new Error(`${where}: the problem document has status ${body.status}`);
   if (body.request_id !== response.headers.get('x-request-id'))
-    throw new Error(`${where}: another request_id`);
+    throw new Error(`${where}: request_id differs from X-Request-Id`);
   const known: string[] =
     openapi.components.schemas.Problem.properties.errors.items.properties.code['x-known-values'];
   for (const { code } of body.errors ?? []) {
@@ -146,7 +148,7 @@ function validate(where: string, pointer: string, body: unknown): void {
   if (found !== undefined) throw new Error(`${where}: ${found}: ${JSON.stringify(body)}`);
 }
 
-/** How a value differs from the schema at a pointer into the description; undefined when it does not. */
+/** Returns how a value differs from the schema at a pointer into the description; undefined when it is valid. */
 export function mismatch(pointer: string, value: unknown): string | undefined {
   let check = compiled.get(pointer);
   if (check === undefined) {
@@ -168,20 +170,20 @@ function escapePart(part: string): string {
   return part.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** The first example of an operation's body; undefined when it takes none, or has none. */
+/** Returns the first example of an operation's body; undefined when it takes no body or has no example. */
 export function exampleBody({ requestBody }: Operation): unknown {
   const [example] = Object.values(requestBody?.content['application/json']?.examples ?? {});
   return example && (resolve(example) as { value?: unknown }).value;
 }
 
-/** The scheme of keys that opens an operation: its name in the description. */
+/** Returns the name of the security scheme that an operation requires. */
 export function keySchemeOf(operation: Operation): string {
   const [scheme] = Object.keys((operation.security ?? openapi.security)[0] ?? {});
-  if (scheme === undefined) throw new Error(`${operation.operationId} is open to all`);
+  if (scheme === undefined) throw new Error(`${operation.operationId} has no security scheme`);
   return scheme;
 }
 
-/** Every operation of the description, with its method in upper case. */
+/** Returns every operation of the description, with its method in upper case. */
 export function operations(): { method: string; path: string; operation: Operation }[] {
   return Object.entries<Record<string, Operation>>(openapi.paths).flatMap(([path, item]) =>
     METHODS.filter((method) => item[method]).map((method) => ({

@@ -6,11 +6,11 @@ import { startRecorder } from '../../../services/recorder/recorder.ts';
 import { delivered } from '../records/journal-entries.ts';
 import type { TestApi } from './test-api.ts';
 
-/** The recorder on a test's API, and a sender that acknowledges what it is given without a request. */
+/** A recorder on a test's API, and a fake sender that settles each task without a request. */
 export interface RecordedApi {
   /** Tasks handed to the sender, in order. */
   readonly sent: readonly DeliveryTask[];
-  /** What becomes of a task; `delivered` unless a test says otherwise. */
+  /** Returns the journal entries of a task; `delivered` unless a test replaces it. */
   settle: (task: DeliveryTask) => readonly JournalEntry[];
   stop(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * Schemathesis for tests: installed once into the user's cache, from PyPI, each file by its hash. Where there is no
- * Python for it the tests are skipped and the reason is printed; with HOOKRAIL_REQUIRE_SCHEMATHESIS=1 they fail.
+ * Schemathesis for tests: installed once from PyPI into the user's cache, each file verified by its hash. Without a
+ * suitable Python the tests are skipped and the reason is printed; with HOOKRAIL_REQUIRE_SCHEMATHESIS=1 they fail.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -11,16 +11,16 @@ import { cacheFolder } from '../../../scripts/cache-folder.ts';
 
 const REQUIREMENTS = 'test/schemathesis/requirements.txt';
 const ADVICE = 'Install Python 3.11 or newer with venv (Debian: python3 and python3-venv).';
-/** Fails where the version is too old, or where Debian's Python comes without venv and pip. */
+/** Fails if Python is too old, or has no venv and pip, as on a plain Debian. */
 const PROBE = 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))';
 
 interface Ended {
-  /** null: killed; undefined: could not be started. */
+  /** null = killed; undefined = could not be started. */
   readonly code: number | null | undefined;
   readonly output: string;
 }
 
-/** Runs a program to its end. `signal` kills it. */
+/** Runs a program until it exits. `signal` kills it. */
 export function runProgram(
   command: string,
   args: readonly string[],
@@ -43,22 +43,22 @@ export function runProgram(
   });
 }
 
-/** A suite that is given the Python that has Schemathesis. To be awaited at the top of a test file. */
+/** Declares a suite that gets the path of a Python with Schemathesis. Must be awaited at the top of a test file. */
 export async function describeWithSchemathesis(
   title: string,
   suite: (python: () => Promise<string>) => void,
 ): Promise<void> {
   const { code } = await runProgram('python3', ['-c', PROBE]);
-  const isThere = code === 0;
-  if (!isThere) {
-    const missing = `Schemathesis needs Python 3.11 with venv, but \`python3\` is not. ${ADVICE}`;
+  const isAvailable = code === 0;
+  if (!isAvailable) {
+    const missing = `Schemathesis needs Python 3.11 or newer with venv, but \`python3\` is missing, older, or lacks venv. ${ADVICE}`;
     if (process.env.HOOKRAIL_REQUIRE_SCHEMATHESIS === '1') throw new Error(missing);
     console.warn(`skipped: ${missing}`);
   }
-  describe.skipIf(!isThere)(title, () => suite(install));
+  describe.skipIf(!isAvailable)(title, () => suite(install));
 }
 
-/** Answers the Python of the environment. Rejects with the last lines of what could not be done. */
+/** Returns the Python of the environment. Rejects with the last lines of the failed command's output. */
 async function install(): Promise<string> {
   const requirements = readFileSync(REQUIREMENTS);
   const version = createHash('sha256').update(requirements).digest('hex').slice(0, 16);
@@ -82,7 +82,7 @@ async function install(): Promise<string> {
   return pythonOf(folder);
 }
 
-/** Python finds its environment by where its program is; the other programs of the folder know where they were made. */
+/** Python locates its environment by its own path; the other programs contain the path of the folder they were made in. */
 function pythonOf(folder: string): string {
   return join(folder, 'bin', 'python');
 }

@@ -3,7 +3,7 @@ import type { Attempted } from '../../../services/domain/journal.ts';
 import type { DeliveryTask } from '../../../services/domain/task.ts';
 import type { Store } from '../../../services/store/store.ts';
 
-/** What a receiver did with a task: the parts of an attempt that tests choose. */
+/** The result of a simulated attempt: the fields of `Attempted` that tests choose. */
 export type Played = Pick<Attempted, 'outcome' | 'failureCode' | 'failureDetail' | 'response'>;
 
 export const ACKNOWLEDGED: Played = {
@@ -23,8 +23,8 @@ export const ACKNOWLEDGED: Played = {
 };
 
 /**
- * Takes test tasks and the journal off the real streams as the sender and the recorder do, without a network: the
- * attempts are played.
+ * Consumes test tasks and the journal from the real streams, as the sender and the recorder do, without a network: the
+ * attempts are simulated by `play`.
  */
 export async function sendAndRecord(
   broker: Broker,

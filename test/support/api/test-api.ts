@@ -17,7 +17,7 @@ import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../../services/store/store.ts';
 import { checkResponse } from './openapi-check.ts';
 
-/** The API on real engines, for tests of its answers. Nobody sends and nobody records unless a test does. */
+/** The API on real engines, for tests of its responses. It has no sender and no recorder unless a test starts them. */
 export interface TestApi {
   readonly api: Api;
   readonly replayer: Replayer;
@@ -30,16 +30,16 @@ export interface TestApi {
   readonly logged: readonly string[];
   readonly merchantId: string;
   readonly foreignMerchantId: string;
-  /** `live` is the other environment's. */
+  /** `live` is a key of the other environment. */
   readonly keys: Record<'own' | 'foreign' | 'revoked' | 'live' | 'producer' | 'revokedProducer', string>;
   readonly keyIds: TestApi['keys'];
-  /** Sends a request and holds the answer to openapi.yaml. */
+  /** Sends a request and checks the response against openapi.yaml. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   close(): Promise<void>;
 }
 
 export interface CallOptions {
-  /** A key, or null for no Authorization header; the merchant's own unless given. */
+  /** A key, or null for no Authorization header. Default: the merchant's own. */
   readonly key?: string | null;
   readonly json?: unknown;
   /** Instead of json. */
@@ -101,7 +101,7 @@ export async function startTestApi({
       testRateLimitPerMinute: 100_000,
       endpointQuota: 100,
       ...options,
-      // Nobody records here.
+      // There is no recorder here.
       limits: { recordedWaitMs: 0, ...options.limits },
     },
   }).catch(async (error: unknown) => {
@@ -147,7 +147,7 @@ async function callApi(
   return { ...answer, body: text === '' ? null : JSON.parse(text) };
 }
 
-/** Two merchants and a key of each sort. */
+/** Creates two merchants and a key of each kind. */
 async function makeKeys(store: Store, clock: Clock, environment: 'sandbox' | 'production') {
   const merchantId = systemRandom.uuid();
   const foreignMerchantId = systemRandom.uuid();
@@ -192,10 +192,11 @@ async function makeKeys(store: Store, clock: Clock, environment: 'sandbox' | 'pr
   };
 }
 
-/** Creates an endpoint and gives back its record with the secret. Each has a URL of its own. */
+/** Creates an endpoint with a unique URL and returns its record with the secret. */
 export async function createEndpoint(test: TestApi, extra: object = {}): Promise<Answer['body']> {
   const url = `https://hooks.merchant.com/${systemRandom.uuid()}`;
   const answer = await test.call('POST', ENDPOINTS, { json: { url, description: 'A test', ...extra } });
-  if (answer.status !== 201) throw new Error(`create answered ${answer.status}: ${answer.text}`);
+  if (answer.status !== 201)
+    throw new Error(`creating an endpoint returned ${answer.status}: ${answer.text}`);
   return answer.body;
 }

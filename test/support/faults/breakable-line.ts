@@ -4,8 +4,8 @@ import { connect as connectTls } from 'node:tls';
 import type { ISocketFactory } from 'kafkajs';
 
 /**
- * The line between a Kafka client and its brokers, for kafkajs's `socketFactory`. `cut`: connections end, and new ones are
- * refused. `silent`: new ones are taken, and nothing is ever answered. The brokers notice nothing, and others may use them.
+ * The network between a Kafka client and its brokers, for kafkajs's `socketFactory`. `cut`: connections close, and new
+ * ones are refused. `silent`: new ones are accepted and never get a response. Brokers and other clients are unaffected.
  */
 export class BreakableLine {
   #state: 'whole' | 'cut' | 'silent' = 'whole';
@@ -37,7 +37,7 @@ export class BreakableLine {
   set(state: 'whole' | 'cut' | 'silent'): void {
     this.#state = state;
     if (state === 'whole') return;
-    // kafkajs does not look at `close`: without an error it would wait for its answers.
+    // kafkajs ignores `close`: without an error it would wait for its responses.
     for (const socket of this.#sockets) socket.destroy(new Error('the line is broken'));
   }
 

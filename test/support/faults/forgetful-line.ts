@@ -1,24 +1,24 @@
 import { Socket } from 'node:net';
 import type { ISocketFactory } from 'kafkajs';
 
-/** Of Kafka's protocol: a request is its length (4 bytes), then what is asked for (2 bytes). */
+/** A request of Kafka's protocol starts with its length (4 bytes) and the API key (2 bytes). */
 const API_KEY_AT = 4;
 const PRODUCE = 0;
 
 /**
- * The line between a Kafka client and its brokers, for kafkajs's `socketFactory`, that can lose the answer to a produce
- * request: the broker has written, and the client sees nothing but a connection that ends.
+ * The network between a Kafka client and its brokers, for kafkajs's `socketFactory`. It can lose the response to a produce
+ * request: the broker has written the records, and the client only sees the connection close.
  */
 export class ForgetfulLine {
   #losesNext = false;
-  /** Answers lost so far. */
+  /** Responses lost so far. */
   lost = 0;
 
   readonly socketFactory: ISocketFactory = ({ host, port, onConnect }) =>
     new ForgetfulSocket(() => this.#takeLoss()).connect(port, host, onConnect);
 
-  /** The answer to the produce request that is written next is lost. */
-  loseNextAnswer(): void {
+  /** Loses the response to the next produce request. */
+  loseNextResponse(): void {
     this.#losesNext = true;
   }
 
@@ -34,14 +34,14 @@ type WriteDone = (error?: Error | null) => void;
 
 class ForgetfulSocket extends Socket {
   readonly #takeLoss: () => boolean;
-  #losesAnswer = false;
+  #losesResponse = false;
 
   constructor(takeLoss: () => boolean) {
     super();
     this.#takeLoss = takeLoss;
   }
 
-  // Not `write`: `connect` puts its own in place of it.
+  // Not `write`: `connect` replaces it.
   override _write(bytes: unknown, encoding: BufferEncoding, done: WriteDone): void {
     this.#look(bytes);
     super._write(bytes, encoding, done);
@@ -54,14 +54,14 @@ class ForgetfulSocket extends Socket {
 
   #look(bytes: unknown): void {
     const isProduce = Buffer.isBuffer(bytes) && bytes.readInt16BE(API_KEY_AT) === PRODUCE;
-    if (isProduce && this.#takeLoss()) this.#losesAnswer = true;
+    if (isProduce && this.#takeLoss()) this.#losesResponse = true;
   }
 
-  /** What arrives comes by here. */
+  /** Receives all incoming data. */
   override push(chunk: unknown, encoding?: BufferEncoding): boolean {
-    if (!this.#losesAnswer || chunk === null) return super.push(chunk, encoding);
-    // kafkajs does not look at `close`: without an error it would wait for its answer.
-    this.destroy(new Error('the answer was lost'));
+    if (!this.#losesResponse || chunk === null) return super.push(chunk, encoding);
+    // kafkajs ignores `close`: without an error it would wait for its response.
+    this.destroy(new Error('the response was lost'));
     return false;
   }
 }

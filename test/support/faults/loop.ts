@@ -1,4 +1,4 @@
-/** What the fault loops on Kafka share: faults strike while events are published, then the receivers' log is judged. */
+/** Shared by the fault loops on Kafka: injects faults while events are published, then judges the receivers' log. */
 import { expect } from 'vitest';
 import type { LocalKafka } from '../../../scripts/local-kafka/cluster.ts';
 import type { Chance } from '../../../services/samples/chance.ts';
@@ -8,17 +8,17 @@ import type { RecordedAttempt, Trial } from '../trials/kafka-trial.ts';
 import { type FaultKind, Nemesis } from './nemesis.ts';
 
 export interface LoopOptions {
-  /** Printed with every result, so that a run can be repeated. */
+  /** Printed with every result, so that the run can be repeated. */
   readonly seed: number;
   readonly events: number;
   readonly retryScale: number;
   readonly faults: Readonly<Partial<Record<FaultKind, number>>>;
-  /** Faults of different kinds that strike together. */
+  /** The number of faults, of different kinds, injected together. */
   readonly atOnce: number;
 }
 
 const PUBLISH_PAUSE_MS = 50;
-/** What was settled so shortly before a fault may be repeated: capabilities.repeatsMs, and as much for a busy machine. */
+/** Requests settled this shortly before a fault may be repeated: twice capabilities.repeatsMs, for a busy machine. */
 const REPEATS_MS = 2000;
 
 export const faultsInAll = ({ faults }: Pick<LoopOptions, 'faults'>): number =>
@@ -30,7 +30,7 @@ export function startNemesis(trial: Trial, cluster: LocalKafka, chance: Chance, 
   return new Nemesis({ chance, fleet, cluster, topicPrefix, inFlight, ...(pauseMs && { pauseMs }) });
 }
 
-/** Publishes everything while each fault strikes in its turn, never far ahead of the faults. */
+/** Injects the faults one volley after the other while it publishes all events at the same pace. */
 export async function injectFaults(trial: Trial, nemesis: Nemesis, options: LoopOptions): Promise<void> {
   const { seed, events, faults, atOnce } = options;
   const all = faultsInAll(options);
@@ -64,19 +64,19 @@ export async function injectFaults(trial: Trial, nemesis: Nemesis, options: Loop
   }
 }
 
-/** Prints the verdict, and expects that nothing was lost, early, strange, or repeated without a fault. */
+/** Prints the verdict, and expects no lost, early or unexpected delivery, and no more repeats than the faults allow. */
 export async function report(trial: Trial, nemesis: Nemesis, options: LoopOptions): Promise<void> {
   const { seed, retryScale } = options;
   const { faults } = nemesis;
   const owed = trial.owed.map(({ id }) => id);
-  // A killed api or router sends nothing itself; what it repeats is recognised.
+  // A killed api or router sends no requests itself, and records that it repeats are recognised.
   const windows = faults.filter(({ kind }) => kind !== 'api' && kind !== 'router' && kind !== 'pause-router');
   const verdict = judge(owed, trial.exchanges, windows, {
     retryScale,
     repeatsMs: REPEATS_MS,
     dead: new Set(await trial.deadLetters()),
   });
-  // A task that was parked when a fault struck may be made twice, and come again long after.
+  // A task that was parked when a fault struck may be duplicated, and its repeat may come long after.
   const bound = repeatsBound(trial.exchanges, windows, REPEATS_MS);
   const dead = await eventually('every exhausted delivery has a dead letter', async () => {
     const ids = await trial.deadLetters();
@@ -93,8 +93,8 @@ export async function report(trial: Trial, nemesis: Nemesis, options: LoopOption
     `kill loop on Kafka: seed ${seed}, ${faults.length} faults with ${inFlight} requests in flight, ` +
       `${trial.published} events, ${owed.length} deliveries, ${verdict.lost.length} lost, ${verdict.early.length} early, ` +
       `${verdict.delivered.size} delivered, ${dead.length} dead letters of ${new Set(dead).size} deliveries, ` +
-      `${verdict.repeats} duplicates (bound ${bound}; ${verdict.unexplained.length} of what was parked when a fault struck), ` +
-      `${verdict.requests} requests, ${verdict.unseen} attempts failed before they came, failed starts ` +
+      `${verdict.repeats} duplicates (bound ${bound}; ${verdict.unexplained.length} of tasks parked when a fault struck), ` +
+      `${verdict.requests} requests, ${verdict.unseen} attempts failed before they reached a receiver, failed starts ` +
       `${trial.fleet.processes.map(({ name, failedStarts }) => `${name} ${failedStarts}`).join(', ')}`,
   );
   expect(verdict.lost).toEqual([]);
@@ -105,7 +105,7 @@ export async function report(trial: Trial, nemesis: Nemesis, options: LoopOption
   expect(verdict.repeats).toBeLessThanOrEqual(bound);
 }
 
-/** By delivery. */
+/** Returns the attempt numbers that receivers saw, by delivery. */
 function attemptsSeen(exchanges: readonly Exchange[]): ReadonlyMap<string, ReadonlySet<number>> {
   const seen = new Map<string, Set<number>>();
   for (const { deliveryId, attempt } of exchanges) {
@@ -116,11 +116,11 @@ function attemptsSeen(exchanges: readonly Exchange[]): ReadonlyMap<string, Reado
   return seen;
 }
 
-/** Seven attempts are recorded; one that never came here has no response, and the reason. */
+/** Checks that seven attempts are recorded, and that those which reached no receiver have no response. */
 function wrongRecord(id: string, attempts: readonly RecordedAttempt[], seen: ReadonlySet<number>): string[] {
   const numbers = attempts.map(({ number }) => number).join();
   if (numbers !== '1,2,3,4,5,6,7') return [`${id}: attempts ${numbers} are recorded`];
   return attempts
     .filter(({ number, response_status }) => !seen.has(number) && response_status !== null)
-    .map(({ number }) => `${id}: attempt ${number} has a response that nobody gave`);
+    .map(({ number }) => `${id}: attempt ${number} has a response, but reached no receiver`);
 }

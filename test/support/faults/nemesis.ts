@@ -1,7 +1,7 @@
 /**
- * Harms a fleet and its Kafka, chosen by a seed: kills processes and brokers (SIGKILL), pauses them (SIGSTOP, later
- * SIGCONT), takes the schema registry away, forces rebalances. Every fault ends with everything running again, and is kept with its time and what was
- * in flight.
+ * Injects faults into a fleet and its Kafka, chosen by a seed: kills processes and brokers (SIGKILL), pauses them
+ * (SIGSTOP, later SIGCONT), kills the schema registry, forces rebalances. After every fault everything runs again; the
+ * fault is recorded with its time and the number of requests in flight.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalKafka } from '../../../scripts/local-kafka/cluster.ts';
@@ -20,18 +20,18 @@ export type FaultKind =
 
 export interface Fault {
   readonly kind: FaultKind;
-  /** Whom it hit. */
+  /** The process or node that was hit. */
   readonly victim: string;
-  /** Milliseconds since the epoch: when it began, and when it could do no more. */
+  /** Milliseconds since the epoch: when it began, and when its effects were over. */
   readonly from: number;
   readonly to: number;
   /** Requests in flight when it began. */
   readonly inFlight: number;
 }
 
-/** Longer than a member's session: others take over what a paused process had. */
+/** Longer than a member's session timeout, so that others take over the partitions of a paused process. */
 const PAUSE_MS = 15_000;
-/** An extra sender works for so long before it leaves again. */
+/** How long an extra sender runs before it stops. */
 const VISIT_MS = 2000;
 
 export interface NemesisOptions {
@@ -40,7 +40,7 @@ export interface NemesisOptions {
   readonly cluster: LocalKafka;
   readonly topicPrefix: string;
   readonly inFlight: () => number;
-  /** How long a paused process or broker stands still, and the registry is away. */
+  /** How long a process or broker is paused, and the registry is down. */
   readonly pauseMs?: number;
 }
 
@@ -52,7 +52,7 @@ export class Nemesis {
     this.#options = options;
   }
 
-  /** Volleys of so many faults, of different kinds, in an order of chance. */
+  /** Returns the faults in random order, in volleys of up to `atOnce` faults of different kinds. */
   plan(counts: Readonly<Partial<Record<FaultKind, number>>>, atOnce: number): FaultKind[][] {
     const kinds = Object.entries(counts).flatMap(([kind, count]) =>
       Array.from({ length: count }, () => kind as FaultKind),
@@ -69,9 +69,9 @@ export class Nemesis {
     return volleys;
   }
 
-  /** All at once; resolves when all are over. */
+  /** Injects the faults at the same time, and resolves when all are over. */
   async strikeAll(kinds: readonly FaultKind[]): Promise<void> {
-    // Victims are chosen before a visitor comes, who must be let leave.
+    // Rebalances last: the extra sender must not be chosen as a victim, because it has to stop cleanly.
     const order = [...kinds].sort(
       (one, other) => Number(one === 'rebalance') - Number(other === 'rebalance'),
     );
@@ -100,7 +100,7 @@ export class Nemesis {
     }
   }
 
-  /** The process stands still until others have its work, and then goes on as if nothing had happened. */
+  /** Pauses a process until others have taken over its work, then resumes it. */
   async #pauseProcess(role: FleetRole, note: (victim: string, to: number) => void): Promise<void> {
     const victim = this.#options.chance.pick(this.#options.fleet.of(role));
     victim.service.process.kill('SIGSTOP');
@@ -156,13 +156,13 @@ export class Nemesis {
     return { victim, leads: led.get(victim.id) ?? 0 };
   }
 
-  /** Whoever comes back causes a rebalance: until that is over, the fault is not. */
+  /** A process that returns causes a rebalance: the fault is over only when that is. */
   #settled(): Promise<void> {
     const { cluster, topicPrefix, fleet } = this.#options;
     return untilSettled(cluster, topicPrefix, (topic) => fleet.membersOf(topic));
   }
 
-  /** A sender comes and leaves: two rebalances of every group of tasks. */
+  /** Starts and stops an extra sender: two rebalances of every task group. */
   async #rebalance(note: (victim: string, to: number) => void): Promise<void> {
     const { fleet } = this.#options;
     const visitor = fleet.add('sender');
@@ -174,6 +174,6 @@ export class Nemesis {
     await this.#settled();
     note(visitor.name, Date.now());
     if (code !== 0)
-      throw new Error(`a sender that was told to stop exited ${code}: ${visitor.output.at(-1)}`);
+      throw new Error(`a sender exited with code ${code} after SIGTERM: ${visitor.output.at(-1)}`);
   }
 }

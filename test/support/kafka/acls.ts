@@ -1,6 +1,6 @@
 import kafkajs, { type AclEntry, type Admin } from 'kafkajs';
 
-// A default import: these are no named exports to Node's reading of the package.
+// A default import: Node does not see these as named exports of the package.
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
 
 const OPERATIONS = {
@@ -11,10 +11,10 @@ const OPERATIONS = {
   DescribeConfigs: AclOperationTypes.DESCRIBE_CONFIGS,
 } as const;
 
-/** What a `kafka-acls.sh` line adds, as Kafka's own tool reads it. Throws when there is something in it that we never print. */
+/** Parses a `kafka-acls.sh` line as Kafka's own tool does. Throws on an option that hookrail never prints. */
 function aclsOf(line: string): AclEntry[] {
   const words = line.trim().split(/\s+/);
-  if (words.shift() !== 'kafka-acls.sh') throw new Error(`no kafka-acls.sh line: ${line}`);
+  if (words.shift() !== 'kafka-acls.sh') throw new Error(`not a kafka-acls.sh line: ${line}`);
   const operations: AclEntry['operation'][] = [];
   const resources: { readonly resourceType: AclEntry['resourceType']; readonly resourceName: string }[] = [];
   let principal = '';
@@ -42,12 +42,12 @@ function aclsOf(line: string): AclEntry[] {
   );
 }
 
-/** Does what the lines say. */
+/** Creates the ACLs of the lines. */
 export async function addAcls(admin: Admin, lines: readonly string[]): Promise<void> {
   await admin.createAcls({ acl: lines.flatMap(aclsOf) });
 }
 
-/** Takes away what the lines have added. */
+/** Deletes the ACLs of the lines. */
 export async function removeAcls(admin: Admin, lines: readonly string[]): Promise<void> {
   await admin.deleteAcls({ filters: lines.flatMap(aclsOf) });
 }

@@ -4,18 +4,18 @@ import type { LocalKafka } from '../../../scripts/local-kafka/cluster.ts';
 import { eventually } from '../eventually.ts';
 
 const HEALED_MS_MAX = 90_000;
-const LOOK_EVERY_MS = 500;
+const POLL_MS = 500;
 
-/** Who leads, and where copies are missing, over all topics whose name begins with the prefix. */
+/** Leaders and missing replicas of all topics whose name begins with the prefix. */
 export interface ClusterState {
-  /** Node id → partitions that it leads. */
+  /** Node id → number of partitions that it leads. */
   readonly led: ReadonlyMap<number, number>;
-  /** Partitions without a leader or with fewer in-sync copies than copies. */
+  /** Partitions without a leader or with replicas out of sync. */
   readonly degraded: number;
 }
 
 export function clusterState(cluster: LocalKafka, prefix: string): Promise<ClusterState> {
-  return asked(cluster, async (admin) => {
+  return withAdmin(cluster, async (admin) => {
     const { topics } = await admin.fetchTopicMetadata();
     const partitions = topics
       .filter(({ name }) => name.startsWith(prefix) || name === '__consumer_offsets')
@@ -30,8 +30,8 @@ export function clusterState(cluster: LocalKafka, prefix: string): Promise<Clust
 }
 
 /**
- * Resolves when every consumer group has the members that it should have and no rebalance is under way. `membersOf` answers
- * how many that is, by the topic's name without the prefix; undefined = any number.
+ * Resolves when every consumer group has its expected number of members and no rebalance is in progress. `membersOf`
+ * returns that number by the topic's name without the prefix; undefined = any number.
  */
 export async function untilSettled(
   cluster: LocalKafka,
@@ -39,7 +39,7 @@ export async function untilSettled(
   membersOf: (topic: string) => number | undefined,
 ): Promise<void> {
   const isSettled = async () => {
-    await sleep(LOOK_EVERY_MS);
+    await sleep(POLL_MS);
     const groups = await groupsOf(cluster, prefix).catch(() => null);
     return groups?.every(({ topic, state, members }) => {
       const expected = membersOf(topic);
@@ -47,13 +47,13 @@ export async function untilSettled(
     });
   };
   await eventually('every consumer group has its members', isSettled, HEALED_MS_MAX);
-  // The members learn it a moment later.
-  await sleep(LOOK_EVERY_MS);
+  // The members learn of it a moment later.
+  await sleep(POLL_MS);
 }
 
-/** Our groups are named after the topics they read, with the prefix once more. */
+/** Returns hookrail's consumer groups: each is named after its topic, with the prefix a second time. */
 function groupsOf(cluster: LocalKafka, prefix: string) {
-  return asked(cluster, async (admin) => {
+  return withAdmin(cluster, async (admin) => {
     const { groups } = await admin.listGroups();
     const ours = groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(prefix + prefix));
     const described = await admin.describeGroups(ours);
@@ -65,10 +65,10 @@ function groupsOf(cluster: LocalKafka, prefix: string) {
   });
 }
 
-async function asked<Answer>(
+async function withAdmin<Result>(
   cluster: LocalKafka,
-  question: (admin: Admin) => Promise<Answer>,
-): Promise<Answer> {
+  use: (admin: Admin) => Promise<Result>,
+): Promise<Result> {
   const running = cluster.nodes.filter(({ pid }) => pid !== undefined).map(({ broker }) => broker);
   const kafka = new Kafka({
     clientId: 'cluster-state',
@@ -79,17 +79,17 @@ async function asked<Answer>(
   const admin = kafka.admin();
   try {
     await admin.connect();
-    return await question(admin);
+    return await use(admin);
   } finally {
     await admin.disconnect();
   }
 }
 
-/** Resolves when every partition has a leader and all its copies. */
+/** Resolves when every partition has a leader and all its replicas in sync. */
 export async function untilHealed(cluster: LocalKafka, prefix: string): Promise<void> {
   const isHealed = async () => {
-    await sleep(LOOK_EVERY_MS);
+    await sleep(POLL_MS);
     return (await clusterState(cluster, prefix).catch(() => null))?.degraded === 0;
   };
-  await eventually('every partition has all its copies', isHealed, HEALED_MS_MAX);
+  await eventually('every partition has all its replicas in sync', isHealed, HEALED_MS_MAX);
 }

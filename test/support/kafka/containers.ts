@@ -1,5 +1,5 @@
 /**
- * Kafka and the schema registry in containers, for machines that have a Docker daemon and no Java: the very services of
+ * Kafka and the schema registry in containers, for machines with a Docker daemon and without Java: the services of
  * docker-compose.yml, on free ports.
  */
 
@@ -18,9 +18,9 @@ import type { KafkaForTests } from './address.ts';
 
 const START_MS_MAX = 180_000;
 const REGISTRY_PORT = 8080;
-/** The listener for what is not in the containers' network. */
+/** The listener for clients outside the containers' network. */
 const HOST_PORT = 9094;
-/** As in docker-compose.yml, which gives them more: tests write little. */
+/** Less than in docker-compose.yml: tests write little. */
 const HEAP = '-Xms160m -Xmx256m';
 
 interface ComposeService {
@@ -33,22 +33,22 @@ export interface KafkaContainers extends KafkaForTests {
   stop(): Promise<void>;
 }
 
-/** In one line why containers cannot be had; undefined when they can. */
+/** Returns the reason in one line why containers are not available; undefined when they are. */
 export async function whyNoContainers(): Promise<string | undefined> {
   try {
     await getContainerRuntimeClient();
     return undefined;
   } catch (error) {
-    return `no Docker daemon answers (${messageOf(error)})`;
+    return `no Docker daemon is reachable (${messageOf(error)})`;
   }
 }
 
-/** Starts three brokers and the registry. Rejects when an image cannot be had or does not come up. */
+/** Starts three brokers and the registry. Rejects when an image cannot be pulled or a container does not start. */
 export async function startKafkaContainers(): Promise<KafkaContainers> {
   const services = Object.entries(readServices());
   const nodes = services.filter(([, { image }]) => image.startsWith('apache/kafka:'));
   const [registry] = services.filter(([, { image }]) => image.startsWith('apicurio/'));
-  if (!registry) throw new Error('docker-compose.yml has no service of an image apicurio/…');
+  if (!registry) throw new Error('docker-compose.yml has no service with an image apicurio/…');
   const network = await new Network().start();
   const started: StartedTestContainer[] = [];
   const stop = async () => {

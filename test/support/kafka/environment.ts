@@ -1,11 +1,11 @@
 import type { KafkaForTests } from './address.ts';
 
-/** Fewer than in production, so that a process of a test joins quickly. */
+/** Fewer than in production, so that a process in a test joins its groups quickly. */
 const PARTITIONS =
   'events=3,deliver=3,retry.3s=2,retry.66s=2,retry.731s=1,retry.4098s=1,retry.15627s=1,retry.46658s=1,' +
   'test=1,replay=1,journal=2,dead=2,quarantine=2';
 
-/** What a process needs to run on a Kafka that tests share. */
+/** Returns the environment variables of a process that runs on a Kafka shared by tests. */
 export function kafkaEnvironment({ brokers, registryUrl }: KafkaForTests, prefix: string) {
   return {
     HOOKRAIL_ENGINE: 'kafka',

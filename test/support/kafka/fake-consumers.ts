@@ -13,13 +13,13 @@ const EVENTS = [
 ];
 
 /**
- * A consumer as kafkajs's: joining takes until `join` is called; one that is disconnected while it joins is forgotten and
- * joins all the same, and without a group it cannot be paused.
+ * Imitates a kafkajs consumer: joining lasts until `join` is called. A consumer that is disconnected while it joins still
+ * becomes a member, and a consumer without a group cannot be paused.
  */
 export class FakeConsumer {
   readonly events = Object.fromEntries(EVENTS.map((name) => [name, name]));
   readonly paused: number[] = [];
-  /** The group counts it among its members. */
+  /** Whether the group counts it as a member. */
   isMember = false;
   isJoining = false;
   hasGroup = false;
@@ -27,7 +27,7 @@ export class FakeConsumer {
   readonly #listeners: { readonly name: string; readonly listener: Listener }[] = [];
   #joined: () => void = () => {};
 
-  /** It joins, and is given these partitions of the topic. */
+  /** Completes joining with an assignment of these partitions. */
   join(topic: string, partitions: readonly number[]): void {
     this.isJoining = false;
     this.isMember = true;
@@ -80,7 +80,7 @@ export class FakeConsumer {
   }
 }
 
-/** A client whose consumers are fakes, kept in the order in which they were made. */
+/** Returns a client whose consumers are fakes, and the list of these in the order of their creation. */
 export function kafkaOfFakes(): { readonly kafka: Kafka; readonly consumers: FakeConsumer[] } {
   const consumers: FakeConsumer[] = [];
   const consumer = () => {

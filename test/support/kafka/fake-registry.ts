@@ -2,10 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /**
- * How the registry answers: `well`; `error` = status 500; `page` = a proxy's own 404; `nothing` = never;
- * `half` = the connection breaks in the middle of the answer; `conflict`, `forbidden`, `invalid` = 409, 403, 422 to a
- * registration; `locked` = 401;
- * `raced` = another process was faster: what is asked for is there, and the answer is 409.
+ * How the registry responds: `well` = correctly; `error` = status 500; `page` = a proxy's own 404; `nothing` = never;
+ * `half` = the connection breaks in the middle of the response; `conflict`, `forbidden`, `invalid` = 409, 403, 422 to a
+ * registration; `locked` = 401; `raced` = another process was faster: it makes the change and responds with 409.
  */
 export type RegistryMood = 'well' | 'error' | 'page' | 'nothing' | 'half' | 'locked' | 'raced' | Refusal;
 type Refusal = keyof typeof REFUSALS;
@@ -16,17 +15,17 @@ const REFUSALS = {
   invalid: [422, { error_code: 42201, message: 'Invalid schema' }],
 } as const;
 
-/** A schema registry in memory, on loopback, for what a real one cannot be made to do when a test wants it. */
+/** A schema registry in memory, on loopback, with failures that a real one cannot produce on demand. */
 export interface FakeRegistry {
   readonly url: string;
   mood: RegistryMood;
-  /** `GET /schemas/ids/7`, in the order they came. */
-  readonly asked: string[];
-  /** The last request's header. */
+  /** Requests in order of arrival, such as `GET /schemas/ids/7`. */
+  readonly requests: string[];
+  /** The last request's Authorization header. */
   authorization: string | undefined;
   /** Schemas by id. */
   readonly schemas: Map<number, string>;
-  /** Connections are refused until `up`. */
+  /** Refuses connections until `up`. */
   down(): Promise<void>;
   up(): Promise<void>;
 }
@@ -38,7 +37,7 @@ export async function startFakeRegistry(): Promise<FakeRegistry> {
   const server = createServer(async (request, response) => {
     let text = '';
     for await (const chunk of request) text += chunk;
-    registry.asked.push(`${request.method} ${request.url}`);
+    registry.requests.push(`${request.method} ${request.url}`);
     registry.authorization = request.headers.authorization;
     const [status, body] = answer(request, text === '' ? {} : JSON.parse(text));
     reply(registry.mood, response, status, JSON.stringify(body));
@@ -79,7 +78,7 @@ export async function startFakeRegistry(): Promise<FakeRegistry> {
   const registry: FakeRegistry = {
     url: `http://127.0.0.1:${port}`,
     mood: 'well',
-    asked: [],
+    requests: [],
     authorization: undefined,
     schemas,
     up: () => listen(port),

@@ -1,15 +1,15 @@
-/** The service as it runs on Kafka: a process per role, each of which can be killed and started again. */
+/** The service on Kafka: a process per role, each of which can be killed and restarted. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../eventually.ts';
 import { type Service, type ServiceSetup, startService } from '../service/system.ts';
 
-/** `api` is api and recorder: the two share the store. */
+/** `api` runs both api and recorder: the two share the store. */
 export type FleetRole = 'api' | 'router' | 'sender';
 
-/** Of a process. */
+/** The value of HOOKRAIL_ROLES by role of the fleet. */
 export const ROLES = { api: 'api,recorder', router: 'router', sender: 'sender' } as const;
-/** Whoever supervises processes starts them again for so long. */
+/** How long a supervisor retries a start. */
 const START_MS_MAX = 120_000;
 const READY_MS_MAX = 60_000;
 
@@ -18,11 +18,11 @@ interface Readiness {
   readonly reasons: readonly string[];
 }
 
-/** One process that a supervisor keeps up: after a kill it is started again with the same environment and folder. */
+/** A supervised process: after a kill it can be restarted with the same environment and folder. */
 export class FleetProcess {
   readonly role: FleetRole;
   readonly name: string;
-  /** Starts that ended before the service ran: a supervisor tries again. */
+  /** Starts that failed before the service ran. */
   failedStarts = 0;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #earlier: string[] = [];
@@ -35,22 +35,22 @@ export class FleetProcess {
   }
 
   get service(): Service {
-    if (!this.#service) throw new Error(`${this.name} does not run`);
+    if (!this.#service) throw new Error(`${this.name} is not running`);
     return this.#service;
   }
 
-  /** What it wrote in all its lives. */
+  /** The output of all its runs. */
   get output(): readonly string[] {
     return [...this.#earlier, ...(this.#service?.output ?? [])];
   }
 
-  /** Starts it, again and again until it runs or the time is over; with 0 once. */
+  /** Starts it, and retries until it runs or the time is over; 0 = one try. */
   async start(withinMs = START_MS_MAX): Promise<void> {
     for (const until = Date.now() + withinMs; ; ) {
       try {
         const service = await startService(this.#environment);
         this.#service = service;
-        // A test that is cut off must not leave processes behind.
+        // An aborted test run must not leave processes behind.
         const killIt = () => service.process.kill('SIGKILL');
         process.once('exit', killIt);
         service.process.once('exit', () => process.off('exit', killIt));
@@ -63,7 +63,7 @@ export class FleetProcess {
     }
   }
 
-  /** Ends it and resolves with the exit code (null after SIGKILL) when it is gone. */
+  /** Sends it the signal and resolves with the exit code (null after SIGKILL) when it has exited. */
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
     const ended = this.#service;
     if (!ended) return null;
@@ -79,7 +79,7 @@ export class FleetProcess {
     return { status: answer.status, reasons };
   }
 
-  /** Resolves when it says that it can work. */
+  /** Resolves when it reports ready. */
   async untilReady(): Promise<void> {
     const isReady = async () => (await this.readiness().catch(() => null))?.status === 200;
     await eventually(`${this.name} is ready`, isReady, READY_MS_MAX);
@@ -94,7 +94,7 @@ export interface FleetOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** One api with the recorder, and as many routers and senders as asked for. */
+/** One api with the recorder, and any number of routers and senders. */
 export class Fleet {
   readonly processes: FleetProcess[] = [];
   readonly #options: FleetOptions;
@@ -111,7 +111,7 @@ export class Fleet {
     return this.processes.filter((process) => process.role === role);
   }
 
-  /** Starts the api first: it makes the topics. */
+  /** Starts the api first, since it creates the topics. */
   async start(routers: number, senders: number): Promise<void> {
     await this.add('api').start();
     const others = [
@@ -122,7 +122,7 @@ export class Fleet {
     await Promise.all(this.processes.map((process) => process.untilReady()));
   }
 
-  /** A process that is not started yet. */
+  /** Adds a process without starting it. */
   add(role: FleetRole): FleetProcess {
     const name = `${role}-${this.of(role).length + 1}`;
     const process = new FleetProcess(role, name, this.#environmentOf(role, name));
@@ -134,7 +134,7 @@ export class Fleet {
     this.processes.splice(this.processes.indexOf(process), 1);
   }
 
-  /** How many members the group that reads a topic has while all run; by the topic's name without the prefix. */
+  /** Returns the members of the group that reads a topic while all processes run. `topic`: the name without the prefix. */
   membersOf(topic: string): number | undefined {
     if (topic === 'journal') return this.of('api').length;
     if (topic === 'payments.events') return this.of('router').length;
@@ -142,7 +142,7 @@ export class Fleet {
     return isOfTasks ? this.of('sender').length : undefined;
   }
 
-  /** Ends all at once; rejects when one does not exit 0. */
+  /** Stops all at the same time; rejects when one does not exit with 0. */
   async stop(): Promise<void> {
     const codes = await Promise.all(
       this.processes.map(async (each) => `${each.name} ${await each.end('SIGTERM')}`),
@@ -155,7 +155,7 @@ export class Fleet {
     await Promise.all(this.processes.map((each) => each.end('SIGKILL')));
   }
 
-  /** The environment of any process of this fleet, for whoever opens the same Kafka. */
+  /** The environment shared by all processes of this fleet, also for tools that open the same Kafka. */
   get environment(): Record<string, string> {
     const { setup, brokers, registryUrl, topicPrefix, environment } = this.#options;
     return {

@@ -17,7 +17,7 @@ import { freshPrefix } from './suites.ts';
 
 const RETRY_SCALE = 1000;
 const REPEATS: RepeatWindow = { windowMs: 3_600_000, idsMax: 100_000 };
-/** Fewer than in production: each test makes and deletes its own. */
+/** Fewer than in production: each test creates and deletes its own. */
 const PARTITIONS = {
   events: 3,
   deliver: 3,
@@ -37,10 +37,10 @@ const PARTITIONS = {
 let records: Promise<KafkaRecords> | null = null;
 
 export interface KafkaInstallation extends Installation {
-  /** Of its topics; the group that reads a topic has the topic's name. */
+  /** The prefix of its topics; the group that reads a topic has the topic's name. */
   readonly prefix: string;
   readonly records: KafkaRecords;
-  /** An engine may have a clock of its own; with a `line`, what it writes goes over that, and it reads without. */
+  /** Opens an engine, optionally with its own clock. With a `line`, its writes go through that; its reads do not. */
   open(own?: {
     readonly clock?: Clock;
     readonly line?: BreakableLine;
@@ -49,7 +49,7 @@ export interface KafkaInstallation extends Installation {
   }): Promise<KafkaBroker>;
 }
 
-/** Topics of its own on the cluster that the tests use. `create`: makes them otherwise than a process does. */
+/** Creates an installation with its own topics on the shared cluster. `create`: replaces the creation by a process. */
 export async function kafkaInstallation(
   { brokers, registryUrl }: KafkaForTests,
   create?: (admin: Admin, specs: readonly TopicSpec[]) => Promise<void>,

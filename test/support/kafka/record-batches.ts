@@ -1,4 +1,4 @@
-/** Record batches as foreign producers write them, and a way to bring them to a topic as they are. */
+/** Record batches as foreign producers write them, and a function that writes them to a topic unchanged. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { crc32c } from '@node-rs/crc32';
@@ -6,7 +6,7 @@ import type { Kafka } from 'kafkajs';
 import { clusterOf, type Protocol } from '../../../services/broker/kafka/client/kafkajs-cluster.ts';
 import { measureBatch, writeBatch } from '../../../services/broker/kafka/producer/record-batch.ts';
 
-/** Of Produce, version 7: throws when a partition was refused. */
+/** The response of Produce, version 7: throws when a partition was refused. */
 const produceResponse: Protocol<object>['response'] = createRequire(import.meta.url)(
   'kafkajs/src/protocol/requests/produce/v7/response',
 );
@@ -29,14 +29,14 @@ export interface BatchOptions {
   readonly codec?: number;
   readonly producerId?: bigint;
   readonly isTransactional?: boolean;
-  /** A control batch: true = commit, false = abort. */
+  /** Makes it a control batch. */
   readonly marker?: 'commit' | 'abort';
-  /** In place of the records as they would be. */
+  /** Replaces the encoded records. */
   readonly records?: Buffer;
   readonly count?: number;
 }
 
-/** One batch of these values, compressed by `compress`. */
+/** Returns a batch of these values. With `codec`, `records` must hold them compressed. */
 export function batchOf(
   values: readonly Buffer[],
   { base = 0, codec = 0, producerId = -1n, isTransactional = false, marker, records, count }: BatchOptions,
@@ -57,7 +57,7 @@ export function batchOf(
   return withChecksum(batch);
 }
 
-/** The bytes of the records of a batch, before compression. */
+/** Returns the encoded records of a batch, before compression. */
 export function plainRecords(values: readonly Buffer[]): Buffer {
   return batchOf(values, {}).subarray(61);
 }
@@ -67,7 +67,7 @@ export function withChecksum(batch: Buffer): Buffer {
   return batch;
 }
 
-/** Sends a batch as it is. Rejects when the broker refuses it. */
+/** Sends a batch unchanged. Rejects when the broker refuses it. */
 export async function produceBatch(kafka: Kafka, topic: string, batch: Buffer): Promise<void> {
   const cluster = clusterOf(kafka);
   await cluster.connect();

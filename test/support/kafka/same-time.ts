@@ -1,4 +1,4 @@
-/** The brokers' time where it is this process's. */
+/** A broker time that equals the time of this process. */
 export const SAME_TIME = {
   fromClock: (at: number) => at,
   toClock: (at: number) => at,

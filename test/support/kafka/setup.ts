@@ -1,9 +1,8 @@
 /**
- * One Kafka for a whole run of the tests, started when the first file asks for it: a run without Kafka tests starts
- * none. Files run in processes of their own, so they ask over a loopback port.
+ * One Kafka for a whole test run, started when the first file requests it: a run without Kafka tests starts none. Test
+ * files run in their own processes, so they request it over a loopback port.
  *
- * It runs on this machine's Java; in containers where there is none and a Docker daemon answers, or with
- * HOOKRAIL_TEST_KAFKA=docker.
+ * It runs on this machine's Java; without Java, or with HOOKRAIL_TEST_KAFKA=docker, it runs in containers.
  */
 
 import { createServer } from 'node:http';
@@ -14,7 +13,7 @@ import { messageOf } from '../../../services/messages/error-message.ts';
 import type { StarterAnswer } from './address.ts';
 import { startKafkaContainers, whyNoContainers } from './containers.ts';
 
-/** A Kafka of this run. */
+/** The Kafka of this run. */
 interface StartedKafka {
   readonly brokers: string[];
   readonly registryUrl: string;
@@ -65,12 +64,13 @@ async function start(): Promise<StartedKafka> {
     });
   }
   const missingToo = await whyNoContainers();
-  if (missingToo !== undefined) throw new Error(`${missing} In containers neither: ${missingToo}`);
+  if (missingToo !== undefined)
+    throw new Error(`${missing} Containers are not available either: ${missingToo}`);
   console.log('[kafka] Starting 3 Kafka nodes and a schema registry in containers …');
   return startKafkaContainers();
 }
 
 async function whyNotOnJava(): Promise<string | undefined> {
-  if (process.env.HOOKRAIL_TEST_KAFKA === 'docker') return 'HOOKRAIL_TEST_KAFKA=docker asks for containers.';
+  if (process.env.HOOKRAIL_TEST_KAFKA === 'docker') return 'HOOKRAIL_TEST_KAFKA=docker requires containers.';
   return whyNoLocalKafka(process.env);
 }

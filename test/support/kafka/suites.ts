@@ -1,7 +1,7 @@
 /**
- * Kafka for tests: the one that HOOKRAIL_TEST_KAFKA_BROKERS and HOOKRAIL_TEST_SCHEMA_REGISTRY_URL name, else a local one
- * of three nodes or as many containers (setup.ts), started once for all files. Where none can be had, the tests are skipped and the reason is printed;
- * with HOOKRAIL_REQUIRE_KAFKA=1 they fail.
+ * Kafka for tests: the one that HOOKRAIL_TEST_KAFKA_BROKERS and HOOKRAIL_TEST_SCHEMA_REGISTRY_URL name, else three local
+ * nodes or containers (setup.ts), started once for all files. Without Kafka, the tests are skipped and the reason is
+ * printed; with HOOKRAIL_REQUIRE_KAFKA=1 they fail.
  */
 import { randomBytes } from 'node:crypto';
 import { get } from 'node:http';
@@ -12,7 +12,7 @@ import type { KafkaForTests, StarterAnswer } from './address.ts';
 const START_MS = 300_000;
 const STOP_MS = 30_000;
 
-/** A Kafka that is shared with other tests (see `freshPrefix`), or undefined, with the reason printed. */
+/** Returns a Kafka shared with other tests (see `freshPrefix`); prints the reason and returns undefined if there is none. */
 async function givenKafka(): Promise<KafkaForTests | undefined> {
   const brokers = process.env.HOOKRAIL_TEST_KAFKA_BROKERS;
   const registryUrl = process.env.HOOKRAIL_TEST_SCHEMA_REGISTRY_URL;
@@ -21,30 +21,30 @@ async function givenKafka(): Promise<KafkaForTests | undefined> {
   }
   if (brokers || registryUrl) {
     throw new Error(
-      'HOOKRAIL_TEST_KAFKA_BROKERS and HOOKRAIL_TEST_SCHEMA_REGISTRY_URL belong together: set both, or none.',
+      'HOOKRAIL_TEST_KAFKA_BROKERS and HOOKRAIL_TEST_SCHEMA_REGISTRY_URL must be set together: set both or neither.',
     );
   }
-  const answer = await askStarter();
+  const answer = await requestKafka();
   if (!('missing' in answer)) return answer;
-  return without(answer.missing);
+  return skipOrThrow(answer.missing);
 }
 
-/** A suite that runs on a Kafka shared with other tests. To be awaited at the top of a test file. */
+/** Declares a suite that runs on a Kafka shared with other tests. Must be awaited at the top of a test file. */
 export async function describeWithKafka(title: string, suite: (kafka: KafkaForTests) => void): Promise<void> {
   const kafka = await givenKafka();
   describe.skipIf(!kafka)(title, () => suite(kafka ?? { brokers: [], registryUrl: '' }));
 }
 
-/** A suite that starts its own local Kafka. To be awaited at the top of a test file. */
+/** Declares a suite that starts its own local Kafka. Must be awaited at the top of a test file. */
 export async function describeWhereKafkaStarts(title: string, suite: () => void): Promise<void> {
   const missing = await whyNoLocalKafka(process.env);
-  if (missing !== undefined) without(missing);
+  if (missing !== undefined) skipOrThrow(missing);
   describe.skipIf(missing !== undefined)(title, suite);
 }
 
 /**
- * A suite that has a local Kafka for itself, of which it may kill nodes. `cluster()` answers it inside hooks and tests.
- * To be awaited at the top of a test file.
+ * Declares a suite with a local Kafka of its own, whose nodes it may kill. `cluster()` returns it inside hooks and tests.
+ * Must be awaited at the top of a test file.
  */
 export function describeWithOwnKafka(
   title: string,
@@ -63,27 +63,27 @@ export function describeWithOwnKafka(
     }, START_MS);
     afterAll(() => cluster?.stop(), STOP_MS);
     suite(() => {
-      if (!cluster) throw new Error('the Kafka of this suite is there in its hooks and tests only');
+      if (!cluster) throw new Error('the Kafka of this suite is available only in its hooks and tests');
       return cluster;
     });
   });
 }
 
-/** A topic prefix that no other test has: tests share a Kafka, and never a topic. */
+/** Returns a unique topic prefix: tests share a Kafka, but never a topic. */
 export function freshPrefix(): string {
   return `t${randomBytes(6).toString('hex')}.`;
 }
 
-function without(reason: string): undefined {
+function skipOrThrow(reason: string): undefined {
   if (process.env.HOOKRAIL_REQUIRE_KAFKA === '1') {
-    throw new Error(`HOOKRAIL_REQUIRE_KAFKA=1, and there is no Kafka. ${reason}`);
+    throw new Error(`HOOKRAIL_REQUIRE_KAFKA=1 is set, but Kafka is not available. ${reason}`);
   }
-  console.warn(`Tests with Kafka are skipped. ${reason}`);
+  console.warn(`Kafka tests are skipped. ${reason}`);
   return undefined;
 }
 
-/** Waits as long as it takes: the first start fetches 150 MB. */
-function askStarter(): Promise<StarterAnswer> {
+/** Waits without a timeout: the first start downloads 150 MB. */
+function requestKafka(): Promise<StarterAnswer> {
   return new Promise((resolve, reject) => {
     const request = get(inject('kafkaStarterUrl'), async (response) => {
       const chunks: Buffer[] = [];

@@ -25,7 +25,7 @@ const COMPACT = [{ name: 'cleanup.policy', value: 'compact' }];
 
 export type Tables = Awaited<ReturnType<typeof openTables>>;
 
-/** A directory and the record stores on topics of their own. Everything is closed when the test has finished. */
+/** Opens a directory and the record stores on their own topics. Everything is closed when the test has finished. */
 export async function openTables(brokers: readonly string[]) {
   const prefix = freshPrefix();
   const topics = topicsOf(prefix);
@@ -57,7 +57,7 @@ export async function openTables(brokers: readonly string[]) {
   const directory = directoryOn(kafka);
   const fragile = directoryOn(brokenKafka, brokenAdmins);
   onTestFinished(async () => {
-    // First: what waits for an answer that never comes ends with it.
+    // First, because it ends the requests that wait for a response that never comes.
     line.close();
     await Promise.all([directory.close(), fragile.close(), reader.close()]);
     await Promise.all([
@@ -74,7 +74,7 @@ export async function openTables(brokers: readonly string[]) {
     records,
     fake,
     lines,
-    /** Breaks `fragile` and what is made of `brokenKafka`, and nothing else. */
+    /** Breaks `fragile` and everything that uses `brokenKafka`, nothing else. */
     line,
     brokenKafka,
     fragile,
@@ -88,7 +88,7 @@ export async function openTables(brokers: readonly string[]) {
       }),
     deadLettersOn: (through: TopicReader) =>
       deadLetterStore({ ...base, reader: through, topic: topics.dead }),
-    /** Everything that lies in a topic. */
+    /** Returns all records of a topic. */
     contentOf: async (topic: string) => {
       const found: Parameters<Parameters<TopicReader['read']>[2]>[0][] = [];
       await reader.read(topic, undefined, (record) => void found.push(record));
@@ -108,17 +108,17 @@ const topicsOf = (prefix: string) => ({
   journal: `${prefix}journal`,
 });
 
-const SHELF = { numPartitions: 3, configEntries: APPENDED };
+const APPEND_ONLY = { numPartitions: 3, configEntries: APPENDED };
 
 async function createTopics(admins: Admins, { directory, ...others }: Topics): Promise<void> {
   const topics = [
     { topic: directory, numPartitions: 1, configEntries: COMPACT },
-    ...Object.values(others).map((topic) => ({ topic, ...SHELF })),
+    ...Object.values(others).map((topic) => ({ topic, ...APPEND_ONLY })),
   ];
   await admins.ask((admin) => admin.createTopics({ topics, waitForLeaders: false }));
-  // Brokers learn of a topic one after the other.
-  const areThere = () => Promise.all(topics.map(({ topic }) => admins.boundsOf(topic, 0))).catch(() => false);
-  await eventually('the topics exist', areThere);
+  // Brokers learn of a new topic one after the other.
+  const exist = () => Promise.all(topics.map(({ topic }) => admins.boundsOf(topic, 0))).catch(() => false);
+  await eventually('the topics exist', exist);
 }
 
 function clientOf(brokers: readonly string[], line?: BreakableLine): Kafka {

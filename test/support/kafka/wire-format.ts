@@ -1,18 +1,18 @@
 import { expect } from 'vitest';
 
-/** The record with another schema id in its prefix. */
+/** Returns the record with another schema id in its prefix. */
 export function under(id: number, bytes: Buffer): Buffer {
   const changed = Buffer.from(bytes);
   changed.writeUInt32BE(id, 1);
   return changed;
 }
 
-/** The schema id in the record's prefix. */
+/** Returns the schema id in the record's prefix. */
 export const idOf = (bytes: Buffer) => bytes.readUInt32BE(1);
-/** A signal that nobody fires. */
+/** Returns a signal that never fires. */
 export const never = () => new AbortController().signal;
 
-/** What a promise rejects with, which must be one line. */
+/** Returns the message that a promise rejects with, and expects it to be one line. */
 export async function lineOf(rejecting: Promise<unknown>): Promise<string> {
   const error: unknown = await rejecting.then(
     () => new Error('it did not reject'),

@@ -1,19 +1,19 @@
-/** Judges what receivers saw: lost, early, repeated. From their own log, never the system's. */
+/** Checks the receivers' own log for lost, early and repeated deliveries. It never uses the system's log. */
 import { ATTEMPTS_MAX, retryDelaySeconds } from '../../../services/domain/retry.ts';
 
 /** A request as a receiver saw it. */
 export interface Exchange {
   readonly deliveryId: string;
   readonly attempt: number;
-  /** Milliseconds since the epoch: when the request was complete, and when its answer was about to be sent. */
+  /** Milliseconds since the epoch: when the request was complete, and just before the response was sent. */
   readonly at: number;
   readonly answeredAt: number;
   readonly status: number;
-  /** The receiver ended the connection before the first byte of a response: the attempt may go on, once, on another. */
+  /** The receiver closed the connection before the first byte of a response: the attempt may be resent once on another. */
   readonly isCut?: boolean;
 }
 
-/** A time in which what was in flight, or answered just before, may be repeated. */
+/** A period: requests in flight during it, or answered shortly before it, may be repeated. */
 export interface RepeatWindow {
   readonly from: number;
   readonly to: number;
@@ -21,22 +21,22 @@ export interface RepeatWindow {
 
 export interface Verdict {
   readonly delivered: ReadonlySet<string>;
-  /** The last attempt was made or a dead letter is stored, and none had a 2xx. */
+  /** Deliveries whose last attempt was made, or which have a dead letter, without any 2xx. */
   readonly exhausted: ReadonlySet<string>;
-  /** Attempts of these that never came here: connections that failed. The delivery log must say so. */
+  /** Their attempts that reached no receiver, because the connection failed. The delivery log must say so. */
   readonly unseen: number;
   readonly lost: readonly string[];
   /** One line each, with the times. */
   readonly early: readonly string[];
   readonly repeats: number;
-  /** Repeats whose first request no fault had in flight. */
+  /** Repeats whose first request was not in flight during any fault. */
   readonly unexplained: readonly string[];
-  /** Attempts above the last, or to deliveries that nobody is owed. */
+  /** Attempts with an impossible number, or of deliveries that are not owed. */
   readonly strange: readonly string[];
   readonly requests: number;
 }
 
-/** Clocks are read in whole milliseconds at both ends. */
+/** Both clocks are read in whole milliseconds. */
 const ROUNDING_MS = 2;
 
 export function judge(
@@ -46,7 +46,7 @@ export function judge(
   options: {
     readonly retryScale: number;
     readonly repeatsMs: number;
-    /** Deliveries with a dead letter: their last attempt may have failed before it came to a receiver. */
+    /** Deliveries with a dead letter: their last attempt may have failed before it reached a receiver. */
     readonly dead?: ReadonlySet<string>;
   },
 ): Verdict {
@@ -87,11 +87,11 @@ export function judge(
         verdict.unexplained.push(`${deliveryId}#${first.attempt} again at ${again.at}: ${storyOf(log)}`);
     }
   }
-  verdict.strange.push(...[...byDelivery.keys()].map((id) => `${id}: nobody is owed it`));
+  verdict.strange.push(...[...byDelivery.keys()].map((id) => `${id}: not an owed delivery`));
   return verdict;
 }
 
-/** How many requests may be repeated: those that a fault had in flight or had just been answered. */
+/** Returns how many requests may be repeated: those in flight during a fault or answered shortly before it. */
 export function repeatsBound(
   exchanges: readonly Exchange[],
   windows: readonly RepeatWindow[],
@@ -103,8 +103,8 @@ export function repeatsBound(
 }
 
 /**
- * An attempt that came before the schedule allows, counted from the last one that had been answered by then: one in
- * between may have failed before it came here.
+ * Returns the attempts that came before the schedule allows, counted from the latest earlier attempt that arrived:
+ * attempts in between may have failed before they reached a receiver.
  */
 function earlyOf(log: readonly Exchange[], retryScale: number): string[] {
   return log.flatMap((exchange) => {
@@ -127,10 +127,10 @@ function repeatsOf(log: readonly Exchange[]): { readonly first: Exchange; readon
   const before = new Map<number, Exchange>();
   return log.flatMap((again) => {
     const first = before.get(again.attempt);
-    const goesOn = first?.isCut === true;
-    // A repeat of a repeat is explained by what had the repeat in flight.
-    before.set(again.attempt, goesOn ? { ...again, isCut: false } : again);
-    return first && !goesOn ? [{ first, again }] : [];
+    const isResent = first?.isCut === true;
+    // A repeat of a repeat is explained by a fault during the first repeat.
+    before.set(again.attempt, isResent ? { ...again, isCut: false } : again);
+    return first && !isResent ? [{ first, again }] : [];
   });
 }
 

@@ -1,14 +1,14 @@
-/** What a merchant's endpoints must be after each request: a model without a store, for the model test. */
+/** A model of a merchant's endpoints, without a store: predicts their state after each request, for the model test. */
 import { expect } from 'vitest';
 import type { Answer, MerchantClient } from '../service/merchant-client.ts';
 
 const ENDPOINTS = '/merchant/webhook-endpoints';
 export const QUOTA = 4;
 
-// biome-ignore lint/suspicious/noExplicitAny: an answer of the API; the model names the properties it expects.
+// biome-ignore lint/suspicious/noExplicitAny: a response of the API; the model names the properties it expects.
 export type EndpointAnswer = Record<string, any>;
 
-/** A request that changes something, or is refused; `target`: which of the merchant's endpoints, living or dead. */
+/** A request that changes something or is refused. `target`: the index of an endpoint, existing or deleted. */
 export type Wish =
   | { readonly kind: 'create'; readonly json: Json }
   | { readonly kind: 'patch'; readonly target: number; readonly json: Json }
@@ -17,18 +17,18 @@ export type Wish =
   | { readonly kind: 'single'; readonly json: Json };
 type Json = Readonly<Record<string, unknown>>;
 
-/** What a request must be answered with, and what it leaves behind. */
+/** The expected response to a request, and its effect on the model. */
 interface Expected {
   readonly status: number;
   readonly code?: string;
   /**
-   * Checks the answer of a successful request and updates the model. `isRepeat`: the same request was carried out before,
-   * and its answer was lost.
+   * Checks the response to a successful request and updates the model. `isRepeat`: the same request was carried out
+   * before, and its response was lost.
    */
   readonly apply?: (body: EndpointAnswer, isRepeat?: boolean) => void;
 }
 
-/** A request as it goes out: sent again, it is the same one. */
+/** A request ready to send; sending it twice sends the same request. */
 export interface Sent {
   readonly method: string;
   readonly path: string;
@@ -40,7 +40,7 @@ export interface Sent {
 export class ModelMerchant {
   readonly name: string;
   readonly client: MerchantClient;
-  /** Newest first, as the list has them. */
+  /** Newest first, as the API lists them. */
   living: EndpointAnswer[] = [];
   readonly dead: string[] = [];
   single: EndpointAnswer | null = null;
@@ -50,7 +50,7 @@ export class ModelMerchant {
     this.client = client;
   }
 
-  /** Takes everything away: the next run starts from nothing. */
+  /** Deletes all endpoints, so that the next run starts empty. */
   async clear(): Promise<void> {
     for (const { uuid } of await this.#list()) await this.client.request('DELETE', `${ENDPOINTS}/${uuid}`);
     await this.client.request('PATCH', '/merchant', { webhook_url: null });
@@ -58,7 +58,7 @@ export class ModelMerchant {
     this.single = null;
   }
 
-  /** A request and what must come of it, by the model alone. */
+  /** Returns the request for a wish, with the result that the model predicts. */
   sent(wish: Wish): Sent {
     switch (wish.kind) {
       case 'create':
@@ -102,7 +102,7 @@ export class ModelMerchant {
     return this.client.request(method, path, json, headers);
   }
 
-  /** The answer is the one the model expects; a success changes the model. */
+  /** Expects the response that the model predicts, and applies a success to the model. */
   accept(sent: Sent, answer: Answer): void {
     const { status, code, apply } = sent.expected;
     expect([sent.method, sent.path, answer.status, answer.body?.code]).toEqual([
@@ -114,7 +114,7 @@ export class ModelMerchant {
     apply?.(answer.body);
   }
 
-  /** The service has exactly what the model has: by list, one by one, and nothing of it for `other`. */
+  /** Expects that list and single reads equal the model, and that `other` can read none of its endpoints. */
   async agrees(other: ModelMerchant): Promise<void> {
     expect(await this.#list()).toEqual(this.living);
     const { webhook_endpoint } = (await this.client.request('GET', '/merchant')).body;
@@ -129,7 +129,7 @@ export class ModelMerchant {
     }
   }
 
-  /** What the service has now, without judging it. */
+  /** Returns the service's current state, without checking it. */
   async state(): Promise<string> {
     const { webhook_endpoint } = (await this.client.request('GET', '/merchant')).body;
     return JSON.stringify([await this.#list(), webhook_endpoint]);
@@ -154,7 +154,7 @@ export class ModelMerchant {
     return found;
   }
 
-  /** One of the living, or now and then one that is gone. */
+  /** Returns the uuid of an existing endpoint, or sometimes of a deleted one. */
   #uuidOf(target: number): string {
     const all = [...this.living.map(({ uuid }) => String(uuid)), ...this.dead.slice(-1)];
     return all[target % Math.max(1, all.length)] ?? '00000000-0000-4000-8000-000000000000';

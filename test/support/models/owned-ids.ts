@@ -10,14 +10,14 @@ import {
   START,
 } from '../records/journal-entries.ts';
 
-/** Which thing an id in a path names, seen by the merchant who asks. */
+/** The resource that an id in a path names, seen by the requesting merchant. */
 export const ID_CLASSES = ['own', 'foreign', 'random', 'deleted', 'malformed'] as const;
 export type IdClass = (typeof ID_CLASSES)[number];
 
 /** Ids by the name of the path parameter that takes them. */
 export type Ids = Readonly<Record<string, string>>;
 
-/** What an unknown id of each path parameter is answered with. A new parameter has a line here, and in `own` below. */
+/** The error code for an unknown id, by path parameter. A new parameter needs a line here and in `#make` below. */
 export const NOT_FOUND: Readonly<Record<string, string>> = {
   id: 'webhook_endpoint_not_found',
   delivery_id: 'delivery_not_found',
@@ -27,10 +27,10 @@ export const NOT_FOUND: Readonly<Record<string, string>> = {
 
 export const MALFORMED_IDS = ['x', '123', 'null', '%00', '7d9f0c52-4a57-4a39-9c57-3c1a5a6e2f100', "1'--"];
 
-/** Longer ago than anything is kept. */
+/** Older than any retention. */
 const EXPIRED_AT = START - 10_000 * HOUR_MS;
 
-/** Makes things of two merchants, and things that are gone. */
+/** Creates resources of two merchants, and deleted ones. */
 export class OwnedIds {
   readonly #api: TestApi;
   readonly #journal: ReturnType<typeof journalOf>;
@@ -41,14 +41,14 @@ export class OwnedIds {
     this.#journal = journalOf(api.store);
   }
 
-  /** An endpoint with an event that was delivered to it: new ones each time, since operations change and delete them. */
+  /** Creates an endpoint with a delivered event. New ones for each call, since operations change and delete them. */
   own(): Promise<Ids> {
     return this.#make('own');
   }
 
-  /** Ids of each class but `own`, for every parameter. Call it before `own`. */
+  /** Creates ids of every class but `own`, for every parameter. Call it before `own`. */
   async others(): Promise<Readonly<Record<Exclude<IdClass, 'own' | 'malformed'>, Ids>>> {
-    // First, since retention goes from the oldest on.
+    // First, because retention deletes the oldest first.
     const expired = await this.#make('own', EXPIRED_AT);
     await this.#api.store.log.retain(EXPIRED_AT + HOUR_MS, 1000);
     await this.#api.call('DELETE', `${ENDPOINTS}/${expired.id}`);
@@ -64,7 +64,8 @@ export class OwnedIds {
       json: { url: `https://hooks.merchant.com/${this.#made}`, description: `number ${this.#made}` },
       key: api.keys[of],
     });
-    if (created.status !== 201) throw new Error(`create answered ${created.status}: ${created.text}`);
+    if (created.status !== 201)
+      throw new Error(`creating an endpoint returned ${created.status}: ${created.text}`);
     const { uuid } = created.body;
     const merchantId = of === 'own' ? api.merchantId : api.foreignMerchantId;
     const event = {
@@ -77,7 +78,7 @@ export class OwnedIds {
     return { id: uuid, delivery_id: delivery.deliveryId, event_id: event.eventId, replay_id: replayId };
   }
 
-  /** One that has ended does not stand in the way of another. */
+  /** Creates a completed replay: unlike a running one, it does not block another. */
   async #endedReplay(merchantId: string, endpointId: string): Promise<string> {
     const { replays } = this.#api.store;
     const replayId = uuidV5('owned-replay', endpointId);

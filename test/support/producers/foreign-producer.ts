@@ -1,6 +1,6 @@
 /**
- * A producer that is not hookrail's, as Kafka Streams or Flink write: idempotent, transactional, gzip, its own key per
- * record. Before every fifth transaction it aborts one, whose events must never be delivered.
+ * A producer that is not hookrail's and writes as Kafka Streams or Flink do: idempotent, transactional, gzip, a key for
+ * each record. Before every fifth transaction it aborts one, whose events must never be delivered.
  */
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { CompressionTypes, Kafka, logLevel, type Producer, type Transaction } from 'kafkajs';
@@ -27,9 +27,9 @@ export class ForeignProducer {
   #producer: Producer | null = null;
   #lives = 0;
   #transactions = 0;
-  /** The place of the newest records of ours, by partition. */
+  /** The offset of the newest records that it wrote, by partition. */
   readonly #newest = new Map<number, number>();
-  /** Of the topic; 0 = not known yet. */
+  /** The number of the topic's partitions; 0 = not known yet. */
   #partitions = 0;
 
   constructor({ brokers, registryUrl }: KafkaForTests, topic: string) {
@@ -39,7 +39,7 @@ export class ForeignProducer {
     this.#topic = topic;
   }
 
-  /** Writes the events in one transaction. Rejects when it cannot tell whether they are there. */
+  /** Writes the events in one transaction. Rejects when it is uncertain whether they were written. */
   async publish(events: readonly DomainEvent[]): Promise<void> {
     try {
       const producer = await this.#connected();
@@ -48,9 +48,9 @@ export class ForeignProducer {
       const transaction = await producer.transaction();
       if (await this.#isWritten(transaction, events)) return await transaction.commit();
       await transaction.abort();
-      throw new Error('kafkajs did not write all records, and says that it did');
+      throw new Error('kafkajs reported success without writing all records');
     } catch (error) {
-      // A fenced or failed transactional producer cannot go on: the next call makes another.
+      // A fenced or failed transactional producer is unusable: the next call creates another.
       const failed = this.#producer;
       this.#producer = null;
       await failed?.disconnect().catch(() => {});
@@ -70,9 +70,10 @@ export class ForeignProducer {
   }
 
   /**
-   * kafkajs says that records are sent which are not, where a request is repeated because a leader changed: it leaves out
-   * partitions that moved to a broker that has answered, and it counts sequence numbers wrongly, so that brokers take the
-   * next records for ones that they have, and answer with the place of those.
+   * Sends the events and returns whether all of them were written. When kafkajs retries a request because a leader
+   * changed, it can report success for records that it did not send: it leaves out partitions that moved to a broker that
+   * has already responded, and it miscounts sequence numbers, so that brokers treat the next records as duplicates and
+   * return the offset of the earlier ones.
    */
   async #isWritten(transaction: Transaction, events: readonly DomainEvent[]): Promise<boolean> {
     const messages = await this.#records(events);
@@ -114,7 +115,7 @@ export class ForeignProducer {
     const schema = { type: SchemaType.AVRO, schema: eventSchemaText(type) } as const;
     const { id } = await this.#registry.register(schema, {
       subject: recordNameOf(type),
-      // As hookrail sets it: the client refuses a subject whose setting is another.
+      // The same as hookrail's: the client rejects a subject with a different level.
       compatibility: COMPATIBILITY.FULL_TRANSITIVE,
     });
     this.#schemaIds.set(type, id);

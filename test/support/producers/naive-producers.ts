@@ -1,6 +1,6 @@
 /**
- * Producers as one would write them with kafkajs without knowing how it loses records: each breaks one rule of ours
- * (services/broker/kafka/producer/producer.ts). Tests use them to show that the loss is real and would be seen.
+ * Producers written with kafkajs without knowledge of how it loses records: each breaks one rule of
+ * services/broker/kafka/producer/producer.ts. Tests use them to show that the loss is real and is detected.
  */
 import { type Kafka, type Message, Partitioners, type Producer } from 'kafkajs';
 
@@ -10,10 +10,10 @@ export interface RecordToSend {
   readonly value: string;
 }
 
-/** What the trials of producers need of one; ours is wrapped into it. */
+/** The interface of a producer in a trial; hookrail's producer is wrapped in it. */
 export interface TriedProducer {
   open(): Promise<void>;
-  /** Resolves when the record is said to be durable. */
+  /** Resolves when the producer reports that the record is durable. */
   send(record: RecordToSend): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface TriedProducer {
 const RETRY = { retries: 5, initialRetryTime: 200 } as const;
 const ACKS = -1;
 
-/** Gathers what a turn of the event loop hands in, and sends it in one request that spans brokers, with retries. */
+/** Sends all records of one turn of the event loop in one request that spans brokers, with retries. */
 export class SpanningProducer implements TriedProducer {
   readonly #client: Producer;
   #waiting: { readonly record: RecordToSend; readonly settle: (sent: Promise<unknown>) => void }[] = [];
@@ -61,7 +61,7 @@ export class SpanningProducer implements TriedProducer {
   }
 }
 
-/** A request per record, several under way to a partition, with the idempotence that is to make retries safe. */
+/** Sends a request per record, several concurrently to a partition, with idempotence that should make retries safe. */
 export class ConcurrentIdempotentProducer implements TriedProducer {
   readonly #client: Producer;
 

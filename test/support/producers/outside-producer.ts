@@ -11,13 +11,13 @@ const SCHEMA = fileURLToPath(new URL('../../../schemas/events/KYC.avsc', import.
 const RUN_MS_MAX = 90_000;
 const execute = promisify(execFile);
 
-/** Runs a producer that is not ours: a program in Java. */
+/** A producer that is not hookrail's: a program in Java. */
 export interface OutsideProducer {
-  /** Writes a KYC/FULL_USER event; answers what the program says. */
+  /** Writes a KYC/FULL_USER event and returns the program's output. */
   send(topic: string, eventId: string, merchantId: string, userId: string): Promise<string>;
 }
 
-/** Undefined, with the reason printed, where no Java can compile it. */
+/** Returns the Java producer; prints the reason and returns undefined if no Java can compile it. */
 export async function outsideProducer(kafka: KafkaForTests): Promise<OutsideProducer | undefined> {
   const guard = new Guard();
   try {
@@ -35,7 +35,7 @@ export async function outsideProducer(kafka: KafkaForTests): Promise<OutsideProd
       },
     };
   } catch (error) {
-    console.warn(`The producer in Java is left out: ${messageOf(error)}`);
+    console.warn(`The Java producer is skipped: ${messageOf(error)}`);
     return undefined;
   } finally {
     await guard.close();

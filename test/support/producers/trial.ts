@@ -1,4 +1,4 @@
-/** Tries a producer on a topic of its own, and holds what it said is durable against what lies in the log. */
+/** Runs a producer on its own topic, and compares the records that it reported as durable with the log. */
 import { randomUUID } from 'node:crypto';
 import { type Admin, type ISocketFactory, Kafka, logLevel } from 'kafkajs';
 import { brokersOf } from '../../../services/broker/kafka/client/kafkajs-brokers.ts';
@@ -12,16 +12,16 @@ import type { TriedProducer } from './naive-producers.ts';
 const READ_MS_MAX = 30_000;
 const CLOSE_MS = 10_000;
 
-/** Two copies: a partition can be moved to where it has none. */
+/** Two replicas, so that a partition can be moved to a node without one. */
 const COPIES = 2;
 
 export interface Outcome {
-  /** Acknowledged, and not in the log. */
+  /** Acknowledged records that are not in the log. */
   readonly lost: readonly string[];
   readonly acknowledged: number;
-  /** In the log more than once. */
+  /** Records that are in the log more than once. */
   readonly repeated: number;
-  /** The producer gave up: whoever sent it knows. */
+  /** Records that the producer reported as failed. */
   readonly refused: number;
 }
 
@@ -33,7 +33,7 @@ export class ProducerTrial {
   #nodes: readonly number[] = [];
   #refused = 0;
 
-  /** A topic with a partition led by each node. */
+  /** Creates a topic with one partition led by each node. */
   static async open(brokers: readonly string[]): Promise<ProducerTrial> {
     const trial = new ProducerTrial(brokers);
     await trial.#open();
@@ -58,7 +58,7 @@ export class ProducerTrial {
     });
   }
 
-  /** The product's own, as the trial needs it. */
+  /** Wraps hookrail's own producer for the trial. */
   ourProducer(kafka: Kafka): TriedProducer {
     const partitions = new Map([[this.topic, this.partitions]]);
     const log = createLogger('silent');
@@ -77,7 +77,7 @@ export class ProducerTrial {
     };
   }
 
-  /** Hands in so many records per partition at once; resolves when each was acknowledged or refused. */
+  /** Sends this many records per partition at once; resolves when each was acknowledged or refused. */
   async send(producer: TriedProducer, perPartition: number, partitions = this.partitions): Promise<void> {
     const records = Array.from({ length: perPartition * partitions }, (_, i) => {
       return { topic: this.topic, partition: i % partitions, value: randomUUID() };
@@ -94,7 +94,7 @@ export class ProducerTrial {
     );
   }
 
-  /** Moves a partition, leadership and copies, to where the next one is led; those who write are not told. */
+  /** Moves a partition with its leader and replicas to the node that leads the next one. Producers are not notified. */
   async moveLeader(partition: number): Promise<void> {
     const leaders = await this.#leaders();
     const to = leaders.get((partition + 1) % this.partitions) ?? -1;
@@ -126,12 +126,12 @@ export class ProducerTrial {
     await this.#admin.connect();
     const { brokers } = await this.#admin.describeCluster();
     this.#nodes = brokers.map(({ nodeId }) => nodeId);
-    if (this.#nodes.length <= COPIES) throw new Error(`this trial needs more brokers than ${COPIES}`);
+    if (this.#nodes.length <= COPIES) throw new Error(`the trial needs more than ${COPIES} brokers`);
     const replicaAssignment = this.#nodes.map((node, partition) => {
       return { partition, replicas: [node, this.#nodes[(partition + 1) % this.#nodes.length] ?? -1] };
     });
     await this.#admin.createTopics({ topics: [{ topic: this.topic, replicaAssignment }] });
-    await eventually('every partition is led', async () => {
+    await eventually('every partition has its leader', async () => {
       const leaders = await this.#leaders().catch(() => new Map<number, number>());
       return this.#nodes.every((node, partition) => leaders.get(partition) === node);
     });

@@ -3,11 +3,11 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** How an endpoint fails: it takes requests and never answers, refuses connections, or answers 503. */
+/** How an endpoint fails: it accepts requests and never responds, refuses connections, or responds with 503. */
 export const FAILURES = ['hang', 'refuse', '503'] as const;
 export type Failure = (typeof FAILURES)[number];
 
-/** A request that was answered with 200. */
+/** A request that got a 200. */
 export interface Delivered {
   readonly eventId: string;
   readonly attempt: number;
@@ -15,10 +15,10 @@ export interface Delivered {
   readonly at: number;
 }
 
-/** An HTTPS receiver that fails when told to, and recovers. Requests that hang when it recovers go on hanging. */
+/** An HTTPS receiver that fails on demand, and recovers. Requests that hang when it recovers never get a response. */
 export class FailingReceiver {
   readonly delivered: Delivered[] = [];
-  /** Requests that failed, by what they were answered; refused connections are not seen. */
+  /** Requests that got a 503 or no response; refused connections are not counted. */
   failed = 0;
   inFlightMost = 0;
   #inFlight = 0;
@@ -61,7 +61,7 @@ export class FailingReceiver {
   close(): Promise<void> {
     return new Promise((closed) => {
       this.#server.close(() => closed());
-      // Also those in the middle of a TLS handshake, which the server does not count.
+      // Also connections in the middle of a TLS handshake, which the server does not count.
       for (const socket of this.#sockets) socket.destroy();
     });
   }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** One request as it came in: the receivers' own log, which the guarantees are judged by. */
+/** A received request: an entry of the receivers' own log, which the guarantees are checked against. */
 export interface Arrival {
   readonly path: string;
   readonly eventId: string;
@@ -13,27 +13,27 @@ export interface Arrival {
   readonly body: Buffer;
   /** Milliseconds since the epoch when the request was complete. */
   readonly at: number;
-  /** What was answered. */
+  /** The status of the response. */
   readonly status: number;
 }
 
 export interface LoggingReceiver {
   readonly url: string;
   readonly arrivals: Arrival[];
-  /** Requests that came in and are not answered yet. */
+  /** Returns the number of received requests without a response yet. */
   inFlight(): number;
   close(): Promise<void>;
 }
 
-/** Instead of a status: the request is left without an answer, or its connection is ended. */
+/** In place of a status: the request gets no response, or its connection is closed. */
 export const NEVER_ANSWERED = 0;
 export const CONNECTION_ENDED = -1;
 
 type Answer = (arrival: Omit<Arrival, 'status'>) => number | Promise<number>;
 
 /**
- * An HTTPS receiver that logs every request and answers what `answer` says. `isEcho`: it also sends the request's headers
- * back, in a header and in the body, as debug pages do.
+ * Starts an HTTPS receiver that logs every request and responds with the status that `answer` returns. `isEcho`: it also
+ * sends the request's headers back, in a header and in the body, as debug pages do.
  */
 export function startLoggingReceiver(
   certificate: { readonly certPem: string; readonly keyPem: string },

@@ -2,7 +2,7 @@ import { parseEgressAllow } from '../../../services/egress/egress.ts';
 import type { Clock } from '../../../services/process/clock.ts';
 import { openTransport, type Transport } from '../../../services/sender/http/transport.ts';
 
-/** A transport that reaches receivers on this machine whose certificates `ca` (PEM) has signed. */
+/** Opens a transport that reaches receivers on this machine, and trusts certificates signed by `ca` (PEM). */
 export function loopbackTransport(clock: Clock, ca: string): Transport {
   return openTransport({
     clock,

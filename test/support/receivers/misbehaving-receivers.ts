@@ -9,7 +9,7 @@ import {
   issueCertificate,
 } from '../../../simulator/receiver/certificate-authority.ts';
 
-/** A receiver that answers as it is told, byte by byte, on a port of 127.0.0.1. */
+/** A receiver on a port of 127.0.0.1 whose responses are scripted byte by byte. */
 export interface RawReceiver {
   readonly port: number;
   readonly origin: string;
@@ -22,10 +22,10 @@ export interface RawReceiver {
   close(): Promise<void>;
 }
 
-/** What a receiver does with a connection once the whole request came. `request`: its text, head and body. */
+/** Handles a connection once the whole request has arrived. `request`: its text, head and body. */
 export type Answer = (socket: TLSSocket, path: string, request?: string) => void;
 
-/** One authority and certificate for all receivers of a test file. */
+/** Creates one authority and certificate for all receivers of a test file. */
 export async function receiverCertificates(): Promise<{
   readonly ca: string;
   readonly certificate: Certificate;
@@ -36,8 +36,8 @@ export async function receiverCertificates(): Promise<{
 }
 
 /**
- * Starts a TLS receiver; `answer` is called once per request, when its body's last byte came. `greeting` is written as
- * soon as TLS is established.
+ * Starts a TLS receiver; `answer` is called once per request, when the last byte of its body has arrived. `greeting` is
+ * written as soon as TLS is established.
  */
 export async function startRawReceiver(
   certificate: Certificate,
@@ -62,12 +62,12 @@ export async function startRawReceiver(
       });
     },
   );
-  // A client that refuses our certificate is what some tests are about.
+  // Some tests use a client that rejects this certificate.
   server.on('tlsClientError', () => {});
   return listen(server, state);
 }
 
-/** Starts a receiver below TLS: what it does with a fresh TCP connection. */
+/** Starts a receiver without TLS; `behave` handles each new TCP connection. */
 export async function startTcpReceiver(behave: (socket: Socket) => void): Promise<RawReceiver> {
   const state = { accepted: 0, received: '', sockets: new Set<Socket>() };
   const server = net.createServer((socket) => {
@@ -116,14 +116,14 @@ function isWhole(request: string): boolean {
   return request.length >= end + 4 + length;
 }
 
-/** Writes `piece(n)` again and again until the connection closes. */
+/** Writes `piece(n)` at an interval until the connection closes. */
 function drip(socket: TLSSocket, everyMs: number, piece: (n: number) => string): void {
   let n = 0;
   const timer = setInterval(() => socket.write(piece(n++), 'latin1'), everyMs);
   socket.on('close', () => clearInterval(timer));
 }
 
-/** Writes as fast as the connection takes it, up to `bytesMax`. */
+/** Writes as fast as the connection accepts it, up to `bytesMax`. */
 function flood(socket: TLSSocket, piece: string | Buffer, bytesMax: number): void {
   let sent = 0;
   const more = () => {
@@ -137,7 +137,7 @@ function flood(socket: TLSSocket, piece: string | Buffer, bytesMax: number): voi
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
-/** Every way to misbehave after the request came, and what it is to be called. `null`: acknowledged. */
+/** Every misbehaviour after a complete request, with its expected failure code; `null` = acknowledged. */
 export const MISBEHAVIOURS: readonly {
   readonly name: string;
   readonly code: string | null;

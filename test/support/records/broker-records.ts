@@ -7,7 +7,7 @@ import type { Quarantined } from '../../../services/domain/quarantine.ts';
 import type { DeliveryTask } from '../../../services/domain/task.ts';
 import { sampleEvent } from '../../../services/samples/sample.ts';
 
-/** Records for tests of the broker: small, valid, each told apart by its ids. */
+/** Records for tests of the broker: small, valid, with unique ids. */
 
 const SAMPLE = sampleEvent({
   type: 'fiatToCrypto',
@@ -46,7 +46,7 @@ export function aTask(over: Partial<DeliveryTask> = {}): DeliveryTask {
   };
 }
 
-/** The first attempt that routing an event makes. */
+/** Returns the task of the first attempt that routing an event creates. */
 export function taskOf(event: DomainEvent): DeliveryTask {
   return aTask({ deliveryId: deliveryId(event.eventId, 'endpoint-1'), eventId: event.eventId });
 }

@@ -3,7 +3,7 @@ import type { DomainEvent } from '../../../services/domain/event.ts';
 import { uuidV5 } from '../../../services/domain/ids.ts';
 import { sampleEvent } from '../../../services/samples/sample.ts';
 
-/** A realistic event of a merchant, the same for the same seed. */
+/** Returns a realistic event of a merchant, the same for the same seed. */
 export function eventOf(merchantId: string, seed: string, change: Partial<DomainEvent> = {}): DomainEvent {
   const event = sampleEvent({
     type: change.type ?? 'fiatToCrypto',
@@ -17,6 +17,6 @@ export function eventOf(merchantId: string, seed: string, change: Partial<Domain
   return { ...event, ...change };
 }
 
-/** The same in the form that POST /producer/events takes. */
+/** Returns the same event in the JSON form of POST /producer/events. */
 export const jsonEventOf = (merchantId: string, seed: string, change: Partial<DomainEvent> = {}) =>
   eventToJson(eventOf(merchantId, seed, change));

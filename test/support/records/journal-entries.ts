@@ -16,11 +16,11 @@ import type { NewEndpoint, Store } from '../../../services/store/store.ts';
 import { eventOf } from './events.ts';
 
 export const HOUR_MS = 3_600_000;
-/** Where these entries' time starts. */
+/** The start of these entries' time. */
 export const START = Date.UTC(2030, 0, 1);
 export const OPERATOR = { kind: 'operator' } as const;
 
-/** An endpoint ready to be created; its id and url come from `name`. */
+/** Returns an endpoint ready to be created; its URL is derived from `uuid`. */
 export function newEndpoint(
   merchantId: string,
   uuid: string,
@@ -40,7 +40,7 @@ export function newEndpoint(
   };
 }
 
-/** Creates an endpoint and answers its record. */
+/** Creates an endpoint and returns its record. */
 export async function createEndpoint(
   store: Store,
   merchantId: string,
@@ -63,7 +63,7 @@ export function bodyOf(event: DomainEvent): Uint8Array {
   );
 }
 
-/** The event was routed to these endpoints and skipped at those. */
+/** Returns the entry of an event routed to `endpointIds` and filtered at `skipped`. */
 export function routed(
   event: DomainEvent,
   endpointIds: readonly string[],
@@ -112,7 +112,7 @@ export function head(
 
 type AttemptChange = Partial<Omit<Attempted, 'kind' | 'delivery'>>;
 
-/** An attempt that was acknowledged. */
+/** Returns the entry of an acknowledged attempt. */
 export function delivered(delivery: DeliveryHead, change: AttemptChange = {}): Attempted {
   return {
     kind: 'attempted',
@@ -138,7 +138,7 @@ export function delivered(delivery: DeliveryHead, change: AttemptChange = {}): A
   };
 }
 
-/** An attempt that failed; the last one when `attempt` is `attemptsMax`. */
+/** Returns the entry of a failed attempt, which is the last when `attempt` is `attemptsMax`. */
 export function failed(
   delivery: DeliveryHead,
   code: FailureCode = 'http_5xx',
@@ -178,7 +178,7 @@ export function requested(delivery: DeliveryHead, body: Uint8Array, at = deliver
   return { kind: 'requested', at, delivery, body };
 }
 
-/** Feeds a store's journal: each call is the next batch of one partition. */
+/** Returns a function that feeds a store's journal: each call is the next batch of one partition. */
 export function journalOf(store: Store, partition = 'journal-0') {
   let last = 0;
   return async (...entries: readonly JournalEntry[]): Promise<void> => {
@@ -188,7 +188,7 @@ export function journalOf(store: Store, partition = 'journal-0') {
   };
 }
 
-/** The n-th event of a merchant, an hour after the one before. */
+/** Returns the n-th event of a merchant, an hour after the previous one. */
 export function eventNumber(merchantId: string, n: number, change: Partial<DomainEvent> = {}): DomainEvent {
   return eventOf(merchantId, `event ${n}`, { occurredAt: START + n * HOUR_MS, ...change });
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
 
-/** Where a build runs from. */
+/** A build of hookrail and the folder that it runs from. */
 export interface Build {
   readonly name: string;
   readonly folder: string;
@@ -12,14 +12,14 @@ export interface Build {
 
 export const PRESENT_BUILD: Build = { name: 'the present build', folder: resolve('.') };
 
-/** The sources of a commit in a folder of their own, with the packages that are installed here. Rejects with one line. */
+/** Extracts the sources of a commit to a new folder, with the packages installed here. Throws a one-line error. */
 export function earlierBuild(commit: string): Build {
   const git = (...args: string[]) => execFileSync('git', args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let id: string;
   try {
     id = git('rev-parse', '--verify', '--quiet', '--short', `${commit}^{commit}`).toString().trim();
   } catch {
-    throw new Error(`there is no commit ${commit} here: a shallow clone has none but the last`);
+    throw new Error(`commit ${commit} not found: a shallow clone contains only the latest`);
   }
   const folder = mkdtempSync(join(tmpdir(), 'hookrail-earlier-'));
   const archive = join(folder, 'build.tar');
@@ -31,13 +31,13 @@ export function earlierBuild(commit: string): Build {
   return { name: `the build of ${id}`, folder: build };
 }
 
-/** Opens a store as a build does, which makes it in the layout that the build knows. */
+/** Returns the build's function that opens a store, and creates it in the build's layout. */
 export async function storeOf({ folder }: Build): Promise<typeof openSqliteStore> {
   const module = await import(join(folder, 'services/store/sqlite/sqlite-store.ts'));
   return module.openSqliteStore;
 }
 
-/** Whether one can open a store that the other made, and back: a build refuses the layout of a newer one. */
+/** Returns whether each build can open the other's store: a build refuses the layout of a newer one. */
 export function haveSameLayout(one: Build, other: Build): boolean {
   const [ones, others] = [one, other].map(({ folder }) =>
     readdirSync(join(folder, 'services/store/sqlite/migrations')).join(),

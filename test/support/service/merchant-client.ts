@@ -2,12 +2,12 @@ import type { Service, ServiceSetup } from './system.ts';
 
 export interface Answer {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: tests read the fields they expect and fail when they are not there.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read the fields they expect and fail when they are missing.
   readonly body: any;
   readonly headers: Headers;
 }
 
-/** What a merchant and a producer do over REST, for tests. */
+/** The REST requests of a merchant and a producer, for tests. */
 export class MerchantClient {
   readonly #setup: ServiceSetup;
   readonly #service: () => Pick<Service, 'apiUrl'>;
@@ -26,7 +26,7 @@ export class MerchantClient {
     return this.#send(this.#setup.apiKey, method, path, body, headers);
   }
 
-  /** Posts events (JSON form) and resolves with the answer; rejects when the connection broke. */
+  /** Posts events (JSON form) and resolves with the response; rejects when the connection breaks. */
   publish(events: readonly unknown[]): Promise<Answer> {
     return this.#send(this.#setup.producerKey, 'POST', '/producer/events', events, {});
   }
@@ -38,7 +38,7 @@ export class MerchantClient {
       ...extra,
     });
     if (answer.status !== 201)
-      throw new Error(`create answered ${answer.status} ${JSON.stringify(answer.body)}`);
+      throw new Error(`creating an endpoint returned ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   }
 

@@ -1,14 +1,14 @@
 import { runOperator } from '../../../services/operator.ts';
 import type { ServiceSetup } from './system.ts';
 
-/** The setup of another merchant: the same service, with an id and a key of its own. */
+/** Creates another merchant on the same service, and returns its setup with its own id and key. */
 export async function anotherMerchant(setup: ServiceSetup, name: string): Promise<ServiceSetup> {
   const { merchantId } = await operate(setup, ['merchants', 'create', '--name', name]);
   const { key } = await operate(setup, ['keys', 'create', '--merchant', String(merchantId)]);
   return { ...setup, merchantId: String(merchantId), apiKey: String(key) };
 }
 
-/** The operator's tool, on the data directory of a service that does not run (yet). */
+/** Runs the operator's tool on the data directory of a service that is not running. */
 async function operate(setup: ServiceSetup, command: readonly string[]): Promise<Record<string, unknown>> {
   const printed: string[] = [];
   const print = (line: string) => void printed.push(line);

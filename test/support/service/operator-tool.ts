@@ -3,7 +3,7 @@ import { runOperator } from '../../../services/operator.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Runs the operator's tool; answers its exit code and what it printed. */
+/** Runs the operator's tool and returns its exit code and output. */
 export async function runTool(environment: Environment, ...argv: string[]) {
   const out: string[] = [];
   const err: string[] = [];
@@ -16,7 +16,7 @@ export async function runTool(environment: Environment, ...argv: string[]) {
   return { code, out: out.join('\n'), err: err.join('\n') };
 }
 
-/** The tool's answer as JSON, in one line; fails the test when it refuses. */
+/** Returns the tool's JSON output, parsed; expects success and a single line. */
 export async function toolAnswer(environment: Environment, ...argv: string[]) {
   const { code, out, err } = await runTool(environment, ...argv, '--output', 'json');
   expect([code, err]).toEqual([0, '']);
@@ -24,7 +24,7 @@ export async function toolAnswer(environment: Environment, ...argv: string[]) {
   return JSON.parse(out);
 }
 
-/** The environment in which the tool finds a running service. */
+/** Returns the environment in which the tool finds a running service. */
 export function besides(environment: Environment, service: { readonly operationsUrl: string }): Environment {
   return { ...environment, HOOKRAIL_OPS_PORT: new URL(service.operationsUrl).port };
 }

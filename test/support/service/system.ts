@@ -11,13 +11,13 @@ import { systemRandom } from '../../../services/process/random.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
 import { createAuthority, issueCertificate } from '../../../simulator/receiver/certificate-authority.ts';
 
-/** A data directory with a key ring, one merchant and its keys: what a running service needs to be used. */
+/** A data directory with a key ring, one merchant and its keys: everything that a service needs to serve requests. */
 export interface ServiceSetup {
   readonly dataDir: string;
   readonly merchantId: string;
   readonly apiKey: string;
   readonly producerKey: string;
-  /** Certificate of a receiver on this machine, by an authority the service trusts. */
+  /** Certificate of a receiver on this machine, issued by an authority that the service trusts. */
   readonly receiverCert: { readonly certPem: string; readonly keyPem: string };
   /** The environment a service is started with. */
   readonly environment: Record<string, string>;
@@ -78,18 +78,18 @@ export async function prepareSetup(
   };
 }
 
-/** The service as a process of its own. */
+/** A service in its own process. */
 export interface Service {
   readonly process: ChildProcess;
   readonly apiUrl: string;
   readonly operationsUrl: string;
-  /** Every line it wrote so far. */
+  /** All lines that it has written so far. */
   readonly output: readonly string[];
-  /** Ends it with a signal and waits until it is gone; answers the exit code (null after a kill). */
+  /** Sends it a signal, waits until it has exited, and resolves with the exit code (null after SIGKILL). */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
 }
 
-/** Starts services/main.ts and resolves when it says that it runs; rejects with its output when it ends before. */
+/** Starts services/main.ts and resolves when it logs that it runs; rejects with its output when it exits before. */
 export function startService(
   environment: Record<string, string>,
   launcher: readonly string[] = [],
@@ -106,7 +106,7 @@ export function startService(
     return exited;
   };
   return new Promise((resolve, reject) => {
-    exited.then((code) => reject(new Error(`the service ended with ${code}:\n${output.join('\n')}`)));
+    exited.then((code) => reject(new Error(`the service exited with code ${code}:\n${output.join('\n')}`)));
     const onLine = (line: string) => {
       output.push(line);
       if (!line.includes('hookrail is running')) return;

@@ -5,14 +5,14 @@ import type { Exchange } from '../models/delivery-checker.ts';
 const QUIET_MS = 15_000;
 
 /**
- * The deliveries that have ended: a receiver gave a 2xx or got the last attempt, or a dead letter is stored. The last
- * attempt may fail before it reaches a receiver, on a machine that is too busy to connect in time.
+ * The deliveries that have ended: a receiver responded with 200 or got the last attempt, or a dead letter is stored. On a
+ * machine that is too busy to connect in time, the last attempt may fail before it reaches a receiver.
  */
 export class EndedDeliveries {
   readonly #exchanges: () => readonly Exchange[];
   readonly #deadLetters: () => Promise<readonly string[]>;
   readonly #ids = new Set<string>();
-  #looked = 0;
+  #seen = 0;
   #quietSince = Date.now();
 
   constructor(exchanges: () => readonly Exchange[], deadLetters: () => Promise<readonly string[]>) {
@@ -24,12 +24,12 @@ export class EndedDeliveries {
     return this.#ids.has(deliveryId);
   }
 
-  /** Takes in what has happened since the last call. */
-  async look(): Promise<void> {
+  /** Adds the deliveries that have ended since the last call. */
+  async update(): Promise<void> {
     const exchanges = this.#exchanges();
-    if (this.#looked < exchanges.length) this.#quietSince = Date.now();
-    for (; this.#looked < exchanges.length; this.#looked += 1) {
-      const exchange = exchanges[this.#looked];
+    if (this.#seen < exchanges.length) this.#quietSince = Date.now();
+    for (; this.#seen < exchanges.length; this.#seen += 1) {
+      const exchange = exchanges[this.#seen];
       if (exchange && (exchange.status === 200 || exchange.attempt === ATTEMPTS_MAX)) {
         this.#ids.add(exchange.deliveryId);
       }

@@ -1,6 +1,6 @@
 /**
- * A fleet on a Kafka of its own, with receivers that keep their own log and a producer that publishes at a pace: what
- * the guarantees are tried on. Every event goes to one endpoint per manner: see receivers.ts.
+ * A fleet on its own Kafka, with receivers that keep their own log and a steady producer: the guarantees are tested on
+ * it. Every event goes to one endpoint for each receiver behaviour; see receivers.ts.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,9 +22,9 @@ import { prepareSetup, type ServiceSetup } from '../service/system.ts';
 import { deadLetterIds } from './dead-letters.ts';
 import { EndedDeliveries } from './ended-deliveries.ts';
 import { answering, type ReceiverBehaviour } from './receivers.ts';
-import { placesOf, whereItWaits } from './where-it-waits.ts';
+import { recordPositions, unfinishedWork } from './unfinished-work.ts';
 
-/** Each type has endpoints of its own: records of one endpoint share a partition, and work is to be spread. */
+/** Each type has its own endpoints, to spread the work: records of one endpoint share a partition. */
 const TYPES: readonly (readonly [EventType, string])[] = [
   ['fiatToCrypto', 'SUCCESS'],
   ['cryptoToFiat', 'SUCCESS'],
@@ -32,13 +32,13 @@ const TYPES: readonly (readonly [EventType, string])[] = [
   ['AML', 'AML_CHECKS_COMPLETED'],
 ];
 const DEFAULT_MANNERS: readonly ReceiverBehaviour[] = ['good', 'moody', 'bad'];
-/** Fewer than in production: starts are cheap, and every process still has work of every kind. */
+/** Fewer than in production: starts are cheaper, and every process still gets work of every kind. */
 const PARTITIONS =
   'deliver=6,retry.3s=4,retry.66s=4,retry.731s=2,retry.4098s=2,retry.15627s=2,retry.46658s=2,' +
   'test=1,replay=1,journal=4,dead=2,quarantine=1';
 const BATCH = 10;
 const ACKNOWLEDGED_MS_MAX = 180_000;
-const ASKED_AT_A_TIME = 8;
+const CONCURRENT_READS = 8;
 const KEEP_LOGS_MS = 10_000;
 
 export interface TrialOptions {
@@ -46,17 +46,17 @@ export interface TrialOptions {
   readonly chance: Chance;
   readonly routers: number;
   readonly senders: number;
-  /** How long a receiver takes to answer, milliseconds. */
+  /** How long a receiver takes to respond, milliseconds. */
   readonly answerMs: readonly [least: number, most: number];
-  /** Of each type's endpoints. */
+  /** The behaviours of each type's endpoints. */
   readonly manners?: readonly ReceiverBehaviour[];
-  /** Events are written to Kafka by a transactional producer that is not hookrail's, instead of over REST. */
+  /** Whether a transactional producer that is not hookrail's writes the events to Kafka. Default: events come over REST. */
   readonly hasForeignProducer?: boolean;
-  /** Of every process, besides what makes it one of this fleet. */
+  /** Added to the fleet's environment, for every process. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** As the delivery log tells it over REST. */
+/** An attempt in the delivery log, as the REST API returns it. */
 export interface RecordedAttempt {
   readonly number: number;
   readonly started_at: string;
@@ -125,14 +125,14 @@ export class Trial {
     return this.#published;
   }
 
-  /** Publishes a batch and keeps trying until it is acknowledged, as at-least-once asks of a producer. */
+  /** Publishes a batch and retries until it is acknowledged, as an at-least-once producer must. */
   async publish(count = BATCH): Promise<void> {
     const events = Array.from({ length: count }, (_, index) => {
       const number = this.#published + index;
       const [type, subType] = TYPES[number % TYPES.length] ?? ['fiatToCrypto', 'SUCCESS'];
       return eventOf(this.#setup.merchantId, `${this.topicPrefix}${number}`, { type, subType });
     });
-    await eventually('a batch is acknowledged', () => this.#isTaken(events), ACKNOWLEDGED_MS_MAX);
+    await eventually('a batch is acknowledged', () => this.#isAcknowledged(events), ACKNOWLEDGED_MS_MAX);
     const acknowledgedAt = Date.now();
     for (const [index, { eventId }] of events.entries()) {
       const endpoints = this.#endpoints[(this.#published + index) % TYPES.length] ?? [];
@@ -148,7 +148,7 @@ export class Trial {
     this.#published += count;
   }
 
-  async #isTaken(events: readonly DomainEvent[]): Promise<boolean> {
+  async #isAcknowledged(events: readonly DomainEvent[]): Promise<boolean> {
     try {
       if (!this.#foreign) return (await this.merchant.publish(events.map(eventToJson))).status === 202;
       await this.#foreign.publish(events);
@@ -158,7 +158,7 @@ export class Trial {
     }
   }
 
-  /** Publishes batch after batch until it is told to stop; that resolves when the last is acknowledged. */
+  /** Publishes batch after batch until `stop` is called, which resolves when the last is acknowledged. */
   publishSteadily(pauseMs: number): { stop(): Promise<void> } {
     let isOver = false;
     const publishing = (async () => {
@@ -171,7 +171,7 @@ export class Trial {
       isOver = true;
       return publishing;
     };
-    // A failure is told to whoever stops it.
+    // `stop` rejects with a failure.
     publishing.catch(() => {});
     return { stop };
   }
@@ -179,7 +179,7 @@ export class Trial {
   /** Resolves when every owed delivery has ended. */
   async untilEnded(withinMs: number): Promise<void> {
     const ended = async () => {
-      await this.#ended.look();
+      await this.#ended.update();
       return this.owed.every(({ id }) => this.#ended.has(id));
     };
     await eventually('every delivery has ended', ended, withinMs).catch(async (error: unknown) => {
@@ -190,15 +190,16 @@ export class Trial {
           .map(async (one) => `acknowledged at ${one.acknowledgedAt}: ${await this.story(one)}`),
       );
       const { cluster } = this.#options;
-      const places = await placesOf(new Set(left.map(({ eventId }) => eventId)), cluster, this.#eventsTopic);
-      const waits = [...places, await whereItWaits(this.fleet.processes)].join('\n');
+      const ids = new Set(left.map(({ eventId }) => eventId));
+      const positions = await recordPositions(ids, cluster, this.#eventsTopic);
+      const work = [...positions, await unfinishedWork(this.fleet.processes)].join('\n');
       throw new Error(
-        `${error}; ${left.length} have not, among them\n${stories.join('\n')}\nprocesses:\n${waits}`,
+        `${error}; ${left.length} have not ended, among them\n${stories.join('\n')}\nprocesses:\n${work}`,
       );
     });
   }
 
-  /** What receivers, delivery log and processes know of a delivery. */
+  /** Returns all records of a delivery: in the receivers' log, the delivery log and the processes' output. */
   async story({ id, endpointId }: Pick<Owed, 'id' | 'endpointId'>): Promise<string> {
     const seen = this.exchanges.filter((exchange) => exchange.deliveryId === id);
     const detail = await this.#detailOf({ id, endpointId }).catch((error: unknown) => error);
@@ -211,37 +212,37 @@ export class Trial {
     ].join('\n');
   }
 
-  /** The attempts that the delivery log has of each of these, over REST, once it has the last */
+  /** Returns the attempts of each delivery from the delivery log, over REST, once it is recorded as exhausted. */
   async recordedAttempts(ids: ReadonlySet<string>): Promise<Map<string, RecordedAttempt[]>> {
     const wanted = this.owed.filter(({ id }) => ids.has(id));
     const recorded = new Map<string, RecordedAttempt[]>();
-    const ask = async () => {
+    const read = async () => {
       for (let one = wanted.pop(); one; one = wanted.pop()) {
-        const asked = one;
-        await eventually(`the delivery log has all of ${one.id}`, async () => {
-          const detail = await this.#detailOf(asked);
-          recorded.set(asked.id, detail?.attempts ?? []);
+        const delivery = one;
+        await eventually(`the delivery log has all attempts of ${one.id}`, async () => {
+          const detail = await this.#detailOf(delivery);
+          recorded.set(delivery.id, detail?.attempts ?? []);
           return detail?.status === 'exhausted';
         });
       }
     };
-    await Promise.all(Array.from({ length: ASKED_AT_A_TIME }, ask));
+    await Promise.all(Array.from({ length: CONCURRENT_READS }, read));
     return recorded;
   }
 
-  /** Returns the delivery ids of all dead letters, as they lie stored. */
+  /** Returns the delivery ids of all stored dead letters. */
   deadLetters(): Promise<string[]> {
     return deadLetterIds(this.fleet.environment);
   }
 
-  /** Ends everything in order; rejects when a process does not exit 0. */
+  /** Stops everything in order; rejects when a process does not exit with 0. */
   async stop(): Promise<void> {
     await this.#foreign?.close();
     await this.fleet.stop();
     await this.#receiver?.close();
   }
 
-  /** Kills what still runs. */
+  /** Kills all processes that still run. */
   async abandon(): Promise<void> {
     clearInterval(this.#keeping);
     this.#keepLogs();
@@ -275,7 +276,7 @@ export class Trial {
     );
   }
 
-  /** For whoever looks into a failure: the processes' output and the receivers' log, in KILL_LOOP_LOG_DIR if that is set. */
+  /** Writes the processes' output and the receivers' log to KILL_LOOP_LOG_DIR, if set, to debug a failure. */
   #keepLogs(): void {
     const folder = process.env.KILL_LOOP_LOG_DIR;
     if (!folder) return;

@@ -5,13 +5,13 @@ import { drainMs, type RecoveryOptions, recoveryTable, runRecoveryTrial } from '
 
 const { RECOVERY_DARK_SECONDS, RECOVERY_RATES } = process.env;
 
-/** The lengths of the failures that are tried, in seconds: a short one unless RECOVERY_DARK_SECONDS says otherwise. */
+/** The lengths of the tested failures, in seconds. Default: one short failure; RECOVERY_DARK_SECONDS overrides it. */
 export const DARK_SECONDS = (RECOVERY_DARK_SECONDS ?? '8').split(',').map(Number);
-/** Longer failures are judged by the promised times; else the bounds leave room for a busy machine. */
+/** Configured failures are checked against the promised times; by default the bounds leave room for a busy machine. */
 export const ARE_TIMES_PROMISED = Boolean(RECOVERY_DARK_SECONDS);
-/** An event that is posted after the recovery arrives so soon, milliseconds. */
+/** The longest time to arrival of an event posted after the recovery, p99 in milliseconds. */
 const NEW_P99_MS = ARE_TIMES_PROMISED ? 1000 : 10_000;
-/** The widest window, and what is sent beside it to notice a recovery. */
+/** The widest window, and the probes sent in addition to detect a recovery. */
 const IN_FLIGHT_MAX = 128 + 20;
 
 export const ratesOr = (fallback: string): readonly number[] =>
@@ -19,11 +19,11 @@ export const ratesOr = (fallback: string): readonly number[] =>
 
 export interface RecoveryBounds extends RecoveryOptions {
   readonly engine: string;
-  /** For the last delivery that was never tried before the recovery, without the endpoint's drain time; milliseconds. */
+  /** The bound for the last delivery first tried after the recovery, without the endpoint's drain time; milliseconds. */
   readonly neverTriedMs: number;
 }
 
-/** Tries the recovery of endpoints on a service of its own, and expects what is promised of it with every engine. */
+/** Runs a recovery trial on its own service, and expects the guarantees that hold with every engine. */
 export async function expectRecovery(
   { engine, neverTriedMs, ...options }: RecoveryBounds,
   start: (setup: ServiceSetup) => Promise<Service>,

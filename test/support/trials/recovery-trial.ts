@@ -15,7 +15,7 @@ export interface RecoveryOptions {
   readonly failures?: readonly Failure[];
 }
 
-/** What one failing endpoint saw. Times in milliseconds. */
+/** The results of one failing endpoint. Times in milliseconds. */
 export interface RecoveryRow {
   readonly failure: Failure;
   readonly eventsPerSecond: number;
@@ -31,7 +31,7 @@ export interface RecoveryRow {
   readonly pending: number;
   readonly inFlightMost: number;
   readonly attemptsWhileDark: number;
-  /** Of one core, of the whole service with all endpoints of the trial, while they failed. */
+  /** The share of one core used by the whole service, with all endpoints of the trial, while they failed. */
   readonly cpuWhileDark: number;
 }
 
@@ -59,15 +59,15 @@ class FailingEndpoint {
   }
 }
 
-/** Deliveries per second that a receiver of the trial takes, at least. */
+/** The least number of deliveries per second that a receiver of the trial can accept. */
 const DRAINED_PER_SECOND = 1000;
 
-/** The endpoint's drain time for the deliveries that were never tried, milliseconds. */
+/** Returns the endpoint's drain time for the deliveries that were never tried, milliseconds. */
 export const drainMs = ({ neverTried }: RecoveryRow): number => (neverTried / DRAINED_PER_SECOND) * 1000;
 
 /**
- * Several endpoints of one service fail at the same time, each in its way and under its own load, then recover. The load
- * goes on all the time.
+ * Makes several endpoints of one service fail at the same time, each in its own way and under its own load, and then
+ * recover. The load continues throughout.
  */
 export async function runRecoveryTrial(
   setup: ServiceSetup,
@@ -156,11 +156,11 @@ async function load(
 /** Posts an event until it is accepted, as a producer does. */
 async function accepted(merchant: MerchantClient, event: unknown): Promise<void> {
   for (;;) {
-    // A broken connection says nothing: the event is posted again under its id.
+    // After a broken connection the outcome is unknown: the event is posted again with the same id.
     const answer = await merchant.publish([event]).catch(() => null);
     if (answer?.status === 202) return;
     if (answer && answer.status !== 503 && answer.status !== 408)
-      throw new Error(`publishing answered ${answer.status} ${JSON.stringify(answer.body)}`);
+      throw new Error(`publishing returned ${answer.status} ${JSON.stringify(answer.body)}`);
     await sleep(100);
   }
 }
@@ -204,7 +204,7 @@ async function pendingOf(merchant: MerchantClient, uuid: string): Promise<number
   return (await merchant.request('GET', path)).body.data.length;
 }
 
-/** What a process has used of its cores so far (Linux). */
+/** Returns the CPU time that a process has used so far, in seconds (Linux). */
 function cpuSeconds({ process: { pid } }: Service): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -7,7 +7,7 @@ import {
   TRIAL_SIZES,
 } from './rotation-trial.ts';
 
-/** What holds of rotations and creates with every engine, as tests. `trial` is asked for when a test runs. */
+/** Declares the guarantees of rotations and creates, for every engine, as tests. `trial` is called when a test runs. */
 export function rotationGuarantees(engine: string, trial: () => RotationTrial): void {
   it(`no attempt uses an old secret through ${TRIAL_SIZES.rotations} rotations under load`, {
     timeout: TRIAL_MS_MAX,
@@ -15,7 +15,7 @@ export function rotationGuarantees(engine: string, trial: () => RotationTrial): 
     const result = await trial().rotate(TRIAL_SIZES.rotations);
     console.log(rotationsText(engine, result));
     expect(result.wrong).toEqual([]);
-    // Positive control: there were requests to judge while secrets were replaced.
+    // Positive control: requests arrived while secrets were replaced.
     expect(result.requests).toBeGreaterThan(TRIAL_SIZES.rotations / 2);
   });
 

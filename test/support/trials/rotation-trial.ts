@@ -1,4 +1,4 @@
-/** Rotations and creates against a running service under load, judged by the receiver's own log. */
+/** Rotations and creates against a running service under load, checked against the receiver's own log. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { API_LIMITS } from '../../../services/api/context.ts';
 import { eventually } from '../eventually.ts';
@@ -7,51 +7,51 @@ import { jsonEventOf } from '../records/events.ts';
 import { MerchantClient } from '../service/merchant-client.ts';
 import type { Service, ServiceSetup } from '../service/system.ts';
 
-/** No attempt starts under what was replaced longer ago than this; an event this old knows a new endpoint. */
+/** A change is in force after this time: no attempt uses a replaced secret, and new events reach a new endpoint. */
 const IN_FORCE_MS = 1000;
-/** And never longer, however slow broker and machine are (design: the directory). */
+/** The same bound on a slow broker or machine (docs/design.md: the directory). */
 const IN_FORCE_MS_EVER = 5000;
-/** A broker that took longer to acknowledge a change is not a healthy one, and leaves too little of the second. */
+/** A broker that takes longer to acknowledge a change is not healthy, and leaves too little of the second. */
 const HEALTHY_MS = 500;
-/** A machine that lets a process wait so long says nothing about the service that waits on it, too. */
+/** When this process was stalled this long, the service on the same machine may have been, too. */
 const STALL_MS = 100;
 const BEAT_MS = 20;
 const ENDPOINTS = 10;
 const CREATING_AT_ONCE = 20;
-/** Only against waiting for ever. */
+/** Prevents waiting forever. */
 const ARRIVED_MS_MAX = 60_000;
-/** A batch of events in each step; every endpoint gets every event. */
+/** Events published in each step; every endpoint gets every event. */
 const EVENTS_PER_STEP = 5;
 const STEP_MS = 100;
 
 interface Rotating {
   readonly uuid: string;
   readonly path: string;
-  /** In order; `until`: when the answer of the rotation came that replaced it. */
+  /** In order. `until`: when the response of the rotation that replaced it arrived. */
   readonly secrets: { readonly authorization: string; until: number; answeredInMs: number }[];
 }
 
 export interface RotationsResult {
   readonly rotations: number;
-  /** Those on a healthy broker and machine: a second counts for these, five for the others. */
+  /** Rotations on a healthy broker and machine: their limit is one second, that of the others five. */
   readonly healthy: number;
   readonly seconds: number;
   readonly requests: number;
-  /** Requests with a secret whose replacement had been answered. */
+  /** Requests with an old secret that came after the response of its rotation. */
   readonly afterAnswer: number;
-  /** How long after it the latest of them came, milliseconds. */
+  /** The longest time between that response and such a request, milliseconds. */
   readonly latestMs: number;
-  /** Attempts that started over a second after it, whatever the broker. */
+  /** Attempts that started over a second after it, on any broker. */
   readonly slow: number;
-  /** One line each: attempts that started too late under an old secret, or under one that never was. */
+  /** One line for each attempt that started too late with an old secret, or used an unknown one. */
   readonly wrong: readonly string[];
 }
 
 export interface CreatesResult {
   readonly creates: number;
-  /** Of these the broker could not be told while the answer waited: nothing is promised for them. */
+  /** Creates that could not be published to the broker before the response: nothing is promised for them. */
   readonly unhealthy: number;
-  /** Paths of new endpoints that did not get the event. */
+  /** Paths of the new endpoints that did not get the event. */
   readonly missed: readonly string[];
 }
 
@@ -59,9 +59,9 @@ export class RotationTrial {
   readonly #setup: ServiceSetup;
   readonly #merchant: MerchantClient;
   readonly #receiver: LoggingReceiver;
-  /** `<path> <event id>` of what came. */
+  /** `<path> <event id>` of each received request. */
   readonly #arrived: Set<string>;
-  /** When this process found that it had not been let run. */
+  /** Times at which this process found that it had been stalled. */
   readonly #stalls: number[] = [];
   #events = 0;
 
@@ -77,7 +77,7 @@ export class RotationTrial {
     this.#arrived = arrived;
   }
 
-  /** A third of the attempts at rotating endpoints fail, so that retries wait while their secret is replaced. */
+  /** Starts the receiver. A third of the attempts at rotating endpoints fail, so that secrets change while retries wait. */
   static async start(setup: ServiceSetup, service: () => Pick<Service, 'apiUrl'>): Promise<RotationTrial> {
     const arrived = new Set<string>();
     let count = 0;
@@ -95,7 +95,7 @@ export class RotationTrial {
     return this.#receiver.close();
   }
 
-  /** Each endpoint's secret is replaced again and again, all endpoints at once, while events are delivered to all. */
+  /** Rotates the secrets of all endpoints repeatedly and concurrently, while events are delivered to all of them. */
   async rotate(rotations: number): Promise<RotationsResult> {
     const endpoints = await Promise.all(
       Array.from({ length: ENDPOINTS }, async (_, n): Promise<Rotating> => {
@@ -120,7 +120,7 @@ export class RotationTrial {
     try {
       await Promise.all(endpoints.map((each) => this.#rotateOne(each, Math.ceil(rotations / ENDPOINTS))));
       seconds = (Date.now() - startedAt) / 1000;
-      // What is still under way may use an old secret, too.
+      // Attempts in flight may use an old secret, too.
       await sleep(2 * IN_FORCE_MS);
     } finally {
       clearInterval(beat);
@@ -134,7 +134,7 @@ export class RotationTrial {
     return { rotations: endpoints.length * Math.ceil(rotations / ENDPOINTS), seconds, requests, ...judged };
   }
 
-  /** Endpoints that are made get an event that is published `IN_FORCE_MS` after the answer. */
+  /** Creates endpoints, and checks that each gets an event published `IN_FORCE_MS` after the response. */
   async create(creates: number): Promise<CreatesResult> {
     const missed: string[] = [];
     let unhealthy = 0;
@@ -145,7 +145,7 @@ export class RotationTrial {
         const path = `/created/${begun}`;
         const askedAt = Date.now();
         const { uuid } = await this.#merchant.createEndpoint(this.#receiver.url + path);
-        // It waits so long for the broker, then answers all the same: an error would lose the secret.
+        // The API waits this long for the broker, then responds anyway: an error would lose the secret.
         const isInForce = Date.now() - askedAt < API_LIMITS.publishedWaitMs;
         if (!isInForce) unhealthy += 1;
         await sleep(IN_FORCE_MS);
@@ -164,7 +164,7 @@ export class RotationTrial {
 
   async #rotateOne({ uuid, secrets }: Rotating, times: number): Promise<void> {
     for (let time = 0; time < times; time += 1) {
-      // The new one is in use before its answer is here.
+      // The new secret is in use before its response arrives.
       const askedAt = Date.now();
       const rotated = await this.#rotated(uuid);
       const replaced = secrets.at(-1);
@@ -180,14 +180,14 @@ export class RotationTrial {
     }
   }
 
-  /** The new secret, once it is in force: a service that could not say so in time is asked again for the same answer. */
+  /** Returns the new secret, once it is in force. After a 503 it repeats the request to get the same response. */
   async #rotated(uuid: string): Promise<string> {
     const headers = { 'idempotency-key': crypto.randomUUID() };
     for (;;) {
       const path = `/merchant/webhook-endpoints/${uuid}/secret`;
       const { status, body } = await this.#merchant.request('PATCH', path, undefined, headers);
       if (status === 200) return body.signing_secret;
-      if (status !== 503) throw new Error(`a rotation answered ${status} ${JSON.stringify(body)}`);
+      if (status !== 503) throw new Error(`a rotation returned ${status} ${JSON.stringify(body)}`);
     }
   }
 
@@ -200,7 +200,7 @@ export class RotationTrial {
     }, BEAT_MS);
   }
 
-  /** How long after its replacement a secret may still be used. */
+  /** Returns how long after its replacement a secret may still be used, milliseconds. */
   #allowedMs({ until, answeredInMs }: Rotating['secrets'][number]): number {
     const isStalled = this.#stalls.some(
       (at) => at > until - HEALTHY_MS && at < until + IN_FORCE_MS + STALL_MS,
@@ -221,7 +221,7 @@ export class RotationTrial {
       jsonEventOf(merchantId, `${dataDir} ${this.#events++}`),
     );
     const answer = await this.#merchant.publish(events);
-    if (answer.status !== 202) throw new Error(`publishing answered ${answer.status}`);
+    if (answer.status !== 202) throw new Error(`publishing returned ${answer.status}`);
     return events.map(({ header }) => header.eventId);
   }
 
@@ -251,7 +251,7 @@ export class RotationTrial {
         const { until } = secret;
         afterAnswer += 1;
         latestMs = Math.max(latestMs, at - until);
-        // It came later than it started; only when it started counts.
+        // A request arrives later than its attempt started; only the start counts.
         if (at <= until + IN_FORCE_MS) continue;
         const lateMs = (await this.#startOf(endpoint.uuid, deliveryId, attempt)) - until;
         if (lateMs > IN_FORCE_MS) slow += 1;
@@ -273,10 +273,10 @@ export class RotationTrial {
 }
 
 export function createsText(engine: string, { creates, unhealthy, missed }: CreatesResult): string {
-  return `${engine}: ${creates} creates, ${missed.length} missed the event of a second later, ${unhealthy} with a broker that did not answer`;
+  return `${engine}: ${creates} creates, ${missed.length} missed the event published a second later, ${unhealthy} with an unresponsive broker`;
 }
 
-/** What is asked for in this run: a short form unless MANAGEMENT_ROTATIONS and MANAGEMENT_CREATES say otherwise. */
+/** The size of this run. Default: a short run; MANAGEMENT_ROTATIONS and MANAGEMENT_CREATES override it. */
 export const TRIAL_SIZES = {
   rotations: Number(process.env.MANAGEMENT_ROTATIONS ?? 300),
   creates: Number(process.env.MANAGEMENT_CREATES ?? 50),
@@ -287,8 +287,8 @@ export const TRIAL_MS_MAX = 1_800_000;
 export function rotationsText(engine: string, result: RotationsResult): string {
   const { rotations, healthy, seconds, requests, afterAnswer, latestMs, slow, wrong } = result;
   return (
-    `${engine}: ${rotations} rotations in ${seconds.toFixed(1)} s, ${healthy} of them on a healthy broker and machine, beside ${requests} ` +
-    `requests: ${afterAnswer} came with an old secret after the answer, the latest ${latestMs} ms after; ` +
-    `${slow} started over ${IN_FORCE_MS} ms after, ${wrong.length} later than is promised`
+    `${engine}: ${rotations} rotations in ${seconds.toFixed(1)} s, ${healthy} of them on a healthy broker and machine, during ${requests} ` +
+    `requests: ${afterAnswer} used an old secret after the response, the latest ${latestMs} ms after it; ` +
+    `${slow} started over ${IN_FORCE_MS} ms after it, ${wrong.length} later than promised`
   );
 }

@@ -106,7 +106,7 @@ await describeWithKafka('the directory on Kafka', ({ brokers }) => {
     await put(tables, merchantChange('c', 1));
     const applied: string[] = [];
     const following = tables.directory.follow(({ id }) => applied.push(id), FOLLOWING);
-    const asked = () => tables.fake.asked.filter((path) => path.endsWith('/4711')).length;
+    const asked = () => tables.fake.requests.filter((path) => path.endsWith('/4711')).length;
     await eventually('the registry was asked a second time', () => asked() >= 2);
     expect(applied).toEqual(['a']);
     tables.fake.mood = 'well';

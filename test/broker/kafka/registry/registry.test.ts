@@ -81,7 +81,7 @@ describe('a codec whose registry fails', () => {
       const unknown = under(99, known);
       if (mood === 'down') await fake.down();
       else fake.mood = mood;
-      fake.asked.length = 0;
+      fake.requests.length = 0;
 
       const learnt = Promise.all([codec.learn(unknown, never()), codec.learn(unknown, never())]);
       await eventually('the failure is logged', () => {
@@ -106,11 +106,11 @@ describe('a codec whose registry fails', () => {
   it('asks once for a schema that two partitions wait for', async () => {
     const codec = await open(registry, clock);
     fake.schemas.set(99, eventSchemaText(event.type));
-    fake.asked.length = 0;
+    fake.requests.length = 0;
     const unknown = under(99, codec.encodeEvent(event));
     await Promise.all([codec.learn(unknown, never()), codec.learn(unknown, never())]);
     await codec.learn(unknown, never());
-    expect(fake.asked).toEqual(['GET /schemas/ids/99']);
+    expect(fake.requests).toEqual(['GET /schemas/ids/99']);
   });
 
   it('stops waiting when told to, during a request or a pause', async () => {
@@ -218,9 +218,9 @@ describe('a codec whose registry fails', () => {
     await open(registry, clock);
     expect(fake.schemas.size).toBe(5 + EVENT_TYPES.length);
     const subject = `/config/${taskCodec.name}`;
-    const level = fake.asked.indexOf(`PUT ${subject}`);
+    const level = fake.requests.indexOf(`PUT ${subject}`);
     expect(level).toBeGreaterThan(0);
-    expect(level).toBeLessThan(fake.asked.indexOf(`POST /subjects/${taskCodec.name}/versions`));
+    expect(level).toBeLessThan(fake.requests.indexOf(`POST /subjects/${taskCodec.name}/versions`));
     await open(registry, clock, false);
   });
 

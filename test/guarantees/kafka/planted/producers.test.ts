@@ -51,7 +51,7 @@ await describeWithKafka('a producer with', ({ brokers }) => {
     const line = new ForgetfulLine();
     return tried(make, line, async (trial, producer) => {
       for (let round = 0; round < ROUNDS; round += 1) {
-        line.loseNextAnswer();
+        line.loseNextResponse();
         await trial.send(producer, PER_PARTITION, 1);
       }
       expect(line.lost).toBe(ROUNDS);
