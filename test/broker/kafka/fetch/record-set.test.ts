@@ -70,6 +70,12 @@ function zstdBomb(blocks: number, windowDescriptor = 0x60): Buffer {
   ]);
 }
 
+/** A gzip member whose trailer says that it decompresses to nothing. */
+function lyingGzip(): Buffer {
+  const bytes = gzipSync(Buffer.alloc(200 * MIB));
+  return bytes.fill(0, bytes.length - 4);
+}
+
 /** A snappy block that says it decompresses to so many bytes. */
 function snappyBomb(bytes: number): Buffer {
   const varint: number[] = [];
@@ -91,6 +97,7 @@ describe('a set of record batches', () => {
 
   it.each([
     ['gzip', GZIP, () => gzipSync(Buffer.alloc(200 * MIB))],
+    ['gzip that declares little', GZIP, () => lyingGzip()],
     ['snappy', SNAPPY, () => snappyBomb(2 ** 31)],
     ['lz4', LZ4, () => compressFrameSync(Buffer.alloc(200 * MIB))],
     ['zstd', ZSTD, () => zstdBomb(1600)],
