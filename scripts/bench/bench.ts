@@ -1,8 +1,8 @@
 /**
- * `npm run bench [-- --json FILE] [--quick] [--engine sqlite|kafka] [--brokers N]`: measures the deliveries per second of
+ * `npm run bench [-- --json FILE] [--html FILE] [--quick] [--engine sqlite|kafka] [--brokers N]`: measures the deliveries per second of
  * the whole service and the cost of each, compared with a bare loop that only posts. The two take turns, so that the ratios
- * hold on any machine. `--lateness`, `--replay`, `--isolation`, `--idle` and `--reads` select another measurement; see
- * special/runs.ts.
+ * hold on any machine. `--lateness`, `--replay`, `--isolation`, `--overload`, `--idle` and `--reads`
+ * select another measurement; see special/runs.ts.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -17,6 +17,7 @@ import { type BenchEngine, DATA_DIR, ENGINE_NAMES, type EngineName, openEngine }
 import { makeEvents } from './load.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { type Report, reportJson, reportText } from './report.ts';
+import { reportHtml } from './report-html.ts';
 import { EVENTS_PER_SECOND, SPECIAL_NAMES, SPECIAL_RUNS, type SpecialName } from './special/runs.ts';
 import { measureThroughput, type ThroughputResult } from './throughput.ts';
 
@@ -33,6 +34,7 @@ const FULL = {
   latenessSeconds: 60,
   replayedEvents: 50_000,
   isolation: { endpoints: 1000, eventsPerSecond: 1000, seconds: 30 },
+  overload: { calmEvents: 30_000, burstEvents: 100_000 },
   idleSeconds: 60,
   readsSeconds: 60,
   reads: { endpoints: 100_000, events: 2_000_000 },
@@ -45,6 +47,7 @@ const QUICK = {
   latenessSeconds: 10,
   replayedEvents: 5000,
   isolation: { endpoints: 100, eventsPerSecond: 200, seconds: 5 },
+  overload: { calmEvents: 10_000, burstEvents: 20_000 },
   idleSeconds: 20,
   readsSeconds: 10,
   reads: { endpoints: 2000, events: 200_000 },
@@ -79,6 +82,7 @@ async function main(): Promise<void> {
     };
     console.log(reportText(report));
     if (options.json) writeFileSync(options.json, reportJson(report));
+    if (options.html) writeFileSync(options.html, reportHtml(report));
   } finally {
     await receiver.stop();
   }
@@ -87,6 +91,8 @@ async function main(): Promise<void> {
 interface Options {
   /** The file for the JSON report, or null. */
   readonly json: string | null;
+  /** The file for the report with plots, or null. */
+  readonly html: string | null;
   readonly quick: boolean;
   readonly engines: readonly EngineName[];
   /** Whether `--engine` was given: the engine must then be available. */
@@ -100,12 +106,14 @@ function readOptions(): Options {
   const { values } = parseArgs({
     options: {
       json: { type: 'string' },
+      html: { type: 'string' },
       quick: { type: 'boolean', default: false },
       engine: { type: 'string' },
       brokers: { type: 'string', default: '1' },
       lateness: { type: 'boolean', default: false },
       replay: { type: 'boolean', default: false },
       isolation: { type: 'boolean', default: false },
+      overload: { type: 'boolean', default: false },
       reads: { type: 'boolean', default: false },
       idle: { type: 'boolean', default: false },
     },
@@ -117,8 +125,8 @@ function readOptions(): Options {
   const isChosen = values.engine !== undefined;
   const specials = SPECIAL_NAMES.filter((name) => values[name]);
   if (specials.length > 1) throw new Error(`--${specials.join(' and --')} cannot be combined`);
-  const { quick, json = null } = values;
-  return { json, quick, engines: chosen, isChosen, brokers, special: specials[0] ?? null };
+  const { quick, json = null, html = null } = values;
+  return { json, html, quick, engines: chosen, isChosen, brokers, special: specials[0] ?? null };
 }
 
 /** Starts one engine after the other for the work; adds a line to `leftOut` for each that is not available. */

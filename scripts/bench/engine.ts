@@ -119,10 +119,9 @@ export async function arrived(service: Service, receiver: Receiver, deliveries: 
   const tooLate = async () => {
     await sleep(ARRIVED_MS_MAX, limit.signal);
     if (limit.signal.aborted) return 0;
-    const [{ distinct }, parked] = await Promise.all([receiver.count(), service.parkedTasks()]);
+    const [{ distinct }, left] = await Promise.all([receiver.count(), service.unfinishedWork()]);
     throw new Error(
-      `only ${distinct} of ${deliveries} deliveries arrived within ${ARRIVED_MS_MAX / 1000} s; ` +
-        `tasks were parked ${parked} times because their endpoint's window and queue were full`,
+      `only ${distinct} of ${deliveries} deliveries arrived within ${ARRIVED_MS_MAX / 1000} s. What waits:\n${left}`,
     );
   };
   try {
@@ -136,7 +135,10 @@ export async function arrived(service: Service, receiver: Receiver, deliveries: 
 export async function recorded(service: Service, entries: number): Promise<void> {
   const giveUpAt = wallClock() + RECORDED_MS_MAX;
   while ((await service.recordedEntries()) < entries) {
-    if (wallClock() > giveUpAt) throw new Error(`the delivery log did not reach ${entries} entries`);
+    if (wallClock() > giveUpAt) {
+      const [found, left] = await Promise.all([service.recordedEntries(), service.unfinishedWork()]);
+      throw new Error(`the delivery log has ${found} of ${entries} entries. What waits:\n${left}`);
+    }
     await sleep(POLL_MS);
   }
 }

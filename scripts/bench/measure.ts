@@ -88,6 +88,7 @@ export interface Latency {
   readonly deliveries: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
+  readonly p999Ms: number;
   readonly maxMs: number;
 }
 
@@ -109,10 +110,11 @@ export function latencyOf(
     deliveries: sorted.length,
     p50Ms: percentile(sorted, 0.5),
     p99Ms: percentile(sorted, 0.99),
+    p999Ms: percentile(sorted, 0.999),
     maxMs: percentile(sorted, 1),
   };
 }
 
-export function latencyText({ p50Ms, p99Ms, maxMs }: Omit<Latency, 'deliveries'>): string {
-  return `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, max ${maxMs.toFixed(1)} ms`;
+export function latencyText({ p50Ms, p99Ms, p999Ms, maxMs }: Omit<Latency, 'deliveries'>): string {
+  return `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, p99.9 ${p999Ms.toFixed(1)} ms, max ${maxMs.toFixed(1)} ms`;
 }

@@ -1,3 +1,4 @@
+import { ELSEWHERE } from './elsewhere.ts';
 import type { LatencyResult } from './engine.ts';
 import { latencyText } from './measure.ts';
 import type { BrokersResult, ThroughputResult } from './throughput.ts';
@@ -48,12 +49,17 @@ export function reportText(report: Report): string {
       `${nameOf(row.engine, row.brokers)}: ${row.events} events at ${row.eventsPerSecond}/s, from post to arrival: ` +
       latencyText(row),
   );
+  const elsewhere = ELSEWHERE.map(
+    ({ system, eventsPerSecond, p50Ms, p99Ms }) =>
+      `measured elsewhere, ${system}: ${eventsPerSecond}/s: p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`,
+  );
   const { cpus, model, node } = report.machine;
   const machine = `${cpus} CPUs (${model}), Node ${node}; receiver and producer share them with the service and its brokers`;
   return [
     table(rows),
     '',
     ...latency,
+    ...(latency.length > 0 ? elsewhere : []),
     '',
     machine,
     ...report.leftOut,

@@ -28,8 +28,10 @@ export interface Service {
   ask(merchant: number, method: 'GET' | 'PATCH' | 'POST', below: string, body?: object): Promise<Answer>;
   /** Returns the number of entries in the delivery log so far: one per routed event, one per attempt. */
   recordedEntries(): Promise<number>;
-  /** Returns the number of tasks parked so far because their endpoint's window and queue were full. */
-  parkedTasks(): Promise<number>;
+  /** Returns the number of tasks parked so far because their endpoint's window and queue were full; for `tier` seconds. */
+  parkedTasks(tier?: string): Promise<number>;
+  /** Returns what has not been done yet and where it waits, a line for each metric that is not zero. */
+  unfinishedWork(): Promise<string>;
   /** Returns the number of retries so far that were handed over before they were due. */
   earlyRetries(): Promise<number>;
   /** Rejects when a process exits before `stop`, with the end of its log. */
@@ -63,8 +65,8 @@ export async function startService(
     await Promise.all(processes.map((each) => each.stop()));
     removeFiles();
   };
-  const sum = async (counter: string) => {
-    const counts = await Promise.all(processes.map(({ opsUrl }) => readCounter(opsUrl, counter)));
+  const sum = async (counter: string, label?: string) => {
+    const counts = await Promise.all(processes.map(({ opsUrl }) => readCounter(opsUrl, counter, label)));
     return counts.reduce((total, count) => total + count, 0);
   };
   const setUp = async () => {
@@ -110,7 +112,8 @@ export async function startService(
       return askAs(apiUrl, merchant, method, `${ENDPOINTS}/${endpointIds[index]}${below}`, body);
     },
     recordedEntries: () => sum('hookrail_journal_entries_recorded_total'),
-    parkedTasks: () => sum('hookrail_parked_total'),
+    parkedTasks: (tier) => sum('hookrail_parked_total', tier === undefined ? undefined : `tier="${tier}"`),
+    unfinishedWork: () => unfinishedWorkOf(processes),
     earlyRetries: () => sum('hookrail_early_retries_total'),
     failed,
     stop,
@@ -195,10 +198,26 @@ async function askAs(
   return JSON.parse(text) as Answer;
 }
 
-/** Returns a counter's value, summed over its labels. */
-async function readCounter(operationsUrl: string, name: string): Promise<number> {
+/** Metrics of work that is not done yet. */
+const WORK_METRICS =
+  /^hookrail_(backlog|consumer_lag|oldest|in_flight|partition_stalled|parked|quarantined|stuck|producer_waiting)[a-z_]*(\{|\s)/;
+
+async function unfinishedWorkOf(processes: readonly ServiceProcess[]): Promise<string> {
+  const metrics = await Promise.all(processes.map(({ opsUrl }) => readMetrics(opsUrl)));
+  const lines = metrics.join('\n').split('\n');
+  return lines.filter((line) => WORK_METRICS.test(line) && !/ 0$/.test(line)).join('\n');
+}
+
+async function readMetrics(operationsUrl: string): Promise<string> {
   const answer = await request(`${operationsUrl}/metrics`);
-  const lines = (await answer.body.text()).matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'));
+  return answer.body.text();
+}
+
+/** Returns a counter's value, summed over its labels; with `label`, over the lines that have it. */
+async function readCounter(operationsUrl: string, name: string, label = ''): Promise<number> {
+  const lines = (await readMetrics(operationsUrl)).matchAll(
+    new RegExp(`^${name}(?:\\{.*${label}.*\\})? (\\S+)$`, 'gm'),
+  );
   return [...lines].reduce((sum, [, value]) => sum + Number(value), 0);
 }
 

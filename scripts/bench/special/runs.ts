@@ -2,6 +2,7 @@ import type { RunOptions } from '../engine.ts';
 import { idleText, measureIdle } from './idle.ts';
 import { isolationText, measureIsolation } from './isolation.ts';
 import { latenessText, measureLateness } from './lateness.ts';
+import { measureOverload, overloadText } from './overload.ts';
 import { measureReads, readsText } from './reads.ts';
 import { measureReplay, replayText } from './replay.ts';
 
@@ -18,6 +19,7 @@ export interface SpecialSizes {
     readonly eventsPerSecond: number;
     readonly seconds: number;
   };
+  readonly overload: { readonly calmEvents: number; readonly burstEvents: number };
   readonly idleSeconds: number;
   readonly readsSeconds: number;
   readonly reads: { readonly endpoints: number; readonly events: number };
@@ -63,6 +65,15 @@ export const SPECIAL_RUNS = {
     async measure(run, { isolation }) {
       const figures = await measureIsolation({ ...run, ...isolation });
       return { figures, text: isolationText(figures) };
+    },
+  },
+  /** Healthy endpoints while this process cannot keep up. */
+  overload: {
+    title: 'healthy endpoints under overload',
+    ofEveryEngine: true,
+    async measure(run, { overload }) {
+      const figures = await measureOverload({ ...run, ...overload });
+      return { figures, text: overloadText(figures) };
     },
   },
   /** The cost of a service without traffic. */
