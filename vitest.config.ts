@@ -29,6 +29,7 @@ const ALONE = files([
   'guarantees/kafka/pauses',
   'guarantees/kafka/recovery',
   'guarantees/neighbours',
+  'guarantees/own-slowness',
   'guarantees/recovery',
   'guarantees/slow-disk',
 ]);

@@ -4,7 +4,7 @@ import { LinkedList, ListNode } from './linked-list.ts';
 /** A member of a `Deadlines`: keep it to remove it. */
 export class Deadline<Item> extends ListNode<Deadline<Item>> {
   readonly item: Item;
-  /** By the clock's `now()`. Only the `Deadlines` writes it: it may move, see `extendsWhenHeldUp`. */
+  /** By the clock's `now()`. Only the `Deadlines` writes it: it may move, see `WhenLate`. */
   dueAt: number;
 
   constructor(item: Item, dueAt: number) {
@@ -24,17 +24,21 @@ const HELD_UP_MS = 30;
 export interface DeadlinesOptions {
   /** The time that each deadline lies ahead, milliseconds. */
   readonly aheadMs: number;
-  /**
-   * Time in which this process was held up (stopped, suspended, or its event loop starved) does not count: every
-   * waiting deadline moves by it. For deadlines that judge a receiver, whose response could not be read meanwhile.
-   */
-  readonly extendsWhenHeldUp: boolean;
+  readonly whenLate: WhenLate;
 }
 
 /**
+ * What a deadline means for time in which this process was late (stopped, suspended, or its event loop busy).
+ * `fire`: nothing, it fires. `read-first`: it fires unless something that had arrived by then removes it: first
+ * everything is read. `extend`: the time does not count, and every waiting deadline moves by it; for deadlines until
+ * which we have something to do as well.
+ */
+export type WhenLate = 'fire' | 'read-first' | 'extend';
+
+/**
  * Deadlines that all lie the same time ahead, so they fall due in the order they were added: a linked list with one
- * timer for its head. The one timer is what tells how long this process was held up, so that the time can be given
- * back to all who wait. (A timer each would cost a delivery 1.7 µs of CPU more, 1.3 %: that alone is no reason.)
+ * timer for its head. The one timer is what tells how late this process is, so that the time can be given back to all
+ * that wait. (A timer each would cost a delivery 1.7 µs of CPU more, 1.3 %: that alone is no reason.)
  */
 export class Deadlines<Item> {
   readonly #clock: Clock;
@@ -43,7 +47,8 @@ export class Deadlines<Item> {
   readonly #waiting = new LinkedList<Deadline<Item>>();
   #disarm: (() => void) | null = null;
   #armedFor = 0;
-  #hasWaited = false;
+  /** When it saw that deadlines were due, and left it to the next turn to read what had arrived. */
+  #lookedAt: number | null = null;
 
   /** `onDue` must not throw. */
   constructor(clock: Clock, options: DeadlinesOptions, onDue: (item: Item) => void) {
@@ -84,7 +89,7 @@ export class Deadlines<Item> {
   }
 
   #armFor({ dueAt }: Deadline<Item>, now: number): void {
-    const latest = this.#options.extendsWhenHeldUp ? now + TIMER_MS_MAX : dueAt;
+    const latest = this.#options.whenLate === 'extend' ? now + TIMER_MS_MAX : dueAt;
     this.#arm(Math.max(Math.min(dueAt, latest), now + TIMER_MS_MIN));
   }
 
@@ -96,23 +101,33 @@ export class Deadlines<Item> {
   #fire(): void {
     this.#disarm = null;
     const now = this.#clock.now();
-    const lateMs = now - this.#armedFor;
-    const isHeldUp = lateMs > HELD_UP_MS && this.#waiting.size > 0;
-    if (isHeldUp && this.#options.extendsWhenHeldUp) {
-      for (const deadline of this.#waiting.nodes()) deadline.dueAt += lateMs;
-    }
-    if (isHeldUp && !this.#hasWaited) {
-      // Data that arrived while this process was held up is read first: it may remove deadlines that are due.
-      this.#hasWaited = true;
+    const mustRead = this.#options.whenLate === 'extend' ? this.#giveBack(now) : this.#hasUnread(now);
+    if (mustRead && this.#lookedAt === null) {
+      this.#lookedAt = now;
       this.#arm(now + 1);
       return;
     }
-    this.#hasWaited = false;
+    const until = this.#options.whenLate === 'read-first' ? (this.#lookedAt ?? now) : now;
+    this.#lookedAt = null;
     let next = this.#waiting.first;
-    for (; next && next.dueAt <= now; next = this.#waiting.first) {
+    for (; next && next.dueAt <= until; next = this.#waiting.first) {
       this.#waiting.remove(next);
       this.#onDue(next.item);
     }
     if (next && !this.#disarm) this.#armFor(next, now);
+  }
+
+  /** Moves every waiting deadline by the time that this process is late. Returns whether it is. */
+  #giveBack(now: number): boolean {
+    const lateMs = now - this.#armedFor;
+    if (lateMs <= HELD_UP_MS) return false;
+    for (const deadline of this.#waiting.nodes()) deadline.dueAt += lateMs;
+    return this.#waiting.size > 0;
+  }
+
+  /** Returns whether a deadline is due that something may still remove which has arrived and is not read. */
+  #hasUnread(now: number): boolean {
+    const { first } = this.#waiting;
+    return this.#options.whenLate === 'read-first' && first !== null && first.dueAt <= now;
   }
 }

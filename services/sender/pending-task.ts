@@ -31,6 +31,7 @@ export class PendingTask implements QueuedTask, Pace {
   deadline: Deadline<QueuedTask> | null = null;
   hasReleased = false;
   isProbe = false;
+  isDemoted = false;
   onSlow = () => {};
   readonly #owner: PendingTaskOwner;
 
@@ -55,6 +56,10 @@ export class PendingTask implements QueuedTask, Pace {
 
   get isSlow(): boolean {
     return this.lanes.startsSlow(this);
+  }
+
+  stepped(): void {
+    this.lanes.stepped(this);
   }
 
   turnSlow(): void {

@@ -220,7 +220,8 @@ class RunningSender implements Sender, PendingTaskOwner {
     if (delivery.kind === 'attempted') {
       const result = resultOf(delivery.posted.exchange);
       const seconds = result === 'success' ? null : delivery.posted.retryAfterSeconds;
-      lanes.settle(pending, result, seconds === null ? null : seconds * 1000);
+      const retryAfterMs = seconds === null ? null : seconds * 1000;
+      lanes.settle(pending, result, retryAfterMs, delivery.posted.receiverMs);
       this.#attempts.info(attemptLine(task, delivery), 'attempt');
       if (tracer) settlement = traceAttempt(tracer, task, delivery);
     } else {

@@ -127,7 +127,8 @@ function scriptedTransport(): Transport {
       clock.at(clock.now() + ATTEMPT_MS, () => {
         attempt.endedAt = clock.now();
         const facts = { retryAfterSeconds: null, blockedBy: null, sign: 'reached', ownFault: null } as const;
-        resolve({ exchange: answered(status), endedAt: clock.now(), ...facts });
+        const times = { endedAt: clock.now(), receiverMs: ATTEMPT_MS };
+        resolve({ exchange: answered(status), ...times, ...facts });
       });
     });
   };

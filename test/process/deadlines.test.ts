@@ -1,16 +1,16 @@
 /** Guarantee: a receiver is not blamed for time in which the sender's process stood still. */
 import { describe, expect, it } from 'vitest';
-import { type Deadline, Deadlines } from '../../services/process/deadlines.ts';
+import { type Deadline, Deadlines, type WhenLate } from '../../services/process/deadlines.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 
 const AHEAD_MS = 1000;
 /** Deadlines notice to within this that the process stood still. */
 const NOTICED_MS = 100;
 
-function bench(extendsWhenHeldUp: boolean) {
+function bench(whenLate: WhenLate) {
   const clock = new SimulatedClock();
   const due: string[] = [];
-  const deadlines = new Deadlines<string>(clock, { aheadMs: AHEAD_MS, extendsWhenHeldUp }, (item) => {
+  const deadlines = new Deadlines<string>(clock, { aheadMs: AHEAD_MS, whenLate }, (item) => {
     due.push(item);
   });
   const add = (item: string): Deadline<string> => deadlines.add(item, clock.now());
@@ -19,7 +19,7 @@ function bench(extendsWhenHeldUp: boolean) {
 
 describe('a process that stood still beyond its deadlines', () => {
   it('times nothing out when it resumes: every deadline keeps the time it had left', () => {
-    const { clock, due, add } = bench(true);
+    const { clock, due, add } = bench('extend');
     add('first');
     clock.advance(600);
     add('second');
@@ -35,7 +35,7 @@ describe('a process that stood still beyond its deadlines', () => {
   });
 
   it('gives a deadline that was just added its whole time', () => {
-    const { clock, due, add } = bench(true);
+    const { clock, due, add } = bench('extend');
     add('early');
     clock.advance(990);
     add('just added');
@@ -47,7 +47,7 @@ describe('a process that stood still beyond its deadlines', () => {
   });
 
   it('does not time out a request that was answered meanwhile', () => {
-    const { clock, due, deadlines, add } = bench(true);
+    const { clock, due, deadlines, add } = bench('extend');
     const answered = add('answered');
     clock.advance(999);
     clock.holdUp(5000);
@@ -56,19 +56,33 @@ describe('a process that stood still beyond its deadlines', () => {
     expect(due).toEqual([]);
   });
 
-  it('fires on time where lost time is not given back, once pending input is read', () => {
-    const { clock, due, add } = bench(false);
+  it('fires at once where being late changes nothing', () => {
+    const { clock, due, add } = bench('fire');
     add('first');
     clock.advance(500);
     clock.holdUp(5000);
+    expect(due).toEqual(['first']);
+  });
+
+  it('fires on time where what has arrived is read first, unless that removes it', () => {
+    const { clock, due, deadlines, add } = bench('read-first');
+    const answered = add('answered');
+    add('first');
+    clock.advance(500);
+    clock.holdUp(5000);
+    // Added later than what has arrived was requested: not yet judged.
+    add('second');
     expect(due).toEqual([]);
+    deadlines.remove(answered);
     clock.advance(1);
     expect(due).toEqual(['first']);
+    clock.advance(AHEAD_MS);
+    expect(due).toEqual(['first', 'second']);
   });
 });
 
 it('a pause that ends before any deadline is given back too', () => {
-  const { clock, due, add } = bench(true);
+  const { clock, due, add } = bench('extend');
   add('one');
   clock.advance(100);
   clock.holdUp(800);
@@ -79,14 +93,14 @@ it('a pause that ends before any deadline is given back too', () => {
 });
 
 it('deadlines fall due even while the event loop is always late', () => {
-  const { clock, due, add } = bench(true);
+  const { clock, due, add } = bench('extend');
   add('one');
   for (let turn = 0; turn < 100 && due.length === 0; turn += 1) clock.holdUp(150);
   expect(due).toEqual(['one']);
 });
 
 it('without a pause, a deadline falls due on time', () => {
-  const { clock, due, add } = bench(true);
+  const { clock, due, add } = bench('extend');
   add('one');
   clock.advance(AHEAD_MS - 1);
   expect(due).toEqual([]);

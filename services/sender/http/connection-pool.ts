@@ -170,6 +170,7 @@ export class ConnectionPool {
 
   #carry(connection: PooledConnection, exchange: PooledExchange): void {
     exchange.connection = connection;
+    exchange.carried();
     connection.carry(exchange, this.#isSingleUse(connection.route));
   }
 
@@ -188,7 +189,7 @@ export class ConnectionPool {
     const life = { from, until: from + this.#limits.ageMsMax * (1 - AGE_SPREAD * this.#spread) };
     origin.open += 1;
     route.open += 1;
-    const open = () => this.#connector.connect(origin.target);
+    const open = (stepped: () => void) => this.#connector.connect(origin.target, stepped);
     return new Connection(route, this.#limits, life, open, (closed) => this.#forget(closed));
   }
 

@@ -37,7 +37,7 @@ export class Connection<Route extends { readonly origin: { readonly url: string 
   /** The end of its age, by the monotonic clock. */
   readonly #until: number;
   #certificateUntil = Number.NEGATIVE_INFINITY;
-  #exchange: Pick<HttpExchange, 'received'> | null = null;
+  #exchange: Pick<HttpExchange, 'received' | 'stepped'> | null = null;
   /** Requests sent on it so far. */
   #requests = 0;
   /** Bytes received before the current exchange. */
@@ -45,12 +45,12 @@ export class Connection<Route extends { readonly origin: { readonly url: string 
   /** Reads during the current exchange. */
   #pieces = 0;
 
-  /** `open` is called once, for the first request. `onClosed` is called when the established connection has closed. */
+  /** `open` is called once, for the first request, and calls back when the receiver has answered a step. `onClosed` is called when the established connection has closed. */
   constructor(
     route: Route,
     limits: ConnectionLimits,
     life: { readonly from: number; readonly until: number },
-    open: () => Promise<Established>,
+    open: (stepped: () => void) => Promise<Established>,
     onClosed: (connection: Connection<Route>) => void,
   ) {
     super();
@@ -110,7 +110,7 @@ export class Connection<Route extends { readonly origin: { readonly url: string 
    * one.
    */
   #connect(
-    open: () => Promise<Established>,
+    open: (stepped: () => void) => Promise<Established>,
     callback: (...result: [null, Socket] | [Error, null]) => void,
   ): void {
     if (this.#hasConnected) {
@@ -118,8 +118,10 @@ export class Connection<Route extends { readonly origin: { readonly url: string 
       return;
     }
     this.#hasConnected = true;
-    open().then(
+    const stepped = () => this.#exchange?.stepped();
+    open(stepped).then(
       ({ socket, certificateUntil }) => {
+        stepped();
         this.#socket = socket;
         this.#certificateUntil = certificateUntil;
         callback(null, socket);

@@ -60,14 +60,17 @@ export class Connector {
 
   constructor(deps: ConnectorDeps) {
     this.#deps = deps;
-    const deadline = { aheadMs: deps.connectTimeoutMs, extendsWhenHeldUp: true };
+    const deadline = { aheadMs: deps.connectTimeoutMs, whenLate: 'extend' } as const;
     this.#deadlines = new Deadlines(deps.clock, deadline, (connecting) =>
       connecting.end(timedOut(connecting)),
     );
   }
 
-  /** Resolves once TLS is established and verified; rejects with a ConnectFailure within the time-out. */
-  connect(target: ConnectTarget): Promise<Established> {
+  /**
+   * Resolves once TLS is established and verified; rejects with a ConnectFailure within the time-out. `stepped`: called
+   * when the name is resolved, and when the TCP connection is established.
+   */
+  connect(target: ConnectTarget, stepped: () => void = () => {}): Promise<Established> {
     return new Promise((resolve, reject) => {
       const connecting: Connecting = {
         host: target.host,
@@ -75,6 +78,7 @@ export class Connector {
         isReached: false,
         giveUp: () => {},
         isOver: false,
+        stepped,
         end: () => {},
       };
       const deadline = this.#deadlines.add(connecting, this.#deps.clock.now());
@@ -107,6 +111,7 @@ export class Connector {
     const addresses = await guard.addressesOf(target.host, target.port);
     if (connecting.isOver) throw new ConnectFailure('connection_reset', 'closed');
     connecting.stage = 'connecting';
+    connecting.stepped();
     const race = raceAddresses(
       addresses.slice(0, ADDRESSES_TRIED_MAX),
       (address, onConnected) => this.#dial(target, address, connecting, onConnected),
@@ -126,6 +131,7 @@ export class Connector {
     const { guard, proxy } = this.#deps;
     const connected = () => {
       connecting.stage = 'handshaking';
+      connecting.stepped();
       onConnected();
     };
     if (proxy === null || guard.isExempt(target.host)) {
@@ -220,6 +226,7 @@ interface Connecting {
   /** Closes everything opened for it so far. */
   giveUp(): void;
   isOver: boolean;
+  stepped(): void;
   end(result: Established | ConnectFailure): void;
 }
 

@@ -13,6 +13,7 @@ import {
   type OwnFault,
 } from './connect-failure.ts';
 import { brokenExchange, failureCodeOf, isBroken } from './failure-names.ts';
+import { ReceiverTime, type Times } from './receiver-time.ts';
 import { MASKED_BYTES_MAX, type SecretMask } from './secret-mask.ts';
 
 /** A body is read up to here so that the connection can be reused; a longer one ends the connection. */
@@ -37,13 +38,11 @@ const HEAD_WIRE_BYTES_MAX = 64 * 1024;
 /** Bytes of a whole response, framing included. */
 const WIRE_BYTES_MAX = 512 * 1024;
 
-/** A webhook request, ready to be sent. */
 export interface WebhookRequest {
   /** Connections are never shared by two merchants. */
   readonly merchantId: string;
   /** `https://host[:port]`. */
   readonly origin: string;
-  /** Path and query. */
   readonly path: string;
   /** Names and values in turn. */
   readonly headers: string[];
@@ -52,7 +51,6 @@ export interface WebhookRequest {
   readonly mask: SecretMask | null;
 }
 
-/** The result of a request. */
 export interface Posted {
   readonly exchange: Exchange;
   /** Retry-After in seconds, when the receiver sent one as a number. */
@@ -65,6 +63,8 @@ export interface Posted {
   readonly ownFault: OwnFault | null;
   /** Milliseconds since the epoch. */
   readonly endedAt: number;
+  /** How long the receiver certainly took, without the time in which this process was late, milliseconds. */
+  readonly receiverMs: number;
 }
 
 /** Whether an attempt is slow. The lanes decide it, and nothing else does. */
@@ -72,6 +72,8 @@ export interface Pace {
   readonly isSlow: boolean;
   /** Called when a running attempt turns slow; set by the transport. */
   onSlow: () => void;
+  /** Called when we have sent something on a new connection: from now on the attempt waits for the receiver again. */
+  stepped(): void;
 }
 
 /** The connection of an exchange. */
@@ -81,8 +83,7 @@ export interface Carrier {
 }
 
 /** Notified when an exchange is over, before its promise is resolved. */
-export interface ExchangeOwner<On extends Carrier> {
-  now(): number;
+export interface ExchangeOwner<On extends Carrier> extends Times {
   /** `isReusable`: the response was complete, so the connection may carry the next request. */
   ended(exchange: HttpExchange<On>, isReusable: boolean): void;
   /** Its connection, used before, closed before the first byte of a response: send it once more, on a fresh one. */
@@ -102,6 +103,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
   /** When its total time ends; set by the transport. */
   deadline: Deadline<HttpExchange<On>> | null = null;
   readonly #owner: ExchangeOwner<On>;
+  readonly #pace: Pace | undefined;
   readonly #resolve: (posted: Posted) => void;
   #status = 0;
   #headers: [string, string][] = [];
@@ -110,17 +112,19 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
   #bodyBytes = 0;
   #bodyPieces = 0;
   #interim = 0;
+  readonly #receiver = new ReceiverTime();
   #isSent = false;
   #isOver = false;
 
   constructor(
     request: WebhookRequest,
-    isSlow: boolean,
+    pace: Pace | undefined,
     owner: ExchangeOwner<On>,
     resolve: (posted: Posted) => void,
   ) {
     this.request = request;
-    this.isSlow = isSlow;
+    this.isSlow = pace?.isSlow ?? false;
+    this.#pace = pace;
     this.#owner = owner;
     this.#resolve = resolve;
   }
@@ -137,13 +141,26 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     else this.#end('connect_timeout', 'no connection in time');
   }
 
-  /** Our own shutdown. A response whose headers were received still counts. */
+  /** Our own shutdown. Received headers still count. */
   interrupt(): void {
     if (this.#status >= 200) this.#endByStatus(false);
     else this.#finish({ kind: 'interrupted' }, false);
   }
 
-  /** Its connection is established, and the request is being sent. */
+  /** The pool has given it a connection, which may have to be opened first. */
+  carried(): void {
+    this.#receiver.waits(this.#owner);
+  }
+
+  /** The receiver has answered a step of a new connection, and the next one is sent. */
+  stepped(): void {
+    if (this.#isOver) return;
+    this.#receiver.add(this.#owner);
+    this.#receiver.waits(this.#owner);
+    this.#pace?.stepped();
+  }
+
+  /** Its connection is established. */
   onRequestStart(): void {
     this.#isSent = true;
   }
@@ -227,6 +244,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
   #finish(exchange: Exchange, isReusable: boolean, facts: ConnectFailureFacts = NO_FACTS): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#receiver.add(this.#owner);
     this.#owner.ended(this, isReusable);
     this.#resolve({
       exchange,
@@ -235,6 +253,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
       sign: facts.sign ?? 'reached',
       ownFault: facts.ownFault ?? null,
       endedAt: this.#owner.now(),
+      receiverMs: this.#receiver.total,
     });
   }
 

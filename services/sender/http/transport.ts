@@ -1,6 +1,7 @@
 import type { EgressProxy } from '../../egress/egress-proxy.ts';
 import type { Clock } from '../../process/clock.ts';
 import { Deadlines } from '../../process/deadlines.ts';
+import { LoopTurns } from '../../process/loop-turns.ts';
 import {
   AddressGuard,
   dnsResolver,
@@ -72,6 +73,7 @@ export function openTransport(options: TransportOptions): HttpTransport {
 
 export class HttpTransport implements Transport, ExchangeOwner<PooledConnection> {
   readonly #clock: Clock;
+  readonly #turns: LoopTurns;
   readonly #connector: Connector;
   readonly #pool: ConnectionPool;
   readonly #deadlines: Deadlines<PooledExchange>;
@@ -85,6 +87,7 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
       resolveExempt: hostsResolver,
     });
     this.#clock = clock;
+    this.#turns = new LoopTurns(clock);
     this.#connector = new Connector({
       clock,
       guard,
@@ -97,13 +100,13 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
     const isTimely = ({ deadline }: PooledExchange) =>
       deadline !== null && deadline.dueAt - clock.now() > totalTimeoutMs / 2;
     this.#pool = new ConnectionPool(clock, this.#connector, limits, isTimely);
-    const deadline = { aheadMs: totalTimeoutMs, extendsWhenHeldUp: true };
+    const deadline = { aheadMs: totalTimeoutMs, whenLate: 'extend' } as const;
     this.#deadlines = new Deadlines(clock, deadline, (exchange) => exchange.timeOut());
   }
 
   post(request: WebhookRequest, pace?: Pace): Promise<Posted> {
     return new Promise((resolve) => {
-      const exchange = new HttpExchange<PooledConnection>(request, pace?.isSlow ?? false, this, resolve);
+      const exchange = new HttpExchange<PooledConnection>(request, pace, this, resolve);
       if (pace) pace.onSlow = () => this.#pool.turnSlow(exchange);
       exchange.deadline = this.#deadlines.add(exchange, this.#clock.now());
       if (this.#isClosed) exchange.interrupt();
@@ -113,6 +116,10 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
 
   now(): number {
     return this.#clock.now();
+  }
+
+  caughtUpAt(): number {
+    return this.#turns.caughtUpAt();
   }
 
   /** An exchange has ended: its connection is free for another, or closed. */

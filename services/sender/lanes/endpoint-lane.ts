@@ -13,6 +13,12 @@ const ANSWERING_MS = 1000;
 /** An endpoint that takes longer than this, with its window at its widest, limits the speed of a burst itself. */
 const QUICK_MS = 40;
 
+/** When an attempt ended, and how long the receiver took, milliseconds. */
+interface Ended {
+  readonly now: number;
+  readonly took: number;
+}
+
 /** An endpoint's place in a list of waiting endpoints. */
 export class LaneNode extends ListNode<LaneNode> {
   readonly lane: EndpointLane;
@@ -102,20 +108,19 @@ export class EndpointLane {
   }
 
   /** An attempt has ended: adjusts the window and the mean duration to its result. */
-  ended(task: QueuedTask, result: AttemptResult, now: number): void {
+  ended(task: QueuedTask, result: AttemptResult, { now, took }: Ended): void {
     this.inFlight -= 1;
     if (task.isProbe) this.probes -= 1;
     const wasHung = task.startedAt < this.#hungBefore;
     if (wasHung && this.#hung > 0) this.#hung -= 1;
     if (result === 'uncounted' || (wasHung && result === 'failure')) return;
-    this.#learn(result, task.startedAt, now);
+    this.#learn(result, task.startedAt, { now, took });
   }
 
-  #learn(result: Exclude<AttemptResult, 'uncounted'>, startedAt: number, now: number): void {
-    const durationMs = now - startedAt;
-    const isQuick = durationMs < this.#options.demoteAfterMs;
+  #learn(result: Exclude<AttemptResult, 'uncounted'>, startedAt: number, { now, took }: Ended): void {
+    const isQuick = took < this.#options.demoteAfterMs;
     const isBack = result === 'success' && this.isSilent(now);
-    this.#meanMs += MEAN_WEIGHT * (durationMs - this.#meanMs);
+    this.#meanMs += MEAN_WEIGHT * (took - this.#meanMs);
     this.#hasFailed = result !== 'success';
     if (result !== 'failure' || isQuick) this.#heardAt = now;
     if (result === 'success') {
@@ -126,7 +131,7 @@ export class EndpointLane {
     if (isBack) this.#comeBack(startedAt);
     if (isQuick && this.isSlow) {
       this.isSlow = false;
-      this.#meanMs = durationMs;
+      this.#meanMs = took;
     }
   }
 

@@ -44,9 +44,9 @@ export class Lanes {
     this.#waiting = new Waiting(options);
     const slots = { least: options.fastSlotsLeast, most: options.fastSlots };
     this.#fast = new FastSlots(clock, slots, () => this.#pump());
-    const demotion = { aheadMs: options.demoteAfterMs, extendsWhenHeldUp: true };
+    const demotion = { aheadMs: options.demoteAfterMs, whenLate: 'read-first' } as const;
     this.#demotions = new Deadlines(clock, demotion, (task) => this.#demote(task));
-    const recheck = { aheadMs: options.probeEveryMs, extendsWhenHeldUp: false };
+    const recheck = { aheadMs: options.probeEveryMs, whenLate: 'fire' } as const;
     this.#rechecks = new Deadlines(clock, recheck, (lane) => this.#recheck(lane));
     this.#backlog = new Backlog(options, wake);
   }
@@ -96,14 +96,28 @@ export class Lanes {
     if (lane.hasRoom(now, this.#slow)) this.#markReady(lane);
   }
 
-  /** The attempt has ended. `retryAfterMs`: the pause that the receiver asked for. */
-  settle(task: QueuedTask, result: AttemptResult, retryAfterMs: number | null): void {
+  /** Our part of the attempt is done again: it waits for the receiver from now on. */
+  stepped(task: QueuedTask): void {
+    if (task.isDemoted || !task.deadline) return;
+    this.#demotions.remove(task.deadline);
+    task.deadline = this.#demotions.add(task, this.#clock.now());
+  }
+
+  /**
+   * The attempt has ended. `retryAfterMs`: the pause that the receiver asked for. `receiverMs`: how long the receiver
+   * certainly took; all the time since its start by default.
+   */
+  settle(task: QueuedTask, result: AttemptResult, retryAfterMs: number | null, receiverMs?: number): void {
     const lane = this.#endpoints.get(task.endpointId);
     if (!lane || task.place === 'over') return;
     const now = this.#clock.now();
+    const took = receiverMs ?? now - task.startedAt;
     if (task.deadline) this.#demotions.remove(task.deadline);
     this.#leave(lane, task);
-    lane.ended(task, result, now);
+    lane.ended(task, result, {
+      now,
+      took: task.isDemoted ? Math.max(took, this.#options.demoteAfterMs) : took,
+    });
     if (retryAfterMs !== null) {
       lane.narrow(now + Math.min(retryAfterMs, this.#options.retryAfterMsMax));
     }
@@ -178,6 +192,7 @@ export class Lanes {
     const lane = this.#endpoints.get(task.endpointId);
     if (!lane || task.place === 'over') return;
     const now = this.#clock.now();
+    task.isDemoted = true;
     task.turnSlow();
     lane.turnSlow();
     this.#waiting.recount(lane, now);

@@ -26,6 +26,8 @@ export interface QueuedTask {
   deadline: Deadline<QueuedTask> | null;
   /** Whether its entity's next first attempt was released. */
   hasReleased: boolean;
+  /** Its attempt had no response for `demoteAfterMs`. */
+  isDemoted: boolean;
   /** It was started as a probe of an endpoint that does not answer. */
   isProbe: boolean;
 }

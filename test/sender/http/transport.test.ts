@@ -152,7 +152,7 @@ describe('the transport’s connections', () => {
       totalTimeoutMs: 2 * HANG_MS,
       limits: { connectionsPerOriginMax: 3, connectionsPerOriginSlowMax: 12 },
     });
-    const paces = Array.from({ length: 9 }, () => ({ isSlow: false, onSlow: () => {} }));
+    const paces = Array.from({ length: 9 }, () => ({ isSlow: false, onSlow: () => {}, stepped: () => {} }));
     for (const pace of paces) void transport.post(requestTo(started.origin), pace);
     await expect.poll(() => transport.openConnections).toBe(3);
     // Three turn slow in flight and six while they wait for a connection.
@@ -162,7 +162,7 @@ describe('the transport’s connections', () => {
     expect(healthy.exchange.kind).toBe('acknowledged');
     // Nine are slow by now: three of these get a connection.
     for (let i = 0; i < 20; i += 1)
-      void transport.post(requestTo(started.origin), { isSlow: true, onSlow: () => {} });
+      void transport.post(requestTo(started.origin), { isSlow: true, onSlow: () => {}, stepped: () => {} });
     await systemClock().sleep(1000);
     expect(transport.openConnections).toBe(12);
   });

@@ -11,6 +11,7 @@ export class FakeTask implements QueuedTask {
   deadline: Deadline<QueuedTask> | null = null;
   hasReleased = false;
   isProbe = false;
+  isDemoted = false;
   readonly isBacklog: boolean;
   parkedFor: Tier | null = null;
   starts = 0;

@@ -8,6 +8,9 @@ import type { LaneOptions } from '../../../services/sender/lanes/lane-options.ts
 import type { FakeTask } from './fake-task.ts';
 import { laneBench } from './lane-bench.ts';
 
+/** What has arrived by the time when an attempt turns slow is read first. */
+const DEMOTED_MS = 201;
+
 let { clock, lanes, started, admit, admitMany, settle, inFlight } = laneBench();
 function build(options: Partial<LaneOptions> = {}): void {
   ({ clock, lanes, started, admit, admitMany, settle, inFlight } = laneBench(options));
@@ -73,7 +76,7 @@ describe('the slow lane', () => {
     const healthy = admit('healthy');
     clock.advance(199);
     expect(healthy.place).toBe('waiting');
-    clock.advance(1);
+    clock.advance(2);
     expect(healthy.place).toBe('fast');
     expect(lanes.counts).toMatchObject({ fast: 1, slow: 4, demoted: 4 });
   });
@@ -83,8 +86,34 @@ describe('the slow lane', () => {
     const slow = admit('b');
     clock.advance(199);
     settle(quick);
-    clock.advance(1);
+    clock.advance(2);
     expect([quick.hasTurnedSlow, slow.hasTurnedSlow]).toEqual([false, true]);
+  });
+
+  test('counts from our last step: while a connection is being opened, each step of the receiver has its time', () => {
+    const task = admit('a');
+    clock.advance(150);
+    lanes.stepped(task);
+    clock.advance(199);
+    expect(task.hasTurnedSlow).toBe(false);
+    clock.advance(2);
+    expect(task.hasTurnedSlow).toBe(true);
+    // It is slow now, whatever comes after.
+    lanes.stepped(task);
+    lanes.settle(task, 'success', null, 10);
+    expect(admit('a').place).toBe('slow');
+  });
+
+  test('does not blame an endpoint for the time in which its response was not read', () => {
+    build({ windowStart: 1, windowMax: 2 });
+    admitMany(3, 'a');
+    for (let i = 0; i < 3; i += 1) {
+      clock.advance(90);
+      // More than 40 ms at its widest window would be the endpoint's own pace, for which nothing else waits.
+      lanes.settle(inFlight()[0] as FakeTask, 'success', null, 5);
+      admit('a');
+    }
+    expect(lanes.waitingForUs).toBe(1);
   });
 
   test('takes no attempt that is answered in time', () => {
@@ -98,7 +127,7 @@ describe('the slow lane', () => {
   test('gives an endpoint known to be slow no fast slot, and only its share once half of the slow slots are taken', () => {
     build({ slowPerEndpointMax: 6, windowStart: 16, slowSlots: 12 });
     admitMany(6, 'dark');
-    clock.advance(200);
+    clock.advance(DEMOTED_MS);
     admitMany(5, 'dark');
     expect(lanes.counts).toMatchObject({ fast: 0, slow: 6 });
     settle(started[0], 'uncounted');
@@ -108,7 +137,7 @@ describe('the slow lane', () => {
   test('lets a slow endpoint use its whole window while the lane is nearly empty', () => {
     build({ slowPerEndpointMax: 6, windowStart: 16, slowSlots: 100 });
     admitMany(6, 'slow');
-    clock.advance(200);
+    clock.advance(DEMOTED_MS);
     admitMany(20, 'slow');
     expect(lanes.counts).toMatchObject({ fast: 0, slow: 16 });
   });
@@ -127,7 +156,7 @@ describe('the slow lane', () => {
     build({ slowSlots: 1, slowSlotsMost: 1, fastSlots: 8 });
     const one = admit('a');
     admit('b');
-    clock.advance(200);
+    clock.advance(DEMOTED_MS);
     expect(lanes.counts).toMatchObject({ fast: 1, slow: 1 });
     settle(one);
     expect(lanes.counts).toMatchObject({ fast: 0, slow: 1 });
@@ -149,7 +178,7 @@ describe('the lanes', () => {
     const hanging = admitMany(10, 'a');
     clock.advance(150);
     settle(admit('a'));
-    clock.advance(50);
+    clock.advance(DEMOTED_MS - 150);
     expect(hanging.map(({ place }) => place)).toEqual(Array(10).fill('slow'));
     // More than half of the slow lane is taken, and less than the three quarters that one that answers may have.
     expect(admit('a').place).toBe('waiting');
@@ -166,7 +195,7 @@ describe('the order of attempts', () => {
     expect([first, second, third, other, elsewhere].map(({ starts }) => starts)).toEqual([1, 0, 0, 1, 1]);
     settle(first);
     expect([second.starts, third.starts]).toEqual([1, 0]);
-    clock.advance(200);
+    clock.advance(DEMOTED_MS);
     // Demoted: a slow response does not hold the entity back.
     expect(third.starts).toBe(1);
     settle(second);
