@@ -15,7 +15,7 @@ beforeAll(async () => {
   setup = await prepareSetup();
 });
 
-/** Starts the service and gives back what it wrote when it ended; fails when it started, or ended with 0. */
+/** Starts the service and returns what it wrote until it exited; fails when it started, or exited with 0. */
 async function refusal(environment: Record<string, string>): Promise<string> {
   const started = await startService({ ...setup.environment, ...environment }).catch((error: Error) => error);
   if (!(started instanceof Error)) {
@@ -23,7 +23,7 @@ async function refusal(environment: Record<string, string>): Promise<string> {
     throw new Error('it started');
   }
   const [ending, ...lines] = started.message.split('\n');
-  expect(ending).toBe('the service ended with 1:');
+  expect(ending).toBe('the service exited with code 1:');
   expect(lines, 'one line').toHaveLength(1);
   return lines[0] ?? '';
 }

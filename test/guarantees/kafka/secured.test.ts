@@ -102,7 +102,7 @@ await describeWhereKafkaStarts('hookrail with a SASL_SSL listener', () => {
         () => 'it started',
         (error: Error) => error.message,
       );
-      expect(refused).toMatch(/^the service ended with 1:/);
+      expect(refused).toMatch(/^the service exited with code 1:/);
       const [, ...lines] = refused.split('\n');
       expect(lines.filter((each) => each.startsWith('hookrail did not start'))).toEqual([
         expect.stringMatching(line),

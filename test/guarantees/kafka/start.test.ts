@@ -31,7 +31,7 @@ await describeWithKafka('the service refuses to start on Kafka, in one line,', (
   }, CASE_MS_MAX);
   afterAll(() => rmSync(setup.dataDir, { recursive: true, force: true }));
 
-  /** Starts the service and gives back what it wrote when it ended; fails when it started, or ended with 0. */
+  /** Starts the service and returns what it wrote until it exited; fails when it started, or exited with 0. */
   async function refusal(change: Record<string, string>, prefix = freshPrefix()): Promise<string> {
     const environment = { ...setup.environment, ...kafkaEnvironment(kafka, prefix), ...change };
     const started = await startService(environment).catch((error: Error) => error);
@@ -40,7 +40,7 @@ await describeWithKafka('the service refuses to start on Kafka, in one line,', (
       throw new Error('it started');
     }
     const [ending, ...lines] = started.message.split('\n');
-    expect(ending).toBe('the service ended with 1:');
+    expect(ending).toBe('the service exited with code 1:');
     // The log before it: topics created, or a registry that is waited for.
     const said = lines.filter((line) => !line.startsWith('{'));
     expect(lines.length - said.length, lines.join('\n')).toBeLessThanOrEqual(2);
