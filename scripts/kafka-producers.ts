@@ -70,7 +70,7 @@ async function runTable(options: RunOptions) {
   return { figures: cells, isRight: wrong === 0 };
 }
 
-/** A ratio is for people to judge, on a machine that has nothing else to do; what is missing is a fault anywhere. */
+/** The ratio is printed, not judged: it needs an otherwise idle machine. A missing event is always a fault. */
 async function runPoison(options: RunOptions) {
   const result = await measurePoison(options);
   console.log(poisonText(result));
@@ -78,7 +78,7 @@ async function runPoison(options: RunOptions) {
   return { figures: result, isRight };
 }
 
-// Ending by `exit` lets every part clean up behind itself.
+// process.exit lets every part clean up.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 await main().catch((error: unknown) => {
   console.error(messageOf(error));

@@ -16,7 +16,7 @@ const USAGE = `npm run kafka:local [-- OPTIONS]
   --memory           put the temporary folder in memory (Linux)`;
 
 const MEMORY = '/dev/shm';
-/** npm passes on a Ctrl-C that the terminal has sent already: a second one that soon is no impatience. */
+/** npm repeats a Ctrl-C that the terminal has already sent: a second one within this time is ignored. */
 const SAME_SIGNAL_MS = 1_000;
 
 class UsageError extends Error {}
@@ -74,7 +74,7 @@ async function main(): Promise<void> {
   const stop = async (code: number) => {
     const isRepeat = stoppingSince !== undefined;
     if (isRepeat && Date.now() - (stoppingSince ?? 0) < SAME_SIGNAL_MS) return;
-    // Whatever is left is killed when this process is gone.
+    // Remaining processes are killed when this one has exited.
     if (isRepeat || !cluster) process.exit(code || 130);
     stoppingSince = Date.now();
     console.error('Stopping …');

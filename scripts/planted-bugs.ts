@@ -36,7 +36,7 @@ function chosen(only: readonly string[] | undefined, isSlowToo: boolean): readon
   return PLANTED_BUGS.filter(({ id, isSlow }) => only?.includes(id) ?? (isSlowToo || !isSlow));
 }
 
-/** The brokers that the environment names, or some that are started for this run. */
+/** Uses the brokers that the environment names, or starts some for this run. */
 async function withKafka(
   bugs: readonly PlantedBug[],
   use: (environment: NodeJS.ProcessEnv) => Promise<void>,
@@ -57,7 +57,7 @@ async function withKafka(
   }
 }
 
-/** Each test once, without a bug. Returns how many do not pass. */
+/** Runs each test once, without a bug. Returns how many fail. */
 async function runClean(copy: WorkingCopy, bugs: readonly PlantedBug[], environment: NodeJS.ProcessEnv) {
   const tests = new Map<string, TestsToRun>();
   for (const { test, title } of bugs)
@@ -105,7 +105,7 @@ async function main(): Promise<void> {
   });
 }
 
-// Ending by `exit` lets every part clean up behind itself.
+// process.exit lets every part clean up.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 await main().catch((error: unknown) => {
   console.error(messageOf(error));

@@ -24,7 +24,7 @@ import org.apache.kafka.common.serialization.StringSerializer;
 
 /**
  * Writes the records of a job file with Kafka's own client, one after the other, and prints one JSON line for each: where
- * it was written, or who refused it. The job's format is in ../job.ts. Values are serialized as docs/producers/java does.
+ * it was written, or what refused it. The job's format is in ../job.ts. Values are serialized as docs/producers/java does.
  */
 public class Client {
   private static final ObjectMapper JSON = new ObjectMapper();

@@ -1,6 +1,6 @@
 /**
  * Writes the records of a job file with kafkajs and @kafkajs/confluent-schema-registry, one after the other, and prints
- * one JSON line for each: where it was written, or who refused it. The job's format is in ../job.ts.
+ * one JSON line for each: where it was written, or what refused it. The job's format is in ../job.ts.
  */
 import { readFileSync } from 'node:fs';
 import zlib from 'node:zlib';
