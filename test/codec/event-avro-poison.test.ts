@@ -1,39 +1,12 @@
 /** Guarantee: a record that nobody could have written in good faith costs no exception, no memory and no time. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  EventDecoder,
-  encodeEvent,
-  eventSchemaText,
-  eventToJson,
-  recordNameOf,
-} from '../../services/codec/events.ts';
+import { EventDecoder, eventSchemaText, recordNameOf } from '../../services/codec/events.ts';
 import { avroType } from '../../services/codec/logical-types.ts';
-import { type DomainEvent, EVENT_RECORD_BYTES_MAX, EVENT_TYPES } from '../../services/domain/event.ts';
-import { uuidV5 } from '../../services/domain/ids.ts';
+import { EVENT_RECORD_BYTES_MAX, EVENT_TYPES } from '../../services/domain/event.ts';
 import { sampleEvent } from '../../services/samples/sample.ts';
 import { sampleEvents } from '../samples/sample-options.ts';
-
-const ID = 7;
-const EVENT = sampleEvent({
-  type: 'fiatToCrypto',
-  subType: 'SUCCESS',
-  merchantId: 'm1',
-  entityId: uuidV5('entity'),
-  seed: 'avro',
-  occurredAt: 1_900_000_000_000,
-});
-
-/** A decoder that has our own schemas under the types' places in the list. */
-const ownDecoder = () =>
-  new EventDecoder((id) => {
-    const type = EVENT_TYPES[id];
-    return type === undefined ? undefined : eventSchemaText(type);
-  });
-
-const encode = (event: DomainEvent) => encodeEvent(event, EVENT_TYPES.indexOf(event.type));
-
-const { type: _, ...RECORD } = eventToJson(EVENT);
+import { EVENT, encode, ID, ownDecoder, RECORD } from './own-avro.ts';
 
 describe('a poisonous record', () => {
   it('causes no exception when truncated anywhere, extended, flipped or random', () => {

@@ -14,30 +14,10 @@ import {
   schemaIdOf,
 } from '../../services/codec/events.ts';
 import { avroType } from '../../services/codec/logical-types.ts';
-import { type DomainEvent, EVENT_TYPES } from '../../services/domain/event.ts';
-import { uuidV5 } from '../../services/domain/ids.ts';
+import type { DomainEvent } from '../../services/domain/event.ts';
 import { renderBody } from '../../services/domain/versions/render.ts';
-import { sampleEvent } from '../../services/samples/sample.ts';
 import { sampleEvents } from '../samples/sample-options.ts';
-
-const ID = 7;
-const EVENT = sampleEvent({
-  type: 'fiatToCrypto',
-  subType: 'SUCCESS',
-  merchantId: 'm1',
-  entityId: uuidV5('entity'),
-  seed: 'avro',
-  occurredAt: 1_900_000_000_000,
-});
-
-/** A decoder that has our own schemas under the types' places in the list. */
-const ownDecoder = () =>
-  new EventDecoder((id) => {
-    const type = EVENT_TYPES[id];
-    return type === undefined ? undefined : eventSchemaText(type);
-  });
-
-const encode = (event: DomainEvent) => encodeEvent(event, EVENT_TYPES.indexOf(event.type));
+import { EVENT, encode, ID, ownDecoder, RECORD } from './own-avro.ts';
 
 /** Our schema for on-ramps with its text changed, and a record written with it. */
 function writtenWith(
@@ -51,7 +31,6 @@ function writtenWith(
   return new EventDecoder((id) => (id === ID ? text : undefined)).decode(bytes);
 }
 
-const { type: _, ...RECORD } = eventToJson(EVENT);
 const withoutFraction = {
   ...RECORD,
   data: { ...RECORD.data, amountFiat: '250.25', fees: '1.5', amountCrypto: '7' },

@@ -21,7 +21,7 @@ export interface OverloadRow {
   readonly events: number;
   /** From the first event, or the continuation of the stopped service, until the last delivery. */
   readonly seconds: number;
-  /** What the work would take at the throughput of the first row, times 1.5, plus 5 s. */
+  /** The time of the work at the throughput of the first row, times 1.5, plus 5 s. */
   readonly boundSeconds: number;
   /** Tasks parked for the shortest time, and for longer. */
   readonly parkedSoon: number;

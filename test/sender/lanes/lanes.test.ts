@@ -8,7 +8,7 @@ import type { LaneOptions } from '../../../services/sender/lanes/lane-options.ts
 import type { FakeTask } from './fake-task.ts';
 import { laneBench } from './lane-bench.ts';
 
-/** What has arrived by the time when an attempt turns slow is read first. */
+/** An attempt turns slow after 200 ms and the turn in which everything that had arrived is read. */
 const DEMOTED_MS = 201;
 
 let { clock, lanes, started, admit, admitMany, settle, inFlight } = laneBench();
