@@ -38,8 +38,6 @@ export class ConnectionPool {
   readonly #limits: PoolLimits;
   readonly #isTimely: (exchange: PooledExchange) => boolean;
   readonly #origins: Origins;
-  /** Origins with a waiting exchange, or with a freed connection, in this turn of the event loop. */
-  readonly #sendable = new Set<Origin>();
   #idle = 0;
   #spread = 0;
 
@@ -59,7 +57,8 @@ export class ConnectionPool {
 
   /**
    * Sends on a free connection or a new one. When exchanges of its kind have reached their limit, it waits until one
-   * ends.
+   * ends. A free connection may turn out to be closed, or to have received more than was asked for: undici writes the
+   * request only after everything received in this turn of the event loop has been read.
    */
   send(exchange: PooledExchange): void {
     const { origin: url, merchantId } = exchange.request;
@@ -67,7 +66,7 @@ export class ConnectionPool {
     const queue = exchange.isSlow ? route.slow : route.quick;
     queue.exchanges.push(exchange);
     shareOf(route.origin, exchange).waiting.append(queue);
-    this.#sendSoon(route.origin);
+    this.#sendWaiting(route.origin);
   }
 
   /** The exchange has ended. `isReusable`: its connection can carry another. */
@@ -79,7 +78,7 @@ export class ConnectionPool {
     shareOf(origin, exchange).busy -= 1;
     if (isReusable) this.#rest(connection);
     else this.#drop(connection);
-    this.#sendSoon(origin);
+    this.#sendWaiting(origin);
   }
 
   /** Sends the exchange again on a fresh connection, after its reused one closed without a response. */
@@ -112,31 +111,17 @@ export class ConnectionPool {
     if (route) {
       route.origin.quick.busy -= 1;
       route.origin.slow.busy += 1;
-      this.#sendSoon(route.origin);
+      this.#sendWaiting(route.origin);
     } else this.send(exchange);
   }
 
-  /**
-   * Waits until everything received in this turn of the event loop has been read: a receiver that closes right after
-   * its response, or sends more than was asked for, has made its connection useless, and no request must be lost on
-   * it.
-   */
-  #sendSoon(origin: Origin): void {
-    if (this.#sendable.size === 0) setImmediate(() => this.#sendAll());
-    this.#sendable.add(origin);
+  #sendWaiting(origin: Origin): void {
+    this.#sendShare(origin.quick);
+    this.#sendShare(origin.slow);
+    this.#dropSurplus(origin);
   }
 
-  #sendAll(): void {
-    const origins = [...this.#sendable];
-    this.#sendable.clear();
-    for (const origin of origins) {
-      this.#sendWaiting(origin, origin.quick);
-      this.#sendWaiting(origin, origin.slow);
-      this.#dropSurplus(origin);
-    }
-  }
-
-  #sendWaiting(origin: Origin, share: Share): void {
+  #sendShare(share: Share): void {
     while (share.busy < share.most) {
       const queue = share.waiting.first;
       if (!queue) return;
@@ -144,7 +129,7 @@ export class ConnectionPool {
       const next = queue.exchanges.shift();
       if (queue.exchanges.length > 0) share.waiting.append(queue);
       // It has turned slow while it waited: it is in the other queue too.
-      if (!next || shareOf(origin, next) !== share) continue;
+      if (!next || shareOf(queue.route.origin, next) !== share) continue;
       if (next.isOver || !this.#isTimely(next)) next.timeOut();
       else {
         share.busy += 1;

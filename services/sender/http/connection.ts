@@ -96,8 +96,9 @@ export class Connection<Route extends { readonly origin: { readonly url: string 
     return clock.now() < this.#until && clock.wall() < this.#certificateUntil;
   }
 
-  get endedUnanswered(): boolean {
-    return this.#requests > 1 && (this.#socket?.bytesRead ?? 0) === this.#bytesBefore;
+  endedUnanswered(isSent: boolean): boolean {
+    if (this.#requests === 1) return false;
+    return !isSent || (this.#socket?.bytesRead ?? 0) === this.#bytesBefore;
   }
 
   /** Closes at once. A running exchange receives an error. */

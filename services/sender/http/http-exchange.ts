@@ -78,8 +78,8 @@ export interface Pace {
 
 /** The connection of an exchange. */
 export interface Carrier {
-  /** Whether it had carried an earlier exchange and closed before the first byte of this one's response. */
-  readonly endedUnanswered: boolean;
+  /** Whether an earlier exchange used it and it closed before this one's response. `isSent`: the request was written. */
+  endedUnanswered(isSent: boolean): boolean;
 }
 
 /** Notified when an exchange is over, before its promise is resolved. */
@@ -213,7 +213,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     if (error instanceof ConnectFailure && this.#status < 200) {
       const { failureCode, message, facts } = error;
       this.#finish({ kind: 'failed', failureCode, detail: message, response: null }, false, facts);
-    } else if (this.connection?.endedUnanswered && isBroken(error)) {
+    } else if (this.connection?.endedUnanswered(this.#isSent) && isBroken(error)) {
       // Only once: the fresh connection has carried nothing before.
       this.#isSent = false;
       this.#owner.sendAgain(this);

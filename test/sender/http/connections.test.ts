@@ -165,7 +165,6 @@ describe('a receiver that closes its connections', () => {
 
 describe('two merchants at one origin', () => {
   const GONE = 'HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n';
-  const FAILED = 'HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n';
   const extra =
     (answer: string, ms: number): Answer =>
     (socket) => {
@@ -189,7 +188,7 @@ describe('two merchants at one origin', () => {
   test.each(extras)('are never credited with the other’s surplus answer, %s', async (_, answer) => {
     const target = await receiver((socket, path) => {
       if (path === '/one-too-many') answer(socket, path);
-      else setTimeout(() => socket.write(FAILED), 60);
+      else setTimeout(() => socket.write('HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n'), 60);
     });
     const transport = transportOf();
     const codes: string[] = [];
@@ -214,13 +213,6 @@ describe('two merchants at one origin', () => {
     expect(done).toBeLessThan(10);
     expect(new Set(await Promise.all(backlog))).toEqual(new Set(['acknowledged']));
   });
-});
-
-test('an answer that came before the request was sent is never credited', async () => {
-  const versions = { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' };
-  const target = await receiver(() => {}, { ...versions, greeting: OK });
-  expect(await codeOf(transportOf(), requestTo(target))).toBe('protocol_error');
-  expect(target.received).toBe('');
 });
 
 describe('a connection', () => {

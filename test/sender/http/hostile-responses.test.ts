@@ -182,6 +182,35 @@ describe('a response that HTTP parsers read differently', () => {
   });
 });
 
+describe('an answer that comes before the request is sent', () => {
+  const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
+
+  test('is never credited on a new connection', async () => {
+    const versions = { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' };
+    const target = await receiver(() => {}, { ...versions, greeting: OK });
+    expect((await postTo(transportOf(), target)).code).toBe('protocol_error');
+    expect(target.received).toBe('');
+  });
+
+  test('on a used connection gets the request a fresh one', async () => {
+    let requests = 0;
+    let surplus = () => {};
+    const answer: Answer = (socket) => {
+      requests += 1;
+      socket.write(requests === 1 ? OK : 'HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n');
+      surplus = () => socket.write(OK);
+    };
+    // Otherwise the kernel holds the surplus answer back until the next request acknowledges the first one.
+    const target = await receiver(answer, { noDelay: true });
+    const transport = transportOf();
+    expect((await postTo(transport, target)).code).toBe('acknowledged');
+    await systemClock().sleep(20);
+    surplus();
+    expect((await postTo(transport, target)).code).toBe('http_5xx');
+    expect([requests, target.accepted]).toEqual([2, 2]);
+  });
+});
+
 test('a receiver with TLS 1.2 cannot make the sender renegotiate', async () => {
   let renegotiated = 0;
   const target = await receiver(
