@@ -6,6 +6,7 @@ import { LANE_BUGS } from './lanes.ts';
 import { MACHINE_BUGS } from './machine.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { RECORD_SET_BUGS } from './record-sets.ts';
+import { SQLITE_BUGS } from './sqlite.ts';
 
 /** Every bug that `npm run planted` can inject. */
 export const PLANTED_BUGS: readonly PlantedBug[] = [
@@ -16,4 +17,5 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...LANE_BUGS,
   ...CONNECTION_BUGS,
   ...MACHINE_BUGS,
+  ...SQLITE_BUGS,
 ];

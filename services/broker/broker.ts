@@ -141,6 +141,15 @@ export type Settlement =
  */
 export type Ownership = 'owned' | 'unsure' | 'lost';
 
+export interface ConsumeLimits<Out> {
+  /** Unsettled inputs at a time. */
+  readonly inFlightMax: number;
+  /** The handler does nothing but answer: an engine may call it before the input is durable, and drop the result. */
+  readonly isPure?: boolean;
+  /** Called with each result that is used. */
+  readonly used?: (out: Out) => void;
+}
+
 export interface Source<In, Out> {
   /**
    * Passes inputs to the handler, at most `inFlightMax` unsettled at a time. `signal` fires when the consumer is
@@ -148,7 +157,7 @@ export interface Source<In, Out> {
    */
   consume(
     handler: (input: In, signal: AbortSignal, ownership: () => Ownership) => Out | Promise<Out>,
-    limits: { readonly inFlightMax: number },
+    limits: ConsumeLimits<Out>,
   ): Promise<Consumer>;
 }
 

@@ -1,7 +1,7 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
-import type { Broker } from '../broker/broker.ts';
+import type { Broker, RouterResult } from '../broker/broker.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -38,23 +38,23 @@ export async function startRouter(deps: RouterDeps): Promise<Router> {
   });
   const routed = events.labels('routed');
   const repeated = events.labels('repeated');
+  const count = (result: RouterResult) => {
+    if (result.kind === 'routed') routed.inc();
+    else if (result.kind === 'repeated') repeated.inc();
+    else {
+      const { reason, detail, eventId, merchantId } = result.record;
+      events.labels('quarantined').inc();
+      log.warn({ reason, detail, eventId, merchantId }, 'event quarantined');
+    }
+  };
   const consumer = await broker.events.consume(
     (received) => {
       const startedAt = clock.wall();
       const result = fanOut(received, { directory, acceptsSimulated, now: startedAt });
-      if (result.kind === 'repeated') {
-        repeated.inc();
-        return result;
-      }
-      if (result.kind === 'routed') routed.inc();
-      else {
-        const { reason, detail, eventId, merchantId } = result.record;
-        events.labels('quarantined').inc();
-        log.warn({ reason, detail, eventId, merchantId }, 'event quarantined');
-      }
-      return tracer ? traceRoute(tracer, received, result, { startedAt, endedAt: clock.wall() }) : result;
+      if (!tracer || result.kind === 'repeated') return result;
+      return traceRoute(tracer, received, result, { startedAt, endedAt: clock.wall() });
     },
-    { inFlightMax: IN_FLIGHT_MAX },
+    { inFlightMax: IN_FLIGHT_MAX, isPure: !tracer, used: count },
   );
   return {
     async stop(deadlineMs) {

@@ -7,6 +7,7 @@ import { eventGuarantees } from './broker.events.ts';
 import { journalGuarantees } from './broker.journal.ts';
 import { loadGuarantees } from './broker.load.ts';
 import { parkingGuarantees } from './broker.parking.ts';
+import { routingGuarantees } from './broker.routing.ts';
 import { recordGuarantees } from './broker.tables.ts';
 import { taskGuarantees } from './broker.tasks.ts';
 import { Bench, type Installation } from './broker-bench.ts';
@@ -21,6 +22,7 @@ export function brokerContract(name: string, install: () => Promise<Installation
     afterEach(() => bench.dispose());
     const give = () => bench;
     describe('with events', () => eventGuarantees(give));
+    describe('with a pure router', () => routingGuarantees(give));
     describe('with tasks', () => taskGuarantees(give));
     describe('with parked tasks', () => parkingGuarantees(give));
     describe('with the journal', () => journalGuarantees(give));

@@ -100,7 +100,7 @@ const PARTS: readonly Part[] = [
   },
   {
     name: 'what broker engines share',
-    files: /^services\/broker\/(work|work-source|due-heap)\.ts$/,
+    files: /^services\/broker\/(work|work-source|work-consumer|due-heap)\.ts$/,
     parts: ['foundation', 'the broker port'],
     packages: [],
     instead: 'What engines share knows no engine: pass in what it needs.',

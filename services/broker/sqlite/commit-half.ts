@@ -1,7 +1,14 @@
 import { ByteWriter } from '../../codec/byte-writer.ts';
 import type { RecordCodec } from '../../codec/record-codec.ts';
-import { deadLetterCodec, directoryCodec, quarantinedCodec, taskCodec } from '../../codec/records.ts';
+import {
+  deadLetterCodec,
+  directoryCodec,
+  eventCodec,
+  quarantinedCodec,
+  taskCodec,
+} from '../../codec/records.ts';
 import { type DirectoryChange, directoryKey } from '../../domain/directory.ts';
+import type { DomainEvent } from '../../domain/event.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
 import type { Quarantined } from '../../domain/quarantine.ts';
 import { type DeliveryTask, taskClass } from '../../domain/task.ts';
@@ -57,6 +64,8 @@ export class CommitHalf {
   readonly #open: (WrittenRow | null)[] = STREAMS.map(() => null);
   readonly #operations: ByteWriter;
   readonly #eventEnds: number[] = [];
+  #routed: ByteWriter | null = null;
+  readonly #routedEnds: number[] = [];
   readonly #dirty: LogRow<unknown>[] = [];
   readonly rows: WrittenRow[] = [];
   readonly delayed: WrittenDelayed[] = [];
@@ -69,16 +78,32 @@ export class CommitHalf {
   }
 
   get empty(): boolean {
-    return this.rows.length === 0 && this.#operations.length === 0 && this.#dirty.length === 0;
+    const written = this.rows.length + this.#operations.length + this.#routedEnds.length;
+    return written + this.#dirty.length === 0;
   }
 
   get bytes(): number {
-    return this.#bytes + this.#operations.length;
+    return this.#bytes + this.#operations.length + (this.#routed?.length ?? 0);
   }
 
   /** The number of appended events that are to be checked for repeats. */
   get checkedEvents(): number {
     return this.#eventEnds.length;
+  }
+
+  /** The number of events whose results are in this half. */
+  get routedEvents(): number {
+    return this.#routedEnds.length;
+  }
+
+  /**
+   * Names an event whose results are written into this half, in place of the event: when it is known, nothing of the
+   * half is written.
+   */
+  routed(event: DomainEvent): void {
+    this.#routed ??= new ByteWriter(this.#spare.take());
+    eventCodec.encode(event, this.#routed);
+    this.#routedEnds.push(this.#routed.length);
   }
 
   /** Appends a record to a stream. Throws when it does not fit its schema; then nothing is appended. */
@@ -182,6 +207,8 @@ export class CommitHalf {
       rows: Float64Array.from(rows),
       streams: this.#streams.map((writer) => writer?.buffer ?? null),
       eventEnds: Uint32Array.from(this.#eventEnds),
+      routed: this.#routed?.buffer ?? null,
+      routedEnds: Uint32Array.from(this.#routedEnds),
       operations: this.#operations.buffer,
       operationsBytes: this.#operations.length,
     };

@@ -15,7 +15,14 @@ export interface Settled {
   durable(): void;
 }
 
+/**
+ * Writes what is published. Called again, into another commit, when events routed in the first one were known:
+ * `refused` tells it which, as in CommitReply.
+ */
+export type Publication = (half: CommitHalf, refused: readonly number[]) => void;
+
 interface Publisher {
+  readonly write: Publication;
   readonly resolve: (reply: CommitReply) => void;
   readonly reject: (error: Error) => void;
 }
@@ -41,7 +48,7 @@ export class CommitQueue {
   readonly #log: Logger | undefined;
   readonly #committed: (
     settlements: CommitHalf,
-    publications: CommitHalf,
+    publications: CommitHalf | null,
     at: number,
     reply: CommitReply,
   ) => void;
@@ -65,10 +72,10 @@ export class CommitQueue {
     /** The data file, for the log. */
     readonly file: string;
     readonly log: Logger | undefined;
-    /** Called before anyone is notified that it is durable. */
+    /** Called before anyone is notified that it is durable. Without publications: they go into the next commit. */
     readonly committed: (
       settlements: CommitHalf,
-      publications: CommitHalf,
+      publications: CommitHalf | null,
       at: number,
       reply: CommitReply,
     ) => void;
@@ -114,15 +121,15 @@ export class CommitQueue {
    * Resolves when everything that `write` wrote is durable. Rejects when the commit failed, or when too much is
    * waiting.
    */
-  publish(write: (half: CommitHalf) => void): Promise<CommitReply> {
+  publish(write: Publication): Promise<CommitReply> {
     return new Promise((resolve, reject) => {
       if (this.#dead) return reject(this.#dead);
       if (this.#publications.bytes > OFFERED_BYTES_MAX) {
         const mebibytes = OFFERED_BYTES_MAX / 1024 / 1024;
         return reject(new Error(`${mebibytes} MiB are already waiting to be written: publish more slowly`));
       }
-      write(this.#publications);
-      this.#publishers.push({ resolve, reject });
+      write(this.#publications, []);
+      this.#publishers.push({ write, resolve, reject });
       this.#schedule();
     });
   }
@@ -186,6 +193,7 @@ export class CommitQueue {
     const transfer = [
       ...settlements.streams,
       ...publications.streams,
+      publications.routed,
       settlements.operations,
       publications.operations,
     ];
@@ -214,9 +222,19 @@ export class CommitQueue {
     this.#running = null;
     this.#spare.give(reply.spare);
     this.#schedule();
-    this.#committed(running.settlements, running.publications, running.at, reply);
+    const isRefused = reply.refused.length > 0;
+    this.#committed(running.settlements, isRefused ? null : running.publications, running.at, reply);
     for (const settled of running.settled) settled.durable();
-    for (const { resolve } of running.publishers) resolve(reply);
+    if (isRefused) this.#publishAgain(running.publishers, reply.refused);
+    else for (const { resolve } of running.publishers) resolve(reply);
+  }
+
+  /** Events routed in the publications were known: everything else in them goes into the next commit. */
+  #publishAgain(publishers: readonly Publisher[], refused: readonly number[]): void {
+    for (const publisher of publishers) {
+      publisher.write(this.#publications, refused);
+      this.#publishers.push(publisher);
+    }
   }
 
   #failed(running: Running, reply: Reply): void {

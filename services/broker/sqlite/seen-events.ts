@@ -79,6 +79,15 @@ export class SeenEvents {
     return FRESH;
   }
 
+  /** Forgets the ids remembered since the last save: what they were remembered for is not written. */
+  forgetFresh(): void {
+    for (let at = 0; at < this.#freshCount * ENTRY_BYTES; at += ENTRY_BYTES) {
+      this.#bucket(this.#fresh[at] ?? 0).delete(this.#fresh.toString('latin1', at, at + ID_BYTES));
+    }
+    this.#recent -= this.#freshCount;
+    this.#freshCount = 0;
+  }
+
   /** Stores the ids remembered since the last call, and moves about as many on to the table. */
   save(at: number): void {
     if (this.#freshCount === 0) return;

@@ -27,12 +27,13 @@ import { WorkSource } from '../work-source.ts';
 import { noteClockChanges } from './clock-note.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { DirectoryTable } from './directory-table.ts';
+import { EventPublisher } from './event-publisher.ts';
 import { EngineThread } from './file/engine-thread.ts';
 import { EVENTS, JOURNAL, type OpenedFile, streamOf } from './file/wire.ts';
 import { Forgetting } from './forgetting.ts';
 import { SqliteJournal } from './journal-reader.ts';
 import { deadLetterStore, quarantineStore } from './record-stores.ts';
-import { conflicting, StoredEvent, settleEvent, settleTask } from './settle.ts';
+import { StoredEvent, settleEvent, settleTask } from './settle.ts';
 import { directoryChangesOf, Streams } from './streams.ts';
 import { FileTaskSource } from './task-source.ts';
 import type { FileItem } from './work.ts';
@@ -44,8 +45,7 @@ const CLOSE_GRACE_MS = 5_000;
  * No event is routed while this many first attempts wait in memory: further tasks would have to be read back from the
  * file, and an event takes less space than its tasks.
  */
-const TASKS_AHEAD_MAX = 512;
-const EVENTS_PER_CALL_MAX = 500;
+const TASKS_AHEAD_MAX = 2048;
 
 export interface SqliteBrokerOptions {
   /** The data file; `<file>.lock` beside it is held while it is open. */
@@ -88,6 +88,7 @@ class SqliteEngine implements SqliteBroker {
   readonly #queue: CommitQueue;
   readonly #streams: Streams;
   readonly #directory: DirectoryTable;
+  readonly #publisher: EventPublisher;
   #fail: (error: Error) => void = () => {};
   readonly #endClockNote: () => void;
   readonly #quarantined = new Map<QuarantineReason, number>();
@@ -113,11 +114,16 @@ class SqliteEngine implements SqliteBroker {
       fatal: failed,
       committed: (settlements, publications, at, reply) => {
         this.#streams.committed(settlements, publications, at, reply);
-        if (publications.directory.length > 0)
+        if (publications && publications.directory.length > 0)
           this.#directory.committed(directoryChangesOf(publications, reply));
       },
     });
     this.events = this.#eventSource();
+    this.#publisher = new EventPublisher({
+      ...{ queue: this.#queue, clock, source: this.events },
+      stream: this.#streams.log<DomainEvent>(EVENTS),
+      quarantined: (reason, count) => this.#countQuarantined(reason, count),
+    });
     this.tasks = {
       live: this.#taskSource('live'),
       test: this.#taskSource('test'),
@@ -137,20 +143,8 @@ class SqliteEngine implements SqliteBroker {
     this.#endClockNote = noteClockChanges(clock, this.#queue);
   }
 
-  async publishEvents(events: readonly DomainEvent[]): Promise<PublishedEvent[]> {
-    if (events.length === 0) return [];
-    if (events.length > EVENTS_PER_CALL_MAX) {
-      throw new RangeError(
-        `${events.length} events in one call: at most ${EVENTS_PER_CALL_MAX} are accepted`,
-      );
-    }
-    let base = 0;
-    const reply = await this.#queue.publish((part) => {
-      base = part.checkedEvents;
-      for (const event of events) part.append(EVENTS, event, true);
-    });
-    if (reply.repeats.length === 0) return events.map(() => 'accepted');
-    return this.#withRepeats(events, base, reply.repeats);
+  publishEvents(events: readonly DomainEvent[]): Promise<PublishedEvent[]> {
+    return this.#publisher.publish(events);
   }
 
   async publishTasks(tasks: readonly PublishedTask[]): Promise<void> {
@@ -264,31 +258,6 @@ class SqliteEngine implements SqliteBroker {
     item.feed.complete(item, this.#queue.settlements);
     this.#queue.settled(item);
     return true;
-  }
-
-  /** `repeats` covers the whole commit; these events start at `base`. Conflicts are quarantined first. */
-  async #withRepeats(
-    events: readonly DomainEvent[],
-    base: number,
-    repeats: readonly number[],
-  ): Promise<PublishedEvent[]> {
-    const answers: PublishedEvent[] = events.map(() => 'accepted');
-    const conflicts: DomainEvent[] = [];
-    for (let at = 0; at < repeats.length; at += 2) {
-      const index = (repeats[at] ?? 0) - base;
-      const event = events[index];
-      if (!event) continue;
-      answers[index] = repeats[at + 1] === 1 ? 'duplicate' : 'conflict';
-      if (answers[index] === 'conflict') conflicts.push(event);
-    }
-    if (conflicts.length > 0) {
-      const now = this.#options.clock.wall();
-      await this.#queue.publish((part) => {
-        for (const event of conflicts) part.quarantine(conflicting(event, now));
-      });
-      this.#countQuarantined('event_id_conflict', conflicts.length);
-    }
-    return answers;
   }
 
   #countQuarantined(reason: QuarantineReason, count: number): void {

@@ -47,12 +47,12 @@ export class Streams {
   }
 
   /** Passes a commit's durable records to the streams, in the order they were written. */
-  committed(settlements: CommitHalf, publications: CommitHalf, at: number, reply: CommitReply): void {
+  committed(settlements: CommitHalf, publications: CommitHalf | null, at: number, reply: CommitReply): void {
     const known = new Set(reply.repeats.filter((_, index) => index % 2 === 0));
     let checked = 0;
     let order = 0;
     let id = reply.delayedFirst;
-    for (const half of [settlements, publications]) {
+    for (const half of publications ? [settlements, publications] : [settlements]) {
       for (const row of half.rows) {
         const first = reply.firsts[order++] ?? -1;
         const repeated: number[] = [];

@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import { PAGE_BYTES } from '../../../sqlite/database.ts';
 import { FRESH, SeenEvents } from '../seen-events.ts';
+import { OperationReader } from './operation-reader.ts';
 import {
   type CommitHalfMessage,
   type CommitReply,
@@ -62,7 +63,7 @@ export class Committer {
     this.#statements.begin.run();
     try {
       this.#apply(request.settlements, work);
-      this.#apply(request.publications, work);
+      if (this.#areNew(request.publications, work)) this.#apply(request.publications, work);
       this.#savePositions(work);
       if (request.setBy !== this.#setBy) this.#statements.setBySave.run(String(request.setBy));
       this.#seen.save(work.at);
@@ -70,7 +71,7 @@ export class Committer {
     } catch (error) {
       // Some errors roll back by themselves.
       if (this.#db.inTransaction) this.#statements.rollback.run();
-      if (work.eventsChecked > 0) this.#seen.rolledBack();
+      if (work.hasChecked) this.#seen.rolledBack();
       throw error;
     }
     this.bytesInWal += PAGES_PER_COMMIT * PAGE_BYTES;
@@ -78,8 +79,8 @@ export class Committer {
     const delayedFirst = this.#delayedNext;
     this.#next = work.next;
     this.#delayedNext = work.delayedNext;
-    const { firsts, repeats, stale } = work;
-    return { kind: 'committed', firsts: Float64Array.from(firsts), delayedFirst, repeats, stale };
+    const { firsts, repeats, refused, stale } = work;
+    return { kind: 'committed', firsts: Float64Array.from(firsts), delayedFirst, repeats, refused, stale };
   }
 
   #apply(half: CommitHalfMessage, work: CommitProgress): void {
@@ -110,6 +111,21 @@ export class Committer {
     this.#operations(half, work);
   }
 
+  /** Returns whether all events whose results are in the half are new; then they are remembered. */
+  #areNew({ routed, routedEnds }: CommitHalfMessage, work: CommitProgress): boolean {
+    if (!routed) return true;
+    const bytes = Buffer.from(routed);
+    let start = 0;
+    for (const [index, end] of routedEnds.entries()) {
+      const seen = this.#seen.check(bytes.subarray(start, end));
+      if (seen !== FRESH) work.refused.push(index, seen);
+      start = end;
+    }
+    work.hasChecked = true;
+    if (work.refused.length > 0) this.#seen.forgetFresh();
+    return work.refused.length === 0;
+  }
+
   /** Recognises repeated events. Returns how many are new. The repeated ones stay in the row, marked as done. */
   #recordSeen(
     half: CommitHalfMessage,
@@ -131,6 +147,7 @@ export class Committer {
       work.repeats.push(work.eventsChecked + index, seen);
     }
     work.eventsChecked += count;
+    work.hasChecked = true;
     if (known.length > 0 && known.length < count) {
       const bits = new Uint8Array(Math.ceil(count / 8));
       for (const index of known) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7));
@@ -220,39 +237,16 @@ class CommitProgress {
   readonly at: number;
   readonly firsts: number[] = [];
   readonly repeats: number[] = [];
+  readonly refused: number[] = [];
   readonly stale: number[] = [];
   eventsChecked = 0;
+  hasChecked = false;
   directoryChanges = 0;
 
   constructor(next: number[], delayedNext: number, at: number) {
     this.next = next;
     this.delayedNext = delayedNext;
     this.at = at;
-  }
-}
-
-class OperationReader {
-  readonly #bytes: Buffer;
-  position = 0;
-
-  constructor(buffer: ArrayBuffer) {
-    this.#bytes = Buffer.from(buffer);
-  }
-
-  u8(): number {
-    return this.#bytes[this.position++] ?? 0;
-  }
-
-  f64(): number {
-    const value = this.#bytes.readDoubleLE(this.position);
-    this.position += 8;
-    return value;
-  }
-
-  bytes(): Buffer {
-    const start = this.position + 4;
-    this.position = start + this.#bytes.readUInt32LE(this.position);
-    return this.#bytes.subarray(start, this.position);
   }
 }
 

@@ -35,6 +35,12 @@ export interface CommitHalfMessage {
   readonly streams: readonly (ArrayBuffer | null)[];
   /** The end of each event of the checked rows, counted from the start of the stream's buffer. */
   readonly eventEnds: Uint32Array;
+  /**
+   * Events whose results are in this half, and the end of each: when one of them is known, nothing of the half is
+   * written.
+   */
+  readonly routed: ArrayBuffer | null;
+  readonly routedEnds: Uint32Array;
   /** Everything else, as consecutive operations (see OPERATION). */
   readonly operations: ArrayBuffer;
   readonly operationsBytes: number;
@@ -109,6 +115,11 @@ export interface CommitReply {
   readonly delayedFirst: number;
   /** Pairs: index among the checked events, 1 = known with the same content, 2 = with another. */
   readonly repeats: readonly number[];
+  /**
+   * The publications were not written, because events routed in them are known: pairs as in `repeats`, with the index
+   * among those events. Empty: they were written.
+   */
+  readonly refused: readonly number[];
   /** Directory changes (by order) that were not newer than the known ones. */
   readonly stale: readonly number[];
   /** Buffers to reuse. */

@@ -83,7 +83,7 @@ function mayPass(code: string): boolean {
 }
 
 function buffersOf(half: CommitHalfMessage): ArrayBuffer[] {
-  return [...half.streams.filter((stream) => stream !== null), half.operations];
+  return [...half.streams, half.routed, half.operations].filter((buffer) => buffer !== null);
 }
 
 function read(engine: OpenFile, request: Exclude<Request, { kind: 'commit' | 'close' }>): Reply {
