@@ -55,7 +55,8 @@ const TRANSPORT_LIMITS = {
   /** Behind one gateway some merchants' systems may hang: their exchanges must not use up the others' connections. */
   connectionsPerOriginSlowMax: 768,
   idleMax: 4096,
-  idlePerOriginMax: 512,
+  /** Each merchant behind a shared gateway has its own: with fewer of these than merchants, every request would open one. */
+  idlePerOriginMax: 2048,
   originsMax: 10_000,
   /** Shorter than the 5 s after which common servers close: a request must not meet a closing connection. */
   idleMs: 4000,
