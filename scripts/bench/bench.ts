@@ -62,7 +62,7 @@ async function main(): Promise<void> {
   const ca = authority.certPem;
   try {
     if (options.special) return await measureSpecial(options.special, options, { receiver, ca });
-    const url = `https://localhost:${receiver.port}/webhooks`;
+    const url = `https://localhost:${receiver.ports[0]}/webhooks`;
     const bare = await startBareLoop({ url, ca, body: sampleBody(), ...sizes.bare });
     // The first run warms up the compiler.
     await bare.run();

@@ -26,6 +26,8 @@ export interface RunOptions {
   readonly receiver: Receiver;
   /** PEM of the authority that signed the receiver's certificate. */
   readonly ca: string;
+  /** The receiver's origins that the endpoints are spread over; 1 by default. */
+  readonly origins?: number;
 }
 
 /** Publishes events one by one at a steady rate, and measures the time from post to arrival. */
@@ -61,7 +63,8 @@ export async function withService<Result>(
 ): Promise<Result> {
   const service = await startService(options.engine, options.ca, endpoints, fill);
   const run = async () => {
-    await service.createEndpoints((i) => `https://localhost:${options.receiver.port}/webhooks/${i}`);
+    const { receiver, origins = 1 } = options;
+    await service.createEndpoints((i) => `https://localhost:${receiver.ports[i % origins]}/webhooks/${i}`);
     const producer = new Producer(service.apiUrl, service.producerKey);
     await warmUp(service, producer, options);
     const result = await work(service, producer);

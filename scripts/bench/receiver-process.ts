@@ -31,12 +31,8 @@ let dark = 0;
 let target: { readonly distinct: number; readonly reached: (at: number) => void } | null = null;
 
 answer({
-  listen: ({ cert, key }: { cert: string; key: string }) =>
-    new Promise<number>((resolve, reject) => {
-      const server = createServer({ cert, key, noDelay: true }, receive);
-      server.once('error', reject);
-      server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
-    }),
+  listen: ({ cert, key, count }: { cert: string; key: string; count: number }) =>
+    Promise.all(Array.from({ length: count }, () => listen({ cert, key }))),
   reset: (options: ResetOptions) => {
     arrivals = { total: 0, deliveries: new Set(), recorded: [], lastAt: 0 };
     isRecording = options.record;
@@ -52,6 +48,14 @@ answer({
     }),
   recorded: () => arrivals.recorded,
 });
+
+function listen(certificate: { cert: string; key: string }): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer({ ...certificate, noDelay: true }, receive);
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  });
+}
 
 function checkTarget(): void {
   if (!target || arrivals.deliveries.size < target.distinct) return;

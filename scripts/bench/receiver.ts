@@ -18,7 +18,8 @@ export interface ResetOptions {
 
 /** The interface of the receiver's process to the rest of the benchmark. */
 export interface Receiver {
-  readonly port: number;
+  /** One for each origin. */
+  readonly ports: readonly number[];
   /**
    * Forgets all arrivals; with `record`, stores each from now on. The first `failedAttempts` (default: none) of a delivery
    * get a 500 from now on, and requests to the first `dark` endpoints (default: none) get no response.
@@ -31,12 +32,15 @@ export interface Receiver {
   stop(): Promise<void>;
 }
 
+/** The origins at which the receiver can be reached. */
+export const ORIGINS = 50;
+
 export async function startReceiver(authority: Authority): Promise<Receiver> {
   const child = startChild('./receiver-process.ts');
   const { certPem, keyPem } = await issueCertificate(authority, { hosts: ['localhost', '127.0.0.1'] });
-  const port = await child.ask<number>('listen', { cert: certPem, key: keyPem });
+  const ports = await child.ask<number[]>('listen', { cert: certPem, key: keyPem, count: ORIGINS });
   return {
-    port,
+    ports,
     reset: (options) => child.ask('reset', options),
     count: () => child.ask('count'),
     reached: (distinct) => child.ask('reached', distinct),

@@ -1,6 +1,7 @@
 /**
  * The effect of dark endpoints on the others: some of many endpoints accept requests and never respond, all from the same
- * moment on. Measures the latency of the healthy ones with none, half and nine in ten dark, in one run of one service.
+ * moment on, in the middle of the traffic. Measures the latency of the healthy ones with none, some, half and nine in ten
+ * dark, in one run of one service, which has its endpoints at one origin or at many.
  */
 import { type RunOptions, withService } from '../engine.ts';
 import { makeEvents, type Producer, serialise, sleep } from '../load.ts';
@@ -12,6 +13,7 @@ export interface IsolationResult {
   readonly engine: string;
   readonly brokers: number;
   readonly endpoints: number;
+  readonly origins: number;
   readonly eventsPerSecond: number;
   readonly rows: readonly IsolationRow[];
 }
@@ -26,7 +28,9 @@ export interface IsolationRow {
   readonly parked: number;
 }
 
-const DARK_SHARES = [0, 0.5, 0.9] as const;
+const DARK_SHARES = [0, 0.1, 0.5, 0.9] as const;
+/** The same traffic with all endpoints healthy, before each row, as a share of the row's time. */
+const BEFORE_SHARE = 1 / 3;
 /** Events posted together, as a producer batches them. */
 const EVENTS_PER_POST = 10;
 /** The time limit for the last deliveries after the last post. */
@@ -39,30 +43,44 @@ export function measureIsolation(
     readonly seconds: number;
   },
 ): Promise<IsolationResult> {
-  const { endpoints, eventsPerSecond, seconds, receiver, engine } = options;
+  const { endpoints, origins = 1, eventsPerSecond, seconds, receiver, engine } = options;
   return withService(options, endpoints, async (service, producer) => {
     const rows: IsolationRow[] = [];
     for (const darkShare of DARK_SHARES) {
       const dark = Math.floor(endpoints * darkShare);
+      await receiver.reset({ record: false });
+      const before = { dark: 0, eventsPerSecond, seconds: seconds * BEFORE_SHARE };
+      await publish(service, producer, { ...before, label: `before ${dark} dark` });
       const parkedBefore = await service.parkedTasks();
       await receiver.reset({ record: true, dark });
-      const posted = await publish(service, producer, { dark, eventsPerSecond, seconds });
+      const load = { dark, eventsPerSecond, seconds, label: `${dark} dark` };
+      const posted = await publish(service, producer, load);
       await sleep(ARRIVED_MS);
       const healthy = latencyOf(posted, await receiver.recorded());
       const ratio = healthy.p99Ms / (rows[0]?.healthy.p99Ms ?? healthy.p99Ms);
       rows.push({ darkShare, healthy, ratio, parked: (await service.parkedTasks()) - parkedBefore });
     }
-    return { engine: engine.name, brokers: engine.brokerPids().length, endpoints, eventsPerSecond, rows };
+    const brokers = engine.brokerPids().length;
+    return { engine: engine.name, brokers, endpoints, origins, eventsPerSecond, rows };
   });
+}
+
+interface Load {
+  readonly dark: number;
+  readonly eventsPerSecond: number;
+  readonly seconds: number;
+  /** Distinguishes its events from all others. */
+  readonly label: string;
 }
 
 /** Publishes events for all endpoints in turn, at a steady rate. Returns when each event for a healthy one was posted. */
 async function publish(
   { merchantIds }: Service,
   producer: Producer,
-  { dark, eventsPerSecond, seconds }: { dark: number; eventsPerSecond: number; seconds: number },
+  { dark, eventsPerSecond, seconds, label }: Load,
 ): Promise<ReadonlyMap<string, number>> {
-  const events = makeEvents(merchantIds, eventsPerSecond * seconds, `${dark} dark`);
+  const count = Math.round((eventsPerSecond * seconds) / EVENTS_PER_POST) * EVENTS_PER_POST;
+  const events = makeEvents(merchantIds, count, label);
   const postsPerSecond = eventsPerSecond / EVENTS_PER_POST;
   const postedAt = await producer.publishAt(postsPerSecond, serialise(events, EVENTS_PER_POST));
   const isHealthy = (index: number) => index % merchantIds.length >= dark;
@@ -77,11 +95,12 @@ export function isolationText({
   engine,
   brokers,
   endpoints,
+  origins,
   eventsPerSecond,
   rows,
 }: IsolationResult): string {
   return [
-    `${nameOf(engine, brokers)}: ${eventsPerSecond} events/s to ${endpoints} endpoints, some of which accept requests and never respond`,
+    `${nameOf(engine, brokers)}: ${eventsPerSecond} events/s to ${endpoints} endpoints at ${origins} origin(s), some of which accept requests and never respond`,
     ...rows.map(
       ({ darkShare, healthy, ratio, parked }) =>
         `  ${Math.round(darkShare * 100)} % dark: ${healthy.deliveries} deliveries to healthy ones, ${latencyText(healthy)}; ` +

@@ -1,4 +1,5 @@
 import type { RunOptions } from '../engine.ts';
+import { ORIGINS } from '../receiver.ts';
 import { idleText, measureIdle } from './idle.ts';
 import { isolationText, measureIsolation } from './isolation.ts';
 import { latenessText, measureLateness } from './lateness.ts';
@@ -63,8 +64,11 @@ export const SPECIAL_RUNS = {
     title: 'healthy endpoints beside dark ones',
     ofEveryEngine: true,
     async measure(run, { isolation }) {
-      const figures = await measureIsolation({ ...run, ...isolation });
-      return { figures, text: isolationText(figures) };
+      const figures = [
+        await measureIsolation({ ...run, ...isolation, origins: ORIGINS }),
+        await measureIsolation({ ...run, ...isolation, origins: 1 }),
+      ];
+      return { figures, text: figures.map(isolationText).join('\n') };
     },
   },
   /** Healthy endpoints while this process cannot keep up. */
