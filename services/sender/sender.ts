@@ -9,6 +9,7 @@ import type { Tier } from '../domain/retry.ts';
 import { type DeliveryTask, TASK_CLASSES, type TaskClass } from '../domain/task.ts';
 import type { KeyRing } from '../keys/keyring.ts';
 import type { Clock } from '../process/clock.ts';
+import { Lateness } from '../process/lateness.ts';
 import { type Logger, withoutRedaction } from '../telemetry/logger.ts';
 import { attemptLine } from './attempt-line.ts';
 import { traceAttempt } from './attempt-span.ts';
@@ -59,6 +60,8 @@ export interface Sender {
 /** Tests and replays have budgets of their own, as shares of the live one, so that neither delays it. */
 const SHARE: Readonly<Record<TaskClass, number>> = { live: 1, test: 1 / 16, replay: 1 / 8 };
 const IN_FLIGHT_MIN = 16;
+/** Above this share of the last second, this process is too late to judge receivers. */
+const LATE_SHARE = 0.2;
 /** The interval of readiness checks while the sender is not ready. */
 const READY_CHECK_MS = 100;
 /** The part of a stop's deadline reserved for making interrupted tasks durable. */
@@ -80,12 +83,14 @@ class RunningSender implements Sender, PendingTaskOwner {
   readonly #attempts: Logger;
   readonly #parkingLog: ParkingLog;
   readonly #intakes: Intake[] = [];
+  readonly #lateness: Lateness;
   #isStopping = false;
   #stopped: Promise<void> | null = null;
   #readyAgain: Promise<void> | null = null;
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
+    this.#lateness = new Lateness(deps.clock);
     this.#attempts = withoutRedaction(deps.log);
     this.#parkingLog = new ParkingLog(deps.clock, deps.log, deps.retryScale);
     const opener = new SecretOpener(deps.keyRing, deps.log);
@@ -101,7 +106,8 @@ class RunningSender implements Sender, PendingTaskOwner {
     const lanes = (taskClass: TaskClass) => {
       const source = deps.broker.tasks[taskClass];
       const wake = source.wake?.bind(source) ?? null;
-      return new Lanes(deps.clock, laneOptions(deps, SHARE[taskClass]), wake);
+      const isLate = () => this.#lateness.share > LATE_SHARE;
+      return new Lanes(deps.clock, { ...laneOptions(deps, SHARE[taskClass]), isLate }, wake);
     };
     this.#lanes = { live: lanes('live'), test: lanes('test'), replay: lanes('replay') };
     this.#metrics = new SenderMetrics(
@@ -112,6 +118,7 @@ class RunningSender implements Sender, PendingTaskOwner {
   }
 
   async start(): Promise<void> {
+    this.#lateness.start();
     for (const taskClass of ['test', 'live', 'replay'] as const satisfies readonly TaskClass[]) {
       const inFlightMax = share(this.#deps.options.inFlightMax, SHARE[taskClass]);
       const source = this.#deps.broker.tasks[taskClass];
@@ -149,6 +156,7 @@ class RunningSender implements Sender, PendingTaskOwner {
     for (const taskClass of TASK_CLASSES) this.#release(taskClass);
     const ends = await Promise.all(stops);
     disarm();
+    this.#lateness.stop();
     if (ends.includes('abandoned'))
       log.warn('sender stopped with unsettled tasks; they will be delivered again');
   }

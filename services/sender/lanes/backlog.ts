@@ -34,8 +34,8 @@ export class Backlog {
     if (this.wake) lane.parked += 1;
     lane.parkedAt = now;
     const { parkedSoonMs, parkedSoonPerEndpoint, parkedSoonMax } = this.#options;
-    const takes =
-      lane.isHealthy(now) || lane.isAnswering(now) ? SOON_ROUNDS * lane.drainable(parkedSoonMs, now) : 0;
+    const takesSoon = lane.waitsForUs(now) || lane.isAnswering(now);
+    const takes = takesSoon ? SOON_ROUNDS * lane.drainable(parkedSoonMs, now) : 0;
     const isSoon =
       lane.soon.taken(now) < Math.max(takes, parkedSoonPerEndpoint) &&
       (takes > 0 || this.#soon.taken(now) < parkedSoonMax);
@@ -62,7 +62,7 @@ export class Backlog {
 
   #wanted(lane: EndpointLane, waiting: number, now: number): number {
     const { size } = lane.queue;
-    const answers = lane.isHealthy(now) || lane.isAnswering(now);
+    const answers = lane.waitsForUs(now) || lane.isAnswering(now);
     if (!answers) return size === 0 ? 1 : 0;
     const takes = Math.min(REFILL_MAX, Math.max(REFILL_MIN, lane.drainable(REFILL_MS, now)));
     const room = Math.max(REFILL_MIN, this.#options.waitingMax / 2 - waiting);

@@ -10,6 +10,8 @@ const MEAN_WEIGHT = 0.2;
 const MEAN_MS_START = 50;
 /** A response younger than this shows that an endpoint answers, even while other attempts hang. */
 const ANSWERING_MS = 1000;
+/** The same while this process is late: receivers on a busy machine, or behind a busy network, may be slow too. */
+const HEARD_MS = 1500;
 /** An endpoint that takes longer than this, with its window at its widest, limits the speed of a burst itself. */
 const QUICK_MS = 40;
 
@@ -184,6 +186,16 @@ export class EndpointLane {
   /** Returns whether it is neither slow nor failing nor saturated: its tasks wait for this process only. */
   isHealthy(now: number): boolean {
     return !this.isSlow && !this.#hasFailed && now >= this.#narrowUntil && !this.#isAtItsPace;
+  }
+
+  /**
+   * Returns whether its tasks wait for this process. While this process is late, that is so for every endpoint that
+   * answers: how fast, nobody can tell.
+   */
+  waitsForUs(now: number): boolean {
+    if (this.isHealthy(now)) return true;
+    const answers = !this.#hasFailed && now >= this.#narrowUntil && now - this.#heardAt < HEARD_MS;
+    return answers && this.#options.isLate();
   }
 
   /** Its window cannot grow, and its own speed is the limit: a burst for it would hold up all others. */

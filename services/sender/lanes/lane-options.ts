@@ -50,6 +50,8 @@ export interface LaneOptions {
   readonly endpointsMax: number;
   /** Divides the tiers' delays; 1 in production. */
   readonly retryScale: number;
+  /** Returns whether this process is late: then nothing shows how fast a receiver is. */
+  readonly isLate: () => boolean;
 }
 
 export const LANE_OPTIONS = {
@@ -74,6 +76,7 @@ export const LANE_OPTIONS = {
   retryAfterMsMax: 60_000,
   endpointsMax: 20_000,
   retryScale: 1,
+  isLate: () => false,
 } as const satisfies LaneOptions;
 
 /** Above this share of the slow lane, each endpoint may have fewer slow attempts the fuller it is. */

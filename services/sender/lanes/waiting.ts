@@ -45,7 +45,7 @@ export class Waiting {
   add(lane: EndpointLane, now: number): void {
     this.#count += 1;
     this.#lanes.append(lane.busy);
-    if (lane.isHealthy(now)) this.#countForUs(lane, 1);
+    if (lane.waitsForUs(now)) this.#countForUs(lane, 1);
   }
 
   /** A task no longer waits: it was started, parked or released. */
@@ -60,7 +60,7 @@ export class Waiting {
    * intake.
    */
   recount(lane: EndpointLane, now: number): void {
-    if (lane.waitingForUs > 0 && !lane.isHealthy(now)) this.#countForUs(lane, -lane.waitingForUs);
+    if (lane.waitingForUs > 0 && !lane.waitsForUs(now)) this.#countForUs(lane, -lane.waitingForUs);
   }
 
   /**
@@ -73,7 +73,7 @@ export class Waiting {
     const isShort = this.#count * 2 >= waitingMax;
     const share = Math.max(waitingPerEndpointMin, Math.floor(waitingMax / 2 / this.#lanes.size));
     const most = isShort ? share : waitingMax;
-    if (lane.isHealthy(now)) return most;
+    if (lane.waitsForUs(now)) return most;
     const wanted = lane.isAnswering(now) ? lane.drainable(drainMs, now) : waitingFailingMax;
     return Math.max(1, Math.min(most, wanted));
   }

@@ -116,6 +116,24 @@ describe('the slow lane', () => {
     expect(lanes.waitingForUs).toBe(1);
   });
 
+  test('holds back the intake instead of judging endpoints that answer, while this process is late', () => {
+    let isLate = false;
+    build({ windowStart: 1, windowMax: 2, isLate: () => isLate });
+    const slowly = () => {
+      clock.advance(90);
+      lanes.settle(inFlight()[0] as FakeTask, 'success', null, 90);
+      admit('a');
+    };
+    admitMany(3, 'a');
+    for (let i = 0; i < 3; i += 1) slowly();
+    expect(lanes.waitingForUs).toBe(0);
+    isLate = true;
+    slowly();
+    expect(lanes.waitingForUs).toBe(1);
+    settle(inFlight()[0], 'failure');
+    expect(lanes.waitingForUs).toBe(0);
+  });
+
   test('takes no attempt that is answered in time', () => {
     const quick = admit('a');
     clock.advance(150);

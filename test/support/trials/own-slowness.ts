@@ -1,7 +1,8 @@
 /**
- * Endpoints that answer at once, while the service cannot keep up: it gets a burst, or is stopped. None of that is the
- * receivers' doing. (`npm run bench -- --overload` also has busy loops beside it, which slow the receivers down as well.)
+ * Endpoints that answer at once, while the service cannot keep up: it gets a burst, is stopped, or other processes take
+ * the machine. None of that is the receivers' doing.
  */
+import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
@@ -18,6 +19,9 @@ const EVENTS_PER_POST = 200;
 const STEADY_EVENTS = 40;
 const STEADY_PAUSE_MS = 50;
 const STOPPED_MS = 5000;
+const STARVED_EVENTS = 100;
+const BUSY_LOOPS = 4;
+const BUSY_LOOP = 'for (const until = Date.now() + 60_000; Date.now() < until; );';
 /** Only against hanging: a task that was parked for longer than the shortest time would exceed it. */
 const DELIVERED_MS_MAX = 60_000;
 const IN_FORCE_MS = 1500;
@@ -27,6 +31,7 @@ export async function expectNoBlame(start: (setup: ServiceSetup) => Promise<Serv
   const setup = await prepareSetup({ HOOKRAIL_RETRY_SCALE: '1' });
   const service = await start(setup);
   const receiver = await new FailingReceiver(setup.receiverCert).start();
+  let loops: ChildProcess[] = [];
   try {
     const merchant = new MerchantClient(setup, () => service);
     for (let i = 0; i < ENDPOINTS; i += 1) await merchant.createEndpoint(`${receiver.url}/${i}`);
@@ -59,6 +64,10 @@ export async function expectNoBlame(start: (setup: ServiceSetup) => Promise<Serv
     await Promise.all(steady);
     await delivered('after the service was stopped');
 
+    loops = Array.from({ length: BUSY_LOOPS }, () => spawn(process.execPath, ['-e', BUSY_LOOP]));
+    await publish(STARVED_EVENTS);
+    await delivered('beside four busy loops');
+
     const metrics = await (await fetch(`${service.operationsUrl}/metrics`)).text();
     const parkedLonger = metrics
       .split('\n')
@@ -67,6 +76,7 @@ export async function expectNoBlame(start: (setup: ServiceSetup) => Promise<Serv
     expect(receiver.failed).toBe(0);
     expect(await service.end('SIGTERM')).toBe(0);
   } finally {
+    for (const loop of loops) loop.kill();
     service.process.kill('SIGCONT');
     await service.end('SIGKILL');
     await receiver.close();
