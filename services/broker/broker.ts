@@ -91,7 +91,7 @@ export interface PublishedTask {
 /** A record of EVENTS: decoded, or the reason why it cannot be. Poison records are input, not an exception. */
 export interface ReceivedEvent {
   readonly bytes: Uint8Array;
-  /** When the broker made it durable, milliseconds since the epoch. */
+  /** When the broker made it durable, or was about to; milliseconds since the epoch. */
   readonly acceptedAt: number;
   readonly decoded:
     | { readonly ok: true; readonly event: DomainEvent }
