@@ -114,6 +114,7 @@ export class Committer {
   /** Returns whether all events whose results are in the half are new; then they are remembered. */
   #areNew({ routed, routedEnds }: CommitHalfMessage, work: CommitProgress): boolean {
     if (!routed) return true;
+    work.hasChecked = true;
     const bytes = Buffer.from(routed);
     let start = 0;
     for (const [index, end] of routedEnds.entries()) {
@@ -121,7 +122,6 @@ export class Committer {
       if (seen !== FRESH) work.refused.push(index, seen);
       start = end;
     }
-    work.hasChecked = true;
     if (work.refused.length > 0) this.#seen.forgetFresh();
     return work.refused.length === 0;
   }
@@ -134,6 +134,7 @@ export class Committer {
     count: number,
     work: CommitProgress,
   ): number {
+    work.hasChecked = true;
     const bytes = Buffer.from(buffer);
     const known: number[] = [];
     let start = offset;
@@ -147,7 +148,6 @@ export class Committer {
       work.repeats.push(work.eventsChecked + index, seen);
     }
     work.eventsChecked += count;
-    work.hasChecked = true;
     if (known.length > 0 && known.length < count) {
       const bits = new Uint8Array(Math.ceil(count / 8));
       for (const index of known) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7));
@@ -240,6 +240,7 @@ class CommitProgress {
   readonly refused: number[] = [];
   readonly stale: number[] = [];
   eventsChecked = 0;
+  /** Ids may have been remembered: they are forgotten when the commit fails. */
   hasChecked = false;
   directoryChanges = 0;
 
