@@ -8,23 +8,28 @@ const REMEMBERED_MS = 1000;
 
 /**
  * How late this process is, whatever the reason: its event loop is busy, it was stopped, or other processes have the
- * CPU. Measured by a timer that fires late.
+ * CPU. Measured by a timer that fires late, while there is work.
  */
 export class Lateness {
   readonly #clock: Clock;
+  readonly #hasWork: () => boolean;
   #share = 0;
+  #isWatching = false;
+  #endedAt: number;
   #cancel: () => void = () => {};
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, hasWork: () => boolean) {
     this.#clock = clock;
+    this.#hasWork = hasWork;
+    this.#endedAt = clock.now();
   }
 
-  start(): void {
-    const dueAt = this.#clock.now() + EVERY_MS;
-    this.#cancel = this.#clock.at(dueAt, () => {
-      this.#note(Math.max(0, this.#clock.now() - dueAt - TOLERATED_MS));
-      this.start();
-    });
+  /** Call when work begins. */
+  watch(): void {
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    this.#note(0, this.#clock.now() - this.#endedAt);
+    this.#wait();
   }
 
   stop(): void {
@@ -36,8 +41,23 @@ export class Lateness {
     return this.#share;
   }
 
-  #note(lateMs: number): void {
-    const periodMs = EVERY_MS + lateMs;
+  #wait(): void {
+    const dueAt = this.#clock.now() + EVERY_MS;
+    this.#cancel = this.#clock.at(dueAt, () => {
+      const lateMs = Math.max(0, this.#clock.now() - dueAt - TOLERATED_MS);
+      this.#note(lateMs, EVERY_MS + lateMs);
+      if (this.#hasWork()) this.#wait();
+      else this.#end();
+    });
+  }
+
+  #end(): void {
+    this.#isWatching = false;
+    this.#endedAt = this.#clock.now();
+  }
+
+  #note(lateMs: number, periodMs: number): void {
+    if (periodMs === 0) return;
     const weight = Math.min(1, periodMs / REMEMBERED_MS);
     this.#share += weight * (lateMs / periodMs - this.#share);
   }

@@ -90,7 +90,7 @@ class RunningSender implements Sender, PendingTaskOwner {
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
-    this.#lateness = new Lateness(deps.clock);
+    this.#lateness = new Lateness(deps.clock, () => this.#hasWork());
     this.#attempts = withoutRedaction(deps.log);
     this.#parkingLog = new ParkingLog(deps.clock, deps.log, deps.retryScale);
     const opener = new SecretOpener(deps.keyRing, deps.log);
@@ -118,7 +118,6 @@ class RunningSender implements Sender, PendingTaskOwner {
   }
 
   async start(): Promise<void> {
-    this.#lateness.start();
     for (const taskClass of ['test', 'live', 'replay'] as const satisfies readonly TaskClass[]) {
       const inFlightMax = share(this.#deps.options.inFlightMax, SHARE[taskClass]);
       const source = this.#deps.broker.tasks[taskClass];
@@ -165,6 +164,7 @@ class RunningSender implements Sender, PendingTaskOwner {
     on: Pick<PendingTask, 'task' | 'lanes' | 'signal' | 'ownership'>,
   ): Settlement | Promise<Settlement> {
     if (this.#isStopping || on.signal.aborted) return RELEASED;
+    this.#lateness.watch();
     return new Promise((settle, fail) => {
       on.lanes.admit(new PendingTask(on, this, settle, fail));
       this.#adjustIntakes();
@@ -245,6 +245,11 @@ class RunningSender implements Sender, PendingTaskOwner {
     for (const pending of this.#lanes[taskClass].releaseWaiting()) {
       if (pending instanceof PendingTask) pending.settle(RELEASED);
     }
+  }
+
+  #hasWork(): boolean {
+    const { fast, slow, waiting } = this.inFlight();
+    return fast + slow + waiting > 0;
   }
 
   #sum(count: 'fast' | 'slow' | 'waiting' | 'demoted'): number {

@@ -5,9 +5,10 @@ import { SimulatedClock } from '../support/simulated-clock.ts';
 
 function started() {
   const clock = new SimulatedClock();
-  const lateness = new Lateness(clock);
-  lateness.start();
-  return { clock, lateness };
+  const work = { isThere: true };
+  const lateness = new Lateness(clock, () => work.isThere);
+  lateness.watch();
+  return { clock, lateness, work };
 }
 
 it('a process that is on time is not late', () => {
@@ -37,4 +38,17 @@ it('a process that is stopped on purpose looks no longer', () => {
   lateness.stop();
   clock.holdUp(5000);
   expect(lateness.share).toBe(0);
+});
+
+it('a process without work is not measured, and has forgotten its lateness when it has work again', () => {
+  const { clock, lateness, work } = started();
+  clock.holdUp(5000);
+  expect(lateness.share).toBeGreaterThan(0.9);
+  work.isThere = false;
+  clock.advance(365 * 86_400_000);
+  lateness.watch();
+  expect(lateness.share).toBe(0);
+  work.isThere = true;
+  clock.holdUp(5000);
+  expect(lateness.share).toBeGreaterThan(0.9);
 });
