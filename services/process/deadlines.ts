@@ -28,7 +28,7 @@ export interface DeadlinesOptions {
 }
 
 /**
- * What a deadline means for time in which this process was late (stopped, suspended, or its event loop busy).
+ * The effect on a deadline of time in which this process was late (stopped, suspended, or its event loop busy).
  * `fire`: nothing, it fires. `read-first`: it fires unless something that had arrived by then removes it: first
  * everything is read. `extend`: the time does not count, and every waiting deadline moves by it; for deadlines until
  * which we have something to do as well.
