@@ -141,9 +141,11 @@ export type Settlement =
  */
 export type Ownership = 'owned' | 'unsure' | 'lost';
 
-export interface ConsumeLimits<Out> {
+export interface ConsumeLimits<In, Out> {
   /** Unsettled inputs at a time. */
   readonly inFlightMax: number;
+  /** Whether this input will be settled soon: an engine may keep another input open for it. */
+  readonly isPrompt?: (input: In) => boolean;
   /** The handler does nothing but answer: an engine may call it before the input is durable, and drop the result. */
   readonly isPure?: boolean;
   /** Called with each result that is used. */
@@ -157,7 +159,7 @@ export interface Source<In, Out> {
    */
   consume(
     handler: (input: In, signal: AbortSignal, ownership: () => Ownership) => Out | Promise<Out>,
-    limits: ConsumeLimits<Out>,
+    limits: ConsumeLimits<In, Out>,
   ): Promise<Consumer>;
 }
 

@@ -34,7 +34,7 @@ export class WorkConsumer<It extends Item, In, Out> implements Consumer {
   readonly #source: Supply<It>;
   readonly #options: ConsumerOptions<It, In, Out>;
   readonly #handler: (input: In, signal: AbortSignal, ownership: () => Ownership) => Out | Promise<Out>;
-  readonly #limits: ConsumeLimits<Out>;
+  readonly #limits: ConsumeLimits<In, Out>;
   readonly #stopping = new AbortController();
   /** Items in a handler that has not resolved yet. */
   readonly #running = new LinkedList<Item>();
@@ -54,7 +54,7 @@ export class WorkConsumer<It extends Item, In, Out> implements Consumer {
     source: Supply<It>,
     options: ConsumerOptions<It, In, Out>,
     handler: (input: In, signal: AbortSignal, ownership: () => Ownership) => Out | Promise<Out>,
-    limits: ConsumeLimits<Out>,
+    limits: ConsumeLimits<In, Out>,
   ) {
     this.#source = source;
     this.#options = options;
@@ -81,7 +81,7 @@ export class WorkConsumer<It extends Item, In, Out> implements Consumer {
     if (this.#pumping) return;
     this.#pumping = true;
     let calls = 0;
-    while (this.#mayTake()) {
+    while (this.hasRoom) {
       if (calls === CALLS_PER_TURN) {
         setImmediate(() => this.pump());
         break;
@@ -95,14 +95,23 @@ export class WorkConsumer<It extends Item, In, Out> implements Consumer {
     this.#options.progressed?.();
   }
 
-  #mayTake(): boolean {
+  /** Whether another item may be handed over now. */
+  get hasRoom(): boolean {
     const inFlight = this.#running.size + this.#committing;
     if (this.#paused || this.#stop || inFlight >= this.#limits.inFlightMax) return false;
     return this.#options.mayHandOver?.() ?? true;
   }
 
+  mayTake(input: In): boolean {
+    return this.hasRoom && (this.#limits.isPrompt?.(input) ?? true);
+  }
+
+  handOver(item: It): void {
+    this.#run(item);
+  }
+
   resultOf(input: In): Out | undefined {
-    if (!this.#limits.isPure || !this.#mayTake()) return undefined;
+    if (!this.#limits.isPure || !this.hasRoom) return undefined;
     try {
       const out = this.#handler(input, this.#stopping.signal, () => 'owned');
       return isPromise(out) ? undefined : out;

@@ -33,7 +33,7 @@ export class WorkSource<It extends Item, In, Out> implements Source<In, Out> {
 
   async consume(
     handler: (input: In, signal: AbortSignal, ownership: () => Ownership) => Out | Promise<Out>,
-    limits: ConsumeLimits<Out>,
+    limits: ConsumeLimits<In, Out>,
   ): Promise<Consumer> {
     if (this.isConsumed) throw new Error(`${this.#options.name} has a consumer already`);
     const consumer = new WorkConsumer(this, this.#options, handler, limits);
@@ -59,6 +59,21 @@ export class WorkSource<It extends Item, In, Out> implements Source<In, Out> {
    */
   resultOf(input: In): Out | undefined {
     return this.#consumer?.resultOf(input);
+  }
+
+  /** Whether another item may be handed over now, and will be settled soon as far as is known. */
+  mayTake(input: In): boolean {
+    return this.#consumer?.mayTake(input) ?? false;
+  }
+
+  /** Whether there is a consumer that takes nothing more for now. */
+  get isFull(): boolean {
+    return this.isConsumed && this.#consumer?.hasRoom === false;
+  }
+
+  /** Hands over an item that comes from no feed, whatever the limits say: ask `mayTake` first. */
+  handOver(item: It): void {
+    this.#consumer?.handOver(item);
   }
 
   used(out: Out): void {

@@ -131,7 +131,7 @@ class RunningSender implements Sender, PendingTaskOwner {
           isWatched = true;
           return this.#handle({ task, lanes, signal, ownership: ownership });
         },
-        { inFlightMax },
+        { inFlightMax, isPrompt: ({ endpointId }) => lanes.isPrompt(endpointId) },
       );
       this.#intakes.push(new Intake(lanes, consumer));
     }

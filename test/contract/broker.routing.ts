@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Broker, ConsumeLimits, RouterResult } from '../../services/broker/broker.ts';
+import type { Broker, ConsumeLimits, ReceivedEvent, RouterResult } from '../../services/broker/broker.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { anEvent, quarantined, routed, taskOf } from '../support/records/broker-records.ts';
 import { type GiveBench, stopped } from './broker-bench.ts';
@@ -17,7 +17,7 @@ export function routingGuarantees(bench: GiveBench): void {
   const consume = (
     broker: Broker,
     handler: (event: DomainEvent, bytes: Uint8Array) => RouterResult = route,
-    limits: Partial<ConsumeLimits<RouterResult>> = {},
+    limits: Partial<ConsumeLimits<ReceivedEvent, RouterResult>> = {},
   ) =>
     broker.events.consume(
       ({ decoded, bytes }) => {

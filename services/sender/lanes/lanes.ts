@@ -75,6 +75,11 @@ export class Lanes {
     return place === 'slow' && (this.#endpoints.get(endpointId)?.slow.size ?? 0) > 1;
   }
 
+  /** Returns whether a task of the endpoint would be over soon, as far as is known. */
+  isPrompt(endpointId: string): boolean {
+    return this.#endpoints.get(endpointId)?.waitsForUs(this.#clock.now()) ?? true;
+  }
+
   /** Starts the task, now or when its turn comes, or parks it; one of its two callbacks will be called. */
   admit(task: QueuedTask): void {
     const now = this.#clock.now();

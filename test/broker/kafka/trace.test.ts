@@ -87,13 +87,19 @@ describe('the trace header is written', () => {
     const journal = routed(anEvent());
     const received = { traceparent: TRACEPARENT };
     const tasks = [aTask({ traceparent: OF_ROUTE })];
-    expect(tracesOf(outgoing.ofRouted({ kind: 'routed', tasks, journal }, received, NOW))).toEqual([
+    expect(
+      tracesOf(
+        outgoing.ofRouted({ kind: 'routed', tasks, journal }, { received, now: NOW, direct: undefined }),
+      ),
+    ).toEqual([
       [topics.deliver, OF_ROUTE],
       [topics.journal, OF_ROUTE],
     ]);
-    expect(tracesOf(outgoing.ofRouted({ kind: 'routed', tasks: [], journal }, received, NOW))).toEqual([
-      [topics.journal, TRACEPARENT],
-    ]);
+    expect(
+      tracesOf(
+        outgoing.ofRouted({ kind: 'routed', tasks: [], journal }, { received, now: NOW, direct: undefined }),
+      ),
+    ).toEqual([[topics.journal, TRACEPARENT]]);
   });
 
   it('on the journal, retry, parked task and dead letter of an attempt', () => {

@@ -28,6 +28,13 @@ export interface OutgoingDeps {
   readonly time: Pick<BrokerTime, 'fromClock' | 'toClock'>;
 }
 
+interface RoutedOptions {
+  readonly received: Pick<ReceivedEvent, 'traceparent'>;
+  readonly now: number;
+  /** The task that the sender of this process has already. */
+  readonly direct: DeliveryTask | undefined;
+}
+
 /** Converts the stations' decisions into records. Everything is encoded before anything is sent. */
 export class Outgoing {
   readonly #deps: OutgoingDeps;
@@ -38,18 +45,18 @@ export class Outgoing {
   }
 
   /**
-   * Returns the records of a routed event: its tasks and its journal entry; none for a repeat. Throws RecordRefused
-   * when one of them does not fit its topic: then nothing of the event may be written.
+   * Returns the records of a routed event: its tasks but for the `direct` one, and its journal entry; none for a repeat.
+   * Throws RecordRefused when one of them does not fit its topic: then nothing of the event may be written.
    */
   ofRouted(
     result: Exclude<RouterResult, { kind: 'quarantined' }>,
-    received: Pick<ReceivedEvent, 'traceparent'>,
-    now: number,
+    { received, now, direct }: RoutedOptions,
   ): OutgoingRecord[] {
     if (result.kind === 'repeated') return [];
     const { tasks, journal } = result;
     const traceparent = tasks[0]?.traceparent ?? received.traceparent;
-    const records = [...tasks.map((task) => this.task(task, now)), this.journal(journal, traceparent)];
+    const written = direct ? tasks.filter((task) => task !== direct) : tasks;
+    const records = [...written.map((task) => this.task(task, now)), this.journal(journal, traceparent)];
     for (const { topic, value } of records) {
       if (value === null || value.length <= RECORD_BYTES_MAX) continue;
       throw new RecordRefused(

@@ -13,6 +13,7 @@ import {
 } from '../producer/record-sender.ts';
 import { originOf, placeText } from '../quarantine/origin.ts';
 import type { QuarantineStore } from '../quarantine/quarantine-store.ts';
+import { DirectItem, DirectTasks } from './direct-tasks.ts';
 import type { EventStream } from './event-stream.ts';
 import type { Outgoing } from './settle.ts';
 import { startedSource } from './started-source.ts';
@@ -20,6 +21,9 @@ import type { TopicItem } from './stream-feed.ts';
 import type { TaskStreams } from './task-streams.ts';
 
 const SHELVE_AGAIN_MS = 30_000;
+
+type EventWork = WorkSource<TopicItem<ReceivedEvent>, ReceivedEvent, RouterResult>;
+type TaskWork = WorkSource<TopicItem<DeliveryTask>, DeliveryTask, Settlement>;
 
 /** Why an input's results cannot be written. */
 type Refusal = Pick<Quarantined, 'reason' | 'detail'>;
@@ -39,13 +43,26 @@ export class Sources {
   readonly events: Source<ReceivedEvent, RouterResult>;
   readonly tasks: Readonly<Record<TaskClass, Source<DeliveryTask, Settlement>>>;
   readonly #deps: SourcesDeps;
+  readonly #direct: DirectTasks;
   readonly #works: WorkSource<never, never, never>[] = [];
 
   constructor(deps: SourcesDeps) {
     this.#deps = deps;
-    this.events = this.#eventSource();
-    const source = (taskClass: TaskClass) => this.#taskSource(taskClass);
-    this.tasks = { live: source('live'), test: source('test'), replay: source('replay') };
+    const { eventStream, taskStreams, clock } = deps;
+    const live = this.#taskWork('live', () => this.#direct.progressed());
+    const events = this.#eventWork();
+    const pump = () => events.pump();
+    this.#direct = new DirectTasks({
+      clock,
+      live,
+      taskStreams,
+      oldestEvent: () => eventStream.feed.oldest,
+      pump,
+    });
+    this.events = startedSource(events, eventStream, clock);
+    const source = (taskClass: TaskClass, work = this.#taskWork(taskClass)) =>
+      startedSource(work, this.#reading(taskClass), clock);
+    this.tasks = { live: source('live', live), test: source('test'), replay: source('replay') };
   }
 
   /** Inputs whose handler keeps throwing; `since` is Infinity when there are none. */
@@ -67,53 +84,73 @@ export class Sources {
     await Promise.all([this.#deps.eventStream.abandon(), this.#deps.taskStreams.abandon()]);
   }
 
-  #eventSource(): Source<ReceivedEvent, RouterResult> {
+  #eventWork(): EventWork {
     const { eventStream, clock, log } = this.#deps;
-    const work = new WorkSource<TopicItem<ReceivedEvent>, ReceivedEvent, RouterResult>({
+    const work: EventWork = new WorkSource<TopicItem<ReceivedEvent>, ReceivedEvent, RouterResult>({
       name: 'events',
       feeds: [eventStream.feed],
       input: ({ value }) => value,
       settle: (result, item) => {
         const quarantined = (why: Refusal) => this.#unusableEvent(item, why);
-        this.#whenDone(this.#sendRouted(result, item.value), item, quarantined);
+        this.#whenDone(this.#sendRouted(result, item), item, quarantined);
         return true;
       },
+      mayHandOver: () => this.#direct.mayRoute(),
       clock,
       log,
     });
     this.#works.push(work as never);
-    return startedSource(work, eventStream, clock);
+    return work;
   }
 
-  #taskSource(taskClass: TaskClass): Source<DeliveryTask, Settlement> {
-    const { taskStreams, outgoing, clock, log } = this.#deps;
-    const work = new WorkSource<TopicItem<DeliveryTask>, DeliveryTask, Settlement>({
+  #taskWork(taskClass: TaskClass, progressed?: () => void): TaskWork {
+    const { taskStreams, clock, log } = this.#deps;
+    const work: TaskWork = new WorkSource<TopicItem<DeliveryTask>, DeliveryTask, Settlement>({
       name: taskClass,
       feeds: [taskStreams.now[taskClass], taskStreams.delayed[taskClass]],
       input: ({ value }) => value,
       settle: (settlement, item) => {
-        const records = outgoing.ofSettlement(settlement, item.value, clock.now());
+        const records = this.#settled(settlement, item);
         if (records === null) return false;
         const quarantined = (why: Refusal) => this.#unusableTask(item, why);
         this.#whenDone(this.#sendAll(records), item, quarantined);
         return true;
       },
       mayHandOver: () => taskStreams.mayBegin(taskClass),
+      ...(progressed ? { progressed } : {}),
       clock,
       log,
     });
     this.#works.push(work as never);
-    const reading = {
+    return work;
+  }
+
+  #reading(taskClass: TaskClass) {
+    const { taskStreams } = this.#deps;
+    return {
       start: () => taskStreams.start(taskClass),
       stop: (deadlineMs: number) => taskStreams.stop(taskClass, deadlineMs),
     };
-    return startedSource(work, reading, clock);
   }
 
-  async #sendRouted(result: RouterResult, received: ReceivedEvent): Promise<void> {
+  async #sendRouted(result: RouterResult, item: TopicItem<ReceivedEvent>): Promise<void> {
     const { outgoing, quarantine, clock } = this.#deps;
     if (result.kind === 'quarantined') return quarantine.put(result.record);
-    return this.#sendAll(outgoing.ofRouted(result, received, clock.now()));
+    const direct = this.#direct.taskOf(result, item);
+    const records = outgoing.ofRouted(result, { received: item.value, now: clock.now(), direct });
+    if (direct) this.#direct.handOver(direct, item);
+    return this.#sendAll(records);
+  }
+
+  /** Returns the records of a task's settlement; null when it was given back. */
+  #settled(settlement: Settlement, item: TopicItem<DeliveryTask>): readonly OutgoingRecord[] | null {
+    const { outgoing, clock } = this.#deps;
+    const records = outgoing.ofSettlement(settlement, item.value, clock.now());
+    if (records !== null || !(item instanceof DirectItem)) return records;
+    // No topic has it: it is written to one, for the next sender.
+    if (item.ownership !== 'lost') return [outgoing.task(item.value, clock.now())];
+    item.lost();
+    return null;
   }
 
   async #sendAll(outgoing: readonly OutgoingRecord[]): Promise<void> {

@@ -18,22 +18,30 @@ export interface RecordReader {
 export class TopicItem<T> extends Item {
   readonly value: T;
   readonly record: ReadRecord;
-  readonly #reader: RecordReader;
+  readonly reader: RecordReader;
+  /** How often `completed` must be called before the record is done. */
+  #open = 1;
 
   constructor(value: T, record: ReadRecord, reader: RecordReader) {
     super();
     this.value = value;
     this.record = record;
-    this.#reader = reader;
+    this.reader = reader;
   }
 
   override get ownership(): Ownership {
     if (!this.record.partition.isAlive) return 'lost';
-    return this.#reader.isTrusted ? 'owned' : 'unsure';
+    return this.reader.isTrusted ? 'owned' : 'unsure';
+  }
+
+  /** Keeps the record open for work of its own, until that calls `completed` too. */
+  keepOpen(): void {
+    this.#open += 1;
   }
 
   completed(): void {
-    this.#reader.done(this.record);
+    this.#open -= 1;
+    if (this.#open === 0) this.reader.done(this.record);
   }
 }
 

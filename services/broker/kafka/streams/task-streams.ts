@@ -229,12 +229,22 @@ export class TaskStreams {
     return consumer;
   }
 
-  /** Returns whether an attempt's results can be written: its journal entry, and the next task or dead letter. */
+  /** Returns whether a first attempt's results can be written. */
+  mayBeginFirst(endpointId: string): boolean {
+    return this.#deps.mayBegin() && this.#mayWriteResults(this.#deps.topics.deliver, endpointId);
+  }
+
   #mayBeginRecord({ partition, key }: ReadRecord): boolean {
+    return key === null || this.#mayWriteResults(partition.topic, key.toString());
+  }
+
+  /**
+   * Returns whether the results of an attempt from this topic can be written: its journal entry, and the next task or
+   * dead letter.
+   */
+  #mayWriteResults(topic: string, endpointId: string): boolean {
     const { topics, mayWrite } = this.#deps;
-    if (key === null) return true;
-    const endpointId = key.toString();
-    const own = TIERS.findIndex((tier) => topics.retry[tier] === partition.topic);
+    const own = TIERS.findIndex((tier) => topics.retry[tier] === topic);
     const nextTier = TIERS[own + 1];
     const next = nextTier === undefined ? topics.dead : topics.retry[nextTier];
     return mayWrite(topics.journal, endpointId) && mayWrite(next, endpointId);

@@ -18,7 +18,10 @@ function recordsWith(journalBytes: number) {
   const topics = topicNames('wh.', 'events');
   const outgoing = new Outgoing({ records, topics, partitionOf: () => 0, retryScale: 1, time });
   const event = anEvent();
-  return outgoing.ofRouted({ kind: 'routed', tasks: [taskOf(event)], journal: routed(event) }, {}, 1);
+  return outgoing.ofRouted(
+    { kind: 'routed', tasks: [taskOf(event)], journal: routed(event) },
+    { received: {}, now: 1, direct: undefined },
+  );
 }
 
 it('a journal entry that fits is written with the tasks', () => {

@@ -1,0 +1,144 @@
+import type { DeliveryTask } from '../../../domain/task.ts';
+import type { Clock } from '../../../process/clock.ts';
+import type { Ownership, ReceivedEvent, RouterResult, Settlement } from '../../broker.ts';
+import type { WorkSource } from '../../work-source.ts';
+import { TopicItem } from './stream-feed.ts';
+import type { TaskStreams } from './task-streams.ts';
+
+/** Events kept open for their attempts, over all partitions; each counts in what its partition may hold. */
+const OPEN_MAX = 1000;
+const OPEN_BYTES_MAX = 512 * 1024;
+/** Events wait this long for a full sender of this process; then other processes may take their tasks. */
+const WAIT_MS_MAX = 2000;
+/** After a task of an endpoint was written to a topic, so are those of the next seconds: none overtakes it. */
+const QUIET_MS = 5000;
+
+interface Deps {
+  readonly clock: Clock;
+  readonly live: WorkSource<TopicItem<DeliveryTask>, DeliveryTask, Settlement>;
+  readonly taskStreams: Pick<TaskStreams, 'now' | 'mayBeginFirst'>;
+  /** The oldest event that waits for the router; undefined = none does. */
+  readonly oldestEvent: () => number | undefined;
+  /** Hands over the events that waited. */
+  readonly pump: () => void;
+}
+
+/** A task that was not read from a topic: its event's record stays open for it. */
+export class DirectItem extends TopicItem<DeliveryTask> {
+  readonly #event: TopicItem<ReceivedEvent>;
+  readonly #taskStreams: Pick<TaskStreams, 'mayBeginFirst'>;
+  readonly #closed: () => void;
+
+  constructor(
+    task: DeliveryTask,
+    event: TopicItem<ReceivedEvent>,
+    deps: { readonly taskStreams: Pick<TaskStreams, 'mayBeginFirst'>; readonly closed: () => void },
+  ) {
+    super(task, event.record, event.reader);
+    this.#event = event;
+    this.#taskStreams = deps.taskStreams;
+    this.#closed = deps.closed;
+    event.keepOpen();
+  }
+
+  override get ownership(): Ownership {
+    const ownership = super.ownership;
+    const mayBegin = ownership !== 'owned' || this.#taskStreams.mayBeginFirst(this.value.endpointId);
+    return mayBegin ? ownership : 'unsure';
+  }
+
+  override completed(): void {
+    this.#closed();
+    this.#event.completed();
+  }
+
+  /** Its partition was lost: whoever has it now routes the event again. */
+  lost(): void {
+    this.#closed();
+  }
+}
+
+/**
+ * First attempts without a topic of their own. Where router and sender share a process, the event's record stands for
+ * the task's: the sender gets the task at once, and the event is acknowledged when the attempt's results are durable. A
+ * crash routes the event again, and repeats no more than the request in flight.
+ *
+ * That needs an event with a single task, which would otherwise repeat what its other endpoints got, and an endpoint
+ * that answers, because a slow one would keep the event's partition open. All other tasks are written to a topic.
+ */
+export class DirectTasks {
+  readonly #deps: Deps;
+  /** Until when tasks of an endpoint go by the topic, the earliest first. */
+  readonly #quiet = new Map<string, number>();
+  #open = 0;
+  #openBytes = 0;
+  /** Since when events wait for the sender. */
+  #waitingSince: number | null = null;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  /** Returns whether events may be routed now: false while the sender of this process is full, for a limited time. */
+  mayRoute(): boolean {
+    const { clock, live, pump } = this.#deps;
+    if (!live.isFull) return true;
+    const now = clock.now();
+    if (this.#waitingSince === null) {
+      this.#waitingSince = now;
+      clock.at(now + WAIT_MS_MAX, pump);
+    }
+    return now - this.#waitingSince >= WAIT_MS_MAX;
+  }
+
+  /** The sender has made progress: it may have room for the events that wait. */
+  progressed(): void {
+    if (this.#waitingSince === null || this.#deps.live.isFull) return;
+    if (this.#deps.oldestEvent() === undefined) this.#waitingSince = null;
+    else this.#deps.pump();
+  }
+
+  /** Returns the task that goes to the sender of this process; undefined when the result's tasks go by the topic. */
+  taskOf(result: RouterResult, { record }: TopicItem<ReceivedEvent>): DeliveryTask | undefined {
+    if (result.kind !== 'routed') return undefined;
+    const [task, ...others] = result.tasks;
+    if (task && others.length === 0 && this.#hasRoomFor(record.bytes) && this.#mayGo(task)) return task;
+    for (const { endpointId } of result.tasks) this.#byTopic(endpointId);
+    return undefined;
+  }
+
+  /** Hands the task to the sender. The event is done when both are. */
+  handOver(task: DeliveryTask, event: TopicItem<ReceivedEvent>): void {
+    const { live, taskStreams } = this.#deps;
+    const { bytes } = event.record;
+    this.#open += 1;
+    this.#openBytes += bytes;
+    const closed = () => {
+      this.#open -= 1;
+      this.#openBytes -= bytes;
+    };
+    live.handOver(new DirectItem(task, event, { taskStreams, closed }));
+  }
+
+  #hasRoomFor(bytes: number): boolean {
+    return this.#open < OPEN_MAX && this.#openBytes + bytes <= OPEN_BYTES_MAX;
+  }
+
+  #mayGo(task: DeliveryTask): boolean {
+    const { clock, live, taskStreams } = this.#deps;
+    if ((this.#quiet.get(task.endpointId) ?? 0) > clock.now()) return false;
+    // What waits on the topic goes first.
+    if (taskStreams.now.live.oldest !== undefined) return false;
+    return live.mayTake(task) && taskStreams.mayBeginFirst(task.endpointId);
+  }
+
+  #byTopic(endpointId: string): void {
+    const now = this.#deps.clock.now();
+    this.#quiet.delete(endpointId);
+    this.#quiet.set(endpointId, now + QUIET_MS);
+    for (const [id, until] of this.#quiet) {
+      if (until > now) break;
+      this.#quiet.delete(id);
+    }
+  }
+}
