@@ -1,4 +1,5 @@
 import { CONNECTION_BUGS } from './connections.ts';
+import { FIRST_ATTEMPT_BUGS } from './first-attempts.ts';
 import { KAFKA_OPERATING_BUGS } from './kafka-operating.ts';
 import { KAFKA_READING_BUGS } from './kafka-reading.ts';
 import { KAFKA_WRITING_BUGS } from './kafka-writing.ts';
@@ -14,6 +15,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...KAFKA_READING_BUGS,
   ...KAFKA_WRITING_BUGS,
   ...KAFKA_OPERATING_BUGS,
+  ...FIRST_ATTEMPT_BUGS,
   ...LANE_BUGS,
   ...CONNECTION_BUGS,
   ...MACHINE_BUGS,

@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, describe } from 'vitest';
 import { eventGuarantees } from './broker.events.ts';
+import { firstAttemptGuarantees } from './broker.first-attempts.ts';
 import { journalGuarantees } from './broker.journal.ts';
 import { loadGuarantees } from './broker.load.ts';
 import { parkingGuarantees } from './broker.parking.ts';
@@ -23,6 +24,7 @@ export function brokerContract(name: string, install: () => Promise<Installation
     const give = () => bench;
     describe('with events', () => eventGuarantees(give));
     describe('with a pure router', () => routingGuarantees(give));
+    describe('with first attempts', () => firstAttemptGuarantees(give));
     describe('with tasks', () => taskGuarantees(give));
     describe('with parked tasks', () => parkingGuarantees(give));
     describe('with the journal', () => journalGuarantees(give));

@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import type { ReceivedEvent, RouterResult } from '../../../../services/broker/broker.ts';
+import type { ReadRecord } from '../../../../services/broker/kafka/consumer/partition.ts';
+import { DirectTasks } from '../../../../services/broker/kafka/streams/direct-tasks.ts';
+import { TopicItem } from '../../../../services/broker/kafka/streams/stream-feed.ts';
+import type { DeliveryTask } from '../../../../services/domain/task.ts';
+import { anEvent, aTask, routed } from '../../../support/records/broker-records.ts';
+import { SimulatedClock } from '../../../support/simulated-clock.ts';
+
+const result = (...tasks: DeliveryTask[]): RouterResult => ({
+  kind: 'routed',
+  tasks,
+  journal: routed(anEvent()),
+});
+
+function setUp() {
+  const clock = new SimulatedClock();
+  const state = {
+    isFull: false,
+    isPrompt: true,
+    mayBegin: true,
+    onTopic: undefined as number | undefined,
+    oldestEvent: undefined as number | undefined,
+    pumped: 0,
+  };
+  const given: TopicItem<DeliveryTask>[] = [];
+  const done: number[] = [];
+  const live = {
+    get isFull() {
+      return state.isFull;
+    },
+    mayTake: () => state.isPrompt && !state.isFull,
+    handOver: (item: TopicItem<DeliveryTask>) => void given.push(item),
+  };
+  const direct = new DirectTasks({
+    clock,
+    live: live as never,
+    taskStreams: {
+      now: {
+        live: {
+          get oldest() {
+            return state.onTopic;
+          },
+        },
+      } as never,
+      mayBeginFirst: () => state.mayBegin,
+    },
+    oldestEvent: () => state.oldestEvent,
+    pump: () => {
+      state.pumped += 1;
+    },
+  });
+  let offset = 0;
+  const event = (bytes = 1000) => {
+    const record = { offset: offset++, bytes, partition: { isAlive: true } } as unknown as ReadRecord;
+    const reader = { isTrusted: true, done: (one: ReadRecord) => void done.push(one.offset) };
+    return new TopicItem<ReceivedEvent>({} as ReceivedEvent, record, reader);
+  };
+  const isDirect = (task: DeliveryTask, item = event()) => direct.taskOf(result(task), item) !== undefined;
+  return { clock, state, direct, given, done, event, isDirect };
+}
+
+describe('a first attempt goes to the sender of this process', () => {
+  it('alone, and its event is done when both are, in either order', () => {
+    const { direct, given, done, event } = setUp();
+    const [first, second] = [event(), event()];
+    for (const item of [first, second]) {
+      const task = direct.taskOf(result(aTask()), item);
+      if (task) direct.handOver(task, item);
+    }
+    expect(given).toHaveLength(2);
+    first.completed();
+    given[1]?.completed();
+    expect(done).toEqual([]);
+    given[0]?.completed();
+    second.completed();
+    expect(done).toEqual([0, 1]);
+  });
+
+  it('unless the event has several tasks, or none', () => {
+    const { direct, event } = setUp();
+    expect(direct.taskOf(result(aTask(), aTask({ endpointId: 'endpoint-2' })), event())).toBeUndefined();
+    expect(direct.taskOf(result(), event())).toBeUndefined();
+    expect(direct.taskOf({ kind: 'repeated' }, event())).toBeUndefined();
+  });
+
+  it('unless its endpoint is slow, or its results cannot be written', () => {
+    const { state, isDirect } = setUp();
+    state.isPrompt = false;
+    expect(isDirect(aTask())).toBe(false);
+    state.isPrompt = true;
+    state.mayBegin = false;
+    expect(isDirect(aTask({ endpointId: 'endpoint-2' }))).toBe(false);
+    state.mayBegin = true;
+    expect(isDirect(aTask({ endpointId: 'endpoint-3' }))).toBe(true);
+  });
+
+  it('not before those of its endpoint that went by the topic', () => {
+    const { clock, state, isDirect } = setUp();
+    state.isPrompt = false;
+    expect(isDirect(aTask())).toBe(false);
+    state.isPrompt = true;
+    expect(isDirect(aTask())).toBe(false);
+    expect(isDirect(aTask({ endpointId: 'endpoint-2' }))).toBe(true);
+    clock.advance(5001);
+    expect(isDirect(aTask())).toBe(true);
+    state.onTopic = clock.now();
+    expect(isDirect(aTask({ endpointId: 'endpoint-4' }))).toBe(false);
+  });
+
+  it('while few events are open, and their bytes are few', () => {
+    const { direct, given, event, isDirect } = setUp();
+    const opened = Array.from({ length: 5 }, (_, at) => aTask({ endpointId: `endpoint-${at}` }));
+    for (const task of opened) direct.handOver(task, event(100 * 1024));
+    expect(isDirect(aTask({ endpointId: 'a' }), event(100 * 1024))).toBe(false);
+    for (const item of given.splice(0)) item.completed();
+    for (let at = 0; at < 1000; at += 1) direct.handOver(aTask(), event(1));
+    expect(isDirect(aTask({ endpointId: 'b' }), event(1))).toBe(false);
+    given[0]?.completed();
+    expect(isDirect(aTask({ endpointId: 'c' }), event(1))).toBe(true);
+  });
+});
+
+describe('events wait for a sender that is full', () => {
+  it('for two seconds, then others may take their tasks', () => {
+    const { clock, state, direct } = setUp();
+    expect(direct.mayRoute()).toBe(true);
+    state.isFull = true;
+    expect(direct.mayRoute()).toBe(false);
+    clock.advance(1999);
+    expect(direct.mayRoute()).toBe(false);
+    expect(state.pumped).toBe(0);
+    clock.advance(1);
+    expect(state.pumped).toBe(1);
+    expect(direct.mayRoute()).toBe(true);
+  });
+
+  it('and go on as soon as it has room', () => {
+    const { clock, state, direct } = setUp();
+    state.isFull = true;
+    state.oldestEvent = 1;
+    direct.mayRoute();
+    direct.progressed();
+    expect(state.pumped).toBe(0);
+    state.isFull = false;
+    direct.progressed();
+    expect(state.pumped).toBe(1);
+    // All were routed: the next wait is a new one.
+    state.oldestEvent = undefined;
+    direct.progressed();
+    clock.advance(3000);
+    state.isFull = true;
+    expect(direct.mayRoute()).toBe(false);
+  });
+});
