@@ -4,13 +4,13 @@
  *
  * The rule behind all crash safety: a handler's result is durable before its input is acknowledged. So a crash at any
  * moment repeats work and never loses it; ids are deterministic, so repeats are recognised.
+ * - A first attempt may be handed over without being stored: its event is then acknowledged with it.
  * - At least once: unacknowledged input is delivered again after a restart, within `capabilities.redeliveryMs`.
  * "Acknowledged" means "will normally not come again": an engine may repeat input that was settled just before a crash,
  * within the bound it states.
  * - Never early: a task is handed over at or after its `dueAt`. The engine may raise a due time, but lower it only for
  * a parked task that is woken.
- * - A handler that throws leaves its input unacknowledged; it is delivered again after a growing pause and shown in
- * status().stuck. Stations do not throw to control the flow.
+ * - A handler that throws leaves its input unacknowledged: it comes again after a growing pause, see status().stuck.
  * - No stream behind a source starves another (retries and first attempts of `live` share one source).
  * - Publishing resolves when durable. A rejection means "outcome unknown", never "not written".
  * - Memory is bounded: each engine limits what it reads ahead, in records and bytes.
@@ -126,10 +126,7 @@ export type Settlement =
       readonly next?: DeliveryTask;
       readonly dead?: DeadLetter;
     }
-  /**
-   * Put back for a while without counting an attempt: comes up after the tier's delay with hop + 1. Only some of these
-   * have a journal entry.
-   */
+  /** Put back, uncounted: comes up after the tier's delay with hop + 1. Only some have a journal entry. */
   | { readonly kind: 'parked'; readonly tier: Tier; readonly journal?: readonly JournalEntry[] }
   /** Given back: allowed only after stop() was called, or when the task is lost. */
   | { readonly kind: 'released' };

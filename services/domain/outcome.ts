@@ -4,7 +4,13 @@ import { retryDueAt } from './retry.ts';
 import type { DeliveryTask } from './task.ts';
 
 /** Why a delivery was cancelled without (further) attempts. */
-export const CANCEL_REASONS = ['endpoint_deleted', 'endpoint_disabled', 'endpoint_auto_disabled'] as const;
+/** `endpoint_changed`: it no longer takes the event, as found when a crash made the event be routed again. */
+export const CANCEL_REASONS = [
+  'endpoint_deleted',
+  'endpoint_disabled',
+  'endpoint_auto_disabled',
+  'endpoint_changed',
+] as const;
 export type CancelReason = (typeof CANCEL_REASONS)[number];
 
 /** Returns why nothing may be sent to an endpoint in its present state, or null when it is active. */

@@ -24,6 +24,7 @@ export function logContract(test: StoreUnderTest): void {
     pages(test);
     waiting(test);
     retention(test);
+    routedAgain(test);
   });
 }
 
@@ -154,5 +155,26 @@ function retention(test: StoreUnderTest): void {
     await store.log.retain(START + 1000 * HOUR_MS, 100);
     expect((await store.log.deliveries(MERCHANT, endpointId, { limit: 100 })).records).toEqual([]);
     expect(await store.log.event(MERCHANT, first.eventId)).toBeUndefined();
+  });
+}
+
+/** A crash makes an event be routed again, and its endpoint may have changed meanwhile. */
+function routedAgain(test: StoreUnderTest): void {
+  it('cancels a delivery without an attempt when the event is routed again, and not to its endpoint', async () => {
+    const [gone, off, kept, tried] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+    const event = eventNumber(MERCHANT, 1);
+    const apply = journalOf(test.store);
+    await apply(routed(event, [gone, off, kept, tried]));
+    await apply(failed(head(event, tried), 'connect_timeout'));
+    await apply(routed(event, [kept], [off]));
+    const found = async (endpointId: string) =>
+      test.store.log.delivery(MERCHANT, endpointId, deliveryId(event.eventId, endpointId));
+    expect(await found(gone)).toMatchObject({ status: 'cancelled', cancelReason: 'endpoint_deleted' });
+    expect(await found(off)).toMatchObject({ status: 'cancelled', cancelReason: 'endpoint_changed' });
+    expect(await found(kept)).toMatchObject({ status: 'pending', cancelReason: null });
+    expect(await found(tried)).toMatchObject({ status: 'failed', attemptsMade: 1 });
+    // Its attempt was made before the crash, and is recorded late.
+    await apply(delivered(head(event, gone)));
+    expect(await found(gone)).toMatchObject({ status: 'delivered', cancelReason: null });
   });
 }

@@ -47,6 +47,7 @@ export const CANCEL_REASON = codes<CancelReason>('cancel reason', {
   endpoint_deleted: 1,
   endpoint_disabled: 2,
   endpoint_auto_disabled: 3,
+  endpoint_changed: 4,
 });
 
 export const PARKED_REASON = codes<ParkedReason>('parked reason', {

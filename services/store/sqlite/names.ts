@@ -11,11 +11,13 @@ export class Names {
   readonly #addMerchant;
   readonly #findEndpoint;
   readonly #addEndpoint;
+  readonly #endpointId;
 
   constructor(db: Database) {
     this.#findMerchant = db.prepare('SELECT seq FROM log_merchant WHERE merchant_id = ?').pluck();
     this.#addMerchant = db.prepare('INSERT INTO log_merchant (merchant_id) VALUES (?)');
     this.#findEndpoint = db.prepare('SELECT seq FROM log_endpoint WHERE endpoint_id = ?').pluck();
+    this.#endpointId = db.prepare('SELECT endpoint_id FROM log_endpoint WHERE seq = ?').pluck();
     this.#addEndpoint = db.prepare('INSERT INTO log_endpoint (endpoint_id, merchant) VALUES (?, ?)');
   }
 
@@ -38,6 +40,10 @@ export class Names {
     const seq = found ?? Number(this.#addEndpoint.run(endpointId, merchant).lastInsertRowid);
     remember(this.#endpoints, endpointId, seq);
     return seq;
+  }
+
+  endpointId(endpoint: number): string {
+    return this.#endpointId.get(endpoint) as string;
   }
 
   /** The transaction was rolled back: added names are not in the file. */

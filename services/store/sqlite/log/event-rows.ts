@@ -6,14 +6,7 @@ import { ErasureRows } from '../maintenance/erasure-rows.ts';
 import { isPassedOver, type MissedRows } from '../replays/missed-rows.ts';
 import { IdIndex } from './id-index.ts';
 import { nextSeq } from './next-seq.ts';
-
-/**
- * Endpoint (its number); 0 or the code of a skip reason; for a delivery its id and API version; and 1 at the end when a
- * replay made it.
- */
-export type TraceLine =
-  | readonly [endpoint: number, skipped: number]
-  | readonly [endpoint: number, delivered: 0, deliveryId: string, apiVersion: number, byReplay?: 1];
+import { mergedTrace, type TraceLine, type Withdrawn, withdrawn } from './trace-lines.ts';
 
 /** Writes the events of the log: the event, its bodies and its routing trace, once per event. */
 export class EventRows {
@@ -127,11 +120,13 @@ export class EventRows {
 
   /**
    * Completes an event's row. Its first routing fills it; a repeated one (after a crash, perhaps with other endpoints)
-   * adds lines that the first did not have, and an endpoint once delivered to stays so.
+   * adds lines that the first did not have, and an endpoint once delivered to stays so. Returns the deliveries that the
+   * repeated one does not have.
    */
-  complete(seq: number, { at, event, bodies }: Routed, lines: readonly TraceLine[]): void {
+  complete(seq: number, { at, event, bodies }: Routed, lines: readonly TraceLine[]): Withdrawn[] {
     const stored = this.#stored.get(seq) as StoredRouting;
-    const trace = stored.trace === null ? lines : mergedTrace(JSON.parse(stored.trace), lines);
+    const before = JSON.parse(stored.trace ?? '[]') as TraceLine[];
+    const trace = mergedTrace(before, lines);
     const added = bodiesColumn(bodies);
     const merged = stored.bodies === null ? added : mergedBodies(stored.bodies, added);
     // Removed bodies do not return with a repeat.
@@ -149,6 +144,7 @@ export class EventRows {
       if (isPassedOver(line[1])) this.#missed.skip(line[0], stored.createdAt, seq);
       else if (line[1] === 0) this.#missed.removePassed(seq, line[0]);
     }
+    return withdrawn(before, lines);
   }
 
   /** Marks in the trace that a replay sends the event to an endpoint that was skipped. */
@@ -220,13 +216,4 @@ function mergedBodies(first: Buffer, second: Buffer): Buffer {
     at = end;
   }
   return Buffer.concat(parts);
-}
-
-function mergedTrace(first: readonly TraceLine[], second: readonly TraceLine[]): TraceLine[] {
-  const lines = new Map(first.map((line) => [line[0], line]));
-  for (const line of second) {
-    const before = lines.get(line[0]);
-    if (before === undefined || (before[1] !== 0 && line[1] === 0)) lines.set(line[0], line);
-  }
-  return [...lines.values()];
 }

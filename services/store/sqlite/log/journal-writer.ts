@@ -32,8 +32,9 @@ import {
   DeliveryRows,
 } from './delivery-rows.ts';
 import type { EndpointHealth } from './endpoint-health.ts';
-import { EventRows, type TraceLine } from './event-rows.ts';
+import { EventRows } from './event-rows.ts';
 import { decodeBatch, type JournalBatch } from './journal-batch.ts';
+import { cancelReasonOf, type TraceLine, type Withdrawn } from './trace-lines.ts';
 
 /** The status after an attempt. A refused (410) delivery has ended like an exhausted one; its failure code differs. */
 const STATUS_AFTER: Readonly<Record<Outcome['kind'], number>> = {
@@ -140,9 +141,21 @@ export class JournalWriter {
       // The event is new, so are its deliveries: an attempt recorded first would have created the event's row.
       for (const head of heads) this.#batch.set(head.deliveryId, this.#begin(head, merchant, made));
     } else {
-      this.events.complete(known, entry, trace);
+      const withdrawn = this.events.complete(known, entry, trace);
       for (const head of heads) this.#delivery(head);
+      for (const one of withdrawn) this.#withdraw(one);
     }
+  }
+
+  /** Cancels a delivery that will not be attempted: the event was routed again, and not to its endpoint. */
+  #withdraw({ deliveryId, endpoint, skipped }: Withdrawn): void {
+    const endpointId = this.#names.endpointId(endpoint);
+    const delivery = this.#batch.get(deliveryId) ?? this.deliveries.load(deliveryId, endpointId);
+    if (!delivery) return;
+    this.#batch.set(deliveryId, delivery);
+    const before = delivery.status;
+    applyCancel(delivery, 1, CANCEL_REASON.of[cancelReasonOf(skipped)]);
+    this.missed.follow(delivery, before);
   }
 
   #requested({ at, delivery: head, body }: Requested): void {

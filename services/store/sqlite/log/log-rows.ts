@@ -15,7 +15,7 @@ import {
   STATUS,
   TRIGGER,
 } from '../codes.ts';
-import type { TraceLine } from './event-rows.ts';
+import type { TraceLine } from './trace-lines.ts';
 
 export interface DeliveryRow {
   readonly seq: number;
