@@ -16,8 +16,8 @@ import { type LatencyResult, measureLatency } from './engine.ts';
 import { type BenchEngine, DATA_DIR, ENGINE_NAMES, type EngineName, openEngine } from './engines.ts';
 import { makeEvents } from './load.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
-import { type Report, reportJson, reportText } from './report.ts';
-import { reportHtml } from './report-html.ts';
+import { type Report, reportJson, reportText } from './report/report.ts';
+import { reportHtml } from './report/report-html.ts';
 import { EVENTS_PER_SECOND, SPECIAL_NAMES, SPECIAL_RUNS, type SpecialName } from './special/runs.ts';
 import { measureThroughput, type ThroughputResult } from './throughput.ts';
 

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunOptions } from '../engine.ts';
-import { countingRequests, kafkaRequestsOf, requestRates } from '../kafka-requests.ts';
+import { countingRequests, kafkaRequestsOf, requestRates } from '../kafka/kafka-requests.ts';
 import { sleep } from '../load.ts';
 import { cpuMsOfTree, wallClock } from '../measure.ts';
-import { nameOf } from '../report.ts';
+import { nameOf } from '../report/report.ts';
 import { startService } from '../service.ts';
 
 /** The time after which all processes have finished starting. */

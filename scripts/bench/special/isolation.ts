@@ -6,7 +6,7 @@
 import { type RunOptions, withService } from '../engine.ts';
 import { makeEvents, type Producer, serialise, sleep } from '../load.ts';
 import { type Latency, latencyOf, latencyText } from '../measure.ts';
-import { nameOf } from '../report.ts';
+import { nameOf } from '../report/report.ts';
 import type { Service } from '../service.ts';
 
 export interface IsolationResult {

@@ -8,7 +8,7 @@ import { type RunOptions, withService } from '../engine.ts';
 import { sleep } from '../load.ts';
 import { cpuMsOfTree, percentile, wallClock } from '../measure.ts';
 import type { Arrival } from '../receiver.ts';
-import { nameOf } from '../report.ts';
+import { nameOf } from '../report/report.ts';
 
 export interface LatenessResult {
   readonly engine: string;

@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { arrived, type RunOptions, recorded, roomAt, withService } from '../engine.ts';
 import { EVENTS_PER_REQUEST, pour, sleep } from '../load.ts';
 import { wallClock } from '../measure.ts';
-import { nameOf } from '../report.ts';
+import { nameOf } from '../report/report.ts';
 import type { Service } from '../service.ts';
 
 export interface OverloadResult {

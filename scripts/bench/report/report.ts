@@ -1,7 +1,7 @@
+import type { LatencyResult } from '../engine.ts';
+import { latencyText } from '../measure.ts';
+import type { BrokersResult, ThroughputResult } from '../throughput.ts';
 import { ELSEWHERE } from './elsewhere.ts';
-import type { LatencyResult } from './engine.ts';
-import { latencyText } from './measure.ts';
-import type { BrokersResult, ThroughputResult } from './throughput.ts';
 
 /** All results of one run of the benchmark. */
 export interface Report {
