@@ -1,95 +1,116 @@
-import type { LatencyResult } from '../engine.ts';
+import { type LatencyResult, latencyName } from '../latency.ts';
 import { latencyText } from '../measure.ts';
-import type { BrokersResult, ThroughputResult } from '../throughput.ts';
+import { parkedLater, parkedSoon } from '../parked.ts';
+import type { ThroughputResult } from '../throughput.ts';
 import { ELSEWHERE } from './elsewhere.ts';
+import { plural } from './names.ts';
+import { groupsOf, type Numbered, type Rows, rowName, throughputRows, trafficRows } from './rows.ts';
+import { type LatencyFigures, worstLatency, worstThroughput } from './worst.ts';
 
-/** All results of one run of the benchmark. */
+/** All results of one start of the benchmark. */
 export interface Report {
   readonly machine: { readonly cpus: number; readonly model: string; readonly node: string };
+  /** Busy loops that ran beside everything. */
+  readonly beside: number;
   /** A quick run only checks that the benchmark works: its figures are noisy. */
   readonly quick: boolean;
-  readonly throughput: readonly ThroughputResult[];
-  readonly latency: readonly LatencyResult[];
+  readonly throughput: readonly Numbered<ThroughputResult>[];
+  readonly latency: readonly Numbered<LatencyResult>[];
+  /** Rows that ended with an error. */
+  readonly failures: readonly Failure[];
   /** Engines that could not be measured here, with the reason. */
   readonly leftOut: readonly string[];
 }
 
-export function reportJson(report: Report): string {
-  return `${JSON.stringify(report, null, 2)}\n`;
+export interface Failure {
+  readonly what: string;
+  readonly run: number;
+  readonly message: string;
 }
 
-const HEADINGS = [
-  '',
-  ...['deliveries/s', '× bare', 'CPU µs each', '× bare', 'PSS MiB', 'disk B each', 'repeats', 'parked'],
-  ...['brokers: CPU µs each', 'PSS MiB', 'disk B each'],
-];
+/** Returns all results, with the worst figures of what ran several times. */
+export function reportJson(report: Report): string {
+  const worst = {
+    throughput: groupsOf(report.throughput, rowName).map(([name, runs]) => ({
+      ...{ name, runs: runs.length, ...worstThroughput(runs) },
+    })),
+    latency: groupsOf(report.latency, latencyName).map(([name, runs]) => ({
+      ...{ name, runs: runs.length, ...worstLatency(runs) },
+    })),
+  };
+  return `${JSON.stringify({ ...report, worst }, null, 2)}\n`;
+}
 
 /** Returns the text report: absolute figures, and their ratios to the bare loop that ran between the row's slices. */
 export function reportText(report: Report): string {
-  const rows = [
-    HEADINGS,
-    ...report.throughput.flatMap((row) => [
-      ['bare loop', whole(row.bare.deliveriesPerSecond), '', whole(row.bare.cpuMicrosPerDelivery)],
-      [
-        `${nameOf(row.engine, row.brokers?.count ?? 0)}, ${plural(row.endpoints, 'endpoint')}${row.via === 'rest' ? ', over REST' : ''}`,
-        whole(row.deliveriesPerSecond),
-        row.ratios.throughput.toFixed(2),
-        whole(row.cpuMicrosPerDelivery),
-        row.ratios.cpu.toFixed(2),
-        whole(row.pssPeakMib),
-        whole(row.writtenBytesPerDelivery),
-        whole(row.duplicates),
-        whole(row.parked),
-        ...(row.brokers ? brokersOf(row.brokers) : []),
-      ],
-    ]),
-  ];
-  const latency = report.latency.map(
-    (row) =>
-      `${nameOf(row.engine, row.brokers)}: ${row.events} events at ${row.eventsPerSecond}/s, from post to arrival: ` +
-      latencyText(row),
-  );
+  const traffic = trafficRows(report.throughput);
   const elsewhere = ELSEWHERE.map(
     ({ system, eventsPerSecond, p50Ms, p99Ms }) =>
       `measured elsewhere, ${system}: ${eventsPerSecond}/s: p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`,
   );
-  const { cpus, model, node } = report.machine;
-  const machine = `${cpus} CPUs (${model}), Node ${node}; receiver and producer share them with the service and its brokers`;
   return [
-    table(rows),
+    table(throughputRows(report.throughput)),
+    ...(traffic.length > 0 ? ['', table(traffic)] : []),
     '',
-    ...latency,
-    ...(latency.length > 0 ? elsewhere : []),
+    ...latencyLines(report.latency),
+    ...(report.latency.length > 0 ? elsewhere : []),
     '',
-    machine,
-    ...report.leftOut,
-    ...(report.quick ? ['quick run: figures are noisy'] : []),
+    ...notesOf(report),
   ].join('\n');
 }
 
-function brokersOf(brokers: BrokersResult): string[] {
+/** Returns a line for each result and its floor, and for the worst of several runs. */
+function latencyLines(all: readonly Numbered<LatencyResult>[]): string[] {
   return [
-    whole(brokers.cpuMicrosPerDelivery),
-    whole(brokers.pssPeakMib),
-    whole(brokers.writtenBytesPerDelivery),
+    ...all.flatMap((row) => [
+      `${latencyName(row)}${all.some(({ run }) => run > 1) ? `, run ${row.run}` : ''}: ${row.events} events, ` +
+        `from post to arrival: ${latencyFigures(row)}`,
+      `  ${floorText(row)}`,
+    ]),
+    ...groupsOf(all, latencyName).map(
+      ([name, runs]) => `worst of ${runs.length}: ${name}: ${latencyFigures(worstLatency(runs))}`,
+    ),
   ];
 }
 
-/** Returns the engine's name, with the number of its brokers if it has any. */
-export function nameOf(engine: string, brokers: number): string {
-  return brokers === 0 ? engine : `${engine} (${plural(brokers, 'broker')})`;
+function latencyFigures(figures: LatencyFigures): string {
+  const { ratios, parked } = figures;
+  return (
+    `${latencyText(figures)}; p50 ${ratios.p50.toFixed(2)} × floor, p99 ${ratios.p99.toFixed(2)} × floor; ` +
+    `${parkedSoon(parked)} tasks parked for 3 s, ${parkedLater(parked)} for longer`
+  );
 }
 
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+export function floorText({ floor }: Pick<LatencyResult, 'floor'>): string {
+  const ms = (value: number) => `${value.toFixed(2)} ms`;
+  const kafka = floor.produceAndFetchMs === null ? '' : ` + produce and fetch ${ms(floor.produceAndFetchMs)}`;
+  return (
+    `floor ${ms(floor.ms)}: fdatasync of 2 KB and a request ${ms(floor.diskAndRequestMs)}${kafka} ` +
+    `(fdatasync alone ${ms(floor.diskMs)}, request alone ${ms(floor.requestMs)}), each at the median`
+  );
 }
 
-function whole(value: number): string {
-  return Math.round(value).toLocaleString('en-US');
+/** Returns what a reader of the figures must know. */
+export function notesOf({ machine, beside, quick, failures, leftOut }: Report): string[] {
+  const { cpus, model, node } = machine;
+  return [
+    `${cpus} CPUs (${model}), Node ${node}; receiver and producer share them with the service and its brokers`,
+    ...besideText(beside),
+    ...failures.map(({ what, run, message }) => `FAILED: ${what}, run ${run}: ${message}`),
+    ...leftOut,
+    ...(quick ? ['quick run: figures are noisy'] : []),
+  ];
+}
+
+/** Returns a line that names the busy loops, if there were any. */
+export function besideText(beside: number): string[] {
+  return beside === 0
+    ? []
+    : [`beside it, and beside all it is compared with: ${plural(beside, 'busy loop')}`];
 }
 
 /** Formats columns as wide as their widest cell, with names aligned left and figures aligned right. */
-function table(rows: readonly (readonly string[])[]): string {
+function table(rows: Rows): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows
     .map((row) =>
