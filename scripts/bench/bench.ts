@@ -1,24 +1,27 @@
 /**
- * `npm run bench [-- --json FILE] [--html FILE] [--quick] [--engine sqlite|kafka] [--brokers N]`: measures the deliveries per second of
- * the whole service and the cost of each, compared with a bare loop that only posts. The two take turns, so that the ratios
- * hold on any machine. `--lateness`, `--replay`, `--isolation`, `--overload`, `--idle` and `--reads`
- * select another measurement; see special/runs.ts.
+ * `npm run bench [-- --quick] [--engine sqlite|kafka] [--brokers N] [--beside N] [--times N] [--json FILE] [--html FILE]`:
+ * measures the deliveries per second of the whole service and the cost of each, compared with a bare loop that only posts,
+ * and the latency, compared with its floor. They take turns, so that the ratios hold on any machine. `--lateness`,
+ * `--replay`, `--isolation`, `--overload`, `--idle` and `--reads` select another measurement; see special/runs.ts.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { parseArgs } from 'node:util';
 import { renderBody } from '../../services/domain/versions/render.ts';
 import { messageOf } from '../../services/messages/error-message.ts';
 import { createAuthority } from '../../simulator/receiver/certificate-authority.ts';
 import { type BareLoop, startBareLoop } from './bare-loop.ts';
-import { type LatencyResult, measureLatency } from './engine.ts';
-import { type BenchEngine, DATA_DIR, ENGINE_NAMES, type EngineName, openEngine } from './engines.ts';
+import { startBusyLoops } from './busy/busy-loops.ts';
+import { type BenchEngine, DATA_DIR, type EngineName, openEngine } from './engines.ts';
+import { startFloorMeter } from './floor/floor.ts';
+import { type LatencyResult, measureLatency } from './latency.ts';
 import { makeEvents } from './load.ts';
+import { type Options, readOptions } from './options.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
-import { type Report, reportJson, reportText } from './report.ts';
-import { reportHtml } from './report-html.ts';
-import { EVENTS_PER_SECOND, SPECIAL_NAMES, SPECIAL_RUNS, type SpecialName } from './special/runs.ts';
+import { besideText, type Failure, type Report, reportJson, reportText } from './report/report.ts';
+import { reportHtml } from './report/report-html.ts';
+import type { Numbered } from './report/rows.ts';
+import { EVENTS_PER_SECOND, SPECIAL_RUNS, type SpecialName } from './special/runs.ts';
 import { measureThroughput, type ThroughputResult } from './throughput.ts';
 
 const THROUGHPUT = [
@@ -29,7 +32,7 @@ const THROUGHPUT = [
 const FULL = {
   slices: { events: 100_000, slices: 3 },
   bare: { warmUpMs: 2000, durationMs: 3000 },
-  latencySeconds: 30,
+  latency: { seconds: 10, turns: 3 },
   secondsBefore: 30,
   latenessSeconds: 60,
   replayedEvents: 50_000,
@@ -42,7 +45,7 @@ const FULL = {
 const QUICK = {
   slices: { events: 10_000, slices: 1 },
   bare: { warmUpMs: 500, durationMs: 1000 },
-  latencySeconds: 5,
+  latency: { seconds: 5, turns: 1 },
   secondsBefore: 5,
   latenessSeconds: 10,
   replayedEvents: 5000,
@@ -53,80 +56,72 @@ const QUICK = {
   reads: { endpoints: 2000, events: 200_000 },
 } as const;
 
+type Sizes = typeof FULL | typeof QUICK;
+
+/** What every measurement uses. */
+interface Bench {
+  readonly receiver: Receiver;
+  readonly ca: string;
+}
+
 async function main(): Promise<void> {
-  const options = readOptions();
-  const sizes = options.quick ? QUICK : FULL;
+  const options = readOptions(process.argv.slice(2));
   mkdirSync(DATA_DIR, { recursive: true });
   const authority = await createAuthority();
   const receiver = await startReceiver(authority);
-  const ca = authority.certPem;
+  const busy = await startBusyLoops(options.beside);
+  const bench = { receiver, ca: authority.certPem };
   try {
-    if (options.special) return await measureSpecial(options.special, options, { receiver, ca });
-    const url = `https://localhost:${receiver.ports[0]}/webhooks`;
-    const bare = await startBareLoop({ url, ca, body: sampleBody(), ...sizes.bare });
-    // The first run warms up the compiler.
-    await bare.run();
-    const throughput: ThroughputResult[] = [];
-    const latency: LatencyResult[] = [];
-    const leftOut: string[] = [];
-    await withEach(options, leftOut, (engine) =>
-      measureEngine({ engine, receiver, ca }, bare, sizes, { throughput, latency }),
-    );
-    await bare.stop();
-    const report: Report = {
-      machine: { cpus: cpus().length, model: cpus()[0]?.model ?? 'unknown', node: process.versions.node },
-      quick: options.quick,
-      throughput,
-      latency,
-      leftOut,
-    };
-    console.log(reportText(report));
-    if (options.json) writeFileSync(options.json, reportJson(report));
-    if (options.html) writeFileSync(options.html, reportHtml(report));
+    if (options.special) await measureSpecial(options.special, options, bench);
+    else await measureAll(options, bench);
   } finally {
+    await busy.stop();
     await receiver.stop();
   }
 }
 
-interface Options {
-  /** The file for the JSON report, or null. */
-  readonly json: string | null;
-  /** The file for the report with plots, or null. */
-  readonly html: string | null;
-  readonly quick: boolean;
-  readonly engines: readonly EngineName[];
-  /** Whether `--engine` was given: the engine must then be available. */
-  readonly isChosen: boolean;
-  readonly brokers: number;
-  /** A measurement instead of throughput and latency. */
-  readonly special: SpecialName | null;
+/** The results so far. */
+interface Results {
+  readonly throughput: Numbered<ThroughputResult>[];
+  readonly latency: Numbered<LatencyResult>[];
+  readonly failures: Failure[];
+  readonly leftOut: string[];
 }
 
-function readOptions(): Options {
-  const { values } = parseArgs({
-    options: {
-      json: { type: 'string' },
-      html: { type: 'string' },
-      quick: { type: 'boolean', default: false },
-      engine: { type: 'string' },
-      brokers: { type: 'string', default: '1' },
-      lateness: { type: 'boolean', default: false },
-      replay: { type: 'boolean', default: false },
-      isolation: { type: 'boolean', default: false },
-      overload: { type: 'boolean', default: false },
-      reads: { type: 'boolean', default: false },
-      idle: { type: 'boolean', default: false },
-    },
-  });
-  const chosen = ENGINE_NAMES.filter((name) => values.engine === undefined || name === values.engine);
-  if (chosen.length === 0) throw new Error(`--engine must be one of ${ENGINE_NAMES.join(', ')}`);
-  const brokers = Number(values.brokers);
-  if (!Number.isInteger(brokers) || brokers < 1 || brokers > 9) throw new Error('--brokers must be 1 to 9');
-  const isChosen = values.engine !== undefined;
-  const specials = SPECIAL_NAMES.filter((name) => values[name]);
-  if (specials.length > 1) throw new Error(`--${specials.join(' and --')} cannot be combined`);
-  const { quick, json = null, html = null } = values;
-  return { json, html, quick, engines: chosen, isChosen, brokers, special: specials[0] ?? null };
+/** Measures throughput and latency, and writes the report. Throws after it if a row failed. */
+async function measureAll(options: Options, bench: Bench): Promise<void> {
+  const sizes = options.quick ? QUICK : FULL;
+  const bare = await startBareLoop({ ...target(bench), ...sizes.bare });
+  // The first run warms up the compiler.
+  await bare.run();
+  const results: Results = { throughput: [], latency: [], failures: [], leftOut: [] };
+  for (const name of options.engines) {
+    const one = { ...options, engines: [name] };
+    const leftOut = results.leftOut.length;
+    // Each run has its own servers, so that none begins with what another has left.
+    for (let run = 1; run <= options.times && results.leftOut.length === leftOut; run += 1) {
+      await withEach(one, results.leftOut, (engine) =>
+        measureEngine({ ...bench, engine }, bare, sizes, run, results),
+      );
+    }
+  }
+  await bare.stop();
+  const report: Report = {
+    machine: { cpus: cpus().length, model: cpus()[0]?.model ?? 'unknown', node: process.versions.node },
+    beside: options.beside,
+    quick: options.quick,
+    ...results,
+  };
+  console.log(reportText(report));
+  if (options.json) writeFileSync(options.json, reportJson(report));
+  if (options.html) writeFileSync(options.html, reportHtml(report));
+  const { failures } = results;
+  if (failures.length > 0) throw new Error(`${failures.length} of the rows failed, see above`);
+}
+
+/** Returns what the bare loop and the floor post, and where. */
+function target({ receiver, ca }: Bench) {
+  return { url: `https://localhost:${receiver.ports[0]}/webhooks`, ca, body: sampleBody() };
 }
 
 /** Starts one engine after the other for the work; adds a line to `leftOut` for each that is not available. */
@@ -157,26 +152,44 @@ async function open(name: EngineName, options: Options, leftOut: string[]): Prom
   }
 }
 
+/** Measures each row. One that fails is noted, and the next one is measured. */
 async function measureEngine(
-  options: { readonly engine: BenchEngine; readonly receiver: Receiver; readonly ca: string },
+  options: Bench & { readonly engine: BenchEngine },
   bare: BareLoop,
-  sizes: typeof FULL | typeof QUICK,
-  results: { readonly throughput: ThroughputResult[]; readonly latency: LatencyResult[] },
+  sizes: Sizes,
+  run: number,
+  results: Results,
 ): Promise<void> {
+  const { engine } = options;
+  const attempt = async (row: string, work: () => Promise<void>) => {
+    const what = `${engine.name}, ${row}`;
+    say(`${what}, run ${run} …`);
+    await work().catch((error: unknown) => {
+      say(`${what}, run ${run} failed`);
+      results.failures.push({ what, run, message: messageOf(error) });
+    });
+  };
   for (const row of THROUGHPUT) {
-    say(`${options.engine.name}, ${row.endpoints} endpoint(s), by ${row.via} …`);
-    results.throughput.push(await measureThroughput({ ...options, ...row, ...sizes.slices, bare }));
+    await attempt(`${row.endpoints} endpoint(s), by ${row.via}`, async () => {
+      results.throughput.push({
+        run,
+        ...(await measureThroughput({ ...options, ...row, ...sizes.slices, bare })),
+      });
+    });
   }
-  say(`${options.engine.name}, latency …`);
-  const pace = { eventsPerSecond: EVENTS_PER_SECOND, seconds: sizes.latencySeconds };
-  results.latency.push(await measureLatency({ ...options, ...pace }));
+  await attempt('latency', async () => {
+    const brokers = engine.kafka?.brokers ?? [];
+    const floor = await startFloorMeter({ ...target(options), folder: DATA_DIR, brokers });
+    try {
+      const pace = { eventsPerSecond: EVENTS_PER_SECOND, ...sizes.latency };
+      results.latency.push({ run, ...(await measureLatency({ ...options, ...pace, floor })) });
+    } finally {
+      await floor.stop();
+    }
+  });
 }
 
-async function measureSpecial(
-  name: SpecialName,
-  options: Options,
-  run: { readonly receiver: Receiver; readonly ca: string },
-): Promise<void> {
+async function measureSpecial(name: SpecialName, options: Options, bench: Bench): Promise<void> {
   const { title, ofEveryEngine, measure } = SPECIAL_RUNS[name];
   const lines: string[] = [];
   const leftOut: string[] = [];
@@ -184,11 +197,11 @@ async function measureSpecial(
   const engines = ofEveryEngine ? options.engines : (['sqlite'] as const);
   await withEach({ ...options, engines }, leftOut, async (engine) => {
     say(`${engine.name}, ${title} …`);
-    const measured = await measure({ engine, ...run }, options.quick ? QUICK : FULL);
+    const measured = await measure({ engine, ...bench }, options.quick ? QUICK : FULL);
     figures.push(measured.figures);
     lines.push(measured.text);
   });
-  console.log([...lines, ...leftOut].join('\n'));
+  console.log([...lines, ...besideText(options.beside), ...leftOut].join('\n'));
   if (options.json) writeFileSync(options.json, `${JSON.stringify(figures, null, 2)}\n`);
 }
 

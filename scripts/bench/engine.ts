@@ -1,6 +1,6 @@
 import type { BenchEngine } from './engines.ts';
 import { EVENTS_PER_REQUEST, makeEvents, Producer, pour, serialise, sleep } from './load.ts';
-import { type Latency, latencyOf, wallClock } from './measure.ts';
+import { wallClock } from './measure.ts';
 import type { Receiver } from './receiver.ts';
 import { type Fill, type Service, startService } from './service.ts';
 
@@ -14,13 +14,6 @@ const POLL_MS = 50;
 const ARRIVED_MS_MAX = 300_000;
 const RECORDED_MS_MAX = 120_000;
 
-export interface LatencyResult extends Latency {
-  readonly engine: string;
-  readonly brokers: number;
-  readonly eventsPerSecond: number;
-  readonly events: number;
-}
-
 export interface RunOptions {
   readonly engine: BenchEngine;
   readonly receiver: Receiver;
@@ -28,30 +21,6 @@ export interface RunOptions {
   readonly ca: string;
   /** The receiver's origins that the endpoints are spread over; 1 by default. */
   readonly origins?: number;
-}
-
-/** Publishes events one by one at a steady rate, and measures the time from post to arrival. */
-export function measureLatency(
-  options: RunOptions & { readonly eventsPerSecond: number; readonly seconds: number },
-): Promise<LatencyResult> {
-  return withService(options, 1, async (service, producer) => {
-    const { receiver, eventsPerSecond } = options;
-    const count = eventsPerSecond * options.seconds;
-    const posts = serialise(makeEvents(service.merchantIds, count, 'measured'), 1);
-    await receiver.reset({ record: true });
-    const [postedAt] = await Promise.all([
-      producer.publishAt(eventsPerSecond, posts),
-      arrived(service, receiver, count),
-    ]);
-    const latency = latencyOf(postedAt, await receiver.recorded());
-    return {
-      engine: options.engine.name,
-      brokers: options.engine.brokerPids().length,
-      eventsPerSecond,
-      events: count,
-      ...latency,
-    };
-  });
 }
 
 /** Starts a fresh service with this many endpoints, warms it up, runs the work, and stops everything. */

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startLocalKafka } from '../local-kafka/cluster.ts';
+import type { Counts } from './counts.ts';
+import { type Traffic, TrafficCounter } from './kafka/traffic.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** On the disk of the checkout, so that every engine makes its data durable on the same disk. */
@@ -18,6 +20,8 @@ export interface BenchEngine {
   readonly processes: readonly string[];
   /** Returns the processes that the engine needs besides the service; none for an embedded engine. */
   brokerPids(): readonly number[];
+  /** Null for an embedded engine. */
+  readonly kafka: BenchKafka | null;
   /**
    * The most events that may be posted and not yet arrived, as the bare loop has 64 requests in flight: throughput is
    * measured, not how fast a backlog is accepted.
@@ -27,6 +31,14 @@ export interface BenchEngine {
   readonly warmUpEvents: number;
   /** Stops the servers and removes their data. */
   stop(): Promise<void>;
+}
+
+/** The brokers, and what the newest service exchanges with them. */
+export interface BenchKafka {
+  /** host:port of each. */
+  readonly brokers: readonly string[];
+  requestsOf(pid: number): Counts;
+  traffic(pids: readonly number[]): Promise<Traffic>;
 }
 
 /** Starts the servers that the engine needs. Rejects with one line that names what is missing. */
@@ -39,6 +51,7 @@ const SQLITE: BenchEngine = {
   environment: () => ({ HOOKRAIL_ENGINE: 'sqlite' }),
   processes: ['api,router,sender,recorder'],
   brokerPids: () => [],
+  kafka: null,
   // More is not faster: events only stay in memory longer, where each garbage collection copies them.
   underWayMax: 700,
   warmUpEvents: 30_000,
@@ -61,25 +74,36 @@ async function openKafka(nodes: number): Promise<BenchEngine> {
       process.exit(1);
     },
   });
+  const counter = new TrafficCounter(cluster.brokers);
   let services = 0;
+  const prefix = () => `bench${services}.`;
   return {
     name: 'kafka',
     environment() {
       services += 1;
       return {
+        ...counter.environment(),
         HOOKRAIL_ENGINE: 'kafka',
         HOOKRAIL_KAFKA_BROKERS: cluster.brokers.join(','),
         HOOKRAIL_SCHEMA_REGISTRY_URL: cluster.registryUrl,
-        HOOKRAIL_TOPIC_PREFIX: `bench${services}.`,
-        HOOKRAIL_EVENTS_TOPIC: `bench${services}.payments.events`,
+        HOOKRAIL_TOPIC_PREFIX: prefix(),
+        HOOKRAIL_EVENTS_TOPIC: `${prefix()}payments.events`,
       };
     },
     // As in production, roles are processes. Divided like this, neither waits for the other on a machine of two cores.
     processes: ['api,recorder,router', 'sender'],
     brokerPids: () => cluster.nodes.flatMap(({ pid }) => pid ?? []),
+    kafka: {
+      brokers: cluster.brokers,
+      requestsOf: (pid) => counter.requestsOf(pid),
+      traffic: (pids) => counter.look(prefix(), pids),
+    },
     // Three topics, each read and written in batches: with fewer events in progress they wait for each other.
     underWayMax: 16_000,
     warmUpEvents: 120_000,
-    stop: () => cluster.stop(),
+    async stop() {
+      await counter.close();
+      await cluster.stop();
+    },
   };
 }

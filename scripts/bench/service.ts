@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { request } from 'undici';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { runOperator } from '../../services/operator.ts';
+import { sumOf } from './counts.ts';
 import { type BenchEngine, DATA_DIR } from './engines.ts';
 import { sleep } from './load.ts';
 import { wallClock } from './measure.ts';
+import { type Parked, parkedIn } from './parked.ts';
 import { freePort, type ServiceProcess, startServiceProcess } from './service-processes.ts';
 
 const READY_MS_MAX = 60_000;
@@ -28,8 +30,8 @@ export interface Service {
   ask(merchant: number, method: 'GET' | 'PATCH' | 'POST', below: string, body?: object): Promise<Answer>;
   /** Returns the number of entries in the delivery log so far: one per routed event, one per attempt. */
   recordedEntries(): Promise<number>;
-  /** Returns the number of tasks parked so far because their endpoint's window and queue were full; for `tier` seconds. */
-  parkedTasks(tier?: string): Promise<number>;
+  /** Returns the tasks that were put back so far without an attempt. */
+  parkedTasks(): Promise<Parked>;
   /** Returns what has not been done yet and where it waits, a line for each metric that is not zero. */
   unfinishedWork(): Promise<string>;
   /** Returns the number of retries so far that were handed over before they were due. */
@@ -65,8 +67,8 @@ export async function startService(
     await Promise.all(processes.map((each) => each.stop()));
     removeFiles();
   };
-  const sum = async (counter: string, label?: string) => {
-    const counts = await Promise.all(processes.map(({ opsUrl }) => readCounter(opsUrl, counter, label)));
+  const sum = async (counter: string) => {
+    const counts = await Promise.all(processes.map(({ opsUrl }) => readCounter(opsUrl, counter)));
     return counts.reduce((total, count) => total + count, 0);
   };
   const setUp = async () => {
@@ -112,7 +114,8 @@ export async function startService(
       return askAs(apiUrl, merchant, method, `${ENDPOINTS}/${endpointIds[index]}${below}`, body);
     },
     recordedEntries: () => sum('hookrail_journal_entries_recorded_total'),
-    parkedTasks: (tier) => sum('hookrail_parked_total', tier === undefined ? undefined : `tier="${tier}"`),
+    parkedTasks: async () =>
+      sumOf((await Promise.all(processes.map(({ opsUrl }) => readMetrics(opsUrl)))).map(parkedIn)),
     unfinishedWork: () => unfinishedWorkOf(processes),
     earlyRetries: () => sum('hookrail_early_retries_total'),
     failed,
@@ -213,10 +216,10 @@ async function readMetrics(operationsUrl: string): Promise<string> {
   return answer.body.text();
 }
 
-/** Returns a counter's value, summed over its labels; with `label`, over the lines that have it. */
-async function readCounter(operationsUrl: string, name: string, label = ''): Promise<number> {
+/** Returns a counter's value, summed over its labels. */
+async function readCounter(operationsUrl: string, name: string): Promise<number> {
   const lines = (await readMetrics(operationsUrl)).matchAll(
-    new RegExp(`^${name}(?:\\{.*${label}.*\\})? (\\S+)$`, 'gm'),
+    new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'),
   );
   return [...lines].reduce((sum, [, value]) => sum + Number(value), 0);
 }

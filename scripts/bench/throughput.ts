@@ -1,7 +1,9 @@
 import type { BareLoop, BareLoopResult } from './bare-loop.ts';
 import { arrived, type RunOptions, recorded, roomAt, withService } from './engine.ts';
+import { perDelivery, type Traffic, trafficSince } from './kafka/traffic.ts';
 import { EVENTS_PER_REQUEST, makeEvents, type Producer, pour, serialise } from './load.ts';
 import { cpuMsOfTree, usageOf, wallClock } from './measure.ts';
+import type { Parked } from './parked.ts';
 import type { Service } from './service.ts';
 
 const SAMPLE_MS = 1000;
@@ -25,12 +27,14 @@ export interface ThroughputResult {
   /** Requests at the receiver beyond one per delivery. */
   readonly duplicates: number;
   readonly pssPeakMib: number;
-  /** Tasks parked for seconds or minutes because their endpoint's window and queue were full. */
-  readonly parked: number;
+  /** Tasks put back without an attempt, the warm-up's included: every endpoint is healthy, so there should be none. */
+  readonly parked: Parked;
   /** Bytes that the service sent to the disk. */
   readonly writtenBytesPerDelivery: number;
   /** The engine's servers, which the figures above exclude; null if it has none. */
   readonly brokers: BrokersResult | null;
+  /** Requests and records that the service and its brokers exchange per delivery; null without brokers. */
+  readonly traffic: Traffic | null;
   /** The bare loop, run between the slices of this row. */
   readonly bare: BareLoopResult;
   /** Ratios to the bare loop: throughput (more is better), CPU per delivery (less is better). */
@@ -60,7 +64,6 @@ interface ThroughputOptions extends RunOptions {
 export function measureThroughput(options: ThroughputOptions): Promise<ThroughputResult> {
   const { engine, endpoints, via, events, slices, bare } = options;
   return withService(options, endpoints, async (service, producer) => {
-    const parkedBefore = await service.parkedTasks();
     const brokers = engine.brokerPids().length;
     const done: Slice[] = [];
     const bareResults = [await bare.run()];
@@ -71,7 +74,7 @@ export function measureThroughput(options: ThroughputOptions): Promise<Throughpu
     const sum = (of: (slice: Slice) => number) => done.reduce((total, slice) => total + of(slice), 0);
     const deliveries = slices * events;
     const seconds = sum((slice) => slice.seconds);
-    const bareResult = sumOf(bareResults);
+    const bareResult = bareOf(bareResults);
     const usedBy = (who: 'own' | 'brokers') =>
       usedOf(
         done.map((slice) => slice[who]),
@@ -79,12 +82,14 @@ export function measureThroughput(options: ThroughputOptions): Promise<Throughpu
       );
     const own = usedBy('own');
     const rate = deliveries / seconds;
+    const traffic = done.flatMap((slice) => slice.traffic ?? []);
     return {
       ...{ engine: engine.name, via, endpoints, deliveries, seconds, deliveriesPerSecond: rate },
       ...own,
       duplicates: sum((slice) => slice.duplicates),
-      parked: (await service.parkedTasks()) - parkedBefore,
+      parked: await service.parkedTasks(),
       brokers: brokers === 0 ? null : { count: brokers, ...usedBy('brokers') },
+      traffic: traffic.length === 0 ? null : perDelivery(traffic, deliveries),
       bare: bareResult,
       ratios: {
         throughput: rate / bareResult.deliveriesPerSecond,
@@ -99,6 +104,7 @@ interface Slice {
   readonly duplicates: number;
   readonly own: Used;
   readonly brokers: Used;
+  readonly traffic: Traffic | null;
 }
 
 async function measureSlice(
@@ -114,6 +120,7 @@ async function measureSlice(
     await (post ? producer.publish(post) : service.publish(EVENTS_PER_REQUEST));
   };
   await receiver.reset({ record: false });
+  const trafficBefore = await engine.kafka?.traffic(service.pids);
   const recordedBefore = await service.recordedEntries();
   const own = watchUsage(service.pids);
   const brokers = watchUsage(engine.brokerPids());
@@ -125,11 +132,13 @@ async function measureSlice(
   await recorded(service, recordedBefore + 2 * events);
   const seconds = (wallClock() - startedAt) / 1000;
   const [ownUsed, brokersUsed] = [own.stop(), brokers.stop()];
+  const trafficAfter = await engine.kafka?.traffic(service.pids);
+  const traffic = trafficBefore && trafficAfter ? trafficSince(trafficBefore, trafficAfter) : null;
   const { total, distinct } = await receiver.count();
-  return { seconds, duplicates: total - distinct, own: ownUsed, brokers: brokersUsed };
+  return { seconds, duplicates: total - distinct, own: ownUsed, brokers: brokersUsed, traffic };
 }
 
-function sumOf(runs: readonly BareLoopResult[]): BareLoopResult {
+function bareOf(runs: readonly BareLoopResult[]): BareLoopResult {
   const deliveries = runs.reduce((sum, run) => sum + run.deliveries, 0);
   const seconds = runs.reduce((sum, run) => sum + run.seconds, 0);
   const cpuMicros = runs.reduce((sum, run) => sum + run.cpuMicrosPerDelivery * run.deliveries, 0);

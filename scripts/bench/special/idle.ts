@@ -1,12 +1,9 @@
 /** The cost of an idle service: CPU of each process without traffic, and its requests to the brokers. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { RunOptions } from '../engine.ts';
-import { countingRequests, kafkaRequestsOf, requestRates } from '../kafka-requests.ts';
+import { requestRates } from '../kafka/kafka-requests.ts';
 import { sleep } from '../load.ts';
 import { cpuMsOfTree, wallClock } from '../measure.ts';
-import { nameOf } from '../report.ts';
+import { nameOf } from '../report/names.ts';
 import { startService } from '../service.ts';
 
 /** The time after which all processes have finished starting. */
@@ -31,14 +28,8 @@ interface IdleProcess {
 
 export async function measureIdle(options: RunOptions & { readonly seconds: number }): Promise<IdleResult> {
   const { engine, ca, seconds } = options;
-  const folder = mkdtempSync(join(tmpdir(), 'hookrail-idle-'));
-  const file = join(folder, 'requests');
-  const isKafka = engine.name === 'kafka';
-  const idle = {
-    ...engine,
-    processes: isKafka ? KAFKA_PROCESSES : engine.processes,
-    environment: () => ({ ...engine.environment(), ...(isKafka ? countingRequests(file) : {}) }),
-  };
+  const { kafka } = engine;
+  const idle = { ...engine, processes: kafka ? KAFKA_PROCESSES : engine.processes };
   const service = await startService(idle, ca, 1);
   try {
     await Promise.race([sleep(SETTLE_MS), service.failed]);
@@ -46,7 +37,7 @@ export async function measureIdle(options: RunOptions & { readonly seconds: numb
       service.pids.map((pid) => ({
         at: wallClock(),
         cpuMs: cpuMsOfTree(pid),
-        requests: isKafka ? kafkaRequestsOf(file, pid) : {},
+        requests: kafka?.requestsOf(pid) ?? {},
       }));
     const before = look();
     await Promise.race([sleep(seconds * 1000), service.failed]);
@@ -61,7 +52,6 @@ export async function measureIdle(options: RunOptions & { readonly seconds: numb
     return { engine: engine.name, brokers: engine.brokerPids().length, processes };
   } finally {
     await service.stop();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -3,10 +3,11 @@
  * moment on, in the middle of the traffic. Measures the latency of the healthy ones with none, some, half and nine in ten
  * dark, in one run of one service, which has its endpoints at one origin or at many.
  */
+import { since, totalOf } from '../counts.ts';
 import { type RunOptions, withService } from '../engine.ts';
 import { makeEvents, type Producer, serialise, sleep } from '../load.ts';
 import { type Latency, latencyOf, latencyText } from '../measure.ts';
-import { nameOf } from '../report.ts';
+import { nameOf } from '../report/names.ts';
 import type { Service } from '../service.ts';
 
 export interface IsolationResult {
@@ -58,7 +59,8 @@ export function measureIsolation(
       await sleep(ARRIVED_MS);
       const healthy = latencyOf(posted, await receiver.recorded());
       const ratio = healthy.p99Ms / (rows[0]?.healthy.p99Ms ?? healthy.p99Ms);
-      rows.push({ darkShare, healthy, ratio, parked: (await service.parkedTasks()) - parkedBefore });
+      const parked = totalOf(since(parkedBefore, await service.parkedTasks()));
+      rows.push({ darkShare, healthy, ratio, parked });
     }
     const brokers = engine.brokerPids().length;
     return { engine: engine.name, brokers, endpoints, origins, eventsPerSecond, rows };

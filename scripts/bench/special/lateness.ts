@@ -4,11 +4,12 @@
  */
 import { cpus } from 'node:os';
 import { retryDelaySeconds, type Tier, tierOfAttempt } from '../../../services/domain/retry.ts';
+import { since, totalOf } from '../counts.ts';
 import { type RunOptions, withService } from '../engine.ts';
 import { sleep } from '../load.ts';
 import { cpuMsOfTree, percentile, wallClock } from '../measure.ts';
 import type { Arrival } from '../receiver.ts';
-import { nameOf } from '../report.ts';
+import { nameOf } from '../report/names.ts';
 
 export interface LatenessResult {
   readonly engine: string;
@@ -57,7 +58,7 @@ export function measureLateness(
     await publishSteadily((count) => service.publish(count), eventsPerSecond, seconds);
     const expected = events * (FAILED_ATTEMPTS + 1);
     await retried(async () => (await receiver.count()).total, expected).catch(async (error: Error) => {
-      const parked = (await service.parkedTasks()) - parkedBefore;
+      const parked = totalOf(since(parkedBefore, await service.parkedTasks()));
       throw new Error(`${error.message}; tasks were parked ${parked} times`);
     });
     const cpu = shares();
@@ -69,7 +70,7 @@ export function measureLateness(
       events,
       tiers: [2, 3].map((attempt) => latenessOf(attempt, arrivals)),
       repeats: arrivals.length - expected,
-      parked: (await service.parkedTasks()) - parkedBefore,
+      parked: totalOf(since(parkedBefore, await service.parkedTasks())),
       early: await service.earlyRetries(),
       cpu,
     };

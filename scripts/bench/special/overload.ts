@@ -3,11 +3,14 @@
  * machine that is busy with something else. Nothing of that is the endpoints' fault, so their tasks must not wait longer
  * than the work takes, and none may be parked beyond the shortest time.
  */
-import { Worker } from 'node:worker_threads';
+
+import { startBusyLoops } from '../busy/busy-loops.ts';
+import { since } from '../counts.ts';
 import { arrived, type RunOptions, recorded, roomAt, withService } from '../engine.ts';
 import { EVENTS_PER_REQUEST, pour, sleep } from '../load.ts';
 import { wallClock } from '../measure.ts';
-import { nameOf } from '../report.ts';
+import { type Parked, parkedLater, parkedSoon } from '../parked.ts';
+import { nameOf } from '../report/names.ts';
 import type { Service } from '../service.ts';
 
 export interface OverloadResult {
@@ -23,9 +26,7 @@ export interface OverloadRow {
   readonly seconds: number;
   /** The time of the work at the throughput of the first row, times 1.5, plus 5 s. */
   readonly boundSeconds: number;
-  /** Tasks parked for the shortest time, and for longer. */
-  readonly parkedSoon: number;
-  readonly parkedLater: number;
+  readonly parked: Parked;
 }
 
 const ENDPOINTS = 100;
@@ -48,14 +49,13 @@ export function measureOverload(
     let perSecond = 0;
     const row = async (what: string, events: number, work: () => Promise<number>) => {
       await receiver.reset({ record: false });
-      const [soon, later] = await parkedBy(service);
+      const parkedBefore = await service.parkedTasks();
       const recordedBefore = await service.recordedEntries();
       const seconds = await work();
       await recorded(service, recordedBefore + 2 * events);
-      const [soonAfter, laterAfter] = await parkedBy(service);
+      const parked = since(parkedBefore, await service.parkedTasks());
       const boundSeconds = perSecond === 0 ? seconds : (events / perSecond) * SLACK + SLACK_SECONDS;
-      const parked = { parkedSoon: soonAfter - soon, parkedLater: laterAfter - later };
-      rows.push({ what, events, seconds, boundSeconds, ...parked });
+      rows.push({ what, events, seconds, boundSeconds, parked });
       return seconds;
     };
     const closedLoop = (events: number) => async () => {
@@ -110,17 +110,12 @@ async function whileStopped(
 }
 
 async function whileBusy(work: () => Promise<number>): Promise<number> {
-  const loops = Array.from({ length: BUSY_LOOPS }, () => new Worker('for (;;);', { eval: true }));
+  const loops = await startBusyLoops(BUSY_LOOPS);
   try {
     return await work();
   } finally {
-    await Promise.all(loops.map((loop) => loop.terminate()));
+    await loops.stop();
   }
-}
-
-async function parkedBy(service: Service): Promise<readonly [soon: number, later: number]> {
-  const [all, soon] = [await service.parkedTasks(), await service.parkedTasks('3')];
-  return [soon, all - soon];
 }
 
 const secondsSince = (startedAt: number): number => (wallClock() - startedAt) / 1000;
@@ -129,9 +124,9 @@ export function overloadText({ engine, brokers, rows }: OverloadResult): string 
   return [
     `${nameOf(engine, brokers)}: ${ENDPOINTS} endpoints that answer at once`,
     ...rows.map(
-      ({ what, events, seconds, boundSeconds, parkedSoon, parkedLater }) =>
+      ({ what, events, seconds, boundSeconds, parked }) =>
         `  ${what}: ${events} events, the last delivered after ${seconds.toFixed(1)} s (bound ${boundSeconds.toFixed(1)} s); ` +
-        `${parkedSoon} tasks parked for 3 s, ${parkedLater} for longer`,
+        `${parkedSoon(parked)} tasks parked for 3 s, ${parkedLater(parked)} for longer`,
     ),
   ].join('\n');
 }

@@ -7,7 +7,7 @@
 import { type RunOptions, recorded, withService } from '../engine.ts';
 import { EVENTS_PER_REQUEST, makeEvents, type Producer, pour, serialise, sleep } from '../load.ts';
 import { type Latency, latencyOf, latencyText, wallClock } from '../measure.ts';
-import { nameOf } from '../report.ts';
+import { nameOf } from '../report/names.ts';
 import type { Service } from '../service.ts';
 
 export interface ReplayResult {

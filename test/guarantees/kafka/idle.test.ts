@@ -7,7 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { countingRequests, kafkaRequestsOf, requestRates } from '../../../scripts/bench/kafka-requests.ts';
+import {
+  countingRequests,
+  kafkaRequestsOf,
+  requestRates,
+} from '../../../scripts/bench/kafka/kafka-requests.ts';
 import { kafkaEnvironment } from '../../support/kafka/environment.ts';
 import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
 import { prepareSetup, type Service, startService } from '../../support/service/system.ts';

@@ -1,15 +1,18 @@
 /**
  * Loaded before the service (`NODE_OPTIONS=--import=…`). Counts the Kafka requests that the process sends, by API key, and
- * writes the counts as JSON to the file named by COUNT_KAFKA_REQUESTS plus the process id, about every quarter of a second.
+ * the records that its consumers fetch, by topic. Writes the counts as JSON to the file named by COUNT_KAFKA_REQUESTS plus
+ * the process id, about every quarter of a second.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
+import { Kafka } from 'kafkajs';
 
 const CLIENT_ID = 'hookrail-';
 const EVERY_MS = 250;
 const file = process.env.COUNT_KAFKA_REQUESTS;
-const counts = {};
+const requests = {};
+const fetched = {};
 
 /** Request header: size, API key, version, correlation id, client id. */
 function count(chunk) {
@@ -17,18 +20,34 @@ function count(chunk) {
   if (chunk.readInt32BE(0) !== chunk.length - 4) return;
   if (chunk.toString('latin1', 14, 14 + CLIENT_ID.length) !== CLIENT_ID) return;
   const apiKey = chunk.readInt16BE(4);
-  counts[apiKey] = (counts[apiKey] ?? 0) + 1;
+  requests[apiKey] = (requests[apiKey] ?? 0) + 1;
 }
 
-if (file && isMainThread) {
+function countRequests() {
   const { write } = Socket.prototype;
   Socket.prototype.write = function (chunk, ...rest) {
     count(chunk);
     return write.call(this, chunk, ...rest);
   };
+}
+
+function countFetched() {
+  const { consumer } = Kafka.prototype;
+  Kafka.prototype.consumer = function (...options) {
+    const made = consumer.apply(this, options);
+    made.on(made.events.START_BATCH_PROCESS, ({ payload: { topic, batchSize } }) => {
+      fetched[topic] = (fetched[topic] ?? 0) + batchSize;
+    });
+    return made;
+  };
+}
+
+if (file && isMainThread) {
+  countRequests();
+  countFetched();
   const target = `${file}.${process.pid}`;
   setInterval(() => {
-    writeFileSync(`${target}.new`, JSON.stringify(counts));
+    writeFileSync(`${target}.new`, JSON.stringify({ requests, fetched }));
     renameSync(`${target}.new`, target);
   }, EVERY_MS).unref();
 }

@@ -1,5 +1,7 @@
+import { latencyName } from '../latency.ts';
 import { ELSEWHERE } from './elsewhere.ts';
-import { nameOf, type Report } from './report.ts';
+import { floorText, notesOf, type Report } from './report.ts';
+import { numberedName, type Rows, throughputRows, trafficRows } from './rows.ts';
 
 /** A bar of a plot. `note`: shown behind its value. */
 interface Bar {
@@ -17,15 +19,18 @@ const STYLE = `
   td { padding: 0.15rem 0; white-space: nowrap; }
   .bar { display: inline-block; height: 0.9rem; background: #3b6fd4; border-radius: 2px; vertical-align: middle; margin-right: 0.5rem; }
   .elsewhere .bar { background: #9aa3b5; }
+  .wide { overflow-x: auto; }
+  .figures th, .figures td { width: auto; padding: 0.15rem 0.6rem; text-align: right; vertical-align: bottom; }
+  .figures th:first-child, .figures td:first-child { text-align: left; }
   .note { color: #5b6475; }
   @media (prefers-color-scheme: dark) { body { background: #14171f; color: #e4e7ee; } .note { color: #9aa3b5; } }
 `;
 
 /** Returns the report as one HTML file that needs nothing else: a bar chart for each figure. */
 export function reportHtml(report: Report): string {
-  const { cpus, model, node } = report.machine;
-  const rowName = ({ engine, brokers, endpoints, via }: Report['throughput'][number]) =>
-    `${nameOf(engine, brokers?.count ?? 0)}, ${endpoints} endpoint${endpoints === 1 ? '' : 's'}${via === 'rest' ? ', over REST' : ''}`;
+  const rowName = (row: Report['throughput'][number]) => numberedName(row, report.throughput);
+  const latencyLabel = (row: Report['latency'][number]) =>
+    report.latency.some(({ run }) => run > 1) ? `${latencyName(row)}, run ${row.run}` : latencyName(row);
   const throughput = report.throughput.map((row) => ({
     label: rowName(row),
     value: row.deliveriesPerSecond,
@@ -45,10 +50,17 @@ export function reportHtml(report: Report): string {
   }));
   const latency = (of: 'p50Ms' | 'p99Ms' | 'p999Ms') =>
     report.latency.map((row) => ({
-      label: nameOf(row.engine, row.brokers),
+      label: latencyLabel(row),
       value: row[of],
       text: `${row[of].toFixed(1)} ms`,
+      note: `${(row[of] / row.floor.ms).toFixed(2)} × floor`,
     }));
+  const floor = report.latency.map((row) => ({
+    label: latencyLabel(row),
+    value: row.floor.ms,
+    text: `${row.floor.ms.toFixed(2)} ms`,
+    note: floorText(row),
+  }));
   const elsewhere = (of: 'p50Ms' | 'p99Ms') =>
     ELSEWHERE.map((each) => ({
       label: each.system,
@@ -63,11 +75,9 @@ export function reportHtml(report: Report): string {
     plot('Latency at 200 events/s, median', latency('p50Ms'), elsewhere('p50Ms')),
     plot('Latency at 200 events/s, p99', latency('p99Ms'), elsewhere('p99Ms')),
     plot('Latency at 200 events/s, p99.9', latency('p999Ms')),
-  ];
-  const notes = [
-    `${cpus} CPUs (${model}), Node ${node}; receiver and producer share them with the service and its brokers.`,
-    ...report.leftOut,
-    ...(report.quick ? ['Quick run: figures are noisy.'] : []),
+    plot('Floor of the latency, measured in between', floor),
+    figures('Throughput', throughputRows(report.throughput)),
+    figures('Requests and records with Kafka', trafficRows(report.throughput)),
   ];
   return `<!doctype html>
 <html lang="en">
@@ -76,10 +86,24 @@ export function reportHtml(report: Report): string {
 <title>hookrail benchmark</title>
 <style>${STYLE}</style>
 <h1>hookrail benchmark</h1>
-${notes.map((note) => `<p class="note">${escaped(note)}</p>`).join('\n')}
+${notesOf(report)
+  .map((note) => `<p class="note">${escaped(note)}</p>`)
+  .join('\n')}
 ${sections.join('\n')}
 </html>
 `;
+}
+
+/** Returns a table of figures, or nothing if there are none. */
+function figures(title: string, [headings = [], ...rows]: Rows): string {
+  if (rows.length === 0) return '';
+  const cells = (kind: 'th' | 'td', row: readonly string[]) =>
+    row.map((cell) => `<${kind}>${escaped(cell)}</${kind}>`).join('');
+  return `<h2>${escaped(title)}</h2>
+<div class="wide"><table class="figures">
+<tr>${cells('th', headings)}</tr>
+${rows.map((row) => `<tr>${cells('td', row)}</tr>`).join('\n')}
+</table></div>`;
 }
 
 function plot(title: string, own: readonly Bar[], elsewhere: readonly Bar[] = []): string {

@@ -1,0 +1,86 @@
+import { startChild } from '../child.ts';
+import { percentile } from '../measure.ts';
+
+/**
+ * The floor of the latency: what each webhook needs at the least, measured one at a time by a process that does nothing
+ * else.
+ */
+export interface Floor {
+  /** Milliseconds at the median: appending 2 KB to a file and one fdatasync. */
+  readonly diskMs: number;
+  /** One HTTPS request over an open connection to the receiver, until its response. */
+  readonly requestMs: number;
+  /** Both, one after the other. */
+  readonly diskAndRequestMs: number;
+  /** From writing a record to a topic (acks=all) until it is read; null without brokers. */
+  readonly produceAndFetchMs: number | null;
+  /** The sum of what the engine needs. */
+  readonly ms: number;
+}
+
+export interface FloorOptions {
+  readonly url: string;
+  /** PEM of the authority that signed the receiver's certificate. */
+  readonly ca: string;
+  /** The body of every request and record. */
+  readonly body: Uint8Array;
+  /** On the disk of the service's data. */
+  readonly folder: string;
+  /** host:port of each broker; empty without. */
+  readonly brokers: readonly string[];
+}
+
+/** Milliseconds, one for each time that it was done. */
+export interface FloorSamples {
+  readonly disk: readonly number[];
+  readonly request: readonly number[];
+  readonly produceAndFetch: readonly number[];
+}
+
+export interface Pace {
+  readonly eventsPerSecond: number;
+  readonly seconds: number;
+}
+
+/** A process that measures the floor on request. */
+export interface FloorMeter {
+  measure(pace: Pace): Promise<FloorSamples>;
+  stop(): Promise<void>;
+}
+
+/** Starts and warms up the process. It never outlives this one. */
+export async function startFloorMeter(options: FloorOptions): Promise<FloorMeter> {
+  const child = startChild('./floor/floor-process.ts');
+  try {
+    await child.ask('prepare', options);
+  } catch (error) {
+    await child.stop();
+    throw error;
+  }
+  return {
+    measure: (pace) => child.ask<FloorSamples>('measure', pace),
+    async stop() {
+      await child.ask('close');
+      await child.stop();
+    },
+  };
+}
+
+/** Returns the medians over all turns. */
+export function floorOf(turns: readonly FloorSamples[]): Floor {
+  const all = (of: keyof FloorSamples) => turns.flatMap((samples) => samples[of]);
+  const [disk, request, produceAndFetch] = [all('disk'), all('request'), all('produceAndFetch')];
+  const diskAndRequestMs = median(disk.map((ms, index) => ms + (request[index] ?? Number.NaN)));
+  const produceAndFetchMs = produceAndFetch.length === 0 ? null : median(produceAndFetch);
+  return {
+    diskMs: median(disk),
+    requestMs: median(request),
+    diskAndRequestMs,
+    produceAndFetchMs,
+    ms: diskAndRequestMs + (produceAndFetchMs ?? 0),
+  };
+}
+
+function median(values: readonly number[]): number {
+  return percentile(Float64Array.from(values).sort(), 0.5);
+}

@@ -1,0 +1,65 @@
+import { parseArgs } from 'node:util';
+import { ENGINE_NAMES, type EngineName } from './engines.ts';
+import { SPECIAL_NAMES, type SpecialName } from './special/runs.ts';
+
+export interface Options {
+  /** The file for the JSON report, or null. */
+  readonly json: string | null;
+  /** The file for the report with plots, or null. */
+  readonly html: string | null;
+  readonly quick: boolean;
+  readonly engines: readonly EngineName[];
+  /** Whether `--engine` was given: the engine must then be available. */
+  readonly isChosen: boolean;
+  readonly brokers: number;
+  /** Busy loops that run beside everything. */
+  readonly beside: number;
+  /** How often throughput and latency are measured. */
+  readonly times: number;
+  /** A measurement instead of throughput and latency. */
+  readonly special: SpecialName | null;
+}
+
+/** Reads the command line. Throws with the option that is wrong. */
+export function readOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      json: { type: 'string' },
+      html: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      engine: { type: 'string' },
+      brokers: { type: 'string', default: '1' },
+      beside: { type: 'string', default: '0' },
+      times: { type: 'string', default: '1' },
+      lateness: { type: 'boolean', default: false },
+      replay: { type: 'boolean', default: false },
+      isolation: { type: 'boolean', default: false },
+      overload: { type: 'boolean', default: false },
+      reads: { type: 'boolean', default: false },
+      idle: { type: 'boolean', default: false },
+    },
+  });
+  const engines = ENGINE_NAMES.filter((name) => values.engine === undefined || name === values.engine);
+  if (engines.length === 0) throw new Error(`--engine must be one of ${ENGINE_NAMES.join(', ')}`);
+  const specials = SPECIAL_NAMES.filter((name) => values[name]);
+  if (specials.length > 1) throw new Error(`--${specials.join(' and --')} cannot be combined`);
+  const [special = null] = specials;
+  const times = whole('times', values.times, 1, 100);
+  if (special !== null && times > 1)
+    throw new Error(`--times repeats throughput and latency, not --${special}`);
+  if (special !== null && values.html !== undefined) throw new Error(`--${special} has no --html report`);
+  return {
+    ...{ json: values.json ?? null, html: values.html ?? null, quick: values.quick },
+    ...{ engines, isChosen: values.engine !== undefined },
+    brokers: whole('brokers', values.brokers, 1, 9),
+    beside: whole('beside', values.beside, 0, 64),
+    ...{ times, special },
+  };
+}
+
+function whole(name: string, text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (text !== '' && Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new Error(`--${name} must be a whole number from ${least} to ${most}, not "${text}"`);
+}

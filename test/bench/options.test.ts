@@ -1,0 +1,41 @@
+/** The command line of the benchmark. */
+import { describe, expect, test } from 'vitest';
+import { readOptions } from '../../scripts/bench/options.ts';
+
+describe('the options of the benchmark', () => {
+  test('are every engine, once, with nothing beside it, when none is given', () => {
+    expect(readOptions([])).toEqual({
+      ...{ json: null, html: null, quick: false, engines: ['sqlite', 'kafka'], isChosen: false },
+      ...{ brokers: 1, beside: 0, times: 1, special: null },
+    });
+  });
+
+  test('name an engine, busy loops and repetitions', () => {
+    const options = readOptions(['--engine', 'kafka', '--beside', '2', '--times', '10', '--html', 'a.html']);
+    expect(options).toMatchObject({
+      engines: ['kafka'],
+      isChosen: true,
+      beside: 2,
+      times: 10,
+      html: 'a.html',
+    });
+  });
+
+  test('select another measurement, also beside busy loops', () => {
+    expect(readOptions(['--isolation', '--beside', '2'])).toMatchObject({ special: 'isolation', beside: 2 });
+  });
+
+  test.each([
+    [['--engine', 'redis'], /--engine must be one of sqlite, kafka/],
+    [['--beside', 'two'], /--beside must be a whole number from 0 to 64, not "two"/],
+    [['--beside', ''], /--beside must be a whole number/],
+    [['--times', '0'], /--times must be a whole number from 1 to 100, not "0"/],
+    [['--times', '1.5'], /not "1.5"/],
+    [['--brokers', '10'], /--brokers must be a whole number from 1 to 9/],
+    [['--replay', '--reads'], /--replay and --reads cannot be combined/],
+    [['--replay', '--times', '2'], /--times repeats throughput and latency, not --replay/],
+    [['--replay', '--html', 'a.html'], /--replay has no --html report/],
+  ])('are refused with the reason: %j', (args, says) => {
+    expect(() => readOptions(args)).toThrow(says);
+  });
+});
