@@ -31,7 +31,7 @@ function catalogue(): Page {
   const path = 'events/catalogue';
   const row = (type: EventType) => {
     const versions = VERSIONS.filter((version) => typesOf(version).includes(type));
-    return html`<tr data-only="${versions.join(' ')}"><td><a href="${address(path, `events/${type}`)}"><code>${type}</code></a></td><td>${EVENT_MEANINGS[type].about}</td><td>${SUB_TYPES[type].length}</td><td>${versions.join(', ')}</td></tr>`;
+    return html`<tr data-only="${versions.join(' ')}"><td><a href="${address(path, `events/${type}`)}"><code>${type}</code></a></td><td>${EVENT_MEANINGS[type].about}</td><td data-label="subTypes">${SUB_TYPES[type].length}</td><td data-label="Versions">${versions.join(', ')}</td></tr>`;
   };
   return {
     path,

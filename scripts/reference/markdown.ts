@@ -26,7 +26,12 @@ function renderer(links: Links, source: string, depthBy: number) {
       },
       table(token: Tokens.Table) {
         const cells = (row: Tokens.TableCell[], tag: string) =>
-          row.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('');
+          row
+            .map((cell, column) => {
+              const label = tag === 'td' ? labelOf(token, column) : '';
+              return `<${tag}${label}>${this.parser.parseInline(cell.tokens)}</${tag}>`;
+            })
+            .join('');
         const body = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n');
         return `<div class="table" tabindex="0" role="region" aria-label="Table"><table><thead><tr>${cells(token.header, 'th')}</tr></thead><tbody>${body}</tbody></table></div>\n`;
       },
@@ -38,6 +43,12 @@ function renderer(links: Links, source: string, depthBy: number) {
     },
   });
   return marked;
+}
+
+/** What stands before a cell on a phone, where each row is a block; the cells of two columns explain themselves. */
+function labelOf({ header }: Tokens.Table, column: number): string {
+  const name = header[column]?.text ?? '';
+  return header.length < 3 || name === '' ? '' : ` data-label="${escaped(name)}"`;
 }
 
 /** Where a link leads: elsewhere, to a page of the reference, or nowhere, when only the repository has what it names. */
