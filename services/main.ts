@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { startApi } from './api/api.ts';
+import type { Docs } from './api/docs.ts';
 import type { Broker, Follower } from './broker/broker.ts';
 import { openBroker } from './broker/open.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
@@ -43,6 +44,8 @@ const LOG_WRITTEN_MS_MAX = 2000;
 export interface HookrailProcess {
   /** Null in a process without the api role. */
   readonly apiUrl: string | null;
+  /** The reference at /docs; null in a process without the api role. */
+  readonly docs: Docs | null;
   readonly operationsUrl: string;
   /** Null in a process with neither the api nor the recorder role. */
   readonly store: Store | null;
@@ -57,6 +60,7 @@ export interface HookrailProcess {
 /** A process with the api role. */
 export interface Hookrail extends HookrailProcess {
   readonly apiUrl: string;
+  readonly docs: Docs;
   readonly store: Store;
 }
 
@@ -86,8 +90,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Starts a process with an api; see startProcess. */
 export async function startHookrail(environment: Environment): Promise<Hookrail> {
   const started = await startProcess(environment);
-  const { apiUrl, store } = started;
-  if (apiUrl !== null && store !== null) return { ...started, apiUrl, store };
+  const { apiUrl, docs, store } = started;
+  if (apiUrl !== null && docs !== null && store !== null) return { ...started, apiUrl, docs, store };
   await started.stop();
   throw new ConfigError('HOOKRAIL_ROLES must include `api`');
 }
@@ -134,6 +138,7 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
   deps.log.info({ api: api?.url, operations: operations.url, engine, roles }, 'hookrail is running');
   return {
     apiUrl: api?.url ?? null,
+    docs: api?.docs ?? null,
     operationsUrl: operations.url,
     store,
     broker,

@@ -16,7 +16,7 @@ import { listen } from '../telemetry/operations.ts';
 import { authenticate, type Environment } from './auth.ts';
 import { boundValues, readJson } from './body.ts';
 import { API_LIMITS, type ApiContext, type ApiOptions } from './context.ts';
-import { apiHeaders, mountDocs } from './docs.ts';
+import { apiHeaders, type Docs, mountDocs } from './docs.ts';
 import type { RunningKeys } from './idempotency.ts';
 import { ApiError, problemHandler } from './problem.ts';
 import { limitPerMinute, type RateLimit } from './rate-limit.ts';
@@ -53,6 +53,7 @@ export interface ApiDeps {
 export interface Api {
   readonly url: string;
   readonly port: number;
+  readonly docs: Docs;
   /** Stops listening, gives running requests some time to finish, and releases what the API holds. May be called twice. */
   stop(): Promise<void>;
 }
@@ -61,7 +62,7 @@ export interface Api {
 export async function startApi(deps: ApiDeps): Promise<Api> {
   const limits = { ...API_LIMITS, ...deps.options.limits };
   const stopping = new AbortController();
-  const { app, limiters } = createApp({ ...deps, limits, stopping: stopping.signal }, deps);
+  const { app, docs, limiters } = createApp({ ...deps, limits, stopping: stopping.signal }, deps);
   const server = createApiServer(readTargets(app), limits, {
     random: deps.random,
     isShort: () => deps.descriptors?.isShort ?? false,
@@ -78,6 +79,7 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
   return {
     url: `http://${host}:${port}`,
     port,
+    docs,
     stop: () => {
       stopping.abort();
       stopped ??= drainServer(server, limits.stopGraceMs, deps.clock).then(() => {
@@ -91,14 +93,14 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
 function createApp(
   context: ApiContext,
   deps: Pick<ApiDeps, 'log' | 'registry'>,
-): { readonly app: Express; readonly limiters: readonly RateLimit[] } {
+): { readonly app: Express; readonly docs: Docs; readonly limiters: readonly RateLimit[] } {
   const general = limitPerMinute('requests', context.options.rateLimitPerMinute, context.clock);
   const tests = limitPerMinute('tests', context.options.testRateLimitPerMinute, context.clock);
   const app = express();
   // Paths must match openapi.yaml exactly.
   app.enable('case sensitive routing').enable('strict routing').disable('etag');
   app.use(requestLog({ ...context, ...deps }), apiHeaders, refuseMalformedTargets);
-  mountDocs(app);
+  const docs = mountDocs(app, context.environment);
   const merchant = [authenticate('merchant', context), general.handler];
   const validated = [readJson(context.limits.bodyBytesMax), boundValues, ...validateRequests()];
   const running: RunningKeys = new Set();
@@ -145,7 +147,7 @@ function createApp(
     throw new ApiError('route_not_found', 'No operation has this path.');
   });
   app.use(problemHandler(deps.log));
-  return { app, limiters: [general, tests] };
+  return { app, docs, limiters: [general, tests] };
 }
 
 type Method = 'get' | 'post' | 'patch' | 'delete';

@@ -77,7 +77,7 @@ export const ERROR_CODES = {
   route_not_found: {
     status: 404,
     title: 'There is nothing at this path',
-    hint: 'The paths are in /openapi.yaml.',
+    hint: 'The paths are in the reference at /docs and in /openapi.yaml.',
   },
   webhook_endpoint_not_found: {
     status: 404,

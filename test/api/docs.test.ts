@@ -1,11 +1,16 @@
 /**
- * The API description and its page are served, work without the internet, and are allowed to run by their own
+ * The API description and the reference are served, work without the internet, and are allowed to run by their own
  * security policy.
  */
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { get } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { OPENAPI_FILE } from '../../services/api/description.ts';
+import { fieldsOf, SUB_TYPES } from '../../services/domain/catalog/catalog.ts';
+import { EVENT_TYPES } from '../../services/domain/event.ts';
+import { MACHINES } from '../../simulator/machines/tables.ts';
+import { openapi, operations } from '../support/api/openapi-check.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 
 let api: TestApi;
@@ -43,28 +48,139 @@ test('/openapi.yaml joins both files, whole, and every reference resolves within
   }
 });
 
-test('/docs loads everything from the service, and its security policy allows that', async () => {
-  const page = await fetch(`${api.api.url}/docs`);
-  expect(page.url).toBe(`${api.api.url}/docs/`);
-  const html = await page.text();
-  const sources = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, source]) => source ?? '');
-  expect(sources.length).toBeGreaterThan(4);
-  for (const source of sources) {
-    const asset = await fetch(new URL(source, page.url));
-    expect([source, asset.status, new URL(asset.url).origin]).toEqual([source, 200, api.api.url]);
-  }
-  expect(html).not.toMatch(/<script>(?!\s*<)/);
-  const policy = page.headers.get('content-security-policy') ?? '';
-  for (const directive of ["script-src 'self'", "connect-src 'self'", "img-src 'self' data:"]) {
-    expect(policy).toContain(directive);
-  }
-  const initializer = await (await fetch(`${api.api.url}/docs/swagger-initializer.js`)).text();
-  expect(initializer).toContain("url: '/openapi.yaml'");
-  expect(initializer).not.toContain('petstore');
+describe('the reference at /docs', () => {
+  test('consists of pages that link to what there is, and load nothing from elsewhere', async () => {
+    const entry = await fetch(`${api.api.url}/docs`);
+    expect(entry.url).toBe(`${api.api.url}/docs/`);
+    const seen = new Map<string, string>();
+    const waiting = [entry.url];
+    for (const url of waiting) {
+      if (seen.has(url)) continue;
+      const response = await fetch(url);
+      expect([url, response.status]).toEqual([url, 200]);
+      const text = await response.text();
+      seen.set(url, text);
+      if (!response.headers.get('content-type')?.startsWith('text/html')) continue;
+      const policy = response.headers.get('content-security-policy') ?? '';
+      expect(policy).toMatch(/default-src 'none';.*script-src 'self';style-src 'self'/);
+      expect(policy).not.toContain('unsafe');
+      expect(text).not.toMatch(/ style=| on\w+=|<style|<script>/);
+      for (const [, attribute, target = ''] of text.matchAll(/\s(src|href)="([^"]+)"/g)) {
+        const { href, origin, hash } = new URL(target, url);
+        if (origin !== api.api.url) expect([target, attribute]).toEqual([target, 'href']);
+        else if (hash === '' || !target.startsWith('#')) waiting.push(href.replace(/#.*/, ''));
+        if (origin === api.api.url && hash !== '') anchors.push([href.replace(/#.*/, ''), hash.slice(1)]);
+      }
+    }
+    expect(seen.size).toBeGreaterThan(25);
+    for (const [url, id] of anchors)
+      expect([url, id, seen.get(url)?.includes(` id="${id}"`)]).toEqual([url, id, true]);
+  });
+
+  test('describes every operation with samples in five languages, and every error it has', async () => {
+    const pages = new Map<string, string>();
+    for (const { method, path, operation } of operations()) {
+      const address = `/docs/operations/${slug(operation.tags[0] ?? '')}`;
+      const page = pages.get(address) ?? (await (await fetch(api.api.url + address)).text());
+      pages.set(address, page);
+      const section =
+        page.split('<section ').find((part) => part.includes(`id="${operation.operationId}"`)) ?? '';
+      for (const label of ['curl', 'Node', 'Python', 'Go', 'PHP']) {
+        expect(section).toContain(`aria-label="${method.toUpperCase()} ${path}, ${label}"`);
+      }
+      for (const response of Object.values<{ $ref?: string }>(operation.responses)) {
+        const name = response.$ref?.split('/').at(-1) ?? '';
+        for (const code of openapi.components.responses[name]?.['x-codes'] ?? [])
+          expect(section).toContain(`<code>${code}</code>`);
+      }
+    }
+    expect(pages.size).toBe(4);
+  });
+
+  test('has a page for every event type, with its subTypes, bodies and state machine', async () => {
+    for (const type of EVENT_TYPES) {
+      const page = await (await fetch(`${api.api.url}/docs/events/${type}`)).text();
+      for (const subType of SUB_TYPES[type])
+        expect([type, page.includes(`<h2 id="${subType}">`)]).toEqual([type, true]);
+      for (const state of Object.keys(MACHINES[type] ?? {})) {
+        expect([type, state, page.includes(`>${state}</t`)]).toEqual([type, state, true]);
+      }
+      for (const field of fieldsOf(type))
+        expect([type, page.includes(`<code class="name">${field.name}</code>`)]).toEqual([type, true]);
+    }
+  });
+
+  test('is filled in for the sandbox on this machine, and for nobody else', async () => {
+    const access = {
+      merchantKey: 'sk_sandbox_mine',
+      producerKey: 'pk_sandbox_mine',
+      merchantId: 'my-merchant',
+    };
+    api.api.docs.fillIn(access);
+    const path = '/docs/operations/producers';
+    const mine = await fetch(api.api.url + path);
+    expect(mine.headers.get('cache-control')).toBe('no-store');
+    const text = await mine.text();
+    expect(text).toContain(` -X POST ${api.api.url}/producer/events`);
+    expect(text).toContain('API-Key pk_sandbox_mine');
+    expect(text).toContain('my-merchant');
+    expect(text).not.toMatch(/\{\{[a-z-]+\}\}/);
+    // A site that points its own name at this machine.
+    const foreign = await withHost(path, 'evil.example');
+    expect(foreign).toContain('http://evil.example/producer/events');
+    expect(foreign).toContain('API-Key pk_sandbox_…');
+    expect(foreign).not.toMatch(/sandbox_mine|my-merchant/);
+    expect(await withHost(path, 'a"onload="b')).not.toContain('onload');
+  });
+
+  test('never has a key in production', async () => {
+    const production = await startTestApi({ environment: 'production' });
+    const { docs, url } = production.api;
+    docs.fillIn({ merchantKey: production.keys.own, producerKey: production.keys.producer, merchantId: 'm' });
+    const text = await (await fetch(`${url}/docs/operations/producers`)).text();
+    expect(text).toContain('API-Key pk_live_…');
+    expect(text).not.toContain(production.keys.own);
+    expect(text).not.toContain(production.keys.producer);
+    await production.close();
+  });
+
+  test('serves nothing outside its folder', async () => {
+    for (const path of [
+      '/docs/../package.json',
+      '/docs/%2e%2e/%2e%2e/package.json',
+      '/docs/nothing.js',
+      '/docs/index.html',
+    ]) {
+      expect([path, (await fetch(api.api.url + path)).status]).toEqual([path, 404]);
+    }
+  });
 });
 
-test('/docs serves nothing outside its folder', async () => {
-  for (const path of ['/docs/../package.json', '/docs/%2e%2e/%2e%2e/package.json', '/docs/nothing.js']) {
-    expect([path, (await fetch(api.api.url + path)).status]).toEqual([path, 404]);
-  }
+test('/ says where things are: to programs as JSON, to browsers by the reference', async () => {
+  const answer = await fetch(api.api.url);
+  expect([answer.status, await answer.json()]).toMatchObject([
+    200,
+    { reference: '/docs/', description: '/openapi.yaml', producer_api: '/producer/events' },
+  ]);
+  const browser = await fetch(api.api.url, {
+    headers: { accept: 'text/html,*/*;q=0.8' },
+    redirect: 'manual',
+  });
+  expect([browser.status, browser.headers.get('location')]).toEqual([302, '/docs/']);
 });
+
+const anchors: [string, string][] = [];
+const slug = (tag: string) =>
+  tag
+    .toLowerCase()
+    .replaceAll(/[()]/g, '')
+    .replaceAll(/[\s.]+/g, '-');
+
+/** The body of a response to a request under another name of this machine. */
+function withHost(path: string, host: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    get(`${api.api.url}${path}`, { setHost: false, headers: [['Host', host]].flat() }, (response) => {
+      response.toArray().then((chunks) => resolve(Buffer.concat(chunks).toString()), reject);
+    }).on('error', reject);
+  });
+}

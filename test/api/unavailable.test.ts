@@ -139,7 +139,7 @@ async function unreadAnswers(port: number) {
   const socket = connect(port, '127.0.0.1')
     .on('error', () => undefined)
     .pause();
-  const request = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n';
+  const request = 'GET /openapi.yaml HTTP/1.1\r\nHost: x\r\n\r\n';
   await new Promise((resolve) => socket.write(request.repeat(30), resolve));
   return socket;
 }

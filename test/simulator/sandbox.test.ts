@@ -14,8 +14,14 @@ const SUB_TYPES = ['PENDING', 'IN_PROGRESS', 'CRYPTO_TRANSFER_ISSUED', 'SUCCESS'
 
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-/** Runs the sandbox until `isDone` is true of what it wrote, then presses Ctrl-C; answers what it wrote. */
-async function visit(isDone: (text: string) => boolean): Promise<string> {
+/**
+ * Runs the sandbox until `isDone` is true of what it wrote, then presses Ctrl-C; answers what it wrote. `meanwhile` runs
+ * before that.
+ */
+async function visit(
+  isDone: (text: string) => boolean,
+  meanwhile: (text: string) => Promise<void> = async () => {},
+): Promise<string> {
   const child = spawn(process.execPath, ['--import', 'tsx', 'simulator/cli.ts', 'sandbox'], {
     env: {
       PATH: process.env.PATH,
@@ -36,6 +42,7 @@ async function visit(isDone: (text: string) => boolean): Promise<string> {
     await eventually('the demo is delivered', () => isDone(text), 60_000).catch((error: unknown) => {
       throw new Error(`${error}:\n${text}`);
     });
+    await meanwhile(text);
     child.kill('SIGINT');
     expect(await exited, text).toBe(0);
   } finally {
@@ -48,10 +55,23 @@ const isDelivered = (text: string) =>
   SUB_TYPES.every((subType) => new RegExp(`✓ fiatToCrypto/${subType} +delivered +200`).test(text));
 const keys = (text: string) => text.match(/^ {2}(?:API key|producer key|merchant) .*$/gm);
 
+/** The address of the reference is printed, and its samples have the keys that are printed. */
+async function lookAtReference(text: string): Promise<void> {
+  const [, address] = /reference +(\S+)/.exec(text) ?? [];
+  const page = async (path: string) => (await fetch(`${address}/${path}`)).text();
+  const printed = (name: string) => new RegExp(`${name} +(\\S+)`).exec(text)?.[1] ?? 'is not printed';
+  expect(await page('operations/webhook-endpoints')).toContain(
+    `Authorization: API-Key ${printed('API key')}`,
+  );
+  const producers = await page('operations/producers');
+  expect(producers).toContain(`Authorization: API-Key ${printed('producer key')}`);
+  expect(producers).toContain(printed('merchant'));
+}
+
 test('the sandbox plays the demo, stops cleanly, and continues with its data', {
   timeout: 150_000,
 }, async () => {
-  const first = await visit(isDelivered);
+  const first = await visit(isDelivered, lookAtReference);
   expect(keys(first)).toHaveLength(3);
   expect(readFileSync(join(dataDir, 'sandbox.env'), 'utf8')).toContain('HOOKRAIL_API_KEY');
   // Both databases were closed, not left to be recovered.

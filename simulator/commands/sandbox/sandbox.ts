@@ -83,6 +83,8 @@ async function ensureKeyRing(path: string, environment: Environment): Promise<vo
 async function live(session: Session, options: SandboxOptions, hookrail: Hookrail): Promise<void> {
   const { signal } = session;
   const access = await ensureKeys(hookrail, session.settings, session.surroundings.environment);
+  const { apiKey: merchantKey, producerKey, merchantId } = access;
+  hookrail.docs.fillIn({ merchantKey, producerKey, merchantId });
   welcome(session.output, access, hookrail);
   const broken = hookrail.failed.then((error) => {
     throw new CommandFailure(EXIT.expectation, `the sandbox has failed: ${error.message}`);

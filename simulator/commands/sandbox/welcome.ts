@@ -8,6 +8,7 @@ export function welcome(output: Output, access: Access, hookrail: Hookrail): voi
   const datum = {
     kind: 'ready',
     base_url: access.baseUrl,
+    docs_url: `${access.baseUrl}/docs/`,
     operations_url: hookrail.operationsUrl,
     api_key: access.apiKey,
     producer_key: access.producerKey,
@@ -18,6 +19,7 @@ export function welcome(output: Output, access: Access, hookrail: Hookrail): voi
   output.item(datum, () => {
     const rows = [
       ['API', output.paint('bold', access.baseUrl)],
+      ['reference', `${access.baseUrl}/docs`],
       ['operations', `${hookrail.operationsUrl}/readyz, /metrics`],
       ['data', access.dataDir],
       ['API key', access.apiKey],

@@ -15,6 +15,7 @@ interface Described {
 }
 interface Operation {
   readonly operationId: string;
+  readonly tags: readonly string[];
   readonly responses: Record<string, Described>;
   readonly security?: readonly Record<string, readonly string[]>[];
   readonly requestBody?: {

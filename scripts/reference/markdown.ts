@@ -1,0 +1,94 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Marked, type Tokens } from 'marked';
+import { codeBlock, isLanguage, type Language } from './highlight.ts';
+import { escaped, Html, slugOf } from './html.ts';
+import { withPlaceholders } from './placeholders.ts';
+
+/** Where the pages of docs/ and their sections are in the reference; a link to anything else there is shown as text. */
+export type Links = ReadonlyMap<string, string>;
+
+const NAMES: Readonly<Record<string, Language>> = { bash: 'sh', javascript: 'js', py: 'python' };
+
+function renderer(links: Links, source: string, depthBy: number) {
+  const marked = new Marked({ gfm: true });
+  marked.use({
+    renderer: {
+      html: () => '',
+      code: ({ text, lang = '' }: Tokens.Code) => {
+        const name = NAMES[lang] ?? lang;
+        return codeBlock(withPlaceholders(text), isLanguage(name) ? name : 'http').text;
+      },
+      heading({ tokens, depth, text }: Tokens.Heading) {
+        const level = Math.min(depth + depthBy, 6);
+        return `<h${level} id="${slugOf(text)}">${this.parser.parseInline(tokens)}</h${level}>\n`;
+      },
+      table(token: Tokens.Table) {
+        const cells = (row: Tokens.TableCell[], tag: string) =>
+          row
+            .map((cell, column) => {
+              const label = tag === 'td' ? labelOf(token, column) : '';
+              return `<${tag}${label}>${this.parser.parseInline(cell.tokens)}</${tag}>`;
+            })
+            .join('');
+        const body = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n');
+        return `<div class="table" tabindex="0" role="region" aria-label="Table"><table><thead><tr>${cells(token.header, 'th')}</tr></thead><tbody>${body}</tbody></table></div>\n`;
+      },
+      link({ href, tokens }: Tokens.Link) {
+        const text = this.parser.parseInline(tokens);
+        const target = targetOf(href, links, source);
+        return target === undefined ? text : `<a href="${escaped(target)}">${text}</a>`;
+      },
+    },
+  });
+  return marked;
+}
+
+/** What stands before a cell on a phone, where each row is a block; the cells of two columns explain themselves. */
+function labelOf({ header }: Tokens.Table, column: number): string {
+  const name = header[column]?.text ?? '';
+  return header.length < 3 || name === '' ? '' : ` data-label="${escaped(name)}"`;
+}
+
+/** Where a link leads: elsewhere, to a page of the reference, or nowhere, when only the repository has what it names. */
+function targetOf(href: string, links: Links, source: string): string | undefined {
+  if (/^https?:/.test(href)) return href;
+  const [path = '', heading] = href.split('#');
+  const file = path === '' ? source : posix.normalize(posix.join(posix.dirname(source), path));
+  return (heading === undefined ? undefined : links.get(`${file}#${heading}`)) ?? links.get(file);
+}
+
+const none: Links = new Map();
+const plain = renderer(none, '', 0);
+
+/** Renders a description's Markdown. */
+export function prose(text: string): Html {
+  return new Html(plain.parse(text, { async: false }).trim());
+}
+
+/** Renders Markdown within a line. */
+export function inline(text: string): Html {
+  return new Html(plain.parseInline(text, { async: false }));
+}
+
+/** Renders a page of the repository, or its sections under the given headings, without the page's own title. */
+export function page(source: string, headings: readonly string[] | undefined, links: Links): Html {
+  const text = sectionsOf(source, headings);
+  return new Html(renderer(links, source, 0).parse(text, { async: false }));
+}
+
+/** Returns the Markdown of a page's sections. Throws when the page lacks one of them. */
+export function sectionsOf(source: string, headings: readonly string[] | undefined): string {
+  const path = fileURLToPath(new URL(`../../${source}`, import.meta.url));
+  if (!existsSync(path)) throw new Error(`${source} does not exist`);
+  const [head = '', ...sections] = readFileSync(path, 'utf8').split(/^(?=## )/m);
+  if (headings === undefined) return [head.replace(/^# .*\n/, ''), ...sections].join('');
+  return headings
+    .map((heading) => {
+      const section = sections.find((each) => each.startsWith(`## ${heading}\n`));
+      if (section === undefined) throw new Error(`${source} has no section "${heading}"`);
+      return section;
+    })
+    .join('');
+}
