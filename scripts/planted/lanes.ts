@@ -5,6 +5,7 @@ const LANE = 'services/sender/lanes/endpoint-lane.ts';
 const OPTIONS = 'services/sender/lanes/lane-options.ts';
 const BACKLOG = 'services/sender/lanes/backlog.ts';
 const WAITING = 'services/sender/lanes/waiting.ts';
+const READY = 'services/sender/lanes/ready-lanes.ts';
 const QUEUE = 'services/sender/lanes/task-queue.ts';
 
 const ISOLATION = 'test/sender/lanes/isolation.test.ts';
@@ -63,10 +64,9 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   {
     id: 'turns-not-taken',
     bug: 'an endpoint with a large backlog takes every free slot',
-    file: LANES,
-    text: 'if (lane.queue.hasNext) ready.append(turn);',
-    replacement:
-      'if (lane.queue.hasNext) ready.append(turn);\n      for (let other = ready.first; other && lane.queue.hasNext && other !== turn; other = ready.first) {\n        ready.remove(other);\n        ready.append(other);\n      }',
+    file: READY,
+    text: 'ready.remove(turn);\n',
+    replacement: 'if (lane.queue.size < 2) ready.remove(turn);\n',
     test: LANES_TEST,
     title: 'give endpoints one fast slot each in turn',
   },

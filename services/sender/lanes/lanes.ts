@@ -1,12 +1,12 @@
 import { tierLasting } from '../../domain/retry.ts';
 import type { Clock } from '../../process/clock.ts';
 import { Deadlines } from '../../process/deadlines.ts';
-import { LinkedList } from '../../process/linked-list.ts';
 import { Backlog } from './backlog.ts';
-import { EndpointLane, type LaneNode } from './endpoint-lane.ts';
+import { EndpointLane } from './endpoint-lane.ts';
 import { FastSlots } from './fast-slots.ts';
 import type { LaneOptions } from './lane-options.ts';
 import type { AttemptResult, QueuedTask } from './queued-task.ts';
+import { ReadyLanes } from './ready-lanes.ts';
 import { Waiting } from './waiting.ts';
 
 /**
@@ -20,9 +20,7 @@ export class Lanes {
   readonly #demotions: Deadlines<QueuedTask>;
   /** Endpoints to check again although none of their attempts may end. */
   readonly #rechecks: Deadlines<EndpointLane>;
-  /** Endpoints that could start an attempt if a slot were free, the longest waiting first. */
-  readonly #readyFast = new LinkedList<LaneNode>();
-  readonly #readySlow = new LinkedList<LaneNode>();
+  readonly #ready = new ReadyLanes();
   /** Slow attempts that still hold a fast slot because the slow lane was full. */
   readonly #overdue = new Set<QueuedTask>();
   readonly #fast: FastSlots;
@@ -142,8 +140,7 @@ export class Lanes {
         released.push(last);
       }
     }
-    this.#readyFast.clear();
-    this.#readySlow.clear();
+    this.#ready.clear();
     return released;
   }
 
@@ -256,36 +253,19 @@ export class Lanes {
 
   #markReady(lane: EndpointLane): void {
     if (!lane.queue.hasNext) return;
-    this.#readyOf(lane).append(lane.ready);
+    this.#ready.add(lane);
     this.#pump();
   }
 
-  #readyOf(lane: EndpointLane): LinkedList<LaneNode> {
-    return lane.isSlow ? this.#readySlow : this.#readyFast;
-  }
-
-  #pump(): void {
-    this.#pumpReady(this.#readyFast);
-    this.#pumpReady(this.#readySlow);
-  }
-
   /** Starts one attempt per endpoint and turn, so that an endpoint with a backlog does not take every free slot. */
-  #pumpReady(ready: LinkedList<LaneNode>): void {
-    for (let turn = ready.first; turn; turn = ready.first) {
-      const { lane } = turn;
-      if (!this.#hasSlot(lane)) {
-        // It has turned slow, or fast again, since it was marked: now it waits for the other kind of slot.
-        const other = this.#readyOf(lane);
-        if (other === ready) return;
-        other.append(turn);
-        continue;
-      }
-      ready.remove(turn);
+  #pump(): void {
+    const hasSlot = (lane: EndpointLane) => this.#hasSlot(lane);
+    for (let lane = this.#ready.next(hasSlot); lane; lane = this.#ready.next(hasSlot)) {
       const now = this.#clock.now();
       if (!lane.hasRoom(now, this.#slow)) continue;
       const task = lane.isSilent(now) ? lane.queue.nextProbe() : lane.queue.next();
       if (!task) continue;
-      if (lane.queue.hasNext) ready.append(turn);
+      if (lane.queue.hasNext) this.#ready.add(lane);
       this.#waiting.remove(lane);
       this.#start(lane, task);
     }
