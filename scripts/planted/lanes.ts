@@ -233,6 +233,15 @@ export const LANE_BUGS: readonly PlantedBug[] = [
     title: 'holds back the intake instead of judging endpoints that answer',
   },
   {
+    id: 'intake-shut-until-an-attempt-ends',
+    bug: 'an endpoint that turned silent while the process was late keeps the intake shut until one of its attempts ends',
+    file: LANES,
+    text: 'const areFewer = this.#waiting.recount(lane, now);',
+    replacement: 'const areFewer = false;',
+    test: 'test/sender/intake.test.ts',
+    title: 'once the endpoint has not answered for a while',
+  },
+  {
     id: 'late-for-ever',
     bug: 'a process that was late once counts as late for ever',
     file: 'services/process/lateness.ts',

@@ -122,7 +122,7 @@ class RunningSender implements Sender, PendingTaskOwner {
       const inFlightMax = share(this.#deps.options.inFlightMax, SHARE[taskClass]);
       const source = this.#deps.broker.tasks[taskClass];
       const lanes = this.#lanes[taskClass];
-      lanes.onDemoted = () => this.#adjustIntakes();
+      lanes.onFewerWaiting = () => this.#adjustIntakes();
       let isWatched = false;
       const consumer = await source.consume(
         (task, signal, ownership) => {

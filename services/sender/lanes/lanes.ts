@@ -29,8 +29,8 @@ export class Lanes {
   #slow = 0;
   #demoted = 0;
   #isClosed = false;
-  /** Called after an attempt was demoted, which no caller requested: tasks may no longer wait for this process. */
-  onDemoted: () => void = () => {};
+  /** Called when tasks may no longer wait for this process although nothing was admitted or settled. */
+  onFewerWaiting: () => void = () => {};
 
   /**
    * `wake`: brings back at most this many parked tasks of an endpoint now, and resolves with their number; null =
@@ -202,7 +202,7 @@ export class Lanes {
     if (!lane.isAnswering(now)) this.#trim(lane, now);
     if (lane.hasRoom(now, this.#slow)) this.#markReady(lane);
     this.#pump();
-    this.onDemoted();
+    this.onFewerWaiting();
   }
 
   #moveOverdue(): void {
@@ -220,15 +220,20 @@ export class Lanes {
     if (waits && !lane.recheck && !this.#isClosed) lane.recheck = this.#rechecks.add(lane, now);
   }
 
-  /** Probes an endpoint that does not answer, and brings back parked tasks where none waits. */
+  /**
+   * Probes an endpoint that does not answer, and brings back parked tasks where none waits. Whether its tasks wait for
+   * this process changes with time as well, although none of its attempts may end or start.
+   */
   #recheck(lane: EndpointLane): void {
     lane.recheck = null;
     const now = this.#clock.now();
+    const areFewer = this.#waiting.recount(lane, now);
     if (lane.hasRoom(now, this.#slow)) {
       this.#markReady(lane);
       this.#backlog.refill(lane, this.#waiting.count, now);
     }
     this.#recheckLater(lane, now);
+    if (areFewer) this.onFewerWaiting();
   }
 
   /** Parks the tasks that a failing endpoint cannot take in a few seconds: they wait in the broker, not here. */
