@@ -4,6 +4,7 @@ import { Deadlines } from '../../process/deadlines.ts';
 import { Backlog } from './backlog.ts';
 import { EndpointLane } from './endpoint-lane.ts';
 import { FastSlots } from './fast-slots.ts';
+import { Handshakes } from './handshakes.ts';
 import type { LaneOptions } from './lane-options.ts';
 import type { AttemptResult, QueuedTask } from './queued-task.ts';
 import { ReadyLanes } from './ready-lanes.ts';
@@ -24,6 +25,7 @@ export class Lanes {
   /** Slow attempts that still hold a fast slot because the slow lane was full. */
   readonly #overdue = new Set<QueuedTask>();
   readonly #fast: FastSlots;
+  readonly #handshakes: Handshakes;
   readonly #backlog: Backlog;
   readonly #waiting: Waiting;
   #slow = 0;
@@ -42,6 +44,7 @@ export class Lanes {
     this.#waiting = new Waiting(options);
     const slots = { least: options.fastSlotsLeast, most: options.fastSlots };
     this.#fast = new FastSlots(clock, slots, () => this.#pump());
+    this.#handshakes = new Handshakes(options, () => this.#pump());
     const demotion = { aheadMs: options.demoteAfterMs, whenLate: 'read-first' } as const;
     this.#demotions = new Deadlines(clock, demotion, (task) => this.#demote(task));
     const recheck = { aheadMs: options.probeEveryMs, whenLate: 'fire' } as const;
@@ -163,7 +166,8 @@ export class Lanes {
       task.place = 'fast';
     }
     task.deadline = this.#demotions.add(task, now);
-    task.start();
+    if (task.place === 'slow') this.#handshakes.start(task);
+    else task.start();
   }
 
   #enterSlow(lane: EndpointLane, task: QueuedTask): void {
@@ -253,7 +257,8 @@ export class Lanes {
   }
 
   #hasSlot(lane: EndpointLane): boolean {
-    return lane.isSlow ? this.#slow < this.#options.slowSlots : this.#fast.hasRoom();
+    if (!lane.isSlow) return this.#fast.hasRoom();
+    return this.#slow < this.#options.slowSlots && this.#handshakes.hasRoom;
   }
 
   #markReady(lane: EndpointLane): void {
