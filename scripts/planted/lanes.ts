@@ -5,6 +5,7 @@ const LANE = 'services/sender/lanes/endpoint-lane.ts';
 const OPTIONS = 'services/sender/lanes/lane-options.ts';
 const BACKLOG = 'services/sender/lanes/backlog.ts';
 const WAITING = 'services/sender/lanes/waiting.ts';
+const READY = 'services/sender/lanes/ready-lanes.ts';
 const QUEUE = 'services/sender/lanes/task-queue.ts';
 
 const ISOLATION = 'test/sender/lanes/isolation.test.ts';
@@ -63,10 +64,9 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   {
     id: 'turns-not-taken',
     bug: 'an endpoint with a large backlog takes every free slot',
-    file: LANES,
-    text: 'if (lane.queue.hasNext) ready.append(turn);',
-    replacement:
-      'if (lane.queue.hasNext) ready.append(turn);\n      for (let other = ready.first; other && lane.queue.hasNext && other !== turn; other = ready.first) {\n        ready.remove(other);\n        ready.append(other);\n      }',
+    file: READY,
+    text: 'ready.remove(turn);\n',
+    replacement: 'if (lane.queue.size < 2) ready.remove(turn);\n',
     test: LANES_TEST,
     title: 'give endpoints one fast slot each in turn',
   },
@@ -231,6 +231,33 @@ export const LANE_BUGS: readonly PlantedBug[] = [
     replacement: 'const answers = now',
     test: LANES_TEST,
     title: 'holds back the intake instead of judging endpoints that answer',
+  },
+  {
+    id: 'dark-open-together',
+    bug: 'endpoints that go dark together open all their connections in one turn of the event loop',
+    file: 'services/sender/lanes/handshakes.ts',
+    text: 'return !this.#hasOpened;',
+    replacement: 'return this.#options !== null;',
+    test: 'test/sender/handshakes.test.ts',
+    title: 'endpoints that hang get their connections one per turn',
+  },
+  {
+    id: 'healthy-wait-for-handshakes',
+    bug: 'attempts to healthy endpoints wait for the connections of slow ones',
+    file: LANES,
+    text: 'if (!lane.isSlow) return this.#fast.hasRoom();',
+    replacement: 'if (!lane.isSlow) return this.#fast.hasRoom() && this.#handshakes.hasRoom;',
+    test: 'test/sender/lanes/handshakes.test.ts',
+    title: 'healthy and new endpoints start at once',
+  },
+  {
+    id: 'intake-shut-until-an-attempt-ends',
+    bug: 'an endpoint that turned silent while the process was late keeps the intake shut until one of its attempts ends',
+    file: LANES,
+    text: 'const areFewer = this.#waiting.recount(lane, now);',
+    replacement: 'const areFewer = false;',
+    test: 'test/sender/intake.test.ts',
+    title: 'once the endpoint has not answered for a while',
   },
   {
     id: 'late-for-ever',

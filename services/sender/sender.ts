@@ -122,7 +122,7 @@ class RunningSender implements Sender, PendingTaskOwner {
       const inFlightMax = share(this.#deps.options.inFlightMax, SHARE[taskClass]);
       const source = this.#deps.broker.tasks[taskClass];
       const lanes = this.#lanes[taskClass];
-      lanes.onDemoted = () => this.#adjustIntakes();
+      lanes.onFewerWaiting = () => this.#adjustIntakes();
       let isWatched = false;
       const consumer = await source.consume(
         (task, signal, ownership) => {
@@ -276,7 +276,7 @@ function share(total: number, part: number): number {
  * may turn slow beyond that. The rest is for tasks whose settlement is not durable yet: without it, endpoints that do
  * not answer would stop the intake.
  */
-function laneOptions({ options, retryScale }: SenderDeps, part: number): LaneOptions {
+function laneOptions({ options, retryScale, transport }: SenderDeps, part: number): LaneOptions {
   const total = share(options.inFlightMax, part);
   return {
     ...LANE_OPTIONS,
@@ -285,6 +285,7 @@ function laneOptions({ options, retryScale }: SenderDeps, part: number): LaneOpt
     slowSlotsMost: Math.max(1, Math.floor((total * 3) / 8)),
     waitingMax: Math.max(1, Math.floor(total / 4)),
     retryScale,
+    opened: () => transport.connectionsOpened,
     ...options.lanes,
   };
 }

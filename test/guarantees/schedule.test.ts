@@ -132,7 +132,7 @@ function scriptedTransport(): Transport {
       });
     });
   };
-  return { post, interrupt: () => {}, close: async () => {} };
+  return { post, connectionsOpened: 0, interrupt: () => {}, close: async () => {} };
 }
 
 /** Publishes an event and plays time until its delivery is over. Answers the delivery as the log has it. */

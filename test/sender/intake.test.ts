@@ -1,30 +1,52 @@
 /** Guarantee: tasks for an endpoint that turned dark do not keep the intake shut for the tasks behind them. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Consumer } from '../../services/broker/broker.ts';
 import { Intake } from '../../services/sender/intake.ts';
-import { LANE_OPTIONS } from '../../services/sender/lanes/lane-options.ts';
-import { Lanes } from '../../services/sender/lanes/lanes.ts';
-import { SimulatedClock } from '../support/simulated-clock.ts';
-import { FakeTask } from './lanes/fake-task.ts';
+import type { LaneOptions } from '../../services/sender/lanes/lane-options.ts';
+import { laneBench } from './lanes/lane-bench.ts';
 
-test('the intake opens again as soon as the endpoint’s attempts are demoted, before any of them ends', () => {
-  const clock = new SimulatedClock();
-  const lanes = new Lanes(clock, LANE_OPTIONS);
+/** An intake that is shut because of a burst to an endpoint that answered once, and how often it was shut and opened. */
+function shutIntake(options: Partial<LaneOptions> = {}) {
+  const { clock, lanes, started, admit, settle } = laneBench(options);
   const said: string[] = [];
   const consumer = { pause: () => said.push('pause'), resume: () => said.push('resume') };
   const intake = new Intake(lanes, consumer as unknown as Consumer);
-  lanes.onDemoted = () => intake.adjust();
-  const started: FakeTask[] = [];
+  lanes.onFewerWaiting = () => intake.adjust();
   for (let i = 0; i < 300; i += 1) {
-    lanes.admit(new FakeTask('a', `entity ${i}`, (each) => started.push(each)));
+    admit('a');
     intake.adjust();
   }
-  expect(said).toEqual(['pause']);
-  const [first] = started;
-  if (!first) throw new Error('nothing has started');
-  lanes.settle(first, 'success', null);
+  settle(started[0]);
   intake.adjust();
   expect(said).toEqual(['pause']);
+  return { clock, said };
+}
+
+test('the intake opens again as soon as the endpoint’s attempts are demoted, before any of them ends', () => {
+  const { clock, said } = shutIntake();
   clock.advance(250);
   expect(said).toEqual(['pause', 'resume']);
+});
+
+describe('on a process that is late, the intake opens again within half a second, although no attempt ends', () => {
+  /** No attempt to the endpoint starts or is demoted after the first ones, which fill the slow lane. */
+  const FULL = { slowSlots: 1 };
+
+  test('once the endpoint has not answered for a while', () => {
+    const { clock, said } = shutIntake({ ...FULL, isLate: () => true });
+    clock.advance(1400);
+    expect(said).toEqual(['pause']);
+    clock.advance(600);
+    expect(said).toEqual(['pause', 'resume']);
+  });
+
+  test('once the process is no longer late', () => {
+    let isLate = true;
+    const { clock, said } = shutIntake({ ...FULL, isLate: () => isLate });
+    clock.advance(600);
+    expect(said).toEqual(['pause']);
+    isLate = false;
+    clock.advance(500);
+    expect(said).toEqual(['pause', 'resume']);
+  });
 });

@@ -39,6 +39,7 @@ export class ConnectionPool {
   readonly #isTimely: (exchange: PooledExchange) => boolean;
   readonly #origins: Origins;
   #idle = 0;
+  #opened = 0;
   #spread = 0;
 
   /** `isTimely`: whether an exchange that waited for a connection still has time to be sent. */
@@ -145,6 +146,11 @@ export class ConnectionPool {
     return open;
   }
 
+  /** Connections opened so far, counted when opening begins. */
+  get opened(): number {
+    return this.#opened;
+  }
+
   /** Closes every idle connection. All requests must have ended. */
   close(): void {
     for (const { idle } of this.#origins.all()) {
@@ -174,6 +180,7 @@ export class ConnectionPool {
     const life = { from, until: from + this.#limits.ageMsMax * (1 - AGE_SPREAD * this.#spread) };
     origin.open += 1;
     route.open += 1;
+    this.#opened += 1;
     const open = (stepped: () => void) => this.#connector.connect(origin.target, stepped);
     return new Connection(route, this.#limits, life, open, (closed) => this.#forget(closed));
   }

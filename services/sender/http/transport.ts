@@ -24,8 +24,13 @@ export type { Pace, Posted, WebhookRequest };
 
 /** Sends webhooks. Never throws or rejects because of the network or the receiver. */
 export interface Transport {
-  /** Makes one exchange, within the total time-out. Without a pace it is never slow. */
+  /**
+   * Makes one exchange, within the total time-out. Without a pace it is never slow. When it returns, the connection that
+   * the exchange needs is counted.
+   */
   post(request: WebhookRequest, pace?: Pace): Promise<Posted>;
+  /** Connections opened so far. */
+  readonly connectionsOpened: number;
   /** Ends every exchange in flight as interrupted, for our shutdown. */
   interrupt(): void;
   /** Interrupts, and closes every connection. May be called twice. */
@@ -143,6 +148,10 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
     this.#connector.close();
     this.#pool.close();
     this.#deadlines.clear();
+  }
+
+  get connectionsOpened(): number {
+    return this.#pool.opened;
   }
 
   /** Connections open or being opened: shown in metrics, and limited. */

@@ -52,6 +52,10 @@ export interface LaneOptions {
   readonly retryScale: number;
   /** Returns whether this process is late: then nothing shows how fast a receiver is. */
   readonly isLate: () => boolean;
+  /** Returns the number of connections opened so far, to tell whether an attempt that was just started opened one. */
+  readonly opened: () => number;
+  /** Calls back in the next turn of the event loop. */
+  readonly afterTurn: (callback: () => void) => void;
 }
 
 export const LANE_OPTIONS = {
@@ -77,6 +81,8 @@ export const LANE_OPTIONS = {
   endpointsMax: 20_000,
   retryScale: 1,
   isLate: () => false,
+  opened: () => 0,
+  afterTurn: (callback) => void setImmediate(callback),
 } as const satisfies LaneOptions;
 
 /** Above this share of the slow lane, each endpoint may have fewer slow attempts the fuller it is. */

@@ -1,12 +1,13 @@
 import { tierLasting } from '../../domain/retry.ts';
 import type { Clock } from '../../process/clock.ts';
 import { Deadlines } from '../../process/deadlines.ts';
-import { LinkedList } from '../../process/linked-list.ts';
 import { Backlog } from './backlog.ts';
-import { EndpointLane, type LaneNode } from './endpoint-lane.ts';
+import { EndpointLane } from './endpoint-lane.ts';
 import { FastSlots } from './fast-slots.ts';
+import { Handshakes } from './handshakes.ts';
 import type { LaneOptions } from './lane-options.ts';
 import type { AttemptResult, QueuedTask } from './queued-task.ts';
+import { ReadyLanes } from './ready-lanes.ts';
 import { Waiting } from './waiting.ts';
 
 /**
@@ -20,19 +21,18 @@ export class Lanes {
   readonly #demotions: Deadlines<QueuedTask>;
   /** Endpoints to check again although none of their attempts may end. */
   readonly #rechecks: Deadlines<EndpointLane>;
-  /** Endpoints that could start an attempt if a slot were free, the longest waiting first. */
-  readonly #readyFast = new LinkedList<LaneNode>();
-  readonly #readySlow = new LinkedList<LaneNode>();
+  readonly #ready = new ReadyLanes();
   /** Slow attempts that still hold a fast slot because the slow lane was full. */
   readonly #overdue = new Set<QueuedTask>();
   readonly #fast: FastSlots;
+  readonly #handshakes: Handshakes;
   readonly #backlog: Backlog;
   readonly #waiting: Waiting;
   #slow = 0;
   #demoted = 0;
   #isClosed = false;
-  /** Called after an attempt was demoted, which no caller requested: tasks may no longer wait for this process. */
-  onDemoted: () => void = () => {};
+  /** Called when tasks may no longer wait for this process although nothing was admitted or settled. */
+  onFewerWaiting: () => void = () => {};
 
   /**
    * `wake`: brings back at most this many parked tasks of an endpoint now, and resolves with their number; null =
@@ -44,6 +44,7 @@ export class Lanes {
     this.#waiting = new Waiting(options);
     const slots = { least: options.fastSlotsLeast, most: options.fastSlots };
     this.#fast = new FastSlots(clock, slots, () => this.#pump());
+    this.#handshakes = new Handshakes(options, () => this.#pump());
     const demotion = { aheadMs: options.demoteAfterMs, whenLate: 'read-first' } as const;
     this.#demotions = new Deadlines(clock, demotion, (task) => this.#demote(task));
     const recheck = { aheadMs: options.probeEveryMs, whenLate: 'fire' } as const;
@@ -147,8 +148,7 @@ export class Lanes {
         released.push(last);
       }
     }
-    this.#readyFast.clear();
-    this.#readySlow.clear();
+    this.#ready.clear();
     return released;
   }
 
@@ -171,7 +171,8 @@ export class Lanes {
       task.place = 'fast';
     }
     task.deadline = this.#demotions.add(task, now);
-    task.start();
+    if (task.place === 'slow') this.#handshakes.start(task);
+    else task.start();
   }
 
   #enterSlow(lane: EndpointLane, task: QueuedTask): void {
@@ -210,7 +211,7 @@ export class Lanes {
     if (!lane.isAnswering(now)) this.#trim(lane, now);
     if (lane.hasRoom(now, this.#slow)) this.#markReady(lane);
     this.#pump();
-    this.onDemoted();
+    this.onFewerWaiting();
   }
 
   #moveOverdue(): void {
@@ -228,15 +229,20 @@ export class Lanes {
     if (waits && !lane.recheck && !this.#isClosed) lane.recheck = this.#rechecks.add(lane, now);
   }
 
-  /** Probes an endpoint that does not answer, and brings back parked tasks where none waits. */
+  /**
+   * Probes an endpoint that does not answer, and brings back parked tasks where none waits. Whether its tasks wait for
+   * this process changes with time as well, although none of its attempts may end or start.
+   */
   #recheck(lane: EndpointLane): void {
     lane.recheck = null;
     const now = this.#clock.now();
+    const areFewer = this.#waiting.recount(lane, now);
     if (lane.hasRoom(now, this.#slow)) {
       this.#markReady(lane);
       this.#backlog.refill(lane, this.#waiting.count, now);
     }
     this.#recheckLater(lane, now);
+    if (areFewer) this.onFewerWaiting();
   }
 
   /** Parks the tasks that a failing endpoint cannot take in a few seconds: they wait in the broker, not here. */
@@ -256,41 +262,25 @@ export class Lanes {
   }
 
   #hasSlot(lane: EndpointLane): boolean {
-    return lane.isSlow ? this.#slow < this.#options.slowSlots : this.#fast.hasRoom();
+    if (!lane.isSlow) return this.#fast.hasRoom();
+    return this.#slow < this.#options.slowSlots && this.#handshakes.hasRoom;
   }
 
   #markReady(lane: EndpointLane): void {
     if (!lane.queue.hasNext) return;
-    this.#readyOf(lane).append(lane.ready);
+    this.#ready.add(lane);
     this.#pump();
   }
 
-  #readyOf(lane: EndpointLane): LinkedList<LaneNode> {
-    return lane.isSlow ? this.#readySlow : this.#readyFast;
-  }
-
-  #pump(): void {
-    this.#pumpReady(this.#readyFast);
-    this.#pumpReady(this.#readySlow);
-  }
-
   /** Starts one attempt per endpoint and turn, so that an endpoint with a backlog does not take every free slot. */
-  #pumpReady(ready: LinkedList<LaneNode>): void {
-    for (let turn = ready.first; turn; turn = ready.first) {
-      const { lane } = turn;
-      if (!this.#hasSlot(lane)) {
-        // It has turned slow, or fast again, since it was marked: now it waits for the other kind of slot.
-        const other = this.#readyOf(lane);
-        if (other === ready) return;
-        other.append(turn);
-        continue;
-      }
-      ready.remove(turn);
+  #pump(): void {
+    const hasSlot = (lane: EndpointLane) => this.#hasSlot(lane);
+    for (let lane = this.#ready.next(hasSlot); lane; lane = this.#ready.next(hasSlot)) {
       const now = this.#clock.now();
       if (!lane.hasRoom(now, this.#slow)) continue;
       const task = lane.isSilent(now) ? lane.queue.nextProbe() : lane.queue.next();
       if (!task) continue;
-      if (lane.queue.hasNext) ready.append(turn);
+      if (lane.queue.hasNext) this.#ready.add(lane);
       this.#waiting.remove(lane);
       this.#start(lane, task);
     }

@@ -56,11 +56,13 @@ export class Waiting {
   }
 
   /**
-   * Stops counting the tasks of an endpoint that has become slow or fails: they wait for it, and must not hold up the
-   * intake.
+   * Stops counting the tasks of an endpoint that has become slow, silent or fails: they wait for it, and must not hold
+   * up the intake. Returns whether fewer are counted.
    */
-  recount(lane: EndpointLane, now: number): void {
-    if (lane.waitingForUs > 0 && !lane.waitsForUs(now)) this.#countForUs(lane, -lane.waitingForUs);
+  recount(lane: EndpointLane, now: number): boolean {
+    if (lane.waitingForUs === 0 || lane.waitsForUs(now)) return false;
+    this.#countForUs(lane, -lane.waitingForUs);
+    return true;
   }
 
   /**

@@ -1,0 +1,93 @@
+/**
+ * Guarantee: endpoints that went dark together get their new connections one per turn of the event loop, in turn; other
+ * endpoints do not wait for that, and nobody is blamed for the time it takes.
+ */
+import { beforeEach, expect, test } from 'vitest';
+import { LANE_OPTIONS, type LaneOptions } from '../../../services/sender/lanes/lane-options.ts';
+import type { FakeTask } from './fake-task.ts';
+import { laneBench } from './lane-bench.ts';
+
+const DEMOTED_MS = LANE_OPTIONS.demoteAfterMs + 50;
+
+let turns: (() => void)[];
+let { clock, lanes, started, admit, settle } = laneBench();
+
+function build(options: Partial<LaneOptions> = {}): void {
+  turns = [];
+  ({ clock, lanes, started, admit, settle } = laneBench({
+    // Every attempt opens a connection.
+    opened: () => started.length,
+    afterTurn: (callback) => void turns.push(callback),
+    ...options,
+  }));
+}
+beforeEach(() => build());
+
+const nextTurn = () => {
+  for (const callback of turns.splice(0)) callback();
+};
+/** The endpoints of the attempts started since the last call. */
+let seen = 0;
+const startedFor = () => {
+  const ids = started.slice(seen).map(({ endpointId }) => endpointId);
+  seen = started.length;
+  return ids.join(' ');
+};
+
+/** Turns endpoints slow: an attempt to each has had no response in time. */
+function darken(...ids: string[]): FakeTask[] {
+  const hanging = ids.map((id) => admit(id));
+  clock.advance(DEMOTED_MS);
+  seen = started.length;
+  return hanging;
+}
+
+test('slow endpoints start one attempt per turn, each endpoint in turn', () => {
+  darken('a', 'b', 'c');
+  for (const id of ['a', 'b', 'c', 'a', 'b', 'c']) admit(id);
+  const byTurn = [startedFor()];
+  for (let turn = 0; turn < 6; turn += 1) {
+    nextTurn();
+    byTurn.push(startedFor());
+  }
+  expect(byTurn).toEqual(['a', 'b', 'c', 'a', 'b', 'c', '']);
+  expect(turns).toEqual([]);
+});
+
+test('healthy and new endpoints start at once while slow ones wait for the next turn', () => {
+  settle(admit('healthy'));
+  darken('a', 'b');
+  for (const id of ['a', 'b', 'healthy', 'new', 'healthy', 'new']) admit(id);
+  expect(startedFor()).toBe('a healthy new healthy new');
+});
+
+test('attempts that open no connection do not wait for the next turn', () => {
+  build({ opened: () => 0 });
+  darken('a', 'b');
+  for (const id of ['a', 'b', 'a', 'b']) admit(id);
+  expect(startedFor()).toBe('a b a b');
+});
+
+test('the time until its turn does not make an attempt slow', () => {
+  const [, hanging] = darken('a', 'b');
+  admit('a');
+  const waiting = admit('b');
+  settle(hanging, 'failure');
+  clock.advance(5000);
+  expect([waiting.place, waiting.hasTurnedSlow]).toEqual(['waiting', false]);
+  nextTurn();
+  expect(waiting.place).toBe('slow');
+  settle(waiting);
+  expect(waiting.hasTurnedSlow).toBe(false);
+  expect(admit('b').place).toBe('fast');
+});
+
+test('tasks that wait for the next turn are released at a stop, and none starts afterwards', () => {
+  darken('a', 'b');
+  admit('a');
+  const waiting = [admit('a'), admit('b')];
+  startedFor();
+  expect(lanes.releaseWaiting()).toEqual(waiting);
+  nextTurn();
+  expect(startedFor()).toBe('');
+});
