@@ -39,6 +39,23 @@ export const checkString: CheckScalar<string> = (value, pointer, problems) => {
   return value;
 };
 
+/** The form of a status or another value of an open list: a longer or stranger one is a mistake. */
+const OPEN_VALUE = /^[A-Z][A-Z0-9_]{0,63}$/;
+
+/**
+ * Checks a value of a list that may grow: one that is not `known` passes, because the platform may have it before this
+ * build does (docs/decisions.md, "Event data").
+ */
+export function checkOpenValue(known: readonly string[]): CheckScalar<string> {
+  const detail =
+    `must be a value such as ${known.join(' or ')}: a capital letter, then capital letters, digits and ` +
+    'underscores, at most 64 characters';
+  return (value, pointer, problems) => {
+    if (typeof value !== 'string') return report(problems, pointer, 'invalid_type', 'must be a string');
+    return OPEN_VALUE.test(value) ? value : report(problems, pointer, 'invalid_value', detail);
+  };
+}
+
 /** Ids are compared as text, so they are kept in lower case. */
 export const checkUuid: CheckScalar<string> = (value, pointer, problems) => {
   if (typeof value !== 'string') return report(problems, pointer, 'invalid_type', 'must be a string, a UUID');

@@ -26,10 +26,10 @@ export interface Field {
   readonly required: boolean;
   readonly versions: readonly ApiVersion[];
   /**
-   * Every known value. Producers must use one of these; receivers must expect others (docs/decisions.md, "Event data").
+   * Every known value. Others are delivered too, and reported to operators (docs/decisions.md, "Event data").
    */
   readonly values?: readonly string[];
-  /** The values that fit a subType, where they depend on it. */
+  /** The known values of a subType, where they depend on it. */
   readonly valuesOn?: Readonly<Record<string, readonly string[]>>;
   /** An older version's names for values. */
   readonly renamed?: Partial<Readonly<Record<ApiVersion, Readonly<Record<string, string>>>>>;
