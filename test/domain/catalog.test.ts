@@ -156,7 +156,7 @@ describe('the presence table', () => {
   it('says whether events concern users, corporates or both', () => {
     const onlyUsers = EVENT_TYPES.filter((type) => entityKindsOf(type).join() === 'USER');
     const onlyCorporates = EVENT_TYPES.filter((type) => entityKindsOf(type).join() === 'CORPORATE');
-    expect(onlyUsers).toEqual(['KYC', 'entityStatusUpdate']);
+    expect(onlyUsers).toEqual(['cryptoToFiat', 'KYC', 'entityStatusUpdate']);
     expect(onlyCorporates).toEqual(['KYB']);
   });
 

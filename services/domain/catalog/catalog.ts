@@ -43,7 +43,7 @@ const CATALOG: Readonly<Record<EventType, CatalogEntry>> = {
   cryptoToFiat: {
     subTypes: transactions.CRYPTO_TO_FIAT_SUB_TYPES,
     fields: transactions.CRYPTO_TO_FIAT_FIELDS,
-    entityKinds: ENTITY_KINDS,
+    entityKinds: ONLY_USERS,
     versions: API_VERSIONS,
     subTypesMissing: { '2.2.8': ['PENDING', 'REFUNDED'] },
   },
