@@ -37,6 +37,8 @@ export interface Field {
   readonly constant?: string;
   /** SubTypes whose bodies have the field as null, whatever the event holds. */
   readonly nullOn?: readonly string[];
+  /** Shown only while the event's `status` is one of these. */
+  readonly onStatus?: readonly string[];
   /** Shown only to merchants with this entitlement. */
   readonly entitlement?: 'senderAccountDetails';
   /** The fields of an object, or of an array's objects. An array without them holds strings. */
