@@ -47,6 +47,7 @@ export interface LegacyChange {
   readonly secret?: { readonly sealed: SealedSecret; readonly hint: string };
 }
 
+/** Another endpoint of the merchant has the URL, be it managed or legacy. */
 export type UrlTaken = { readonly kind: 'url_taken'; readonly existingUuid: string };
 export type NotFound = { readonly kind: 'not_found' };
 
@@ -97,5 +98,5 @@ export interface Endpoints {
     uuid: string,
     change: LegacyChange | null,
     options: { readonly at: number; readonly actor: Actor },
-  ): Promise<Changed<EndpointRecord | null> | { readonly kind: 'incomplete' }>;
+  ): Promise<Changed<EndpointRecord | null> | UrlTaken | { readonly kind: 'incomplete' }>;
 }

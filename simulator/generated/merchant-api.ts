@@ -386,8 +386,8 @@ export interface paths {
         /**
          * Set, change or remove the single webhook
          * @description One URL and one secret of your choice, for integrations written for API 2.2.8; its webhooks always have that
-         *     version. It is independent of your other endpoints: it is not in their list, does not count towards the quota,
-         *     and its URL may be one of theirs. The first request needs both parts; later each may be sent alone. Sending a
+         *     version. It is not in the list of your endpoints and does not count towards the quota, but its URL must be
+         *     another than theirs: a receiver could not tell the two secrets apart. The first request needs both parts; later each may be sent alone. Sending a
          *     URL, even the present one, enables the webhook and resets its failure counters. Null for either part removes
          *     both.
          *
@@ -2101,6 +2101,7 @@ export interface operations {
             400: components["responses"]["InvalidLegacyWebhook"];
             401: components["responses"]["Unauthorized"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["UrlConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["LegacyWebhookRefused"];
