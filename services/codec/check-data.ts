@@ -11,6 +11,8 @@ import {
   ARRAY_ITEMS_MAX,
   type CheckScalar,
   checkBoolean,
+  checkCountry,
+  checkCurrency,
   checkDecimal,
   checkInteger,
   checkOpenValue,
@@ -110,6 +112,8 @@ function compileString(field: Field, subType: string): CheckScalar<EventValue> {
     return (value, pointer, problems) =>
       value === constant ? constant : report(problems, pointer, 'invalid_enum', `must be ${constant}`);
   }
+  if (field.format === 'country') return checkCountry;
+  if (field.format === 'currency') return checkCurrency;
   const known = field.valuesOn?.[subType] ?? field.values;
   return known === undefined ? checkString : checkOpenValue(known);
 }

@@ -56,6 +56,21 @@ export function checkOpenValue(known: readonly string[]): CheckScalar<string> {
   };
 }
 
+const COUNTRY = /^[A-Z]{2}$/;
+const CURRENCY = /^[A-Z]{3}$/;
+
+export const checkCountry: CheckScalar<string> = (value, pointer, problems) => {
+  if (typeof value !== 'string') return report(problems, pointer, 'invalid_type', 'must be a string');
+  if (COUNTRY.test(value)) return value;
+  return report(problems, pointer, 'invalid_value', 'must be a country: two capital letters, such as DE');
+};
+
+export const checkCurrency: CheckScalar<string> = (value, pointer, problems) => {
+  if (typeof value !== 'string') return report(problems, pointer, 'invalid_type', 'must be a string');
+  if (CURRENCY.test(value)) return value;
+  return report(problems, pointer, 'invalid_value', 'must be a currency: three capital letters, such as EUR');
+};
+
 /** Ids are compared as text, so they are kept in lower case. */
 export const checkUuid: CheckScalar<string> = (value, pointer, problems) => {
   if (typeof value !== 'string') return report(problems, pointer, 'invalid_type', 'must be a string, a UUID');
@@ -74,6 +89,7 @@ export const checkDecimal: CheckScalar<string> = (value, pointer, problems) => {
     const detail = 'must be a plain decimal such as "250.5": digits, no exponent, no plus sign';
     return report(problems, pointer, 'invalid_value', detail);
   }
+  if (decimal.startsWith('-')) return report(problems, pointer, 'invalid_value', 'must not be below zero');
   if (decimal.length > DECIMAL_FRACTION_DIGITS_MAX && !hasRoom(decimal)) {
     const detail =
       `must have at most ${DECIMAL_INTEGER_DIGITS_MAX} digits before the point ` +
@@ -84,9 +100,8 @@ export const checkDecimal: CheckScalar<string> = (value, pointer, problems) => {
 };
 
 function hasRoom(decimal: string): boolean {
-  const start = decimal.startsWith('-') ? 1 : 0;
   const point = decimal.indexOf('.');
-  const integers = (point === -1 ? decimal.length : point) - start;
+  const integers = point === -1 ? decimal.length : point;
   const fractions = point === -1 ? 0 : decimal.length - point - 1;
   return integers <= DECIMAL_INTEGER_DIGITS_MAX && fractions <= DECIMAL_FRACTION_DIGITS_MAX;
 }

@@ -118,6 +118,17 @@ describe('decodeEventJson', () => {
     ['an empty merchant', withHeader({ merchantId: '' }), ['/header/merchantId invalid_value']],
     ['a long merchant', withHeader({ merchantId: 'm'.repeat(129) }), ['/header/merchantId invalid_value']],
     ['21 integer digits', withData({ fees: '1'.repeat(21) }), ['/data/fees invalid_value']],
+    ['an amount below zero', withData({ amountFiat: '-0.01' }), ['/data/amountFiat invalid_value']],
+    ['a currency of four letters', withData({ currencyFiat: 'EURO' }), ['/data/currencyFiat invalid_value']],
+    ['a currency in small letters', withData({ currencyFiat: 'eur' }), ['/data/currencyFiat invalid_value']],
+    ...['DEU', 'de', 'D', 'D1', 'Germany'].map(
+      (senderCountry) =>
+        [
+          `the country ${senderCountry}`,
+          withData({ senderDetails: { senderName: 'A', senderCountry } }),
+          ['/data/senderDetails/senderCountry invalid_value'],
+        ] as const,
+    ),
     ['an unpaired surrogate', withData({ chain: '\ud800' }), ['/data/chain invalid_value']],
     ['too long a text', withData({ chain: 'x'.repeat(2_001) }), ['/data/chain invalid_value']],
     ['another direction', withData({ direction: 'cryptoToFiat' }), ['/data/direction invalid_enum']],
@@ -142,8 +153,28 @@ describe('decodeEventJson', () => {
   });
 
   it('takes 20 integer and 18 fraction digits', () => {
-    const largest = `-${'9'.repeat(20)}.${'9'.repeat(18)}`;
+    const largest = `${'9'.repeat(20)}.${'9'.repeat(18)}`;
     expect(eventOf(withData({ fees: largest })).data.fees).toBe(largest);
+  });
+
+  it('takes zero as an amount, however it is written', () => {
+    for (const fees of ['0', '-0', '0.00']) expect(eventOf(withData({ fees })).data.fees).toBe('0');
+  });
+
+  it.each([
+    ['serviceBankAccount', 'statusUpdate', 'bank_country', 'GBR'],
+    ['serviceBankAccount', 'statusUpdate', 'currency', 'pounds'],
+    ['KYB', 'CREATED', 'country', 'GBR'],
+    ['senderNameMismatch', 'DETECTED', 'currencyFiat', 'E'],
+    ['senderNameMismatch', 'DETECTED', 'amountFiat', '-1'],
+    ['cryptoToFiat', 'SUCCESS', 'currencyFiat', 'E1R'],
+    ['cryptoToFiat', 'LIMIT_BREACHED', 'limit', '-5'],
+  ] as const)('refuses %s %s whose %s is %s', (type, subType, field, value) => {
+    const { entityKind: _, ...head } = EVENT;
+    const json = eventToJson(sampleEvent({ ...head, type, subType, seed: 'form' }));
+    expect(problemsOf(json)).toEqual([]);
+    const broken = { ...json, data: { ...json.data, [field]: value } };
+    expect(problemsOf(broken)).toEqual([`/data/${field} invalid_value`]);
   });
 
   it('names positions in lists', () => {

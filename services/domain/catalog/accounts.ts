@@ -8,8 +8,8 @@ const LEDGER_STATUSES = ['ACTIVE', 'WAITING_CREATION', 'FAILED_CREATION', 'DISAB
 /** docs/specification.md, "Data of serviceBankAccount" and "API versions": 2.2.8 has other names for two statuses. */
 export const SERVICE_BANK_ACCOUNT_FIELDS: readonly Field[] = [
   required('uuid', 'string', 'Ledger identifier.'),
-  required('currency', 'string', 'Ledger currency code.'),
-  required('bank_country', 'string', 'Bank country code.'),
+  required('currency', 'string', 'Ledger currency code.', { format: 'currency' }),
+  required('bank_country', 'string', 'Bank country code.', { format: 'country' }),
   optional('iban', 'string', 'IBAN, if applicable.'),
   optional('bic', 'string', 'BIC, if applicable.'),
   optional('account_number', 'string', 'Account number, if applicable.'),

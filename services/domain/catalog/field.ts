@@ -33,6 +33,8 @@ export interface Field {
   readonly valuesOn?: Readonly<Record<string, readonly string[]>>;
   /** An older version's names for values. */
   readonly renamed?: Partial<Readonly<Record<ApiVersion, Readonly<Record<string, string>>>>>;
+  /** The form of a string: an ISO 3166-1 alpha-2 country or an ISO 4217 currency. */
+  readonly format?: 'country' | 'currency';
   /** The only value. Producers need not send it; it is not part of the stored event. */
   readonly constant?: string;
   /** SubTypes whose bodies have the field as null, whatever the event holds. */
