@@ -36,6 +36,8 @@ export interface EndpointChange {
   readonly url?: string;
   readonly description?: string;
   readonly subscribedEvents?: readonly EventType[] | null;
+  /** Events that are routed later are rendered in it; what waits for a retry keeps its body. */
+  readonly apiVersion?: ApiVersion;
   /** `active` resets the failure counters. So does another URL: the failures were not at this one. */
   readonly status?: 'active' | 'disabled';
 }

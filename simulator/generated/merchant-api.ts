@@ -32,8 +32,8 @@ export interface paths {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -73,8 +73,8 @@ export interface paths {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -104,8 +104,8 @@ export interface paths {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -137,8 +137,8 @@ export interface paths {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -169,8 +169,8 @@ export interface paths {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -201,8 +201,8 @@ export interface paths {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -235,8 +235,8 @@ export interface paths {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -273,8 +273,8 @@ export interface paths {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -303,8 +303,8 @@ export interface paths {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -335,8 +335,8 @@ export interface paths {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -365,8 +365,8 @@ export interface paths {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -479,6 +479,12 @@ export interface components {
             status?: "active" | "disabled";
             /** @description Event types to receive; null = all. Duplicates are folded. */
             subscribed_events?: components["schemas"]["EventTypeRequested"][] | null;
+            /**
+             * @description The API version of the webhooks. The events routed from then on are rendered in it; what waits for a retry
+             *     keeps its body.
+             * @enum {string}
+             */
+            api_version?: "2.2.8" | "2.3.8";
         };
         WebhookEndpoint: {
             /** Format: uuid */
@@ -510,7 +516,13 @@ export interface components {
         UpdatedWebhookEndpoint: components["schemas"]["WebhookEndpoint"] & {
             /** @description A hint for people, present when this change needs one. */
             hint?: string;
+            warnings?: components["schemas"]["FilterWarnings"];
         };
+        /** @description Present when the filter names types that the endpoint's API version does not have. */
+        FilterWarnings: {
+            code: string;
+            detail: string;
+        }[];
         MerchantWebhook: {
             webhook_url: string | null;
             /** @description The last characters of the secret in force. */
@@ -533,6 +545,7 @@ export interface components {
         };
         CreatedWebhookEndpoint: components["schemas"]["WebhookEndpoint"] & {
             signing_secret: components["schemas"]["SigningSecret"];
+            warnings?: components["schemas"]["FilterWarnings"];
         };
         TestWebhook: {
             type: components["schemas"]["EventTypeRequested"];
@@ -1154,7 +1167,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The URL is not allowed, or the Idempotency-Key was used for another request. */
+        /** @description The URL is not allowed, the filter can never match, or the Idempotency-Key was used for another request. */
         CreateRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1178,8 +1191,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The URL is not allowed. */
-        UrlRefused: {
+        /** @description The URL is not allowed, or the filter can never match. */
+        UpdateRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -1281,8 +1294,8 @@ export interface components {
         EndpointId: string;
         /**
          * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-         *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-         *     version. Responses are the same in every version.
+         *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+         *     update changes it. Responses are the same in every version.
          */
         ApiVersion: "2.2.8" | "2.3.8";
         /**
@@ -1332,8 +1345,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1371,8 +1384,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
                 /**
@@ -1428,8 +1441,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1467,8 +1480,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1504,8 +1517,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1540,7 +1553,7 @@ export interface operations {
             409: components["responses"]["UrlConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UrlRefused"];
+            422: components["responses"]["UpdateRefused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ChangePending"];
@@ -1552,8 +1565,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
                 /**
@@ -1613,8 +1626,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
                 /**
@@ -1696,8 +1709,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1739,8 +1752,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1780,8 +1793,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
                 /**
@@ -1840,8 +1853,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
                 /**
@@ -1914,8 +1927,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1957,8 +1970,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1998,8 +2011,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -2037,8 +2050,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -2072,8 +2085,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };

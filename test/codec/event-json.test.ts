@@ -121,14 +121,6 @@ describe('decodeEventJson', () => {
     ['an amount below zero', withData({ amountFiat: '-0.01' }), ['/data/amountFiat invalid_value']],
     ['a currency of four letters', withData({ currencyFiat: 'EURO' }), ['/data/currencyFiat invalid_value']],
     ['a currency in small letters', withData({ currencyFiat: 'eur' }), ['/data/currencyFiat invalid_value']],
-    ...['DEU', 'de', 'D', 'D1', 'Germany'].map(
-      (senderCountry) =>
-        [
-          `the country ${senderCountry}`,
-          withData({ senderDetails: { senderName: 'A', senderCountry } }),
-          ['/data/senderDetails/senderCountry invalid_value'],
-        ] as const,
-    ),
     ['an unpaired surrogate', withData({ chain: '\ud800' }), ['/data/chain invalid_value']],
     ['too long a text', withData({ chain: 'x'.repeat(2_001) }), ['/data/chain invalid_value']],
     ['another direction', withData({ direction: 'cryptoToFiat' }), ['/data/direction invalid_enum']],
@@ -155,6 +147,13 @@ describe('decodeEventJson', () => {
   it('takes 20 integer and 18 fraction digits', () => {
     const largest = `${'9'.repeat(20)}.${'9'.repeat(18)}`;
     expect(eventOf(withData({ fees: largest })).data.fees).toBe(largest);
+  });
+
+  it.each(['DEU', 'de', 'D', 'D1', 'Germany'])('refuses the country %s', (senderCountry) => {
+    const senderDetails = { senderName: 'A', senderCountry };
+    expect(problemsOf(withData({ senderDetails }))).toEqual([
+      '/data/senderDetails/senderCountry invalid_value',
+    ]);
   });
 
   it('takes zero as an amount, however it is written', () => {

@@ -70,7 +70,7 @@ export class EndpointWrites {
     );
     this.#update = db.prepare(
       `UPDATE endpoint SET url = :url, description = :description, subscribed_events = :subscribed, status =
-       :status,
+       :status, api_version = :apiVersion,
        activated_at = :activatedAt, disabled_at = :disabledAt, disabled_reason = :disabledReason,
        secret_key_id = :keyId, secret_ciphertext = :ciphertext, secret_hint = :hint, secret_rotated_at =
        :rotatedAt,
@@ -146,6 +146,7 @@ export class EndpointWrites {
           ? row.subscribed_events
           : change.subscribedEvents && JSON.stringify(change.subscribedEvents),
       status: change.status ?? row.status,
+      apiVersion: change.apiVersion ?? row.api_version,
       activatedAt: isActivated || isMoved ? at : row.activated_at,
       disabledAt: isDisabled ? at : isActive ? null : row.disabled_at,
       disabledReason: isDisabled ? 'manual' : isActive ? null : row.disabled_reason,
