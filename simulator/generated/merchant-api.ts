@@ -750,6 +750,8 @@ export interface components {
                 verdict: string;
                 /** Format: uuid */
                 delivery_uuid: string | null;
+                /** @description The delivery's status now; null when there is none. */
+                status: components["schemas"]["DeliveryStatus"] | null;
                 api_version: string | null;
                 /** @description `live` = when it was routed; `replay` = skipped at first, and sent by a replay since. */
                 trigger: string | null;
