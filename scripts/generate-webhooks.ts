@@ -17,6 +17,7 @@ import {
   anyBodySchema,
   bodyName,
   bodySchema,
+  ENTITY_SCHEMAS,
   type Json,
   knownValues,
   type SharedSchemas,
@@ -148,11 +149,7 @@ export function webhooksDocument(): Json {
       },
       parameters,
       schemas: {
-        EntityUuid: {
-          description: 'The user or corporate that the event concerns.',
-          type: 'string',
-          format: 'uuid',
-        },
+        ...ENTITY_SCHEMAS,
         ...Object.fromEntries(bodies),
         ...Object.fromEntries(shared),
       },

@@ -55,10 +55,9 @@ function violationCases(context: CaseContext): Case[] {
   const unborn = newIds(context);
   return [
     withHeader('subType of another type', { subType: 'SUCCESS' }),
-    withHeader('wrong entity kind', { entityKind: 'CORPORATE' }),
-    withData('wrong status', { status: 'FULL_USER' }),
-    withData('unknown kind of document', {
-      docs_missing: [{ docType: 'RETINA', docSubType: null }],
+    withData('malformed status', { status: 'Full user' }),
+    withData('malformed kind of document', {
+      docs_missing: [{ docType: 'retina', docSubType: null }],
     }),
     { ...stranger, expected: ['quarantined: unknown_merchant'] },
     enumCase(context),

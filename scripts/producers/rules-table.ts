@@ -1,4 +1,4 @@
-/** Rules that an event's Avro schema cannot express: the nullable fields that a subType requires, and its allowed values. */
+/** Rules that an event's Avro schema cannot express: the nullable fields that a subType requires, and the values that are known. */
 import { eventSchemaText } from '../../services/codec/events.ts';
 import { entityKindsOf, fieldsOf, isShown, SUB_TYPES } from '../../services/domain/catalog/catalog.ts';
 import type { Field } from '../../services/domain/catalog/field.ts';
@@ -9,7 +9,7 @@ import { EVENT_TYPES, type EventType } from '../../services/domain/event.ts';
 export function rulesTable(): string {
   const rows = EVENT_TYPES.flatMap((type) => rowsOf(type));
   return [
-    '| type | subType | required, though the schema allows null | values |',
+    '| type | subType | required, though the schema allows null | known values |',
     '|---|---|---|---|',
     ...rows,
   ].join('\n');
@@ -24,7 +24,7 @@ function rowsOf(type: EventType): string[] {
     groups.set(rules, [...(groups.get(rules) ?? []), subType]);
   }
   const kinds = entityKindsOf(type);
-  const of = kinds.length === 1 ? ` (${kinds.map(code).join()} only)` : '';
+  const of = kinds.length === 1 ? ` (${kinds.map(code).join()})` : '';
   return [...groups].map(
     ([rules, subTypes]) => `| ${code(type)}${of} | ${subTypes.map(code).join(', ')} | ${rules} |`,
   );

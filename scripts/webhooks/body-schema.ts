@@ -1,4 +1,10 @@
-import { fieldsOf, isShown, SUB_TYPES, subTypesOf } from '../../services/domain/catalog/catalog.ts';
+import {
+  entityKindsOf,
+  fieldsOf,
+  isShown,
+  SUB_TYPES,
+  subTypesOf,
+} from '../../services/domain/catalog/catalog.ts';
 import type { Field } from '../../services/domain/catalog/field.ts';
 import { API_VERSIONS, type ApiVersion } from '../../services/domain/endpoint.ts';
 import type { EventType } from '../../services/domain/event.ts';
@@ -32,6 +38,23 @@ export function knownValues(
   return values?.map((value) => renamed[value] ?? value);
 }
 
+/** The schemas of the envelope's uuid: one for each choice of entities that a type may concern. */
+export const ENTITY_SCHEMAS = {
+  EntityUuid: {
+    description: 'The user or corporate that the event concerns.',
+    type: 'string',
+    format: 'uuid',
+  },
+  UserUuid: { description: 'The user that the event concerns.', type: 'string', format: 'uuid' },
+  CorporateUuid: { description: 'The corporate that the event concerns.', type: 'string', format: 'uuid' },
+} as const;
+
+function entitySchemaOf(type: EventType): keyof typeof ENTITY_SCHEMAS {
+  const kinds = entityKindsOf(type);
+  if (kinds.length > 1) return 'EntityUuid';
+  return kinds.includes('USER') ? 'UserUuid' : 'CorporateUuid';
+}
+
 /** Schemas by name, for objects inside `data`, which are the same for all subTypes. */
 export type SharedSchemas = Map<string, Json>;
 
@@ -49,7 +72,7 @@ export function bodySchema(
     properties: {
       type: { type: 'string', const: type },
       subType: { type: 'string', const: subType },
-      uuid: { $ref: '#/components/schemas/EntityUuid' },
+      uuid: ref(entitySchemaOf(type)),
       data: objectSchema(fields, (field) => fieldSchema(field, subType, version, shared)),
     },
   };
@@ -69,7 +92,7 @@ export function anyBodySchema(type: EventType): Json {
         properties: {
           type: { type: 'string', const: type },
           subType: { type: 'string', not: { enum: SUB_TYPES[type] } },
-          uuid: ref('EntityUuid'),
+          uuid: ref(entitySchemaOf(type)),
           data: { type: 'object' },
         },
       },

@@ -162,7 +162,7 @@ export const ERROR_CODES = {
   type_not_in_api_version: {
     status: 422,
     title: 'This event is not in the endpoint’s API version',
-    hint: 'Test an event of that version, or use an endpoint of version 2.3.8.',
+    hint: 'Use a type of that version, or set api_version to 2.3.8.',
   },
   subtype_type_mismatch: {
     status: 422,

@@ -11,8 +11,11 @@ import {
   ARRAY_ITEMS_MAX,
   type CheckScalar,
   checkBoolean,
+  checkCountry,
+  checkCurrency,
   checkDecimal,
   checkInteger,
+  checkOpenValue,
   checkString,
   checkTime,
   checkUuid,
@@ -104,15 +107,15 @@ function compileNested(field: Field, pointer: string): readonly CheckedField[] {
 }
 
 function compileString(field: Field, subType: string): CheckScalar<EventValue> {
-  const known = field.constant === undefined ? (field.valuesOn?.[subType] ?? field.values) : [field.constant];
-  if (known === undefined) return checkString;
-  const values = new Set(known);
-  return (value, pointer, problems) => {
-    if (typeof value !== 'string') return report(problems, pointer, 'invalid_type', 'must be a string');
-    if (values.has(value)) return value;
-    const where = field.valuesOn === undefined ? '' : ` on ${subType}`;
-    return report(problems, pointer, 'invalid_enum', `must be ${known.join(' or ')}${where}`);
-  };
+  const { constant } = field;
+  if (constant !== undefined) {
+    return (value, pointer, problems) =>
+      value === constant ? constant : report(problems, pointer, 'invalid_enum', `must be ${constant}`);
+  }
+  if (field.format === 'country') return checkCountry;
+  if (field.format === 'currency') return checkCurrency;
+  const known = field.valuesOn?.[subType] ?? field.values;
+  return known === undefined ? checkString : checkOpenValue(known);
 }
 
 function compileObject(fields: readonly CheckedField[]): CheckScalar<EventData> {

@@ -39,6 +39,38 @@ export const checkString: CheckScalar<string> = (value, pointer, problems) => {
   return value;
 };
 
+/** The form of a status or another value of an open list: a longer or stranger one is a mistake. */
+const OPEN_VALUE = /^[A-Z][A-Z0-9_]{0,63}$/;
+
+/**
+ * Checks a value of a list that may grow: one that is not `known` passes, because the platform may have it before this
+ * build does (docs/decisions.md, "Event data").
+ */
+export function checkOpenValue(known: readonly string[]): CheckScalar<string> {
+  const detail =
+    `must be a value such as ${known.join(' or ')}: a capital letter, then capital letters, digits and ` +
+    'underscores, at most 64 characters';
+  return (value, pointer, problems) => {
+    if (typeof value !== 'string') return report(problems, pointer, 'invalid_type', 'must be a string');
+    return OPEN_VALUE.test(value) ? value : report(problems, pointer, 'invalid_value', detail);
+  };
+}
+
+const COUNTRY = /^[A-Z]{2}$/;
+const CURRENCY = /^[A-Z]{3}$/;
+
+export const checkCountry: CheckScalar<string> = (value, pointer, problems) => {
+  if (typeof value !== 'string') return report(problems, pointer, 'invalid_type', 'must be a string');
+  if (COUNTRY.test(value)) return value;
+  return report(problems, pointer, 'invalid_value', 'must be a country: two capital letters, such as DE');
+};
+
+export const checkCurrency: CheckScalar<string> = (value, pointer, problems) => {
+  if (typeof value !== 'string') return report(problems, pointer, 'invalid_type', 'must be a string');
+  if (CURRENCY.test(value)) return value;
+  return report(problems, pointer, 'invalid_value', 'must be a currency: three capital letters, such as EUR');
+};
+
 /** Ids are compared as text, so they are kept in lower case. */
 export const checkUuid: CheckScalar<string> = (value, pointer, problems) => {
   if (typeof value !== 'string') return report(problems, pointer, 'invalid_type', 'must be a string, a UUID');
@@ -57,6 +89,7 @@ export const checkDecimal: CheckScalar<string> = (value, pointer, problems) => {
     const detail = 'must be a plain decimal such as "250.5": digits, no exponent, no plus sign';
     return report(problems, pointer, 'invalid_value', detail);
   }
+  if (decimal.startsWith('-')) return report(problems, pointer, 'invalid_value', 'must not be below zero');
   if (decimal.length > DECIMAL_FRACTION_DIGITS_MAX && !hasRoom(decimal)) {
     const detail =
       `must have at most ${DECIMAL_INTEGER_DIGITS_MAX} digits before the point ` +
@@ -67,9 +100,8 @@ export const checkDecimal: CheckScalar<string> = (value, pointer, problems) => {
 };
 
 function hasRoom(decimal: string): boolean {
-  const start = decimal.startsWith('-') ? 1 : 0;
   const point = decimal.indexOf('.');
-  const integers = (point === -1 ? decimal.length : point) - start;
+  const integers = point === -1 ? decimal.length : point;
   const fractions = point === -1 ? 0 : decimal.length - point - 1;
   return integers <= DECIMAL_INTEGER_DIGITS_MAX && fractions <= DECIMAL_FRACTION_DIGITS_MAX;
 }

@@ -7,7 +7,7 @@
  * "entityKind": "USER", "subType": "PENDING", "occurredAt": "2030-01-31T12:00:00.000Z", "simulated": true }, "data": {
  * "status": "PENDING", "transactionUuid": "<uuid>", "amountFiat": "250", "currencyFiat": "EUR" } } ```
  */
-import { entityKindsOf, SUB_TYPES } from '../domain/catalog/catalog.ts';
+import { SUB_TYPES } from '../domain/catalog/catalog.ts';
 import {
   type DomainEvent,
   ENTITY_KINDS,
@@ -135,7 +135,7 @@ function checkHeader(header: Given, type: EventType | undefined, problems: Event
     eventId: need(header.eventId, '/header/eventId', checkUuid, problems),
     merchantId: need(header.merchantId, '/header/merchantId', checkMerchantId, problems),
     entityId: need(header.entityId, '/header/entityId', checkUuid, problems),
-    entityKind: entityKind === undefined ? undefined : checkEntityKind(entityKind, type, problems),
+    entityKind: entityKind === undefined ? undefined : checkEntityKind(entityKind, problems),
     type,
     subType: subType === undefined ? undefined : checkSubType(subType, type, problems),
     occurredAt: need(header.occurredAt, '/header/occurredAt', checkTime, problems),
@@ -173,17 +173,13 @@ export function checkMerchantId(
   return report(problems, pointer, 'invalid_value', detail);
 }
 
-function checkEntityKind(
-  value: unknown,
-  type: EventType | undefined,
-  problems: EventProblem[],
-): string | undefined {
+/** Accepts both kinds whatever the type: the unexpected one is delivered too (docs/decisions.md, "Event data"). */
+function checkEntityKind(value: unknown, problems: EventProblem[]): string | undefined {
   const pointer = '/header/entityKind';
-  const possible: readonly unknown[] = type === undefined ? ENTITY_KINDS : entityKindsOf(type);
-  if (typeof value === 'string' && possible.includes(value)) return value;
+  const known: readonly unknown[] = ENTITY_KINDS;
+  if (typeof value === 'string' && known.includes(value)) return value;
   if (typeof value !== 'string') return report(problems, pointer, 'invalid_type', 'must be a string');
-  const about = type === undefined ? '' : ` for ${type}`;
-  return report(problems, pointer, 'invalid_enum', `must be ${possible.join(' or ')}${about}`);
+  return report(problems, pointer, 'invalid_enum', `must be ${ENTITY_KINDS.join(' or ')}`);
 }
 
 function checkSubType(

@@ -7,6 +7,7 @@ import type { Clock } from '../process/clock.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { fanOut } from './fan-out.ts';
 import { traceRoute } from './route-span.ts';
+import { UnfamiliarValues } from './unfamiliar-values.ts';
 
 /** Events whose fan-out is not durable yet. */
 const IN_FLIGHT_MAX = 512;
@@ -38,9 +39,12 @@ export async function startRouter(deps: RouterDeps): Promise<Router> {
   });
   const routed = events.labels('routed');
   const repeated = events.labels('repeated');
+  const unfamiliar = new UnfamiliarValues(deps);
   const count = (result: RouterResult) => {
-    if (result.kind === 'routed') routed.inc();
-    else if (result.kind === 'repeated') repeated.inc();
+    if (result.kind === 'routed') {
+      routed.inc();
+      unfamiliar.report(result);
+    } else if (result.kind === 'repeated') repeated.inc();
     else {
       const { reason, detail, eventId, merchantId } = result.record;
       events.labels('quarantined').inc();
@@ -50,9 +54,13 @@ export async function startRouter(deps: RouterDeps): Promise<Router> {
   const consumer = await broker.events.consume(
     (received) => {
       const startedAt = clock.wall();
-      const result = fanOut(received, { directory, acceptsSimulated, now: startedAt });
-      if (!tracer || result.kind === 'repeated') return result;
-      return traceRoute(tracer, received, result, { startedAt, endedAt: clock.wall() });
+      const routing = fanOut(received, { directory, acceptsSimulated, now: startedAt });
+      const result =
+        !tracer || routing.kind === 'repeated'
+          ? routing
+          : traceRoute(tracer, received, routing, { startedAt, endedAt: clock.wall() });
+      if (result.kind === 'routed' && received.decoded.ok) unfamiliar.note(received.decoded.event, result);
+      return result;
     },
     { inFlightMax: IN_FLIGHT_MAX, isPure: !tracer, used: count },
   );

@@ -26,7 +26,7 @@ export interface SampleChoices {
   readonly country?: string;
   /** `data.status`, where the subType allows several. */
   readonly status?: string;
-  /** Makes a fiatToCrypto an ACH pull from this linked account. */
+  /** Makes a fiatToCrypto an ACH pull from this linked account; one in USD is always a pull. */
   readonly linkedBankAccountUuid?: string;
   /** The subject of AML screening; `TRANSACTION` names the subject's transaction. */
   readonly screens?: 'ENTITY' | 'TRANSACTION';

@@ -109,7 +109,9 @@ export function fiatToCryptoData(thing: SampleThing): EventData {
   const fees = feeOf(amountFiat, 1n);
   const amountCrypto = fiatToToken(amountFiat - fees, fiatPlaces, rate, tokenPlaces);
   const account = sampleAccount(currency, country, chance);
-  const isPull = thing.choices.linkedBankAccountUuid !== undefined;
+  // Dollars come by ACH pull, from the account that linkBankAccount's sample of the same subject links.
+  const linked =
+    thing.choices.linkedBankAccountUuid ?? (currency === 'USD' ? thing.id('linked-account') : undefined);
   return {
     transactionUuid: thing.id('transaction'),
     amountCrypto: fromUnits(amountCrypto, tokenPlaces),
@@ -128,7 +130,7 @@ export function fiatToCryptoData(thing: SampleThing): EventData {
       accountDetails: { ...account.details },
     },
     sendingWalletAddress: treasuryAddressOf(chain),
-    ...(isPull ? { linkedBankAccountUuid: thing.choices.linkedBankAccountUuid ?? '' } : {}),
+    ...(linked === undefined ? {} : { linkedBankAccountUuid: linked }),
   };
 }
 

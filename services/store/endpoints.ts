@@ -36,6 +36,8 @@ export interface EndpointChange {
   readonly url?: string;
   readonly description?: string;
   readonly subscribedEvents?: readonly EventType[] | null;
+  /** Events that are routed later are rendered in it; what waits for a retry keeps its body. */
+  readonly apiVersion?: ApiVersion;
   /** `active` resets the failure counters. So does another URL: the failures were not at this one. */
   readonly status?: 'active' | 'disabled';
 }
@@ -47,6 +49,7 @@ export interface LegacyChange {
   readonly secret?: { readonly sealed: SealedSecret; readonly hint: string };
 }
 
+/** Another endpoint of the merchant has the URL, be it managed or legacy. */
 export type UrlTaken = { readonly kind: 'url_taken'; readonly existingUuid: string };
 export type NotFound = { readonly kind: 'not_found' };
 
@@ -97,5 +100,5 @@ export interface Endpoints {
     uuid: string,
     change: LegacyChange | null,
     options: { readonly at: number; readonly actor: Actor },
-  ): Promise<Changed<EndpointRecord | null> | { readonly kind: 'incomplete' }>;
+  ): Promise<Changed<EndpointRecord | null> | UrlTaken | { readonly kind: 'incomplete' }>;
 }

@@ -31,11 +31,12 @@ export function eventsCommand(surroundings: Surroundings): CommandModule {
 
 function describeEvent(event: EventAnswer, output: Output): string {
   const rows = event.endpoints.map((endpoint) => {
-    const taken = endpoint.verdict === 'delivered_to';
+    const isDelivered = endpoint.status === 'delivered';
     return [
-      output.paint(taken ? 'green' : 'yellow', endpoint.verdict),
+      output.paint(isDelivered ? 'green' : 'yellow', endpoint.verdict),
       `endpoint ${endpoint.endpoint_uuid}`,
       endpoint.delivery_uuid ? `delivery ${endpoint.delivery_uuid}` : '',
+      endpoint.status ?? '',
     ];
   });
   return [

@@ -32,8 +32,8 @@ export interface paths {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -73,8 +73,8 @@ export interface paths {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -104,8 +104,8 @@ export interface paths {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -137,8 +137,8 @@ export interface paths {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -169,8 +169,8 @@ export interface paths {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -201,8 +201,8 @@ export interface paths {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -235,8 +235,8 @@ export interface paths {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -273,8 +273,8 @@ export interface paths {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -303,8 +303,8 @@ export interface paths {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -335,8 +335,8 @@ export interface paths {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -365,8 +365,8 @@ export interface paths {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -386,8 +386,8 @@ export interface paths {
         /**
          * Set, change or remove the single webhook
          * @description One URL and one secret of your choice, for integrations written for API 2.2.8; its webhooks always have that
-         *     version. It is independent of your other endpoints: it is not in their list, does not count towards the quota,
-         *     and its URL may be one of theirs. The first request needs both parts; later each may be sent alone. Sending a
+         *     version. It is not in the list of your endpoints and does not count towards the quota, but its URL must be
+         *     another than theirs: a receiver could not tell the two secrets apart. The first request needs both parts; later each may be sent alone. Sending a
          *     URL, even the present one, enables the webhook and resets its failure counters. Null for either part removes
          *     both.
          *
@@ -479,6 +479,12 @@ export interface components {
             status?: "active" | "disabled";
             /** @description Event types to receive; null = all. Duplicates are folded. */
             subscribed_events?: components["schemas"]["EventTypeRequested"][] | null;
+            /**
+             * @description The API version of the webhooks. The events routed from then on are rendered in it; what waits for a retry
+             *     keeps its body.
+             * @enum {string}
+             */
+            api_version?: "2.2.8" | "2.3.8";
         };
         WebhookEndpoint: {
             /** Format: uuid */
@@ -510,7 +516,13 @@ export interface components {
         UpdatedWebhookEndpoint: components["schemas"]["WebhookEndpoint"] & {
             /** @description A hint for people, present when this change needs one. */
             hint?: string;
+            warnings?: components["schemas"]["FilterWarnings"];
         };
+        /** @description Present when the filter names types that the endpoint's API version does not have. */
+        FilterWarnings: {
+            code: string;
+            detail: string;
+        }[];
         MerchantWebhook: {
             webhook_url: string | null;
             /** @description The last characters of the secret in force. */
@@ -533,6 +545,7 @@ export interface components {
         };
         CreatedWebhookEndpoint: components["schemas"]["WebhookEndpoint"] & {
             signing_secret: components["schemas"]["SigningSecret"];
+            warnings?: components["schemas"]["FilterWarnings"];
         };
         TestWebhook: {
             type: components["schemas"]["EventTypeRequested"];
@@ -737,6 +750,8 @@ export interface components {
                 verdict: string;
                 /** Format: uuid */
                 delivery_uuid: string | null;
+                /** @description The delivery's status now; null when there is none. */
+                status: components["schemas"]["DeliveryStatus"] | null;
                 api_version: string | null;
                 /** @description `live` = when it was routed; `replay` = skipped at first, and sent by a replay since. */
                 trigger: string | null;
@@ -1154,7 +1169,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The URL is not allowed, or the Idempotency-Key was used for another request. */
+        /** @description The URL is not allowed, the filter can never match, or the Idempotency-Key was used for another request. */
         CreateRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1178,8 +1193,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The URL is not allowed. */
-        UrlRefused: {
+        /** @description The URL is not allowed, or the filter can never match. */
+        UpdateRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -1281,8 +1296,8 @@ export interface components {
         EndpointId: string;
         /**
          * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-         *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-         *     version. Responses are the same in every version.
+         *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+         *     update changes it. Responses are the same in every version.
          */
         ApiVersion: "2.2.8" | "2.3.8";
         /**
@@ -1332,8 +1347,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1371,8 +1386,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
                 /**
@@ -1428,8 +1443,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1467,8 +1482,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1504,8 +1519,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1540,7 +1555,7 @@ export interface operations {
             409: components["responses"]["UrlConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UrlRefused"];
+            422: components["responses"]["UpdateRefused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ChangePending"];
@@ -1552,8 +1567,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
                 /**
@@ -1613,8 +1628,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
                 /**
@@ -1696,8 +1711,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1739,8 +1754,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1780,8 +1795,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
                 /**
@@ -1840,8 +1855,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
                 /**
@@ -1914,8 +1929,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1957,8 +1972,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -1998,8 +2013,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -2037,8 +2052,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -2072,8 +2087,8 @@ export interface operations {
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
-                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
-                 *     version. Responses are the same in every version.
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
                  */
                 "API-Version"?: components["parameters"]["ApiVersion"];
             };
@@ -2101,6 +2116,7 @@ export interface operations {
             400: components["responses"]["InvalidLegacyWebhook"];
             401: components["responses"]["Unauthorized"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["UrlConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["LegacyWebhookRefused"];

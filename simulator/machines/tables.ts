@@ -63,9 +63,10 @@ const LINK_BANK_ACCOUNT: Table = {
   [START]: ['PENDING', 'FAILED'],
   PENDING: ['CHECK_COMPLETED', 'ACTIVE', 'FAILED', 'DISABLED'],
   CHECK_COMPLETED: ['ACTIVE', 'FAILED', 'DISABLED'],
+  // From any earlier state the flow may complete, fail or be undone (docs/specification.md, "Event subTypes").
   ACTIVE: ['FAILED', 'DISABLED'],
-  FAILED: ['DISABLED'],
-  DISABLED: ['FAILED'],
+  FAILED: ['ACTIVE', 'DISABLED'],
+  DISABLED: ['ACTIVE', 'FAILED'],
 };
 
 const ENTITY_STATUS: Table = {

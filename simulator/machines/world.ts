@@ -29,12 +29,24 @@ const TERMS_MISSING = 'MISSING_TERMS_AND_CONDITIONS_SIGNED';
 /** The process name of things that an entity has only one of: its KYC, its status. */
 export const ENTITY = 'entity';
 const TRANSACTIONS = ['fiatToCrypto', 'cryptoToFiat'];
-/** The moves of a transaction that are allowed while its entity is blocked or suspended. */
-const LEGAL_WHILE_BARRED = ['ON_HOLD', 'FAILED', 'REFUNDED'];
+/**
+ * The states that are possible while the entity is blocked or suspended: it has no on-ramps, off-ramps or updates
+ * (docs/specification.md, "Event types"). The platform can still hold, refuse, refund and close.
+ */
+const LEGAL_WHILE_BARRED: Readonly<Record<string, readonly string[]>> = {
+  fiatToCrypto: ['ON_HOLD', 'FAILED', 'REFUNDED'],
+  cryptoToFiat: ['ON_HOLD', 'FAILED', 'REFUNDED'],
+  KYC: ['SOFT_KYC_FAILED', 'HARD_KYC_FAILED', 'SUSPENDED'],
+  KYB: ['REJECTED'],
+  serviceBankAccount: ['FAILED_CREATION', 'DISABLED'],
+  linkedBankAccountProfile: ['FAILED_CREATION', 'DISABLED'],
+  linkBankAccount: ['FAILED', 'DISABLED'],
+};
 
 /**
  * The states of one entity and of all its processes. Across processes: while the entity is BLOCKED or SUSPENDED its
- * transactions can only be held, fail or be refunded; FULL_USER clears KYC holds; UNBLOCKED clears the others.
+ * transactions can only be held, fail or be refunded, and nothing of it is updated; FULL_USER clears KYC holds;
+ * UNBLOCKED clears the others.
  */
 export class World {
   readonly #processes = new Map<string, Process>();
@@ -43,6 +55,7 @@ export class World {
   /** Sets the state of a process before the first step: a scenario may begin in the middle of a life cycle. */
   place(type: string, process: string, state: string): void {
     this.#processOf(type, process).state = state;
+    if (state === 'SUSPENDED' || state === 'BLOCKED') this.#barredBy.add(state);
   }
 
   /** Returns why the move is not possible now; undefined when it is. */
@@ -61,10 +74,12 @@ export class World {
       const legal = allowed.filter((state) => state !== TERMS_MISSING);
       return { ...where, legal, reason: `${TERMS_MISSING} comes after KYC/FULL_USER` };
     }
-    if (!TRANSACTIONS.includes(move.type)) return undefined;
     const legal = this.#withoutBarred(move.type, allowed);
     if (!legal.includes(to)) {
-      const reason = `the entity is ${[...this.#barredBy].join(' and ')}: its transactions cannot continue`;
+      const what = TRANSACTIONS.includes(move.type)
+        ? 'its transactions cannot continue'
+        : 'it has no updates';
+      const reason = `the entity is ${[...this.#barredBy].join(' and ')}: ${what}`;
       return { ...where, legal, reason };
     }
     if (process.hold === 'ON_HOLD_KYC' && to === 'IN_PROGRESS') {
@@ -93,8 +108,9 @@ export class World {
   }
 
   #withoutBarred(type: string, states: readonly string[]): readonly string[] {
-    if (this.#barredBy.size === 0 || !TRANSACTIONS.includes(type)) return states;
-    return states.filter((state) => LEGAL_WHILE_BARRED.includes(state));
+    const possible = LEGAL_WHILE_BARRED[type];
+    if (this.#barredBy.size === 0 || possible === undefined) return states;
+    return states.filter((state) => possible.includes(state));
   }
 
   #clear(hold: 'ON_HOLD_KYC' | 'ON_HOLD_PROCESS'): void {

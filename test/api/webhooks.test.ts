@@ -91,6 +91,24 @@ test('a webhook with a later subType or a later field is valid', () => {
   }
 });
 
+test('the uuid of a webhook is described as the specification says whom its type concerns', () => {
+  const kinds = Object.fromEntries(
+    SORTS.map(({ type, name }) => [
+      type,
+      openapi.components.schemas[name].properties.uuid.$ref.split('/').at(-1),
+    ]),
+  );
+  expect(kinds).toMatchObject({
+    fiatToCrypto: 'EntityUuid',
+    cryptoToFiat: 'UserUuid',
+    KYC: 'UserUuid',
+    KYB: 'CorporateUuid',
+    serviceBankAccount: 'EntityUuid',
+    linkBankAccount: 'EntityUuid',
+    entityStatusUpdate: 'UserUuid',
+  });
+});
+
 test('version 2.2.8 keeps its names for the ledger’s statuses', () => {
   const values = (version: string) =>
     openapi.components.schemas[`serviceBankAccount.statusUpdate.${version}`].properties.data.properties

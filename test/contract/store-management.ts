@@ -155,7 +155,7 @@ function lifeOfAnEndpoint(test: StoreUnderTest): void {
 }
 
 function rulesOfEndpoints(test: StoreUnderTest): void {
-  it('refuses a URL that another managed endpoint of the merchant has, and only then', async () => {
+  it('refuses a URL that another endpoint of the merchant has, managed or legacy, and only then', async () => {
     const [first, second, legacy] = [randomUUID(), randomUUID(), randomUUID()];
     const url = 'https://shop.example.com/a';
     const { endpoints } = test.store;
@@ -165,9 +165,18 @@ function rulesOfEndpoints(test: StoreUnderTest): void {
     await createEndpoint(test.store, MERCHANT, second);
     expect(await endpoints.update(MERCHANT, second, { url }, options())).toEqual(taken);
     expect(await endpoints.update(MERCHANT, first, { url }, options())).toMatchObject({ kind: 'ok' });
-    await createEndpoint(test.store, MERCHANT, legacy, { url, legacy: true });
+    const both = { url, secret: { sealed: { keyId: 'k1', ciphertext: 'a' }, hint: '…a' } };
+    expect(await endpoints.setLegacy(MERCHANT, legacy, both, options())).toEqual(taken);
     await createEndpoint(test.store, 'another', randomUUID(), { url });
     await endpoints.remove(MERCHANT, first, options());
+    expect(await endpoints.setLegacy(MERCHANT, legacy, both, options())).toMatchObject({ kind: 'ok' });
+    expect(await endpoints.setLegacy(MERCHANT, legacy, { url }, options())).toMatchObject({ kind: 'ok' });
+    const takenByLegacy = { kind: 'url_taken', existingUuid: legacy };
+    expect(await endpoints.update(MERCHANT, second, { url }, options())).toEqual(takenByLegacy);
+    expect(await endpoints.create(newEndpoint(MERCHANT, randomUUID(), { url }), options())).toEqual(
+      takenByLegacy,
+    );
+    await endpoints.setLegacy(MERCHANT, legacy, null, options());
     expect(await endpoints.update(MERCHANT, second, { url }, options())).toMatchObject({ kind: 'ok' });
   });
 

@@ -153,12 +153,11 @@ describe('the presence table', () => {
     for (const type of EVENT_TYPES) expect(SUB_TYPES[type]).toEqual(Object.keys(LATEST[type]));
   });
 
-  it('says whether an event may concern users, corporates or both', () => {
+  it('says whether events concern users, corporates or both', () => {
     const onlyUsers = EVENT_TYPES.filter((type) => entityKindsOf(type).join() === 'USER');
     const onlyCorporates = EVENT_TYPES.filter((type) => entityKindsOf(type).join() === 'CORPORATE');
-    expect(onlyUsers).toEqual(['KYC', 'entityStatusUpdate']);
+    expect(onlyUsers).toEqual(['cryptoToFiat', 'KYC', 'entityStatusUpdate']);
     expect(onlyCorporates).toEqual(['KYB']);
-    expect(entityKindsOf('cryptoToFiat')).toEqual(['USER', 'CORPORATE']);
   });
 
   it('lets status repeat the subType, except for holds and initiations that failed', () => {

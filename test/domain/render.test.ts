@@ -105,6 +105,33 @@ describe('renderBody', () => {
     for (const name of ['amountRefunded', 'transactionHash', 'fees']) expect(data).not.toHaveProperty(name);
   });
 
+  it.each([
+    [
+      'serviceBankAccount',
+      ['FAILED_CREATION', 'FAILED'],
+      ['ACTIVE', 'WAITING_CREATION', 'DISABLED', 'OTHER'],
+    ],
+    ['linkedBankAccountProfile', ['FAILED_CREATION'], ['ACTIVE', 'WAITING_CREATION', 'DISABLED', 'FAILED']],
+    ['linkBankAccount', ['FAILED'], ['ACTIVE', 'CHECK_COMPLETED', 'PENDING', 'DISABLED', 'FAILED_CREATION']],
+  ] as const)('shows the error of %s only with a failed status', (type, failed, others) => {
+    const dataWith = (status: string) => dataOf(sample(type, 'statusUpdate', { status, error: 'no' }));
+    for (const status of failed) expect([status, dataWith(status).error]).toEqual([status, 'no']);
+    for (const status of others) expect([status, 'error' in dataWith(status)]).toEqual([status, false]);
+  });
+
+  it('shows no error on a ledger or profile without a status', () => {
+    for (const type of ['serviceBankAccount', 'linkedBankAccountProfile'] as const) {
+      const event = sample(type, 'statusUpdate', { error: 'no' });
+      const { status: _, ...data } = event.data;
+      expect(dataOf({ ...event, data })).not.toHaveProperty('error');
+    }
+  });
+
+  it('shows the error of a failed ledger in 2.2.8, where the status is called FAILED', () => {
+    const event = sample('serviceBankAccount', 'statusUpdate', { status: 'FAILED_CREATION', error: 'no' });
+    expect(dataOf(event, '2.2.8')).toMatchObject({ status: 'FAILED', error: 'no' });
+  });
+
   it('shows the sender’s bank details only to entitled merchants', () => {
     const event = sample('fiatToCrypto', 'SUCCESS');
     expect(dataOf(event).senderDetails.accountDetails).toMatchObject({ currency: 'EUR' });

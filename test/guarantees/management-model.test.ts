@@ -121,7 +121,7 @@ class AskAndKill implements Command {
 }
 
 const url = fc.constantFrom(...[1, 2, 3, 4, 5].map((n) => `https://hooks.merchant.com/${n}`));
-const filter = fc.constantFrom(null, ['KYC'], ['AML', 'fiatToCrypto']);
+const filter = fc.constantFrom(null, ['KYC'], ['fiatToCrypto', 'KYC']);
 const description = fc.string({ maxLength: 20 });
 const target = fc.nat({ max: 9 });
 const optional = { requiredKeys: [] as [] };

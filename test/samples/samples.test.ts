@@ -228,6 +228,9 @@ describe('the choices for a sample event', () => {
   it('shape the event', () => {
     const pull = sampleEvent({ ...OPTIONS, choices: { linkedBankAccountUuid: OPTIONS.entityId } });
     expect(pull.data.linkedBankAccountUuid).toBe(OPTIONS.entityId);
+    const dollars = sampleEvent({ ...OPTIONS, choices: { currencyFiat: 'USD' } });
+    const link = sampleEvent({ ...OPTIONS, type: 'linkBankAccount', subType: 'statusUpdate' });
+    expect(dollars.data.linkedBankAccountUuid).toBe(link.data.uuid);
     const ledger = { ...OPTIONS, type: 'serviceBankAccount', subType: 'statusUpdate' } as const;
     const failed = sampleEvent({ ...ledger, choices: { status: 'FAILED_CREATION' } });
     expect(failed.data).toHaveProperty('error');

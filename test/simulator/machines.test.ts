@@ -79,6 +79,55 @@ test.each([entity('entityStatusUpdate', 'BLOCKED'), entity('KYC', 'SUSPENDED')])
   },
 );
 
+const link = (status: string): Move => ({
+  type: 'linkBankAccount',
+  subType: 'statusUpdate',
+  status,
+  process: 'link',
+});
+
+test.each(['PENDING', 'CHECK_COMPLETED', 'ACTIVE', 'FAILED', 'DISABLED'])(
+  'a linked bank account that is %s can become any other of ACTIVE, FAILED and DISABLED',
+  (before) => {
+    for (const after of ['ACTIVE', 'FAILED', 'DISABLED'].filter((state) => state !== before)) {
+      const world = new World();
+      world.place('linkBankAccount', 'link', before);
+      play(world, [link(after)]);
+    }
+  },
+);
+
+test.each([
+  ['entityStatusUpdate', 'BLOCKED'],
+  ['KYC', 'SUSPENDED'],
+] as const)('an entity that is %s %s at first has no on-ramp, off-ramp or update', (type, state) => {
+  const world = new World();
+  world.place('KYC', 'entity', 'FULL_USER');
+  world.place(type, 'entity', state);
+  const offRamp = (subType: string) => ({ ...onRamp(subType), type: 'cryptoToFiat' });
+  const ledger = { ...link('WAITING_CREATION'), type: 'serviceBankAccount' };
+  const moves = [
+    onRamp('PENDING'),
+    offRamp('PENDING'),
+    offRamp('LIMIT_BREACHED'),
+    entity('KYC', 'KYC_NEEDED'),
+    link('PENDING'),
+    ledger,
+    { ...ledger, type: 'linkedBankAccountProfile' },
+  ];
+  for (const move of moves) expect([move, world.refusal(move)]).toEqual([move, expect.anything()]);
+});
+
+test('a blocked entity’s updates are refused with the reason, and go on after UNBLOCKED', () => {
+  const world = new World();
+  play(world, [entity('KYC', 'KYC_NEEDED'), entity('entityStatusUpdate', 'BLOCKED')]);
+  expect(world.refusal(entity('KYC', 'PENDING_KYC_DATA'))).toMatchObject({
+    legal: [],
+    reason: 'the entity is BLOCKED: it has no updates',
+  });
+  play(world, [entity('entityStatusUpdate', 'UNBLOCKED'), entity('KYC', 'PENDING_KYC_DATA')]);
+});
+
 test('UNBLOCKED lets held transactions continue', () => {
   const world = new World();
   play(world, [

@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express';
+import type { ApiVersion } from '../../domain/endpoint.ts';
 import type { EventType } from '../../domain/event.ts';
 import { newSecret, secretHint } from '../../domain/secret.ts';
 import type { EndpointChange, EndpointRecord } from '../../store/store.ts';
@@ -7,6 +8,7 @@ import { type ApiContext, awaitPublished, wholeNow } from '../context.ts';
 import { endpointJson, timestamp } from '../endpoint-json.ts';
 import { type Answer, idempotently, type RunningKeys, sendJson } from '../idempotency.ts';
 import { acceptedText, acceptedUrl, foldedFilter, urlTaken } from './create-endpoint.ts';
+import { filterWarnings } from './filter-warnings.ts';
 import { endpointNotFound, findEndpoint, pathId } from './read-endpoints.ts';
 
 const SECRET_BYTES = 32;
@@ -16,6 +18,7 @@ interface UpdateBody {
   readonly description?: string;
   readonly status?: 'active' | 'disabled';
   readonly subscribed_events?: readonly EventType[] | null;
+  readonly api_version?: ApiVersion;
 }
 
 /** PATCH /merchant/webhook-endpoints/{id}: responds once the senders know. */
@@ -23,6 +26,8 @@ export function updateEndpoint(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const before = await findEndpoint(context, request, response);
     const change = acceptedChange(context, request.body);
+    const isRefiltered = change.subscribedEvents !== undefined || change.apiVersion !== undefined;
+    const warnings = isRefiltered ? filterWarnings({ ...before, ...change }) : [];
     const result = await context.store.endpoints.update(before.merchantId, before.uuid, change, {
       at: wholeNow(context.clock),
       actor: { kind: 'api_key', keyId: String(response.locals.keyId) },
@@ -34,17 +39,19 @@ export function updateEndpoint(context: ApiContext): RequestHandler {
     sendJson(response, 200, {
       ...endpointJson(result.record, context.environment),
       ...(hint === undefined ? {} : { hint }),
+      ...(warnings.length === 0 ? {} : { warnings }),
     });
   };
 }
 
 function acceptedChange(context: ApiContext, body: UpdateBody): EndpointChange {
-  const { url, description, status, subscribed_events: filter } = body;
+  const { url, description, status, subscribed_events: filter, api_version: apiVersion } = body;
   return {
     ...(url === undefined ? {} : { url: acceptedUrl(url, '/url', context.options.egress) }),
     ...(description === undefined ? {} : { description: acceptedText(description) }),
     ...(status === undefined ? {} : { status }),
     ...(filter === undefined ? {} : { subscribedEvents: foldedFilter(filter) }),
+    ...(apiVersion === undefined ? {} : { apiVersion }),
   };
 }
 

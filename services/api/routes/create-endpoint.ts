@@ -9,6 +9,7 @@ import { type ApiContext, wholeNow } from '../context.ts';
 import { endpointJson } from '../endpoint-json.ts';
 import { type Answer, idempotently, type Remember, type RunningKeys } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
+import { filterWarnings } from './filter-warnings.ts';
 
 const SECRET_BYTES = 32;
 
@@ -52,11 +53,16 @@ async function create(
     secretHint: secretHint(secret),
     legacy: false,
   };
+  const warnings = filterWarnings(endpoint);
   const record = { ...endpoint, ...BRAND_NEW, createdAt: at, updatedAt: at };
   const answer: Answer = {
     status: 201,
     headers: { Location: `/merchant/webhook-endpoints/${uuid}` },
-    body: { ...endpointJson(record, context.environment), signing_secret: secret },
+    body: {
+      ...endpointJson(record, context.environment),
+      signing_secret: secret,
+      ...(warnings.length === 0 ? {} : { warnings }),
+    },
   };
   const stored = remember(answer);
   const result = await context.store.endpoints.create(endpoint, {

@@ -8,7 +8,7 @@ import { endpointJson } from '../endpoint-json.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
 import { hintAfter } from './change-endpoint.ts';
-import { acceptedUrl } from './create-endpoint.ts';
+import { acceptedUrl, urlTaken } from './create-endpoint.ts';
 
 interface LegacyBody {
   readonly webhook_url?: string | null;
@@ -40,6 +40,7 @@ export function updateLegacyWebhook(context: ApiContext): RequestHandler {
         'There is no webhook yet: send both webhook_url and webhook_secret.',
       );
     }
+    if (result.kind === 'url_taken') throw urlTaken(result.existingUuid);
     await awaitPublished(context, result.outboxId);
     const { record } = result;
     const hint = before && record ? hintAfter(before, record) : undefined;

@@ -147,6 +147,7 @@ export function getEvent(context: ApiContext): RequestHandler {
     ]);
     if (found === undefined) throw new ApiError('event_not_found', '');
     const { event, routedAt, trace } = found;
+    const endpoints = await Promise.all(trace.map((line) => traceJson(context, merchantId, line)));
     // Rendered for this merchant: the event itself may hold fields that only entitled merchants see.
     const senderAccountDetails = merchant?.senderAccountDetails ?? false;
     const rendered =
@@ -164,13 +165,27 @@ export function getEvent(context: ApiContext): RequestHandler {
       simulated: event.simulated,
       body: rendered?.kind === 'rendered' ? Buffer.from(rendered.body).toString('utf8') : null,
       body_removed: event.data === null,
-      endpoints: trace.map((line) => ({
-        endpoint_uuid: line.endpointId,
-        verdict: line.verdict,
-        delivery_uuid: line.verdict === 'delivered_to' ? line.deliveryId : null,
-        api_version: line.verdict === 'delivered_to' ? line.apiVersion : null,
-        trigger: line.verdict === 'delivered_to' ? (line.byReplay ? 'replay' : 'live') : null,
-      })),
+      endpoints,
     });
+  };
+}
+
+type TraceLine = NonNullable<Awaited<ReturnType<ApiContext['store']['log']['event']>>>['trace'][number];
+
+/** Returns one line of the trace, with the status that the delivery has now: being routed is not being delivered. */
+async function traceJson({ store }: ApiContext, merchantId: string, line: TraceLine) {
+  const { endpointId: endpoint_uuid } = line;
+  if (line.verdict !== 'delivered_to') {
+    const none = { delivery_uuid: null, status: null, api_version: null, trigger: null };
+    return { endpoint_uuid, verdict: line.verdict, ...none };
+  }
+  const delivery = await store.log.delivery(merchantId, line.endpointId, line.deliveryId);
+  return {
+    endpoint_uuid,
+    verdict: 'routed',
+    delivery_uuid: line.deliveryId,
+    status: delivery?.status ?? null,
+    api_version: line.apiVersion,
+    trigger: line.byReplay ? 'replay' : 'live',
   };
 }

@@ -29,6 +29,7 @@ export const ACCOUNT_DETAILS: readonly Field[] = [
     'currency',
     'string',
     'Currency code of the account; it decides which of the other fields are there.',
+    { format: 'currency' },
   ),
   optional('iban', 'string', 'EUR: the IBAN.'),
   optional('accountNumber', 'string', 'The account number; 8 digits for GBP, a 10-digit NUBAN for NGN.'),

@@ -8,8 +8,8 @@ const LEDGER_STATUSES = ['ACTIVE', 'WAITING_CREATION', 'FAILED_CREATION', 'DISAB
 /** docs/specification.md, "Data of serviceBankAccount" and "API versions": 2.2.8 has other names for two statuses. */
 export const SERVICE_BANK_ACCOUNT_FIELDS: readonly Field[] = [
   required('uuid', 'string', 'Ledger identifier.'),
-  required('currency', 'string', 'Ledger currency code.'),
-  required('bank_country', 'string', 'Bank country code.'),
+  required('currency', 'string', 'Ledger currency code.', { format: 'currency' }),
+  required('bank_country', 'string', 'Bank country code.', { format: 'country' }),
   optional('iban', 'string', 'IBAN, if applicable.'),
   optional('bic', 'string', 'BIC, if applicable.'),
   optional('account_number', 'string', 'Account number, if applicable.'),
@@ -21,14 +21,19 @@ export const SERVICE_BANK_ACCOUNT_FIELDS: readonly Field[] = [
     values: LEDGER_STATUSES,
     renamed: { '2.2.8': { WAITING_CREATION: 'PENDING', FAILED_CREATION: 'FAILED' } },
   }),
-  optional('error', 'string', 'Error message when creation failed.'),
+  // FAILED is what 2.2.8 calls FAILED_CREATION.
+  optional('error', 'string', 'Error message when creation failed.', {
+    onStatus: ['FAILED_CREATION', 'FAILED'],
+  }),
 ];
 
 /** docs/specification.md, "Data of linkedBankAccountProfile". */
 export const LINKED_BANK_ACCOUNT_PROFILE_FIELDS: readonly Field[] = [
   required('uuid', 'string', 'Profile identifier.'),
   optional('status', 'string', 'Status of the profile.', { values: LEDGER_STATUSES }),
-  optional('error', 'string', 'Error message when status is FAILED_CREATION.'),
+  optional('error', 'string', 'Error message when status is FAILED_CREATION.', {
+    onStatus: ['FAILED_CREATION'],
+  }),
 ];
 
 const LINK_STATUSES = ['ACTIVE', 'CHECK_COMPLETED', 'PENDING', 'FAILED', 'DISABLED'] as const;
@@ -37,7 +42,9 @@ const LINK_STATUSES = ['ACTIVE', 'CHECK_COMPLETED', 'PENDING', 'FAILED', 'DISABL
 export const LINK_BANK_ACCOUNT_FIELDS: readonly Field[] = [
   required('uuid', 'string', 'Linked bank account identifier.'),
   required('status', 'string', 'Status of the linked account.', { values: LINK_STATUSES }),
-  optional('error', 'string', 'Present when status is FAILED and a message is available.'),
+  optional('error', 'string', 'Present when status is FAILED and a message is available.', {
+    onStatus: ['FAILED'],
+  }),
 ];
 
 export const WALLET_CREATED_SUB_TYPES = ['CREATED'] as const;

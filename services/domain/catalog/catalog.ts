@@ -20,7 +20,7 @@ import * as transactions from './transactions.ts';
 interface CatalogEntry {
   readonly subTypes: readonly string[];
   readonly fields: readonly Field[];
-  /** The kinds of entity that the envelope's uuid may name. */
+  /** The kinds of entity that the envelope's uuid names. An event about the other kind is delivered too. */
   readonly entityKinds: readonly EntityKind[];
   readonly versions: readonly ApiVersion[];
   /** SubTypes that a version does not have. */
@@ -31,10 +31,7 @@ const LATEST: readonly ApiVersion[] = ['2.3.8'];
 const ONLY_USERS: readonly EntityKind[] = ['USER'];
 const ONLY_CORPORATES: readonly EntityKind[] = ['CORPORATE'];
 
-/**
- * Corporates are allowed wherever the specification says "user or corporate" or nothing. For cryptoToFiat it says
- * "user", but corporates convert too: docs/decisions.md, "Event data", accepts both.
- */
+/** Corporates are expected wherever the specification says "user or corporate" or nothing. */
 const CATALOG: Readonly<Record<EventType, CatalogEntry>> = {
   fiatToCrypto: {
     subTypes: transactions.FIAT_TO_CRYPTO_SUB_TYPES,
@@ -46,7 +43,7 @@ const CATALOG: Readonly<Record<EventType, CatalogEntry>> = {
   cryptoToFiat: {
     subTypes: transactions.CRYPTO_TO_FIAT_SUB_TYPES,
     fields: transactions.CRYPTO_TO_FIAT_FIELDS,
-    entityKinds: ENTITY_KINDS,
+    entityKinds: ONLY_USERS,
     versions: API_VERSIONS,
     subTypesMissing: { '2.2.8': ['PENDING', 'REFUNDED'] },
   },
@@ -137,7 +134,7 @@ export function subTypesOf(type: EventType, version: ApiVersion): readonly strin
   return subTypes.filter((subType) => !missing.includes(subType));
 }
 
-/** Returns whether an event of the type may concern users, corporates, or both. */
+/** Returns whether events of the type concern users, corporates, or both. */
 export function entityKindsOf(type: EventType): readonly EntityKind[] {
   return CATALOG[type].entityKinds;
 }

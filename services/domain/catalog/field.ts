@@ -26,17 +26,21 @@ export interface Field {
   readonly required: boolean;
   readonly versions: readonly ApiVersion[];
   /**
-   * Every known value. Producers must use one of these; receivers must expect others (docs/decisions.md, "Event data").
+   * Every known value. Others are delivered too, and reported to operators (docs/decisions.md, "Event data").
    */
   readonly values?: readonly string[];
-  /** The values that fit a subType, where they depend on it. */
+  /** The known values of a subType, where they depend on it. */
   readonly valuesOn?: Readonly<Record<string, readonly string[]>>;
   /** An older version's names for values. */
   readonly renamed?: Partial<Readonly<Record<ApiVersion, Readonly<Record<string, string>>>>>;
+  /** The form of a string: an ISO 3166-1 alpha-2 country or an ISO 4217 currency. */
+  readonly format?: 'country' | 'currency';
   /** The only value. Producers need not send it; it is not part of the stored event. */
   readonly constant?: string;
   /** SubTypes whose bodies have the field as null, whatever the event holds. */
   readonly nullOn?: readonly string[];
+  /** Shown only while the event's `status` is one of these. */
+  readonly onStatus?: readonly string[];
   /** Shown only to merchants with this entitlement. */
   readonly entitlement?: 'senderAccountDetails';
   /** The fields of an object, or of an array's objects. An array without them holds strings. */

@@ -40,7 +40,7 @@ export const KYB_FIELDS: readonly Field[] = [
   statusOf(KYB_SUB_TYPES, 'The subType.'),
   required('legal_name', 'string', 'Registered name of the corporate.'),
   optional('registration_number', 'string', 'Its number in the commercial register.'),
-  required('country', 'string', 'Country of registration, ISO 3166-1 alpha-2.'),
+  required('country', 'string', 'Country of registration, ISO 3166-1 alpha-2.', { format: 'country' }),
   optional('rejection_reasons', 'array', 'Why compliance review rejected it.', {
     on: ['REJECTED'],
     fields: [

@@ -38,7 +38,7 @@ export const FIAT_TO_CRYPTO_FIELDS: readonly Field[] = [
   }),
   optional('walletAddress', 'string', 'Wallet receiving the crypto.'),
   required('transactionHash', 'string', 'Blockchain transaction hash.', { on: CRYPTO_SENT }),
-  required('currencyFiat', 'string', 'Fiat currency code.'),
+  required('currencyFiat', 'string', 'Fiat currency code.', { format: 'currency' }),
   required('currencyCrypto', 'string', 'Crypto currency.', { on: CRYPTO_SENT }),
   required('fees', 'decimal', 'Fees, in currencyFiat.', { on: CRYPTO_SENT }),
   optional('internalBankAccountId', 'uuid', 'Bank account of the service where the fiat was received.'),
@@ -47,7 +47,9 @@ export const FIAT_TO_CRYPTO_FIELDS: readonly Field[] = [
     versions: LATEST_ONLY,
     fields: [
       required('senderName', 'string', 'Full name of the sending account’s holder.'),
-      required('senderCountry', 'string', 'Country of the sender’s bank, ISO 3166-1 alpha-2.'),
+      required('senderCountry', 'string', 'Country of the sender’s bank, ISO 3166-1 alpha-2.', {
+        format: 'country',
+      }),
       optional('accountDetails', 'object', 'The sender’s bank details; returned only to certain merchants.', {
         fields: ACCOUNT_DETAILS,
         entitlement: 'senderAccountDetails',
@@ -96,7 +98,7 @@ export const CRYPTO_TO_FIAT_FIELDS: readonly Field[] = [
     versions: LATEST_ONLY,
   }),
   required('transactionHash', 'string', 'Hash of the incoming crypto transfer.'),
-  required('currencyFiat', 'string', 'Fiat currency code.', { on: FIAT_SENT }),
+  required('currencyFiat', 'string', 'Fiat currency code.', { on: FIAT_SENT, format: 'currency' }),
   required('currencyCrypto', 'string', 'Crypto currency.'),
   required('fees', 'decimal', 'Fees, in currencyCrypto.', { on: FIAT_SENT }),
   optional('sendingAddress', 'string', 'Blockchain address that sent the crypto.'),
@@ -122,7 +124,7 @@ export const SENDER_NAME_MISMATCH_FIELDS: readonly Field[] = [
   required('matchResult', 'string', 'How well the names match.', {
     values: ['CLOSE_MATCH', 'NO_MATCH', 'MATCH_NOT_POSSIBLE'],
   }),
-  required('currencyFiat', 'string', 'Fiat currency code.'),
+  required('currencyFiat', 'string', 'Fiat currency code.', { format: 'currency' }),
   required('amountFiat', 'decimal', 'Fiat amount received.'),
   required('action', 'string', 'What happens to the transaction.', { values: ['ON_HOLD_PROCESS', 'REFUND'] }),
 ];

@@ -137,8 +137,14 @@ export function compileFields(
       const text = `${index === 0 ? '' : ','}"${field.name}":null`;
       return () => text;
     }
-    return compileField(field, parent, version, entitled, index === 0);
+    const write = compileField(field, parent, version, entitled, index === 0);
+    return field.onStatus === undefined ? write : onlyOnStatus(field.onStatus, write);
   });
+}
+
+function onlyOnStatus(statuses: readonly string[], write: WriteField): WriteField {
+  return (data, fault) =>
+    typeof data.status === 'string' && statuses.includes(data.status) ? write(data, fault) : '';
 }
 
 /** Writes an object with precompiled writers. */

@@ -77,6 +77,17 @@ describe('POST /merchant/webhook-endpoints', () => {
   });
 });
 
+test('a create refuses a filter that can never match its version, and warns of types that are not sent', async () => {
+  const json = { url: 'https://hooks.merchant.com/filter', description: 'A filter', api_version: '2.2.8' };
+  const create = (filter: readonly string[]) =>
+    api.call('POST', ENDPOINTS, { json: { ...json, subscribed_events: filter } });
+  const never = await create(['AML']);
+  expect([never.status, never.body.code]).toEqual([422, 'type_not_in_api_version']);
+  const some = await create(['AML', 'KYC']);
+  expect([some.status, some.body.subscribed_events]).toEqual([201, ['AML', 'KYC']]);
+  expect(some.body.warnings).toMatchObject([{ code: 'type_not_in_api_version' }]);
+});
+
 describe('POST /merchant/webhook-endpoints with an invalid body', () => {
   test.each([
     ['nothing', {}, ['/url required', '/description required']],

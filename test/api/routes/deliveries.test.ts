@@ -221,13 +221,24 @@ describe('the view of an event', () => {
       endpoints: [
         {
           endpoint_uuid: endpoint.uuid,
-          verdict: 'delivered_to',
+          verdict: 'routed',
           delivery_uuid: idOf(2),
           api_version: '2.3.8',
         },
         { endpoint_uuid: '7d9f0c52-4a57-4a39-9c57-3c1a5a6e2f10', verdict: 'filtered', delivery_uuid: null },
       ],
     });
+  });
+
+  test('has the status that each delivery has now, and none where nothing was routed', async () => {
+    const seen: string[] = [];
+    for (const [index, { eventId }] of events.entries()) {
+      const delivery = await api.call('GET', `${ENDPOINTS}/${endpoint.uuid}/deliveries/${idOf(index)}`);
+      const [routed, filtered] = (await get(eventId)).body.endpoints;
+      expect([routed.status, filtered.status]).toEqual([delivery.body.status, null]);
+      seen.push(routed.status);
+    }
+    expect(seen.some((status) => status !== 'delivered')).toBe(true);
   });
 
   test('hides the sender’s bank details from a merchant who is not entitled to them', async () => {

@@ -1,12 +1,19 @@
 /** GET and PATCH /merchant: the single webhook of API 2.2.8, with a secret that the merchant chose. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Directory } from '../../../services/domain/directory.ts';
-import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../../support/api/test-api.ts';
+import {
+  type Answer,
+  createEndpoint,
+  ENDPOINTS,
+  startTestApi,
+  type TestApi,
+} from '../../support/api/test-api.ts';
 
+const QUOTA = 3;
 let api: TestApi;
 const directory = new Directory();
 beforeAll(async () => {
-  api = await startTestApi({ endpointQuota: 3 });
+  api = await startTestApi({ endpointQuota: QUOTA });
   await api.broker.followDirectory((change) => void directory.apply(change));
 });
 afterAll(() => api.close());
@@ -112,14 +119,35 @@ describe('the single webhook of a merchant', () => {
 });
 
 describe('the single webhook beside managed endpoints', () => {
-  test('is neither listed nor counted, and may share a URL with one of them', async () => {
-    const managed = await createEndpoint(api, { url });
+  test('cannot have the URL of one of them, nor they its URL', async () => {
+    const managed = await createEndpoint(api, { url: `${url}/managed` });
+    const takenBy = (uuid: string) => [409, 'url_already_registered', uuid];
+    const seen = ({ status, body }: Answer) => [status, body.code, body.existing_uuid];
+    const both = { webhook_url: managed.url, webhook_secret: secret };
+    expect(seen(await patch(both))).toEqual(takenBy(managed.uuid));
+    expect((await get()).body).toEqual(NOTHING);
+    const single = (await patch({ webhook_url: url, webhook_secret: secret })).body.webhook_endpoint;
+    expect(seen(await patch({ webhook_url: managed.url }))).toEqual(takenBy(managed.uuid));
+    const description = 'The same receiver';
+    const create = await api.call('POST', ENDPOINTS, { json: { url, description } });
+    expect(seen(create)).toEqual(takenBy(single.uuid));
+    // Written in another way it is the same URL.
+    const spelt = 'https://HOOKS.merchant.com:443/single';
+    const update = await api.call('PATCH', `${ENDPOINTS}/${managed.uuid}`, { json: { url: spelt } });
+    expect(seen(update)).toEqual(takenBy(single.uuid));
+    expect((await patch({ webhook_url: url })).status).toBe(200);
+    await patch({ webhook_url: null });
+    await api.call('DELETE', `${ENDPOINTS}/${managed.uuid}`);
+    expect((await patch(both)).status).toBe(200);
+  });
+
+  test('is neither listed nor counted', async () => {
+    const managed = await createEndpoint(api);
     expect((await patch({ webhook_url: url, webhook_secret: secret })).status).toBe(200);
     const list = (await api.call('GET', ENDPOINTS)).body.data;
     expect(list.map(({ uuid }: { uuid: string }) => uuid)).toEqual([managed.uuid]);
     expect(managed).not.toHaveProperty('legacy');
-    await createEndpoint(api);
-    await createEndpoint(api);
+    for (let more = 1; more < QUOTA; more += 1) await createEndpoint(api);
     await patch({ webhook_url: null });
     expect((await api.call('GET', `${ENDPOINTS}/${managed.uuid}`)).body.status).toBe('active');
   });

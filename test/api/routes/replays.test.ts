@@ -110,8 +110,9 @@ describe('a replay', () => {
     expect(body.endpoints).toEqual([
       {
         endpoint_uuid: endpoint.uuid,
-        verdict: 'delivered_to',
+        verdict: 'routed',
         delivery_uuid: task.deliveryId,
+        status: expect.any(String),
         api_version: '2.3.8',
         trigger: 'replay',
       },

@@ -112,6 +112,12 @@ describe('a request for a test webhook', () => {
       'entity_not_allowed_for_type',
     ],
     [
+      'a corporate for cryptoToFiat',
+      { type: 'cryptoToFiat', subType: 'SUCCESS', corporate_uuid: user },
+      422,
+      'entity_not_allowed_for_type',
+    ],
+    [
       'a user for KYB',
       { type: 'KYB', subType: 'CREATED', user_uuid: user },
       422,

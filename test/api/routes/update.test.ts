@@ -51,6 +51,32 @@ describe('an update of an endpoint', () => {
     expect((await update(uuid, { status: 'active' })).body.hint).toBeUndefined();
   });
 
+  test('changes the version, which senders know once it is answered', async () => {
+    const { uuid } = await createEndpoint(api, { api_version: '2.2.8' });
+    const answer = await update(uuid, { api_version: '2.3.8' });
+    expect([answer.status, answer.body.api_version]).toEqual([200, '2.3.8']);
+    expect(directory.endpoint(uuid)?.apiVersion).toBe('2.3.8');
+    expect((await update(uuid, { description: 'x' })).body.api_version).toBe('2.3.8');
+    const unknown = await update(uuid, { api_version: '2.2.9' });
+    expect([unknown.status, unknown.body.code]).toEqual([400, 'unsupported_api_version']);
+  });
+
+  test('refuses a filter and a version that can never match, and warns of types that are not sent', async () => {
+    const { uuid } = await createEndpoint(api, { api_version: '2.2.8' });
+    const never = await update(uuid, { subscribed_events: ['KYB', 'AML'] });
+    expect([never.status, never.body.code]).toEqual([422, 'type_not_in_api_version']);
+    expect(never.body.detail).toContain('KYB, AML');
+    const some = await update(uuid, { subscribed_events: ['KYB', 'KYC'] });
+    expect([some.status, some.body.warnings]).toEqual([
+      200,
+      [{ code: 'type_not_in_api_version', detail: expect.stringContaining('KYB') }],
+    ]);
+    const newer = await update(uuid, { subscribed_events: ['KYB'], api_version: '2.3.8' });
+    expect([newer.status, newer.body.warnings]).toEqual([200, undefined]);
+    expect((await update(uuid, { api_version: '2.2.8' })).status).toBe(422);
+    expect((await api.call('GET', `${ENDPOINTS}/${uuid}`)).body.api_version).toBe('2.3.8');
+  });
+
   test('applies the same rules to the URL as a create', async () => {
     const first = await createEndpoint(api);
     const second = await createEndpoint(api);
@@ -71,7 +97,6 @@ describe('an update of an endpoint', () => {
   test.each([
     ['nothing at all', {}, '', 'empty_update'],
     ['a status that only hookrail sets', { status: 'auto_disabled' }, '/status', 'invalid_enum'],
-    ['a change of the version', { api_version: '2.2.8' }, '/api_version', 'unknown_field'],
     ['a secret, which is rotated and not set', { signing_secret: 'x' }, '/signing_secret', 'unknown_field'],
     ['a null status', { status: null }, '/status', 'invalid_type'],
     ['a null description', { description: null }, '/description', 'invalid_type'],

@@ -165,8 +165,7 @@ export class ModelMerchant {
   }
 
   #create(json: Json): Expected {
-    if (this.living.some(({ url }) => url === json.url))
-      return { status: 409, code: 'url_already_registered' };
+    if (this.#isTaken(json.url)) return { status: 409, code: 'url_already_registered' };
     if (this.living.length >= QUOTA) return { status: 409, code: 'endpoint_quota_exceeded' };
     return {
       status: 201,
@@ -199,8 +198,7 @@ export class ModelMerchant {
   #patch(uuid: string, json: Json): Expected {
     const before = this.#living(uuid);
     if (!before) return { status: 404, code: 'webhook_endpoint_not_found' };
-    const isTaken = this.living.some((each) => each.uuid !== uuid && each.url === json.url);
-    if (isTaken) return { status: 409, code: 'url_already_registered' };
+    if (this.#isTaken(json.url, uuid)) return { status: 409, code: 'url_already_registered' };
     return {
       status: 200,
       apply: ({ hint, ...record }, isRepeat = false) => {
@@ -253,6 +251,9 @@ export class ModelMerchant {
     if (!isRemoved && !this.single && (url === undefined || secret === undefined)) {
       return { status: 422, code: 'legacy_webhook_incomplete' };
     }
+    if (!isRemoved && this.living.some((each) => each.url === url)) {
+      return { status: 409, code: 'url_already_registered' };
+    }
     return {
       status: 200,
       apply: (body) => {
@@ -268,6 +269,12 @@ export class ModelMerchant {
         this.single = record;
       },
     };
+  }
+
+  /** Whether another endpoint than this one has the URL, the single one included. */
+  #isTaken(url: unknown, uuid?: string): boolean {
+    const all = this.single === null ? this.living : [...this.living, this.single];
+    return all.some((each) => each.uuid !== uuid && each.url === url);
   }
 
   #living(uuid: string): EndpointAnswer | undefined {

@@ -42,7 +42,9 @@ export class EndpointWrites {
     this.#find = db.prepare(`${SELECT_ENDPOINT} AND e.uuid = ? AND e.merchant_id = ?`);
     this.#findUrl = db
       .prepare(
-        'SELECT uuid FROM endpoint WHERE merchant_id = ? AND url = ? AND deleted_at IS NULL AND legacy = 0',
+        `SELECT uuid FROM endpoint WHERE merchant_id = :merchantId AND url = :url AND deleted_at IS NULL AND legacy = 0
+         UNION ALL
+         SELECT uuid FROM endpoint WHERE merchant_id = :merchantId AND url = :url AND deleted_at IS NULL AND legacy = 1`,
       )
       .pluck();
     this.#count = db
@@ -68,7 +70,7 @@ export class EndpointWrites {
     );
     this.#update = db.prepare(
       `UPDATE endpoint SET url = :url, description = :description, subscribed_events = :subscribed, status =
-       :status,
+       :status, api_version = :apiVersion,
        activated_at = :activatedAt, disabled_at = :disabledAt, disabled_reason = :disabledReason,
        secret_key_id = :keyId, secret_ciphertext = :ciphertext, secret_hint = :hint, secret_rotated_at =
        :rotatedAt,
@@ -93,11 +95,10 @@ export class EndpointWrites {
     options: ChangeOptions & { readonly quota: number },
   ): Changed<EndpointRecord> | UrlTaken | { readonly kind: 'quota_exceeded' } {
     const { uuid, merchantId, url, description, apiVersion, secret, legacy } = endpoint;
-    if (!legacy) {
-      const taken = this.#urlTaken(merchantId, url, uuid);
-      if (taken) return taken;
-      if ((this.#count.get(merchantId) as number) >= options.quota) return { kind: 'quota_exceeded' };
-    }
+    const taken = this.#urlTaken(merchantId, url);
+    if (taken) return taken;
+    if (!legacy && (this.#count.get(merchantId) as number) >= options.quota)
+      return { kind: 'quota_exceeded' };
     const subscribed = endpoint.subscribedEvents && JSON.stringify(endpoint.subscribedEvents);
     const { keyId, ciphertext } = secret;
     const at = Math.floor(options.at);
@@ -127,25 +128,25 @@ export class EndpointWrites {
   ): Changed<EndpointRecord> | UrlTaken | NotFound {
     const row = this.#row(merchantId, uuid);
     if (!row) return { kind: 'not_found' };
-    if (change.url !== undefined && row.legacy === 0) {
-      const taken = this.#urlTaken(merchantId, change.url, uuid);
-      if (taken) return taken;
-    }
+    const { url = row.url } = change;
+    const isMoved = url !== row.url;
+    const taken = isMoved ? this.#urlTaken(merchantId, url) : undefined;
+    if (taken) return taken;
     const at = Math.floor(options.at);
     const isActivated = change.status === 'active' && row.status !== 'active';
     // From auto_disabled to disabled is the merchant's own decision: the recorded reason becomes theirs.
     const isDisabled = change.status === 'disabled' && row.status !== 'disabled';
     const isActive = change.status === 'active';
-    const isMoved = change.url !== undefined && change.url !== row.url;
     this.#update.run({
       seq: row.seq,
-      url: change.url ?? row.url,
+      url,
       description: change.description ?? row.description,
       subscribed:
         change.subscribedEvents === undefined
           ? row.subscribed_events
           : change.subscribedEvents && JSON.stringify(change.subscribedEvents),
       status: change.status ?? row.status,
+      apiVersion: change.apiVersion ?? row.api_version,
       activatedAt: isActivated || isMoved ? at : row.activated_at,
       disabledAt: isDisabled ? at : isActive ? null : row.disabled_at,
       disabledReason: isDisabled ? 'manual' : isActive ? null : row.disabled_reason,
@@ -198,10 +199,10 @@ export class EndpointWrites {
     return this.#find.get(uuid, merchantId) as EndpointRow | undefined;
   }
 
-  #urlTaken(merchantId: string, url: string, byOtherThan: string): UrlTaken | undefined {
-    const existingUuid = this.#findUrl.get(merchantId, url) as string | undefined;
-    if (existingUuid === undefined || existingUuid === byOtherThan) return undefined;
-    return { kind: 'url_taken', existingUuid };
+  /** Returns the endpoint that has the URL, be it managed or legacy: one URL never has two secrets. */
+  #urlTaken(merchantId: string, url: string): UrlTaken | undefined {
+    const existingUuid = this.#findUrl.get({ merchantId, url }) as string | undefined;
+    return existingUuid === undefined ? undefined : { kind: 'url_taken', existingUuid };
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { Actor, Changed } from '../../change.ts';
-import type { EndpointRecord, LegacyChange } from '../../store.ts';
+import type { EndpointRecord, LegacyChange, UrlTaken } from '../../store.ts';
 import type { EndpointWrites } from './endpoint-writes.ts';
 
 /** Shown instead of a merchant's description. */
@@ -18,12 +18,12 @@ export class LegacyEndpointWrites {
     uuid: string,
     change: LegacyChange | null,
     options: { readonly at: number; readonly actor: Actor },
-  ): Changed<EndpointRecord | null> | { readonly kind: 'incomplete' } {
+  ): Changed<EndpointRecord | null> | UrlTaken | { readonly kind: 'incomplete' } {
     if (change === null) return this.#remove(merchantId, uuid, options);
     const { url, secret } = change;
     const on = url === undefined ? {} : ({ status: 'active' } as const);
     const changed = this.#endpoints.update(merchantId, uuid, { ...change, ...on }, options);
-    if (changed.kind === 'ok') return changed;
+    if (changed.kind !== 'not_found') return changed;
     if (url === undefined || secret === undefined) return { kind: 'incomplete' };
     const created = this.#endpoints.create(
       {
@@ -39,7 +39,7 @@ export class LegacyEndpointWrites {
       },
       { ...options, quota: 0 },
     );
-    if (created.kind !== 'ok') throw new Error(`the legacy endpoint of ${merchantId}: ${created.kind}`);
+    if (created.kind === 'quota_exceeded') throw new Error('the quota counts managed endpoints only');
     return created;
   }
 
