@@ -252,12 +252,12 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   },
   {
     id: 'intake-shut-until-an-attempt-ends',
-    bug: 'an endpoint that turned silent while the process was late keeps the intake shut until one of its attempts ends',
+    bug: 'a process that was late keeps the intake shut until an attempt ends',
     file: LANES,
-    text: 'const areFewer = this.#waiting.recount(lane, now);',
+    text: 'const areFewer = !this.#options.isLate() && this.#waiting.recount(lane, now);',
     replacement: 'const areFewer = false;',
     test: 'test/sender/intake.test.ts',
-    title: 'once the endpoint has not answered for a while',
+    title: 'within half a second of the moment from which it is on time',
   },
   {
     id: 'late-for-ever',

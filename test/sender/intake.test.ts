@@ -28,19 +28,17 @@ test('the intake opens again as soon as the endpoint’s attempts are demoted, b
   expect(said).toEqual(['pause', 'resume']);
 });
 
-describe('on a process that is late, the intake opens again within half a second, although no attempt ends', () => {
+describe('after a process was late, the intake opens again although no attempt ends', () => {
   /** No attempt to the endpoint starts or is demoted after the first ones, which fill the slow lane. */
   const FULL = { slowSlots: 1 };
 
-  test('once the endpoint has not answered for a while', () => {
+  test('not while the process is late: how fast the endpoint is, nobody can tell', () => {
     const { clock, said } = shutIntake({ ...FULL, isLate: () => true });
-    clock.advance(1400);
+    clock.advance(3000);
     expect(said).toEqual(['pause']);
-    clock.advance(600);
-    expect(said).toEqual(['pause', 'resume']);
   });
 
-  test('once the process is no longer late', () => {
+  test('within half a second of the moment from which it is on time', () => {
     let isLate = true;
     const { clock, said } = shutIntake({ ...FULL, isLate: () => isLate });
     clock.advance(600);

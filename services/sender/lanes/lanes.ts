@@ -230,13 +230,13 @@ export class Lanes {
   }
 
   /**
-   * Probes an endpoint that does not answer, and brings back parked tasks where none waits. Whether its tasks wait for
-   * this process changes with time as well, although none of its attempts may end or start.
+   * Probes an endpoint that does not answer, and brings back parked tasks where none waits. Once this process is no
+   * longer late, its tasks may not wait for us any more, although none of its attempts ends or starts.
    */
   #recheck(lane: EndpointLane): void {
     lane.recheck = null;
     const now = this.#clock.now();
-    const areFewer = this.#waiting.recount(lane, now);
+    const areFewer = !this.#options.isLate() && this.#waiting.recount(lane, now);
     if (lane.hasRoom(now, this.#slow)) {
       this.#markReady(lane);
       this.#backlog.refill(lane, this.#waiting.count, now);
