@@ -12,8 +12,10 @@ import { scenariosCommand } from './commands/scenarios.ts';
 import { triggerCommand } from './commands/trigger.ts';
 import { verifyCommand } from './commands/verify.ts';
 import { whoamiCommand } from './commands/whoami.ts';
-import { CommandFailure, EXIT, usage } from './exit.ts';
+import { CommandFailure, EXIT } from './exit.ts';
 import { GLOBAL_OPTIONS, type Surroundings } from './session.ts';
+import { explainLine, InvalidLine } from './terminal/invalid-line.ts';
+import { foldProse, HELP_WIDTH, widthOf } from './terminal/width.ts';
 
 const COMMANDS: readonly ((surroundings: Surroundings) => unknown)[] = [
   sandboxCommand,
@@ -39,13 +41,12 @@ export async function runCommandLine(args: readonly string[], surroundings: Surr
     .parserConfiguration({ 'dot-notation': false, 'duplicate-arguments-array': true })
     .demandCommand(1, 'name a command; --help lists them')
     .strict()
-    .recommendCommands()
-    .wrap(100)
+    .wrap(widthOf(surroundings.stdout, HELP_WIDTH))
     .version(false)
     .help()
     .exitProcess(false)
     .fail((message, error) => {
-      throw error ?? usage(message, 'see: npm run sim -- --help');
+      throw error ?? new InvalidLine(message);
     });
   for (const command of COMMANDS) parser.command(command(surroundings) as CommandModule);
   try {
@@ -56,16 +57,27 @@ export async function runCommandLine(args: readonly string[], surroundings: Surr
     if (printed) surroundings.stdout.write(`${printed}\n`);
     return EXIT.ok;
   } catch (error) {
-    return report(error, surroundings);
+    if (!(error instanceof InvalidLine)) return report(error, surroundings);
+    return report(await explainLine(error, args, helpOf), surroundings);
   }
+}
+
+/** Returns the help of a command, at its full width. */
+async function helpOf(path: readonly string[]): Promise<string> {
+  let text = '';
+  const stdout = { write: (written: string) => (text += written) };
+  const { signal } = new AbortController();
+  await runCommandLine([...path, '--help'], { environment: {}, stdout, stderr: stdout, signal });
+  return text;
 }
 
 function report(error: unknown, { stderr, signal }: Surroundings): number {
   // Ctrl-C cuts requests off: the user wanted that.
   if (signal.aborted && !(error instanceof CommandFailure)) return EXIT.ok;
   if (error instanceof CommandFailure) {
-    if (error.message) stderr.write(`${visibleLines(error.message)}\n`);
-    for (const step of error.next) stderr.write(`  → ${step}\n`);
+    const width = widthOf(stderr);
+    const lines = [...(error.message ? [error.message] : []), ...error.next.map((step) => `  → ${step}`)];
+    for (const line of lines) stderr.write(`${visibleLines(foldProse(line, width))}\n`);
     return error.exitCode;
   }
   // An unexpected error: the stack helps most.

@@ -21,6 +21,11 @@ export function formatDuration(ms: number): string {
   return parts(Math.floor(hours / 24), 'd', hours % 24, 'h');
 }
 
+/** Formats the time that is left, in whole seconds: a countdown. */
+export function formatCountdown(ms: number): string {
+  return formatDuration(Math.max(1, Math.ceil(ms / 1000)) * 1000);
+}
+
 function parts(large: number, largeUnit: string, small: number, smallUnit: string): string {
   return small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`;
 }

@@ -1,14 +1,11 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { visibleLines } from '../services/domain/text/visible-text.ts';
+import type { Sink } from './terminal/sink.ts';
+import { WaitingLine } from './terminal/waiting-line.ts';
+import { fold, foldProse, foldRow, shownLength, widthOf } from './terminal/width.ts';
 
 export const OUTPUT_FORMATS = ['pretty', 'json', 'ndjson'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
-
-/** A destination of text: process.stdout and process.stderr, or a test's substitute. */
-export interface Sink {
-  write(text: string): unknown;
-  readonly isTTY?: boolean | undefined;
-}
 
 export interface OutputOptions {
   readonly format: OutputFormat;
@@ -28,6 +25,7 @@ export class Output {
   readonly #stderr: Sink;
   readonly #quiet: boolean;
   readonly #color: boolean;
+  readonly #waiting: WaitingLine | undefined;
   /** In `json`, items wait here: the output is one array. */
   readonly #items: object[] = [];
   #hasItems = false;
@@ -38,6 +36,42 @@ export class Output {
     this.#quiet = options.quiet;
     this.#color = options.color && stdout.isTTY === true;
     this.format = options.format;
+    const isWatched = stderr.isTTY === true && this.isInteractive && !options.quiet;
+    this.#waiting = isWatched ? new WaitingLine(stderr) : undefined;
+  }
+
+  /** The width that a line of the output may have. */
+  get width(): number {
+    return widthOf(this.#stdout);
+  }
+
+  /** Formats rows as aligned columns that fit the terminal. */
+  table(rows: readonly (readonly string[])[]): string {
+    return columns(rows, this.width);
+  }
+
+  /** Formats the cells of one row; on a narrow terminal they take several lines. */
+  row(cells: readonly string[]): string {
+    return foldRow(cells, this.width);
+  }
+
+  /** Breaks lines that are too long for the terminal between words. */
+  prose(text: string): string {
+    return foldProse(text, this.width);
+  }
+
+  /**
+   * Says on a terminal what is waited for, until the function that it returns is called. `text` is asked for again and
+   * again, so it may count down. Nothing is written elsewhere.
+   */
+  waiting(text: () => string): () => void {
+    return this.#waiting?.show(text) ?? (() => {});
+  }
+
+  /** Says on a terminal what is waited for while a promise is pending. */
+  async during<T>(text: () => string, work: Promise<T>): Promise<T> {
+    const end = this.waiting(text);
+    return work.finally(end);
   }
 
   /** Whether a person uses it. */
@@ -68,12 +102,18 @@ export class Output {
   /** Prints a remark for a person only: what was done, what to try next. */
   remark(text: string): void {
     if (this.#quiet || this.format !== 'pretty' || this.#stderr.isTTY !== true) return;
-    this.#stderr.write(`${visibleLines(this.#color ? text : stripVTControlCharacters(text))}\n`);
+    this.#error(text);
+  }
+
+  /** Prints what is wrong with a delivery, and the lines that help. For a person, also when piped. */
+  advise({ says, next }: { readonly says: string; readonly next: readonly string[] }): void {
+    if (this.#quiet || this.format !== 'pretty') return;
+    this.#error([says, ...next.map((step) => `  → ${step}`)].join('\n'));
   }
 
   /** Always printed, even when piped or quiet: something is wrong, or important. */
   warn(text: string): void {
-    this.#stderr.write(`${visibleLines(this.#color ? text : stripVTControlCharacters(text))}\n`);
+    this.#error(text);
   }
 
   /** Prints the items collected for `json`. Called once, at the end of every command. */
@@ -85,19 +125,46 @@ export class Output {
     return this.#color ? styleText(style, text, { validateStream: false }) : text;
   }
 
+  #error(text: string): void {
+    this.#waiting?.erase();
+    const folded = foldProse(text, widthOf(this.#stderr));
+    this.#stderr.write(`${visibleLines(this.#color ? folded : stripVTControlCharacters(folded))}\n`);
+  }
+
   #line(text: string): void {
+    this.#waiting?.erase();
     this.#stdout.write(`${visibleLines(text)}\n`);
   }
 }
 
-/** Formats rows as aligned columns. The last column is not padded. */
-export function columns(rows: readonly (readonly string[])[], gap = 2): string {
+const GAP = 2;
+/** Less room than this for the last column, and it goes below the others. */
+const LAST_WIDTH_MIN = 16;
+
+/**
+ * Formats rows as aligned columns. The last column is not padded; where it does not fit into the width, it is broken
+ * between words, or goes on the next line.
+ */
+export function columns(rows: readonly (readonly string[])[], width = Number.POSITIVE_INFINITY): string {
   const widths: number[] = [];
-  const widthOf = (cell: string) => stripVTControlCharacters(cell).length;
   for (const row of rows) {
-    for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, widthOf(cell));
+    for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, shownLength(cell));
   }
-  const pad = (cell: string, i: number, row: readonly string[]) =>
-    i === row.length - 1 ? cell : cell + ' '.repeat((widths[i] ?? 0) - widthOf(cell) + gap);
-  return rows.map((row) => row.map(pad).join('')).join('\n');
+  const padded = (cell: string, i: number) => cell + ' '.repeat((widths[i] ?? 0) - shownLength(cell) + GAP);
+  return rows
+    .map((row) => {
+      const last = row.at(-1) ?? '';
+      return lineOf(row.slice(0, -1).map(padded).join(''), last, width);
+    })
+    .join('\n');
+}
+
+function lineOf(before: string, last: string, width: number): string {
+  if (shownLength(before + last) <= width) return (before + last).trimEnd();
+  const room = width - shownLength(before);
+  const longest = Math.max(...last.split(' ').map(shownLength));
+  if (room < Math.max(LAST_WIDTH_MIN, longest))
+    return `${before.trimEnd()}\n${fold(`    ${last}`, width, 0)}`;
+  const hanging = fold(last, room, 0).replaceAll('\n', `\n${' '.repeat(shownLength(before))}`);
+  return before + hanging;
 }

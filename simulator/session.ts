@@ -1,7 +1,9 @@
-import { ApiClient } from './client/api-client.ts';
+import { ApiClient, type ClientOptions, limitReached } from './client/api-client.ts';
+import { formatCountdown } from './duration.ts';
 import { CommandFailure, EXIT } from './exit.ts';
-import { OUTPUT_FORMATS, Output, type OutputFormat, type Sink } from './output.ts';
+import { OUTPUT_FORMATS, Output, type OutputFormat } from './output.ts';
 import { type Environment, type GlobalOptions, Settings } from './settings.ts';
+import type { Sink } from './terminal/sink.ts';
 
 /** A command's environment: the process's own, or a test's. */
 export interface Surroundings {
@@ -57,12 +59,33 @@ export class Session {
 
   /** Returns the client of the merchant API. */
   api(): ApiClient {
-    return new ApiClient(this.settings.baseUrl().value, this.settings.key('apiKey'), this.signal);
+    return this.#client('apiKey', { whenLimited: (waitMs) => this.#waitForLimit(waitMs) });
+  }
+
+  /** Returns a client of the merchant API that is refused at once when the rate limit is reached. */
+  impatientApi(): ApiClient {
+    return this.#client('apiKey', {});
   }
 
   /** Returns the client of the producer routes. */
   producer(): ApiClient {
-    return new ApiClient(this.settings.baseUrl().value, this.settings.key('producerKey'), this.signal);
+    return this.#client('producerKey', { whenLimited: (waitMs) => this.#waitForLimit(waitMs) });
+  }
+
+  #client(key: 'apiKey' | 'producerKey', options: ClientOptions): ApiClient {
+    const { settings } = this;
+    const otherBaseUrl = settings.otherBaseUrl();
+    return new ApiClient(settings.baseUrl().value, settings.key(key), this.signal, {
+      otherBaseUrl,
+      ...options,
+    });
+  }
+
+  async #waitForLimit(waitMs: number): Promise<void> {
+    this.output.warn(limitReached(waitMs));
+    const until = Date.now() + waitMs;
+    const text = () => `the API takes requests again in ${formatCountdown(until - Date.now())}`;
+    await this.output.during(text, this.pause(waitMs));
   }
 
   /** Waits; ends early on Ctrl-C. */

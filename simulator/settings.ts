@@ -35,6 +35,9 @@ const NAMES = {
 } as const;
 export type SettingName = keyof typeof NAMES;
 
+/** The sandbox's exemptions from the address guard: receivers on the developer's machine, and nothing else. */
+export const EGRESS_ALLOW = '127.0.0.0/8,::1/128,localhost';
+
 const BASE_URL_DEFAULT = 'http://127.0.0.1:8080';
 const SANDBOX_FILE = 'sandbox.env';
 
@@ -57,14 +60,25 @@ export class Settings {
   }
 
   find(name: SettingName): Sourced | undefined {
+    return this.#all(name)[0];
+  }
+
+  /** Returns every value that a setting is given, the one in force first. */
+  #all(name: SettingName): readonly Sourced[] {
     const { option, variable } = NAMES[name];
-    const given = name === 'extraCaFile' ? undefined : this.#options[name];
-    if (given) return { value: given, source: `option ${option}` };
-    const fromEnvironment = this.#environment[variable];
-    if (fromEnvironment) return { value: fromEnvironment, source: `environment ${variable}` };
-    const fromFile = this.#file[variable];
-    if (fromFile) return { value: fromFile, source: this.sandboxFile };
-    return undefined;
+    const sources = [
+      [name === 'extraCaFile' ? undefined : this.#options[name], `option ${option}`],
+      [this.#environment[variable], `environment ${variable}`],
+      [this.#file[variable], this.sandboxFile],
+    ] as const;
+    return sources.flatMap(([value, source]) => (value ? [{ value, source }] : []));
+  }
+
+  /** Returns the next best address of the API, for when the one in force is not the API's. */
+  otherBaseUrl(): string {
+    const { value } = this.baseUrl();
+    const others = [...this.#all('baseUrl').map((sourced) => withoutSlash(sourced.value)), BASE_URL_DEFAULT];
+    return others.find((other) => other !== value) ?? BASE_URL_DEFAULT;
   }
 
   /** Returns the API's address without a trailing slash. Throws a usage failure when it is not an http(s) URL. */
@@ -73,7 +87,7 @@ export class Settings {
     if (!/^https?:\/\/[^/]+/.test(found.value) || !URL.canParse(found.value)) {
       throw usage(`base URL "${found.value}" (from ${found.source}) is not an http or https URL`);
     }
-    return { ...found, value: found.value.replace(/\/+$/, '') };
+    return { ...found, value: withoutSlash(found.value) };
   }
 
   /**
@@ -119,6 +133,10 @@ export class Settings {
       [start, `or give one with: ${option} …`],
     );
   }
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '');
 }
 
 function readSandboxFile(path: string): Environment {

@@ -1,5 +1,6 @@
 import createClient, { type Client } from 'openapi-fetch';
 import { visible } from '../../services/domain/text/visible-text.ts';
+import { formatDuration } from '../duration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import type { paths } from '../generated/merchant-api.ts';
 
@@ -7,6 +8,12 @@ import type { paths } from '../generated/merchant-api.ts';
 const TIMEOUT_MS = 15_000;
 /** The size limit of a response: the longest is a page of 100 deliveries. */
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
+
+/** The longest time to wait for the API's rate limit, which is one per minute. */
+const LIMIT_WAIT_MS = 60_000;
+
+/** OpenSSL's reasons for an answer that is not TLS. */
+const NOT_TLS = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/;
 
 /** RFC 9457, as the API sends it (docs/decisions.md, "Errors"). */
 export interface Problem {
@@ -39,6 +46,13 @@ export class ApiRefusal extends CommandFailure {
   }
 }
 
+export interface ClientOptions {
+  /** The address to suggest when the one in use is not the API's. */
+  readonly otherBaseUrl?: string;
+  /** Waits until the API's rate limit allows requests again; the request is then repeated once. */
+  readonly whenLimited?: (waitMs: number) => Promise<void>;
+}
+
 /** The command line's client of the merchant API (or the producer routes). */
 export class ApiClient {
   /**
@@ -49,33 +63,54 @@ export class ApiClient {
   readonly #baseUrl: string;
   readonly #key: string;
   readonly #signal: AbortSignal;
+  readonly #options: ClientOptions;
 
-  constructor(baseUrl: string, key: string, signal: AbortSignal) {
+  constructor(baseUrl: string, key: string, signal: AbortSignal, options: ClientOptions = {}) {
     this.#baseUrl = baseUrl;
     this.#key = key;
     this.#signal = signal;
+    this.#options = options;
     this.rest = createClient<paths>({ baseUrl, fetch: this.within(TIMEOUT_MS) });
   }
 
   /** Returns the option `fetch` for a request of `rest` that may take longer. */
   within(timeoutMs: number): (request: Request) => Promise<Response> {
+    const { whenLimited } = this.#options;
     return async (request) => {
-      const timeout = AbortSignal.timeout(timeoutMs);
-      const name = `${request.method} ${new URL(request.url).pathname}`;
+      if (whenLimited === undefined) return this.#exchange(request, timeoutMs);
+      const again = request.clone();
       try {
-        request.headers.set('accept', 'application/json');
-        request.headers.set('authorization', `API-Key ${this.#key}`);
-        const signal = AbortSignal.any([timeout, this.#signal]);
-        const response = await fetch(request, { redirect: 'manual', signal });
-        const text = await readText(response);
-        if (response.status >= 300) throw new ApiRefusal(name, response, asProblem(text));
-        mustBeJson(text, request.url);
-        const { status, headers } = response;
-        return new Response(text === '' ? null : text, { status, headers });
+        return await this.#exchange(request, timeoutMs);
       } catch (error) {
-        throw this.#named(error, timeout, name);
+        if (!(error instanceof ApiRefusal) || error.status !== 429) throw error;
+        const waitMs = error.retryAfterMs ?? LIMIT_WAIT_MS;
+        if (waitMs > LIMIT_WAIT_MS) throw error;
+        await whenLimited(waitMs);
+        return this.#exchange(again, timeoutMs);
       }
     };
+  }
+
+  async #exchange(request: Request, timeoutMs: number): Promise<Response> {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const name = `${request.method} ${new URL(request.url).pathname}`;
+    try {
+      request.headers.set('accept', 'application/json');
+      request.headers.set('authorization', `API-Key ${this.#key}`);
+      const signal = AbortSignal.any([timeout, this.#signal]);
+      const response = await fetch(request, { redirect: 'manual', signal });
+      const text = await readText(response);
+      if (response.status >= 300) {
+        const problem = asProblem(text);
+        if (problem.code === undefined) await this.#mustBeTheApi(signal);
+        throw new ApiRefusal(name, response, problem);
+      }
+      mustBeJson(text, request.url);
+      const { status, headers } = response;
+      return new Response(text === '' ? null : text, { status, headers });
+    } catch (error) {
+      throw this.#named(error, timeout, name);
+    }
   }
 
   #named(error: unknown, timeout: AbortSignal, request: string): unknown {
@@ -85,9 +120,27 @@ export class ApiClient {
     }
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
+    if (NOT_TLS.test(reason)) {
+      const http = this.#baseUrl.replace(/^https:/, 'http:');
+      return new CommandFailure(EXIT.unreachable, `${this.#baseUrl} speaks plain HTTP, not TLS`, [
+        `npm run sim -- whoami --base-url ${http}`,
+      ]);
+    }
     return new CommandFailure(EXIT.unreachable, `${this.#baseUrl} cannot be reached (${reason})`, [
       'start the sandbox with: npm start',
       'check which address is used with: npm run sim -- whoami',
+    ]);
+  }
+
+  /** Throws when the address is the one of the operations server, which answers its own paths only. */
+  async #mustBeTheApi(signal: AbortSignal): Promise<void> {
+    const ready = await fetch(`${this.#baseUrl}/readyz`, { redirect: 'manual', signal });
+    const isOperations =
+      (ready.status === 200 || ready.status === 503) && /"ready":/.test(await readText(ready));
+    if (!isOperations) return;
+    const { otherBaseUrl } = this.#options;
+    throw new CommandFailure(EXIT.usage, `${this.#baseUrl} is the operations port, not the API`, [
+      `npm run sim -- whoami${otherBaseUrl === undefined ? '' : ` --base-url ${otherBaseUrl}`}`,
     ]);
   }
 }
@@ -165,4 +218,9 @@ function nextSteps(code: string | undefined): readonly string[] {
     default:
       return [];
   }
+}
+
+/** Says that the API's rate limit is reached, and how long it lasts. */
+export function limitReached(waitMs: number): string {
+  return `the API's limit of requests is reached; waiting ${formatDuration(waitMs)}`;
 }

@@ -1,3 +1,4 @@
+import { formatCountdown } from '../duration.ts';
 import { ApiRefusal } from './api-client.ts';
 import type { AttemptAnswer, DeliveryDetailAnswer, MerchantApi } from './merchant-api.ts';
 
@@ -14,7 +15,7 @@ export interface Watched {
   skipped: readonly { readonly endpoint: string; readonly verdict: string }[];
 }
 
-/** Something worth a line: an attempt was made, a delivery was cancelled, or no endpoint wanted the event. */
+/** Something worth a line: an attempt, a cancelled delivery, an event that no endpoint wanted, or the rate limit. */
 export type WatchNews =
   | {
       readonly kind: 'attempt';
@@ -23,7 +24,8 @@ export type WatchNews =
       readonly attempt: AttemptAnswer;
     }
   | { readonly kind: 'cancelled'; readonly watched: Watched; readonly delivery: DeliveryDetailAnswer }
-  | { readonly kind: 'skipped'; readonly watched: Watched };
+  | { readonly kind: 'skipped'; readonly watched: Watched }
+  | { readonly kind: 'limited'; readonly waitMs: number };
 
 export interface WatchOptions {
   readonly api: MerchantApi;
@@ -93,6 +95,24 @@ export class DeliveryWatch {
     );
   }
 
+  /** Returns a description of what is waited for at `now`; empty when nothing is. */
+  waitingFor(now: number): string {
+    const open = this.watched.flatMap(({ routed, deliveries }) =>
+      routed
+        ? [...deliveries.values()].filter((delivery) => !FINAL.includes(delivery?.status ?? ''))
+        : [null],
+    );
+    if (open.length === 0) return '';
+    const soonest = open
+      .flatMap((delivery) => (delivery?.next_attempt_at && delivery.attempts_made > 0 ? [delivery] : []))
+      .sort((a, b) => (a.next_attempt_at ?? '').localeCompare(b.next_attempt_at ?? ''))[0];
+    if (soonest === undefined || soonest.next_attempt_at === null)
+      return `waiting for ${open.length} deliveries`;
+    const waitMs = Date.parse(soonest.next_attempt_at) - now;
+    const name = `attempt ${soonest.attempts_made + 1} of ${soonest.type}/${soonest.subType}`;
+    return waitMs > 0 ? `${name} in ${formatCountdown(waitMs)}` : `waiting for ${name}`;
+  }
+
   async #look(poll: Poll): Promise<void> {
     try {
       const isOver =
@@ -145,6 +165,7 @@ export class DeliveryWatch {
 
   #postponeAll(ms: number): void {
     const until = Date.now() + ms;
+    this.#options.onNews({ kind: 'limited', waitMs: ms });
     for (const poll of this.#polls) poll.dueAt = Math.max(poll.dueAt, until);
   }
 

@@ -1,7 +1,7 @@
 import { ATTEMPTS_MAX, retryDelaySeconds } from '../../services/domain/retry.ts';
 import { visible } from '../../services/domain/text/visible-text.ts';
 import { formatDuration } from '../duration.ts';
-import { columns, type Output } from '../output.ts';
+import type { Output } from '../output.ts';
 import type { AttemptAnswer, DeliveryDetailAnswer } from './merchant-api.ts';
 
 /**
@@ -19,7 +19,7 @@ export function timeline(delivery: DeliveryDetailAnswer, output: Output, now: nu
     `endpoint ${delivery.endpoint_uuid}`,
   ];
   const none = delivery.status === 'cancelled' ? 'no attempt was made' : 'no attempt yet';
-  return [...head, '', rows.length === 0 ? none : columns(rows)].join('\n');
+  return [...head, '', rows.length === 0 ? none : output.table(rows)].join('\n');
 }
 
 function attemptRow(attempt: AttemptAnswer, before: AttemptAnswer | undefined, output: Output): string[] {

@@ -8,9 +8,11 @@ import {
   MerchantApi,
 } from '../client/merchant-api.ts';
 import { paintStatus, timeline } from '../client/timeline.ts';
+import { parseDuration } from '../duration.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
 import type { Output } from '../output.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
+import { deliveryAdvice } from './delivery-advice.ts';
 
 interface ListOptions extends CommandOptions {
   readonly endpoint?: string;
@@ -37,8 +39,8 @@ export function deliveriesCommand(surroundings: Surroundings): CommandModule {
       endpoint: { type: 'string', describe: 'Only of this endpoint (default: all)' },
       status: { choices: DELIVERY_STATUSES, describe: 'Only with this status' },
       type: { choices: EVENT_TYPES, describe: 'Only of this event type' },
-      since: { type: 'string', describe: 'Created at this time or later (RFC 3339)' },
-      until: { type: 'string', describe: 'Created before this time (RFC 3339)' },
+      since: { type: 'string', describe: 'Created since then: 2h (ago), or RFC 3339' },
+      until: { type: 'string', describe: 'Created before then: 2h (ago), or RFC 3339' },
       limit: { type: 'number', default: 20, describe: 'Number of deliveries per endpoint' },
     },
     handler: (options) => inSession(options, surroundings, (session) => listDeliveries(session, options)),
@@ -64,10 +66,13 @@ export function deliveriesCommand(surroundings: Surroundings): CommandModule {
 }
 
 async function listDeliveries(session: Session, options: ListOptions): Promise<void> {
-  const { endpoint, status, type, since, until, limit } = options;
+  const { endpoint, status, type, limit } = options;
   if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX) {
     throw usage(`--limit must be a whole number from 1 to ${LIMIT_MAX}`);
   }
+  const now = Date.now();
+  const since = parseTime('since', options.since, now);
+  const until = parseTime('until', options.until, now);
   const api = new MerchantApi(session.api());
   const endpoints = endpoint === undefined ? (await api.endpoints()).map(({ uuid }) => uuid) : [endpoint];
   const found: DeliveryAnswer[] = [];
@@ -76,6 +81,18 @@ async function listDeliveries(session: Session, options: ListOptions): Promise<v
   found.sort((a, b) => b.created_at.localeCompare(a.created_at));
   session.output.list(found, (delivery) => deliveryLine(delivery, session.output), 'no deliveries');
   if (found[0]) session.output.remark(`details: npm run sim -- deliveries get ${found[0].delivery_uuid}`);
+}
+
+/** Parses a time of a filter: RFC 3339, or a duration before `now` (milliseconds since the epoch). */
+function parseTime(name: string, text: string | undefined, now: number): string | undefined {
+  if (text === undefined) return undefined;
+  const ago = parseDuration(text);
+  if (ago !== undefined) return new Date(now - ago).toISOString();
+  if (/^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  throw usage(
+    `--${name} "${text}" is neither a duration, such as 2h, nor a time in RFC 3339`,
+    `npm run sim -- deliveries list --${name} 2h`,
+  );
 }
 
 function deliveryLine(delivery: DeliveryAnswer, output: Output): string {
@@ -90,13 +107,15 @@ function deliveryLine(delivery: DeliveryAnswer, output: Output): string {
   ];
   if (delivery.trigger !== 'live') parts.push(delivery.trigger);
   if (delivery.next_attempt_at) parts.push(`next ${delivery.next_attempt_at}`);
-  return parts.join('  ');
+  return output.row(parts);
 }
 
 async function getDelivery(session: Session, options: GetOptions): Promise<void> {
   const api = new MerchantApi(session.api());
   const delivery = await findDelivery(api, options.delivery, options.endpoint);
   session.output.result(delivery, () => timeline(delivery, session.output, Date.now()));
+  const advice = await deliveryAdvice(api, delivery);
+  if (advice) session.output.advise(advice);
 }
 
 /** The API finds deliveries by their endpoint; a user usually has only the delivery's id. */

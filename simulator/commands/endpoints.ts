@@ -5,12 +5,14 @@ import {
   ENDPOINT_STATUSES,
   type EndpointStatus,
 } from '../../services/domain/endpoint.ts';
-import { EVENT_TYPES, type EventType } from '../../services/domain/event.ts';
 import { visible } from '../../services/domain/text/visible-text.ts';
+import { urlAdvice } from '../client/advice.ts';
+import { ApiRefusal } from '../client/api-client.ts';
 import { type EndpointAnswer, type EndpointChange, MerchantApi } from '../client/merchant-api.ts';
 import { paintStatus } from '../client/timeline.ts';
 import { usage } from '../exit.ts';
-import { columns, type Output } from '../output.ts';
+import type { Output } from '../output.ts';
+import { parseEventTypes } from '../scenario/event-name.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
 import { sendTest } from './send-test.ts';
 
@@ -21,14 +23,14 @@ interface EndpointOptions extends CommandOptions {
 interface CreateOptions extends CommandOptions {
   readonly url: string;
   readonly description: string;
-  readonly events?: EventType[];
+  readonly events?: string[];
   readonly apiVersion?: ApiVersion;
 }
 
 interface UpdateOptions extends EndpointOptions {
   readonly url?: string;
   readonly description?: string;
-  readonly events?: EventType[];
+  readonly events?: string[];
   readonly allEvents?: boolean;
 }
 
@@ -42,8 +44,7 @@ interface TestOptions extends EndpointOptions {
 const EVENTS_OPTION = {
   type: 'string',
   array: true,
-  choices: EVENT_TYPES,
-  describe: 'Event types to receive',
+  describe: 'Event types to receive: KYC,fiatToCrypto',
 } as const;
 
 /** Endpoints through the REST API, one subcommand per operation. */
@@ -125,17 +126,19 @@ function createCommand(surroundings: Surroundings): CommandModule<object, Create
     builder: {
       url: { type: 'string', demandOption: true, describe: 'https URL' },
       description: { type: 'string', default: 'created with sim endpoints create' },
-      events: { ...EVENTS_OPTION, describe: 'Event types to receive (default: all)' },
+      events: { ...EVENTS_OPTION, describe: 'Event types to receive: KYC,fiatToCrypto (default: all)' },
       'api-version': { choices: API_VERSIONS, describe: 'Version the webhooks are written in' },
     },
     handler: (options) =>
       inSession(options, surroundings, async (session) => {
-        const made = await new MerchantApi(session.api()).createEndpoint({
+        const api = new MerchantApi(session.api());
+        const creation = api.createEndpoint({
           url: options.url,
           description: options.description,
-          ...(options.events === undefined ? {} : { subscribed_events: options.events }),
+          ...(options.events === undefined ? {} : { subscribed_events: parseEventTypes(options.events) }),
           ...(options.apiVersion === undefined ? {} : { api_version: options.apiVersion }),
         });
+        const made = await withUrlAdvice(creation, options.url, 'endpoints create --url');
         session.output.result(made, () => describeEndpoint(made, session.output));
         session.output.remark(`keep the secret; to send a test: npm run sim -- endpoints test ${made.uuid}`);
       }),
@@ -154,7 +157,12 @@ function listCommand(
         const { output } = session;
         const found = await new MerchantApi(session.api()).endpoints(options.status);
         const line = (endpoint: EndpointAnswer) =>
-          `${endpoint.uuid}  ${paintStatus(endpoint.status, output)}  ${visible(endpoint.url)}  ${visible(endpoint.description)}`;
+          output.row([
+            endpoint.uuid,
+            paintStatus(endpoint.status, output),
+            visible(endpoint.url),
+            visible(endpoint.description),
+          ]);
         output.list(found, line, 'no endpoints; create one: npm run sim -- endpoints create --url https://…');
       }),
   };
@@ -162,7 +170,7 @@ function listCommand(
 
 async function update(api: MerchantApi, options: UpdateOptions, session: Session): Promise<void> {
   if (options.events && options.allEvents) throw usage('--events and --all-events cannot be combined');
-  const subscribed = options.allEvents ? null : options.events;
+  const subscribed = options.allEvents ? null : options.events && parseEventTypes(options.events);
   const { url, description } = options;
   const given: EndpointChange = {
     ...(url === undefined ? {} : { url }),
@@ -172,7 +180,15 @@ async function update(api: MerchantApi, options: UpdateOptions, session: Session
   if (Object.keys(given).length === 0) {
     throw usage('nothing to change: give --url, --description, --events or --all-events');
   }
-  await change(api, options.endpoint, given, session);
+  const command = `endpoints update ${options.endpoint} --url`;
+  await withUrlAdvice(change(api, options.endpoint, given, session), url ?? '', command);
+}
+
+/** Explains the refusal of a URL; `command` is what takes another one. */
+async function withUrlAdvice<T>(change: Promise<T>, url: string, command: string): Promise<T> {
+  return change.catch((error: unknown) => {
+    throw error instanceof ApiRefusal ? urlAdvice(error, url, command) : error;
+  });
 }
 
 async function change(
@@ -214,5 +230,5 @@ function describeEndpoint(endpoint: EndpointAnswer, output: Output): string {
     ],
   ];
   if (endpoint.failure_count > 0) rows.push(['failures', `${endpoint.failure_count} since the last success`]);
-  return columns(rows);
+  return output.table(rows);
 }

@@ -1,7 +1,7 @@
 import type { Argv, CommandModule } from 'yargs';
 import { visible } from '../../services/domain/text/visible-text.ts';
 import { type EventAnswer, MerchantApi } from '../client/merchant-api.ts';
-import { columns, type Output } from '../output.ts';
+import type { Output } from '../output.ts';
 import { type CommandOptions, inSession, type Surroundings } from '../session.ts';
 
 interface GetOptions extends CommandOptions {
@@ -45,8 +45,18 @@ function describeEvent(event: EventAnswer, output: Output): string {
     `entity   ${event.entity_uuid} (${event.entity_kind})`,
     `happened ${event.occurred_at}, routed ${event.routed_at}`,
     '',
-    rows.length === 0 ? 'the merchant had no endpoints when it was routed' : columns(rows),
+    rows.length === 0 ? 'the merchant had no endpoints when it was routed' : output.table(rows),
     '',
-    visible(event.body ?? 'the body is no longer kept'),
+    event.body === null ? 'the body is no longer kept' : shownBody(event.body, output),
   ].join('\n');
+}
+
+/** Returns the exact body or, to a person, the same with a line for each field; a long value is below its name. */
+function shownBody(body: string, output: Output): string {
+  if (!output.isInteractive) return visible(body);
+  return JSON.stringify(JSON.parse(body), null, 2)
+    .split('\n')
+    .map(visible)
+    .map((line) => (line.length <= output.width ? line : line.replace(/^( *)("[^"]*":) /, '$1$2\n$1  ')))
+    .join('\n');
 }

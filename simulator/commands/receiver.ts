@@ -138,7 +138,8 @@ export function arrivalLine(arrival: Arrival, output: Output): string {
     attempt,
     `→ ${arrival.answered}`,
   ].join('  ');
-  return [line, ...failed.map((detail) => `    ${output.paint('red', visible(detail))}`)].join('\n');
+  const details = failed.map((detail) => `    ${output.paint('red', visible(detail))}`);
+  return [line, ...details].join('\n');
 }
 
 /** Returns type/subType of the body, or a description of another body. */

@@ -24,6 +24,7 @@ import type { Expectation, Scenario } from '../scenario/scenario.ts';
 import { inSession, type Session, type Surroundings } from '../session.ts';
 import { openSink } from '../sinks/open-sink.ts';
 import type { Sent } from '../sinks/sinks.ts';
+import { adviseOn } from './delivery-advice.ts';
 
 /** Plays a scenario: sends its events at their times and shows their deliveries. */
 export function runCommand(surroundings: Surroundings): CommandModule<object, RunOptions> {
@@ -94,7 +95,7 @@ async function playPlan(
   const pause = (ms: number) => session.pause(ms);
   const watch = isWatched
     ? new DeliveryWatch({
-        api: new MerchantApi(session.api()),
+        api: new MerchantApi(session.impatientApi()),
         pause,
         signal,
         onNews: (news) => lines.news(news),
@@ -109,12 +110,14 @@ async function playPlan(
     signal,
     watch,
     watchMs: Math.max(wait.ms, ...expected.map(({ withinMs }) => withinMs)),
+    waiting: (text) => output.waiting(text),
     onSent: (step, sent, sentAt) => {
       // On stdout the events themselves are the output.
       if (options.sink !== 'stdout') lines.sent(step, sent, sentAt);
       record?.(step, sent, sentAt);
     },
   }).finally(() => sink.close?.());
+  if (watch && !signal.aborted) await adviseOn(output, new MerchantApi(session.api()), watch.watched);
   if (watch && expected.length > 0) report(session, judge(expected, watch.watched));
   else if (watch) conclude(session, played, wait.isAsked);
   else if (isRecorded(options.sink))

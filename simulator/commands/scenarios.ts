@@ -1,7 +1,6 @@
 import type { Argv, CommandModule } from 'yargs';
 import { formatDuration } from '../duration.ts';
 import type { Output } from '../output.ts';
-import { columns } from '../output.ts';
 import { openScenario, readScenario, scenarioNames } from '../scenario/library.ts';
 import { parseScenario, type Scenario } from '../scenario/scenario.ts';
 import { type CommandOptions, inSession, type Surroundings } from '../session.ts';
@@ -23,7 +22,8 @@ export function scenariosCommand(surroundings: Surroundings): CommandModule {
       inSession(options, surroundings, async ({ output }) => {
         const found = scenarioNames().map((name) => openScenario(name, { force: true }));
         const width = Math.max(...found.map(({ name }) => name.length));
-        const line = ({ name, title }: Scenario) => `${output.paint('bold', name.padEnd(width))}  ${title}`;
+        const line = ({ name, title }: Scenario) =>
+          output.table([[output.paint('bold', name.padEnd(width)), title]]);
         for (const scenario of found) output.item(summary(scenario), line(scenario));
         output.remark('play one: npm run sim -- run onramp.happy');
       }),
@@ -75,5 +75,7 @@ function describeScenario(scenario: Scenario, output: Output): string {
     at += step.afterMs;
     return [step.id, at === 0 ? 'at once' : `after ${formatDuration(at)}`, `${step.type}/${step.subType}`];
   });
-  return [`${output.paint('bold', scenario.name)}  ${scenario.title}`, '', columns(rows)].join('\n');
+  return [output.row([output.paint('bold', scenario.name), scenario.title]), '', output.table(rows)].join(
+    '\n',
+  );
 }

@@ -8,6 +8,7 @@ import { CommandFailure, EXIT, usage } from '../exit.ts';
 import type { Output } from '../output.ts';
 import { parseEventName } from '../scenario/event-name.ts';
 import type { Session } from '../session.ts';
+import { deliveryAdvice, notFound } from './delivery-advice.ts';
 
 export interface TestChoices {
   readonly user?: string | undefined;
@@ -36,11 +37,17 @@ export async function sendTest(
   const who = asUser
     ? { user_uuid: choices.user ?? randomUUID() }
     : { corporate_uuid: choices.corporate ?? randomUUID() };
-  const answer = await api.testEndpoint(endpoint, { type, subType, ...who }, Math.floor(choices.wait));
+  const request = api.testEndpoint(endpoint, { type, subType, ...who }, Math.floor(choices.wait));
+  const answer = await output.during(() => 'waiting for the receiver', request);
   output.item(answer, () => describeTest(answer, `${type}/${subType}`, output));
   if (['failed', 'exhausted', 'cancelled'].includes(answer.status)) {
-    throw new CommandFailure(EXIT.expectation, 'the test webhook was not delivered', [
-      `see the attempt: npm run sim -- deliveries get ${answer.delivery_uuid} --endpoint ${endpoint}`,
+    // The result has no detail; the delivery log has it.
+    const delivery = await api.delivery(endpoint, answer.delivery_uuid).catch(notFound);
+    const advice = delivery && (await deliveryAdvice(api, delivery));
+    const message = 'the test webhook was not delivered';
+    throw new CommandFailure(EXIT.expectation, advice ? `${message}: ${advice.says}` : message, [
+      `see the attempt: npm run sim -- deliveries get ${answer.delivery_uuid}`,
+      ...(advice?.next ?? []),
     ]);
   }
 }

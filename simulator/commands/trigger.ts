@@ -8,7 +8,7 @@ import { sampleEvent } from '../../services/samples/sample.ts';
 import { DeliveryWatch } from '../client/delivery-watch.ts';
 import { MerchantApi } from '../client/merchant-api.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
-import { type EventName, parseEventName } from '../scenario/event-name.ts';
+import { type EventName, eventTable, parseEventName } from '../scenario/event-name.ts';
 import { withField, withoutField } from '../scenario/event-paths.ts';
 import { LiveLines } from '../scenario/live-lines.ts';
 import { madeUpEntity, orUsage, type PlannedStep } from '../scenario/plan.ts';
@@ -24,6 +24,8 @@ import {
 import { type CommandOptions, inSession, type Session, type Surroundings, unreadable } from '../session.ts';
 import { openSink } from '../sinks/open-sink.ts';
 import { EVENTS_PER_REQUEST_MAX, type EventSink } from '../sinks/sinks.ts';
+import { HELP_WIDTH, widthOf } from '../terminal/width.ts';
+import { adviseOn } from './delivery-advice.ts';
 import { sendTest } from './send-test.ts';
 
 interface TriggerOptions extends CommandOptions, EntityOptions {
@@ -47,7 +49,7 @@ const WATCHED_MAX = 20;
 export function triggerCommand(surroundings: Surroundings): CommandModule<object, TriggerOptions> {
   return {
     command: 'trigger <event>',
-    describe: 'Send one event: type/subType, like fiatToCrypto/SUCCESS or KYC/SOFT_KYC_FAILED',
+    describe: 'Send one event: type/subType, such as KYC/FULL_USER',
     builder: (args: Argv) =>
       args
         .positional('event', { type: 'string', demandOption: true, describe: 'type or type/subType' })
@@ -70,7 +72,10 @@ export function triggerCommand(surroundings: Surroundings): CommandModule<object
           count: { type: 'number', default: 1, describe: 'Number of events, each with its own ids' },
           wait: { type: 'string', describe: 'Follow the deliveries for at most this long: 30s' },
           'dry-run': { type: 'boolean', default: false, describe: 'Show the event, send nothing' },
-        }) as unknown as Argv<TriggerOptions>,
+        })
+        .epilogue(
+          `Events:\n${eventTable(widthOf(surroundings.stdout, HELP_WIDTH))}`,
+        ) as unknown as Argv<TriggerOptions>,
     handler: (options) => inSession(options, surroundings, (session) => trigger(session, options)),
   };
 }
@@ -187,12 +192,16 @@ async function sendMany(
   make: (number: number) => DomainEvent,
 ): Promise<void> {
   let sent = 0;
-  while (sent < count && !signal.aborted) {
-    const size = Math.min(EVENTS_PER_REQUEST_MAX, count - sent);
-    const first = sent;
-    await sink.send(Array.from({ length: size }, (_, i) => make(first + i)));
-    sent += size;
-    output.remark(`${sent} of ${count} sent`);
+  const ended = output.waiting(() => `${sent} of ${count} sent`);
+  try {
+    while (sent < count && !signal.aborted) {
+      const size = Math.min(EVENTS_PER_REQUEST_MAX, count - sent);
+      const first = sent;
+      await sink.send(Array.from({ length: size }, (_, i) => make(first + i)));
+      sent += size;
+    }
+  } finally {
+    ended();
   }
   output.result({ sent }, `${sent} events sent`);
 }
@@ -216,7 +225,7 @@ async function sendWatched(
   const onNews = lines.news.bind(lines);
   const watch =
     wait.ms > 0
-      ? new DeliveryWatch({ api: new MerchantApi(session.api()), pause, signal, onNews })
+      ? new DeliveryWatch({ api: new MerchantApi(session.impatientApi()), pause, signal, onNews })
       : undefined;
   const played = await play(steps, {
     sink,
@@ -225,8 +234,10 @@ async function sendWatched(
     signal,
     watch,
     watchMs: wait.ms,
+    waiting: (text) => output.waiting(text),
     onSent: (step, sent, sentAt) => lines.sent(step, sent, sentAt),
   });
+  if (watch && !signal.aborted) await adviseOn(output, new MerchantApi(session.api()), watch.watched);
   if (played === 'unfinished' && wait.isAsked && !signal.aborted) {
     throw new CommandFailure(EXIT.timeout, 'some deliveries did not end in time', [
       'list pending ones: npm run sim -- deliveries list',

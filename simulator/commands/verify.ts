@@ -47,12 +47,14 @@ function verify({ output }: Session, options: VerifyOptions): void {
   const at = secondsOf(options.at, headers);
   const verdict = verifyRequest({ headers, body }, options.secret, at, options.tolerance);
   output.result(verdict, () =>
-    verdict.checks
-      .map(
-        ({ name, ok, detail }) =>
-          `${output.paint(ok ? 'green' : 'red', ok ? '✓' : '✗')} ${name}: ${visible(detail)}`,
-      )
-      .join('\n'),
+    output.prose(
+      verdict.checks
+        .map(
+          ({ name, ok, detail }) =>
+            `${output.paint(ok ? 'green' : 'red', ok ? '✓' : '✗')} ${name}: ${visible(detail)}`,
+        )
+        .join('\n'),
+    ),
   );
   if (!verdict.authentic)
     throw new CommandFailure(EXIT.expectation, 'not authentic: a receiver must discard this request');

@@ -1,6 +1,5 @@
 import type { CommandModule } from 'yargs';
 import { MerchantApi } from '../client/merchant-api.ts';
-import { columns } from '../output.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
 import type { Sourced } from '../settings.ts';
 
@@ -29,7 +28,7 @@ async function whoami(session: Session): Promise<void> {
       ? [label, found.value, output.paint('dim', `from ${found.source}`)]
       : [label, '-', 'not given'];
   });
-  output.result(shown, () => columns(rows));
+  output.result(shown, () => output.table(rows));
   // Requested last, so that the sources are on the screen when the key is refused.
   const endpoints = await new MerchantApi(session.api()).endpoints();
   output.remark(`the API accepts the key; the merchant has ${endpoints.length} endpoint(s)`);

@@ -1,7 +1,9 @@
 import { SUB_TYPES } from '../../services/domain/catalog/catalog.ts';
 import { EVENT_TYPES, type EventType, isEventType } from '../../services/domain/event.ts';
-import { didYouMean } from '../../services/messages/did-you-mean.ts';
+import { didYouMean, nearestNames } from '../../services/messages/did-you-mean.ts';
 import { usage } from '../exit.ts';
+import { columns } from '../output.ts';
+import { scenarioNames } from './library.ts';
 
 export interface EventName {
   readonly type: EventType;
@@ -21,19 +23,46 @@ const USUAL: Partial<Readonly<Record<EventType, string>>> = {
 export function parseEventName(text: string): EventName {
   const [type = '', subType, ...rest] = text.split('/');
   if (rest.length > 0) throw usage(`"${text}" is not type/subType`);
+  if (scenarioNames().includes(text)) {
+    throw usage(`${text} is a scenario, not an event`, `npm run sim -- run ${text}`);
+  }
   if (!isEventType(type)) {
     throw usage(
       `"${type}" is not an event type${didYouMean(type, EVENT_TYPES)}`,
-      `known: ${EVENT_TYPES.join(', ')}`,
+      'list them with: npm run sim -- trigger --help',
     );
   }
   const legal = SUB_TYPES[type];
   const chosen = subType ?? USUAL[type] ?? legal[0] ?? '';
   if (!legal.includes(chosen)) {
+    const [near] = nearestNames(chosen, legal, 1);
     throw usage(
-      `${type} has no subType "${chosen}"${didYouMean(chosen, legal)}`,
-      `it has ${legal.join(', ')}`,
+      `${type} has no subType "${chosen}"; ${near ? `did you mean ${near}?` : `it has ${legal.join(', ')}`}`,
+      `npm run sim -- trigger ${near ? `${type}/${near}` : '--help'}`,
     );
   }
   return { type, subType: chosen };
+}
+
+/** Parses event types, separated by commas or given one by one. Throws a usage failure that names the nearest. */
+export function parseEventTypes(texts: readonly string[]): EventType[] {
+  return texts
+    .flatMap((text) => text.split(','))
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
+    .map((text) => {
+      if (isEventType(text)) return text;
+      throw usage(
+        `"${text}" is not an event type${didYouMean(text, EVENT_TYPES)}`,
+        'list them with: npm run sim -- trigger --help',
+      );
+    });
+}
+
+/** Returns the event types with their subTypes, a line each, for a help. */
+export function eventTable(width: number): string {
+  return columns(
+    EVENT_TYPES.map((type) => [`  ${type}`, SUB_TYPES[type].join(' ')]),
+    width,
+  );
 }

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { isEventType } from '../../services/domain/event.ts';
 import { didYouMean } from '../../services/messages/did-you-mean.ts';
 import { usage } from '../exit.ts';
 import { unreadable } from '../session.ts';
@@ -25,6 +26,10 @@ export function readScenario(name: string): { readonly text: string; readonly so
     return { text: readFileSync(`${LIBRARY}${name}${SUFFIX}`, 'utf8'), source: name };
   }
   if (name === '-') return { text: readFileSync(0, 'utf8'), source: 'standard input' };
+  const [type = ''] = name.split('/');
+  if (isEventType(type) && !existsSync(name)) {
+    throw usage(`${name} is an event, not a scenario`, `npm run sim -- trigger ${name}`);
+  }
   // A name that looks like a file's is one; any other is a mistyped scenario.
   if (!/[/\\]|\.ya?ml$/.test(name)) {
     const hint = didYouMean(name, scenarioNames());

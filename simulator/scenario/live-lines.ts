@@ -1,9 +1,16 @@
+import { limitReached } from '../client/api-client.ts';
 import type { Watched, WatchNews } from '../client/delivery-watch.ts';
 import type { AttemptAnswer, DeliveryDetailAnswer } from '../client/merchant-api.ts';
 import { formatDuration } from '../duration.ts';
 import type { Output } from '../output.ts';
 import type { Sent } from '../sinks/sinks.ts';
+import { foldRow } from '../terminal/width.ts';
 import type { PlannedStep } from './plan.ts';
+
+/** The longest word of a line is "delivered". */
+const WORD_WIDTH = 9;
+/** A terminal that has room for the whole line. */
+const WIDE = 110;
 
 /** Prints the lines of a run: one per step that is sent, one per attempt that is recorded. */
 export class LiveLines {
@@ -29,7 +36,7 @@ export class LiveLines {
     };
     const word = status === 'accepted' ? 'sent' : status === 'duplicate' ? 'sent before' : status;
     const note = status === 'duplicate' ? 'the same event id: it is not delivered again' : (detail ?? '');
-    output.item(datum, () => this.#line(sentAt, '→', this.#name(step.id), word.padEnd(9), note));
+    output.item(datum, () => this.#line(sentAt, '→', this.#name(step.id), word, note));
   }
 
   news(news: WatchNews): void {
@@ -49,8 +56,15 @@ export class LiveLines {
         this.#quiet(
           { kind: 'skipped', step, event_uuid: eventId, endpoints: skipped },
           step,
-          'skipped  ',
+          'skipped',
           reasons,
+        );
+        break;
+      }
+      case 'limited': {
+        const text = limitReached(news.waitMs);
+        this.#output.item({ kind: 'limited', wait_ms: news.waitMs }, () =>
+          this.#output.paint('yellow', text),
         );
       }
     }
@@ -73,8 +87,12 @@ export class LiveLines {
       const mark = failed ? output.paint('red', '✗') : output.paint('green', '✓');
       const endedAt = Date.parse(attempt.started_at) + attempt.duration_ms;
       const status = attempt.response_status ?? attempt.failure_code ?? '';
-      const rest = `${status} in ${formatDuration(attempt.duration_ms)}, ${whatFollows(watched, attempt, endedAt)}`;
-      return this.#line(endedAt, mark, this.#name(watched.step), failed ? 'failed   ' : 'delivered', rest);
+      const took = `${status} in ${formatDuration(attempt.duration_ms)}`;
+      const rest =
+        output.width < WIDE
+          ? shortResult(attempt, endedAt, took)
+          : `${took}, ${whatFollows(watched, attempt, endedAt)}`;
+      return this.#line(endedAt, mark, this.#name(watched.step), failed ? 'failed' : 'delivered', rest);
     });
   }
 
@@ -88,8 +106,13 @@ export class LiveLines {
     return (this.#names.get(step) ?? step).padEnd(this.#width);
   }
 
+  /** Formats a line. On a narrow terminal it leaves out what the mark says too, and milliseconds. */
   #line(at: number, mark: string, name: string, word: string, rest: string): string {
-    return `${this.#output.paint('dim', iso(at).slice(11, 23))} ${mark} ${name}  ${word}  ${rest}`.trimEnd();
+    const { width } = this.#output;
+    const time = this.#output.paint('dim', iso(at).slice(11, width < WIDE ? 19 : 23));
+    const start = `${time} ${mark} ${name}`;
+    if (width >= WIDE) return `${start}  ${word.padEnd(WORD_WIDTH)}  ${rest}`.trimEnd();
+    return foldRow([start, rest === '' ? word : rest], width, 'hh:mm:ss x '.length);
   }
 }
 
@@ -108,7 +131,15 @@ function whatFollows(watched: Watched, attempt: AttemptAnswer, endedAt: number):
   }
   if (attempt.next_attempt_at === null) return 'given up';
   const waits = formatDuration(Date.parse(attempt.next_attempt_at) - endedAt);
-  return `attempt ${attempt.number + 1} follows after ${waits}`;
+  return `attempt ${attempt.number + 1} in ${waits}`;
+}
+
+/** The result in about 30 characters, which is what a narrow terminal has left beside the longest name. */
+function shortResult(attempt: AttemptAnswer, endedAt: number, took: string): string {
+  if (attempt.failure_code === null) return took;
+  const result = attempt.response_status === null ? attempt.failure_code : took;
+  if (attempt.next_attempt_at === null) return `${result}, given up`;
+  return `${result}, retry in ${formatDuration(Date.parse(attempt.next_attempt_at) - endedAt)}`;
 }
 
 function iso(at: number): string {

@@ -1,4 +1,5 @@
 import type { DeliveryWatch } from '../client/delivery-watch.ts';
+import { formatCountdown } from '../duration.ts';
 import type { EventSink, Sent } from '../sinks/sinks.ts';
 import type { PlannedStep } from './plan.ts';
 
@@ -13,6 +14,8 @@ export interface PlayOptions {
   readonly watch?: DeliveryWatch | undefined;
   /** The time that deliveries are followed after the last step, milliseconds. */
   readonly watchMs: number;
+  /** Says what is waited for until the function that it returns is called (Output.waiting). */
+  readonly waiting: (text: () => string) => () => void;
 }
 
 const LOOK_MS = 50;
@@ -34,9 +37,11 @@ export async function play(steps: readonly PlannedStep[], options: PlayOptions):
   const check = () => {
     if (failure) throw failure.error;
   };
+  let ended = () => {};
   try {
     await sendAll(steps, options, check);
     const deadline = Date.now() + watchMs;
+    ended = options.waiting(() => watch.waitingFor(Date.now()));
     while (!watch.isSettled(deadline) && Date.now() < deadline && !signal.aborted) {
       check();
       await pause(LOOK_MS);
@@ -44,6 +49,7 @@ export async function play(steps: readonly PlannedStep[], options: PlayOptions):
     check();
     return watch.isSettled(deadline) ? 'finished' : 'unfinished';
   } finally {
+    ended();
     watch.stop();
     await watching;
   }
@@ -54,12 +60,17 @@ async function sendAll(
   options: PlayOptions,
   check: () => void,
 ): Promise<void> {
-  const { sink, speed, pause, signal, onSent, watch } = options;
+  const { sink, speed, pause, signal, onSent, watch, waiting } = options;
   // Measured from the start, so that sending times do not add up.
   const startedAt = Date.now();
   for (const step of steps) {
     const waitMs = startedAt + step.offsetMs / speed - Date.now();
-    if (waitMs > 0) await pause(waitMs);
+    if (waitMs > 0) {
+      const dueAt = Date.now() + waitMs;
+      const name = `${step.event.type}/${step.event.subType}`;
+      const ended = waiting(() => `next: ${name} in ${formatCountdown(dueAt - Date.now())}`);
+      await pause(waitMs).finally(ended);
+    }
     if (signal.aborted) return;
     check();
     const sentAt = Date.now();

@@ -9,7 +9,7 @@ import { renderBody } from '../../services/domain/versions/render.ts';
 import { authorizationOf, webhookHeaders, webhookTimestamp } from '../../services/domain/webhook-request.ts';
 import { type ApiClient, bodyOf } from '../client/api-client.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
-import type { Sink } from '../output.ts';
+import type { Sink } from '../terminal/sink.ts';
 
 /** The result of sending an event. */
 export interface Sent {

@@ -82,8 +82,8 @@ test('the simulator exits with 1 when an expectation is not met', async () => {
 
 test.each<[string, string[], RegExp]>([
   ['no command', [], /name a command/],
-  ['an unknown command', ['rnu', 'onramp.happy'], /Did you mean run\?/],
-  ['an unknown option', ['whoami', '--bas-url', 'x'], /Unknown argument/],
+  ['an unknown command', ['rnu', 'onramp.happy'], /did you mean run\?/],
+  ['an unknown option', ['whoami', '--bas-url', 'x'], /did you mean --base-url\?/],
   ['an unknown scenario', ['run', 'onramp.hapy'], /did you mean onramp\.happy/],
   ['an unknown field', ['trigger', 'KYC/FULL_USER', '--set', 'data.atempt=1'], /did you mean data\.attempt/],
   ['an unknown subType', ['trigger', 'KYC/FULL'], /KYC has no subType "FULL".*FULL_USER/s],
@@ -118,9 +118,11 @@ test('the simulator exits with 3 without a key, or with one that the API refuses
 });
 
 test('the simulator exits with 4 when the API refuses, and shows the reason and the field', async () => {
-  const { code, stderr } = await sim(['endpoints', 'create', '--url', 'http://merchant.com/'], access);
+  const description = 'x'.repeat(5000);
+  const args = ['endpoints', 'create', '--url', 'https://merchant.com/', '--description', description];
+  const { code, stderr } = await sim(args, access);
   expect(code).toBe(EXIT.api);
-  expect(stderr).toMatch(/400 url_scheme_not_https\n {2}.*\n {2}\/url /);
+  expect(stderr).toMatch(/400 \w+\n {2}.*\n {2}\/description /);
 });
 
 test('the simulator exits with 5 when the time to wait runs out', async () => {

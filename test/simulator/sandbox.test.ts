@@ -8,21 +8,42 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { simHere } from './support/command-line.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'hookrail-sandbox-'));
 const SUB_TYPES = ['PENDING', 'IN_PROGRESS', 'CRYPTO_TRANSFER_ISSUED', 'SUCCESS'];
 
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-/**
- * Runs the sandbox until `isDone` is true of what it wrote, then presses Ctrl-C; answers what it wrote. `meanwhile` runs
- * before that.
- */
+interface Visit {
+  readonly args?: readonly string[];
+  /** Types commands in a second terminal before the sandbox ends. */
+  readonly meanwhile?: (text: string) => Promise<void>;
+  /** Default: Ctrl-C, after which it must end with 0. */
+  readonly end?: 'SIGINT' | 'SIGKILL';
+}
+
+/** Types a command in a second terminal and returns its data. */
+async function typed(...args: readonly string[]) {
+  const { code, stdout, stderr } = await simHere([...args, '--output', 'json'], {
+    HOOKRAIL_DATA_DIR: dataDir,
+  });
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout);
+}
+
+/** Returns the descriptions of the merchant's endpoints. */
+const endpoints = async () =>
+  (await typed('endpoints', 'list')).map(({ description }: { description: string }) => description);
+
+const DEMO = 'Built-in receiver of the sandbox';
+
+/** Runs the sandbox until `isDone` is true of what it wrote; returns what it wrote. */
 async function visit(
   isDone: (text: string) => boolean,
-  meanwhile: (text: string) => Promise<void> = async () => {},
+  { args = [], meanwhile, end = 'SIGINT' }: Visit = {},
 ): Promise<string> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'simulator/cli.ts', 'sandbox'], {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'simulator/cli.ts', 'sandbox', ...args], {
     env: {
       PATH: process.env.PATH,
       HOOKRAIL_DATA_DIR: dataDir,
@@ -42,9 +63,10 @@ async function visit(
     await eventually('the demo is delivered', () => isDone(text), 60_000).catch((error: unknown) => {
       throw new Error(`${error}:\n${text}`);
     });
-    await meanwhile(text);
-    child.kill('SIGINT');
-    expect(await exited, text).toBe(0);
+    await meanwhile?.(text);
+    child.kill(end);
+    const code = await exited;
+    if (end === 'SIGINT') expect(code, text).toBe(0);
   } finally {
     child.kill('SIGKILL');
   }
@@ -71,7 +93,7 @@ async function lookAtReference(text: string): Promise<void> {
 test('the sandbox plays the demo, stops cleanly, and continues with its data', {
   timeout: 150_000,
 }, async () => {
-  const first = await visit(isDelivered, lookAtReference);
+  const first = await visit(isDelivered, { meanwhile: lookAtReference });
   expect(keys(first)).toHaveLength(3);
   expect(readFileSync(join(dataDir, 'sandbox.env'), 'utf8')).toContain('HOOKRAIL_API_KEY');
   // Both databases were closed, not left to be recovered.
@@ -80,4 +102,31 @@ test('the sandbox plays the demo, stops cleanly, and continues with its data', {
 
   const second = await visit(isDelivered);
   expect(keys(second)).toEqual(keys(first));
+});
+
+test('the demo has an endpoint only while its receiver runs, and plays to nobody else', {
+  timeout: 240_000,
+}, async () => {
+  await visit(isDelivered, {
+    meanwhile: async () => {
+      expect(await endpoints()).toEqual([DEMO]);
+      // Registered by the developer; nobody listens there.
+      await typed('endpoints', 'create', '--url', 'https://localhost:9/', '--description', 'mine');
+    },
+  });
+  const isReady = (text: string) => text.includes('Ctrl-C stops it');
+  const again = await visit(isReady, {
+    end: 'SIGKILL',
+    meanwhile: async () => {
+      expect(await endpoints()).toEqual([DEMO, 'mine']);
+      expect(await typed('deliveries', 'list')).toEqual([]);
+    },
+  });
+  expect(again).toContain('the demo is not played, because you have endpoints of your own');
+  expect(again).not.toContain('playing onramp.happy');
+  // Killed, it could not remove its endpoint: the next start does, also without a demo.
+  await visit(isReady, {
+    args: ['--no-demo'],
+    meanwhile: async () => expect(await endpoints()).toEqual(['mine']),
+  });
 });

@@ -4,6 +4,7 @@ import { secretHint } from '../../../services/domain/secret.ts';
 import { ApiClient, ApiRefusal } from '../../client/api-client.ts';
 import { DeliveryWatch } from '../../client/delivery-watch.ts';
 import { type EndpointAnswer, MerchantApi } from '../../client/merchant-api.ts';
+import type { Output } from '../../output.ts';
 import { issueCertificate, openAuthority } from '../../receiver/certificate-authority.ts';
 import { type Arrival, type Receiver, startReceiver } from '../../receiver/receiver.ts';
 import { openScenario } from '../../scenario/library.ts';
@@ -22,24 +23,34 @@ const STEP_GAP_MS = 1000;
 const ENDPOINT_IN_FORCE_MS = 1100;
 const WATCH_MS = 15_000;
 
-/** Kept between runs, so that the built-in receiver's endpoint stays the same. */
+/**
+ * Kept in the data directory: the port, so that the receiver's URL stays the same; the endpoint while it exists, so that
+ * one left by a killed process is used again or removed.
+ */
 interface Remembered {
   readonly port?: number;
   readonly endpoint?: string;
   readonly secret?: string;
 }
 
+/** The built-in receiver, registered as an endpoint. */
+export interface Demo {
+  readonly url: string;
+  /** Removes the endpoint, and then closes the receiver. Never rejects. */
+  close(): Promise<void>;
+}
+
 /**
- * Starts the built-in receiver, registers it like any merchant's, plays a first scenario and shows its deliveries.
- * Resolves when it has been played (or on `stopped`); rejects when `broken` rejects.
+ * Starts the built-in receiver, registers it like any merchant's, plays a first scenario and shows its deliveries; it
+ * plays nothing when the developer has endpoints, which would get the events too. Resolves when it has been played (or on `stopped`); rejects when `broken` rejects.
  */
 export async function playDemo(
   session: Session,
   access: Access,
   stopped: Promise<void>,
   broken: Promise<never>,
-): Promise<Receiver> {
-  const file = join(access.dataDir, 'receiver.json');
+): Promise<Demo> {
+  const file = rememberedFile(access);
   const remembered = readRemembered(file);
   let isDemoOver = false;
   const onArrival = (arrival: Arrival) => {
@@ -48,18 +59,58 @@ export async function playDemo(
   };
   const receiver = await startOnRememberedPort(access.dataDir, remembered.port, onArrival);
   try {
-    const api = new MerchantApi(new ApiClient(access.baseUrl, access.apiKey, session.signal));
+    const api = apiOf(access, session.signal);
     const { endpoint, secret } = await ensureEndpoint(api, receiver.url, remembered);
     receiver.setSecret(secret);
-    const kept: Remembered = { port: receiver.port, endpoint, secret };
-    writeFileSync(file, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
-    await Promise.race([playFirstScenario(session, access, api, receiver.url), stopped, broken]);
+    remember(file, { port: receiver.port, endpoint, secret });
+    const isAlone = (await api.endpoints()).every(({ uuid }) => uuid === endpoint);
+    if (isAlone) await Promise.race([playFirstScenario(session, access, api, receiver.url), stopped, broken]);
+    else sayNotPlayed(session.output);
     isDemoOver = true;
-    return receiver;
+    const close = () => removeDemoEndpoint(access).finally(() => receiver.close());
+    return { url: receiver.url, close };
   } catch (error) {
+    await removeDemoEndpoint(access);
     await receiver.close();
     throw error;
   }
+}
+
+/**
+ * Removes the endpoint of the built-in receiver, if there is one: without its receiver each event would fail there. It
+ * never rejects, because the next start tries again.
+ */
+export async function removeDemoEndpoint(access: Access): Promise<void> {
+  const file = rememberedFile(access);
+  const { port, endpoint } = readRemembered(file);
+  if (endpoint === undefined) return;
+  // Ctrl-C must not cut this request off.
+  const api = apiOf(access, new AbortController().signal);
+  try {
+    await api.deleteEndpoint(endpoint);
+  } catch (error) {
+    if (!(error instanceof ApiRefusal) || error.status !== 404) return;
+  }
+  remember(file, port === undefined ? {} : { port });
+}
+
+function apiOf({ baseUrl, apiKey }: Access, signal: AbortSignal): MerchantApi {
+  return new MerchantApi(new ApiClient(baseUrl, apiKey, signal));
+}
+
+function rememberedFile({ dataDir }: Access): string {
+  return join(dataDir, 'receiver.json');
+}
+
+function remember(file: string, remembered: Remembered): void {
+  writeFileSync(file, `${JSON.stringify(remembered, null, 2)}\n`, { mode: 0o600 });
+}
+
+/** Its events would go to the developer's own endpoints too. */
+function sayNotPlayed(output: Output): void {
+  const text = `the demo is not played, because you have endpoints of your own; to play it to them:
+  → npm run sim -- run ${SCENARIO}`;
+  output.item({ kind: 'not_played', scenario: SCENARIO, reason: 'own_endpoints' }, text);
 }
 
 /**
@@ -136,7 +187,7 @@ async function playFirstScenario(
   const planned = planScenario(scenario, { seed, startAt: Date.now(), merchantId: access.merchantId });
   const steps = planned.map((step, i) => ({ ...step, offsetMs: i * STEP_GAP_MS }));
   const intro = { kind: 'playing', scenario: SCENARIO, seed, receiver: receiverUrl };
-  output.item(intro, `playing ${SCENARIO} (seed ${seed}) to the built-in receiver at ${receiverUrl}\n`);
+  output.item(intro, `playing ${SCENARIO} (seed ${seed}) to ${receiverUrl}\n`);
   const lines = new LiveLines(output, steps);
   await play(steps, {
     sink: apiSink(new ApiClient(access.baseUrl, access.producerKey, signal)),
@@ -145,6 +196,7 @@ async function playFirstScenario(
     signal,
     watch: new DeliveryWatch({ api, pause, signal, onNews: (news) => lines.news(news) }),
     watchMs: WATCH_MS,
+    waiting: (text) => output.waiting(text),
     onSent: (step, sent, sentAt) => lines.sent(step, sent, sentAt),
   });
 }

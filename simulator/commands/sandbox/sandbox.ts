@@ -6,10 +6,9 @@ import { runOperator } from '../../../services/operator.ts';
 import { ApiRefusal } from '../../client/api-client.ts';
 import { CommandFailure, EXIT } from '../../exit.ts';
 import { openAuthority } from '../../receiver/certificate-authority.ts';
-import type { Receiver } from '../../receiver/receiver.ts';
 import type { CommandOptions, Session } from '../../session.ts';
-import type { Environment } from '../../settings.ts';
-import { playDemo } from './demo.ts';
+import { EGRESS_ALLOW, type Environment } from '../../settings.ts';
+import { type Demo, playDemo, removeDemoEndpoint } from './demo.ts';
 import { ensureKeys } from './keys.ts';
 import { trustedAuthorities } from './trusted-authorities.ts';
 import { nextSteps, welcome } from './welcome.ts';
@@ -17,9 +16,6 @@ import { nextSteps, welcome } from './welcome.ts';
 export interface SandboxOptions extends CommandOptions {
   readonly demo: boolean;
 }
-
-/** Exempts receivers on the developer's machine, and nothing else, from the address guard. */
-const EGRESS_ALLOW = '127.0.0.0/8,::1/128,localhost';
 
 /**
  * Runs the sandbox until Ctrl-C. Throws a failure with exit code 1 and one clear line when it cannot start, continue,
@@ -34,10 +30,10 @@ export async function sandbox(session: Session, options: SandboxOptions): Promis
       ['start the service for production with: npm run serve'],
     );
   }
-  session.output.remark('starting …');
-  const hookrail = await start(session).catch((error: unknown) => {
+  const started = start(session).catch((error: unknown) => {
     throw new CommandFailure(EXIT.expectation, `the sandbox did not start: ${messageOf(error)}`);
   });
+  const hookrail = await session.output.during(() => 'starting', started);
   // A later failure must not leave the engine's files open.
   let failure: unknown;
   await live(session, options, hookrail).catch((error: unknown) => {
@@ -93,6 +89,7 @@ async function live(session: Session, options: SandboxOptions, hookrail: Hookrai
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
+  if (!options.demo) await removeDemoEndpoint(access);
   const demo = options.demo
     ? await demoOrRemark(session, playDemo(session, access, stopped, broken))
     : undefined;
@@ -108,7 +105,7 @@ async function live(session: Session, options: SandboxOptions, hookrail: Hookrai
  * Continues without the demo when the API refuses the built-in receiver, which is right when HOOKRAIL_EGRESS_ALLOW
  * excludes this machine.
  */
-async function demoOrRemark({ output }: Session, demo: Promise<Receiver>): Promise<Receiver | undefined> {
+async function demoOrRemark({ output }: Session, demo: Promise<Demo>): Promise<Demo | undefined> {
   try {
     return await demo;
   } catch (error) {

@@ -3,6 +3,8 @@ import type { Hookrail } from '../../../services/main.ts';
 import { columns, type Output } from '../../output.ts';
 import type { Access } from './keys.ts';
 
+const INDENT = '  ';
+
 /** Prints the addresses and the keys. */
 export function welcome(output: Output, access: Access, hookrail: Hookrail): void {
   const datum = {
@@ -27,7 +29,7 @@ export function welcome(output: Output, access: Access, hookrail: Hookrail): voi
       ['merchant', access.merchantId],
       ['saved in', access.file],
     ];
-    return `${output.paint('bold', 'hookrail sandbox is running')}\n\n${indented(columns(rows))}\n`;
+    return `${output.paint('bold', 'hookrail sandbox is running')}\n\n${indented(columns(rows, output.width - INDENT.length))}\n`;
   });
 }
 
@@ -35,18 +37,18 @@ export function welcome(output: Output, access: Access, hookrail: Hookrail): voi
 export function nextSteps(output: Output, receiverUrl: string | undefined): void {
   const sim = 'npm run sim --';
   const rows = [
-    [`${sim} run onramp.happy --seed 42`, 'play it again, with the same ids and bodies'],
-    [`${sim} trigger KYC/FULL_USER`, 'any event, with data of your choice'],
-    [`${sim} receiver --fail-first 2`, 'a receiver that fails twice; register it with: endpoints create'],
-    [`${sim} deliveries list`, 'what was delivered, what was not, and why'],
+    [`${sim} run onramp.happy --seed 42`, 'play a flow, the same every time'],
+    [`${sim} trigger KYC/FULL_USER`, 'one event, of any type'],
+    [`${sim} receiver --fail-first 2`, 'a receiver that fails twice'],
+    [`${sim} deliveries list`, 'what was delivered, or why not'],
     [`${sim} --help`, 'everything else'],
   ];
   if (output.format !== 'pretty') return;
-  const where = receiverUrl === undefined ? '' : ` What arrives at ${receiverUrl} is shown below.`;
-  const text = `\nin a second terminal, try:\n\n${indented(columns(rows))}\n\nCtrl-C stops it.${where}\n`;
+  const where = receiverUrl === undefined ? '' : `\nWhat arrives at ${receiverUrl} is shown below.`;
+  const text = `\nin a second terminal, try:\n\n${indented(columns(rows, output.width - INDENT.length))}\n\nCtrl-C stops it.${where}\n`;
   output.result({}, text);
 }
 
 function indented(text: string): string {
-  return text.replace(/^/gm, '  ');
+  return text.replace(/^/gm, INDENT);
 }

@@ -261,6 +261,10 @@ describe('the transport’s connections', () => {
     expect(await codeOf(closed.origin)).toBe('connect_refused');
     expect(await codeOf(rude.origin)).toBe('connection_reset');
     expect(await codeOf(plain.origin)).toBe('tls_error');
+    const { exchange } = await transport.post(requestTo(plain.origin));
+    expect(exchange).toMatchObject({
+      detail: expect.stringContaining('another protocol, such as plain HTTP'),
+    });
   });
 });
 

@@ -56,16 +56,21 @@ export function sim(
   return startSim(args, environment).finished;
 }
 
-/** The same without a process, which takes a second or two to start. */
+/**
+ * The same without a process, which takes a second or two to start. With `columns`, its output is a terminal of that
+ * width, otherwise a pipe.
+ */
 export async function simHere(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  columns?: number,
 ): Promise<Finished> {
   const written = { stdout: '', stderr: '' };
   const into = (name: 'stdout' | 'stderr') => ({
     write: (text: string) => {
       written[name] += text;
     },
+    ...(columns === undefined ? {} : { isTTY: true, columns }),
   });
   const { signal } = new AbortController();
   const surroundings = { environment, stdout: into('stdout'), stderr: into('stderr'), signal };

@@ -1,0 +1,113 @@
+import { isIP } from 'node:net';
+import { CommandFailure } from '../exit.ts';
+import { EGRESS_ALLOW } from '../settings.ts';
+import type { ApiRefusal } from './api-client.ts';
+import type { AttemptAnswer, EndpointAnswer } from './merchant-api.ts';
+
+/** One line that says what is wrong, and the lines that help; the last is a command, or ends in one. */
+export interface Advice {
+  readonly says: string;
+  readonly next: readonly string[];
+}
+
+type Failed = Pick<AttemptAnswer, 'failure_code' | 'failure_detail' | 'response_status'>;
+type Endpoint = Pick<EndpointAnswer, 'uuid' | 'url' | 'secret_hint'>;
+
+/** Certificates that no authority of the sandbox has signed. */
+const UNTRUSTED =
+  /DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT/;
+
+/** Returns the advice for a failed attempt; nothing for failures that the receiver's own log explains. */
+export function attemptAdvice(failed: Failed, { uuid, url, secret_hint }: Endpoint): Advice | undefined {
+  const { host, hostname } = new URL(url);
+  const detail = failed.failure_detail ?? '';
+  switch (failed.failure_code) {
+    case 'tls_error':
+      return tlsAdvice(detail, host, hostname);
+    case 'connect_refused':
+      return {
+        says: `nothing listens at ${host}`,
+        next: [`start your receiver, or: npm run sim -- endpoints disable ${uuid}`],
+      };
+    case 'blocked_address':
+      return {
+        says: `${hostname} has an address that the sandbox does not send to`,
+        next: [allowing(hostname)],
+      };
+    case 'http_4xx': {
+      if (failed.response_status !== 401 && failed.response_status !== 403) return undefined;
+      return {
+        says: `the receiver refused it (${failed.response_status}); its secret should end in ${secret_hint}`,
+        next: [`give it that one, or a new one: npm run sim -- endpoints rotate ${uuid}`],
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function tlsAdvice(detail: string, host: string, hostname: string): Advice | undefined {
+  if (/another protocol/.test(detail)) {
+    return {
+      says: `${host} answers in plain HTTP, not TLS`,
+      next: [`make a certificate for your server: ${certFor(hostname)}`],
+    };
+  }
+  if (UNTRUSTED.test(detail)) {
+    return {
+      says: `the sandbox does not trust the certificate of ${host}`,
+      next: [
+        'trust yours: HOOKRAIL_EXTRA_CA_FILE=<file.pem> npm start',
+        `or use one that it trusts: ${certFor(hostname)}`,
+      ],
+    };
+  }
+  if (/ALTNAME|EXPIRED/.test(detail)) {
+    return {
+      says: `the certificate of ${host} has ${/EXPIRED/.test(detail) ? 'expired' : 'another name'}`,
+      next: [`make one: ${certFor(hostname)}`],
+    };
+  }
+  return undefined;
+}
+
+/** Says what is wrong with an endpoint's URL that the API refused; other refusals are returned as they are. */
+export function urlAdvice(refusal: ApiRefusal, url: string, command: string): CommandFailure {
+  const { code, errors, detail = '' } = refusal.problem;
+  if (code === 'url_scheme_not_https' && /^http:\/\//i.test(url) && URL.canParse(url)) {
+    const { hostname } = new URL(url);
+    const cert = isOnThisMachine(hostname)
+      ? [`make a certificate for your server: ${certFor(hostname)}`]
+      : [];
+    const says = `webhooks go to https URLs only; ${url} is http`;
+    return new CommandFailure(refusal.exitCode, says, [
+      ...cert,
+      `npm run sim -- ${command} ${url.replace(/^http:/i, 'https:')}`,
+    ]);
+  }
+  const [error] = errors ?? [];
+  if (code === 'url_not_allowed' && URL.canParse(url)) {
+    const says = `the URL is not allowed: ${error?.detail ?? detail}`;
+    return new CommandFailure(refusal.exitCode, says, [allowing(new URL(url).hostname)]);
+  }
+  return refusal;
+}
+
+function certFor(hostname: string): string {
+  return `npm run sim -- cert --host ${bare(hostname)}`;
+}
+
+/** Returns the way to let the sandbox send to a host of the local network. */
+function allowing(hostname: string): string {
+  return `to allow it, restart: HOOKRAIL_EGRESS_ALLOW=${EGRESS_ALLOW},${bare(hostname)} npm start`;
+}
+
+function isOnThisMachine(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
+}
+
+/** Returns a host without the brackets of an IPv6 address. */
+function bare(hostname: string): string {
+  const inside = hostname.replace(/^\[(.*)\]$/, '$1');
+  return isIP(inside) === 6 ? inside : hostname;
+}
