@@ -28,6 +28,7 @@ import { getLegacyWebhook, updateLegacyWebhook } from './routes/legacy-webhook.t
 import { publishEvents } from './routes/publish-events.ts';
 import { getDelivery, getEvent, listDeliveries } from './routes/read-deliveries.ts';
 import { getEndpoint, listEndpoints } from './routes/read-endpoints.ts';
+import { listAllDeliveries, listEvents } from './routes/read-lists.ts';
 import { getReplay, listReplays, startReplay } from './routes/replays.ts';
 import { resendDelivery } from './routes/resend-delivery.ts';
 import { refuseInProduction, testEndpoint } from './routes/test-endpoint.ts';
@@ -127,6 +128,8 @@ function createApp(
   route(app, '/merchant/webhook-endpoints/{id}/replay', { post: open(startReplay(context, running)) });
   route(app, '/merchant/webhook-endpoints/{id}/replays', { get: open(listReplays(context)) });
   route(app, '/merchant/webhook-endpoints/{id}/replays/{replay_id}', { get: open(getReplay(context)) });
+  route(app, '/merchant/deliveries', { get: open(listAllDeliveries(context)) });
+  route(app, '/merchant/events', { get: open(listEvents(context)) });
   route(app, '/merchant/events/{event_id}', { get: open(getEvent(context)) });
   route(app, '/merchant', {
     get: open(getLegacyWebhook(context)),

@@ -64,6 +64,10 @@ const OWN_CODES: readonly {
 const QUERY_PARAMETERS: ReadonlySet<string> = new Set([
   'status',
   'type',
+  'subType',
+  'verdict',
+  'endpoint_uuid',
+  'entity_uuid',
   'since',
   'until',
   'limit',

@@ -329,6 +329,63 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/merchant/deliveries": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries to all endpoints
+         * @description Newest first, of all your endpoints, deleted ones included. A page may have fewer than `limit` items, or none,
+         *     although another page follows, when few of very many deliveries match: continue while `has_more` is true.
+         */
+        get: operations["listAllDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/merchant/events": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events and where they went
+         * @description Newest first, each with the routing to your endpoints: `verdict=filtered` lists what a filter left out,
+         *     `verdict=endpoint_disabled` what came while an endpoint was disabled. A page may have fewer than `limit` items,
+         *     or none, although another page follows: continue while `has_more` is true.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/merchant/events/{event_id}": {
         parameters: {
             query?: never;
@@ -740,6 +797,31 @@ export interface components {
                 api_version: string | null;
                 /** @description `live` = when it was routed; `replay` = skipped at first, and sent by a replay since. */
                 trigger: string | null;
+            }[];
+        };
+        EventListed: {
+            /** Format: uuid */
+            event_uuid: string;
+            type: components["schemas"]["EventType"];
+            subType: string;
+            /**
+             * Format: uuid
+             * @description The user or corporate.
+             */
+            entity_uuid: string;
+            entity_kind: string;
+            occurred_at: components["schemas"]["Timestamp"];
+            created_at: components["schemas"]["Timestamp"];
+            routed_at: components["schemas"]["Timestamp"];
+            simulated: boolean;
+            /** @description Your endpoints as they were when the event was routed. */
+            endpoints: {
+                /** Format: uuid */
+                endpoint_uuid: string;
+                /** @description `routed`: a delivery was made, whose status says whether it arrived; else why none was. */
+                verdict: string;
+                /** Format: uuid */
+                delivery_uuid: string | null;
             }[];
         };
         /**
@@ -1295,6 +1377,16 @@ export interface components {
         Limit: number;
         /** @description `next_cursor` of the page before. */
         Cursor: string;
+        /** @description Only events of this subType. */
+        SubTypeFilter: string;
+        /** @description Only this endpoint, which may be deleted. */
+        EndpointFilter: string;
+        /** @description Only events of this user or corporate. */
+        EntityFilter: string;
+        /** @description Created at this time or later. */
+        Since: string;
+        /** @description Created before this time. */
+        Until: string;
     };
     requestBodies: never;
     headers: {
@@ -1987,6 +2079,122 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["ReplayNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAllDeliveries: {
+        parameters: {
+            query?: {
+                /** @description `pending` no attempt yet, `delivered`, `failed` retries are left, `exhausted` given up, `cancelled`. */
+                status?: "pending" | "delivered" | "failed" | "exhausted" | "cancelled";
+                /** @description Only events of this type. */
+                type?: components["schemas"]["EventTypeRequested"];
+                /** @description Only events of this subType. */
+                subType?: components["parameters"]["SubTypeFilter"];
+                /** @description Only this endpoint, which may be deleted. */
+                endpoint_uuid?: components["parameters"]["EndpointFilter"];
+                /** @description Only events of this user or corporate. */
+                entity_uuid?: components["parameters"]["EntityFilter"];
+                /** @description Created at this time or later. */
+                since?: components["parameters"]["Since"];
+                /** @description Created before this time. */
+                until?: components["parameters"]["Until"];
+                /** @description Items per page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Delivery"][];
+                        has_more: boolean;
+                        next_cursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description Only events routed with this result, to the endpoint `endpoint_uuid` if that is given, else to any. */
+                verdict?: "routed" | "filtered" | "endpoint_disabled" | "endpoint_auto_disabled" | "type_not_in_api_version" | "subtype_not_in_api_version";
+                /** @description Only events of this type. */
+                type?: components["schemas"]["EventTypeRequested"];
+                /** @description Only events of this subType. */
+                subType?: components["parameters"]["SubTypeFilter"];
+                /** @description Only this endpoint, which may be deleted. */
+                endpoint_uuid?: components["parameters"]["EndpointFilter"];
+                /** @description Only events of this user or corporate. */
+                entity_uuid?: components["parameters"]["EntityFilter"];
+                /** @description Created at this time or later. */
+                since?: components["parameters"]["Since"];
+                /** @description Created before this time. */
+                until?: components["parameters"]["Until"];
+                /** @description Items per page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. An endpoint keeps its
+                 *     version. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of events. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["EventListed"][];
+                        has_more: boolean;
+                        next_cursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

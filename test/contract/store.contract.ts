@@ -3,6 +3,7 @@ import type { Store } from '../../services/store/store.ts';
 import { bodiesContract } from './store-bodies.ts';
 import { healthContract } from './store-health.ts';
 import { journalContract } from './store-journal.ts';
+import { listContract } from './store-lists.ts';
 import { logContract } from './store-log.ts';
 import { keepingContract } from './store-maintenance.ts';
 import { managementContract } from './store-management.ts';
@@ -46,6 +47,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     journalContract(underTest);
     healthContract(underTest);
     logContract(underTest);
+    listContract(underTest);
     replayContract(underTest);
     keepingContract(underTest);
     bodiesContract(underTest);

@@ -5,7 +5,7 @@ import type { Logger } from '../../telemetry/logger.ts';
 import type { Audit, Erasures, Sealings } from '../maintenance.ts';
 import type { Outbox } from '../outbox.ts';
 import type { Replays } from '../replays.ts';
-import type { ApiKeys, Endpoints, Merchants, Store, StoredAnswers } from '../store.ts';
+import type { ApiKeys, Endpoints, MerchantLists, Merchants, Store, StoredAnswers } from '../store.ts';
 import { SqliteDeliveryLog } from './log/sqlite-delivery-log.ts';
 import { backupSqliteStore } from './maintenance/backup.ts';
 import { SqliteErasures } from './maintenance/sqlite-erasures.ts';
@@ -62,6 +62,7 @@ class SqliteStore implements Store {
   readonly answers: StoredAnswers;
   readonly outbox: Outbox;
   readonly log: SqliteDeliveryLog;
+  readonly lists: MerchantLists;
   readonly replays: Replays;
   readonly audit: Audit;
   readonly sealings: Sealings;
@@ -97,6 +98,10 @@ class SqliteStore implements Store {
     this.replays = this.#makeReplays();
     this.outbox = this.#makeOutbox(publishedUpTo);
     this.log = new SqliteDeliveryLog(reader, writer, (written) => this.#watched(written));
+    this.lists = {
+      deliveries: (...args) => reader.call('merchantDeliveries', args),
+      events: (...args) => reader.call('merchantEvents', args),
+    };
     this.audit = { list: (options) => reader.call('audit', [options]) };
     this.sealings = {
       counts: (now) => reader.call('sealCounts', [now]),

@@ -5,6 +5,7 @@ import { replays } from './003-replays.ts';
 import { maintenance } from './004-maintenance.ts';
 import { endpointStatus } from './005-endpoint-status.ts';
 import { parked } from './006-parked.ts';
+import { merchantLists } from './007-merchant-lists.ts';
 
 /** All migrations in order. Never change one: `user_version` in a file is the number of those applied. */
 export const MIGRATIONS: readonly string[] = [
@@ -14,6 +15,7 @@ export const MIGRATIONS: readonly string[] = [
   maintenance,
   endpointStatus,
   parked,
+  merchantLists,
 ];
 
 /**
