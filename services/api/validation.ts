@@ -66,6 +66,7 @@ const QUERY_PARAMETERS: ReadonlySet<string> = new Set([
   'type',
   'subType',
   'verdict',
+  'seconds',
   'endpoint_uuid',
   'entity_uuid',
   'since',

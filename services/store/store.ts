@@ -16,6 +16,7 @@ import type { JournalEntry, ParkedReason, RoutingVerdict } from '../domain/journ
 import type { Trigger } from '../domain/task.ts';
 import type { AnswerToStore } from './change.ts';
 import type { Endpoints } from './endpoints.ts';
+import type { Feed } from './feed.ts';
 import type { Audit, Erasures, Sealings } from './maintenance.ts';
 import type { ApiKeys, Merchants } from './merchants.ts';
 import type { Outbox } from './outbox.ts';
@@ -32,6 +33,7 @@ export interface Store {
   readonly outbox: Outbox;
   readonly log: DeliveryLog;
   readonly lists: MerchantLists;
+  readonly feed: Feed;
   readonly replays: Replays;
   readonly audit: Audit;
   readonly sealings: Sealings;

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe } from 'vitest';
 import type { Store } from '../../services/store/store.ts';
+import { feedContract } from './merchants/store-feed.ts';
+import { listContract } from './merchants/store-lists.ts';
 import { bodiesContract } from './store-bodies.ts';
 import { healthContract } from './store-health.ts';
 import { journalContract } from './store-journal.ts';
-import { listContract } from './store-lists.ts';
 import { logContract } from './store-log.ts';
 import { keepingContract } from './store-maintenance.ts';
 import { managementContract } from './store-management.ts';
@@ -48,6 +49,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     healthContract(underTest);
     logContract(underTest);
     listContract(underTest);
+    feedContract(underTest);
     replayContract(underTest);
     keepingContract(underTest);
     bodiesContract(underTest);

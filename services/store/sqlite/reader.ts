@@ -1,5 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { openConnection } from './connection.ts';
+import { FeedReads } from './feed/feed-reads.ts';
 import { ListReads } from './lists/list-reads.ts';
 import { BodyReads } from './log/body-reads.ts';
 import { LogReads } from './log/log-reads.ts';
@@ -29,6 +30,7 @@ function operations(db: ReturnType<typeof openConnection>) {
   const snapshot = new SnapshotReads(db);
   const log = new LogReads(db);
   const lists = new ListReads(db);
+  const feed = new FeedReads(db);
   const retention = new RetentionReads(db);
   const replays = new ReplayReads(db);
   const bodies = new BodyReads(db);
@@ -51,6 +53,9 @@ function operations(db: ReturnType<typeof openConnection>) {
     isTried: log.isTried.bind(log),
     merchantDeliveries: lists.deliveries.bind(lists),
     merchantEvents: lists.events.bind(lists),
+    feedHead: feed.head.bind(feed),
+    feed: feed.read.bind(feed),
+    oldFeed: feed.old.bind(feed),
     replay: replays.replay.bind(replays),
     runningReplays: replays.running.bind(replays),
     replays: replays.list.bind(replays),

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../services/process/clock.ts';
 import { openConnection } from '../../../services/store/sqlite/connection.ts';
+import { FeedReads } from '../../../services/store/sqlite/feed/feed-reads.ts';
+import { FeedWrites } from '../../../services/store/sqlite/feed/feed-writes.ts';
 import { ListReads } from '../../../services/store/sqlite/lists/list-reads.ts';
 import { BodyReads } from '../../../services/store/sqlite/log/body-reads.ts';
 import { BodyWrites } from '../../../services/store/sqlite/log/body-writes.ts';
@@ -105,6 +107,9 @@ describe('a query of the delivery log', () => {
     const [line, ...more] = planOf(db, ListReads.eventsSql);
     expect(line).toMatch(/^SEARCH event USING INDEX event_newest \(merchant=\? AND created_at>\?/);
     expect(more).toEqual([]);
+    expect(planOf(db, FeedReads.rowsSql)).toEqual([
+      'SEARCH feed USING INDEX feed_of_merchant (merchant=? AND rowid>? AND rowid<?)',
+    ]);
     db.close();
   });
 
@@ -121,14 +126,16 @@ describe('a query of the delivery log', () => {
         };
       },
     });
-    const outbox = new OutboxWrites(listening);
     const names = new Names(listening);
+    const feed = new FeedWrites(listening, names);
+    const outbox = new OutboxWrites(listening, feed);
     const health = new EndpointHealth(listening, outbox, TEST_POLICY);
-    const journal = new JournalWriter(listening, names, health);
+    const journal = new JournalWriter(listening, names, health, feed);
     for (const make of [
       () => new ManagementReads(listening),
       () => new LogReads(listening),
       () => new ListReads(listening),
+      () => new FeedReads(listening),
       () => new RetentionReads(listening),
       () => new EndpointWrites(listening, outbox, new AnswerWrites(listening), () => undefined),
       () => new MerchantWrites(listening, outbox),

@@ -8,12 +8,19 @@ import { IdIndex } from './id-index.ts';
 import { nextSeq } from './next-seq.ts';
 
 /**
- * Endpoint (its number); 0 or the code of a skip reason; for a delivery its id and API version; and 1 at the end when a
- * replay made it.
+ * Endpoint (its number); 0 or the code of a skip reason; for a delivery its id and API version; then 1 when a replay made
+ * it; last, the code of the reason for which the endpoint was skipped at first.
  */
 export type TraceLine =
   | readonly [endpoint: number, skipped: number]
-  | readonly [endpoint: number, delivered: 0, deliveryId: string, apiVersion: number, byReplay?: 1];
+  | readonly [
+      endpoint: number,
+      delivered: 0,
+      deliveryId: string,
+      apiVersion: number,
+      byReplay?: 0 | 1,
+      skippedFor?: number,
+    ];
 
 /** Writes the events of the log: the event, its bodies and its routing trace, once per event. */
 export class EventRows {
@@ -127,11 +134,17 @@ export class EventRows {
 
   /**
    * Completes an event's row. Its first routing fills it; a repeated one (after a crash, perhaps with other endpoints)
-   * adds lines that the first did not have, and an endpoint once delivered to stays so.
+   * adds lines that the first did not have, and an endpoint once delivered to stays so. Returns whether it was the first,
+   * and the lines that a repeat has added or changed.
    */
-  complete(seq: number, { at, event, bodies }: Routed, lines: readonly TraceLine[]): void {
+  complete(
+    seq: number,
+    { at, event, bodies }: Routed,
+    lines: readonly TraceLine[],
+  ): { readonly isFirst: boolean; readonly changed: readonly number[] } {
     const stored = this.#stored.get(seq) as StoredRouting;
-    const trace = stored.trace === null ? lines : mergedTrace(JSON.parse(stored.trace), lines);
+    const known: readonly TraceLine[] = stored.trace === null ? [] : JSON.parse(stored.trace);
+    const trace = mergedTrace(known, lines);
     const added = bodiesColumn(bodies);
     const merged = stored.bodies === null ? added : mergedBodies(stored.bodies, added);
     // Removed bodies do not return with a repeat.
@@ -149,6 +162,8 @@ export class EventRows {
       if (isPassedOver(line[1])) this.#missed.skip(line[0], stored.createdAt, seq);
       else if (line[1] === 0) this.#missed.removePassed(seq, line[0]);
     }
+    const changed = trace.flatMap((line, index) => (line[1] === known[index]?.[1] ? [] : [index]));
+    return { isFirst: stored.trace === null, changed };
   }
 
   /** Marks in the trace that a replay sends the event to an endpoint that was skipped. */
@@ -157,7 +172,7 @@ export class EventRows {
     const lines = JSON.parse(trace ?? '[]') as TraceLine[];
     const at = lines.findIndex((line) => line[0] === endpoint && line[1] !== 0);
     if (at < 0) return;
-    lines[at] = [endpoint, 0, deliveryId, apiVersion, 1];
+    lines[at] = [endpoint, 0, deliveryId, apiVersion, 1, lines[at]?.[1] ?? 0];
     this.#setTrace.run(JSON.stringify(lines), seq);
   }
 
@@ -226,7 +241,9 @@ function mergedTrace(first: readonly TraceLine[], second: readonly TraceLine[]):
   const lines = new Map(first.map((line) => [line[0], line]));
   for (const line of second) {
     const before = lines.get(line[0]);
-    if (before === undefined || (before[1] !== 0 && line[1] === 0)) lines.set(line[0], line);
+    if (before === undefined) lines.set(line[0], line);
+    else if (before[1] !== 0 && line.length !== 2)
+      lines.set(line[0], [line[0], 0, line[2], line[3], line[4] ?? 0, before[1]]);
   }
   return [...lines.values()];
 }

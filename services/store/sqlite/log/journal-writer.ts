@@ -20,6 +20,7 @@ import {
   STATUS,
   TRIGGER,
 } from '../codes.ts';
+import type { FeedWrites } from '../feed/feed-writes.ts';
 import type { Names } from '../names.ts';
 import { isOwn, MissedRows } from '../replays/missed-rows.ts';
 import {
@@ -53,14 +54,16 @@ export class JournalWriter {
   readonly missed: MissedRows;
   readonly #names: Names;
   readonly #health: EndpointHealth;
+  readonly #feed: FeedWrites;
   readonly #insertAttempt;
   readonly #position;
   readonly #setPosition;
   /** The current batch's deliveries by id. */
   readonly #batch = new Map<string, Delivery>();
 
-  constructor(db: Database, names: Names, health: EndpointHealth) {
+  constructor(db: Database, names: Names, health: EndpointHealth, feed: FeedWrites) {
     this.#names = names;
+    this.#feed = feed;
     this.#health = health;
     this.missed = new MissedRows(db);
     this.events = new EventRows(db, this.missed);
@@ -139,15 +142,22 @@ export class JournalWriter {
       const made = this.events.insert(entry, merchant, trace);
       // The event is new, so are its deliveries: an attempt recorded first would have created the event's row.
       for (const head of heads) this.#batch.set(head.deliveryId, this.#begin(head, merchant, made));
+      this.#feed.add(event.merchantId, 'routed', { ref: made.seq, detail: trace.length, at: entry.at });
     } else {
-      this.events.complete(known, entry, trace);
+      const { isFirst, changed } = this.events.complete(known, entry, trace);
       for (const head of heads) this.#delivery(head);
+      const row = { ref: known, at: entry.at };
+      if (isFirst) this.#feed.add(event.merchantId, 'routed', { ...row, detail: trace.length });
+      else for (const detail of changed) this.#feed.add(event.merchantId, 'line', { ...row, detail });
     }
   }
 
   #requested({ at, delivery: head, body }: Requested): void {
     const delivery = this.#delivery(head);
     const requestedAt = Math.floor(at);
+    // Known with this time: a repeat after a crash.
+    if (delivery.isNew || delivery.createdAt !== requestedAt)
+      this.#feed.add(head.merchantId, 'requested', { ref: delivery.seq, at });
     this.deliveries.setCreated(delivery, requestedAt);
     this.events.touch(delivery.event, requestedAt);
     if (delivery.isRemoved === 1) return;
@@ -166,8 +176,9 @@ export class JournalWriter {
     const nextAttemptAt = outcome.kind === 'retry' ? outcome.dueAt : null;
     const failureCode = entry.failureCode === null ? null : FAILURE_CODE.of[entry.failureCode];
     const responseStatus = response?.status ?? null;
+    const attemptId = delivery.seq * ATTEMPTS_PER_DELIVERY + number;
     const inserted = this.#insertAttempt.run(
-      delivery.seq * ATTEMPTS_PER_DELIVERY + number,
+      attemptId,
       startedAt,
       durationMs,
       responseStatus,
@@ -181,6 +192,8 @@ export class JournalWriter {
     );
     // The attempt is known: a crash repeated it under the same number, and its first record wins.
     if (inserted.changes === 0) return;
+    const at = startedAt + durationMs;
+    this.#feed.add(entry.delivery.merchantId, 'attempt', { ref: attemptId, at });
     const status = STATUS_AFTER[outcome.kind];
     const before = delivery.status;
     applyAttempt(delivery, { number, startedAt, status, nextAttemptAt, responseStatus, failureCode });
@@ -213,10 +226,13 @@ export class JournalWriter {
     );
   }
 
-  #cancelled({ delivery: head, reason }: Cancelled): void {
+  #cancelled({ at, delivery: head, reason }: Cancelled): void {
     const delivery = this.#delivery(head);
     const before = delivery.status;
-    applyCancel(delivery, head.attempt, CANCEL_REASON.of[reason]);
+    const detail = CANCEL_REASON.of[reason];
+    applyCancel(delivery, head.attempt, detail);
+    if (delivery.status !== before)
+      this.#feed.add(head.merchantId, 'cancelled', { ref: delivery.seq, detail, at });
     this.missed.follow(delivery, before);
   }
 

@@ -6,6 +6,7 @@ import { maintenance } from './004-maintenance.ts';
 import { endpointStatus } from './005-endpoint-status.ts';
 import { parked } from './006-parked.ts';
 import { merchantLists } from './007-merchant-lists.ts';
+import { feed } from './008-feed.ts';
 
 /** All migrations in order. Never change one: `user_version` in a file is the number of those applied. */
 export const MIGRATIONS: readonly string[] = [
@@ -16,6 +17,7 @@ export const MIGRATIONS: readonly string[] = [
   endpointStatus,
   parked,
   merchantLists,
+  feed,
 ];
 
 /**

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { deliveryId } from '../../services/domain/ids.ts';
-import { CursorInvalid } from '../../services/store/change.ts';
+import { deliveryId } from '../../../services/domain/ids.ts';
+import { CursorInvalid } from '../../../services/store/change.ts';
 import {
   delivered,
   eventNumber,
@@ -11,8 +11,8 @@ import {
   journalOf,
   routed,
   START,
-} from '../support/records/journal-entries.ts';
-import type { StoreUnderTest } from './store-place.ts';
+} from '../../support/records/journal-entries.ts';
+import type { StoreUnderTest } from '../store-place.ts';
 
 const MERCHANT = 'a-merchant';
 const KYC = { type: 'KYC', subType: 'KYC_PENDING' } as const;
