@@ -7,6 +7,7 @@ import express, { type Express, type RequestHandler } from 'express';
 import type { Registry } from 'prom-client';
 import type { Broker } from '../broker/broker.ts';
 import type { KeyRing } from '../keys/keyring.ts';
+import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Descriptors } from '../process/descriptors.ts';
 import type { Random } from '../process/random.ts';
@@ -28,10 +29,13 @@ import { getLegacyWebhook, updateLegacyWebhook } from './routes/legacy-webhook.t
 import { publishEvents } from './routes/publish-events.ts';
 import { getDelivery, getEvent, listDeliveries } from './routes/read-deliveries.ts';
 import { getEndpoint, listEndpoints } from './routes/read-endpoints.ts';
+import { listAllDeliveries, listEvents } from './routes/read-lists.ts';
 import { getReplay, listReplays, startReplay } from './routes/replays.ts';
 import { resendDelivery } from './routes/resend-delivery.ts';
+import { streamEvents } from './routes/stream.ts';
 import { refuseInProduction, testEndpoint } from './routes/test-endpoint.ts';
 import { createApiServer, drainServer } from './server.ts';
+import { OpenStreams } from './stream/open-streams.ts';
 import { validateRequests } from './validation.ts';
 
 export type { ApiOptions } from './context.ts';
@@ -129,6 +133,9 @@ function createApp(
   route(app, '/merchant/webhook-endpoints/{id}/replay', { post: open(startReplay(context, running)) });
   route(app, '/merchant/webhook-endpoints/{id}/replays', { get: open(listReplays(context)) });
   route(app, '/merchant/webhook-endpoints/{id}/replays/{replay_id}', { get: open(getReplay(context)) });
+  route(app, '/merchant/deliveries', { get: open(listAllDeliveries(context)) });
+  route(app, '/merchant/events', { get: open(listEvents(context)) });
+  route(app, '/merchant/stream', { get: open(streamEvents(context, streamsOf(context, deps.log))) });
   route(app, '/merchant/events/{event_id}', { get: open(getEvent(context)) });
   route(app, '/merchant', {
     get: open(getLegacyWebhook(context)),
@@ -150,6 +157,21 @@ function createApp(
   return { app, docs, limiters: [general, tests] };
 }
 
+function streamsOf({ store, clock, options, limits }: ApiContext, log: Logger): OpenStreams {
+  return new OpenStreams({
+    store,
+    clock,
+    perKeyMax: options.streamsPerKey,
+    max: limits.streamsMax,
+    onFailed: (error) =>
+      log.warn(
+        { event: 'stream_delayed', reason: messageOf(error) },
+        'streams wait: the feed cannot be read',
+      ),
+    onEnded: (keyId, reason) => log.info({ event: 'stream_ended', key_id: keyId, reason }),
+  });
+}
+
 type Method = 'get' | 'post' | 'patch' | 'delete';
 
 /** Mounts one path of openapi.yaml with its methods; every other method is a 405 that lists them. */
@@ -161,7 +183,10 @@ function route(app: Express, path: string, handlers: Partial<Record<Method, Requ
   mounted.all((request, response, next) => {
     response.locals.route = path;
     // HEAD is GET without the body (RFC 9110 §9.3.2): Node omits the body by itself.
-    if (request.method === 'HEAD' && handlers.get) request.method = 'GET';
+    if (request.method === 'HEAD' && handlers.get) {
+      request.method = 'GET';
+      response.locals.isHead = true;
+    }
     next();
   });
   for (const [method, chain] of Object.entries(handlers)) mounted[method as Method](...chain);

@@ -27,6 +27,7 @@ export function authenticate(
     }
     deps.store.keys.touch(key.keyId, deps.clock.wall());
     response.locals.keyId = key.keyId;
+    response.locals.keyHash = key.hash;
     response.locals.merchantId = key.merchantId;
     next();
   };

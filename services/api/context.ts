@@ -18,6 +18,8 @@ export interface ApiOptions {
   readonly testRateLimitPerMinute: number;
   /** The most endpoints of a merchant. */
   readonly endpointQuota: number;
+  /** The most open streams of a key. */
+  readonly streamsPerKey: number;
   readonly limits?: Partial<ApiLimits>;
 }
 
@@ -38,6 +40,12 @@ export interface ApiLimits {
   /** The longest wait of a test or resend until the delivery log has the delivery. */
   readonly recordedWaitMs: number;
   readonly testWaitSecondsMax: number;
+  /** The most open streams of this process. */
+  readonly streamsMax: number;
+  /** A stream on which nothing happens is sent a comment after this long, so that its connection stays. */
+  readonly streamHeartbeatMs: number;
+  /** The longest that a stream waits for a reader that takes nothing. */
+  readonly streamStallMs: number;
   /** The time that running requests get after stop was called. */
   readonly stopGraceMs: number;
   /** The time that the response to an Idempotency-Key is kept. */
@@ -54,6 +62,9 @@ export const API_LIMITS: ApiLimits = {
   publishedWaitMs: 3000,
   recordedWaitMs: 1000,
   testWaitSecondsMax: 30,
+  streamsMax: 1024,
+  streamHeartbeatMs: 15_000,
+  streamStallMs: 10_000,
   stopGraceMs: 5000,
   answersKeptMs: 24 * 3600 * 1000,
 };

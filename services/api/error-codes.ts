@@ -199,6 +199,11 @@ export const ERROR_CODES = {
     title: 'Too many requests',
     hint: 'Wait as many seconds as Retry-After says.',
   },
+  too_many_streams: {
+    status: 429,
+    title: 'Too many open streams',
+    hint: 'Close a stream of this key, or use one for several readers; the operator can raise the limit.',
+  },
   internal_error: {
     status: 500,
     title: 'Internal error',

@@ -12,6 +12,10 @@ declare global {
       /** The path's template once it matched: labels and logs use it, never the path with its ids. */
       route?: string;
       keyId?: string;
+      /** Of the key, to look it up again. */
+      keyHash?: Uint8Array;
+      /** The request is HEAD: the response has no body, so nothing may wait for one. */
+      isHead?: boolean;
       merchantId?: string | null;
       errorCode?: string;
     }

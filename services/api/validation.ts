@@ -64,6 +64,11 @@ const OWN_CODES: readonly {
 const QUERY_PARAMETERS: ReadonlySet<string> = new Set([
   'status',
   'type',
+  'subType',
+  'verdict',
+  'seconds',
+  'endpoint_uuid',
+  'entity_uuid',
   'since',
   'until',
   'limit',

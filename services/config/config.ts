@@ -83,6 +83,11 @@ export const VARIABLES = {
     'Test webhooks per key and minute.',
   ),
   HOOKRAIL_ENDPOINT_QUOTA: variable(as.integer(1, 1_000_000), 100, 'Endpoints a merchant may have.'),
+  HOOKRAIL_STREAMS_PER_KEY: variable(
+    as.integer(1, 1000),
+    10,
+    'Streams (`GET /merchant/stream`) that a key may have open at a time.',
+  ),
   HOOKRAIL_REPLAY_PER_SECOND: variable(
     as.integer(1, 100_000),
     500,
@@ -146,6 +151,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       rateLimitPerMinute: values.HOOKRAIL_RATE_LIMIT_PER_MINUTE,
       testRateLimitPerMinute: values.HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE,
       endpointQuota: values.HOOKRAIL_ENDPOINT_QUOTA,
+      streamsPerKey: values.HOOKRAIL_STREAMS_PER_KEY,
     },
     replayPerSecond: values.HOOKRAIL_REPLAY_PER_SECOND,
     operations: { host: values.HOOKRAIL_OPS_HOST, port: values.HOOKRAIL_OPS_PORT },

@@ -14,11 +14,16 @@ const STEP_ROWS = 400;
 const PAUSE_BETWEEN_STEPS_MS_MIN = 5;
 /** Quarantined records and dead letters wait for an operator for at least a month, as on Kafka. */
 const STORED_MS_MIN = 30 * 86_400_000;
+/**
+ * The feed is for readers that were away for a while, and is gone well before what it refers to: half the retention at
+ * most.
+ */
+const FEED_MS_MAX = 7 * 86_400_000;
 /** Records read together: each holds a body. */
 const RECORDS_STEP = 50;
 
 export interface RetentionDeps {
-  readonly store: Pick<Store, 'log'>;
+  readonly store: Pick<Store, 'log' | 'feed'>;
   readonly broker: Pick<Broker, 'deadLetters' | 'quarantine' | 'capabilities'>;
   readonly retentionMs: number;
   /** At most `retentionMs`: bodies are deleted first. */
@@ -48,6 +53,8 @@ export async function runRetention(deps: RetentionDeps): Promise<void> {
 /** Returns the number of rows processed; 0 = nothing is too old. */
 async function step(deps: RetentionDeps, now: number): Promise<number> {
   const { store, broker, retentionMs, bodyRetentionMs } = deps;
+  const feed = await store.feed.retain(now - Math.min(FEED_MS_MAX, retentionMs / 2), STEP_ROWS);
+  if (feed > 0) return feed;
   const deleted = await store.log.retain(now - retentionMs, STEP_ROWS);
   if (deleted > 0) return deleted;
   // Bodies of deleted rows are deleted with them.

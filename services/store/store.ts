@@ -12,10 +12,11 @@
 import type { FailureCode, ResponseKept } from '../domain/attempt.ts';
 import type { ApiVersion } from '../domain/endpoint.ts';
 import type { DomainEvent, EventData, EventType } from '../domain/event.ts';
-import type { JournalEntry, ParkedReason } from '../domain/journal.ts';
+import type { JournalEntry, ParkedReason, RoutingVerdict } from '../domain/journal.ts';
 import type { Trigger } from '../domain/task.ts';
 import type { AnswerToStore } from './change.ts';
 import type { Endpoints } from './endpoints.ts';
+import type { Feed } from './feed.ts';
 import type { Audit, Erasures, Sealings } from './maintenance.ts';
 import type { ApiKeys, Merchants } from './merchants.ts';
 import type { Outbox } from './outbox.ts';
@@ -31,6 +32,8 @@ export interface Store {
   readonly answers: StoredAnswers;
   readonly outbox: Outbox;
   readonly log: DeliveryLog;
+  readonly lists: MerchantLists;
+  readonly feed: Feed;
   readonly replays: Replays;
   readonly audit: Audit;
   readonly sealings: Sealings;
@@ -187,4 +190,56 @@ export interface DeliveryLog {
    * examined.
    */
   removeBodies(before: number, limit: number): Promise<number>;
+}
+
+/** Every condition must be met. Times are milliseconds since the epoch: `since` is included, `until` is not. */
+interface ListFilter {
+  readonly endpointId?: string;
+  /** The user or corporate. */
+  readonly entityId?: string;
+  readonly type?: EventType;
+  readonly subType?: string;
+  readonly since?: number;
+  readonly until?: number;
+}
+
+interface PageOptions {
+  readonly limit: number;
+  /** `next` of the page before. */
+  readonly after?: string;
+}
+
+export interface DeliveryFilter extends ListFilter {
+  readonly status?: DeliveryStatus;
+}
+
+export interface EventFilter extends ListFilter {
+  /** Events with this verdict in their trace; with `endpointId`, the verdict on that endpoint. */
+  readonly verdict?: RoutingVerdict['verdict'];
+}
+
+/** An event of a list; its data is read with `DeliveryLog.event`. */
+export interface EventListed {
+  readonly event: Omit<StoredEvent, 'data'>;
+  readonly createdAt: number;
+  readonly routedAt: number;
+  readonly trace: readonly TraceRecord[];
+}
+
+export interface EventPage {
+  readonly records: readonly EventListed[];
+  /** `after` of the next page; null = there is none. */
+  readonly next: string | null;
+}
+
+/**
+ * Lists of one merchant, newest first by `createdAt`, keyset on an opaque, stable order: a row that stays is on exactly
+ * one page, whatever is added meanwhile. One call examines a bounded number of rows: where few of very many match, a
+ * page may have fewer than `limit`, or none, and still a `next`. Rejects with CursorInvalid.
+ */
+export interface MerchantLists {
+  /** Deliveries to all endpoints, deleted ones included, and to the single webhook of 2.2.8. */
+  deliveries(merchantId: string, options: DeliveryFilter & PageOptions): Promise<DeliveryPage>;
+  /** Events that were routed, also those that went to no endpoint. */
+  events(merchantId: string, options: EventFilter & PageOptions): Promise<EventPage>;
 }

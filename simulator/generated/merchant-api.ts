@@ -329,6 +329,101 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/merchant/deliveries": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries to all endpoints
+         * @description Newest first, of all your endpoints, deleted ones included. A page may have fewer than `limit` items, or none,
+         *     although another page follows, when few of very many deliveries match: continue while `has_more` is true.
+         */
+        get: operations["listAllDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/merchant/events": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events and where they went
+         * @description Newest first, each with the routing to your endpoints: `verdict=filtered` lists what a filter left out,
+         *     `verdict=endpoint_disabled` what came while an endpoint was disabled. A page may have fewer than `limit` items,
+         *     or none, although another page follows: continue while `has_more` is true.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/merchant/stream": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow what happens, live
+         * @description Server-sent events, each once: `routed` a delivery was made, `skipped` none was, with the reason, `attempt` the
+         *     result of an attempt, `cancelled`, `endpoint_changed`. The data of each is one line of JSON.
+         *
+         *     Connect again with `Last-Event-ID`, the last `id` that you have, and you get exactly what followed, whatever
+         *     happened to the connection or to hookrail. Without it the stream begins now; its first lines give the id of now.
+         *     What happened is kept for seven days at most: `gap` (reason `retention`) says that something before it is no
+         *     longer kept (the lists of deliveries and events have it), reason `restored` that hookrail was restored from a
+         *     backup.
+         *
+         *     `end` is the last event; its `reason` says why: `too_slow` the reader took nothing for ten seconds,
+         *     `key_revoked`, `shutting_down`, `time_is_up` (see `seconds`), `unavailable`. Comments (`: heartbeat`) come every
+         *     15 seconds while nothing happens. A key may have 10 open streams unless the operator configured otherwise.
+         */
+        get: operations["streamEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/merchant/events/{event_id}": {
         parameters: {
             query?: never;
@@ -756,6 +851,100 @@ export interface components {
                 /** @description `live` = when it was routed; `replay` = skipped at first, and sent by a replay since. */
                 trigger: string | null;
             }[];
+        };
+        EventListed: {
+            /** Format: uuid */
+            event_uuid: string;
+            type: components["schemas"]["EventType"];
+            subType: string;
+            /**
+             * Format: uuid
+             * @description The user or corporate.
+             */
+            entity_uuid: string;
+            entity_kind: string;
+            occurred_at: components["schemas"]["Timestamp"];
+            created_at: components["schemas"]["Timestamp"];
+            routed_at: components["schemas"]["Timestamp"];
+            simulated: boolean;
+            /** @description Your endpoints as they were when the event was routed. */
+            endpoints: {
+                /** Format: uuid */
+                endpoint_uuid: string;
+                /** @description `routed`: a delivery was made, whose status says whether it arrived; else why none was. */
+                verdict: string;
+                /** Format: uuid */
+                delivery_uuid: string | null;
+            }[];
+        };
+        /** @description Data of `routed`. A delivery was made. */
+        StreamRouted: {
+            at: components["schemas"]["Timestamp"];
+            /** Format: uuid */
+            delivery_uuid: string;
+            /** Format: uuid */
+            event_uuid: string;
+            /** Format: uuid */
+            endpoint_uuid: string;
+            /**
+             * Format: uuid
+             * @description The user or corporate.
+             */
+            entity_uuid: string;
+            type: components["schemas"]["EventType"];
+            subType: string;
+            api_version: string;
+            trigger: string;
+        };
+        /** @description Data of `skipped`. An endpoint did not get the event; null and `no_endpoint`, there was none. */
+        StreamSkipped: {
+            at: components["schemas"]["Timestamp"];
+            /** Format: uuid */
+            event_uuid: string;
+            /** Format: uuid */
+            endpoint_uuid: string | null;
+            /**
+             * Format: uuid
+             * @description The user or corporate.
+             */
+            entity_uuid: string;
+            type: components["schemas"]["EventType"];
+            subType: string;
+            reason: string;
+        };
+        /** @description Data of `attempt`. */
+        StreamAttempt: components["schemas"]["StreamRouted"] & {
+            attempt: number;
+            attempts_max: number;
+            /** @description `retry`: failed, another attempt follows. `exhausted`: it was the last. `refused`: a 410. */
+            outcome: string;
+            started_at: components["schemas"]["Timestamp"];
+            duration_ms: number;
+            response_status: number | null;
+            failure_code: components["schemas"]["FailureCode"] | null;
+            failure_detail: string | null;
+            next_attempt_at: components["schemas"]["NullableTimestamp"];
+        };
+        /** @description Data of `cancelled`. */
+        StreamCancelled: components["schemas"]["StreamRouted"] & {
+            reason: string;
+        };
+        /** @description Data of `endpoint_changed`. */
+        StreamEndpointChanged: {
+            at: components["schemas"]["Timestamp"];
+            /** Format: uuid */
+            endpoint_uuid: string;
+            change: string;
+            /** @description The status that the change gave it, else null. */
+            status: string | null;
+        };
+        /** @description Data of `gap`. Something is missing before the next event. */
+        StreamGap: {
+            reason: string;
+        };
+        /** @description Data of `end`, the last event of a stream. */
+        StreamEnd: {
+            reason: string;
         };
         /**
          * @description The JSON form of the event records. Amounts in `data` are plain decimal strings, so that no digit is lost;
@@ -1242,6 +1431,19 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description Too many requests, or too many open streams. */
+        StreamLimited: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The headers are too large. */
         HeadersTooLarge: {
             headers: {
@@ -1310,6 +1512,16 @@ export interface components {
         Limit: number;
         /** @description `next_cursor` of the page before. */
         Cursor: string;
+        /** @description Only events of this subType. */
+        SubTypeFilter: string;
+        /** @description Only this endpoint, which may be deleted. */
+        EndpointFilter: string;
+        /** @description Only events of this user or corporate. */
+        EntityFilter: string;
+        /** @description Created at this time or later. */
+        Since: string;
+        /** @description Created before this time. */
+        Until: string;
     };
     requestBodies: never;
     headers: {
@@ -2003,6 +2215,167 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["ReplayNotFound"];
             429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAllDeliveries: {
+        parameters: {
+            query?: {
+                /** @description `pending` no attempt yet, `delivered`, `failed` retries are left, `exhausted` given up, `cancelled`. */
+                status?: "pending" | "delivered" | "failed" | "exhausted" | "cancelled";
+                /** @description Only events of this type. */
+                type?: components["schemas"]["EventTypeRequested"];
+                /** @description Only events of this subType. */
+                subType?: components["parameters"]["SubTypeFilter"];
+                /** @description Only this endpoint, which may be deleted. */
+                endpoint_uuid?: components["parameters"]["EndpointFilter"];
+                /** @description Only events of this user or corporate. */
+                entity_uuid?: components["parameters"]["EntityFilter"];
+                /** @description Created at this time or later. */
+                since?: components["parameters"]["Since"];
+                /** @description Created before this time. */
+                until?: components["parameters"]["Until"];
+                /** @description Items per page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Delivery"][];
+                        has_more: boolean;
+                        next_cursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description Only events routed with this result, to the endpoint `endpoint_uuid` if that is given, else to any. */
+                verdict?: "routed" | "filtered" | "endpoint_disabled" | "endpoint_auto_disabled" | "type_not_in_api_version" | "subtype_not_in_api_version";
+                /** @description Only events of this type. */
+                type?: components["schemas"]["EventTypeRequested"];
+                /** @description Only events of this subType. */
+                subType?: components["parameters"]["SubTypeFilter"];
+                /** @description Only this endpoint, which may be deleted. */
+                endpoint_uuid?: components["parameters"]["EndpointFilter"];
+                /** @description Only events of this user or corporate. */
+                entity_uuid?: components["parameters"]["EntityFilter"];
+                /** @description Created at this time or later. */
+                since?: components["parameters"]["Since"];
+                /** @description Created before this time. */
+                until?: components["parameters"]["Until"];
+                /** @description Items per page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of events. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["EventListed"][];
+                        has_more: boolean;
+                        next_cursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    streamEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How long the stream stays open once everything was sent; 0 sends what there is and ends. Without it the
+                 *     stream stays open.
+                 */
+                seconds?: number;
+            };
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+                /** @description The last `id` that you have; it is opaque. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    /** @description Asks a proxy in between to pass events on at once. */
+                    "X-Accel-Buffering"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["StreamLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };

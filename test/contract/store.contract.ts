@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe } from 'vitest';
 import type { Store } from '../../services/store/store.ts';
+import { feedContract } from './merchants/store-feed.ts';
+import { listContract } from './merchants/store-lists.ts';
 import { bodiesContract } from './store-bodies.ts';
 import { healthContract } from './store-health.ts';
 import { journalContract } from './store-journal.ts';
@@ -46,6 +48,8 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     journalContract(underTest);
     healthContract(underTest);
     logContract(underTest);
+    listContract(underTest);
+    feedContract(underTest);
     replayContract(underTest);
     keepingContract(underTest);
     bodiesContract(underTest);

@@ -70,11 +70,11 @@ export function getDelivery(context: ApiContext): RequestHandler {
 /**
  * Returns whether the operator holds the merchant's deliveries back: then they wait through no fault of the receiver.
  */
-async function isMerchantPaused(context: ApiContext, merchantId: string): Promise<boolean> {
+export async function isMerchantPaused(context: ApiContext, merchantId: string): Promise<boolean> {
   return (await context.store.merchants.get(merchantId))?.state === 'paused';
 }
 
-function deliveryJson(delivery: DeliveryRecord, isPaused: boolean) {
+export function deliveryJson(delivery: DeliveryRecord, isPaused: boolean) {
   return {
     delivery_uuid: delivery.deliveryId,
     event_uuid: delivery.eventId,

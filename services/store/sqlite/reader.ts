@@ -1,5 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { openConnection } from './connection.ts';
+import { FeedReads } from './feed/feed-reads.ts';
+import { ListReads } from './lists/list-reads.ts';
 import { BodyReads } from './log/body-reads.ts';
 import { LogReads } from './log/log-reads.ts';
 import { RetentionReads } from './maintenance/retention-reads.ts';
@@ -27,6 +29,8 @@ function operations(db: ReturnType<typeof openConnection>) {
   const management = new ManagementReads(db);
   const snapshot = new SnapshotReads(db);
   const log = new LogReads(db);
+  const lists = new ListReads(db);
+  const feed = new FeedReads(db);
   const retention = new RetentionReads(db);
   const replays = new ReplayReads(db);
   const bodies = new BodyReads(db);
@@ -47,6 +51,11 @@ function operations(db: ReturnType<typeof openConnection>) {
     delivery: log.delivery.bind(log),
     event: log.event.bind(log),
     isTried: log.isTried.bind(log),
+    merchantDeliveries: lists.deliveries.bind(lists),
+    merchantEvents: lists.events.bind(lists),
+    feedHead: feed.head.bind(feed),
+    feed: feed.read.bind(feed),
+    oldFeed: feed.old.bind(feed),
     replay: replays.replay.bind(replays),
     runningReplays: replays.running.bind(replays),
     replays: replays.list.bind(replays),

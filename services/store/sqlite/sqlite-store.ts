@@ -5,7 +5,8 @@ import type { Logger } from '../../telemetry/logger.ts';
 import type { Audit, Erasures, Sealings } from '../maintenance.ts';
 import type { Outbox } from '../outbox.ts';
 import type { Replays } from '../replays.ts';
-import type { ApiKeys, Endpoints, Merchants, Store, StoredAnswers } from '../store.ts';
+import type { ApiKeys, Endpoints, MerchantLists, Merchants, Store, StoredAnswers } from '../store.ts';
+import { SqliteFeed } from './feed/sqlite-feed.ts';
 import { SqliteDeliveryLog } from './log/sqlite-delivery-log.ts';
 import { backupSqliteStore } from './maintenance/backup.ts';
 import { SqliteErasures } from './maintenance/sqlite-erasures.ts';
@@ -62,6 +63,8 @@ class SqliteStore implements Store {
   readonly answers: StoredAnswers;
   readonly outbox: Outbox;
   readonly log: SqliteDeliveryLog;
+  readonly lists: MerchantLists;
+  readonly feed: SqliteFeed;
   readonly replays: Replays;
   readonly audit: Audit;
   readonly sealings: Sealings;
@@ -95,8 +98,13 @@ class SqliteStore implements Store {
       keep: (answer, at) => this.#watched(writer.call('keepAnswer', [answer, at])),
     };
     this.replays = this.#makeReplays();
+    this.feed = new SqliteFeed(reader, writer);
     this.outbox = this.#makeOutbox(publishedUpTo);
-    this.log = new SqliteDeliveryLog(reader, writer, (written) => this.#watched(written));
+    this.log = new SqliteDeliveryLog(reader, writer, this.feed, (written) => this.#watched(written));
+    this.lists = {
+      deliveries: (...args) => reader.call('merchantDeliveries', args),
+      events: (...args) => reader.call('merchantEvents', args),
+    };
     this.audit = { list: (options) => reader.call('audit', [options]) };
     this.sealings = {
       counts: (now) => reader.call('sealCounts', [now]),
@@ -246,6 +254,7 @@ class SqliteStore implements Store {
     const listeners: (() => void)[] = [];
     this.#writer.onOutboxRows = () => {
       for (const listener of listeners) listener();
+      this.feed.changed();
     };
     return {
       pending: (limit, after = 0) => this.#reader.call('outbox', [limit, after]),

@@ -3,6 +3,7 @@ import type { HealthPolicy } from '../../domain/health.ts';
 import { isDamage } from '../../sqlite/database.ts';
 import { lockExclusively } from '../../sqlite/exclusive-lock.ts';
 import { openConnection } from './connection.ts';
+import { FeedWrites } from './feed/feed-writes.ts';
 import { BodyWrites } from './log/body-writes.ts';
 import { EndpointHealth } from './log/endpoint-health.ts';
 import { JournalWriter } from './log/journal-writer.ts';
@@ -53,14 +54,15 @@ function open() {
 /** Returns the writers of the tables, on one connection. */
 function writersOf(db: ReturnType<typeof openConnection>) {
   const names = new Names(db);
-  const outbox = new OutboxWrites(db);
+  const feed = new FeedWrites(db, names);
+  const outbox = new OutboxWrites(db, feed);
   const answers = new AnswerWrites(db);
   const merchants = new MerchantWrites(db, outbox);
   const health = new EndpointHealth(db, outbox, healthPolicy);
   const endpoints = new EndpointWrites(db, outbox, answers, (uuid) => health.forget(uuid));
   const legacy = new LegacyEndpointWrites(endpoints);
   const restore = new DirectoryRestore(db, outbox, (uuid) => health.forget(uuid));
-  const journal = new JournalWriter(db, names, health);
+  const journal = new JournalWriter(db, names, health, feed);
   const retention = new RetentionWrites(db, journal.events.index, journal.deliveries, journal.missed);
   const replays = new ReplayWrites(db, outbox, answers);
   const bodies = new BodyWrites(db, journal.deliveries);
@@ -68,6 +70,7 @@ function writersOf(db: ReturnType<typeof openConnection>) {
   const erasures = new ErasureWrites(journal.events.erasures, names, outbox);
   return {
     names,
+    feed,
     outbox,
     answers,
     merchants,
@@ -106,7 +109,7 @@ function managementOf({ merchants, endpoints, replays, legacy }: ReturnType<type
 
 function operations({ lock, db }: ReturnType<typeof open>) {
   const writers = writersOf(db);
-  const { names, outbox, health, restore, journal, retention, bodies, sealings, erasures } = writers;
+  const { names, feed, outbox, health, restore, journal, retention, bodies, sealings, erasures } = writers;
   const probe = db.prepare("UPDATE meta SET value = value WHERE name = 'published_up_to'");
   return {
     ...managementOf(writers),
@@ -116,6 +119,7 @@ function operations({ lock, db }: ReturnType<typeof open>) {
     applyJournal: journal.apply.bind(journal),
     deleteDeliveries: retention.deleteDeliveries.bind(retention),
     deleteEvents: retention.deleteEvents.bind(retention),
+    deleteFeed: feed.delete.bind(feed),
     removeBodies: bodies.remove.bind(bodies),
     reseal: sealings.replace.bind(sealings),
     orderErasure: erasures.order.bind(erasures),

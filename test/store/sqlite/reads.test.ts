@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../services/process/clock.ts';
 import { openConnection } from '../../../services/store/sqlite/connection.ts';
+import { FeedReads } from '../../../services/store/sqlite/feed/feed-reads.ts';
+import { FeedWrites } from '../../../services/store/sqlite/feed/feed-writes.ts';
+import { ListReads } from '../../../services/store/sqlite/lists/list-reads.ts';
 import { BodyReads } from '../../../services/store/sqlite/log/body-reads.ts';
 import { BodyWrites } from '../../../services/store/sqlite/log/body-writes.ts';
 import { EndpointHealth } from '../../../services/store/sqlite/log/endpoint-health.ts';
@@ -82,6 +85,34 @@ describe('a query of the delivery log', () => {
     db.close();
   });
 
+  it('of a whole merchant merges its endpoints’ indexes, and reads events in the order of theirs', () => {
+    const db = openConnection(file, 'write');
+    migrate(db, file);
+    expect(planOf(db, ListReads.endpointsSql)).toEqual([
+      'SEARCH log_endpoint USING COVERING INDEX log_endpoint_of_merchant (merchant=?)',
+    ]);
+    const range = '(created_at,rowid)<(?,?)';
+    for (const [isFailing, index] of [
+      [false, 'delivery_newest (endpoint=?'],
+      [true, 'delivery_failing (endpoint=? AND status=?'],
+    ] as const) {
+      const lines = planOf(db, ListReads.keysSql(isFailing));
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toContain(`SEARCH delivery USING COVERING INDEX ${index} AND created_at>?`);
+      expect(lines[0], range).toMatch(/created_at<\?|\(created_at,rowid\)/);
+    }
+    expect(planOf(db, ListReads.deliverySql)).toEqual(
+      ['d', 'ev', 'n'].map((table) => `SEARCH ${table} USING INTEGER PRIMARY KEY (rowid=?)`),
+    );
+    const [line, ...more] = planOf(db, ListReads.eventsSql);
+    expect(line).toMatch(/^SEARCH event USING INDEX event_newest \(merchant=\? AND created_at>\?/);
+    expect(more).toEqual([]);
+    expect(planOf(db, FeedReads.rowsSql)).toEqual([
+      'SEARCH feed USING INDEX feed_of_merchant (merchant=? AND rowid>? AND rowid<?)',
+    ]);
+    db.close();
+  });
+
   it('scans no table that grows, nor does any other statement of the store', () => {
     const db = openConnection(file, 'write');
     migrate(db, file);
@@ -95,13 +126,16 @@ describe('a query of the delivery log', () => {
         };
       },
     });
-    const outbox = new OutboxWrites(listening);
     const names = new Names(listening);
+    const feed = new FeedWrites(listening, names);
+    const outbox = new OutboxWrites(listening, feed);
     const health = new EndpointHealth(listening, outbox, TEST_POLICY);
-    const journal = new JournalWriter(listening, names, health);
+    const journal = new JournalWriter(listening, names, health, feed);
     for (const make of [
       () => new ManagementReads(listening),
       () => new LogReads(listening),
+      () => new ListReads(listening),
+      () => new FeedReads(listening),
       () => new RetentionReads(listening),
       () => new EndpointWrites(listening, outbox, new AnswerWrites(listening), () => undefined),
       () => new MerchantWrites(listening, outbox),

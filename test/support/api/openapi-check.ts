@@ -59,6 +59,7 @@ const GENERAL_HEADERS = new Set([
   'keep-alive',
   'origin-agent-cluster',
   'referrer-policy',
+  'transfer-encoding',
   'x-content-type-options',
   'x-dns-prefetch-control',
   'x-download-options',
@@ -91,6 +92,7 @@ export function checkResponse(method: string, path: string, response: CheckedRes
   }
   const sent = response.headers.get('content-type')?.split(';')[0];
   if (sent !== mediaType) throw new Error(`${where}: media type ${sent} instead of ${mediaType}`);
+  if (mediaType === 'text/event-stream') return;
   const body = JSON.parse(response.text);
   if (content?.schema) validate(where, `${pointer}/content/${escapePart(mediaType)}/schema`, body);
   if (response.status >= 400) checkProblem(where, described, response, body);
@@ -175,6 +177,11 @@ function escapePart(part: string): string {
 export function exampleBody({ requestBody }: Operation): unknown {
   const [example] = Object.values(requestBody?.content['application/json']?.examples ?? {});
   return example && (resolve(example) as { value?: unknown }).value;
+}
+
+/** Returns whether an operation responds with a stream, which ends by itself only when it is asked to. */
+export function isStream({ responses }: Operation): boolean {
+  return responses['200']?.content?.['text/event-stream'] !== undefined;
 }
 
 /** Returns the name of the security scheme that an operation requires. */

@@ -100,6 +100,7 @@ export async function startTestApi({
       rateLimitPerMinute: 100_000,
       testRateLimitPerMinute: 100_000,
       endpointQuota: 100,
+      streamsPerKey: 10,
       ...options,
       // There is no recorder here.
       limits: { recordedWaitMs: 0, ...options.limits },
@@ -144,7 +145,8 @@ async function callApi(
   const text = await response.text();
   const answer = { status: response.status, headers: response.headers, text };
   checkResponse(method, path, answer);
-  return { ...answer, body: text === '' ? null : JSON.parse(text) };
+  const isJson = text !== '' && /json/.test(response.headers.get('content-type') ?? '');
+  return { ...answer, body: isJson ? JSON.parse(text) : null };
 }
 
 /** Creates two merchants and a key of each kind. */

@@ -120,13 +120,12 @@ export class EventRows {
 
   /**
    * Completes an event's row. Its first routing fills it; a repeated one (after a crash, perhaps with other endpoints)
-   * adds lines that the first did not have, and an endpoint once delivered to stays so. Returns the deliveries that the
-   * repeated one does not have.
+   * adds lines that the first did not have, and an endpoint once delivered to stays so.
    */
-  complete(seq: number, { at, event, bodies }: Routed, lines: readonly TraceLine[]): Withdrawn[] {
+  complete(seq: number, { at, event, bodies }: Routed, lines: readonly TraceLine[]): Completed {
     const stored = this.#stored.get(seq) as StoredRouting;
-    const before = JSON.parse(stored.trace ?? '[]') as TraceLine[];
-    const trace = mergedTrace(before, lines);
+    const known: readonly TraceLine[] = JSON.parse(stored.trace ?? '[]');
+    const trace = mergedTrace(known, lines);
     const added = bodiesColumn(bodies);
     const merged = stored.bodies === null ? added : mergedBodies(stored.bodies, added);
     // Removed bodies do not return with a repeat.
@@ -144,7 +143,8 @@ export class EventRows {
       if (isPassedOver(line[1])) this.#missed.skip(line[0], stored.createdAt, seq);
       else if (line[1] === 0) this.#missed.removePassed(seq, line[0]);
     }
-    return withdrawn(before, lines);
+    const changed = trace.flatMap((line, index) => (line[1] === known[index]?.[1] ? [] : [index]));
+    return { isFirst: stored.trace === null, changed, withdrawn: withdrawn(known, lines) };
   }
 
   /** Marks in the trace that a replay sends the event to an endpoint that was skipped. */
@@ -153,7 +153,7 @@ export class EventRows {
     const lines = JSON.parse(trace ?? '[]') as TraceLine[];
     const at = lines.findIndex((line) => line[0] === endpoint && line[1] !== 0);
     if (at < 0) return;
-    lines[at] = [endpoint, 0, deliveryId, apiVersion, 1];
+    lines[at] = [endpoint, 0, deliveryId, apiVersion, 1, lines[at]?.[1] ?? 0];
     this.#setTrace.run(JSON.stringify(lines), seq);
   }
 
@@ -172,6 +172,15 @@ export class EventRows {
     const bodies = this.#bodies.get(seq) as Buffer | null;
     return bodies === null ? undefined : bodyOf(bodies, apiVersion);
   }
+}
+
+interface Completed {
+  /** Whether it was the event's first routing. */
+  readonly isFirst: boolean;
+  /** The lines that a repeat has added or changed. */
+  readonly changed: readonly number[];
+  /** The deliveries that the repeat does not have. */
+  readonly withdrawn: readonly Withdrawn[];
 }
 
 interface StoredRouting {

@@ -8,8 +8,7 @@ import type {
   Requested,
   Routed,
 } from '../../../domain/journal.ts';
-import type { Outcome } from '../../../domain/outcome.ts';
-import { ATTEMPTS_MAX } from '../../../domain/retry.ts';
+import type { CancelReason, Outcome } from '../../../domain/outcome.ts';
 import {
   API_VERSION,
   CANCEL_REASON,
@@ -20,6 +19,7 @@ import {
   STATUS,
   TRIGGER,
 } from '../codes.ts';
+import type { FeedWrites } from '../feed/feed-writes.ts';
 import type { Names } from '../names.ts';
 import { isOwn, MissedRows } from '../replays/missed-rows.ts';
 import {
@@ -34,6 +34,7 @@ import {
 import type { EndpointHealth } from './endpoint-health.ts';
 import { EventRows } from './event-rows.ts';
 import { decodeBatch, type JournalBatch } from './journal-batch.ts';
+import { headOf } from './routed-head.ts';
 import { cancelReasonOf, type TraceLine, type Withdrawn } from './trace-lines.ts';
 
 /** The status after an attempt. A refused (410) delivery has ended like an exhausted one; its failure code differs. */
@@ -54,14 +55,16 @@ export class JournalWriter {
   readonly missed: MissedRows;
   readonly #names: Names;
   readonly #health: EndpointHealth;
+  readonly #feed: FeedWrites;
   readonly #insertAttempt;
   readonly #position;
   readonly #setPosition;
   /** The current batch's deliveries by id. */
   readonly #batch = new Map<string, Delivery>();
 
-  constructor(db: Database, names: Names, health: EndpointHealth) {
+  constructor(db: Database, names: Names, health: EndpointHealth, feed: FeedWrites) {
     this.#names = names;
+    this.#feed = feed;
     this.#health = health;
     this.missed = new MissedRows(db);
     this.events = new EventRows(db, this.missed);
@@ -140,27 +143,32 @@ export class JournalWriter {
       const made = this.events.insert(entry, merchant, trace);
       // The event is new, so are its deliveries: an attempt recorded first would have created the event's row.
       for (const head of heads) this.#batch.set(head.deliveryId, this.#begin(head, merchant, made));
+      this.#feed.add(event.merchantId, 'routed', { ref: made.seq, detail: trace.length, at: entry.at });
     } else {
-      const withdrawn = this.events.complete(known, entry, trace);
+      const { isFirst, changed, withdrawn } = this.events.complete(known, entry, trace);
       for (const head of heads) this.#delivery(head);
-      for (const one of withdrawn) this.#withdraw(one);
+      for (const one of withdrawn) this.#withdraw(one, entry);
+      const row = { ref: known, at: entry.at };
+      if (isFirst) this.#feed.add(event.merchantId, 'routed', { ...row, detail: trace.length });
+      else for (const detail of changed) this.#feed.add(event.merchantId, 'line', { ...row, detail });
     }
   }
 
   /** Cancels a delivery that will not be attempted: the event was routed again, and not to its endpoint. */
-  #withdraw({ deliveryId, endpoint, skipped }: Withdrawn): void {
+  #withdraw({ deliveryId, endpoint, skipped }: Withdrawn, { event, at }: Routed): void {
     const endpointId = this.#names.endpointId(endpoint);
     const delivery = this.#batch.get(deliveryId) ?? this.deliveries.load(deliveryId, endpointId);
     if (!delivery) return;
     this.#batch.set(deliveryId, delivery);
-    const before = delivery.status;
-    applyCancel(delivery, 1, CANCEL_REASON.of[cancelReasonOf(skipped)]);
-    this.missed.follow(delivery, before);
+    this.#cancel(delivery, 1, cancelReasonOf(skipped), { merchantId: event.merchantId, at });
   }
 
   #requested({ at, delivery: head, body }: Requested): void {
     const delivery = this.#delivery(head);
     const requestedAt = Math.floor(at);
+    // Known with this time: a repeat after a crash.
+    if (delivery.isNew || delivery.createdAt !== requestedAt)
+      this.#feed.add(head.merchantId, 'requested', { ref: delivery.seq, at });
     this.deliveries.setCreated(delivery, requestedAt);
     this.events.touch(delivery.event, requestedAt);
     if (delivery.isRemoved === 1) return;
@@ -179,8 +187,9 @@ export class JournalWriter {
     const nextAttemptAt = outcome.kind === 'retry' ? outcome.dueAt : null;
     const failureCode = entry.failureCode === null ? null : FAILURE_CODE.of[entry.failureCode];
     const responseStatus = response?.status ?? null;
+    const attemptId = delivery.seq * ATTEMPTS_PER_DELIVERY + number;
     const inserted = this.#insertAttempt.run(
-      delivery.seq * ATTEMPTS_PER_DELIVERY + number,
+      attemptId,
       startedAt,
       durationMs,
       responseStatus,
@@ -194,6 +203,8 @@ export class JournalWriter {
     );
     // The attempt is known: a crash repeated it under the same number, and its first record wins.
     if (inserted.changes === 0) return;
+    const at = startedAt + durationMs;
+    this.#feed.add(entry.delivery.merchantId, 'attempt', { ref: attemptId, at });
     const status = STATUS_AFTER[outcome.kind];
     const before = delivery.status;
     applyAttempt(delivery, { number, startedAt, status, nextAttemptAt, responseStatus, failureCode });
@@ -226,10 +237,21 @@ export class JournalWriter {
     );
   }
 
-  #cancelled({ delivery: head, reason }: Cancelled): void {
-    const delivery = this.#delivery(head);
+  #cancelled({ at, delivery: head, reason }: Cancelled): void {
+    this.#cancel(this.#delivery(head), head.attempt, reason, { merchantId: head.merchantId, at });
+  }
+
+  #cancel(
+    delivery: Delivery,
+    attempt: number,
+    reason: CancelReason,
+    { merchantId, at }: { readonly merchantId: string; readonly at: number },
+  ): void {
     const before = delivery.status;
-    applyCancel(delivery, head.attempt, CANCEL_REASON.of[reason]);
+    const detail = CANCEL_REASON.of[reason];
+    applyCancel(delivery, attempt, detail);
+    if (delivery.status !== before)
+      this.#feed.add(merchantId, 'cancelled', { ref: delivery.seq, detail, at });
     this.missed.follow(delivery, before);
   }
 
@@ -268,23 +290,3 @@ export class JournalWriter {
 }
 
 type EventMade = ReturnType<EventRows['insert']>;
-type DeliveredLine = Extract<Routed['trace'][number], { readonly verdict: 'delivered_to' }>;
-
-/** Returns the head of a delivery made by routing. */
-function headOf({ event, acceptedAt }: Routed, line: DeliveredLine): DeliveryHead {
-  return {
-    deliveryId: line.deliveryId,
-    eventId: event.eventId,
-    merchantId: event.merchantId,
-    endpointId: line.endpointId,
-    entityId: event.entityId,
-    type: event.type,
-    subType: event.subType,
-    apiVersion: line.apiVersion,
-    trigger: 'live',
-    attempt: 1,
-    attemptsMax: ATTEMPTS_MAX,
-    occurredAt: event.occurredAt,
-    acceptedAt,
-  };
-}

@@ -3,7 +3,7 @@ import type { ApiVersion } from '../../../domain/endpoint.ts';
 import type { EventData } from '../../../domain/event.ts';
 import { unpackId } from '../../../sqlite/ids.ts';
 import type { TraceRecord } from '../../replays.ts';
-import type { AttemptRecord, DeliveryLog, DeliveryRecord } from '../../store.ts';
+import type { AttemptRecord, DeliveryLog, DeliveryRecord, EventListed } from '../../store.ts';
 import {
   API_VERSION,
   CANCEL_REASON,
@@ -130,22 +130,43 @@ export function toEvent(
   merchantId: string,
   endpointName: (endpoint: number) => string,
 ): NonNullable<Awaited<ReturnType<DeliveryLog['event']>>> {
-  const trace = (JSON.parse(row.trace) as TraceLine[]).map((line) => toVerdict(line, endpointName(line[0])));
+  const data = row.data === null ? null : (JSON.parse(row.data) as EventData);
   return {
-    event: {
-      eventId: unpackId(row.event_id),
-      merchantId,
-      entityId: unpackId(row.entity_id),
-      entityKind: ENTITY_KIND.word(row.entity_kind),
-      type: EVENT_TYPE.word(row.type),
-      subType: row.sub_type,
-      occurredAt: row.occurred_at,
-      simulated: row.simulated === 1,
-      data: row.data === null ? null : (JSON.parse(row.data) as EventData),
-    },
+    event: { ...toHead(row, merchantId), data },
     routedAt: row.routed_at,
-    trace,
+    trace: toTrace(row.trace, endpointName),
   };
+}
+
+/** As `toEvent`, without the event's data. */
+export function toListed(
+  row: Omit<EventRow, 'data'> & { readonly created_at: number },
+  merchantId: string,
+  endpointName: (endpoint: number) => string,
+): EventListed {
+  return {
+    event: toHead(row, merchantId),
+    createdAt: row.created_at,
+    routedAt: row.routed_at,
+    trace: toTrace(row.trace, endpointName),
+  };
+}
+
+function toHead(row: Omit<EventRow, 'data'>, merchantId: string): EventListed['event'] {
+  return {
+    eventId: unpackId(row.event_id),
+    merchantId,
+    entityId: unpackId(row.entity_id),
+    entityKind: ENTITY_KIND.word(row.entity_kind),
+    type: EVENT_TYPE.word(row.type),
+    subType: row.sub_type,
+    occurredAt: row.occurred_at,
+    simulated: row.simulated === 1,
+  };
+}
+
+function toTrace(trace: string, endpointName: (endpoint: number) => string): TraceRecord[] {
+  return (JSON.parse(trace) as TraceLine[]).map((line) => toVerdict(line, endpointName(line[0])));
 }
 
 function toVerdict(line: TraceLine, endpointId: string): TraceRecord {

@@ -1,5 +1,6 @@
 import type { JournalEntry } from '../../../domain/journal.ts';
 import type { DeliveryLog, JournalPosition } from '../../store.ts';
+import type { SqliteFeed } from '../feed/sqlite-feed.ts';
 import type { ReaderOps } from '../reader.ts';
 import type { ThreadCalls } from '../thread-calls.ts';
 import type { WriterOps } from '../writer.ts';
@@ -13,6 +14,7 @@ type Answer<Operation extends (...args: never[]) => unknown> = Awaited<ReturnTyp
 export class SqliteDeliveryLog implements DeliveryLog {
   readonly #reader: ThreadCalls<ReaderOps>;
   readonly #writer: ThreadCalls<WriterOps>;
+  readonly #feed: SqliteFeed;
   readonly #watched: <T>(written: Promise<T>) => Promise<T>;
   /** Callers that wait for an attempt, by delivery. */
   readonly #waiting = new Map<string, Set<(isTried: boolean) => void>>();
@@ -20,16 +22,19 @@ export class SqliteDeliveryLog implements DeliveryLog {
   constructor(
     reader: ThreadCalls<ReaderOps>,
     writer: ThreadCalls<WriterOps>,
+    feed: SqliteFeed,
     watched: <T>(written: Promise<T>) => Promise<T>,
   ) {
     this.#reader = reader;
     this.#writer = writer;
+    this.#feed = feed;
     this.#watched = watched;
   }
 
   async applyJournal(position: JournalPosition, entries: readonly JournalEntry[]): Promise<void> {
     const batch = encodeBatch(position, entries);
     await this.#watched(this.#writer.call('applyJournal', [batch], [batch.entries]));
+    this.#feed.recorded(entries);
     if (this.#waiting.size > 0) this.#wake(entries);
   }
 

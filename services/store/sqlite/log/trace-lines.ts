@@ -2,19 +2,28 @@ import type { CancelReason } from '../../../domain/outcome.ts';
 import { SKIP_REASON } from '../codes.ts';
 
 /**
- * Endpoint (its number); 0 or the code of a skip reason; for a delivery its id and API version; and 1 at the end when a
- * replay made it.
+ * Endpoint (its number); 0 or the code of a skip reason; for a delivery its id and API version; then 1 when a replay made
+ * it; last, the code of the reason for which the endpoint was skipped at first.
  */
 export type TraceLine =
   | readonly [endpoint: number, skipped: number]
-  | readonly [endpoint: number, delivered: 0, deliveryId: string, apiVersion: number, byReplay?: 1];
+  | readonly [
+      endpoint: number,
+      delivered: 0,
+      deliveryId: string,
+      apiVersion: number,
+      byReplay?: 0 | 1,
+      skippedFor?: number,
+    ];
 
 /** Adds lines that the first routing did not have; an endpoint once delivered to stays so. */
 export function mergedTrace(first: readonly TraceLine[], second: readonly TraceLine[]): TraceLine[] {
   const lines = new Map(first.map((line) => [line[0], line]));
   for (const line of second) {
     const before = lines.get(line[0]);
-    if (before === undefined || (before[1] !== 0 && line[1] === 0)) lines.set(line[0], line);
+    if (before === undefined) lines.set(line[0], line);
+    else if (before[1] !== 0 && line.length !== 2)
+      lines.set(line[0], [line[0], 0, line[2], line[3], line[4] ?? 0, before[1]]);
   }
   return [...lines.values()];
 }

@@ -1,21 +1,24 @@
 import type { Database } from 'better-sqlite3';
 import type { DirectoryChange } from '../../../domain/directory.ts';
 import type { Actor } from '../../change.ts';
+import type { FeedWrites } from '../feed/feed-writes.ts';
 
 /**
- * The rows that accompany every change of an endpoint or merchant, in its transaction: the outbox row and the audit
- * entry.
+ * The rows that accompany every change of an endpoint or merchant, in its transaction: the outbox row, the audit entry,
+ * and for an endpoint the feed's row.
  */
 export class OutboxWrites {
   /** Rows were added since this was last set to false. */
   hasAdded = false;
+  readonly #feed: FeedWrites;
   readonly #add;
   readonly #audit;
   readonly #forget;
   readonly #setPublished;
   readonly #publishedUpTo;
 
-  constructor(db: Database) {
+  constructor(db: Database, feed: FeedWrites) {
+    this.#feed = feed;
     this.#add = db.prepare('INSERT INTO outbox (change) VALUES (?)');
     this.#audit = db.prepare(
       'INSERT INTO audit (at, actor, merchant_id, endpoint_uuid, action, details) VALUES (?, ?, ?, ?, ?, ?)',
@@ -46,14 +49,17 @@ export class OutboxWrites {
   }): void {
     const actor = entry.actor.kind === 'api_key' ? `api_key:${entry.actor.keyId}` : entry.actor.kind;
     const details = JSON.stringify(entry.details);
-    this.#audit.run(
-      Math.floor(entry.at),
+    const { at, merchantId, endpointId, action } = entry;
+    const auditId = this.#audit.run(
+      Math.floor(at),
       actor,
-      entry.merchantId,
-      entry.endpointId ?? null,
-      entry.action,
+      merchantId,
+      endpointId ?? null,
+      action,
       details,
-    );
+    ).lastInsertRowid;
+    if (merchantId !== null && endpointId !== undefined && action.startsWith('endpoint.'))
+      this.#feed.add(merchantId, 'endpoint', { ref: Number(auditId), at });
   }
 
   /** Marks the changes up to this one as published on the DIRECTORY stream. Returns the highest published id. */

@@ -6,6 +6,8 @@ import { maintenance } from './004-maintenance.ts';
 import { endpointStatus } from './005-endpoint-status.ts';
 import { parked } from './006-parked.ts';
 import { legacyEndpoint } from './007-legacy-endpoint.ts';
+import { merchantLists } from './008-merchant-lists.ts';
+import { feed } from './009-feed.ts';
 
 /** All migrations in order. Never change one: `user_version` in a file is the number of those applied. */
 export const MIGRATIONS: readonly string[] = [
@@ -16,6 +18,8 @@ export const MIGRATIONS: readonly string[] = [
   endpointStatus,
   parked,
   legacyEndpoint,
+  merchantLists,
+  feed,
 ];
 
 /**

@@ -1,0 +1,99 @@
+import type { RequestHandler } from 'express';
+import type { EventType } from '../../domain/event.ts';
+import type { RoutingVerdict } from '../../domain/journal.ts';
+import { CursorInvalid } from '../../store/change.ts';
+import type { TraceRecord } from '../../store/replays.ts';
+import type { DeliveryStatus, EventListed } from '../../store/store.ts';
+import { merchantOf } from '../auth.ts';
+import type { ApiContext } from '../context.ts';
+import { timestamp } from '../endpoint-json.ts';
+import { sendJson } from '../idempotency.ts';
+import { cursorInvalid, queryOf } from '../pagination.ts';
+import { deliveryJson, isMerchantPaused, timeOf } from './read-deliveries.ts';
+import { PAGE_DEFAULT } from './read-endpoints.ts';
+
+/** GET /merchant/deliveries: those of all endpoints, newest first. */
+export function listAllDeliveries(context: ApiContext): RequestHandler {
+  return async (request, response) => {
+    const merchantId = merchantOf(response);
+    const query = queryOf(request);
+    const status = query.get('status') as DeliveryStatus | null;
+    const [{ records, next }, isPaused] = await Promise.all([
+      context.store.lists
+        .deliveries(merchantId, { ...filterOf(query), ...(status === null ? {} : { status }) })
+        .catch(explainCursor),
+      isMerchantPaused(context, merchantId),
+    ]);
+    const data = records.map((delivery) => deliveryJson(delivery, isPaused));
+    sendJson(response, 200, { data, has_more: next !== null, next_cursor: next });
+  };
+}
+
+/** GET /merchant/events: each with its routing, newest first. */
+export function listEvents(context: ApiContext): RequestHandler {
+  return async (request, response) => {
+    const query = queryOf(request);
+    const verdict = query.get('verdict');
+    const { records, next } = await context.store.lists
+      .events(merchantOf(response), {
+        ...filterOf(query),
+        ...(verdict === null ? {} : { verdict: verdictOf(verdict) }),
+      })
+      .catch(explainCursor);
+    sendJson(response, 200, { data: records.map(eventJson), has_more: next !== null, next_cursor: next });
+  };
+}
+
+/** Returns the conditions and the page that both lists accept, as the store has them. */
+function filterOf(query: URLSearchParams) {
+  const type = query.get('type') as EventType | null;
+  const subType = query.get('subType');
+  const endpointId = query.get('endpoint_uuid');
+  const entityId = query.get('entity_uuid');
+  const since = timeOf('/query/since', query.get('since'));
+  const until = timeOf('/query/until', query.get('until'));
+  // The store's cursors are already opaque and fit for a URL.
+  const after = query.get('cursor');
+  return {
+    limit: Number(query.get('limit') ?? PAGE_DEFAULT),
+    ...(type === null ? {} : { type }),
+    ...(subType === null ? {} : { subType }),
+    ...(endpointId === null ? {} : { endpointId: endpointId.toLowerCase() }),
+    ...(entityId === null ? {} : { entityId: entityId.toLowerCase() }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+    ...(after === null ? {} : { after }),
+  };
+}
+
+function explainCursor(error: unknown): never {
+  throw error instanceof CursorInvalid ? cursorInvalid() : error;
+}
+
+/** The merchant's word for "a delivery was made": whether it arrived is the delivery's status. */
+const ROUTED = 'routed';
+
+function verdictOf(word: string): RoutingVerdict['verdict'] {
+  return word === ROUTED ? 'delivered_to' : (word as RoutingVerdict['verdict']);
+}
+
+function eventJson({ event, createdAt, routedAt, trace }: EventListed) {
+  return {
+    event_uuid: event.eventId,
+    type: event.type,
+    subType: event.subType,
+    entity_uuid: event.entityId,
+    entity_kind: event.entityKind,
+    occurred_at: timestamp(event.occurredAt),
+    created_at: timestamp(createdAt),
+    routed_at: timestamp(routedAt),
+    simulated: event.simulated,
+    endpoints: trace.map(lineJson),
+  };
+}
+
+function lineJson(line: TraceRecord) {
+  const { endpointId: endpoint_uuid } = line;
+  if (line.verdict !== 'delivered_to') return { endpoint_uuid, verdict: line.verdict, delivery_uuid: null };
+  return { endpoint_uuid, verdict: ROUTED, delivery_uuid: line.deliveryId };
+}

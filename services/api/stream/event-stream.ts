@@ -1,0 +1,103 @@
+import type { ServerResponse } from 'node:http';
+import type { Clock } from '../../process/clock.ts';
+import type { ApiLimits } from '../context.ts';
+import type { StreamPlace } from './open-streams.ts';
+import { type EndReason, endText, HEARTBEAT, openingText } from './stream-text.ts';
+
+export interface EventStreamOptions {
+  readonly place: StreamPlace;
+  readonly clock: Clock;
+  readonly limits: Pick<ApiLimits, 'streamHeartbeatMs' | 'streamStallMs' | 'stopGraceMs'>;
+  /** Fires when the station stops. */
+  readonly stopping: AbortSignal;
+  /** How long it stays open once everything was sent; Infinity = until somebody ends it. */
+  readonly openMs: number;
+}
+
+/**
+ * One open stream: sends what follows a position, then what is added, at the reader's pace. It holds no more than one
+ * page in memory: a reader that falls behind is sent from the store, and one that takes nothing for `streamStallMs` is
+ * cut off.
+ */
+export class EventStream {
+  readonly #response: ServerResponse;
+  readonly #options: EventStreamOptions;
+  /** Fires when nothing more can be sent, or the station stops. */
+  readonly #over = new AbortController();
+
+  constructor(response: ServerResponse, options: EventStreamOptions) {
+    this.#response = response;
+    this.#options = options;
+    const end = () => this.#over.abort();
+    options.stopping.addEventListener('abort', end, { once: true });
+    response.once('close', () => {
+      options.stopping.removeEventListener('abort', end);
+      end();
+    });
+    if (options.stopping.aborted) end();
+  }
+
+  /** Sends from a position on, until the stream ends. Returns why. */
+  async run(from: string): Promise<EndReason> {
+    const { clock, openMs } = this.#options;
+    const until = clock.now() + openMs;
+    // The opening and the first page go together.
+    this.#response.write(openingText(from));
+    const reason = await this.#pump(from, until).catch((): EndReason => 'unavailable');
+    this.#end(reason);
+    return reason;
+  }
+
+  async #pump(from: string, until: number): Promise<EndReason> {
+    const { place, clock, limits } = this.#options;
+    const { tail } = place;
+    let position = from;
+    for (;;) {
+      if (this.#over.signal.aborted) return 'shutting_down';
+      const { head } = tail;
+      const chunk = position === head ? undefined : await tail.chunk(position);
+      if (!(await place.isKeyValid())) return 'key_revoked';
+      if (chunk !== undefined && chunk.next !== position) {
+        if (!(await this.#send(chunk.bytes))) return 'too_slow';
+        position = chunk.next;
+        continue;
+      }
+      if (tail.head !== head) continue;
+      const leftMs = until - clock.now();
+      if (leftMs <= 0) return 'time_is_up';
+      const waitedFrom = clock.now();
+      await tail.changed(Math.min(leftMs, limits.streamHeartbeatMs), this.#over.signal);
+      const isQuiet = clock.now() - waitedFrom >= limits.streamHeartbeatMs;
+      if (isQuiet && !(await this.#send(HEARTBEAT))) return 'too_slow';
+    }
+  }
+
+  /** Resolves once there is room for more; false when there was none for `streamStallMs`. */
+  #send(text: Buffer | string): Promise<boolean> {
+    const { signal } = this.#over;
+    if (text.length === 0 || signal.aborted || this.#response.write(text)) return Promise.resolve(true);
+    const { clock, limits } = this.#options;
+    return new Promise((resolve) => {
+      const done = (hasRoom: boolean) => {
+        cancel();
+        this.#response.off('drain', drained);
+        signal.removeEventListener('abort', drained);
+        resolve(hasRoom);
+      };
+      const drained = () => done(true);
+      const cancel = clock.at(clock.now() + limits.streamStallMs, () => done(false));
+      this.#response.once('drain', drained);
+      signal.addEventListener('abort', drained, { once: true });
+    });
+  }
+
+  /** Says why, and closes the connection when the reader does not even read that. */
+  #end(reason: EndReason): void {
+    const { clock, limits } = this.#options;
+    const response = this.#response;
+    if (response.destroyed) return;
+    const cancel = clock.at(clock.now() + limits.stopGraceMs, () => response.destroy());
+    response.once('close', cancel);
+    response.end(endText(reason));
+  }
+}

@@ -1,0 +1,86 @@
+import type { FeedDelivery, FeedEntry, FeedPage } from '../../store/feed.ts';
+import { timestamp, timestampOrNull } from '../endpoint-json.ts';
+import { rounded } from '../routes/read-deliveries.ts';
+
+/** Why a stream ended; sent as its last event. A client resumes with the last id that it has. */
+export type EndReason = 'too_slow' | 'key_revoked' | 'shutting_down' | 'time_is_up' | 'unavailable';
+
+/** How long clients wait before they connect again, milliseconds. */
+const RECONNECT_MS = 1000;
+
+/**
+ * The first bytes of a stream: the position from which it goes on, so that a client that is cut off before the first
+ * event loses nothing. An id without data is no event.
+ */
+export function openingText(position: string): string {
+  return `retry: ${RECONNECT_MS}\nid: ${position}\n: the stream is open\n\n`;
+}
+
+export const HEARTBEAT = ': heartbeat\n\n';
+
+export function endText(reason: EndReason): string {
+  return eventText('end', { reason });
+}
+
+/** A page as server-sent events. A gap has an id only where no event follows that has one. */
+export function pageText({ entries, gap, next }: FeedPage): string {
+  const missing =
+    gap === null ? '' : eventText('gap', { reason: gap }, entries.length > 0 ? undefined : next);
+  return missing + entries.map((entry) => eventText(entry.kind, dataOf(entry), entry.position)).join('');
+}
+
+/** JSON has no line breaks, so an event's data is one line. */
+function eventText(name: string, data: object, id?: string): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+function dataOf(entry: FeedEntry): object {
+  const at = timestamp(entry.at);
+  switch (entry.kind) {
+    case 'routed':
+      return { at, ...deliveryJson(entry.delivery) };
+    case 'skipped':
+      return {
+        at,
+        event_uuid: entry.event.eventId,
+        endpoint_uuid: entry.endpointId,
+        entity_uuid: entry.event.entityId,
+        type: entry.event.type,
+        subType: entry.event.subType,
+        reason: entry.reason,
+      };
+    case 'attempt':
+      return { at, ...deliveryJson(entry.delivery), ...attemptJson(entry.attempt) };
+    case 'cancelled':
+      return { at, ...deliveryJson(entry.delivery), reason: entry.reason };
+    case 'endpoint_changed':
+      return { at, endpoint_uuid: entry.endpointId, change: entry.change, status: entry.status };
+  }
+}
+
+function deliveryJson(delivery: FeedDelivery) {
+  return {
+    delivery_uuid: delivery.deliveryId,
+    event_uuid: delivery.eventId,
+    endpoint_uuid: delivery.endpointId,
+    entity_uuid: delivery.entityId,
+    type: delivery.type,
+    subType: delivery.subType,
+    api_version: delivery.apiVersion,
+    trigger: delivery.trigger,
+  };
+}
+
+function attemptJson(attempt: Extract<FeedEntry, { kind: 'attempt' }>['attempt']) {
+  return {
+    attempt: attempt.number,
+    attempts_max: attempt.attemptsMax,
+    outcome: attempt.outcome,
+    started_at: timestamp(attempt.startedAt),
+    duration_ms: rounded(attempt.durationMs),
+    response_status: attempt.responseStatus,
+    failure_code: attempt.failureCode,
+    failure_detail: attempt.failureDetail,
+    next_attempt_at: timestampOrNull(attempt.nextAttemptAt),
+  };
+}

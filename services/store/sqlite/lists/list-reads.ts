@@ -1,0 +1,189 @@
+import type { Database } from 'better-sqlite3';
+import { packId } from '../../../sqlite/ids.ts';
+import { CursorInvalid } from '../../change.ts';
+import type { DeliveryFilter, DeliveryPage, EventFilter, EventPage, MerchantLists } from '../../store.ts';
+import { EVENT_TYPE, SKIP_REASON, STATUS } from '../codes.ts';
+import { type DeliveryRow, type EventRow, SELECT_DELIVERY, toDelivery, toListed } from '../log/log-rows.ts';
+import type { TraceLine } from '../log/trace-lines.ts';
+import { type Key, NEWEST, newestKeys } from './newest-keys.ts';
+
+type DeliveryOptions = Parameters<MerchantLists['deliveries']>[1];
+type EventOptions = Parameters<MerchantLists['events']>[1];
+
+/** The most rows of one page, whatever is requested. */
+const PAGE_MAX = 1000;
+/** The most rows that one page examines: a filter without an index must not hold up the next reader. */
+const LOOKED_AT_MAX = 10_000;
+
+/** A row of the event list. */
+type ListedRow = EventRow & { readonly seq: number; readonly created_at: number };
+
+/**
+ * Reads the lists of a merchant. Deliveries have an index per endpoint, which the lists merge: an index of the merchant
+ * would cost every delivery an insert, for a list that few ask for.
+ */
+export class ListReads {
+  readonly #merchant;
+  readonly #endpoints;
+  readonly #endpoint;
+  readonly #endpointName;
+  readonly #keys;
+  readonly #failingKeys;
+  readonly #delivery;
+  readonly #events;
+
+  constructor(db: Database) {
+    this.#merchant = db.prepare('SELECT seq FROM log_merchant WHERE merchant_id = ?').pluck();
+    this.#endpoints = db.prepare(ListReads.endpointsSql).pluck();
+    this.#endpoint = db
+      .prepare('SELECT seq FROM log_endpoint WHERE endpoint_id = ? AND merchant = ?')
+      .pluck();
+    this.#endpointName = db.prepare('SELECT endpoint_id FROM log_endpoint WHERE seq = ?').pluck();
+    this.#keys = db.prepare(ListReads.keysSql(false));
+    this.#failingKeys = db.prepare(ListReads.keysSql(true));
+    this.#delivery = db.prepare(ListReads.deliverySql);
+    this.#events = db.prepare(ListReads.eventsSql);
+  }
+
+  /** The SQL of the statements, exposed so that their query plans can be checked. */
+  static readonly endpointsSql = 'SELECT seq FROM log_endpoint WHERE merchant = ?';
+
+  /** Returns the SQL of an endpoint's next keys, which the index alone has. */
+  static keysSql(isFailing: boolean): string {
+    // The second condition on the status lets SQLite's planner use the index of failing deliveries.
+    const status = isFailing ? `AND status = :status AND status > ${STATUS.of.delivered}` : '';
+    return `SELECT created_at AS createdAt, seq FROM delivery WHERE endpoint = :endpoint ${status}
+      AND created_at >= :since AND (created_at, seq) < (:createdAt, :seq)
+      ORDER BY created_at DESC, seq DESC LIMIT :limit`;
+  }
+
+  /** CROSS JOIN keeps the order of SELECT_DELIVERY: a delivery that does not match costs no look at its event. */
+  static readonly deliverySql = `${SELECT_DELIVERY} WHERE d.seq = :seq
+    AND (:status IS NULL OR d.status = :status) AND (:type IS NULL OR d.type = :type)
+    AND (:subType IS NULL OR ev.sub_type = :subType) AND (:entity IS NULL OR ev.entity_id = :entity)`;
+
+  /** Without the data and the bodies, which take most of a row. */
+  static readonly eventsSql =
+    `SELECT seq, event_id, entity_id, entity_kind, type, sub_type, occurred_at, simulated,
+    created_at, routed_at, trace FROM event
+    WHERE merchant = :merchant AND created_at >= :since AND (created_at, seq) < (:createdAt, :seq)
+    ORDER BY created_at DESC, seq DESC LIMIT ${LOOKED_AT_MAX}`;
+
+  deliveries(merchantId: string, options: DeliveryOptions): DeliveryPage {
+    const start = startOf(options);
+    const endpoints = this.#endpointsOf(merchantId, options.endpointId);
+    const isFailing = options.status !== undefined && STATUS.of[options.status] > STATUS.of.delivered;
+    const statement = isFailing ? this.#failingKeys : this.#keys;
+    const status = isFailing && options.status ? { status: STATUS.of[options.status] } : {};
+    const since = options.since ?? 0;
+    const limit = Math.min(options.limit, PAGE_MAX);
+    const keys = newestKeys(
+      endpoints,
+      (endpoint, before, count) =>
+        statement.all({ endpoint, ...status, since, ...before, limit: count }) as Key[],
+      start,
+      limit,
+    );
+    const conditions = deliveryConditions(options);
+    const found = page(keys, limit, ({ seq }) => {
+      return this.#delivery.get({ seq, ...conditions }) as DeliveryRow | undefined;
+    });
+    return { records: found.rows.map(toDelivery), next: found.next };
+  }
+
+  events(merchantId: string, options: EventOptions): EventPage {
+    const start = startOf(options);
+    const merchant = this.#merchant.get(merchantId) as number | undefined;
+    const endpoint =
+      options.endpointId === undefined ? undefined : this.#endpointsOf(merchantId, options.endpointId)[0];
+    const isUnknown = options.endpointId !== undefined && endpoint === undefined;
+    if (merchant === undefined || isUnknown) return { records: [], next: null };
+    const since = options.since ?? 0;
+    const rows = this.#events.iterate({ merchant, since, ...start }) as IterableIterator<ListedRow>;
+    const matches = eventCondition(options, endpoint);
+    const limit = Math.min(options.limit, PAGE_MAX);
+    const found = page(withKeys(rows), limit, ({ row }) => (matches(row) ? row : undefined));
+    const nameOf = (each: number) => String(this.#endpointName.get(each));
+    return { records: found.rows.map((row) => toListed(row, merchantId, nameOf)), next: found.next };
+  }
+
+  #endpointsOf(merchantId: string, endpointId: string | undefined): readonly number[] {
+    const merchant = this.#merchant.get(merchantId) as number | undefined;
+    if (merchant === undefined) return [];
+    if (endpointId === undefined) return this.#endpoints.all(merchant) as number[];
+    return this.#endpoint.all(endpointId, merchant) as number[];
+  }
+}
+
+function* withKeys(rows: Iterable<ListedRow>): Generator<Key & { readonly row: ListedRow }> {
+  for (const row of rows) yield { createdAt: row.created_at, seq: row.seq, row };
+}
+
+/**
+ * Takes rows until the page is full, or as many were examined as one page may; `next` is where the following one
+ * begins.
+ */
+function page<Each extends Key, Row>(
+  keys: Iterable<Each>,
+  limit: number,
+  find: (key: Each) => Row | undefined,
+): { readonly rows: Row[]; readonly next: string | null } {
+  const rows: Row[] = [];
+  let looked = 0;
+  let last: Key | undefined;
+  for (const key of keys) {
+    const row = find(key);
+    // One more than the page has: its presence means that there is a next page.
+    if (row !== undefined && rows.length === limit) return { rows, next: last ? formatCursor(last) : null };
+    if (row !== undefined) rows.push(row);
+    last = key;
+    looked += 1;
+    if (looked === LOOKED_AT_MAX) return { rows, next: formatCursor(key) };
+  }
+  return { rows, next: null };
+}
+
+function deliveryConditions({ status, type, subType, entityId }: DeliveryFilter) {
+  return {
+    status: status === undefined ? null : STATUS.of[status],
+    type: type === undefined ? null : EVENT_TYPE.of[type],
+    subType: subType ?? null,
+    entity: entityId === undefined ? null : packId(entityId),
+  };
+}
+
+/** Returns the condition on an event's row. `endpoint`: the number of the filter's endpoint. */
+function eventCondition(filter: EventFilter, endpoint: number | undefined): (row: ListedRow) => boolean {
+  const type = filter.type === undefined ? undefined : EVENT_TYPE.of[filter.type];
+  const entity = filter.entityId === undefined ? undefined : packId(filter.entityId);
+  const { verdict, subType } = filter;
+  const code = verdict === undefined || verdict === 'delivered_to' ? 0 : SKIP_REASON.of[verdict];
+  const isLine = (line: TraceLine) =>
+    (endpoint === undefined || line[0] === endpoint) && (verdict === undefined || line[1] === code);
+  const needsTrace = endpoint !== undefined || verdict !== undefined;
+  return (row) =>
+    row.routed_at !== null &&
+    (type === undefined || row.type === type) &&
+    (subType === undefined || row.sub_type === subType) &&
+    (entity === undefined || isSame(entity, row.entity_id)) &&
+    (!needsTrace || (JSON.parse(row.trace) as TraceLine[]).some(isLine));
+}
+
+function isSame(one: Uint8Array | string, other: Uint8Array | string): boolean {
+  if (typeof one === 'string' || typeof other === 'string') return one === other;
+  return Buffer.compare(one, other) === 0;
+}
+
+/** Returns the place after which a page begins: the cursor's, or the end of the period. */
+function startOf({ after, until }: { readonly after?: string; readonly until?: number }): Key {
+  const end = until === undefined ? NEWEST : { createdAt: until, seq: 0 };
+  if (after === undefined) return end;
+  const parts = /^(\d{1,15})\.(\d{1,15})$/.exec(Buffer.from(after, 'base64url').toString());
+  if (!parts) throw new CursorInvalid('the cursor does not belong to this list');
+  const cursor = { createdAt: Number(parts[1]), seq: Number(parts[2]) };
+  return cursor.createdAt < end.createdAt ? cursor : end;
+}
+
+function formatCursor({ createdAt, seq }: Key): string {
+  return Buffer.from(`${createdAt}.${seq}`).toString('base64url');
+}
