@@ -7,8 +7,8 @@ import type { TaskStreams } from './task-streams.ts';
 
 /** Events kept open for their attempts, over all partitions; each counts in what its partition may hold. */
 const OPEN_MAX = 1000;
-const OPEN_BYTES_MAX = 512 * 1024;
-/** Events wait this long for a full sender of this process; then other processes may take their tasks. */
+const OPEN_BYTES_MAX = 1024 * 1024;
+/** Events wait this long for a sender of this process that takes nothing; then others may take their tasks. */
 const WAIT_MS_MAX = 2000;
 /** After a task of an endpoint was written to a topic, so are those of the next seconds: none overtakes it. */
 const QUIET_MS = 5000;
@@ -17,8 +17,6 @@ interface Deps {
   readonly clock: Clock;
   readonly live: WorkSource<TopicItem<DeliveryTask>, DeliveryTask, Settlement>;
   readonly taskStreams: Pick<TaskStreams, 'now' | 'mayBeginFirst'>;
-  /** The oldest event that waits for the router; undefined = none does. */
-  readonly oldestEvent: () => number | undefined;
   /** Hands over the events that waited. */
   readonly pump: () => void;
 }
@@ -72,37 +70,42 @@ export class DirectTasks {
   readonly #quiet = new Map<string, number>();
   #open = 0;
   #openBytes = 0;
-  /** Since when events wait for the sender. */
+  /** Since when events have waited for the sender, which has had no room in all this time. */
   #waitingSince: number | null = null;
+  #cancelWait = () => {};
 
   constructor(deps: Deps) {
     this.#deps = deps;
   }
 
-  /** Returns whether events may be routed now: false while the sender of this process is full, for a limited time. */
+  /**
+   * Returns whether events may be routed now: false while the sender of this process is full. They wait in their own
+   * topic as long as the sender takes some of them.
+   */
   mayRoute(): boolean {
     const { clock, live, pump } = this.#deps;
-    if (!live.isFull) return true;
+    if (!live.isConsumed || !this.#isFull) return true;
     const now = clock.now();
     if (this.#waitingSince === null) {
       this.#waitingSince = now;
-      clock.at(now + WAIT_MS_MAX, pump);
+      this.#cancelWait = clock.at(now + WAIT_MS_MAX, pump);
     }
     return now - this.#waitingSince >= WAIT_MS_MAX;
   }
 
   /** The sender has made progress: it may have room for the events that wait. */
   progressed(): void {
-    if (this.#waitingSince === null || this.#deps.live.isFull) return;
-    if (this.#deps.oldestEvent() === undefined) this.#waitingSince = null;
-    else this.#deps.pump();
+    if (this.#waitingSince === null || this.#isFull) return;
+    this.#waitingSince = null;
+    this.#cancelWait();
+    this.#deps.pump();
   }
 
   /** Returns the task that goes to the sender of this process; undefined when the result's tasks go by the topic. */
-  taskOf(result: RouterResult, { record }: TopicItem<ReceivedEvent>): DeliveryTask | undefined {
+  taskOf(result: RouterResult): DeliveryTask | undefined {
     if (result.kind !== 'routed') return undefined;
     const [task, ...others] = result.tasks;
-    if (task && others.length === 0 && this.#hasRoomFor(record.bytes) && this.#mayGo(task)) return task;
+    if (task && others.length === 0 && this.#mayGo(task)) return task;
     for (const { endpointId } of result.tasks) this.#byTopic(endpointId);
     return undefined;
   }
@@ -120,12 +123,13 @@ export class DirectTasks {
     live.handOver(new DirectItem(task, event, { taskStreams, closed }));
   }
 
-  #hasRoomFor(bytes: number): boolean {
-    return this.#open < OPEN_MAX && this.#openBytes + bytes <= OPEN_BYTES_MAX;
+  get #isFull(): boolean {
+    return this.#deps.live.isFull || this.#open >= OPEN_MAX || this.#openBytes >= OPEN_BYTES_MAX;
   }
 
   #mayGo(task: DeliveryTask): boolean {
     const { clock, live, taskStreams } = this.#deps;
+    if (this.#isFull) return false;
     if ((this.#quiet.get(task.endpointId) ?? 0) > clock.now()) return false;
     // What waits on the topic goes first.
     if (taskStreams.now.live.oldest !== undefined) return false;

@@ -56,7 +56,6 @@ export class Sources {
       clock,
       live,
       taskStreams,
-      oldestEvent: () => eventStream.feed.oldest,
       pump,
     });
     this.events = startedSource(events, eventStream, clock);
@@ -136,7 +135,7 @@ export class Sources {
   async #sendRouted(result: RouterResult, item: TopicItem<ReceivedEvent>): Promise<void> {
     const { outgoing, quarantine, clock } = this.#deps;
     if (result.kind === 'quarantined') return quarantine.put(result.record);
-    const direct = this.#direct.taskOf(result, item);
+    const direct = this.#direct.taskOf(result);
     const records = outgoing.ofRouted(result, { received: item.value, now: clock.now(), direct });
     if (direct) this.#direct.handOver(direct, item);
     return this.#sendAll(records);
