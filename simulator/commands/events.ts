@@ -32,12 +32,12 @@ export function eventsCommand(surroundings: Surroundings): CommandModule {
 function describeEvent(event: EventAnswer, output: Output): string {
   const rows = event.endpoints.map((endpoint) => {
     const isDelivered = endpoint.status === 'delivered';
-    return [
+    return output.row([
       output.paint(isDelivered ? 'green' : 'yellow', endpoint.verdict),
+      ...(endpoint.status ? [endpoint.status] : []),
       `endpoint ${endpoint.endpoint_uuid}`,
-      endpoint.delivery_uuid ? `delivery ${endpoint.delivery_uuid}` : '',
-      endpoint.status ?? '',
-    ];
+      ...(endpoint.delivery_uuid ? [`delivery ${endpoint.delivery_uuid}`] : []),
+    ]);
   });
   return [
     `${output.paint('bold', `${event.type}/${event.subType}`)}${event.simulated ? ' (simulated)' : ''}`,
@@ -45,7 +45,7 @@ function describeEvent(event: EventAnswer, output: Output): string {
     `entity   ${event.entity_uuid} (${event.entity_kind})`,
     `happened ${event.occurred_at}, routed ${event.routed_at}`,
     '',
-    rows.length === 0 ? 'the merchant had no endpoints when it was routed' : output.table(rows),
+    rows.length === 0 ? 'the merchant had no endpoints when it was routed' : rows.join('\n'),
     '',
     event.body === null ? 'the body is no longer kept' : shownBody(event.body, output),
   ].join('\n');
