@@ -480,8 +480,8 @@ export interface paths {
         head?: never;
         /**
          * Set, change or remove the single webhook
-         * @description One URL and one secret of your choice, for integrations written for API 2.2.8; its webhooks always have that
-         *     version. It is not in the list of your endpoints and does not count towards the quota, but its URL must be
+         * @description One URL and one secret of your choice, for integrations written for API 2.2.8; its webhooks have that version
+         *     until you update it through the endpoint's id. It is not in the list of your endpoints and does not count towards the quota, but its URL must be
          *     another than theirs: a receiver could not tell the two secrets apart. The first request needs both parts; later each may be sent alone. Sending a
          *     URL, even the present one, enables the webhook and resets its failure counters. Null for either part removes
          *     both.
