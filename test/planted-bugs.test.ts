@@ -11,7 +11,9 @@ import { endOf } from '../scripts/planted/run-tests.ts';
 import { WorkingCopy } from '../scripts/planted/working-copy.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const CONTRACTS = readdirSync(`${ROOT}test/contract`).map((name) => `test/contract/${name}`);
+const CONTRACTS = readdirSync(`${ROOT}test/contract`, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => `test/contract/${name}`);
 const textOf = (file: string) => readFileSync(`${ROOT}${file}`, 'utf8');
 
 test('every planted bug has an id of its own', () => {

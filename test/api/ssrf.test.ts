@@ -18,8 +18,12 @@ const secret = 'chosen-by-the-merchant';
 const WAYS = {
   'at create': (url: string) => api.call('POST', ENDPOINTS, { json: { url, description: 'd' } }),
   'at update': (url: string) => api.call('PATCH', `${ENDPOINTS}/${moving.uuid}`, { json: { url } }),
-  'as the single URL': (url: string) =>
-    api.call('PATCH', '/merchant', { json: { webhook_url: url, webhook_secret: secret } }),
+  'as the single URL': async (url: string) => {
+    // No endpoint may have the same one.
+    const json = { url: 'https://hooks.merchant.com/elsewhere' };
+    await api.call('PATCH', `${ENDPOINTS}/${moving.uuid}`, { json });
+    return api.call('PATCH', '/merchant', { json: { webhook_url: url, webhook_secret: secret } });
+  },
 } as const;
 
 /** What is in force after the request, however it was answered. */
