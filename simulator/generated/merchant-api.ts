@@ -2370,7 +2370,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": unknown;
+                    "text/event-stream": {
+                        id?: string;
+                        event?: string;
+                        data?: string;
+                    };
                 };
             };
             400: components["responses"]["InvalidQuery"];
