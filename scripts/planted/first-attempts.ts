@@ -21,8 +21,8 @@ export const FIRST_ATTEMPT_BUGS: readonly PlantedBug[] = [
     file: DIRECT,
     text: 'task && others.length === 0 && ',
     replacement: 'task && others.length < 2 && ',
-    test: CONTRACT,
-    title: 'repeats after a crash the attempts that were not settled, and no others',
+    test: UNIT,
+    title: 'unless the event has several tasks, or none',
   },
   {
     id: 'released-attempt-dropped',
