@@ -58,7 +58,7 @@ const QUICK = {
 
 type Sizes = typeof FULL | typeof QUICK;
 
-/** What every measurement uses. */
+/** The means of every measurement. */
 interface Bench {
   readonly receiver: Receiver;
   readonly ca: string;

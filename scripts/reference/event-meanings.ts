@@ -1,7 +1,7 @@
 import type { EventType } from '../../services/domain/event.ts';
 
 interface Meaning {
-  /** What events of the type are about, in a sentence. */
+  /** The subject of the type's events, in a sentence. */
   readonly about: string;
   /** When each subType is sent. */
   readonly subTypes: Readonly<Record<string, string>>;

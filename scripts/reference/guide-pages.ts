@@ -12,7 +12,7 @@ interface Guide {
   readonly summary: string;
   /** Pages of the repository, or sections of them, in this order. */
   readonly sources: readonly { readonly file: string; readonly sections?: readonly string[] }[];
-  /** What follows the sources. */
+  /** HTML after the text of the sources. */
   readonly more?: () => Html;
 }
 

@@ -11,7 +11,7 @@ export interface Page {
   readonly section: 'Guides' | 'Operations' | 'Events';
   readonly summary: string;
   readonly content: Html;
-  /** What the list of pages shows below the page itself. */
+  /** The headings listed below the page in the list of pages. */
   readonly parts?: readonly { readonly id: string; readonly label: string; readonly method?: string }[];
   /** Whether the page differs between versions of the API, and so has the switch. */
   readonly hasVersions?: boolean;

@@ -45,7 +45,7 @@ function renderer(links: Links, source: string, depthBy: number) {
   return marked;
 }
 
-/** What stands before a cell on a phone, where each row is a block; the cells of two columns explain themselves. */
+/** The label before a cell on a phone, where each row is a block; the cells of two columns explain themselves. */
 function labelOf({ header }: Tokens.Table, column: number): string {
   const name = header[column]?.text ?? '';
   return header.length < 3 || name === '' ? '' : ` data-label="${escaped(name)}"`;

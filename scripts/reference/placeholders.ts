@@ -1,6 +1,6 @@
 /**
- * What the service fills in when it serves the reference (services/api/reference-values.ts): its address, and in the
- * sandbox the keys and the merchant.
+ * Placeholders that the service fills in when it serves the reference (services/api/reference.ts): its address, and in
+ * the sandbox the keys and the merchant.
  */
 export const PLACEHOLDERS = {
   baseUrl: '{{base-url}}',

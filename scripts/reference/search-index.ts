@@ -8,7 +8,7 @@ interface Entry {
   readonly text: string;
 }
 
-/** What the search looks through: every page and every headed part of it, with the words below that heading. */
+/** The texts that the search covers: every page and every headed part of it, with the words below that heading. */
 export function searchIndex(pages: readonly Page[]): Entry[] {
   return pages.flatMap((page) => {
     const parts = page.content.text.split(/(?=<h[23] id=")/).slice(1);

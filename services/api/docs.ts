@@ -70,7 +70,7 @@ export function mountDocs(app: Express, environment: Environment): Docs {
   };
 }
 
-/** What GET / answers to programs. */
+/** The response to GET / for programs. */
 const WHERE = {
   name: 'hookrail',
   reference: '/docs/',

@@ -7,7 +7,7 @@ import type { Environment } from './auth.ts';
 /** Rendered by scripts/generate-reference.ts. */
 const FOLDER = fileURLToPath(new URL('../../schemas/reference', import.meta.url));
 
-/** What the samples of the reference show in place of placeholders. Keys are the sandbox's: nothing else has them. */
+/** The values of the placeholders in the reference's samples. Only the sandbox has them. */
 export interface SandboxAccess {
   readonly merchantKey: string;
   readonly producerKey: string;

@@ -43,7 +43,7 @@ export const ENDPOINT_CHANGES = [
 ] as const;
 export type EndpointChangeKind = (typeof ENDPOINT_CHANGES)[number];
 
-/** What happened, as recorded; it stays so whatever happens to the delivery or endpoint later. */
+/** An entry as it was recorded. Later changes of the delivery or endpoint do not alter it. */
 export type FeedContent =
   | { readonly kind: 'routed'; readonly delivery: FeedDelivery }
   /** Null and `no_endpoint`: the merchant had no endpoint. */
@@ -83,7 +83,7 @@ export interface FeedPage {
 }
 
 /**
- * What happened to a merchant's events, deliveries and endpoints, each entry once, in one order that never changes.
+ * The history of a merchant's events, deliveries and endpoints: each entry once, in one order that never changes.
  *
  * - An entry commits with what it reports, so a crash loses or repeats neither.
  * - A position is text that is valid in every process on the store, now and after a restart: a reader continues exactly

@@ -11,7 +11,7 @@ const ERASE = '\r\u001b[2K';
  */
 export class WaitingLine {
   readonly #sink: Sink;
-  /** What is waited for; the newest is shown. */
+  /** The pending waits; the newest is shown. */
   readonly #texts: (() => string)[] = [];
   #timer: NodeJS.Timeout | undefined;
   #frame = 0;

@@ -33,7 +33,7 @@ afterAll(async () => {
 
 interface Opened {
   readonly page: Page;
-  /** What no page should do, as far as it was seen. */
+  /** The faults seen so far, which no page may have. */
   readonly faults: readonly string[];
   close(): Promise<void>;
 }

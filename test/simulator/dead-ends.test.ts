@@ -26,7 +26,7 @@ let access: Record<string, string>;
 let folder: string;
 const checkout = process.cwd();
 const servers: Server[] = [];
-/** What rows need to know: endpoints by receiver, and addresses. */
+/** The values that rows use: endpoints by receiver, and addresses. */
 const known: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -88,7 +88,7 @@ const type = (line: string) => simHere(filled(line).split(' '), access);
 interface Row {
   readonly typed: string;
   readonly says: string;
-  /** What follows "npm run sim -- ". */
+  /** The words after "npm run sim -- ". */
   readonly names: string;
   readonly code?: number;
   /** The exit code of the command that is named. */

@@ -15,7 +15,7 @@ import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 import { simHere, startSim } from './support/command-line.ts';
 
 const WIDTH = 80;
-/** What erases the line of the spinner. */
+/** The sequence that erases the spinner's line. */
 const ERASE = '\r\u001b[2K';
 
 let setup: ServiceSetup;

@@ -6,7 +6,7 @@ import { type Counts, dividedBy, since, sumOf } from '../counts.ts';
 import { sleep } from '../load.ts';
 import { COUNTS_MS_MAX, countingRequests, kafkaRecordsFetchedBy, kafkaRequestsOf } from './kafka-requests.ts';
 
-/** What a service and its brokers exchange: requests by name, records by the kind of their topic. */
+/** The traffic between a service and its brokers: requests by name, records by the kind of their topic. */
 export interface Traffic {
   readonly requests: Counts;
   readonly produced: Counts;

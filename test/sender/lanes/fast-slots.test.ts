@@ -20,7 +20,7 @@ const LEAST = 32;
 const MOST = 2048;
 let clock: BusyClock;
 let slots: FastSlots;
-/** Who waits takes every slot there is. */
+/** The number of tasks that wait; they take every free slot. */
 let wanted: number;
 
 function takeAll(): void {
@@ -35,7 +35,7 @@ function free(count: number): void {
   takeAll();
 }
 
-/** So many are given back in each of so many milliseconds. */
+/** Frees this many slots in each of this many milliseconds. */
 function pass(ms: number, count: number): void {
   for (let passed = 0; passed < ms; passed += 1) {
     clock.advance(1);

@@ -10,7 +10,7 @@ export interface StreamEvent {
 /** A reader of GET /merchant/stream, as the HTML standard has it: it keeps the last id, with which it can resume. */
 export interface StreamReader {
   readonly status: number;
-  /** What came so far, without the opening and comments. */
+  /** The events received so far, without the opening and comments. */
   readonly events: readonly StreamEvent[];
   readonly comments: readonly string[];
   readonly lastEventId: string | undefined;

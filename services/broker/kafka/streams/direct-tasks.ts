@@ -131,7 +131,7 @@ export class DirectTasks {
     const { clock, live, taskStreams } = this.#deps;
     if (this.#isFull) return false;
     if ((this.#quiet.get(task.endpointId) ?? 0) > clock.now()) return false;
-    // What waits on the topic goes first.
+    // Tasks that wait on the topic go first.
     if (taskStreams.now.live.oldest !== undefined) return false;
     return live.mayTake(task) && taskStreams.mayBeginFirst(task.endpointId);
   }
