@@ -11,17 +11,17 @@ export const REPLAY_KINDS = ['failed', 'missing'] as const;
 export type ReplayKind = (typeof REPLAY_KINDS)[number];
 
 /**
- * Why an endpoint has not received an event: it was disabled when the event was routed, the delivery failed for good
- * (a 410 included), or the delivery was cancelled.
+ * Why an endpoint has not received an event: it was disabled when the event was routed, the delivery failed for good,
+ * the receiver answered 410, or the delivery was cancelled.
  */
-export type MissedBecause = 'skipped' | 'exhausted' | 'cancelled';
+export type MissedBecause = 'skipped' | 'exhausted' | 'refused' | 'cancelled';
 
 /** Why a replay ended before its last event: its endpoint is no longer active, or an operator cancelled it. */
 export type ReplayCancelReason = CancelReason | 'operator';
 
 /** Returns whether a replay of this kind sends again what was missed for this reason. */
 export function replays(kind: ReplayKind, because: MissedBecause): boolean {
-  return kind === 'missing' || because === 'exhausted';
+  return kind === 'missing' || because === 'exhausted' || because === 'refused';
 }
 
 /**

@@ -85,13 +85,22 @@ export interface JournalPosition {
 /**
  *     pending ──► delivered                         a response with 2xx
  *        │  └───► failed ──► delivered              a failed attempt with retries left; then a successful one
- *        │           └─────► exhausted              the last attempt failed, or a 410
- *        ├──────► exhausted                         the only attempt failed, or a 410
+ *        │           ├─────► exhausted              the last attempt failed
+ *        │           └─────► refused                a 410
+ *        ├──────► exhausted                         the only attempt failed
+ *        ├──────► refused                           a 410
  *        └──────► cancelled ◄── failed              the endpoint was deleted or disabled before the next attempt
  *
  * An attempt that is recorded late changes `cancelled`; nothing changes `delivered`.
  */
-export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'exhausted', 'cancelled'] as const;
+export const DELIVERY_STATUSES = [
+  'pending',
+  'delivered',
+  'failed',
+  'exhausted',
+  'refused',
+  'cancelled',
+] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 export interface DeliveryRecord {

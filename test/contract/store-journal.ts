@@ -96,10 +96,12 @@ function statuses(test: StoreUnderTest): void {
     const endpointId = randomUUID();
     const [one, two, three] = [1, 2, 3].map((n) => eventNumber(MERCHANT, n));
     if (!one || !two || !three) return;
+    const gone = head(two, endpointId);
     await journalOf(test.store)(
       ...[one, two, three].map((event) => routed(event, [endpointId])),
       failed(head(one, endpointId, { attempt: 7 })),
-      failed(head(two, endpointId), 'endpoint_gone'),
+      failed(gone, 'endpoint_gone'),
+      cancelled({ ...gone, attempt: 2 }),
       failed(head(three, endpointId)),
       cancelled(head(three, endpointId, { attempt: 2 }), 'endpoint_disabled'),
     );
@@ -108,9 +110,17 @@ function statuses(test: StoreUnderTest): void {
       list.map(({ status, lastFailureCode, cancelReason }) => [status, lastFailureCode, cancelReason]),
     ).toEqual([
       ['cancelled', 'http_5xx', 'endpoint_disabled'],
-      ['exhausted', 'endpoint_gone', null],
+      ['refused', 'endpoint_gone', null],
       ['exhausted', 'http_5xx', null],
     ]);
+    for (const status of ['exhausted', 'refused', 'cancelled'] as const) {
+      const own = (await test.store.log.deliveries(MERCHANT, endpointId, { status, limit: 10 })).records;
+      const all = (await test.store.lists.deliveries(MERCHANT, { status, limit: 10 })).records;
+      expect([own, all].map((records) => records.map((record) => record.status))).toEqual([
+        [status],
+        [status],
+      ]);
+    }
   });
 }
 

@@ -61,12 +61,13 @@ async function missed(store: Store, scope: ReplayScope, events: readonly DomainE
   }
 }
 
-/** Stores six events of an endpoint: skipped, filtered, exhausted, cancelled, delivered, retrying. */
-async function sixOutcomes(test: StoreUnderTest) {
+/** Stores seven events of an endpoint: skipped, filtered, exhausted, cancelled, delivered, retrying, refused. */
+async function sevenOutcomes(test: StoreUnderTest) {
   const endpointId = randomUUID();
   await createEndpoint(test.store, MERCHANT, endpointId);
-  const events = Array.from({ length: 6 }, (_, n) => eventNumber(MERCHANT, n));
-  const [a, b, c, d, e, f] = events as [
+  const events = Array.from({ length: 7 }, (_, n) => eventNumber(MERCHANT, n));
+  const [a, b, c, d, e, f, g] = events as [
+    DomainEvent,
     DomainEvent,
     DomainEvent,
     DomainEvent,
@@ -76,24 +77,28 @@ async function sixOutcomes(test: StoreUnderTest) {
   ];
   const apply = journalOf(test.store);
   await apply(skipped(a, endpointId), skipped(b, endpointId, 'filtered'));
-  await apply(...[c, d, e, f].map((event) => routed(event, [endpointId])));
+  await apply(...[c, d, e, f, g].map((event) => routed(event, [endpointId])));
   await apply(
     failed(head(c, endpointId, { attempt: 7 })),
     cancelled(head(d, endpointId)),
     delivered(head(e, endpointId)),
     failed(head(f, endpointId)),
+    failed(head(g, endpointId), 'endpoint_gone'),
   );
   return { endpointId, events, apply };
 }
 
 function missedEvents(test: StoreUnderTest): void {
   it('know what an endpoint missed, oldest first, and why, page by page', async () => {
-    const { endpointId, events } = await sixOutcomes(test);
+    const { endpointId, events } = await sevenOutcomes(test);
     const { store } = test;
-    const all = ['0 skipped', '2 exhausted', '3 cancelled'];
+    const all = ['0 skipped', '2 exhausted', '3 cancelled', '6 refused'];
     expect(await missed(store, scopeOf(endpointId), events)).toEqual(all);
     expect(await missed(store, scopeOf(endpointId), events, 1)).toEqual(all);
-    expect(await missed(store, scopeOf(endpointId, { only: 'failed' }), events, 2)).toEqual(['2 exhausted']);
+    expect(await missed(store, scopeOf(endpointId, { only: 'failed' }), events, 2)).toEqual([
+      '2 exhausted',
+      '6 refused',
+    ]);
     expect(await missed(store, scopeOf(endpointId, { types: ['KYC'] }), events)).toEqual([]);
     const period = { since: START + HOUR_MS, until: START + 3 * HOUR_MS };
     expect(await missed(store, scopeOf(endpointId, period), events)).toEqual(['2 exhausted']);
@@ -103,11 +108,12 @@ function missedEvents(test: StoreUnderTest): void {
       null,
       deliveryId(events[2]?.eventId ?? '', endpointId),
       deliveryId(events[3]?.eventId ?? '', endpointId),
+      deliveryId(events[6]?.eventId ?? '', endpointId),
     ]);
   });
 
   it('forget a miss once a first delivery, a resend or a replay delivered it, but not a test', async () => {
-    const { endpointId, events, apply } = await sixOutcomes(test);
+    const { endpointId, events, apply } = await sevenOutcomes(test);
     const [a, , c, d] = events as [DomainEvent, DomainEvent, DomainEvent, DomainEvent];
     const again = (event: DomainEvent, trigger: 'manual' | 'replay' | 'test') => {
       const id = requestedDeliveryId(trigger, event.eventId, endpointId);
@@ -116,22 +122,22 @@ function missedEvents(test: StoreUnderTest): void {
     const left = () => missed(test.store, scopeOf(endpointId), events);
     const first = head(a, endpointId, { trigger: 'replay' });
     await apply(requested(first, bodyOf(a)));
-    expect(await left()).toEqual(['2 exhausted', '3 cancelled']);
+    expect(await left()).toEqual(['2 exhausted', '3 cancelled', '6 refused']);
     await apply(failed({ ...first, attempt: 7 }));
-    expect(await left()).toEqual(['0 exhausted', '2 exhausted', '3 cancelled']);
+    expect(await left()).toEqual(['0 exhausted', '2 exhausted', '3 cancelled', '6 refused']);
     for (const asked of [again(c, 'test'), again(d, 'replay')]) await apply(requested(asked, bodyOf(c)));
     await apply(delivered(again(c, 'test')), failed(again(d, 'replay')));
-    expect(await left()).toEqual(['0 exhausted', '2 exhausted', '3 cancelled']);
+    expect(await left()).toEqual(['0 exhausted', '2 exhausted', '3 cancelled', '6 refused']);
     await apply(requested(again(c, 'manual'), bodyOf(c)), delivered(again(c, 'manual')));
     const other = { ...again(d, 'replay'), deliveryId: randomUUID() };
     await apply(requested(other, bodyOf(d)), delivered(other));
-    expect(await left()).toEqual(['0 exhausted']);
+    expect(await left()).toEqual(['0 exhausted', '6 refused']);
     await test.crashAndReopen();
-    expect(await left()).toEqual(['0 exhausted']);
+    expect(await left()).toEqual(['0 exhausted', '6 refused']);
   });
 
   it('say in the trace that a replay has sent a skipped event', async () => {
-    const { endpointId, events, apply } = await sixOutcomes(test);
+    const { endpointId, events, apply } = await sevenOutcomes(test);
     const [event] = events as [DomainEvent];
     const other = randomUUID();
     const twice = { ...skipped(event, endpointId), at: 1 };
@@ -154,17 +160,21 @@ function missedEvents(test: StoreUnderTest): void {
   });
 
   it('accept an attempt that is recorded before its request', async () => {
-    const { endpointId, events, apply } = await sixOutcomes(test);
+    const { endpointId, events, apply } = await sevenOutcomes(test);
     const [event] = events as [DomainEvent];
     const first = head(event, endpointId, { trigger: 'replay' });
     await apply(delivered(first));
     await apply(requested(first, bodyOf(event)));
-    expect(await missed(test.store, scopeOf(endpointId), events)).toEqual(['2 exhausted', '3 cancelled']);
+    expect(await missed(test.store, scopeOf(endpointId), events)).toEqual([
+      '2 exhausted',
+      '3 cancelled',
+      '6 refused',
+    ]);
     expect((await test.store.log.event(MERCHANT, event.eventId))?.trace[0]?.verdict).toBe('delivered_to');
   });
 
   it('forget a missed event when it is deleted', async () => {
-    const { endpointId, events } = await sixOutcomes(test);
+    const { endpointId, events } = await sevenOutcomes(test);
     while ((await test.store.log.retain(START + 100 * HOUR_MS, 100)) > 0);
     expect(await missed(test.store, scopeOf(endpointId), events)).toEqual([]);
   });

@@ -35,6 +35,7 @@ export const STATUS = codes<DeliveryStatus>('delivery status', {
   failed: 3,
   exhausted: 4,
   cancelled: 5,
+  refused: 6,
 });
 
 export const API_VERSION = codes<ApiVersion>('API version', { '2.2.8': 1, '2.3.8': 2 });

@@ -8,14 +8,23 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { DomainEvent } from '../../../services/domain/event.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { openConnection } from '../../../services/store/sqlite/connection.ts';
 import { AuditReads } from '../../../services/store/sqlite/management/audit-reads.ts';
+import { refused } from '../../../services/store/sqlite/migrations/010-refused.ts';
 import { MIGRATIONS, migrate } from '../../../services/store/sqlite/migrations/migrate.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
-import { type Store, StoreUnavailable } from '../../../services/store/store.ts';
+import { type DeliveryStatus, type Store, StoreUnavailable } from '../../../services/store/store.ts';
 import { TEST_POLICY } from '../../contract/store-place.ts';
-import { createEndpoint, eventNumber, journalOf, routed } from '../../support/records/journal-entries.ts';
+import {
+  createEndpoint,
+  eventNumber,
+  failed,
+  head,
+  journalOf,
+  routed,
+} from '../../support/records/journal-entries.ts';
 
 /**
  * What the SQLite store promises beyond the contract: its file is one process's, durable, checked, and may be
@@ -75,6 +84,28 @@ describe('the SQLite file of the store', () => {
       expect((await store.log.deliveries(MERCHANT, endpointId, { limit: 10 })).records).toHaveLength(1);
       await store.close();
     }
+  });
+
+  it('of a build without the status `refused` gets it at the migration, for deliveries that a 410 ended', async () => {
+    const endpointId = randomUUID();
+    const [gone, failing] = [1, 2].map((n) => eventNumber(MERCHANT, n)) as [DomainEvent, DomainEvent];
+    let store = await open();
+    await journalOf(store)(
+      ...[gone, failing].map((event) => routed(event, [endpointId])),
+      failed(head(gone, endpointId), 'endpoint_gone'),
+      failed(head(failing, endpointId, { attempt: 7 })),
+    );
+    await store.close();
+    const db = new Database(file);
+    db.exec('UPDATE delivery SET status = 4 WHERE status = 6');
+    db.pragma(`user_version = ${MIGRATIONS.indexOf(refused)}`);
+    db.close();
+    store = await open();
+    const eventsWith = async (status: DeliveryStatus) =>
+      (await store.log.deliveries(MERCHANT, endpointId, { status, limit: 10 })).records.map((d) => d.eventId);
+    expect(await eventsWith('refused')).toEqual([gone.eventId]);
+    expect(await eventsWith('exhausted')).toEqual([failing.eventId]);
+    await store.close();
   });
 
   it('is written with every commit durable, on every connection, new or reopened', () => {

@@ -45,7 +45,8 @@ export interface AttemptResult {
 export const ATTEMPTS_PER_DELIVERY = 256;
 
 /**
- * Applies an attempt: pending → failed (retries left) → delivered | exhausted | cancelled. Entries may arrive twice
+ * Applies an attempt: pending → failed (retries left) → delivered | exhausted | refused |
+ * cancelled. Entries may arrive twice
  * and, from different partitions, out of order: the highest attempt wins, and a delivered delivery stays delivered.
  */
 export function applyAttempt(delivery: Delivery, result: AttemptResult): void {
@@ -64,10 +65,12 @@ export function applyAttempt(delivery: Delivery, result: AttemptResult): void {
   delivery.cancelReason = null;
 }
 
+/** Statuses that no cancellation changes. */
+const ENDED: readonly number[] = [STATUS.of.delivered, STATUS.of.exhausted, STATUS.of.refused];
+
 /** The attempt with this number will not be made. The copy of a task whose attempt was made changes nothing. */
 export function applyCancel(delivery: Delivery, attempt: number, reason: number): void {
-  const isOver = delivery.status === STATUS.of.delivered || delivery.status === STATUS.of.exhausted;
-  if (isOver || attempt <= delivery.attemptsMade) return;
+  if (ENDED.includes(delivery.status) || attempt <= delivery.attemptsMade) return;
   delivery.status = STATUS.of.cancelled;
   delivery.cancelReason = reason;
   delivery.nextAttemptAt = null;

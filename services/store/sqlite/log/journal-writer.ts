@@ -37,12 +37,11 @@ import { decodeBatch, type JournalBatch } from './journal-batch.ts';
 import { headOf } from './routed-head.ts';
 import { cancelReasonOf, type TraceLine, type Withdrawn } from './trace-lines.ts';
 
-/** The status after an attempt. A refused (410) delivery has ended like an exhausted one; its failure code differs. */
 const STATUS_AFTER: Readonly<Record<Outcome['kind'], number>> = {
   delivered: STATUS.of.delivered,
   retry: STATUS.of.failed,
   exhausted: STATUS.of.exhausted,
-  refused: STATUS.of.exhausted,
+  refused: STATUS.of.refused,
 };
 
 /**

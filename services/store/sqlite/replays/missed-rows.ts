@@ -7,6 +7,9 @@ const PASSED_OVER: readonly number[] = [
   SKIP_REASON.of.endpoint_auto_disabled,
 ];
 
+/** Statuses of deliveries that ended without success. */
+const LOST: readonly number[] = [STATUS.of.exhausted, STATUS.of.refused, STATUS.of.cancelled];
+
 /** Returns whether a replay makes up for a skip with this reason: the endpoint was disabled. */
 export function isPassedOver(reason: number): boolean {
   return PASSED_OVER.includes(reason);
@@ -67,13 +70,11 @@ export class MissedRows {
   follow(delivery: Delivery, before: number): void {
     const { status, trigger } = delivery;
     if (status === before || trigger === TRIGGER.of.test) return;
-    const isLost = status === STATUS.of.exhausted || status === STATUS.of.cancelled;
-    if (isLost && isOwn(delivery)) {
+    if (LOST.includes(status) && isOwn(delivery)) {
       this.#add.run(delivery.endpoint, delivery.seq, delivery.event);
       return;
     }
-    const wasLost = before === STATUS.of.exhausted || before === STATUS.of.cancelled;
-    const isUsual = trigger === TRIGGER.of.live && !wasLost;
+    const isUsual = trigger === TRIGGER.of.live && !LOST.includes(before);
     if (status === STATUS.of.delivered && !isUsual) this.#remove.run(delivery.event, delivery.endpoint);
   }
 }

@@ -161,6 +161,7 @@ function toMissed(row: MissedRow, { endpointId, merchantId }: ScopeEndpoint): Mi
 function becauseOf({ delivery, status }: MissedRow): MissedBecause | null {
   if (delivery === null) return 'skipped';
   if (status === STATUS.of.exhausted) return 'exhausted';
+  if (status === STATUS.of.refused) return 'refused';
   return status === STATUS.of.cancelled ? 'cancelled' : null;
 }
 
