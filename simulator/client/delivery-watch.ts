@@ -48,7 +48,7 @@ const FIRST_WAIT_MS = 150;
 const WAIT_GROWTH = 1.6;
 const WAIT_MS_MAX = 5000;
 const IDLE_MS = 50;
-const FINAL = ['delivered', 'exhausted', 'cancelled'];
+const FINAL = ['delivered', 'exhausted', 'refused', 'cancelled'];
 
 /** Follows events through the merchant API until their deliveries have ended, and reports each piece of news. */
 export class DeliveryWatch {

@@ -24,6 +24,7 @@ export const DELIVERY_STATUSES = [
   'delivered',
   'failed',
   'exhausted',
+  'refused',
   'cancelled',
 ] as const satisfies readonly DeliveryQuery['status'][];
 

@@ -40,7 +40,7 @@ export async function sendTest(
   const request = api.testEndpoint(endpoint, { type, subType, ...who }, Math.floor(choices.wait));
   const answer = await output.during(() => 'waiting for the receiver', request);
   output.item(answer, () => describeTest(answer, `${type}/${subType}`, output));
-  if (['failed', 'exhausted', 'cancelled'].includes(answer.status)) {
+  if (['failed', 'exhausted', 'refused', 'cancelled'].includes(answer.status)) {
     // The result has no detail; the delivery log has it.
     const delivery = await api.delivery(endpoint, answer.delivery_uuid).catch(notFound);
     const advice = delivery && (await deliveryAdvice(api, delivery));

@@ -1907,8 +1907,11 @@ export interface operations {
     listDeliveries: {
         parameters: {
             query?: {
-                /** @description `pending` no attempt yet, `delivered`, `failed` retries are left, `exhausted` given up, `cancelled`. */
-                status?: "pending" | "delivered" | "failed" | "exhausted" | "cancelled";
+                /**
+                 * @description `pending` no attempt yet, `delivered`, `failed` retries are left, `exhausted` the last attempt failed,
+                 *     `refused` a 410 ended it, `cancelled`.
+                 */
+                status?: "pending" | "delivered" | "failed" | "exhausted" | "refused" | "cancelled";
                 /** @description Only deliveries of events of this type. */
                 type?: components["schemas"]["EventTypeRequested"];
                 /** @description Deliveries created at this time or later. */
@@ -2222,8 +2225,11 @@ export interface operations {
     listAllDeliveries: {
         parameters: {
             query?: {
-                /** @description `pending` no attempt yet, `delivered`, `failed` retries are left, `exhausted` given up, `cancelled`. */
-                status?: "pending" | "delivered" | "failed" | "exhausted" | "cancelled";
+                /**
+                 * @description `pending` no attempt yet, `delivered`, `failed` retries are left, `exhausted` the last attempt failed,
+                 *     `refused` a 410 ended it, `cancelled`.
+                 */
+                status?: "pending" | "delivered" | "failed" | "exhausted" | "refused" | "cancelled";
                 /** @description Only events of this type. */
                 type?: components["schemas"]["EventTypeRequested"];
                 /** @description Only events of this subType. */

@@ -34,7 +34,14 @@ export interface Step {
   readonly line: number;
 }
 
-export const EXPECTED_STATUSES = ['delivered', 'failed', 'exhausted', 'cancelled', 'skipped'] as const;
+export const EXPECTED_STATUSES = [
+  'delivered',
+  'failed',
+  'exhausted',
+  'refused',
+  'cancelled',
+  'skipped',
+] as const;
 
 export interface Expectation {
   readonly step: string;
