@@ -7,6 +7,7 @@ import { LANE_BUGS } from './lanes.ts';
 import { MACHINE_BUGS } from './machine.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { RECORD_SET_BUGS } from './record-sets.ts';
+import { SPECIFICATION_BUGS } from './specification.ts';
 import { SQLITE_BUGS } from './sqlite.ts';
 
 /** Every bug that `npm run planted` can inject. */
@@ -20,4 +21,5 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...CONNECTION_BUGS,
   ...MACHINE_BUGS,
   ...SQLITE_BUGS,
+  ...SPECIFICATION_BUGS,
 ];

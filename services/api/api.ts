@@ -44,6 +44,7 @@ export interface ApiDeps {
   readonly store: Store;
   readonly relay: ApiContext['relay'];
   readonly broker: Pick<Broker, 'publishEvents' | 'publishTasks'>;
+  readonly directory: ApiContext['directory'];
   readonly keyRing: KeyRing;
   readonly clock: Clock;
   readonly random: Random;

@@ -1,4 +1,5 @@
 import type { Broker } from '../broker/broker.ts';
+import type { Directory } from '../domain/directory.ts';
 import type { EndpointUrlPolicy } from '../domain/endpoint-url.ts';
 import type { KeyRing } from '../keys/keyring.ts';
 import { messageOf } from '../messages/error-message.ts';
@@ -73,6 +74,8 @@ export const API_LIMITS: ApiLimits = {
 export interface ApiContext {
   readonly store: Store;
   readonly broker: Pick<Broker, 'publishEvents' | 'publishTasks'>;
+  /** Follows the stream that routers follow. */
+  readonly directory: Pick<Directory, 'merchant'>;
   readonly keyRing: KeyRing;
   readonly clock: Clock;
   readonly random: Random;

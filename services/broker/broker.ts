@@ -18,7 +18,7 @@
 import type { DirectoryChange } from '../domain/directory.ts';
 import type { DomainEvent } from '../domain/event.ts';
 import type { DeadLetter, JournalEntry, Routed } from '../domain/journal.ts';
-import type { Quarantined, QuarantineReason, RecordOrigin } from '../domain/quarantine.ts';
+import type { Quarantined, QuarantineReason, RecordOrigin, Refusal } from '../domain/quarantine.ts';
 import type { Tier } from '../domain/retry.ts';
 import type { DeliveryTask, TaskClass } from '../domain/task.ts';
 import type { Loss, LostRange, TopicLosses } from './losses.ts';
@@ -33,9 +33,9 @@ export interface Broker {
   readonly journal: JournalSource;
   /**
    * Returns one result per event, in order; `accepted` where an engine cannot detect repeats. At most 500 events a
-   * call. `traceparent` (W3C) is sent with them where events have headers; elsewhere their trace begins at the router.
+   * call.
    */
-  publishEvents(events: readonly DomainEvent[], traceparent?: string): Promise<PublishedEvent[]>;
+  publishEvents(events: readonly DomainEvent[], options?: PublishOptions): Promise<PublishedEvent[]>;
   /** Tests, resends and replays: the task and its journal entry become durable together. */
   publishTasks(tasks: readonly PublishedTask[]): Promise<void>;
   /** Keeps the order of one call. Callers must serialise calls for one key. */
@@ -83,6 +83,13 @@ export interface BrokerCapabilities {
 
 export type PublishedEvent = 'accepted' | 'duplicate' | 'conflict';
 
+export interface PublishOptions {
+  /** W3C. Sent with the events where they have headers; elsewhere their trace begins at the router. */
+  readonly traceparent?: string | undefined;
+  /** Events that must not be routed, with the reason: the router quarantines them, whatever it knows by then. */
+  readonly refusals?: ReadonlyMap<DomainEvent, Refusal>;
+}
+
 export interface PublishedTask {
   readonly task: DeliveryTask;
   readonly journal: readonly JournalEntry[];
@@ -107,6 +114,8 @@ export interface ReceivedEvent {
   readonly origin?: RecordOrigin;
   /** An event with the same id and content came before: there is nothing to route. */
   readonly isRepeat?: boolean;
+  /** It must not be routed: its publisher was told so. Absent once an operator has put it back. */
+  readonly refusal?: Refusal;
   /** W3C traceparent, well formed, if the producer sent one. */
   readonly traceparent?: string;
 }

@@ -12,6 +12,35 @@ export const QUARANTINE_REASONS = [
 ] as const;
 export type QuarantineReason = (typeof QUARANTINE_REASONS)[number];
 
+/** The reasons that follow from an event's header alone: whoever publishes the event can know them. */
+const REFUSALS = [
+  'simulated_in_production',
+  'unknown_merchant',
+] as const satisfies readonly QuarantineReason[];
+export type Refusal = (typeof REFUSALS)[number];
+
+export function isRefusal(text: string | undefined): text is Refusal {
+  return REFUSALS.some((refusal) => refusal === text);
+}
+
+/** Returns why no event with such a header is routed, or null. */
+export function refusalOf(
+  event: { readonly simulated: boolean },
+  known: { readonly acceptsSimulated: boolean; readonly isMerchantKnown: boolean },
+): Refusal | null {
+  if (event.simulated && !known.acceptsSimulated) return 'simulated_in_production';
+  return known.isMerchantKnown ? null : 'unknown_merchant';
+}
+
+export function refusalText(refusal: Refusal, merchantId: string): string {
+  switch (refusal) {
+    case 'simulated_in_production':
+      return 'the event is marked simulated and this deployment is production';
+    case 'unknown_merchant':
+      return `the directory has no merchant ${merchantId}`;
+  }
+}
+
 export interface Quarantined {
   readonly reason: QuarantineReason;
   /** A description of what is wrong and where, without personal data. */

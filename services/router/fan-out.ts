@@ -5,7 +5,7 @@ import { type DomainEvent, eventAsText } from '../domain/event.ts';
 import { deliveryId } from '../domain/ids.ts';
 import type { RoutingVerdict, SkipReason } from '../domain/journal.ts';
 import type { Merchant } from '../domain/merchant.ts';
-import type { QuarantineReason } from '../domain/quarantine.ts';
+import { type QuarantineReason, refusalOf, refusalText } from '../domain/quarantine.ts';
 import { ATTEMPTS_MAX } from '../domain/retry.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import { type Rendered, renderBody } from '../domain/versions/render.ts';
@@ -29,14 +29,14 @@ export function fanOut(received: ReceivedEvent, context: FanOutContext): RouterR
   const { event } = decoded;
   const refuse = (reason: QuarantineReason, detail: string) =>
     quarantined(received, context, event, reason, detail);
-  if (event.simulated && !context.acceptsSimulated) {
-    return refuse(
-      'simulated_in_production',
-      'the event is marked simulated and this deployment is production',
-    );
-  }
   const merchant = context.directory.merchant(event.merchantId);
-  if (!merchant) return refuse('unknown_merchant', `the directory has no merchant ${event.merchantId}`);
+  const isMerchantKnown = merchant !== undefined;
+  // What the producer was told stays true, even if the merchant was created since.
+  const refusal = received.refusal ?? refusalOf(event, { ...context, isMerchantKnown });
+  if (refusal || !merchant) {
+    const reason = refusal ?? 'unknown_merchant';
+    return refuse(reason, refusalText(reason, event.merchantId));
+  }
 
   const known: Partial<Record<ApiVersion, Rendered>> = {};
   const bodies: { apiVersion: ApiVersion; body: Uint8Array }[] = [];

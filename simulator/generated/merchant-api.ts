@@ -510,7 +510,8 @@ export interface paths {
          * @description Accepts one event or an array of at most 500, and responds when they are durable. If one event is invalid, the
          *     whole request is refused. A repeated event id is a duplicate, and nothing is delivered twice; the same id with
          *     different content is quarantined. With the Kafka engine both are detected later, within a window, and the
-         *     response says `accepted`. Bodies of at most 1 MiB, an event's `data` of at most 262144 bytes as JSON; requests
+         *     response says `accepted`. An event of an unknown merchant, or a simulated one in production, is `quarantined`
+         *     with every engine: it is kept, an operator can put it back, and nothing is delivered until then. Bodies of at most 1 MiB, an event's `data` of at most 262144 bytes as JSON; requests
          *     are not rate limited.
          */
         post: operations["publishEvents"];
@@ -2540,7 +2541,7 @@ export interface operations {
                         accepted: number;
                         /** @description Events that were taken before. */
                         duplicates: number;
-                        /** @description Known ids with other content. */
+                        /** @description Events that will not be routed; `code` says why. */
                         quarantined: number;
                         /** @description One per event, in order. */
                         results: {

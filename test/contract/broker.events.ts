@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
+import { Directory } from '../../services/domain/directory.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import type { JournalEntry } from '../../services/domain/journal.ts';
 import type { DeliveryTask } from '../../services/domain/task.ts';
-import { anEvent, quarantined, routed, taskOf } from '../support/records/broker-records.ts';
+import { fanOut } from '../../services/router/fan-out.ts';
+import { anEvent, merchantChange, quarantined, routed, taskOf } from '../support/records/broker-records.ts';
 import { type GiveBench, gate, stopped } from './broker-bench.ts';
 
 const route = (event: DomainEvent) => ({
@@ -198,6 +200,38 @@ export function eventGuarantees(bench: GiveBench): void {
     expect(seen).toEqual([event]);
     expect(await broker.quarantine.list({ limit: 10 })).toEqual([]);
     expect(await broker.quarantine.requeue([position])).toEqual({ requeued: 0, refused: [] });
+  });
+
+  it('quarantines what its publisher refused though the router knows the merchant, until it is put back', async () => {
+    const broker = await bench().open();
+    const [refused, accepted] = [anEvent(), anEvent()];
+    const refusals = new Map([[refused, 'unknown_merchant' as const]]);
+    expect(await broker.publishEvents([refused, accepted], { refusals })).toEqual(['accepted', 'accepted']);
+    const directory = new Directory();
+    directory.apply(merchantChange(refused.merchantId, 1));
+    const seen: string[] = [];
+    await broker.events.consume(
+      (input) => {
+        const result = fanOut(input, { directory, acceptsSimulated: true, now: 1_700_000_000_000 });
+        if (result.kind === 'routed') seen.push(result.journal.event.eventId);
+        return result;
+      },
+      { inFlightMax: 10 },
+    );
+    const [stored] = await bench().eventually('the store', async () => {
+      const list = await broker.quarantine.list({ limit: 10 });
+      return list.length > 0 ? list : undefined;
+    });
+    expect(stored?.record).toMatchObject({
+      reason: 'unknown_merchant',
+      eventId: refused.eventId,
+      merchantId: refused.merchantId,
+    });
+    await bench().eventually('the other event is routed', () => seen.length === 1);
+    expect(await broker.quarantine.requeue([stored?.position ?? ''])).toEqual({ requeued: 1, refused: [] });
+    await bench().eventually('the refused one is routed', () => seen.length === 2);
+    expect(seen).toEqual([accepted.eventId, refused.eventId]);
+    expect(await broker.quarantine.list({ limit: 10 })).toEqual([]);
   });
 
   it('recognises a repeated event, if it claims that capability', async (context) => {

@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express';
 import type { PublishedEvent } from '../../broker/broker.ts';
 import { decodeEventJson } from '../../codec/events.ts';
 import type { DomainEvent } from '../../domain/event.ts';
+import { type QuarantineReason, type Refusal, refusalOf } from '../../domain/quarantine.ts';
 import { readTraceparent, TRACEPARENT } from '../../telemetry/trace-context.ts';
 import { type ApiContext, published } from '../context.ts';
 import { sendJson } from '../idempotency.ts';
@@ -27,8 +28,9 @@ export function publishEvents(context: ApiContext): RequestHandler {
     try {
       const events = decoded(request.body);
       const traceparent = readTraceparent(request.headers[TRACEPARENT]);
-      const results = await published(context.broker.publishEvents(events, traceparent));
-      sendJson(response, 202, answerJson(events, results));
+      const refusals = await refusalsOf(events, context);
+      const publishing = context.broker.publishEvents(events, { traceparent, refusals });
+      sendJson(response, 202, answerJson(events, await published(publishing), refusals));
     } finally {
       inFlight -= 1;
     }
@@ -63,20 +65,52 @@ function refused(errors: readonly FieldError[]): ApiError {
   return new ApiError('validation_error', 'No event of the request was accepted.', { errors });
 }
 
-const STATUS_OF: Readonly<Record<PublishedEvent, { readonly status: string; readonly code?: string }>> = {
-  accepted: { status: 'accepted' },
-  duplicate: { status: 'duplicate' },
-  // The engine has put it into quarantine, where an operator finds it.
-  conflict: { status: 'quarantined', code: 'event_id_conflict' },
-};
+/**
+ * Returns the events that the router must not route. A merchant is unknown when neither the directory nor the store has
+ * it: a new one is in the store first, and one of an earlier store only in the directory.
+ */
+async function refusalsOf(
+  events: readonly DomainEvent[],
+  { directory, environment, store }: ApiContext,
+): Promise<ReadonlyMap<DomainEvent, Refusal>> {
+  const acceptsSimulated = environment === 'sandbox';
+  const isMissing = (merchantId: string) => directory.merchant(merchantId) === undefined;
+  const missing = new Set(events.map((event) => event.merchantId).filter(isMissing));
+  for (const merchantId of missing) {
+    if (await store.merchants.get(merchantId)) missing.delete(merchantId);
+  }
+  const refusals = new Map<DomainEvent, Refusal>();
+  for (const event of events) {
+    const isMerchantKnown = !missing.has(event.merchantId);
+    const refusal = refusalOf(event, { acceptsSimulated, isMerchantKnown });
+    if (refusal) refusals.set(event, refusal);
+  }
+  return refusals;
+}
 
-function answerJson(events: readonly DomainEvent[], results: readonly PublishedEvent[]) {
-  const counts = { accepted: 0, duplicate: 0, conflict: 0 };
+/** The engine has put it into quarantine, or the router will: an operator finds it there. */
+type Answered = 'accepted' | 'duplicate' | 'quarantined';
+
+function answerJson(
+  events: readonly DomainEvent[],
+  results: readonly PublishedEvent[],
+  refusals: ReadonlyMap<DomainEvent, Refusal>,
+) {
+  const counts: Record<Answered, number> = { accepted: 0, duplicate: 0, quarantined: 0 };
   const list = events.map((event, index) => {
-    const result = results[index] ?? 'accepted';
-    counts[result] += 1;
-    return { event_id: event.eventId, ...STATUS_OF[result] };
+    const { status, code } = answered(results[index] ?? 'accepted', refusals.get(event));
+    counts[status] += 1;
+    return { event_id: event.eventId, status, ...(code && { code }) };
   });
-  const { accepted, duplicate: duplicates, conflict: quarantined } = counts;
+  const { accepted, duplicate: duplicates, quarantined } = counts;
   return { accepted, duplicates, quarantined, results: list };
+}
+
+function answered(
+  result: PublishedEvent,
+  refusal: Refusal | undefined,
+): { readonly status: Answered; readonly code?: QuarantineReason } {
+  if (result === 'conflict') return { status: 'quarantined', code: 'event_id_conflict' };
+  if (result === 'duplicate') return { status: 'duplicate' };
+  return refusal ? { status: 'quarantined', code: refusal } : { status: 'accepted' };
 }

@@ -14,6 +14,7 @@ import type {
   Follower,
   PublishedEvent,
   PublishedTask,
+  PublishOptions,
   ReceivedEvent,
   RouterResult,
   Settlement,
@@ -193,8 +194,8 @@ class KafkaEngine implements KafkaBroker {
     this.losses.start();
   }
 
-  publishEvents(events: readonly DomainEvent[], traceparent?: string): Promise<PublishedEvent[]> {
-    return this.#publisher.publishEvents(events, traceparent);
+  publishEvents(events: readonly DomainEvent[], options?: PublishOptions): Promise<PublishedEvent[]> {
+    return this.#publisher.publishEvents(events, options);
   }
 
   publishTasks(tasks: readonly PublishedTask[]): Promise<void> {

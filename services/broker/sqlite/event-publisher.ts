@@ -1,14 +1,14 @@
 import type { DomainEvent } from '../../domain/event.ts';
-import type { QuarantineReason } from '../../domain/quarantine.ts';
+import type { QuarantineReason, Refusal } from '../../domain/quarantine.ts';
 import type { Clock } from '../../process/clock.ts';
-import type { PublishedEvent, ReceivedEvent, RouterResult } from '../broker.ts';
+import type { PublishedEvent, PublishOptions, ReceivedEvent, RouterResult } from '../broker.ts';
 import type { WorkSource } from '../work-source.ts';
 import type { CommitHalf } from './commit-half.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { EVENTS } from './file/wire.ts';
 import type { LogStream } from './log-stream.ts';
 import { SAME } from './seen-events.ts';
-import { conflicting, StoredEvent, settleEvent } from './settle.ts';
+import { conflicting, refusedRecord, StoredEvent, settleEvent } from './settle.ts';
 import type { FileItem } from './work.ts';
 
 const EVENTS_PER_CALL_MAX = 500;
@@ -36,20 +36,49 @@ export class EventPublisher {
   }
 
   /** See the port. */
-  async publish(events: readonly DomainEvent[]): Promise<PublishedEvent[]> {
+  async publish(
+    events: readonly DomainEvent[],
+    refusals: PublishOptions['refusals'],
+  ): Promise<PublishedEvent[]> {
     if (events.length === 0) return [];
     if (events.length > EVENTS_PER_CALL_MAX) {
       throw new RangeError(
         `${events.length} events in one call: at most ${EVENTS_PER_CALL_MAX} are accepted`,
       );
     }
-    const results = this.#routed(events);
-    const published = results
-      ? await this.#publishRouted(events, results)
-      : await this.#publishEvents(events);
+    const published = refusals?.size
+      ? await this.#publishApart(events, refusals)
+      : await this.#publishAccepted(events);
     const conflicts = events.filter((_, index) => published[index] === 'conflict');
     if (conflicts.length > 0) await this.#quarantine(conflicts);
     return published;
+  }
+
+  #publishAccepted(events: readonly DomainEvent[]): Promise<PublishedEvent[]> {
+    const results = this.#routed(events);
+    return results ? this.#publishRouted(events, results) : this.#publishEvents(events);
+  }
+
+  /** Refused events need no router: they go to the quarantine at once, and may overtake others. */
+  async #publishApart(
+    events: readonly DomainEvent[],
+    refusals: ReadonlyMap<DomainEvent, Refusal>,
+  ): Promise<PublishedEvent[]> {
+    const at = this.#deps.clock.wall();
+    const [refused, results]: [DomainEvent[], RouterResult[]] = [[], []];
+    for (const event of events) {
+      const refusal = refusals.get(event);
+      if (refusal === undefined) continue;
+      refused.push(event);
+      results.push({ kind: 'quarantined', record: refusedRecord(event, refusal, at) });
+    }
+    const others = events.filter((event) => !refusals.has(event));
+    const [ofRefused, ofOthers] = await Promise.all([
+      this.#publishRouted(refused, results),
+      others.length === 0 ? [] : this.#publishAccepted(others),
+    ]);
+    const [nextRefused, nextOther] = [ofRefused.values(), ofOthers.values()];
+    return events.map((event) => (refusals.has(event) ? nextRefused : nextOther).next().value ?? 'accepted');
   }
 
   /** Returns the router's results, or undefined when the events must wait for it in their stream. */

@@ -1,6 +1,6 @@
 import { eventCodec } from '../../codec/records.ts';
 import type { DomainEvent } from '../../domain/event.ts';
-import type { Quarantined } from '../../domain/quarantine.ts';
+import { type Quarantined, type Refusal, refusalText } from '../../domain/quarantine.ts';
 import type { DeliveryTask } from '../../domain/task.ts';
 import type { ReceivedEvent, RouterResult, Settlement } from '../broker.ts';
 import type { CommitHalf } from './commit-half.ts';
@@ -79,6 +79,19 @@ export function eventOf(record: Quarantined): DomainEvent | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Returns the quarantined record of an event whose producer was told that it will not be routed. */
+export function refusedRecord(event: DomainEvent, reason: Refusal, at: number): Quarantined {
+  const { eventId, merchantId } = event;
+  return {
+    reason,
+    detail: refusalText(reason, merchantId),
+    at,
+    eventId,
+    merchantId,
+    bytes: eventBytes(event),
+  };
 }
 
 /** An event whose id is known with other content (docs/decisions.md, "Producers"): kept for operators, never routed. */

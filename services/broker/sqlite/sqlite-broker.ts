@@ -20,6 +20,7 @@ import type {
   Follower,
   PublishedEvent,
   PublishedTask,
+  PublishOptions,
   ReceivedEvent,
   RouterResult,
 } from '../broker.ts';
@@ -143,8 +144,8 @@ class SqliteEngine implements SqliteBroker {
     this.#endClockNote = noteClockChanges(clock, this.#queue);
   }
 
-  publishEvents(events: readonly DomainEvent[]): Promise<PublishedEvent[]> {
-    return this.#publisher.publish(events);
+  publishEvents(events: readonly DomainEvent[], options?: PublishOptions): Promise<PublishedEvent[]> {
+    return this.#publisher.publish(events, options?.refusals);
   }
 
   async publishTasks(tasks: readonly PublishedTask[]): Promise<void> {

@@ -7,6 +7,7 @@ import type { ReceivedEvent } from '../../../services/broker/broker.ts';
 import { eventAsText } from '../../../services/domain/event.ts';
 import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { eventually } from '../../support/eventually.ts';
+import { merchantChange } from '../../support/records/broker-records.ts';
 import { eventOf, jsonEventOf } from '../../support/records/events.ts';
 
 let api: TestApi;
@@ -60,7 +61,11 @@ test('POST /producer/events passes a well-formed traceparent to the broker, and 
     const options = { json, headers, key: api.keys.producer };
     expect((await api.call('POST', '/producer/events', options)).status).toBe(202);
   }
-  expect(calls.mock.calls.map(([, trace]) => trace)).toEqual([traceparent, undefined, undefined]);
+  expect(calls.mock.calls.map(([, options]) => options?.traceparent)).toEqual([
+    traceparent,
+    undefined,
+    undefined,
+  ]);
   calls.mockRestore();
 });
 
@@ -72,6 +77,59 @@ test('POST /producer/events reports a repeated event as duplicate, and quarantin
   const answer = await publish([other]);
   expect(answer.body).toMatchObject({ accepted: 0, duplicates: 0, quarantined: 1 });
   expect(answer.body.results[0]).toMatchObject({ status: 'quarantined', code: 'event_id_conflict' });
+});
+
+test('POST /producer/events says `quarantined` of an event that no router will route, and only of that', async () => {
+  const stranger = jsonEventOf(crypto.randomUUID(), 'stranger');
+  const known = jsonEventOf(api.merchantId, 'known');
+  const { merchantId } = await api.store.merchants.create({
+    merchantId: crypto.randomUUID(),
+    name: 'Not in the directory yet',
+    senderAccountDetails: false,
+  });
+  const fresh = jsonEventOf(merchantId, 'fresh');
+  const onlyInDirectory = crypto.randomUUID();
+  await api.broker.publishDirectory([merchantChange(onlyInDirectory, 1)]);
+  const kept = jsonEventOf(onlyInDirectory, 'kept');
+  await eventually('the directory has it', () => api.directory.merchant(onlyInDirectory));
+  const answer = await publish([stranger, known, fresh, kept]);
+  expect(answer.body).toEqual({
+    accepted: 3,
+    duplicates: 0,
+    quarantined: 1,
+    results: [
+      { event_id: stranger.header.eventId, status: 'quarantined', code: 'unknown_merchant' },
+      ...[known, fresh, kept].map(({ header }) => ({ event_id: header.eventId, status: 'accepted' })),
+    ],
+  });
+  await eventually('the others are on the stream', () =>
+    [known, fresh, kept].every(({ header }) => has(header.eventId)),
+  );
+  const quarantine = await api.broker.quarantine.list({
+    limit: 10,
+    matches: ({ eventId }) => eventId === stranger.header.eventId,
+  });
+  expect(quarantine.map(({ record }) => record.reason)).toEqual(['unknown_merchant']);
+  expect(has(stranger.header.eventId)).toBe(false);
+  // Its id counts as known: a repeat is no second event.
+  expect((await publish(stranger)).body.results[0].status).toBe('duplicate');
+});
+
+test('POST /producer/events quarantines simulated events in production at once', async () => {
+  const production = await startTestApi({ environment: 'production' });
+  const events = [true, false].map((simulated) => {
+    const event = jsonEventOf(production.merchantId, `simulated: ${simulated}`);
+    return { ...event, header: { ...event.header, simulated } };
+  });
+  const { producer } = production.keys;
+  const { body } = await production.call('POST', '/producer/events', { json: events, key: producer });
+  expect(
+    body.results.map((result: { status: string; code?: string }) => [result.status, result.code]),
+  ).toEqual([
+    ['quarantined', 'simulated_in_production'],
+    ['accepted', undefined],
+  ]);
+  await production.close();
 });
 
 test('POST /producer/events refuses all events for one invalid one, and names its fields', async () => {

@@ -70,7 +70,7 @@ function publisher() {
 describe('the trace header is written', () => {
   it('on published events, and on tasks with their journal', async () => {
     const { sent, publisher: one } = publisher();
-    await one.publishEvents([anEvent(), anEvent()], TRACEPARENT);
+    await one.publishEvents([anEvent(), anEvent()], { traceparent: TRACEPARENT });
     await one.publishEvents([anEvent()]);
     const task = aTask({ trigger: 'manual', traceparent: TRACEPARENT });
     await one.publishTasks([{ task, journal: [requested(task)] }]);
@@ -208,7 +208,7 @@ await describeWithKafka('the trace of a producer on a Kafka of three brokers', (
       },
       { inFlightMax: 10 },
     );
-    await broker.publishEvents([anEvent()], TRACEPARENT);
+    await broker.publishEvents([anEvent()], { traceparent: TRACEPARENT });
     await eventually('the retry has arrived', () => tasks.length === 2, 60_000);
     expect(traces).toEqual([TRACEPARENT]);
     expect(tasks.map(({ traceparent, linkedSpan }) => [traceparent, linkedSpan])).toEqual([

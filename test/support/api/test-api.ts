@@ -23,6 +23,7 @@ export interface TestApi {
   readonly replayer: Replayer;
   readonly store: Store;
   readonly broker: SqliteBroker;
+  readonly directory: Directory;
   readonly keyRing: KeyRing;
   readonly clock: Clock;
   readonly registry: Registry;
@@ -121,7 +122,7 @@ export async function startTestApi({
     await rm(dataDir, { recursive: true, force: true });
   };
   const who = { merchantId, foreignMerchantId, keys, keyIds };
-  return { api, replayer, store, broker, keyRing, clock, registry, logged, ...who, call, close };
+  return { api, replayer, store, broker, directory, keyRing, clock, registry, logged, ...who, call, close };
 }
 
 async function callApi(

@@ -9,6 +9,7 @@ import { originOf } from '../quarantine/origin.ts';
 import type { KafkaRecords } from '../registry/records.ts';
 import { requeuedAs } from '../seen/requeued.ts';
 import { SeenEvents, type SeenEventsOptions } from '../seen/seen-events.ts';
+import { refusalIn } from './refused.ts';
 import { StreamFeed } from './stream-feed.ts';
 import type { OpenTopic } from './task-streams.ts';
 
@@ -85,6 +86,8 @@ export class EventStream {
       return undefined;
     }
     const traceparent = readTraceparent(headers[TRACEPARENT]);
+    // An operator who puts an event back wants it judged anew.
+    const refusal = requeuedAs(headers) === undefined ? refusalIn(headers) : undefined;
     return {
       bytes,
       acceptedAt,
@@ -94,6 +97,7 @@ export class EventStream {
       get origin() {
         return originOf(record);
       },
+      ...(refusal === undefined ? {} : { refusal }),
       ...(traceparent === undefined ? {} : { traceparent }),
     };
   }

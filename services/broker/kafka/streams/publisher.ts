@@ -1,9 +1,10 @@
 import type { DomainEvent } from '../../../domain/event.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { TRACEPARENT } from '../../../telemetry/trace-context.ts';
-import type { PublishedEvent, PublishedTask } from '../../broker.ts';
+import type { PublishedEvent, PublishedTask, PublishOptions } from '../../broker.ts';
 import type { OutgoingRecord, RecordSender } from '../producer/record-sender.ts';
 import type { KafkaRecords } from '../registry/records.ts';
+import { refusedHeader } from './refused.ts';
 import type { Outgoing } from './settle.ts';
 
 /** After this time a publish rejects with "outcome unknown". */
@@ -27,20 +28,28 @@ export class Publisher {
   }
 
   /** Returns `accepted` also for a repeated event: only the router recognises it, and drops it. */
-  async publishEvents(events: readonly DomainEvent[], traceparent?: string): Promise<PublishedEvent[]> {
+  async publishEvents(
+    events: readonly DomainEvent[],
+    { traceparent, refusals }: PublishOptions = {},
+  ): Promise<PublishedEvent[]> {
     if (events.length > EVENTS_PER_CALL_MAX) {
       throw new RangeError(
         `${events.length} events in one call: at most ${EVENTS_PER_CALL_MAX} are accepted`,
       );
     }
     const { records, sender, eventsTopic: topic } = this.#deps;
-    const outgoing = events.map((event) => ({
-      topic,
-      partition: sender.partitionOf(topic, event.entityId),
-      key: Buffer.from(event.entityId),
-      value: records.encodeEvent(event),
-      ...(traceparent === undefined ? {} : { headers: { [TRACEPARENT]: traceparent } }),
-    }));
+    const traced = traceparent === undefined ? undefined : { [TRACEPARENT]: traceparent };
+    const outgoing = events.map((event) => {
+      const refusal = refusals?.get(event);
+      const headers = refusal === undefined ? traced : { ...traced, ...refusedHeader(refusal) };
+      return {
+        topic,
+        partition: sender.partitionOf(topic, event.entityId),
+        key: Buffer.from(event.entityId),
+        value: records.encodeEvent(event),
+        ...(headers && { headers }),
+      };
+    });
     await this.#sendAll(outgoing);
     return events.map(() => 'accepted');
   }
