@@ -17,7 +17,7 @@
  */
 import type { DirectoryChange } from '../domain/directory.ts';
 import type { DomainEvent } from '../domain/event.ts';
-import type { DeadLetter, JournalEntry, Routed } from '../domain/journal.ts';
+import type { DeadLetter, JournalEntries, JournalEntry, Routed } from '../domain/journal.ts';
 import type { Quarantined, QuarantineReason, RecordOrigin } from '../domain/quarantine.ts';
 import type { Tier } from '../domain/retry.ts';
 import type { DeliveryTask, TaskClass } from '../domain/task.ts';
@@ -203,7 +203,7 @@ export interface JournalBatch {
   readonly last: number;
   /** The position of each entry, where they are not consecutive from `first` on. */
   readonly positions?: readonly number[];
-  readonly entries: readonly JournalEntry[];
+  readonly entries: JournalEntries;
 }
 
 export interface Follower {
