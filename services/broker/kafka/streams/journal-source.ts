@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../../domain/journal.ts';
+import { EncodedEntries } from '../../../codec/encoded-entries.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { growingPause } from '../../../process/growing-pause.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
@@ -7,7 +7,7 @@ import type { Partition, ReadRecord } from '../consumer/partition.ts';
 import type { TopicConsumer } from '../consumer/topic-consumer.ts';
 import type { TopicConsumerOptions } from '../consumer/topic-consumer-options.ts';
 import { JOURNAL_RECORD_MAX, type KafkaRecords } from '../registry/records.ts';
-import { type JournalLane, newJournalLane, type OpenedRecord } from './journal-lane.ts';
+import { type JournalLane, newJournalLane, type OpenedRecord, opensAgain } from './journal-lane.ts';
 import { AGAIN_MS } from './stream-feed.ts';
 
 const PAUSE_MS = 100;
@@ -180,6 +180,7 @@ class KafkaJournalConsumer implements Consumer {
         await this.#handler(lane.held.batch);
       } catch (error) {
         if (this.#abandoned) return;
+        if (opensAgain(lane)) continue;
         await this.#pauseAfter(lane, error);
         continue;
       }
@@ -187,6 +188,7 @@ class KafkaJournalConsumer implements Consumer {
       const { records } = lane.held;
       lane.held = null;
       lane.failures = 0;
+      lane.isSuspect = false;
       lane.waiting.splice(0, records.length);
       for (const record of records) this.#topic.done(record);
     }
@@ -194,14 +196,14 @@ class KafkaJournalConsumer implements Consumer {
 
   /** Returns as many entries as may go together, up to a record that cannot be read. */
   async #nextBatch(lane: JournalLane): Promise<JournalLane['held']> {
-    const entries: JournalEntry[] = [];
+    const entries: Buffer[] = [];
     const positions: number[] = [];
     const records: ReadRecord[] = [];
     for (const record of lane.waiting.slice(0, this.#batchMax)) {
-      const opened = lane.opened ?? (await this.#open(record, entries.length > 0));
+      const opened = lane.opened ?? (await this.#open(lane, record, entries.length > 0));
       if (!opened) break;
       for (; opened.taken < opened.entries.length && entries.length < this.#batchMax; opened.taken += 1) {
-        entries.push(opened.entries[opened.taken] as JournalEntry);
+        entries.push(opened.entries[opened.taken] as Buffer);
         positions.push(record.offset * JOURNAL_RECORD_MAX + opened.taken);
       }
       lane.opened = opened.taken < opened.entries.length ? opened : null;
@@ -217,14 +219,14 @@ class KafkaJournalConsumer implements Consumer {
         first,
         last,
         positions,
-        entries,
+        entries: new EncodedEntries(entries),
       },
       records,
     };
   }
 
-  async #open(record: ReadRecord, hasEarlier: boolean): Promise<OpenedRecord | null> {
-    const entries = await this.#read(record, hasEarlier);
+  async #open(lane: JournalLane, record: ReadRecord, hasEarlier: boolean): Promise<OpenedRecord | null> {
+    const entries = await this.#read(lane, record, hasEarlier);
     return entries && { record, entries, taken: 0 };
   }
 
@@ -232,7 +234,7 @@ class KafkaJournalConsumer implements Consumer {
    * Returns the entries; null = the batch ends before them. A record that can never be read is stored, once it comes
    * first.
    */
-  async #read(record: ReadRecord, hasEarlier: boolean): Promise<readonly JournalEntry[] | null> {
+  async #read(lane: JournalLane, record: ReadRecord, hasEarlier: boolean): Promise<readonly Buffer[] | null> {
     const { records, closing, quarantine, log, topic } = this.#deps;
     const value = record.value ?? Buffer.alloc(0);
     if (!records.isKnown(value)) {
@@ -240,14 +242,14 @@ class KafkaJournalConsumer implements Consumer {
       await records.learn(value, closing);
     }
     try {
-      const entries = records.decode('journal', value);
+      const entries = records.journalEntries(value, { isDecoded: lane.isSuspect });
       if (entries.length > 0 && entries.length <= JOURNAL_RECORD_MAX) return entries;
       throw new Error(`${entries.length} entries in one record: 1 to ${JOURNAL_RECORD_MAX} can be read`);
     } catch (error) {
       if (hasEarlier) return null;
       log.error({ topic, offset: record.offset, detail: String(error) }, 'a journal record cannot be read');
       await quarantine(record, String(error));
-      this.#lanes.get(record.partition)?.waiting.shift();
+      lane.waiting.shift();
       this.#topic.done(record);
       return null;
     }
