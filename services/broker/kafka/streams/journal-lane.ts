@@ -1,6 +1,12 @@
 import type { JournalBatch } from '../../broker.ts';
 import type { Partition, ReadRecord } from '../consumer/partition.ts';
 
+/** Limits of reading the journal's topic: a batch of the store's, and the next. */
+export const JOURNAL_HELD = { maxWaitMs: 100, heldMax: 4000, heldBytesMax: 2 * 1024 * 1024 } as const;
+/** After a batch with this many entries the next one is gathered for a moment. Below that, nothing waits. */
+const BUSY_ENTRIES = 64;
+const GATHER_MS = 100;
+
 /** A record taken apart into its entries, in Avro. The first `taken` of them are in earlier batches. */
 export interface OpenedRecord {
   readonly record: ReadRecord;
@@ -48,4 +54,13 @@ export function opensAgain(lane: JournalLane): boolean {
     lane.isSuspect = true;
     return true;
   }
+}
+
+/**
+ * Returns the pause after a batch of so many entries, milliseconds; 0 = none. It ends for all lanes at the same moment:
+ * the store makes one transaction of their batches, and writes a page once for many entries.
+ */
+export function gatherMs({ held, heldBytes }: Partition, entries: number, now: number): number {
+  const isHalfFull = held * 2 >= JOURNAL_HELD.heldMax || heldBytes * 2 >= JOURNAL_HELD.heldBytesMax;
+  return entries < BUSY_ENTRIES || isHalfFull ? 0 : GATHER_MS - (now % GATHER_MS);
 }

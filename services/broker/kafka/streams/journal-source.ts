@@ -7,14 +7,20 @@ import type { Partition, ReadRecord } from '../consumer/partition.ts';
 import type { TopicConsumer } from '../consumer/topic-consumer.ts';
 import type { TopicConsumerOptions } from '../consumer/topic-consumer-options.ts';
 import { JOURNAL_RECORD_MAX, type KafkaRecords } from '../registry/records.ts';
-import { type JournalLane, newJournalLane, type OpenedRecord, opensAgain } from './journal-lane.ts';
+import {
+  gatherMs,
+  JOURNAL_HELD,
+  type JournalLane,
+  newJournalLane,
+  type OpenedRecord,
+  opensAgain,
+} from './journal-lane.ts';
 import { AGAIN_MS } from './stream-feed.ts';
 
 const PAUSE_MS = 100;
 const PAUSE_MS_MAX = 30_000;
 
-/** Limits of reading the journal's topic: a batch of the store's, and the next. */
-export const JOURNAL_HELD = { maxWaitMs: 100, heldMax: 4000, heldBytesMax: 2 * 1024 * 1024 } as const;
+type OpenOptions = 'take' | 'changed' | 'startOf' | keyof typeof JOURNAL_HELD;
 
 export interface JournalDeps {
   readonly records: KafkaRecords;
@@ -23,7 +29,7 @@ export interface JournalDeps {
   /** Positions count within one incarnation of the cluster. */
   readonly clusterId: string;
   readonly topic: string;
-  readonly open: (options: Pick<TopicConsumerOptions, 'take' | 'changed' | 'startOf'>) => TopicConsumer;
+  readonly open: (options: Pick<TopicConsumerOptions, OpenOptions>) => TopicConsumer;
   /** Keeps a record that cannot be read, for operators; resolves when it is durable. */
   readonly quarantine: (record: ReadRecord, detail: string) => Promise<void>;
   readonly closing: AbortSignal;
@@ -88,6 +94,7 @@ class KafkaJournalConsumer implements Consumer {
     this.#handler = handler;
     this.#batchMax = batchMax;
     this.#topic = deps.open({
+      ...JOURNAL_HELD,
       take: (record) => this.#take(record),
       startOf: async (id, { topicId, isCommitted }) => {
         let position = topicId === null ? undefined : await positionOf(this.#nameOf(id, topicId));
@@ -185,12 +192,14 @@ class KafkaJournalConsumer implements Consumer {
         continue;
       }
       if (this.#abandoned) return;
-      const { records } = lane.held;
+      const { records, batch } = lane.held;
       lane.held = null;
       lane.failures = 0;
       lane.isSuspect = false;
       lane.waiting.splice(0, records.length);
       for (const record of records) this.#topic.done(record);
+      const pause = gatherMs(lane.partition, batch.entries.length, this.#deps.clock.now());
+      if (pause > 0) await this.#deps.clock.sleep(pause, this.#stopping.signal);
     }
   }
 
