@@ -182,4 +182,20 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
     replacement: '',
     test: 'test/broker/kafka/streams/journal-waits.test.ts',
   },
+  {
+    id: 'malformed-entry-handed-over-for-ever',
+    bug: 'a journal entry that the store cannot decode is handed over again and again',
+    file: JOURNAL,
+    text: '        if (opensAgain(lane)) continue;\n',
+    replacement: '',
+    test: 'test/broker/kafka/streams/journal-waits.test.ts',
+  },
+  {
+    id: 'entry-size-believed',
+    bug: 'bytes that follow a journal entry within its size are ignored',
+    file: 'services/codec/encoded-entries.ts',
+    text: 'decoder.end !== part.length',
+    replacement: 'decoder.end > part.length',
+    test: 'test/codec/journal-blocks.test.ts',
+  },
 ];

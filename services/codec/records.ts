@@ -74,22 +74,12 @@ export const journalCodec = recordCodec<JournalEntry>(
   journalFromAvro,
 );
 
-/** Several entries in one record; `joinEntries` joins two records without decoding them. */
+/** Several entries in one record. services/codec/journal-blocks.ts writes such records, joins them and takes them apart. */
 export const journalEntriesCodec = recordCodec<readonly JournalEntry[]>(
   ['DomainEvent.avsc', 'JournalEntry.avsc', 'JournalEntries.avsc'],
   (entries) => ({ entries: entries.map(journalToAvro) }),
   ({ entries }: { entries: readonly JournalInAvro[] }) => entries.map(journalFromAvro),
 );
-
-/**
- * Appends `more` to the parts of a record. An Avro array is any number of blocks followed by a zero byte (Avro
- * specification, "Arrays"), so the blocks of `more`, which begin at `start`, replace that byte.
- */
-export function joinEntries(parts: Buffer[], more: Buffer, start: number): void {
-  const last = parts.pop();
-  if (last !== undefined) parts.push(last.subarray(0, -1));
-  parts.push(more.subarray(start));
-}
 
 /** Returns the task itself unless its body is not a Buffer: the usual case allocates nothing. */
 function taskToAvro(task: DeliveryTask): DeliveryTask {

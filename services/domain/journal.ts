@@ -112,6 +112,12 @@ export interface Parked {
 /** A record of what happened, in the order it became durable per stream partition. The recorder is its only reader. */
 export type JournalEntry = Routed | Requested | Attempted | Cancelled | Parked;
 
+/** Journal entries in order: an array, or entries that are decoded when they are read (codec/encoded-entries.ts). */
+export interface JournalEntries extends Iterable<JournalEntry> {
+  readonly length: number;
+  at(index: number): JournalEntry | undefined;
+}
+
 /** A delivery that ended without success after its last attempt (or a 410): kept for operators. */
 export interface DeadLetter {
   readonly task: DeliveryTask;

@@ -1,11 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import {
-  type Broker,
-  type Follower,
-  type PartitionStatus,
-  STREAM_NAMES,
-  type StreamName,
-} from '../broker/broker.ts';
+import type { Broker, Follower } from '../broker/broker.ts';
+import { type PartitionStatus, STREAM_NAMES, type StreamName } from '../broker/broker-status.ts';
 import { QUARANTINE_REASONS } from '../domain/quarantine.ts';
 
 const PARTITION = ['stream', 'topic', 'partition'] as const;

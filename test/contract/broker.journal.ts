@@ -23,13 +23,13 @@ class Positions {
   readonly batches: JournalBatch[] = [];
 
   readonly take = async (batch: JournalBatch): Promise<void> => {
-    const positions = batch.positions ?? batch.entries.map((_, index) => batch.first + index);
+    const positions = batch.positions ?? [...batch.entries].map((_, index) => batch.first + index);
     expect(positions).toHaveLength(batch.entries.length);
     expect([positions[0], positions.at(-1)]).toEqual([batch.first, batch.last]);
     expect(positions).toEqual([...new Set(positions)].sort((a, b) => a - b));
     const last = this.#last.get(batch.partition);
     this.batches.push(batch);
-    for (const [index, entry] of batch.entries.entries()) {
+    for (const [index, entry] of [...batch.entries].entries()) {
       if (last === undefined || (positions[index] ?? 0) > last) this.entries.push(entry);
     }
     this.#last.set(batch.partition, Math.max(batch.last, last ?? -1));

@@ -1,7 +1,7 @@
 /** Guarantee: the metrics of a partition show the status that the engine gives. */
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import type { BrokerStatus, PartitionStatus } from '../../services/broker/broker.ts';
+import type { BrokerStatus, PartitionStatus } from '../../services/broker/broker-status.ts';
 import { observeBroker } from '../../services/observability/broker-metrics.ts';
 
 test('the metrics of a partition show lag, age, standstill and headroom under its labels', async () => {

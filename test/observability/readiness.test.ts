@@ -1,6 +1,6 @@
 /** Readiness names stalled partitions with the reason, and other waiting work without becoming unready for it. */
 import { expect, test } from 'vitest';
-import type { BrokerStatus, PartitionStatus } from '../../services/broker/broker.ts';
+import type { BrokerStatus, PartitionStatus } from '../../services/broker/broker-status.ts';
 import { Directory } from '../../services/domain/directory.ts';
 import { readinessOf } from '../../services/observability/readiness.ts';
 

@@ -7,7 +7,7 @@ import { afterEach, beforeAll } from 'vitest';
 import type { Broker } from '../../services/broker/broker.ts';
 import { openSqliteBroker } from '../../services/broker/sqlite/sqlite-broker.ts';
 import { Directory } from '../../services/domain/directory.ts';
-import type { JournalEntry } from '../../services/domain/journal.ts';
+import type { JournalEntries, JournalEntry } from '../../services/domain/journal.ts';
 import type { DeliveryTask, Trigger } from '../../services/domain/task.ts';
 import { KeyRing } from '../../services/keys/keyring.ts';
 import { systemClock } from '../../services/process/clock.ts';
@@ -61,8 +61,7 @@ export function tempDir(): string {
 /** Everything the broker's journal says, as it comes. */
 export async function readJournal(broker: Broker): Promise<JournalEntry[]> {
   const entries: JournalEntry[] = [];
-  const take = async ({ entries: batch }: { entries: readonly JournalEntry[] }) =>
-    void entries.push(...batch);
+  const take = async ({ entries: batch }: { entries: JournalEntries }) => void entries.push(...batch);
   await broker.journal.consume(take, async () => undefined, { batchMax: 1000 });
   return entries;
 }

@@ -19,7 +19,7 @@ import { openSqliteBroker } from '../../services/broker/sqlite/sqlite-broker.ts'
 import { Directory } from '../../services/domain/directory.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { deliveryId } from '../../services/domain/ids.ts';
-import type { JournalEntry } from '../../services/domain/journal.ts';
+import type { JournalEntries, JournalEntry } from '../../services/domain/journal.ts';
 import { KeyRing } from '../../services/keys/keyring.ts';
 import { systemClock } from '../../services/process/clock.ts';
 import { startRouter } from '../../services/router/router.ts';
@@ -93,7 +93,7 @@ async function startSenderAnd({ answer, traceparent, ...tracing }: SenderParts) 
   const transport = loopbackTransport(clock, certificates.ca);
   closing.push(() => transport.close());
   const journal: JournalEntry[] = [];
-  const record = async ({ entries }: { entries: readonly JournalEntry[] }) => void journal.push(...entries);
+  const record = async ({ entries }: { entries: JournalEntries }) => void journal.push(...entries);
   await broker.journal.consume(record, async () => undefined, { batchMax: 1000 });
   const registry = new Registry();
   const deps = { directory, clock, log, registry, ...tracing };

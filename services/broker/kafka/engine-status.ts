@@ -1,4 +1,4 @@
-import type { BrokerStatus } from '../broker.ts';
+import type { BrokerStatus } from '../broker-status.ts';
 import type { Admins } from './client/admins.ts';
 import type { TopicConsumer } from './consumer/topic-consumer.ts';
 import type { Lag } from './lag/lag.ts';

@@ -10,7 +10,6 @@ import type { DeliveryTask, TaskClass } from '../../domain/task.ts';
 import type {
   Broker,
   BrokerCapabilities,
-  BrokerStatus,
   Follower,
   PublishedEvent,
   PublishedTask,
@@ -20,6 +19,7 @@ import type {
   Settlement,
   Source,
 } from '../broker.ts';
+import type { BrokerStatus } from '../broker-status.ts';
 import { Admins } from './client/admins.ts';
 import { brokersOf } from './client/kafkajs-brokers.ts';
 import { TopicIds } from './client/topic-ids.ts';
@@ -42,7 +42,7 @@ import { deadLetterStore } from './quarantine/topic-record-store.ts';
 import { MissingRights } from './rights/missing-rights.ts';
 import { windowsOf } from './seen/windows.ts';
 import { EventStream } from './streams/event-stream.ts';
-import { JOURNAL_HELD, KafkaJournal } from './streams/journal-source.ts';
+import { KafkaJournal } from './streams/journal-source.ts';
 import { Publisher } from './streams/publisher.ts';
 import { Outgoing } from './streams/settle.ts';
 import { Sources } from './streams/sources.ts';
@@ -181,7 +181,7 @@ class KafkaEngine implements KafkaBroker {
       log,
       clusterId,
       topic: topics.journal,
-      open: (rest) => this.#openTopic(topics.journal, { ...rest, ...JOURNAL_HELD }),
+      open: (rest) => this.#openTopic(topics.journal, rest),
       quarantine: (record, detail) => new Promise((done) => this.#poison(record, undecodable(detail), done)),
       closing: this.#closing.signal,
     });

@@ -16,7 +16,6 @@ import type { Logger } from '../../telemetry/logger.ts';
 import type {
   Broker,
   BrokerCapabilities,
-  BrokerStatus,
   Follower,
   PublishedEvent,
   PublishedTask,
@@ -24,6 +23,7 @@ import type {
   ReceivedEvent,
   RouterResult,
 } from '../broker.ts';
+import type { BrokerStatus } from '../broker-status.ts';
 import { WorkSource } from '../work-source.ts';
 import { noteClockChanges } from './clock-note.ts';
 import { CommitQueue } from './commit-queue.ts';

@@ -1,7 +1,7 @@
 import type { RecordDecoder } from '../../codec/record-codec.ts';
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { Clock } from '../../process/clock.ts';
-import type { BrokerStatus, PartitionStatus, StreamName } from '../broker.ts';
+import type { BrokerStatus, PartitionStatus, StreamName } from '../broker-status.ts';
 import type { CommitHalf } from './commit-half.ts';
 import { DelayedTasks } from './delayed-tasks.ts';
 import { CODECS, type EngineThread } from './file/engine-thread.ts';

@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import { STREAM_NAMES } from '../../broker/broker.ts';
+import { STREAM_NAMES } from '../../broker/broker-status.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import { OperatorError } from '../commands/commands.ts';
 

@@ -84,7 +84,7 @@ await describeWithKafka('an event id that comes again', (kafka) => {
       await broker.journal.consume(
         async ({ partition, first, last, positions: at, entries }) => {
           const known = positions.get(partition) ?? -1;
-          for (const [index, entry] of entries.entries()) {
+          for (const [index, entry] of [...entries].entries()) {
             const isNew = (at?.[index] ?? first + index) > known;
             if (!isNew || entry.kind !== 'routed') continue;
             routed.push({ ...entry.event, data: JSON.parse(entry.event.data) });

@@ -1,4 +1,4 @@
-import type { PartitionStatus } from '../../broker.ts';
+import type { PartitionStatus } from '../../broker-status.ts';
 import type { Partition } from '../consumer/partition.ts';
 import type { LagTopic } from './lag-topics.ts';
 

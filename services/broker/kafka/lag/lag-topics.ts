@@ -1,5 +1,5 @@
 import { TIERS } from '../../../domain/retry.ts';
-import type { StreamName } from '../../broker.ts';
+import type { StreamName } from '../../broker-status.ts';
 import type { TopicNames } from '../topics/topic-spec.ts';
 
 /** Returns the topics whose backlog is reported, by stream. */

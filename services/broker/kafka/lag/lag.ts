@@ -1,5 +1,5 @@
 import type { Clock } from '../../../process/clock.ts';
-import type { PartitionStatus, StreamName } from '../../broker.ts';
+import type { PartitionStatus, StreamName } from '../../broker-status.ts';
 import type { Admins } from '../client/admins.ts';
 import type { Partition, ReadRecord } from '../consumer/partition.ts';
 import type { TopicConsumerOptions } from '../consumer/topic-consumer-options.ts';

@@ -27,6 +27,12 @@ export interface Pending {
  */
 export type TroubleKind = 'unacknowledged' | 'leaderless' | 'forbidden';
 
+interface Trouble {
+  readonly kind: TroubleKind;
+  readonly since: number;
+  readonly detail: string;
+}
+
 /** The records of one partition, in order. At most one request with some of them is in progress. */
 export class PartitionQueue {
   readonly topic: string;
@@ -34,16 +40,29 @@ export class PartitionQueue {
   readonly name: string;
   pending: Pending[] = [];
   underWay: readonly Pending[] = [];
-  trouble: { readonly kind: TroubleKind; readonly since: number; readonly detail: string } | null = null;
   /** The number of next records sent alone: their batch was refused because of one of them. */
   alone = 0;
+  readonly #troubled: Set<PartitionQueue>;
+  #trouble: Trouble | null = null;
   #failures = 0;
   #pausedUntil = 0;
 
-  constructor(topic: string, partition: number) {
+  /** `troubled`: the queues whose trouble is set. */
+  constructor(topic: string, partition: number, troubled: Set<PartitionQueue>) {
+    this.#troubled = troubled;
     this.topic = topic;
     this.partition = partition;
     this.name = `${topic}/${partition}`;
+  }
+
+  get trouble(): Trouble | null {
+    return this.#trouble;
+  }
+
+  set trouble(trouble: Trouble | null) {
+    this.#trouble = trouble;
+    if (trouble) this.#troubled.add(this);
+    else this.#troubled.delete(this);
   }
 
   mayGo(now: number): boolean {
@@ -107,6 +126,8 @@ export interface Batch {
 /** The records waiting to be sent, one queue per partition. */
 export class Backlog {
   readonly #queues = new Map<string, PartitionQueue>();
+  /** Queues whose records wait for a reason. */
+  readonly troubled = new Set<PartitionQueue>();
   /** Queues with records that are not in flight, the longest waiting first. */
   readonly #waiting = new Set<PartitionQueue>();
   #bytes = 0;
@@ -138,7 +159,7 @@ export class Backlog {
     const { topic, partition } = pending.record;
     let queue = this.queueOf(topic, partition);
     if (!queue) {
-      queue = new PartitionQueue(topic, partition);
+      queue = new PartitionQueue(topic, partition, this.troubled);
       this.#queues.set(queue.name, queue);
     }
     this.#bytes += pending.bytes + 1;
@@ -199,6 +220,7 @@ export class Backlog {
     const open = all.filter(({ isOver }) => !isOver);
     for (const pending of open) this.over(pending);
     this.#queues.clear();
+    this.troubled.clear();
     this.#waiting.clear();
     return open;
   }

@@ -15,7 +15,11 @@ export class ProducerNodes {
   readonly #topics: readonly string[];
   readonly #clock: Clock;
   readonly #log: Logger;
+  /** `topic/partition` of every partition that is written. */
+  readonly #names: readonly string[];
   #leaders: ReadonlyMap<string, number> = new Map();
+  #leading: ReadonlySet<number> = new Set();
+  #haveAllLeaders = false;
   /** The time since when a request to a broker has been in progress, by broker. */
   readonly #busy = new Map<number, { readonly since: number; readonly queues: readonly PartitionQueue[] }>();
   /** Brokers whose last request failed as a whole. */
@@ -38,11 +42,14 @@ export class ProducerNodes {
     this.#clock = clock;
     this.#log = log;
     this.#topics = [...partitions.keys()];
+    this.#names = [...partitions].flatMap(([topic, count]) =>
+      Array.from({ length: count }, (_, partition) => `${topic}/${partition}`),
+    );
   }
 
   /** Rejects when no broker responds. */
   async open(): Promise<void> {
-    this.#leaders = await this.#cluster.leadersOf(this.#topics);
+    await this.#ask();
   }
 
   leaderOf(name: string): number | undefined {
@@ -88,6 +95,13 @@ export class ProducerNodes {
     return !this.#isLost && this.#some((node) => this.#isPromptNode(node));
   }
 
+  /** Whether every partition has a leader that has answered every request within a moment. */
+  get areAllPrompt(): boolean {
+    if (this.#isLost || this.#failing.size > 0 || !this.#haveAllLeaders) return false;
+    for (const node of this.#busy.keys()) if (!this.#isPromptNode(node)) return false;
+    return true;
+  }
+
   isPromptFor(name: string): boolean {
     const leader = this.#leaders.get(name);
     return leader !== undefined && !this.#isLost && this.#isPromptNode(leader);
@@ -105,7 +119,7 @@ export class ProducerNodes {
     this.#isAsking = true;
     this.#mustAsk = false;
     try {
-      this.#leaders = await this.#cluster.leadersOf(this.#topics);
+      await this.#ask();
       this.#isLost = false;
       this.#learnt(isIdle());
       return true;
@@ -120,9 +134,14 @@ export class ProducerNodes {
     }
   }
 
+  async #ask(): Promise<void> {
+    this.#leaders = await this.#cluster.leadersOf(this.#topics);
+    this.#leading = new Set(this.#leaders.values());
+    this.#haveAllLeaders = this.#names.every((name) => this.#leaders.has(name));
+  }
+
   #learnt(isIdle: boolean): void {
-    const leading = new Set(this.#leaders.values());
-    for (const node of this.#failing) if (isIdle || !leading.has(node)) this.#failing.delete(node);
+    for (const node of this.#failing) if (isIdle || !this.#leading.has(node)) this.#failing.delete(node);
     for (const [node, { queues, since }] of this.#busy) {
       const isLate = this.#clock.now() - since > PROMPT_MS_MAX;
       if (isLate && queues.some(({ name }) => this.#leaders.get(name) !== node)) this.#cluster.drop(node);
@@ -136,7 +155,7 @@ export class ProducerNodes {
 
   #some(test: (node: number) => boolean): boolean {
     if (this.#failing.size === 0 && this.#busy.size === 0) return true;
-    for (const node of new Set(this.#leaders.values())) if (test(node)) return true;
+    for (const node of this.#leading) if (test(node)) return true;
     return false;
   }
 }

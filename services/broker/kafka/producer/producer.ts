@@ -84,6 +84,7 @@ export class KafkaProducer implements RecordSender {
 
   /** Returns whether a record of this key will be acknowledged soon, as far as is known. */
   isPromptFor(topic: string, key: string): boolean {
+    if (this.#nodes.areAllPrompt && this.#backlog.troubled.size === 0) return true;
     const partition = this.partitionOf(topic, key);
     if (!this.#nodes.isPromptFor(`${topic}/${partition}`)) return false;
     return !this.#backlog.queueOf(topic, partition)?.trouble;

@@ -1,11 +1,12 @@
 import { ByteWriter } from '../../../codec/byte-writer.ts';
 import { type DecodedEvent, EventDecoder, encodeEvent, schemaIdOf } from '../../../codec/event-avro.ts';
 import { eventSchemaText, recordNameOf } from '../../../codec/event-schemas.ts';
+import { joinEntries, splitEntries, writeEntries } from '../../../codec/journal-blocks.ts';
 import type { RecordCodec, RecordDecoder } from '../../../codec/record-codec.ts';
 import {
   deadLetterCodec,
   directoryCodec,
-  joinEntries,
+  journalCodec,
   journalEntriesCodec,
   quarantinedCodec,
   taskCodec,
@@ -33,7 +34,7 @@ export type RecordKind = keyof RecordOf;
 
 const CODECS: { readonly [K in RecordKind]: RecordCodec<RecordOf[K]> } = {
   task: taskCodec,
-  journal: journalEntriesCodec,
+  journal: { ...journalEntriesCodec, encode: writeEntries },
   directory: directoryCodec,
   quarantined: quarantinedCodec,
   deadLetter: deadLetterCodec,
@@ -155,6 +156,16 @@ export class KafkaRecords {
     const trailing = bytes.length - decoder.end;
     if (trailing !== 0) throw new Error(`${codec.name}: ${trailing} bytes follow the record`);
     return record;
+  }
+
+  /**
+   * Returns a journal record's entries, each encoded by the current schema. Those that were written with it are not
+   * decoded, so nothing shows whether they can be; `isDecoded`: they are, too, and it throws like `decode`.
+   */
+  journalEntries(bytes: Buffer | null, { isDecoded }: { readonly isDecoded: boolean }): readonly Buffer[] {
+    const isCurrent = bytes !== null && this.#kinds.journal.prefix.equals(bytes.subarray(0, PREFIX_BYTES));
+    const parts = isCurrent && !isDecoded ? splitEntries(bytes, PREFIX_BYTES) : undefined;
+    return parts ?? this.decode('journal', bytes).map((entry) => journalCodec.toBuffer(entry));
   }
 
   /** Returns the event, or the reason why the record goes to quarantine. Never throws. */

@@ -1,11 +1,16 @@
-import type { JournalEntry } from '../../../domain/journal.ts';
 import type { JournalBatch } from '../../broker.ts';
 import type { Partition, ReadRecord } from '../consumer/partition.ts';
 
-/** A decoded record. Its first `taken` entries are in earlier batches. */
+/** Limits of reading the journal's topic: a batch of the store's, and the next. */
+export const JOURNAL_HELD = { maxWaitMs: 100, heldMax: 4000, heldBytesMax: 2 * 1024 * 1024 } as const;
+/** After a batch with this many entries the next one is gathered for a moment. Below that, nothing waits. */
+const BUSY_ENTRIES = 64;
+const GATHER_MS = 100;
+
+/** A record taken apart into its entries, in Avro. The first `taken` of them are in earlier batches. */
 export interface OpenedRecord {
   readonly record: ReadRecord;
-  readonly entries: readonly JournalEntry[];
+  readonly entries: readonly Buffer[];
   taken: number;
 }
 
@@ -18,6 +23,8 @@ export interface JournalLane {
   /** The batch that the handler has not accepted yet, with the records that end in it. It is handed over again unchanged. */
   held: { readonly batch: JournalBatch; readonly records: readonly ReadRecord[] } | null;
   working: Promise<void> | null;
+  /** An entry could not be decoded: each is, until a batch is accepted, so that the malformed one is found. */
+  isSuspect: boolean;
   failures: number;
   failingSince: number;
 }
@@ -28,6 +35,32 @@ export const newJournalLane = (partition: Partition): JournalLane => ({
   opened: null,
   held: null,
   working: null,
+  isSuspect: false,
   failures: 0,
   failingSince: 0,
 });
+
+/**
+ * Returns whether the batch that was not accepted has an entry that cannot be decoded. Then its records are opened
+ * again: the store ignores what it has of them.
+ */
+export function opensAgain(lane: JournalLane): boolean {
+  try {
+    for (const _ of lane.held?.batch.entries ?? []);
+    return false;
+  } catch {
+    lane.held = null;
+    lane.opened = null;
+    lane.isSuspect = true;
+    return true;
+  }
+}
+
+/**
+ * Returns the pause after a batch of so many entries, milliseconds; 0 = none. It ends for all lanes at the same moment:
+ * the store makes one transaction of their batches, and writes a page once for many entries.
+ */
+export function gatherMs({ held, heldBytes }: Partition, entries: number, now: number): number {
+  const isHalfFull = held * 2 >= JOURNAL_HELD.heldMax || heldBytes * 2 >= JOURNAL_HELD.heldBytesMax;
+  return entries < BUSY_ENTRIES || isHalfFull ? 0 : GATHER_MS - (now % GATHER_MS);
+}

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../../domain/journal.ts';
+import { EncodedEntries } from '../../../codec/encoded-entries.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { growingPause } from '../../../process/growing-pause.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
@@ -7,14 +7,20 @@ import type { Partition, ReadRecord } from '../consumer/partition.ts';
 import type { TopicConsumer } from '../consumer/topic-consumer.ts';
 import type { TopicConsumerOptions } from '../consumer/topic-consumer-options.ts';
 import { JOURNAL_RECORD_MAX, type KafkaRecords } from '../registry/records.ts';
-import { type JournalLane, newJournalLane, type OpenedRecord } from './journal-lane.ts';
+import {
+  gatherMs,
+  JOURNAL_HELD,
+  type JournalLane,
+  newJournalLane,
+  type OpenedRecord,
+  opensAgain,
+} from './journal-lane.ts';
 import { AGAIN_MS } from './stream-feed.ts';
 
 const PAUSE_MS = 100;
 const PAUSE_MS_MAX = 30_000;
 
-/** Limits of reading the journal's topic: a batch of the store's, and the next. */
-export const JOURNAL_HELD = { maxWaitMs: 100, heldMax: 4000, heldBytesMax: 2 * 1024 * 1024 } as const;
+type OpenOptions = 'take' | 'changed' | 'startOf' | keyof typeof JOURNAL_HELD;
 
 export interface JournalDeps {
   readonly records: KafkaRecords;
@@ -23,7 +29,7 @@ export interface JournalDeps {
   /** Positions count within one incarnation of the cluster. */
   readonly clusterId: string;
   readonly topic: string;
-  readonly open: (options: Pick<TopicConsumerOptions, 'take' | 'changed' | 'startOf'>) => TopicConsumer;
+  readonly open: (options: Pick<TopicConsumerOptions, OpenOptions>) => TopicConsumer;
   /** Keeps a record that cannot be read, for operators; resolves when it is durable. */
   readonly quarantine: (record: ReadRecord, detail: string) => Promise<void>;
   readonly closing: AbortSignal;
@@ -88,6 +94,7 @@ class KafkaJournalConsumer implements Consumer {
     this.#handler = handler;
     this.#batchMax = batchMax;
     this.#topic = deps.open({
+      ...JOURNAL_HELD,
       take: (record) => this.#take(record),
       startOf: async (id, { topicId, isCommitted }) => {
         let position = topicId === null ? undefined : await positionOf(this.#nameOf(id, topicId));
@@ -180,28 +187,32 @@ class KafkaJournalConsumer implements Consumer {
         await this.#handler(lane.held.batch);
       } catch (error) {
         if (this.#abandoned) return;
+        if (opensAgain(lane)) continue;
         await this.#pauseAfter(lane, error);
         continue;
       }
       if (this.#abandoned) return;
-      const { records } = lane.held;
+      const { records, batch } = lane.held;
       lane.held = null;
       lane.failures = 0;
+      lane.isSuspect = false;
       lane.waiting.splice(0, records.length);
       for (const record of records) this.#topic.done(record);
+      const pause = gatherMs(lane.partition, batch.entries.length, this.#deps.clock.now());
+      if (pause > 0) await this.#deps.clock.sleep(pause, this.#stopping.signal);
     }
   }
 
   /** Returns as many entries as may go together, up to a record that cannot be read. */
   async #nextBatch(lane: JournalLane): Promise<JournalLane['held']> {
-    const entries: JournalEntry[] = [];
+    const entries: Buffer[] = [];
     const positions: number[] = [];
     const records: ReadRecord[] = [];
     for (const record of lane.waiting.slice(0, this.#batchMax)) {
-      const opened = lane.opened ?? (await this.#open(record, entries.length > 0));
+      const opened = lane.opened ?? (await this.#open(lane, record, entries.length > 0));
       if (!opened) break;
       for (; opened.taken < opened.entries.length && entries.length < this.#batchMax; opened.taken += 1) {
-        entries.push(opened.entries[opened.taken] as JournalEntry);
+        entries.push(opened.entries[opened.taken] as Buffer);
         positions.push(record.offset * JOURNAL_RECORD_MAX + opened.taken);
       }
       lane.opened = opened.taken < opened.entries.length ? opened : null;
@@ -217,14 +228,14 @@ class KafkaJournalConsumer implements Consumer {
         first,
         last,
         positions,
-        entries,
+        entries: new EncodedEntries(entries),
       },
       records,
     };
   }
 
-  async #open(record: ReadRecord, hasEarlier: boolean): Promise<OpenedRecord | null> {
-    const entries = await this.#read(record, hasEarlier);
+  async #open(lane: JournalLane, record: ReadRecord, hasEarlier: boolean): Promise<OpenedRecord | null> {
+    const entries = await this.#read(lane, record, hasEarlier);
     return entries && { record, entries, taken: 0 };
   }
 
@@ -232,7 +243,7 @@ class KafkaJournalConsumer implements Consumer {
    * Returns the entries; null = the batch ends before them. A record that can never be read is stored, once it comes
    * first.
    */
-  async #read(record: ReadRecord, hasEarlier: boolean): Promise<readonly JournalEntry[] | null> {
+  async #read(lane: JournalLane, record: ReadRecord, hasEarlier: boolean): Promise<readonly Buffer[] | null> {
     const { records, closing, quarantine, log, topic } = this.#deps;
     const value = record.value ?? Buffer.alloc(0);
     if (!records.isKnown(value)) {
@@ -240,14 +251,14 @@ class KafkaJournalConsumer implements Consumer {
       await records.learn(value, closing);
     }
     try {
-      const entries = records.decode('journal', value);
+      const entries = records.journalEntries(value, { isDecoded: lane.isSuspect });
       if (entries.length > 0 && entries.length <= JOURNAL_RECORD_MAX) return entries;
       throw new Error(`${entries.length} entries in one record: 1 to ${JOURNAL_RECORD_MAX} can be read`);
     } catch (error) {
       if (hasEarlier) return null;
       log.error({ topic, offset: record.offset, detail: String(error) }, 'a journal record cannot be read');
       await quarantine(record, String(error));
-      this.#lanes.get(record.partition)?.waiting.shift();
+      lane.waiting.shift();
       this.#topic.done(record);
       return null;
     }

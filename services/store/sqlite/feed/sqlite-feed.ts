@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../../domain/journal.ts';
+import type { JournalEntries } from '../../../domain/journal.ts';
 import type { Feed, FeedPage } from '../../feed.ts';
 import type { ReaderOps } from '../reader.ts';
 import type { ThreadCalls } from '../thread-calls.ts';
@@ -39,11 +39,11 @@ export class SqliteFeed implements Feed {
   }
 
   /** Journal entries were committed. */
-  recorded(entries: readonly JournalEntry[]): void {
+  recorded(entries: JournalEntries): void {
     if (this.#listeners.size === 0) return;
-    const merchants = new Set(
-      entries.map((entry) => (entry.kind === 'routed' ? entry.event.merchantId : entry.delivery.merchantId)),
-    );
+    const merchants = new Set<string>();
+    for (const entry of entries)
+      merchants.add(entry.kind === 'routed' ? entry.event.merchantId : entry.delivery.merchantId);
     for (const merchant of merchants) this.#wake(this.#listeners.get(merchant));
   }
 

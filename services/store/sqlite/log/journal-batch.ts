@@ -1,6 +1,7 @@
 import { ByteWriter } from '../../../codec/byte-writer.ts';
+import { EncodedEntries } from '../../../codec/encoded-entries.ts';
 import { journalCodec } from '../../../codec/records.ts';
-import type { JournalEntry } from '../../../domain/journal.ts';
+import type { JournalEntries } from '../../../domain/journal.ts';
 import type { JournalPosition } from '../../store.ts';
 
 /** A journal batch as it is posted to the writer's thread. */
@@ -8,26 +9,52 @@ export interface JournalBatch {
   readonly position: JournalPosition;
   /** The entries in Avro, as the journal has them, one after the other; bytes after the last one mean nothing. */
   readonly entries: ArrayBuffer;
-  readonly count: number;
+  /** The bytes of each entry. */
+  readonly lengths: Uint32Array;
 }
 
-const decoder = journalCodec.decoder();
-
-/** Encodes a batch. Its bytes may be transferred. Throws when an entry does not fit the journal's schema. */
+/**
+ * Encodes a batch, or copies one that is encoded. Its bytes may be transferred. Throws when an entry does not fit the
+ * journal's schema.
+ */
 export function encodeBatch(
   { partition, first, last, positions }: JournalPosition,
-  entries: readonly JournalEntry[],
+  entries: JournalEntries,
 ): JournalBatch {
-  const writer = new ByteWriter();
-  for (const entry of entries) journalCodec.encode(entry, writer);
   const position = { partition, first, last, ...(positions === undefined ? {} : { positions }) };
-  return { position, entries: writer.buffer, count: entries.length };
+  return { position, ...(entries instanceof EncodedEntries ? copied(entries) : encoded(entries)) };
 }
 
-export function decodeBatch({ entries, count }: JournalBatch): JournalEntry[] {
-  const bytes = Buffer.from(entries);
-  const decoded: JournalEntry[] = [];
-  for (let position = 0; decoded.length < count; position = decoder.end)
-    decoded.push(decoder.decode(bytes, position));
-  return decoded;
+/** Returns the entries, decoded when they are read; reading one that is malformed throws. */
+export function decodeBatch({ entries, lengths }: JournalBatch): JournalEntries {
+  const parts: Buffer[] = [];
+  let at = 0;
+  for (const length of lengths) {
+    parts.push(Buffer.from(entries, at, length));
+    at += length;
+  }
+  return new EncodedEntries(parts);
+}
+
+function encoded(entries: JournalEntries): Pick<JournalBatch, 'entries' | 'lengths'> {
+  const writer = new ByteWriter();
+  const lengths = new Uint32Array(entries.length);
+  let count = 0;
+  for (const entry of entries) {
+    const start = writer.length;
+    journalCodec.encode(entry, writer);
+    lengths[count++] = writer.length - start;
+  }
+  return { entries: writer.buffer, lengths };
+}
+
+function copied({ parts }: EncodedEntries): Pick<JournalBatch, 'entries' | 'lengths'> {
+  const lengths = Uint32Array.from(parts, ({ length }) => length);
+  const bytes = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return { entries: bytes.buffer, lengths };
 }

@@ -80,9 +80,11 @@ export class JournalWriter {
     const stored = this.#position.get(partition) as number | undefined;
     if (stored !== undefined && last <= stored) return;
     this.#batch.clear();
-    for (const [index, entry] of decodeBatch(batch).entries()) {
+    let index = 0;
+    for (const entry of decodeBatch(batch)) {
       // A batch may have been applied in part.
       if (stored === undefined || (positions?.[index] ?? first + index) > stored) this.#entry(entry);
+      index += 1;
     }
     for (const delivery of this.#batch.values()) this.deliveries.write(delivery);
     this.#health.flush();

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../../domain/journal.ts';
+import type { JournalEntries } from '../../../domain/journal.ts';
 import type { DeliveryLog, JournalPosition } from '../../store.ts';
 import type { SqliteFeed } from '../feed/sqlite-feed.ts';
 import type { ReaderOps } from '../reader.ts';
@@ -9,7 +9,7 @@ import { encodeBatch } from './journal-batch.ts';
 type Answer<Operation extends (...args: never[]) => unknown> = Awaited<ReturnType<Operation>>;
 
 /**
- * The delivery log on the main thread: encodes batches, calls the threads, and wakes callers that wait for an attempt.
+ * The delivery log on the main thread: passes batches on encoded, calls the threads, and wakes callers that wait for an attempt.
  */
 export class SqliteDeliveryLog implements DeliveryLog {
   readonly #reader: ThreadCalls<ReaderOps>;
@@ -31,7 +31,7 @@ export class SqliteDeliveryLog implements DeliveryLog {
     this.#watched = watched;
   }
 
-  async applyJournal(position: JournalPosition, entries: readonly JournalEntry[]): Promise<void> {
+  async applyJournal(position: JournalPosition, entries: JournalEntries): Promise<void> {
     const batch = encodeBatch(position, entries);
     await this.#watched(this.#writer.call('applyJournal', [batch], [batch.entries]));
     this.#feed.recorded(entries);
@@ -123,7 +123,7 @@ export class SqliteDeliveryLog implements DeliveryLog {
     return this.#watched(this.#writer.call(op, [seqs, before]));
   }
 
-  #wake(entries: readonly JournalEntry[]): void {
+  #wake(entries: JournalEntries): void {
     for (const entry of entries) {
       if (entry.kind !== 'attempted' && entry.kind !== 'cancelled') continue;
       const waiting = this.#waiting.get(entry.delivery.deliveryId);

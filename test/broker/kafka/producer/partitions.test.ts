@@ -74,6 +74,7 @@ it('a partition without a leader waits, is reported, and is written once it has 
   expect(producer.troubles).toEqual([
     expect.stringContaining('two/0: 1 records wait, the partition has no leader'),
   ]);
+  expect(['one', 'two'].map((topic) => producer.isPromptFor(topic, 'key'))).toEqual([true, false]);
   leaders.set('two/0', 2);
   await pass(5000);
   expect(written).toEqual(['one', 'one', 'one', 'two']);
@@ -102,11 +103,13 @@ it('a missing right is logged once with the command, and holds back its topic un
   const line = 'the Kafka user lacks WRITE on topic two; its records wait: grant two';
   expect(errors).toEqual([line]);
   expect(producer.troubles).toEqual([line]);
+  expect(['one', 'two'].map((topic) => producer.isPromptFor(topic, 'key'))).toEqual([true, false]);
   expect(written).toEqual(['one']);
   answers.delete(2);
   await pass(3000);
   expect(written).toEqual(['one', 'two']);
   expect([errors.length, producer.troubles]).toEqual([1, []]);
+  expect(producer.isPromptFor('two', 'key')).toBe(true);
 });
 
 it('a record that Kafka refuses for its content is rejected, and not sent again', async () => {

@@ -6,25 +6,31 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { Partition, type ReadRecord } from '../../../../services/broker/kafka/consumer/partition.ts';
 import type { TopicConsumer } from '../../../../services/broker/kafka/consumer/topic-consumer.ts';
-import type { KafkaRecords } from '../../../../services/broker/kafka/registry/records.ts';
+import { JOURNAL_RECORD_MAX, type KafkaRecords } from '../../../../services/broker/kafka/registry/records.ts';
 import { KafkaJournal } from '../../../../services/broker/kafka/streams/journal-source.ts';
+import { journalCodec } from '../../../../services/codec/records.ts';
 import { systemClock } from '../../../../services/process/clock.ts';
 import { createLogger } from '../../../../services/telemetry/logger.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { anEvent, routed } from '../../../support/records/broker-records.ts';
 
-const READABLE = Buffer.from('readable');
+const READABLE = journalCodec.toBuffer(routed(anEvent()));
+/** Looks like an entry as long as it is not decoded. */
+const MALFORMED = Buffer.from('malformed');
 
 /** Returns a journal consumer: `put` gives it a record, `handed` lists the first positions of its batches. */
-async function journalOf({ isTrusted = true, quarantine = async () => {} }) {
+async function journalOf({
+  isTrusted = true,
+  quarantine = async (_record: ReadRecord): Promise<void> => {},
+}) {
   const topic = { isTrusted, start: async () => {}, done: () => {}, abandon: async () => {} };
-  const decode = (_kind: string, value: Buffer) => {
-    if (value !== READABLE) throw new Error('not readable');
-    return [routed(anEvent())];
+  const journalEntries = (value: Buffer, { isDecoded }: { readonly isDecoded: boolean }) => {
+    if (value === READABLE || (value === MALFORMED && !isDecoded)) return [value];
+    throw new Error('not readable');
   };
   let take: (record: ReadRecord) => void = () => {};
   const journal = new KafkaJournal({
-    records: { isKnown: () => true, decode } as unknown as KafkaRecords,
+    records: { isKnown: () => true, journalEntries } as unknown as KafkaRecords,
     clock: systemClock(),
     log: createLogger('silent'),
     clusterId: 'cluster',
@@ -39,7 +45,11 @@ async function journalOf({ isTrusted = true, quarantine = async () => {} }) {
   onTestFinished(() => journal.abandon());
   const handed: number[] = [];
   await journal.consume(
-    async ({ first }) => void handed.push(first),
+    async ({ entries, positions }) => {
+      // As the store does.
+      for (const _ of entries);
+      handed.push(...(positions ?? []));
+    },
     async () => undefined,
     { batchMax: 10 },
   );
@@ -57,6 +67,18 @@ it('journal records wait without blocking the process while group membership is 
   topic.isTrusted = true;
   await eventually('the record is handed over', () => handed.length > 0);
   expect(handed).toEqual([0]);
+});
+
+it('a malformed entry ends in quarantine with its record, and those around it are handed over', async () => {
+  const quarantined: number[] = [];
+  const quarantine = async ({ offset }: ReadRecord) => void quarantined.push(offset);
+  const { put, handed } = await journalOf({ quarantine });
+  put(0, READABLE);
+  put(1, MALFORMED);
+  put(2, READABLE);
+  await eventually('the record after it is handed over', () => handed.length === 2);
+  expect(handed).toEqual([0, 2 * JOURNAL_RECORD_MAX]);
+  expect(quarantined).toEqual([1]);
 });
 
 it('an unreadable journal record is retried until it is in quarantine, before the records after it', async () => {
