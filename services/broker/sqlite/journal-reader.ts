@@ -86,8 +86,8 @@ class SqliteJournalConsumer implements Consumer {
   #working: Promise<void> | null = null;
   #stop: Promise<'drained' | 'abandoned'> | null = null;
   #abandoned = false;
-  /** Called when entries arrive while a batch gathers. */
-  #gathered: (() => void) | null = null;
+  /** Called when entries arrive, or the consumer stops, while a batch gathers. */
+  #arrived: (() => void) | null = null;
   stopped = false;
 
   constructor(reader: SqliteJournal, options: Options, handler: Handler, from: number, batchMax: number) {
@@ -109,11 +109,12 @@ class SqliteJournalConsumer implements Consumer {
 
   stop(deadlineMs: number): Promise<'drained' | 'abandoned'> {
     this.#stop ??= this.#drain(deadlineMs);
+    this.#arrived?.();
     return this.#stop;
   }
 
   wake(): void {
-    this.#gathered?.();
+    this.#arrived?.();
     this.#working ??= this.#work().finally(() => {
       this.#working = null;
       // Entries may have arrived, or resume() been called, while the loop was ending.
@@ -144,16 +145,21 @@ class SqliteJournalConsumer implements Consumer {
   }
 
   /** Resolves when a whole batch waits, at the time given, or when the consumer stops. */
-  async #gather(until: number): Promise<void> {
+  #gather(until: number): Promise<void> {
     const { log, clock } = this.#options;
-    const rest = until - clock.now();
-    if (rest <= 0 || log.ahead >= this.#batchMax) return;
-    const gathered = new AbortController();
-    this.#gathered = () => {
-      if (log.ahead >= this.#batchMax) gathered.abort();
-    };
-    await clock.sleep(rest, AbortSignal.any([gathered.signal, this.#stopping.signal]));
-    this.#gathered = null;
+    if (this.#stop || clock.now() >= until) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = () => {
+        cancel();
+        this.#arrived = null;
+        resolve();
+      };
+      const cancel = clock.at(until, end);
+      this.#arrived = () => {
+        if (log.ahead >= this.#batchMax || this.#stop) end();
+      };
+      this.#arrived();
+    });
   }
 
   #nextBatch(): JournalBatch | undefined {
