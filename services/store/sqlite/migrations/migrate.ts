@@ -8,6 +8,7 @@ import { parked } from './006-parked.ts';
 import { legacyEndpoint } from './007-legacy-endpoint.ts';
 import { merchantLists } from './008-merchant-lists.ts';
 import { feed } from './009-feed.ts';
+import { listIndexes } from './010-list-indexes.ts';
 
 /** All migrations in order. Never change one: `user_version` in a file is the number of those applied. */
 export const MIGRATIONS: readonly string[] = [
@@ -20,6 +21,7 @@ export const MIGRATIONS: readonly string[] = [
   legacyEndpoint,
   merchantLists,
   feed,
+  listIndexes,
 ];
 
 /**
