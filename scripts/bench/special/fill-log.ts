@@ -10,6 +10,7 @@ import {
   TRIGGER,
 } from '../../../services/store/sqlite/codes.ts';
 import { openConnection } from '../../../services/store/sqlite/connection.ts';
+import { ListReads } from '../../../services/store/sqlite/lists/list-reads.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../../../services/store/sqlite/log/delivery-rows.ts';
 import { LogReads } from '../../../services/store/sqlite/log/log-reads.ts';
 import { ManagementReads } from '../../../services/store/sqlite/management/management-reads.ts';
@@ -69,8 +70,12 @@ export function fillLog(file: string, merchantId: string, sizes: LogSizes): Fill
     insertAttempts(db);
     db.exec(`INSERT INTO event_by_id SELECT event_id, merchant, seq FROM event ORDER BY event_id;
       INSERT INTO delivery_by_id SELECT delivery_id, seq FROM delivery ORDER BY delivery_id;
-      UPDATE meta SET value = (SELECT max(seq) FROM event) WHERE name = 'event_indexed_to';
-      UPDATE meta SET value = (SELECT max(seq) FROM delivery) WHERE name = 'delivery_indexed_to';`);
+      INSERT INTO event_by_merchant SELECT merchant, created_at, seq FROM event ORDER BY merchant, created_at, seq;
+      INSERT INTO delivery_by_endpoint SELECT endpoint, created_at, seq FROM delivery
+        ORDER BY endpoint, created_at, seq;
+      UPDATE meta SET value = (SELECT max(seq) FROM event) WHERE name IN ('event_indexed_to', 'event_listed_to');
+      UPDATE meta SET value = (SELECT max(seq) FROM delivery)
+        WHERE name IN ('delivery_indexed_to', 'delivery_listed_to');`);
     const filled = { ...samples(db), merchantId, from, to, plans: plans(db) };
     db.pragma('journal_mode = WAL');
     return filled;
@@ -182,16 +187,7 @@ function plans(db: Database): string[] {
   });
   new ManagementReads(listening);
   new LogReads(listening);
-  const page = { isContinued: true, isBounded: true };
-  for (const filter of [
-    {},
-    { status: 'exhausted' },
-    { status: 'pending' },
-    { type: 'KYC' },
-    { since: 1, until: 2 },
-  ] as const) {
-    statements.push(LogReads.listSql(filter, page), LogReads.lastLookedAtSql(filter, true));
-  }
+  new ListReads(listening);
   return statements.map((sql) => {
     const explained = db.prepare(`EXPLAIN QUERY PLAN ${sql.replaceAll(/:\w+|\?/g, '1')}`).all();
     const lines = (explained as { detail: string }[]).map(({ detail }) => detail);

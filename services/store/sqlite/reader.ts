@@ -36,6 +36,9 @@ function operations(db: ReturnType<typeof openConnection>) {
   const bodies = new BodyReads(db);
   const audit = new AuditReads(db);
   const sealings = new SealingReads(db);
+  /** Returns an operation that sees one state of the file in all its statements. */
+  const inSnapshot = <Operation extends (...args: never[]) => unknown>(operation: Operation) =>
+    db.transaction(operation as never) as unknown as Operation;
   return {
     merchant: management.merchant.bind(management),
     merchants: management.merchants.bind(management),
@@ -47,14 +50,13 @@ function operations(db: ReturnType<typeof openConnection>) {
     outbox: management.outbox.bind(management),
     snapshot: snapshot.snapshot.bind(snapshot),
     positionOf: log.positionOf.bind(log),
-    deliveries: log.deliveries.bind(log),
     delivery: log.delivery.bind(log),
     event: log.event.bind(log),
     isTried: log.isTried.bind(log),
-    merchantDeliveries: lists.deliveries.bind(lists),
-    merchantEvents: lists.events.bind(lists),
-    feedHead: feed.head.bind(feed),
-    feed: feed.read.bind(feed),
+    merchantDeliveries: inSnapshot(lists.deliveries.bind(lists)),
+    merchantEvents: inSnapshot(lists.events.bind(lists)),
+    feedHead: inSnapshot(feed.head.bind(feed)),
+    feed: inSnapshot(feed.read.bind(feed)),
     oldFeed: feed.old.bind(feed),
     replay: replays.replay.bind(replays),
     runningReplays: replays.running.bind(replays),

@@ -63,7 +63,7 @@ function writersOf(db: ReturnType<typeof openConnection>) {
   const legacy = new LegacyEndpointWrites(endpoints);
   const restore = new DirectoryRestore(db, outbox, (uuid) => health.forget(uuid));
   const journal = new JournalWriter(db, names, health, feed);
-  const retention = new RetentionWrites(db, journal.events.index, journal.deliveries, journal.missed);
+  const retention = new RetentionWrites(db, journal.events, journal.deliveries, journal.missed);
   const replays = new ReplayWrites(db, outbox, answers);
   const bodies = new BodyWrites(db, journal.deliveries);
   const sealings = new SealingWrites(db, outbox, (uuid) => health.forget(uuid));
@@ -145,6 +145,10 @@ function operations({ lock, db }: ReturnType<typeof open>) {
       outbox.hasAdded = false;
       return hasAdded;
     },
+    /** Called at the end of each transaction. */
+    fillLists() {
+      for (const { list } of [feed, journal.events, journal.deliveries]) list.fill();
+    },
     committed: () => journal.committed(),
     rolledBack() {
       outbox.hasAdded = false;
@@ -170,7 +174,10 @@ function run(db: ReturnType<typeof open>['db'], ops: WriterOps): void {
     try {
       begin.run();
       const replies = calls.map(one);
-      if (db.open) commit.run();
+      if (db.open) {
+        ops.fillLists();
+        commit.run();
+      }
       ops.committed();
       return replies;
     } catch (error) {

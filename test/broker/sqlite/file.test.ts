@@ -12,6 +12,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Broker } from '../../../services/broker/broker.ts';
 import { Reader } from '../../../services/broker/sqlite/file/reads.ts';
 import { openBrokerFile } from '../../../services/broker/sqlite/file/schema.ts';
+import { STREAMS } from '../../../services/broker/sqlite/file/wire.ts';
 import { FRESH, OTHER, SAME, SeenEvents } from '../../../services/broker/sqlite/seen-events.ts';
 import { openSqliteBroker } from '../../../services/broker/sqlite/sqlite-broker.ts';
 import { eventCodec, taskCodec } from '../../../services/codec/records.ts';
@@ -133,6 +134,31 @@ describe('a broker file of an earlier version', () => {
   });
 });
 
+describe('rows that are packed', () => {
+  it('are read again as they were written', async () => {
+    const tasks = Array.from({ length: 200 }, () => aTask());
+    const broker = await open();
+    await broker.publishTasks(tasks.map((task) => ({ task, journal: [] })));
+    await broker.close();
+    const db = new Database(file);
+    expect(db.prepare('SELECT count(*) FROM log_live WHERE packed = 1').pluck().get()).toBeGreaterThan(0);
+    db.close();
+    expect(await tasksOf(await open(), tasks.length)).toEqual(tasks);
+  });
+
+  it('come into a file of the format before', async () => {
+    const task = aTask();
+    const broker = await open();
+    await broker.publishTasks([{ task, journal: [] }]);
+    await broker.close();
+    const db = new Database(file);
+    for (const stream of STREAMS) db.exec(`ALTER TABLE log_${stream} DROP COLUMN packed`);
+    db.pragma('user_version = 1');
+    db.close();
+    expect(await tasksOf(await open(), 1)).toEqual([task]);
+  });
+});
+
 describe('a broker on a disk that takes no writes', () => {
   /** Another connection that holds the write lock makes every commit fail as a full disk would: nothing is written. */
   function blocked(): () => void {
@@ -198,7 +224,9 @@ describe('a broker on a disk that takes no writes', () => {
       const acknowledged: DomainEvent[] = [];
       let refused = 0;
       for (let batch = 0; batch < 60 && refused < 3; batch += 1) {
-        const events = Array.from({ length: 50 }, () => anEvent({ data: { text: 'x'.repeat(4_000) } }));
+        const events = Array.from({ length: 50 }, () =>
+          anEvent({ data: { text: randomBytes(2_000).toString('hex') } }),
+        );
         await broker.publishEvents(events).then(
           () => acknowledged.push(...events),
           (error: Error) => {

@@ -87,7 +87,9 @@ it('a replay finds skipped, exhausted and cancelled events in an older file', as
   const db = new Database(file);
   // What later layouts have made since.
   db.exec(`DROP INDEX endpoint_legacy; DROP TABLE feed; ALTER TABLE log_merchant DROP COLUMN feed_removed_to;
-     DROP INDEX event_newest; DROP INDEX log_endpoint_of_merchant;
+     DROP INDEX log_endpoint_of_merchant; DROP TABLE feed_by_merchant; DROP TABLE event_by_merchant;
+     DROP TABLE delivery_by_endpoint; DELETE FROM meta WHERE name LIKE '%_listed_to';
+     CREATE INDEX delivery_newest ON delivery (endpoint, created_at);
      ALTER TABLE delivery DROP COLUMN parked; DROP INDEX endpoint_of_status;
     DROP TABLE erasure; DELETE FROM meta WHERE name LIKE '%_bodies_removed_to';
     ALTER TABLE event DROP COLUMN bodies_removed_at; ALTER TABLE api_key DROP COLUMN name;

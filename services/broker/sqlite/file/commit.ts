@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import { PAGE_BYTES } from '../../../sqlite/database.ts';
 import { FRESH, SeenEvents } from '../seen-events.ts';
 import { OperationReader } from './operation-reader.ts';
+import { pack } from './packing.ts';
 import {
   type CommitHalfMessage,
   type CommitReply,
@@ -45,7 +46,7 @@ export class Committer {
   constructor(db: Database.Database, schemaIds: readonly number[]) {
     this.#db = db;
     this.#schema = (kind) => schemaIds[RECORD_KINDS.indexOf(kind)] ?? 0;
-    this.#append = STREAMS.map((stream) => db.prepare(`INSERT INTO log_${stream} VALUES (?, ?, ?, ?, ?)`));
+    this.#append = STREAMS.map((stream) => db.prepare(`INSERT INTO log_${stream} VALUES (?, ?, ?, ?, ?, ?)`));
     this.#rowDelete = STREAMS.map((stream) => db.prepare(`DELETE FROM log_${stream} WHERE first = ?`));
     this.#rowsDelete = STREAMS.map((stream) =>
       db.prepare(`DELETE FROM log_${stream} WHERE first <= ? AND first + count - 1 <= ?`),
@@ -98,15 +99,10 @@ export class Committer {
       work.firsts.push(fresh === 0 ? -1 : (work.next[stream] ?? 0));
       if (fresh === 0) continue;
       const schema = this.#schema(kindOf(stream));
-      this.#append[stream]?.run(
-        work.next[stream],
-        count,
-        work.at,
-        schema,
-        Buffer.from(buffer, offset, length),
-      );
+      const { blob, packed } = pack(Buffer.from(buffer, offset, length));
+      this.#append[stream]?.run(work.next[stream], count, work.at, schema, blob, packed);
       work.next[stream] = (work.next[stream] ?? 0) + count;
-      this.bytesInWal += length;
+      this.bytesInWal += blob.length;
     }
     this.#operations(half, work);
   }

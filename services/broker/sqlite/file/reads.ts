@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { unpack } from './packing.ts';
 import {
   type OpenedFile,
   type RecordStoreTable,
@@ -31,13 +32,14 @@ export class Reader {
     let more = false;
     const select = this.#statements.rows[stream];
     if (!select) throw new Error(`no stream ${stream}`);
-    for (const row of select.iterate(from)) {
-      if (rows.length > 0 && bytes + row.blob.length > bytesMax) {
+    for (const { packed, ...row } of select.iterate(from)) {
+      const blob = unpack({ blob: row.blob, packed });
+      if (rows.length > 0 && bytes + blob.length > bytesMax) {
         more = true;
         break;
       }
-      rows.push({ ...row, done: this.#statements.done.get(stream, row.first) ?? null });
-      bytes += row.blob.length;
+      rows.push({ ...row, blob, done: this.#statements.done.get(stream, row.first) ?? null });
+      bytes += blob.length;
     }
     return { kind: 'rows', stream, rows, more };
   }
@@ -119,8 +121,8 @@ function prepare(db: Database.Database) {
     );
   return {
     rows: STREAMS.map((stream) =>
-      db.prepare<[number], Omit<StoredRow, 'done'>>(
-        `SELECT first, count, at, schema, blob FROM log_${stream} WHERE first >= ? ORDER BY first`,
+      db.prepare<[number], Omit<StoredRow, 'done'> & { readonly packed: number }>(
+        `SELECT first, count, at, schema, blob, packed FROM log_${stream} WHERE first >= ? ORDER BY first`,
       ),
     ),
     done: db

@@ -3,7 +3,7 @@ import { explained, openDatabase } from '../../../sqlite/database.ts';
 import { RECORD_KINDS, STREAMS } from './wire.ts';
 
 /** Grows when the tables change; a file of a newer version is refused. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -38,8 +38,14 @@ const TABLES = `
 /** One row per commit and stream rather than per record, so that a record costs very little. */
 const logTable = (stream: string) => `
   CREATE TABLE IF NOT EXISTS log_${stream}(
-    first INTEGER PRIMARY KEY, count INTEGER NOT NULL, at REAL NOT NULL, schema INTEGER NOT NULL, blob BLOB NOT NULL
+    first INTEGER PRIMARY KEY, count INTEGER NOT NULL, at REAL NOT NULL, schema INTEGER NOT NULL, blob BLOB NOT NULL,
+    packed INTEGER NOT NULL DEFAULT 0
   );`;
+
+/** Format 2: a row's bytes may be packed (packing.ts). */
+const ADD_PACKED = STREAMS.map(
+  (stream) => `ALTER TABLE log_${stream} ADD COLUMN packed INTEGER NOT NULL DEFAULT 0;`,
+).join('');
 
 /** Large enough for the pages that the streams reuse all the time. */
 const CACHE_KIB = 16 * 1024;
@@ -59,6 +65,7 @@ export function openBrokerFile(file: string): Database {
       );
     }
     db.transaction(() => {
+      if (format === 1) db.exec(ADD_PACKED);
       db.exec(TABLES + STREAMS.map(logTable).join(''));
       db.pragma(`user_version = ${FORMAT}`);
     })();

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { CursorInvalid } from '../../change.ts';
 import type { Feed, FeedContent, FeedEntry, FeedPage } from '../../feed.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../log/delivery-rows.ts';
+import { listedToSql } from '../log/list-index.ts';
 import type { TraceLine } from '../log/trace-lines.ts';
 import {
   type AuditRow,
@@ -34,11 +35,14 @@ const DELIVERY_HEAD = `d.delivery_id, d.api_version, d.trigger, n.endpoint_id, e
 const DELIVERY_JOINS =
   'CROSS JOIN event ev ON ev.seq = d.event CROSS JOIN log_endpoint n ON n.seq = d.endpoint';
 
-/** Reads the feed. A row refers to what it reports; the page has that. */
+/** Reads the feed, each call in one snapshot of the file. A row refers to what it reports; the page has that. */
 export class FeedReads {
   readonly #merchant;
+  readonly #listedTo;
   readonly #newest;
-  readonly #rows;
+  readonly #newestListed;
+  readonly #listed;
+  readonly #unlisted;
   readonly #event;
   readonly #delivery;
   readonly #attempt;
@@ -50,8 +54,13 @@ export class FeedReads {
     this.#merchant = db.prepare(
       'SELECT seq, feed_removed_to AS removedTo FROM log_merchant WHERE merchant_id = ?',
     );
-    this.#newest = db.prepare('SELECT max(seq) FROM feed WHERE merchant = ?').pluck();
-    this.#rows = db.prepare(FeedReads.rowsSql);
+    this.#listedTo = db.prepare(listedToSql('feed')).pluck();
+    this.#newest = db
+      .prepare('SELECT seq FROM feed WHERE seq > ? AND merchant = ? ORDER BY seq DESC LIMIT 1')
+      .pluck();
+    this.#newestListed = db.prepare('SELECT max(seq) FROM feed_by_merchant WHERE merchant = ?').pluck();
+    this.#listed = db.prepare(FeedReads.listedSql);
+    this.#unlisted = db.prepare(FeedReads.unlistedSql);
     this.#event = db.prepare('SELECT event_id, entity_id, type, sub_type, trace FROM event WHERE seq = ?');
     this.#delivery = db.prepare(`SELECT ${DELIVERY_HEAD} FROM delivery d ${DELIVERY_JOINS} WHERE d.seq = ?`);
     this.#attempt = db.prepare(
@@ -66,7 +75,12 @@ export class FeedReads {
   }
 
   /** The SQL of a page's rows, exposed so that its query plan can be checked. */
-  static readonly rowsSql = `SELECT seq, kind, ref, detail, at FROM feed
+  static readonly listedSql =
+    `SELECT feed.seq, kind, ref, detail, at FROM feed_by_merchant l CROSS JOIN feed ON feed.seq = l.seq
+    WHERE l.merchant = :merchant AND l.seq >= :from AND l.seq <= :upTo ORDER BY l.seq LIMIT :limit`;
+
+  /** The SQL of the rows that the index does not have yet. */
+  static readonly unlistedSql = `SELECT seq, kind, ref, detail, at FROM feed
     WHERE merchant = :merchant AND seq >= :from AND seq <= :upTo ORDER BY seq LIMIT :limit`;
 
   head(merchantId: string): string {
@@ -82,7 +96,7 @@ export class FeedReads {
     const isCut = after.seq < removedTo || (after.line !== null && after.seq === removedTo);
     const from = after.line === null ? after.seq + 1 : after.seq;
     const limit = Math.min(options.limit, PAGE_MAX);
-    const rows = this.#rows.all({ merchant, from, upTo: upTo ?? head, limit }) as FeedRow[];
+    const rows = this.#rowsOf(merchant, from, upTo ?? head, limit);
     const entries: FeedEntry[] = [];
     let last = after.seq;
     let gap: FeedPage['gap'] = isCut ? 'retention' : null;
@@ -101,6 +115,16 @@ export class FeedReads {
     return { entries, next: isUnmoved ? options.after : String(next), gap };
   }
 
+  /** Returns a merchant's rows from `from` to `upTo`: those in its index, then newer ones. */
+  #rowsOf(merchant: number, from: number, upTo: number, limit: number): FeedRow[] {
+    const listedTo = this.#listedTo.get() as number;
+    const isListed = from <= listedTo;
+    const listed = isListed ? (this.#listed.all({ merchant, from, upTo, limit }) as FeedRow[]) : [];
+    if (listed.length === limit || upTo <= listedTo) return listed;
+    const rest = { merchant, from: Math.max(from, listedTo + 1), upTo, limit: limit - listed.length };
+    return [...listed, ...(this.#unlisted.all(rest) as FeedRow[])];
+  }
+
   /** Returns the oldest rows, as far as they are older than `before`. */
   old(before: number, limit: number): number[] {
     const rows = this.#oldest.all(Math.min(limit, SCAN_ROWS)) as { seq: number; at: number }[];
@@ -110,7 +134,9 @@ export class FeedReads {
   #ofMerchant(merchantId: string) {
     const row = this.#merchant.get(merchantId) as { seq: number; removedTo: number } | undefined;
     if (!row) return { merchant: 0, removedTo: 0, head: 0 };
-    const newest = this.#newest.get(row.seq) as number | null;
+    const newest = (this.#newest.get(this.#listedTo.get(), row.seq) ?? this.#newestListed.get(row.seq)) as
+      | number
+      | null;
     return { merchant: row.seq, removedTo: row.removedTo, head: Math.max(newest ?? 0, row.removedTo) };
   }
 

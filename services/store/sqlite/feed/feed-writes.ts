@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { ListIndex } from '../log/list-index.ts';
 import type { Names } from '../names.ts';
 
 /** Kinds of a feed row; `ref` and `detail` mean: */
@@ -19,6 +20,7 @@ export const FEED_KIND = {
 
 /** Writes the feed, in the transaction of what it reports. */
 export class FeedWrites {
+  readonly list: ListIndex;
   readonly #names: Names;
   readonly #add;
   readonly #delete;
@@ -26,6 +28,7 @@ export class FeedWrites {
 
   constructor(db: Database, names: Names) {
     this.#names = names;
+    this.list = new ListIndex(db, 'feed');
     this.#add = db.prepare('INSERT INTO feed (merchant, kind, ref, detail, at) VALUES (?, ?, ?, ?, ?)');
     // The newest row stays: the next one's number is derived from it.
     this.#delete = db.prepare(
@@ -50,6 +53,7 @@ export class FeedWrites {
     for (const seq of seqs) {
       const row = this.#delete.get(seq) as { readonly merchant: number } | undefined;
       if (!row) continue;
+      this.list.remove(row.merchant, seq);
       removedTo.set(row.merchant, seq);
       deleted += 1;
     }

@@ -3,9 +3,10 @@ import { packId } from '../../../sqlite/ids.ts';
 import { CursorInvalid } from '../../change.ts';
 import type { DeliveryFilter, DeliveryPage, EventFilter, EventPage, MerchantLists } from '../../store.ts';
 import { EVENT_TYPE, SKIP_REASON, STATUS } from '../codes.ts';
+import { listedToSql } from '../log/list-index.ts';
 import { type DeliveryRow, type EventRow, SELECT_DELIVERY, toDelivery, toListed } from '../log/log-rows.ts';
 import type { TraceLine } from '../log/trace-lines.ts';
-import { type Key, NEWEST, newestKeys } from './newest-keys.ts';
+import { type Key, NEWEST, newestKeys, type ReadKeys } from './newest-keys.ts';
 
 type DeliveryOptions = Parameters<MerchantLists['deliveries']>[1];
 type EventOptions = Parameters<MerchantLists['events']>[1];
@@ -15,12 +16,19 @@ const PAGE_MAX = 1000;
 /** The most rows that one page examines: a filter without an index must not hold up the next reader. */
 const LOOKED_AT_MAX = 10_000;
 
+const EVENT_COLUMNS = `ev.seq, ev.event_id, ev.entity_id, ev.entity_kind, ev.type, ev.sub_type, ev.occurred_at,
+  ev.simulated, ev.created_at, ev.routed_at, ev.trace`;
+
 /** A row of the event list. */
 type ListedRow = EventRow & { readonly seq: number; readonly created_at: number };
 
+/** Stands for the deliveries that the index does not have yet, beside the numbers of endpoints, which begin at 1. */
+const UNLISTED = 0;
+
 /**
- * Reads the lists of a merchant. Deliveries have an index per endpoint, which the lists merge: an index of the merchant
- * would cost every delivery an insert, for a list that few ask for.
+ * Reads the lists of a merchant and of an endpoint, each call in one snapshot of the file. Deliveries have an index by
+ * endpoint, which the lists merge: an index of the merchant would cost every delivery a further entry, for a list that
+ * few ask for. What the indexes do not have yet (log/list-index.ts) is read from the newest rows.
  */
 export class ListReads {
   readonly #merchant;
@@ -28,9 +36,11 @@ export class ListReads {
   readonly #endpoint;
   readonly #endpointName;
   readonly #keys;
+  readonly #unlistedKeys;
   readonly #failingKeys;
   readonly #delivery;
   readonly #events;
+  readonly #unlistedEvents;
 
   constructor(db: Database) {
     this.#merchant = db.prepare('SELECT seq FROM log_merchant WHERE merchant_id = ?').pluck();
@@ -39,23 +49,34 @@ export class ListReads {
       .prepare('SELECT seq FROM log_endpoint WHERE endpoint_id = ? AND merchant = ?')
       .pluck();
     this.#endpointName = db.prepare('SELECT endpoint_id FROM log_endpoint WHERE seq = ?').pluck();
-    this.#keys = db.prepare(ListReads.keysSql(false));
-    this.#failingKeys = db.prepare(ListReads.keysSql(true));
+    this.#keys = db.prepare(ListReads.keysSql);
+    this.#unlistedKeys = db.prepare(ListReads.unlistedKeysSql);
+    this.#failingKeys = db.prepare(ListReads.failingKeysSql);
     this.#delivery = db.prepare(ListReads.deliverySql);
     this.#events = db.prepare(ListReads.eventsSql);
+    this.#unlistedEvents = db.prepare(ListReads.unlistedEventsSql);
   }
 
   /** The SQL of the statements, exposed so that their query plans can be checked. */
   static readonly endpointsSql = 'SELECT seq FROM log_endpoint WHERE merchant = ?';
 
-  /** Returns the SQL of an endpoint's next keys, which the index alone has. */
-  static keysSql(isFailing: boolean): string {
-    // The second condition on the status lets SQLite's planner use the index of failing deliveries.
-    const status = isFailing ? `AND status = :status AND status > ${STATUS.of.delivered}` : '';
-    return `SELECT created_at AS createdAt, seq FROM delivery WHERE endpoint = :endpoint ${status}
-      AND created_at >= :since AND (created_at, seq) < (:createdAt, :seq)
-      ORDER BY created_at DESC, seq DESC LIMIT :limit`;
-  }
+  /** The SQL of an endpoint's next keys, which the index alone has. */
+  static readonly keysSql = `SELECT created_at AS createdAt, seq FROM delivery_by_endpoint
+    WHERE endpoint = :endpoint AND created_at >= :since AND (created_at, seq) < (:createdAt, :seq)
+    ORDER BY created_at DESC, seq DESC LIMIT :limit`;
+
+  /** The second condition on the status lets SQLite's planner use the index of failing deliveries. */
+  static readonly failingKeysSql = `SELECT created_at AS createdAt, seq FROM delivery
+    WHERE endpoint = :endpoint AND status = :status AND status > ${STATUS.of.delivered}
+    AND created_at >= :since AND (created_at, seq) < (:createdAt, :seq)
+    ORDER BY created_at DESC, seq DESC LIMIT :limit`;
+
+  /** The SQL of the next keys, of all endpoints of the merchant or of one, that the index does not have yet. */
+  static readonly unlistedKeysSql = `SELECT d.created_at AS createdAt, d.seq
+    FROM delivery d CROSS JOIN log_endpoint n ON n.seq = d.endpoint
+    WHERE d.seq > (${listedToSql('delivery')}) AND (:endpoint IS NULL OR d.endpoint = :endpoint)
+    AND d.created_at >= :since AND (d.created_at, d.seq) < (:createdAt, :seq) AND n.merchant = :merchant
+    ORDER BY d.created_at DESC, d.seq DESC LIMIT :limit`;
 
   /** CROSS JOIN keeps the order of SELECT_DELIVERY: a delivery that does not match costs no look at its event. */
   static readonly deliverySql = `${SELECT_DELIVERY} WHERE d.seq = :seq
@@ -64,26 +85,35 @@ export class ListReads {
 
   /** Without the data and the bodies, which take most of a row. */
   static readonly eventsSql =
-    `SELECT seq, event_id, entity_id, entity_kind, type, sub_type, occurred_at, simulated,
-    created_at, routed_at, trace FROM event
-    WHERE merchant = :merchant AND created_at >= :since AND (created_at, seq) < (:createdAt, :seq)
-    ORDER BY created_at DESC, seq DESC LIMIT ${LOOKED_AT_MAX}`;
+    `SELECT ${EVENT_COLUMNS} FROM event_by_merchant l CROSS JOIN event ev ON ev.seq = l.seq
+    WHERE l.merchant = :merchant AND l.created_at >= :since AND (l.created_at, l.seq) < (:createdAt, :seq)
+    ORDER BY l.created_at DESC, l.seq DESC LIMIT ${LOOKED_AT_MAX}`;
+
+  /** The SQL of the events that the index does not have yet. */
+  static readonly unlistedEventsSql = `SELECT ${EVENT_COLUMNS} FROM event ev
+    WHERE ev.seq > (${listedToSql('event')}) AND ev.merchant = :merchant
+    AND ev.created_at >= :since AND (ev.created_at, ev.seq) < (:createdAt, :seq)
+    ORDER BY ev.created_at DESC, ev.seq DESC LIMIT ${LOOKED_AT_MAX}`;
 
   deliveries(merchantId: string, options: DeliveryOptions): DeliveryPage {
     const start = startOf(options);
+    const merchant = this.#merchant.get(merchantId) as number | undefined;
     const endpoints = this.#endpointsOf(merchantId, options.endpointId);
+    if (endpoints.length === 0) return { records: [], next: null };
     const isFailing = options.status !== undefined && STATUS.of[options.status] > STATUS.of.delivered;
-    const statement = isFailing ? this.#failingKeys : this.#keys;
     const status = isFailing && options.status ? { status: STATUS.of[options.status] } : {};
     const since = options.since ?? 0;
     const limit = Math.min(options.limit, PAGE_MAX);
-    const keys = newestKeys(
-      endpoints,
-      (endpoint, before, count) =>
-        statement.all({ endpoint, ...status, since, ...before, limit: count }) as Key[],
-      start,
-      limit,
-    );
+    const only = options.endpointId === undefined ? null : (endpoints[0] ?? null);
+    const read: ReadKeys = (endpoint, before, count) => {
+      const values = { since, ...before, limit: count };
+      if (isFailing) return this.#failingKeys.all({ endpoint, ...status, ...values }) as Key[];
+      if (endpoint !== UNLISTED) return this.#keys.all({ endpoint, ...values }) as Key[];
+      // Each read walks all of them: whatever the first one leaves is read at once.
+      const all = before === start ? count : LOOKED_AT_MAX;
+      return this.#unlistedKeys.all({ merchant, endpoint: only, ...values, limit: all }) as Key[];
+    };
+    const keys = newestKeys(isFailing ? endpoints : [UNLISTED, ...endpoints], read, start, limit);
     const conditions = deliveryConditions(options);
     const found = page(keys, limit, ({ seq }) => {
       return this.#delivery.get({ seq, ...conditions }) as DeliveryRow | undefined;
@@ -99,7 +129,9 @@ export class ListReads {
     const isUnknown = options.endpointId !== undefined && endpoint === undefined;
     if (merchant === undefined || isUnknown) return { records: [], next: null };
     const since = options.since ?? 0;
-    const rows = this.#events.iterate({ merchant, since, ...start }) as IterableIterator<ListedRow>;
+    const values = { merchant, since, ...start };
+    const unlisted = this.#unlistedEvents.all(values) as ListedRow[];
+    const rows = newestFirst(unlisted, this.#events.iterate(values) as IterableIterator<ListedRow>);
     const matches = eventCondition(options, endpoint);
     const limit = Math.min(options.limit, PAGE_MAX);
     const found = page(withKeys(rows), limit, ({ row }) => (matches(row) ? row : undefined));
@@ -113,6 +145,23 @@ export class ListReads {
     if (endpointId === undefined) return this.#endpoints.all(merchant) as number[];
     return this.#endpoint.all(endpointId, merchant) as number[];
   }
+}
+
+/** Merges two lists of events, each newest first. */
+function* newestFirst(some: readonly ListedRow[], others: Iterable<ListedRow>): Generator<ListedRow> {
+  let next = 0;
+  for (const other of others) {
+    for (let row = some[next]; row && isNewer(row, other); row = some[next]) {
+      next += 1;
+      yield row;
+    }
+    yield other;
+  }
+  yield* some.slice(next);
+}
+
+function isNewer(one: ListedRow, other: ListedRow): boolean {
+  return one.created_at > other.created_at || (one.created_at === other.created_at && one.seq > other.seq);
 }
 
 function* withKeys(rows: Iterable<ListedRow>): Generator<Key & { readonly row: ListedRow }> {

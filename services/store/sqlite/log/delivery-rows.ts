@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { packId } from '../../../sqlite/ids.ts';
 import { STATUS, TRIGGER } from '../codes.ts';
 import { IdIndex } from './id-index.ts';
+import { ListIndex } from './list-index.ts';
 import { nextSeq } from './next-seq.ts';
 
 /** A delivery while a batch changes it; written once, in its last state. */
@@ -93,6 +94,7 @@ const PENDING_MAX = 20_000;
 /** Writes the deliveries of the log. */
 export class DeliveryRows {
   readonly index: IdIndex;
+  readonly list: ListIndex;
   #nextSeq: number;
   /** The attempt usually follows within moments: its delivery need not be read again. */
   readonly #pending = new Map<string, Delivery>();
@@ -104,6 +106,7 @@ export class DeliveryRows {
 
   constructor(db: Database) {
     this.index = new IdIndex(db, 'delivery');
+    this.list = new ListIndex(db, 'delivery');
     this.#nextSeq = nextSeq(db, 'delivery');
     this.#insert = db.prepare(`INSERT INTO delivery VALUES (${Array(17).fill('?').join(', ')})`);
     this.#update = db.prepare(
@@ -112,7 +115,7 @@ export class DeliveryRows {
        last_response_status = ?, last_failure_code = ?, parked = ? WHERE seq = ?`,
     );
     // Separate: an update that names an indexed column rewrites its index even when the value stays.
-    this.#setCreated = db.prepare('UPDATE delivery SET created_at = ? WHERE seq = ? AND created_at <> ?');
+    this.#setCreated = db.prepare('UPDATE delivery SET created_at = ? WHERE seq = ?');
     this.#select = db.prepare(
       `SELECT endpoint, event, type, api_version AS apiVersion, trigger, attempts_max AS attemptsMax,
        created_at AS createdAt, status, cancel_reason AS cancelReason, attempts_made AS attemptsMade,
@@ -231,8 +234,12 @@ export class DeliveryRows {
 
   /** Sets when it was requested: an attempt recorded first only knew about the event. */
   setCreated(delivery: Delivery, at: number): void {
+    if (delivery.createdAt === at) return;
+    const { createdAt, endpoint, seq } = delivery;
     delivery.createdAt = at;
-    if (!delivery.isNew) this.#setCreated.run(at, delivery.seq, at);
+    if (delivery.isNew) return;
+    this.#setCreated.run(at, seq);
+    this.list.move(endpoint, seq, createdAt, at);
   }
 
   /** Stores a body that is not among its event's. */

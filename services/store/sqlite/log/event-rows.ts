@@ -5,12 +5,14 @@ import { API_VERSION, ENTITY_KIND, EVENT_TYPE } from '../codes.ts';
 import { ErasureRows } from '../maintenance/erasure-rows.ts';
 import { isPassedOver, type MissedRows } from '../replays/missed-rows.ts';
 import { IdIndex } from './id-index.ts';
+import { ListIndex } from './list-index.ts';
 import { nextSeq } from './next-seq.ts';
 import { mergedTrace, type TraceLine, type Withdrawn, withdrawn } from './trace-lines.ts';
 
 /** Writes the events of the log: the event, its bodies and its routing trace, once per event. */
 export class EventRows {
   readonly index: IdIndex;
+  readonly list: ListIndex;
   readonly erasures: ErasureRows;
   #nextSeq: number;
   readonly #insert;
@@ -26,6 +28,7 @@ export class EventRows {
   constructor(db: Database, missed: MissedRows) {
     this.#missed = missed;
     this.index = new IdIndex(db, 'event');
+    this.list = new ListIndex(db, 'event');
     this.erasures = new ErasureRows(db);
     this.#nextSeq = nextSeq(db, 'event');
     this.#insert = db.prepare(`INSERT INTO event VALUES (${Array(16).fill('?').join(', ')})`);

@@ -42,8 +42,10 @@ export class SqliteDeliveryLog implements DeliveryLog {
     return this.#reader.call('positionOf', [partition]);
   }
 
-  deliveries(...args: Parameters<DeliveryLog['deliveries']>): Promise<Answer<DeliveryLog['deliveries']>> {
-    return this.#reader.call('deliveries', args);
+  deliveries(
+    ...[merchantId, endpointId, options]: Parameters<DeliveryLog['deliveries']>
+  ): Promise<Answer<DeliveryLog['deliveries']>> {
+    return this.#reader.call('merchantDeliveries', [merchantId, { ...options, endpointId }]);
   }
 
   async delivery(...args: Parameters<DeliveryLog['delivery']>): Promise<Answer<DeliveryLog['delivery']>> {

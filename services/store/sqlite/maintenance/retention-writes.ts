@@ -2,12 +2,12 @@ import type { Database } from 'better-sqlite3';
 import { unpackId } from '../../../sqlite/ids.ts';
 import type { DeliveryRows } from '../log/delivery-rows.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../log/delivery-rows.ts';
-import type { IdIndex } from '../log/id-index.ts';
+import type { EventRows } from '../log/event-rows.ts';
 import type { MissedRows } from '../replays/missed-rows.ts';
 
 /** Deletes rows that the reader found to be too old, a few at a time so that no commit waits long. */
 export class RetentionWrites {
-  readonly #events: IdIndex;
+  readonly #events: EventRows;
   readonly #deliveries: DeliveryRows;
   readonly #missed: MissedRows;
   readonly #deleteAttempts;
@@ -15,18 +15,18 @@ export class RetentionWrites {
   readonly #deleteDelivery;
   readonly #deleteEvent;
 
-  constructor(db: Database, events: IdIndex, deliveries: DeliveryRows, missed: MissedRows) {
+  constructor(db: Database, events: EventRows, deliveries: DeliveryRows, missed: MissedRows) {
     this.#missed = missed;
     this.#events = events;
     this.#deliveries = deliveries;
     this.#deleteAttempts = db.prepare('DELETE FROM attempt WHERE attempt_id BETWEEN ? AND ?');
     this.#deleteBody = db.prepare('DELETE FROM delivery_body WHERE delivery = ?');
     this.#deleteDelivery = db.prepare(
-      'DELETE FROM delivery WHERE seq = ? AND created_at < ? RETURNING delivery_id AS id',
+      'DELETE FROM delivery WHERE seq = ? AND created_at < ? RETURNING delivery_id AS id, endpoint, created_at AS createdAt',
     );
     // Checked again: a delivery of it may have been made since the read.
     this.#deleteEvent = db.prepare(
-      'DELETE FROM event WHERE seq = ? AND last_at < ? RETURNING event_id AS id, merchant',
+      'DELETE FROM event WHERE seq = ? AND last_at < ? RETURNING event_id AS id, merchant, created_at AS createdAt',
     );
   }
 
@@ -35,12 +35,15 @@ export class RetentionWrites {
     let deleted = 0;
     this.#deliveries.forgetPending();
     for (const seq of seqs) {
-      const row = this.#deleteDelivery.get(seq, before) as { id: Uint8Array | string } | undefined;
+      const row = this.#deleteDelivery.get(seq, before) as
+        | { id: Uint8Array | string; endpoint: number; createdAt: number }
+        | undefined;
       if (!row) continue;
       const first = seq * ATTEMPTS_PER_DELIVERY;
       this.#deleteAttempts.run(first, first + ATTEMPTS_PER_DELIVERY - 1);
       this.#deleteBody.run(seq);
       this.#deliveries.index.remove(0, unpackId(row.id));
+      this.#deliveries.list.remove(row.endpoint, seq, row.createdAt);
       deleted += 1;
     }
     return deleted;
@@ -51,10 +54,11 @@ export class RetentionWrites {
     let deleted = 0;
     for (const seq of seqs) {
       const row = this.#deleteEvent.get(seq, before) as
-        | { id: Uint8Array | string; merchant: number }
+        | { id: Uint8Array | string; merchant: number; createdAt: number }
         | undefined;
       if (!row) continue;
-      this.#events.remove(row.merchant, unpackId(row.id));
+      this.#events.index.remove(row.merchant, unpackId(row.id));
+      this.#events.list.remove(row.merchant, seq, row.createdAt);
       this.#missed.removeEvent(seq);
       deleted += 1;
     }

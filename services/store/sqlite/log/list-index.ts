@@ -1,0 +1,67 @@
+import type { Database } from 'better-sqlite3';
+
+/** Rows that go into an index together: few enough to be read one by one while they are not in it. */
+const GENERATION = 8192;
+
+/** The lists: their tables and their indexes, which are tables themselves, in the order of these columns. */
+const LISTS = {
+  feed: { index: 'feed_by_merchant', columns: 'merchant, seq' },
+  event: { index: 'event_by_merchant', columns: 'merchant, created_at, seq' },
+  delivery: { index: 'delivery_by_endpoint', columns: 'endpoint, created_at, seq' },
+} as const;
+
+type List = keyof typeof LISTS;
+
+/** Returns the SQL of the row up to which a list's index is complete. Readers read the rows above it one by one. */
+export function listedToSql(list: List): string {
+  return `SELECT value FROM meta WHERE name = '${list}_listed_to'`;
+}
+
+/**
+ * Writes a list's index: in bulk and in the order of its keys. Each merchant and each endpoint has its own place in the
+ * index, so rows that went in one by one would dirty a page each. What the index lacks is in the rows: nothing is kept
+ * in memory, and a crash loses nothing.
+ */
+export class ListIndex {
+  readonly #waiting;
+  readonly #fill;
+  readonly #setListedTo;
+  readonly #remove;
+  readonly #move;
+
+  constructor(db: Database, list: List) {
+    const { index, columns } = LISTS[list];
+    const listedTo = listedToSql(list);
+    const [owner] = columns.split(',');
+    this.#waiting = db.prepare(`SELECT coalesce((SELECT max(seq) FROM ${list}), 0) - (${listedTo})`).pluck();
+    this.#fill = db.prepare(
+      `INSERT INTO ${index} SELECT ${columns} FROM ${list} WHERE seq > (${listedTo}) ORDER BY ${columns}`,
+    );
+    this.#setListedTo = db.prepare(
+      `UPDATE meta SET value = (SELECT max(seq) FROM ${list}) WHERE name = '${list}_listed_to'`,
+    );
+    const isTimed = columns.includes('created_at');
+    const key = `${owner} = ? AND seq = ?`;
+    this.#remove = db.prepare(`DELETE FROM ${index} WHERE ${key}${isTimed ? ' AND created_at = ?' : ''}`);
+    this.#move = isTimed
+      ? db.prepare(`UPDATE ${index} SET created_at = ? WHERE ${key} AND created_at = ?`)
+      : null;
+  }
+
+  /** Puts the newest rows into the index when there are enough. Called at the end of a transaction. */
+  fill(): void {
+    if ((this.#waiting.get() as number) < GENERATION) return;
+    this.#fill.run();
+    this.#setListedTo.run();
+  }
+
+  /** The row was deleted. `createdAt`: none in the feed. */
+  remove(owner: number, seq: number, ...createdAt: readonly number[]): void {
+    this.#remove.run(owner, seq, ...createdAt);
+  }
+
+  /** The row's time was changed. */
+  move(owner: number, seq: number, from: number, to: number): void {
+    this.#move?.run(to, owner, seq, from);
+  }
+}
