@@ -6,7 +6,8 @@
 import { since, totalOf } from '../counts.ts';
 import { type RunOptions, withService } from '../engine.ts';
 import { makeEvents, type Producer, serialise, sleep } from '../load.ts';
-import { type Latency, latencyOf, latencyText } from '../measure.ts';
+import { type Latency, latencyOf, latencyText, wallClock } from '../measure.ts';
+import type { Arrival } from '../receiver.ts';
 import { nameOf } from '../report/names.ts';
 import type { Service } from '../service.ts';
 
@@ -27,7 +28,19 @@ export interface IsolationRow {
   readonly ratio: number;
   /** Tasks parked because their endpoint's window and queue were full. */
   readonly parked: number;
+  /** The highest latency of the events posted in each part of the row, milliseconds; null for a part without any. */
+  readonly worstMs: Readonly<Record<Part, number | null>>;
 }
+
+/** The parts of a row by the time since the endpoints went dark: each has other causes of lateness. */
+const PARTS = {
+  'first second': [0, 1000],
+  'until time-outs': [1000, 9500],
+  'first time-outs': [9500, 12_000],
+  later: [12_000, Number.POSITIVE_INFINITY],
+} as const;
+type Part = keyof typeof PARTS;
+const PART_NAMES = Object.keys(PARTS) as Part[];
 
 const DARK_SHARES = [0, 0.1, 0.5, 0.9] as const;
 /** The same traffic with all endpoints healthy, before each row, as a share of the row's time. */
@@ -54,17 +67,37 @@ export function measureIsolation(
       await publish(service, producer, { ...before, label: `before ${dark} dark` });
       const parkedBefore = await service.parkedTasks();
       await receiver.reset({ record: true, dark });
+      const darkAt = wallClock();
       const load = { dark, eventsPerSecond, seconds, label: `${dark} dark` };
       const posted = await publish(service, producer, load);
       await sleep(ARRIVED_MS);
-      const healthy = latencyOf(posted, await receiver.recorded());
+      const arrivals = await receiver.recorded();
+      const healthy = latencyOf(posted, arrivals);
       const ratio = healthy.p99Ms / (rows[0]?.healthy.p99Ms ?? healthy.p99Ms);
       const parked = totalOf(since(parkedBefore, await service.parkedTasks()));
-      rows.push({ darkShare, healthy, ratio, parked });
+      rows.push({ darkShare, healthy, ratio, parked, worstMs: worstOf(posted, arrivals, darkAt) });
     }
     const brokers = engine.brokerPids().length;
     return { engine: engine.name, brokers, endpoints, origins, eventsPerSecond, rows };
   });
+}
+
+/** Returns the highest latency of each part. */
+function worstOf(
+  posted: ReadonlyMap<string, number>,
+  arrivals: readonly Arrival[],
+  darkAt: number,
+): IsolationRow['worstMs'] {
+  const worst = (part: Part) => {
+    const [from, until] = PARTS[part];
+    const found = arrivals.flatMap(({ eventId, at }) => {
+      const postedAt = posted.get(eventId);
+      const isIn = postedAt !== undefined && postedAt - darkAt >= from && postedAt - darkAt < until;
+      return isIn ? [at - postedAt] : [];
+    });
+    return found.length === 0 ? null : found.reduce((most, ms) => Math.max(most, ms), 0);
+  };
+  return Object.fromEntries(PART_NAMES.map((part) => [part, worst(part)])) as IsolationRow['worstMs'];
 }
 
 interface Load {
@@ -104,9 +137,15 @@ export function isolationText({
   return [
     `${nameOf(engine, brokers)}: ${eventsPerSecond} events/s to ${endpoints} endpoints at ${origins} origin(s), some of which accept requests and never respond`,
     ...rows.map(
-      ({ darkShare, healthy, ratio, parked }) =>
+      ({ darkShare, healthy, ratio, parked, worstMs }) =>
         `  ${Math.round(darkShare * 100)} % dark: ${healthy.deliveries} deliveries to healthy ones, ${latencyText(healthy)}; ` +
-        `p99 ${ratio.toFixed(2)} times that without dark ones, ${parked} tasks parked`,
+        `p99 ${ratio.toFixed(2)} times that without dark ones, ${parked} tasks parked; worst: ${worstText(worstMs)}`,
     ),
   ].join('\n');
+}
+
+function worstText(worstMs: IsolationRow['worstMs']): string {
+  return PART_NAMES.flatMap((part) =>
+    worstMs[part] === null ? [] : `${part} ${worstMs[part].toFixed(0)} ms`,
+  ).join(', ');
 }
