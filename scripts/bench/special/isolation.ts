@@ -3,9 +3,11 @@
  * moment on, in the middle of the traffic. Measures the latency of the healthy ones with none, some, half and nine in ten
  * dark, in one run of one service, which has its endpoints at one origin or at many.
  */
+
+import type { DomainEvent } from '../../../services/domain/event.ts';
 import { since, totalOf } from '../counts.ts';
 import { type RunOptions, withService } from '../engine.ts';
-import { makeEvents, type Producer, serialise, sleep } from '../load.ts';
+import { makeEvents, type Post, serialise, sleep } from '../load.ts';
 import { type Latency, latencyOf, latencyText, wallClock } from '../measure.ts';
 import type { Arrival } from '../receiver.ts';
 import { nameOf } from '../report/names.ts';
@@ -42,7 +44,6 @@ const PARTS = {
 type Part = keyof typeof PARTS;
 const PART_NAMES = Object.keys(PARTS) as Part[];
 
-const DARK_SHARES = [0, 0.1, 0.5, 0.9] as const;
 /** The same traffic with all endpoints healthy, before each row, as a share of the row's time. */
 const BEFORE_SHARE = 1 / 3;
 /** Events posted together, as a producer batches them. */
@@ -55,21 +56,23 @@ export function measureIsolation(
     readonly endpoints: number;
     readonly eventsPerSecond: number;
     readonly seconds: number;
+    /** The dark share of the endpoints in each row; the first is what the others are compared with. */
+    readonly darkShares: readonly number[];
   },
 ): Promise<IsolationResult> {
-  const { endpoints, origins = 1, eventsPerSecond, seconds, receiver, engine } = options;
+  const { endpoints, origins = 1, eventsPerSecond, seconds, darkShares, receiver, engine } = options;
   return withService(options, endpoints, async (service, producer) => {
     const rows: IsolationRow[] = [];
-    for (const darkShare of DARK_SHARES) {
+    for (const darkShare of darkShares) {
       const dark = Math.floor(endpoints * darkShare);
+      const before = loadOf(service, eventsPerSecond, seconds * BEFORE_SHARE, `before ${dark} dark`);
+      const load = loadOf(service, eventsPerSecond, seconds, `${dark} dark`);
       await receiver.reset({ record: false });
-      const before = { dark: 0, eventsPerSecond, seconds: seconds * BEFORE_SHARE };
-      await publish(service, producer, { ...before, label: `before ${dark} dark` });
+      await producer.publishAt(before.postsPerSecond, before.posts);
       const parkedBefore = await service.parkedTasks();
       await receiver.reset({ record: true, dark });
       const darkAt = wallClock();
-      const load = { dark, eventsPerSecond, seconds, label: `${dark} dark` };
-      const posted = await publish(service, producer, load);
+      const posted = healthyOf(load, await producer.publishAt(load.postsPerSecond, load.posts), dark);
       await sleep(ARRIVED_MS);
       const arrivals = await receiver.recorded();
       const healthy = latencyOf(posted, arrivals);
@@ -101,29 +104,33 @@ function worstOf(
 }
 
 interface Load {
-  readonly dark: number;
-  readonly eventsPerSecond: number;
-  readonly seconds: number;
-  /** Distinguishes its events from all others. */
-  readonly label: string;
+  readonly events: readonly DomainEvent[];
+  /** Event n is for endpoint n modulo this. */
+  readonly endpoints: number;
+  readonly posts: readonly Post[];
+  readonly postsPerSecond: number;
 }
 
-/** Publishes events for all endpoints in turn, at a steady rate. Returns when each event for a healthy one was posted. */
-async function publish(
-  { merchantIds }: Service,
-  producer: Producer,
-  { dark, eventsPerSecond, seconds, label }: Load,
-): Promise<ReadonlyMap<string, number>> {
+/** Returns events for all endpoints in turn. Made before the traffic, which must not pause. `label` distinguishes them. */
+function loadOf({ merchantIds }: Service, eventsPerSecond: number, seconds: number, label: string): Load {
   const count = Math.round((eventsPerSecond * seconds) / EVENTS_PER_POST) * EVENTS_PER_POST;
   const events = makeEvents(merchantIds, count, label);
-  const postsPerSecond = eventsPerSecond / EVENTS_PER_POST;
-  const postedAt = await producer.publishAt(postsPerSecond, serialise(events, EVENTS_PER_POST));
-  const isHealthy = (index: number) => index % merchantIds.length >= dark;
-  return new Map(
-    events.flatMap(({ eventId }, index) =>
-      isHealthy(index) ? [[eventId, postedAt.get(eventId) ?? Number.NaN] as const] : [],
-    ),
-  );
+  return {
+    events,
+    endpoints: merchantIds.length,
+    posts: serialise(events, EVENTS_PER_POST),
+    postsPerSecond: eventsPerSecond / EVENTS_PER_POST,
+  };
+}
+
+/** Returns when each event for a healthy endpoint was posted. */
+function healthyOf(
+  { events, endpoints }: Load,
+  postedAt: ReadonlyMap<string, number>,
+  dark: number,
+): ReadonlyMap<string, number> {
+  const healthy = events.filter((_, index) => index % endpoints >= dark);
+  return new Map(healthy.map(({ eventId }) => [eventId, postedAt.get(eventId) ?? Number.NaN]));
 }
 
 export function isolationText({
