@@ -9,7 +9,7 @@ import { since, totalOf } from '../counts.ts';
 import { type RunOptions, withService } from '../engine.ts';
 import { makeEvents, type Post, serialise, sleep } from '../load.ts';
 import { type Latency, latencyOf, latencyText, wallClock } from '../measure.ts';
-import type { Arrival } from '../receiver.ts';
+import type { Arrival, Receiver } from '../receiver.ts';
 import { nameOf } from '../report/names.ts';
 import type { Service } from '../service.ts';
 
@@ -48,8 +48,9 @@ const PART_NAMES = Object.keys(PARTS) as Part[];
 const BEFORE_SHARE = 1 / 3;
 /** Events posted together, as a producer batches them. */
 const EVENTS_PER_POST = 10;
-/** The time limit for the last deliveries after the last post. */
+/** The interval of looks for the last deliveries after the last post, and their number. */
 const ARRIVED_MS = 3000;
+const LOOKS_MAX = 20;
 
 export function measureIsolation(
   options: RunOptions & {
@@ -73,8 +74,7 @@ export function measureIsolation(
       await receiver.reset({ record: true, dark });
       const darkAt = wallClock();
       const posted = healthyOf(load, await producer.publishAt(load.postsPerSecond, load.posts), dark);
-      await sleep(ARRIVED_MS);
-      const arrivals = await receiver.recorded();
+      const arrivals = await arrivalsOf(posted, service, receiver);
       const healthy = latencyOf(posted, arrivals);
       const ratio = healthy.p99Ms / (rows[0]?.healthy.p99Ms ?? healthy.p99Ms);
       const parked = totalOf(since(parkedBefore, await service.parkedTasks()));
@@ -83,6 +83,23 @@ export function measureIsolation(
     const brokers = engine.brokerPids().length;
     return { engine: engine.name, brokers, endpoints, origins, eventsPerSecond, rows };
   });
+}
+
+/** Waits until each posted event has arrived, and returns what has. Rejects with what waits if that takes a minute. */
+async function arrivalsOf(
+  posted: ReadonlyMap<string, number>,
+  service: Service,
+  receiver: Receiver,
+): Promise<readonly Arrival[]> {
+  for (let look = 0; look < LOOKS_MAX; look += 1) {
+    await sleep(ARRIVED_MS);
+    const arrivals = await receiver.recorded();
+    const found = new Set(arrivals.map(({ eventId }) => eventId));
+    if ([...posted.keys()].every((eventId) => found.has(eventId))) return arrivals;
+  }
+  throw new Error(
+    `deliveries to healthy endpoints are missing. What waits:\n${await service.unfinishedWork()}`,
+  );
 }
 
 /** Returns the highest latency of each part. */
@@ -105,19 +122,24 @@ function worstOf(
 
 interface Load {
   readonly events: readonly DomainEvent[];
-  /** Event n is for endpoint n modulo this. */
-  readonly endpoints: number;
+  /** The endpoint of each event in turn, over and over. */
+  readonly endpoints: readonly number[];
   readonly posts: readonly Post[];
   readonly postsPerSecond: number;
 }
 
+/** A prime, so that dark endpoints and healthy ones alternate. */
+const STRIDE = 617;
+
 /** Returns events for all endpoints in turn. Made before the traffic, which must not pause. `label` distinguishes them. */
 function loadOf({ merchantIds }: Service, eventsPerSecond: number, seconds: number, label: string): Load {
   const count = Math.round((eventsPerSecond * seconds) / EVENTS_PER_POST) * EVENTS_PER_POST;
-  const events = makeEvents(merchantIds, count, label);
+  const endpoints = merchantIds.map((_, turn) => (turn * STRIDE) % merchantIds.length);
+  const inTurn = endpoints.flatMap((endpoint) => merchantIds[endpoint] ?? []);
+  const events = makeEvents(inTurn, count, label);
   return {
     events,
-    endpoints: merchantIds.length,
+    endpoints,
     posts: serialise(events, EVENTS_PER_POST),
     postsPerSecond: eventsPerSecond / EVENTS_PER_POST,
   };
@@ -129,7 +151,7 @@ function healthyOf(
   postedAt: ReadonlyMap<string, number>,
   dark: number,
 ): ReadonlyMap<string, number> {
-  const healthy = events.filter((_, index) => index % endpoints >= dark);
+  const healthy = events.filter((_, index) => (endpoints[index % endpoints.length] ?? 0) >= dark);
   return new Map(healthy.map(({ eventId }) => [eventId, postedAt.get(eventId) ?? Number.NaN]));
 }
 
