@@ -206,6 +206,15 @@ export const LANE_BUGS: readonly PlantedBug[] = [
     title: 'has more fast slots when none is given back',
   },
   {
+    id: 'slots-count-waiting',
+    bug: 'on a busy thread, attempts that wait for their receivers hold the fast slots of all others',
+    file: 'services/sender/lanes/fast-slots.ts',
+    text: 'if (this.#taken - this.#waiting < this.#open && this.#taken < this.#most) return true;',
+    replacement: '',
+    test: ISOLATION,
+    title: 'this thread is busy',
+  },
+  {
     id: 'parked-forgotten-before-durable',
     bug: 'parked tasks that take over three seconds to become durable are not brought back when the endpoint responds',
     file: 'services/sender/lanes/backlog.ts',

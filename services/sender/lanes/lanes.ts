@@ -43,7 +43,8 @@ export class Lanes {
     this.#options = options;
     this.#waiting = new Waiting(options);
     const slots = { least: options.fastSlotsLeast, most: options.fastSlots };
-    this.#fast = new FastSlots(clock, slots, () => this.#pump());
+    const waitingSince = (at: number) => this.#waitingSince(at);
+    this.#fast = new FastSlots(clock, slots, waitingSince, () => this.#pump());
     this.#handshakes = new Handshakes(options, () => this.#pump());
     const demotion = { aheadMs: options.demoteAfterMs, whenLate: 'read-first' } as const;
     this.#demotions = new Deadlines(clock, demotion, (task) => this.#demote(task));
@@ -222,6 +223,12 @@ export class Lanes {
       const lane = this.#endpoints.get(task.endpointId);
       if (lane) this.#enterSlow(lane, task);
     }
+  }
+
+  /** Returns how many attempts in the fast lane have waited for their receivers since `at` or longer. */
+  #waitingSince(at: number): number {
+    const waiting = this.#demotions.dueBy(at + this.#options.demoteAfterMs);
+    return waiting.reduce((count, { place }) => (place === 'fast' ? count + 1 : count), 0);
   }
 
   #recheckLater(lane: EndpointLane, now: number): void {
