@@ -69,6 +69,8 @@ export class EndpointLane {
   #window: number;
   #meanMs = MEAN_MS_START;
   #hasFailed = false;
+  /** The last attempt that counts ended without an answer. */
+  #isUnanswered = false;
   #startedAt = Number.NEGATIVE_INFINITY;
   #heardAt = Number.NEGATIVE_INFINITY;
   #succeededAt = Number.NEGATIVE_INFINITY;
@@ -124,6 +126,7 @@ export class EndpointLane {
     const isBack = result === 'success' && this.isSilent(now);
     this.#meanMs += MEAN_WEIGHT * (took - this.#meanMs);
     this.#hasFailed = result !== 'success';
+    this.#isUnanswered = result === 'failure';
     if (result !== 'failure' || isQuick) this.#heardAt = now;
     if (result === 'success') {
       this.#succeededAt = now;
@@ -215,6 +218,11 @@ export class EndpointLane {
   /** Returns whether its attempts hang: no response for a while. It is probed now and then to notice its recovery. */
   isSilent(now: number): boolean {
     return this.#slowOnes > 0 && now - this.#heardAt >= ANSWERING_MS;
+  }
+
+  /** Returns whether it is slow and gives no answers: further attempts need a connection each, and are likely to hang. */
+  isDark(now: number): boolean {
+    return this.isSlow && (this.#isUnanswered || this.isSilent(now));
   }
 
   /** Returns how many tasks it takes in `ms` at its present pace. A healthy endpoint's window grows as it is used. */

@@ -7,7 +7,7 @@ import { FastSlots } from './fast-slots.ts';
 import { Handshakes } from './handshakes.ts';
 import type { LaneOptions } from './lane-options.ts';
 import type { AttemptResult, QueuedTask } from './queued-task.ts';
-import { ReadyLanes } from './ready-lanes.ts';
+import { type Kind, ReadyLanes } from './ready-lanes.ts';
 import { Waiting } from './waiting.ts';
 
 /**
@@ -21,7 +21,7 @@ export class Lanes {
   readonly #demotions: Deadlines<QueuedTask>;
   /** Endpoints to check again although none of their attempts may end. */
   readonly #rechecks: Deadlines<EndpointLane>;
-  readonly #ready = new ReadyLanes();
+  readonly #ready = new ReadyLanes((lane) => this.#kindOf(lane));
   /** Slow attempts that still hold a fast slot because the slow lane was full. */
   readonly #overdue = new Set<QueuedTask>();
   readonly #fast: FastSlots;
@@ -45,7 +45,7 @@ export class Lanes {
     const slots = { least: options.fastSlotsLeast, most: options.fastSlots };
     const waitingSince = (at: number) => this.#waitingSince(at);
     this.#fast = new FastSlots(clock, slots, waitingSince, () => this.#pump());
-    this.#handshakes = new Handshakes(options, () => this.#pump());
+    this.#handshakes = new Handshakes(clock, options, () => this.#pump());
     const demotion = { aheadMs: options.demoteAfterMs, whenLate: 'read-first' } as const;
     this.#demotions = new Deadlines(clock, demotion, (task) => this.#demote(task));
     const recheck = { aheadMs: options.probeEveryMs, whenLate: 'fire' } as const;
@@ -172,7 +172,7 @@ export class Lanes {
       task.place = 'fast';
     }
     task.deadline = this.#demotions.add(task, now);
-    if (task.place === 'slow') this.#handshakes.start(task);
+    if (task.place === 'slow') this.#handshakes.start(task, this.#kindOf(lane) === 'dark');
     else task.start();
   }
 
@@ -270,7 +270,12 @@ export class Lanes {
 
   #hasSlot(lane: EndpointLane): boolean {
     if (!lane.isSlow) return this.#fast.hasRoom();
-    return this.#slow < this.#options.slowSlots && this.#handshakes.hasRoom;
+    return this.#slow < this.#options.slowSlots && this.#handshakes.hasRoom(this.#kindOf(lane) === 'dark');
+  }
+
+  #kindOf(lane: EndpointLane): Kind {
+    if (!lane.isSlow) return 'fast';
+    return lane.isDark(this.#clock.now()) ? 'dark' : 'slow';
   }
 
   #markReady(lane: EndpointLane): void {
