@@ -15,6 +15,9 @@ const HEARD_MS = 1500;
 /** An endpoint that takes longer than this, with its window at its widest, limits the speed of a burst itself. */
 const QUICK_MS = 40;
 
+/** The kind of slot that an attempt takes. */
+export type Kind = 'fast' | 'slow' | 'dark';
+
 /** When an attempt ended, and how long the receiver took, milliseconds. */
 interface Ended {
   readonly now: number;
@@ -220,9 +223,13 @@ export class EndpointLane {
     return this.#slowOnes > 0 && now - this.#heardAt >= ANSWERING_MS;
   }
 
-  /** Returns whether it is slow and gives no answers: further attempts need a connection each, and are likely to hang. */
-  isDark(now: number): boolean {
-    return this.isSlow && (this.#isUnanswered || this.isSilent(now));
+  /**
+   * Returns which kind of slot its next attempt takes. It is dark while it is slow and gives no answers: then each
+   * attempt needs a connection of its own, and is likely to hang.
+   */
+  kind(now: number): Kind {
+    if (!this.isSlow) return 'fast';
+    return this.#isUnanswered || this.isSilent(now) ? 'dark' : 'slow';
   }
 
   /** Returns how many tasks it takes in `ms` at its present pace. A healthy endpoint's window grows as it is used. */

@@ -1,7 +1,5 @@
 import { LinkedList } from '../../process/linked-list.ts';
-import type { EndpointLane, LaneNode } from './endpoint-lane.ts';
-
-export type Kind = 'fast' | 'slow' | 'dark';
+import type { EndpointLane, Kind, LaneNode } from './endpoint-lane.ts';
 
 /** Endpoints that could start an attempt if a slot were free, the longest waiting first: a list per kind of slot. */
 export class ReadyLanes {
