@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --quick] [--engine sqlite|kafka] [--brokers N] [--beside N] [--times N] [--json FILE] [--html FILE]`:
+ * `npm run bench [-- --quick] [--engine sqlite|kafka] [--brokers N] [--beside N] [--times N] [--seconds N] [--json FILE] [--html FILE]`:
  * measures the deliveries per second of the whole service and the cost of each, compared with a bare loop that only posts,
  * and the latency, compared with its floor. They take turns, so that the ratios hold on any machine. `--lateness`,
  * `--replay`, `--isolation`, `--overload`, `--idle` and `--reads` select another measurement; see special/runs.ts.
@@ -21,7 +21,7 @@ import { type Receiver, startReceiver } from './receiver.ts';
 import { besideText, type Failure, type Report, reportJson, reportText } from './report/report.ts';
 import { reportHtml } from './report/report-html.ts';
 import type { Numbered } from './report/rows.ts';
-import { EVENTS_PER_SECOND, SPECIAL_RUNS, type SpecialName } from './special/runs.ts';
+import { EVENTS_PER_SECOND, SPECIAL_RUNS, type SpecialName, type SpecialSizes } from './special/runs.ts';
 import { measureThroughput, type ThroughputResult } from './throughput.ts';
 
 const THROUGHPUT = [
@@ -36,7 +36,7 @@ const FULL = {
   secondsBefore: 30,
   latenessSeconds: 60,
   replayedEvents: 50_000,
-  isolation: { endpoints: 1000, eventsPerSecond: 1000, seconds: 30 },
+  isolation: { endpoints: 1000, eventsPerSecond: 1000, seconds: 30, darkShares: [0, 0.1, 0.5, 0.9] },
   overload: { calmEvents: 30_000, burstEvents: 100_000 },
   idleSeconds: 60,
   readsSeconds: 60,
@@ -49,7 +49,7 @@ const QUICK = {
   secondsBefore: 5,
   latenessSeconds: 10,
   replayedEvents: 5000,
-  isolation: { endpoints: 100, eventsPerSecond: 200, seconds: 5 },
+  isolation: { endpoints: 100, eventsPerSecond: 200, seconds: 5, darkShares: [0, 0.1, 0.5, 0.9] },
   overload: { calmEvents: 10_000, burstEvents: 20_000 },
   idleSeconds: 20,
   readsSeconds: 10,
@@ -197,12 +197,17 @@ async function measureSpecial(name: SpecialName, options: Options, bench: Bench)
   const engines = ofEveryEngine ? options.engines : (['sqlite'] as const);
   await withEach({ ...options, engines }, leftOut, async (engine) => {
     say(`${engine.name}, ${title} …`);
-    const measured = await measure({ engine, ...bench }, options.quick ? QUICK : FULL);
+    const measured = await measure({ engine, ...bench }, sizesOf(options));
     figures.push(measured.figures);
     lines.push(measured.text);
   });
   console.log([...lines, ...besideText(options.beside), ...leftOut].join('\n'));
   if (options.json) writeFileSync(options.json, `${JSON.stringify(figures, null, 2)}\n`);
+}
+
+function sizesOf({ quick, seconds }: Options): SpecialSizes {
+  const sizes = quick ? QUICK : FULL;
+  return seconds === null ? sizes : { ...sizes, isolation: { ...sizes.isolation, seconds } };
 }
 
 /** Returns a body like those that the engines deliver, for the bare loop. */

@@ -16,6 +16,8 @@ export interface Options {
   readonly beside: number;
   /** How often throughput and latency are measured. */
   readonly times: number;
+  /** The length of a row of `--isolation`, or null: as long as usual. */
+  readonly seconds: number | null;
   /** A measurement instead of throughput and latency. */
   readonly special: SpecialName | null;
 }
@@ -32,6 +34,7 @@ export function readOptions(args: readonly string[]): Options {
       brokers: { type: 'string', default: '1' },
       beside: { type: 'string', default: '0' },
       times: { type: 'string', default: '1' },
+      seconds: { type: 'string' },
       lateness: { type: 'boolean', default: false },
       replay: { type: 'boolean', default: false },
       isolation: { type: 'boolean', default: false },
@@ -49,12 +52,15 @@ export function readOptions(args: readonly string[]): Options {
   if (special !== null && times > 1)
     throw new Error(`--times repeats throughput and latency, not --${special}`);
   if (special !== null && values.html !== undefined) throw new Error(`--${special} has no --html report`);
+  if (special !== 'isolation' && values.seconds !== undefined)
+    throw new Error('--seconds is for --isolation only');
   return {
     ...{ json: values.json ?? null, html: values.html ?? null, quick: values.quick },
     ...{ engines, isChosen: values.engine !== undefined },
     brokers: whole('brokers', values.brokers, 1, 9),
     beside: whole('beside', values.beside, 0, 64),
     ...{ times, special },
+    seconds: values.seconds === undefined ? null : whole('seconds', values.seconds, 1, 600),
   };
 }
 

@@ -81,6 +81,13 @@ export class Deadlines<Item> {
     return this.#waiting.nodes().map(({ item }) => item);
   }
 
+  /** Returns the items whose deadline has not fired and lies no later than `at`, the oldest first. */
+  dueBy(at: number): Item[] {
+    const due: Item[] = [];
+    for (let next = this.#waiting.first; next && next.dueAt <= at; next = next.after) due.push(next.item);
+    return due;
+  }
+
   /** Forgets every deadline and the timer. */
   clear(): void {
     this.#disarm?.();

@@ -203,8 +203,9 @@ class RunningSender implements Sender, PendingTaskOwner {
 
   /** Holds the attempt until it is due, the directory is fresh and the task is certainly owned here; then makes it. */
   async #deliverLater(pending: PendingTask): Promise<Delivery> {
-    const { task, signal, ownership } = pending;
+    const { task, signal, ownership, lanes } = pending;
     const { clock } = this.#deps;
+    lanes.held(pending);
     const ready = () => this.#deps.ready() && ownership() === 'owned';
     if (clock.now() < task.dueAt) {
       this.#metrics.early();
@@ -218,6 +219,7 @@ class RunningSender implements Sender, PendingTaskOwner {
       await this.#readyAgain;
     }
     if (!ready() || clock.now() < task.dueAt) return { kind: 'interrupted', settlement: RELEASED };
+    lanes.stepped(pending);
     return deliver(task, this.#deliverDeps, pending);
   }
 

@@ -6,7 +6,7 @@ describe('the options of the benchmark', () => {
   test('are every engine, once, with nothing beside it, when none is given', () => {
     expect(readOptions([])).toEqual({
       ...{ json: null, html: null, quick: false, engines: ['sqlite', 'kafka'], isChosen: false },
-      ...{ brokers: 1, beside: 0, times: 1, special: null },
+      ...{ brokers: 1, beside: 0, times: 1, special: null, seconds: null },
     });
   });
 
@@ -25,6 +25,10 @@ describe('the options of the benchmark', () => {
     expect(readOptions(['--isolation', '--beside', '2'])).toMatchObject({ special: 'isolation', beside: 2 });
   });
 
+  test('shorten the rows of the isolation', () => {
+    expect(readOptions(['--isolation', '--seconds', '12'])).toMatchObject({ seconds: 12 });
+  });
+
   test.each([
     [['--engine', 'redis'], /--engine must be one of sqlite, kafka/],
     [['--beside', 'two'], /--beside must be a whole number from 0 to 64, not "two"/],
@@ -34,6 +38,8 @@ describe('the options of the benchmark', () => {
     [['--brokers', '10'], /--brokers must be a whole number from 1 to 9/],
     [['--replay', '--reads'], /--replay and --reads cannot be combined/],
     [['--replay', '--times', '2'], /--times repeats throughput and latency, not --replay/],
+    [['--replay', '--seconds', '5'], /--seconds is for --isolation only/],
+    [['--isolation', '--seconds', '0'], /--seconds must be a whole number from 1 to 600, not "0"/],
     [['--replay', '--html', 'a.html'], /--replay has no --html report/],
   ])('are refused with the reason: %j', (args, says) => {
     expect(() => readOptions(args)).toThrow(says);

@@ -85,10 +85,11 @@ test('the sender sends nothing while the directory is not fresh', async () => {
     asked += 1;
     return isFresh;
   };
-  const { receiver } = await start(broker, (socket) => void socket.write(OK), { ready });
+  const { receiver, sender } = await start(broker, (socket) => void socket.write(OK), { ready });
   await publish(broker, [taskOf({ trigger: 'live' })]);
   await eventually('readiness was looked at several times', () => asked > 3);
   expect(receiver.accepted).toBe(0);
+  expect(sender.inFlight()).toEqual({ fast: 1, slow: 0, waiting: 0 });
   isFresh = true;
   await eventually('the request was sent', () => seen(receiver.received).length === 1);
 });

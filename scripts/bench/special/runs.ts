@@ -19,6 +19,7 @@ export interface SpecialSizes {
     readonly endpoints: number;
     readonly eventsPerSecond: number;
     readonly seconds: number;
+    readonly darkShares: readonly number[];
   };
   readonly overload: { readonly calmEvents: number; readonly burstEvents: number };
   readonly idleSeconds: number;

@@ -15,6 +15,9 @@ const HEARD_MS = 1500;
 /** An endpoint that takes longer than this, with its window at its widest, limits the speed of a burst itself. */
 const QUICK_MS = 40;
 
+/** The kind of slot that an attempt takes. */
+export type Kind = 'fast' | 'slow' | 'dark';
+
 /** When an attempt ended, and how long the receiver took, milliseconds. */
 interface Ended {
   readonly now: number;
@@ -69,6 +72,8 @@ export class EndpointLane {
   #window: number;
   #meanMs = MEAN_MS_START;
   #hasFailed = false;
+  /** The last attempt that counts ended without an answer. */
+  #isUnanswered = false;
   #startedAt = Number.NEGATIVE_INFINITY;
   #heardAt = Number.NEGATIVE_INFINITY;
   #succeededAt = Number.NEGATIVE_INFINITY;
@@ -124,6 +129,7 @@ export class EndpointLane {
     const isBack = result === 'success' && this.isSilent(now);
     this.#meanMs += MEAN_WEIGHT * (took - this.#meanMs);
     this.#hasFailed = result !== 'success';
+    this.#isUnanswered = result === 'failure';
     if (result !== 'failure' || isQuick) this.#heardAt = now;
     if (result === 'success') {
       this.#succeededAt = now;
@@ -215,6 +221,15 @@ export class EndpointLane {
   /** Returns whether its attempts hang: no response for a while. It is probed now and then to notice its recovery. */
   isSilent(now: number): boolean {
     return this.#slowOnes > 0 && now - this.#heardAt >= ANSWERING_MS;
+  }
+
+  /**
+   * Returns which kind of slot its next attempt takes. It is dark while it is slow and gives no answers: then each
+   * attempt needs a connection of its own, and is likely to hang.
+   */
+  kind(now: number): Kind {
+    if (!this.isSlow) return 'fast';
+    return this.#isUnanswered || this.isSilent(now) ? 'dark' : 'slow';
   }
 
   /** Returns how many tasks it takes in `ms` at its present pace. A healthy endpoint's window grows as it is used. */

@@ -1,35 +1,50 @@
+import type { Clock } from '../../process/clock.ts';
 import type { LaneOptions } from './lane-options.ts';
 
 /**
- * Limits the connections that attempts in the slow lane open to one per turn of the event loop. A TLS handshake costs
- * this thread as much as several deliveries, and many endpoints that go dark together need new connections together:
- * everybody else's responses would wait until the last one is opened. The attempts wait before they start, so that the
- * time counts for nobody.
+ * Spreads the connections that attempts in the slow lane open: one per turn of the event loop, and those to dark endpoints
+ * some milliseconds apart. A TLS handshake costs this thread as much as several deliveries, and many endpoints that go
+ * dark together need new connections together, again when their requests time out: everybody else's responses would
+ * wait. The attempts wait before they start, so that the time counts for nobody.
  */
 export class Handshakes {
-  readonly #options: Pick<LaneOptions, 'opened' | 'afterTurn'>;
+  readonly #clock: Clock;
+  readonly #options: Pick<LaneOptions, 'opened' | 'afterTurn' | 'darkEveryMs'>;
   readonly #onMore: () => void;
   #hasOpened = false;
+  #hasOpenedDark = false;
 
   /** `onMore`: called when another attempt may start, but not from within `start`. */
-  constructor(options: Pick<LaneOptions, 'opened' | 'afterTurn'>, onMore: () => void) {
+  constructor(
+    clock: Clock,
+    options: Pick<LaneOptions, 'opened' | 'afterTurn' | 'darkEveryMs'>,
+    onMore: () => void,
+  ) {
+    this.#clock = clock;
     this.#options = options;
     this.#onMore = onMore;
   }
 
-  /** Whether an attempt may open a connection in this turn. */
-  get hasRoom(): boolean {
-    return !this.#hasOpened;
+  /** Returns whether an attempt to a slow endpoint, or to one that is dark, may open a connection now. */
+  hasRoom(isDark: boolean): boolean {
+    return !this.#hasOpened && !(isDark && this.#hasOpenedDark);
   }
 
   /** Starts an attempt. Only one that opened a connection counts: most slow endpoints that answer need no new one. */
-  start(attempt: { start(): void }): void {
-    const before = this.#options.opened();
+  start(attempt: { start(): void }, isDark: boolean): void {
+    const { opened, afterTurn, darkEveryMs } = this.#options;
+    const before = opened();
     attempt.start();
-    if (this.#hasOpened || this.#options.opened() === before) return;
+    if (this.#hasOpened || opened() === before) return;
     this.#hasOpened = true;
-    this.#options.afterTurn(() => {
+    afterTurn(() => {
       this.#hasOpened = false;
+      this.#onMore();
+    });
+    if (!isDark) return;
+    this.#hasOpenedDark = true;
+    this.#clock.at(this.#clock.now() + darkEveryMs, () => {
+      this.#hasOpenedDark = false;
       this.#onMore();
     });
   }

@@ -50,6 +50,8 @@ export interface LaneOptions {
   readonly endpointsMax: number;
   /** Divides the tiers' delays; 1 in production. */
   readonly retryScale: number;
+  /** The shortest time between two connections opened to endpoints that are dark, over all of them. */
+  readonly darkEveryMs: number;
   /** Returns whether this process is late: then nothing shows how fast a receiver is. */
   readonly isLate: () => boolean;
   /** Returns the number of connections opened so far, to tell whether an attempt that was just started opened one. */
@@ -80,6 +82,7 @@ export const LANE_OPTIONS = {
   retryAfterMsMax: 60_000,
   endpointsMax: 20_000,
   retryScale: 1,
+  darkEveryMs: 4,
   isLate: () => false,
   opened: () => 0,
   afterTurn: (callback) => void setImmediate(callback),

@@ -2,6 +2,7 @@ import { tierLasting } from '../../domain/retry.ts';
 import type { Clock } from '../../process/clock.ts';
 import { Deadlines } from '../../process/deadlines.ts';
 import { Backlog } from './backlog.ts';
+import { Demotions } from './demotions.ts';
 import { EndpointLane } from './endpoint-lane.ts';
 import { FastSlots } from './fast-slots.ts';
 import { Handshakes } from './handshakes.ts';
@@ -18,10 +19,10 @@ export class Lanes {
   readonly #clock: Clock;
   readonly #options: LaneOptions;
   readonly #endpoints = new Map<string, EndpointLane>();
-  readonly #demotions: Deadlines<QueuedTask>;
+  readonly #demotions: Demotions;
   /** Endpoints to check again although none of their attempts may end. */
   readonly #rechecks: Deadlines<EndpointLane>;
-  readonly #ready = new ReadyLanes();
+  readonly #ready = new ReadyLanes((lane) => lane.kind(this.#clock.now()));
   /** Slow attempts that still hold a fast slot because the slow lane was full. */
   readonly #overdue = new Set<QueuedTask>();
   readonly #fast: FastSlots;
@@ -43,10 +44,10 @@ export class Lanes {
     this.#options = options;
     this.#waiting = new Waiting(options);
     const slots = { least: options.fastSlotsLeast, most: options.fastSlots };
-    this.#fast = new FastSlots(clock, slots, () => this.#pump());
-    this.#handshakes = new Handshakes(options, () => this.#pump());
-    const demotion = { aheadMs: options.demoteAfterMs, whenLate: 'read-first' } as const;
-    this.#demotions = new Deadlines(clock, demotion, (task) => this.#demote(task));
+    const waitingSince = (at: number) => this.#demotions.fastWaitingSince(at);
+    this.#fast = new FastSlots(clock, slots, waitingSince, () => this.#pump());
+    this.#handshakes = new Handshakes(clock, options, () => this.#pump());
+    this.#demotions = new Demotions(clock, options.demoteAfterMs, (task) => this.#demote(task));
     const recheck = { aheadMs: options.probeEveryMs, whenLate: 'fire' } as const;
     this.#rechecks = new Deadlines(clock, recheck, (lane) => this.#recheck(lane));
     this.#backlog = new Backlog(options, wake);
@@ -102,11 +103,14 @@ export class Lanes {
     if (lane.hasRoom(now, this.#slow)) this.#markReady(lane);
   }
 
+  /** The attempt cannot begin yet, for a reason of our own: no time of its receiver passes until `stepped`. */
+  held(task: QueuedTask): void {
+    this.#demotions.held(task);
+  }
+
   /** Our part of the attempt is done again: it waits for the receiver from now on. */
   stepped(task: QueuedTask): void {
-    if (task.isDemoted || !task.deadline) return;
-    this.#demotions.remove(task.deadline);
-    task.deadline = this.#demotions.add(task, this.#clock.now());
+    this.#demotions.stepped(task);
   }
 
   /**
@@ -118,7 +122,7 @@ export class Lanes {
     if (!lane || task.place === 'over') return;
     const now = this.#clock.now();
     const took = receiverMs ?? now - task.startedAt;
-    if (task.deadline) this.#demotions.remove(task.deadline);
+    this.#demotions.ended(task);
     this.#leave(lane, task);
     lane.ended(task, result, {
       now,
@@ -170,8 +174,8 @@ export class Lanes {
       this.#fast.take();
       task.place = 'fast';
     }
-    task.deadline = this.#demotions.add(task, now);
-    if (task.place === 'slow') this.#handshakes.start(task);
+    this.#demotions.started(task, now);
+    if (task.place === 'slow') this.#handshakes.start(task, lane.kind(now) === 'dark');
     else task.start();
   }
 
@@ -263,7 +267,8 @@ export class Lanes {
 
   #hasSlot(lane: EndpointLane): boolean {
     if (!lane.isSlow) return this.#fast.hasRoom();
-    return this.#slow < this.#options.slowSlots && this.#handshakes.hasRoom;
+    const isDark = lane.kind(this.#clock.now()) === 'dark';
+    return this.#slow < this.#options.slowSlots && this.#handshakes.hasRoom(isDark);
   }
 
   #markReady(lane: EndpointLane): void {

@@ -1,10 +1,18 @@
 import { LinkedList } from '../../process/linked-list.ts';
-import type { EndpointLane, LaneNode } from './endpoint-lane.ts';
+import type { EndpointLane, Kind, LaneNode } from './endpoint-lane.ts';
 
 /** Endpoints that could start an attempt if a slot were free, the longest waiting first: a list per kind of slot. */
 export class ReadyLanes {
-  readonly #fast = new LinkedList<LaneNode>();
-  readonly #slow = new LinkedList<LaneNode>();
+  readonly #kindOf: (lane: EndpointLane) => Kind;
+  readonly #lists: Readonly<Record<Kind, LinkedList<LaneNode>>> = {
+    fast: new LinkedList(),
+    slow: new LinkedList(),
+    dark: new LinkedList(),
+  };
+
+  constructor(kindOf: (lane: EndpointLane) => Kind) {
+    this.#kindOf = kindOf;
+  }
 
   /** Appends the endpoint, unless it waits already. */
   add(lane: EndpointLane): void {
@@ -12,13 +20,13 @@ export class ReadyLanes {
   }
 
   clear(): void {
-    this.#fast.clear();
-    this.#slow.clear();
+    for (const list of Object.values(this.#lists)) list.clear();
   }
 
   /** Removes and returns the endpoint whose turn it is; null: `hasSlot` has no slot for any of them. */
   next(hasSlot: (lane: EndpointLane) => boolean): EndpointLane | null {
-    return this.#nextOf(this.#fast, hasSlot) ?? this.#nextOf(this.#slow, hasSlot);
+    const { fast, slow, dark } = this.#lists;
+    return this.#nextOf(fast, hasSlot) ?? this.#nextOf(slow, hasSlot) ?? this.#nextOf(dark, hasSlot);
   }
 
   #nextOf(ready: LinkedList<LaneNode>, hasSlot: (lane: EndpointLane) => boolean): EndpointLane | null {
@@ -28,7 +36,7 @@ export class ReadyLanes {
         ready.remove(turn);
         return lane;
       }
-      // It has turned slow, or fast again, since it was added: now it waits for the other kind of slot.
+      // It has changed since it was added: now it waits for another kind of slot.
       const other = this.#of(lane);
       if (other === ready) return null;
       other.append(turn);
@@ -37,6 +45,6 @@ export class ReadyLanes {
   }
 
   #of(lane: EndpointLane): LinkedList<LaneNode> {
-    return lane.isSlow ? this.#slow : this.#fast;
+    return this.#lists[this.#kindOf(lane)];
   }
 }

@@ -22,10 +22,13 @@ let clock: BusyClock;
 let slots: FastSlots;
 /** The number of tasks that wait; they take every free slot. */
 let wanted: number;
+/** When each slot was taken. */
+let takenAt: number[];
 
 function takeAll(): void {
   while (wanted > 0 && slots.hasRoom()) {
     slots.take();
+    takenAt.push(clock.now());
     wanted -= 1;
   }
 }
@@ -45,7 +48,9 @@ function pass(ms: number, count: number): void {
 
 beforeEach(() => {
   clock = new BusyClock();
-  slots = new FastSlots(clock, { least: LEAST, most: MOST }, takeAll);
+  takenAt = [];
+  const waitingSince = (at: number) => takenAt.slice(-slots.taken).filter((each) => each <= at).length;
+  slots = new FastSlots(clock, { least: LEAST, most: MOST }, waitingSince, takeAll);
   wanted = 1_000_000;
 });
 

@@ -54,6 +54,33 @@ test('slow endpoints start one attempt per turn, each endpoint in turn', () => {
   expect(turns).toEqual([]);
 });
 
+test('dark endpoints open one connection every few milliseconds, each in turn', () => {
+  const hanging = darken('a', 'b', 'c');
+  for (const each of hanging) settle(each, 'failure');
+  for (const id of ['a', 'b', 'c', 'a', 'b', 'c']) admit(id);
+  const byStep = [startedFor()];
+  for (let step = 0; step < 6; step += 1) {
+    nextTurn();
+    clock.advance(LANE_OPTIONS.darkEveryMs - 1);
+    byStep.push(startedFor());
+    clock.advance(1);
+    byStep.push(startedFor());
+  }
+  expect(byStep).toEqual(['a', '', 'b', '', 'c', '', 'a', '', 'b', '', 'c', '', '']);
+});
+
+test('a slow endpoint that answers does not wait for dark ones', () => {
+  const [slow, ...hanging] = darken('slow', 'a', 'b');
+  settle(slow);
+  for (const each of hanging) settle(each, 'failure');
+  for (const id of ['a', 'b', 'a', 'b', 'slow', 'slow']) admit(id);
+  expect(startedFor()).toBe('a');
+  nextTurn();
+  expect(startedFor()).toBe('slow');
+  nextTurn();
+  expect(startedFor()).toBe('slow');
+});
+
 test('healthy and new endpoints start at once while slow ones wait for the next turn', () => {
   settle(admit('healthy'));
   darken('a', 'b');

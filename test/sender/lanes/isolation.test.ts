@@ -8,17 +8,29 @@ import { FakeTask } from './fake-task.ts';
 const ENDPOINTS = 1000;
 const ADMITTED_PER_TICK = 5;
 const TICK_MS = 5;
+/** No divisor of the number of endpoints: dark and healthy ones alternate. */
+const STRIDE = 617;
 
-test.each([0.5, 0.9])(
-  'with a share of %d of 1,000 endpoints dark, a healthy endpoint never waits for them',
-  (darkShare) => {
-    const clock = new SimulatedClock();
+/** A thread that is never idle: its fast slots are the fewest. */
+class BusyClock extends SimulatedClock {
+  override idleMs(): number {
+    return 0;
+  }
+}
+
+test.each([
+  [0.5, 'idle', new SimulatedClock()],
+  [0.9, 'idle', new SimulatedClock()],
+  [0.5, 'busy', new BusyClock()],
+])(
+  'with a share of %d of 1,000 endpoints dark, a healthy endpoint never waits for them; this thread is %s',
+  (darkShare, _, clock) => {
     const lanes = new Lanes(clock, LANE_OPTIONS);
     const started: FakeTask[] = [];
     const isDark = (id: string) => Number(id) < ENDPOINTS * darkShare;
     let admitted = 0;
     const admit = () => {
-      const task = new FakeTask(`${admitted % ENDPOINTS}`, `entity ${admitted}`, (each) =>
+      const task = new FakeTask(`${(admitted * STRIDE) % ENDPOINTS}`, `entity ${admitted}`, (each) =>
         started.push(each),
       );
       admitted += 1;

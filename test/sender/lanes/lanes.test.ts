@@ -104,6 +104,18 @@ describe('the slow lane', () => {
     expect(admit('a').place).toBe('slow');
   });
 
+  test('does not blame an endpoint for an attempt that cannot begin yet', () => {
+    const task = admit('a');
+    lanes.held(task);
+    clock.advance(10_000);
+    expect(task.hasTurnedSlow).toBe(false);
+    lanes.stepped(task);
+    clock.advance(199);
+    expect(task.hasTurnedSlow).toBe(false);
+    clock.advance(2);
+    expect(task.hasTurnedSlow).toBe(true);
+  });
+
   test('does not blame an endpoint for the time in which its response was not read', () => {
     build({ windowStart: 1, windowMax: 2 });
     admitMany(3, 'a');
