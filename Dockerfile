@@ -6,13 +6,14 @@ RUN apt-get update \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci
-COPY tsconfig.json tsconfig.build.json openapi.yaml ./
+RUN npm ci --omit=dev
+COPY openapi.yaml ./
+COPY bin ./bin
+COPY scripts/build.mjs ./scripts/
 COPY schemas ./schemas
 COPY services ./services
 COPY simulator ./simulator
-# Pruned rather than installed again: what was compiled stays as it is.
-RUN npm run build && npm prune --omit=dev
+RUN npm run build
 
 FROM node:20.20.2-bookworm-slim
 # All interfaces of the container; which of them anyone reaches is decided by what is published.
@@ -26,7 +27,10 @@ WORKDIR /app
 RUN install -d -o node -g node -m 700 /var/lib/hookrail/data /var/lib/hookrail/keys /var/lib/hookrail/authority
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/bin ./bin
 COPY --from=build /app/dist ./dist
+# The tools: docker compose exec api hookrail operator …
+RUN ln -s /app/bin/hookrail.mjs /usr/local/bin/hookrail
 USER node
 EXPOSE 8080 8081
 STOPSIGNAL SIGTERM

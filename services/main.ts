@@ -290,6 +290,9 @@ function readCa(path: string): string {
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+/** Runs the service as this process. */
+export function runService(): void {
   runProcess('hookrail', () => startProcess(process.env));
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) runService();

@@ -1,14 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { request } from 'undici';
 import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
-import type { Broker } from './broker/broker.ts';
-import { openBroker } from './broker/open.ts';
-import { ConfigError, readConfig } from './config/config.ts';
+import { readConfig } from './config/config.ts';
 import { visibleLines } from './domain/text/visible-text.ts';
-import { KeyRing } from './keys/keyring.ts';
+import { asTyped } from './messages/as-typed.ts';
+import { completions } from './messages/completions.ts';
 import { messageOf } from './messages/error-message.ts';
+import { explainLine, InvalidLine, type Vocabulary } from './messages/invalid-line.ts';
+import { ask, operationsUrl, recordStoreSummaries } from './operator/cli/ask.ts';
 import { storeCommands } from './operator/cli/backup-commands.ts';
 import type { Execute, GlobalOptions } from './operator/cli/execute.ts';
 import { type KeyRingMeans, keyRingCommands } from './operator/cli/keyring-commands.ts';
@@ -16,38 +16,17 @@ import { auditCommands, entityCommands } from './operator/cli/maintenance-comman
 import { deadLetterCommands, quarantineCommands } from './operator/cli/record-store-commands.ts';
 import { replayCommands } from './operator/cli/replay-commands.ts';
 import { shown } from './operator/cli/shown.ts';
-import { type RecordStoreSummary, serviceStatus, statusText } from './operator/cli/status-command.ts';
+import { serviceStatus, statusText } from './operator/cli/status-command.ts';
 import { keyCommands, merchantCommands } from './operator/cli/store-commands.ts';
 import { streamCommands } from './operator/cli/stream-commands.ts';
 import { clusterCommandLine } from './operator/cli/topic-commands.ts';
-import {
-  type BrokerCommand,
-  isBrokerCommand,
-  runBrokerCommand,
-} from './operator/commands/broker-commands.ts';
-import {
-  type Arguments,
-  type OperatorCommand,
-  OperatorError,
-  runOperatorCommand,
-} from './operator/commands/commands.ts';
-import { operatorTokenFile } from './operator/commands/routes.ts';
-import { systemClock } from './process/clock.ts';
-import { systemRandom } from './process/random.ts';
-import { openStore, storeFile } from './store/open.ts';
-import { createLogger } from './telemetry/logger.ts';
+import { operatorTokenFile } from './operator/commands/token-file.ts';
 
-/**
- * The operator's tool. A running service has locked the store, so the tool asks it over its operations port; without
- * one, the tool opens the store itself.
- */
+/** The operator's tool: its command lines. What a command needs is loaded when it runs. */
 
+const EXIT_OK = 0;
 const EXIT_USAGE = 2;
 const EXIT_FAILED = 1;
-const SERVICE_TIMEOUT_MS = 10_000;
-/** Record stores may be long, and records put back are made durable first. */
-const LONG_TIMEOUT_MS = 600_000;
-const LONG_COMMANDS: readonly string[] = ['entity-erase', 'keyring-rewrap', 'replay-start', 'store-backup'];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -62,28 +41,83 @@ export async function runOperator(
     const result = await ask(command, given, withDataDir(environment, options['data-dir']));
     print(shown(shape ? shape(result) : result, options.output));
   };
+  const said = (line: string) => print(asTyped(line, environment));
   try {
-    await commandLine(argv, environment, execute, print).parseAsync();
-    return 0;
+    await parse(argv, environment, execute, said);
+    return EXIT_OK;
   } catch (error) {
-    printError(visibleLines(`operator: ${messageOf(error)}`));
-    return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
+    const isInvalid = error instanceof InvalidLine;
+    const explained = isInvalid
+      ? await explainLine(error, argv, (path) => helpOf(path, environment), VOCABULARY)
+      : { message: messageOf(error), next: [] };
+    const code = isInvalid ? EXIT_USAGE : EXIT_FAILED;
+    printError(asTyped(told(explained, code, argv), environment));
+    return code;
   }
 }
 
-/** An invalid command line. */
-class UsageError extends Error {
-  override readonly name = 'UsageError';
+/** Returns an error as it is printed; as JSON when the line asks for that. */
+function told(
+  { message, next }: Awaited<ReturnType<typeof explainLine>>,
+  code: number,
+  argv: readonly string[],
+): string {
+  const isJson = argv.some(
+    (arg, i) => arg === '--output=json' || (arg === 'json' && argv[i - 1] === '--output'),
+  );
+  if (isJson) return JSON.stringify({ error: { message, exit_code: code, next } });
+  return visibleLines([`operator: ${message}`, ...next.map((step) => `  → ${step}`)].join('\n'));
 }
 
-function commandLine(
+const VOCABULARY: Vocabulary = {
+  tool: 'hookrail operator',
+  valued: new Set(['--data-dir', '--output']),
+  elsewhere: { 'deadletters list': 'dead-letters list', dlq: 'dead-letters --help' },
+};
+
+/** Returns the words that may stand in place of the last one. */
+export async function operatorWords(words: readonly string[]): Promise<readonly string[]> {
+  return completions(
+    commandLine(
+      {},
+      async () => {},
+      () => {},
+    ),
+    words,
+  );
+}
+
+async function parse(
   argv: readonly string[],
   environment: Environment,
   execute: Execute,
   print: (line: string) => void,
-): Argv {
-  const commands = yargs([...argv])
-    .scriptName('npm run operator --')
+): Promise<void> {
+  let printed = '';
+  const keep = (_error: unknown, _argv: unknown, text: string) => {
+    printed = text;
+  };
+  await commandLine(environment, execute, print).parseAsync([...argv], {}, keep);
+  if (printed) print(printed);
+}
+
+/** Returns the help of a command. */
+async function helpOf(path: readonly string[], environment: Environment): Promise<string> {
+  let help = '';
+  await parse(
+    [...path, '--help'],
+    environment,
+    async () => {},
+    (text) => {
+      help = text;
+    },
+  );
+  return help;
+}
+
+function commandLine(environment: Environment, execute: Execute, print: (line: string) => void): Argv {
+  const commands = yargs([])
+    .scriptName(asTyped('hookrail operator', environment))
     .option('data-dir', { type: 'string', describe: 'Data directory (HOOKRAIL_DATA_DIR)' })
     .option('output', { choices: ['text', 'json'] as const, default: 'text' as const })
     .command('merchants', 'Merchants of this environment', (merchants) =>
@@ -94,7 +128,10 @@ function commandLine(
       keyRingCommands(rings, keyRingMeans(environment, execute, print)),
     )
     .command('store', 'Backups of merchants, keys, endpoints and the delivery log', (store) =>
-      storeCommands(store, execute, { dataDir: (options) => dataDirOf(environment, options), print }),
+      storeCommands(store, execute, {
+        dataDir: (options) => dataDirOf(environment, options),
+        show: (options, result) => print(shown(result, options.output)),
+      }),
     )
     .command('audit', 'Changes, and who made them', (audit) => auditCommands(audit, execute))
     .command('entity', 'Users and corporates', (entity) => entityCommands(entity, execute))
@@ -136,7 +173,7 @@ function commandLine(
     .version(false)
     .exitProcess(false)
     .fail((message, error) => {
-      throw error ?? new UsageError(`${message} (--help shows the commands)`);
+      throw error ?? new InvalidLine(message);
     });
 }
 
@@ -159,119 +196,12 @@ function keyRingMeans(
     ringFile: (options) => configOf(options).keyRingFile,
     usage: async (options) => {
       const config = configOf(options);
+      const { storeFile } = await import('./store/open.ts');
       const hasStore = existsSync(storeFile(config)) || existsSync(operatorTokenFile(config.dataDir));
       return hasStore ? ((await ask('keyring-usage', {}, config)) as []) : null;
     },
     show: (options, result) => print(shown(result, options.output)),
   };
-}
-
-function operationsUrl({ operations }: ReturnType<typeof readConfig>): string {
-  return `http://${operations.host}:${operations.port}`;
-}
-
-/** Returns the numbers of quarantined records and dead letters, as the running service counts them; opens nothing. */
-async function recordStoreSummaries(config: ReturnType<typeof readConfig>) {
-  const of = async (command: BrokerCommand) => {
-    const url = `${operationsUrl(config)}/operator/${command}`;
-    const answer = await askService(url, {}, { dataDir: config.dataDir, withinMs: LONG_TIMEOUT_MS });
-    return (answer?.result ?? null) as readonly RecordStoreSummary[] | null;
-  };
-  return { quarantine: await of('quarantine-summary'), deadLetters: await of('dead-letters-summary') };
-}
-
-/** Asks the running service, or opens the store when no service runs on this data directory. */
-async function ask(
-  command: OperatorCommand | BrokerCommand,
-  given: Arguments,
-  config: ReturnType<typeof readConfig>,
-): Promise<unknown> {
-  const { host, port } = config.operations;
-  const answer = await askService(`${operationsUrl(config)}/operator/${command}`, given, {
-    dataDir: config.dataDir,
-    withinMs:
-      isBrokerCommand(command) || LONG_COMMANDS.includes(command) ? LONG_TIMEOUT_MS : SERVICE_TIMEOUT_MS,
-  });
-  if (answer !== undefined) return answer.result;
-  if (isBrokerCommand(command))
-    return withBroker(config, (broker) => runBrokerCommand(broker, command, given, systemClock().now()));
-  const clock = systemClock();
-  const store = await openStore(config, clock, createLogger('silent')).catch((error: Error) => {
-    const where = `a service on ${config.dataDir} must be reachable at ${host}:${port} (HOOKRAIL_OPS_PORT)`;
-    throw new OperatorError(`${error.message}; ${where}`);
-  });
-  try {
-    return await runOperatorCommand(
-      {
-        store,
-        clock,
-        random: systemRandom,
-        environment: config.environment,
-        keyRing: () => KeyRing.read(config.keyRingFile),
-        withRecordStores: (use) => withBroker(config, use),
-        isRelayed: false,
-      },
-      command,
-      given,
-    );
-  } finally {
-    await store.close();
-  }
-}
-
-/** Opens the broker for its record stores and streams only: no role runs. */
-async function withBroker<T>(
-  config: ReturnType<typeof readConfig>,
-  use: (broker: Broker) => Promise<T>,
-): Promise<T> {
-  const broker = await openBroker({ ...config, roles: [] }, systemClock(), createLogger('silent'));
-  try {
-    return await use(broker);
-  } finally {
-    await broker.close();
-  }
-}
-
-/** Returns the service's response, or undefined when none runs there or it uses another data directory. */
-async function askService(
-  url: string,
-  given: Arguments,
-  { dataDir, withinMs }: { readonly dataDir: string; readonly withinMs: number },
-): Promise<{ result: unknown } | undefined> {
-  const token = readToken(dataDir);
-  if (token === undefined) return undefined;
-  const answer = await request(url, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(given),
-    signal: AbortSignal.timeout(withinMs),
-    headersTimeout: withinMs,
-  }).catch((error: NodeJS.ErrnoException) => {
-    // Connection refused = no service runs. Any later error = the command may have been carried out.
-    if (error.code === 'ECONNREFUSED') return undefined;
-    throw new OperatorError(
-      `the service at ${url} did not respond; the command may or may not have taken effect`,
-    );
-  });
-  if (answer === undefined) return undefined;
-  if (answer.statusCode === 401 || answer.statusCode === 404) {
-    await answer.body.dump();
-    return undefined;
-  }
-  const body = (await answer.body.json()) as { result: unknown; error?: string };
-  if (answer.statusCode === 200) return body;
-  throw new OperatorError(body.error ?? `the service answered ${answer.statusCode}`);
-}
-
-function readToken(dataDir: string): string | undefined {
-  try {
-    return readFileSync(operatorTokenFile(dataDir), 'utf8').trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new ConfigError(
-      `${operatorTokenFile(dataDir)} cannot be read (${(error as NodeJS.ErrnoException).code})`,
-    );
-  }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

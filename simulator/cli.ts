@@ -1,42 +1,48 @@
 import { fileURLToPath } from 'node:url';
-import yargs, { type CommandModule } from 'yargs';
+import yargs, { type Argv, type CommandModule } from 'yargs';
 import { visibleLines } from '../services/domain/text/visible-text.ts';
-import { certCommand } from './commands/cert.ts';
-import { deliveriesCommand } from './commands/deliveries.ts';
-import { endpointsCommand } from './commands/endpoints.ts';
-import { eventsCommand } from './commands/events.ts';
-import { receiverCommand } from './commands/receiver.ts';
-import { runCommand } from './commands/run.ts';
-import { sandboxCommand } from './commands/sandbox.ts';
-import { scenariosCommand } from './commands/scenarios.ts';
-import { triggerCommand } from './commands/trigger.ts';
-import { verifyCommand } from './commands/verify.ts';
-import { whoamiCommand } from './commands/whoami.ts';
-import { CommandFailure, EXIT } from './exit.ts';
+import { asTyped } from '../services/messages/as-typed.ts';
+import { explainLine, InvalidLine, wordsOf } from '../services/messages/invalid-line.ts';
+import { nameOf, SIMULATOR_TOOL, type Tool } from './commands.ts';
+import { CommandFailure, EXIT, usage } from './exit.ts';
+import { runAsProcess } from './process.ts';
 import { GLOBAL_OPTIONS, type Surroundings } from './session.ts';
-import { explainLine, InvalidLine } from './terminal/invalid-line.ts';
 import { foldProse, HELP_WIDTH, widthOf } from './terminal/width.ts';
-
-const COMMANDS: readonly ((surroundings: Surroundings) => unknown)[] = [
-  sandboxCommand,
-  runCommand,
-  triggerCommand,
-  scenariosCommand,
-  receiverCommand,
-  endpointsCommand,
-  deliveriesCommand,
-  eventsCommand,
-  verifyCommand,
-  certCommand,
-  whoamiCommand,
-];
+import { vocabularyOf } from './vocabulary.ts';
 
 /** Runs one command line. Resolves with the exit code; never rejects for a failure that a user can cause. */
-export async function runCommandLine(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function runCommandLine(
+  args: readonly string[],
+  surroundings: Surroundings,
+  tool = SIMULATOR_TOOL,
+): Promise<number> {
+  const fail = (failure: unknown) => report(failure, args, surroundings);
+  try {
+    const parser = await parserOf(args, surroundings, tool);
+    let printed = '';
+    await parser.parseAsync([...args], {}, (_error: unknown, _argv: unknown, text: string) => {
+      printed = text;
+    });
+    if (printed) surroundings.stdout.write(`${printed}\n`);
+    return EXIT.ok;
+  } catch (error) {
+    if (!(error instanceof InvalidLine)) return fail(error);
+    const vocabulary = vocabularyOf(tool.name);
+    const { message, next } = await explainLine(error, args, (path) => helpOf(path, tool), vocabulary);
+    return fail(usage(message, ...next));
+  }
+}
+
+/** Returns the parser of a command line. Only the command that the line names is loaded. */
+export async function parserOf(
+  args: readonly string[],
+  surroundings: Surroundings,
+  tool: Tool,
+): Promise<Argv> {
   // An instance per run: yargs keeps state, and tests run many.
   const parser = yargs([])
-    .scriptName('sim')
-    .usage('$0 <command>: play, send and watch webhooks of the sandbox')
+    .scriptName(asTyped(tool.name, surroundings.environment))
+    .usage(tool.usage)
     .options(GLOBAL_OPTIONS)
     .parserConfiguration({ 'dot-notation': false, 'duplicate-arguments-array': true })
     .demandCommand(1, 'name a command; --help lists them')
@@ -48,35 +54,39 @@ export async function runCommandLine(args: readonly string[], surroundings: Surr
     .fail((message, error) => {
       throw error ?? new InvalidLine(message);
     });
-  for (const command of COMMANDS) parser.command(command(surroundings) as CommandModule);
-  try {
-    let printed = '';
-    await parser.parseAsync([...args], {}, (_error: unknown, _argv: unknown, text: string) => {
-      printed = text;
-    });
-    if (printed) surroundings.stdout.write(`${printed}\n`);
-    return EXIT.ok;
-  } catch (error) {
-    if (!(error instanceof InvalidLine)) return report(error, surroundings);
-    return report(await explainLine(error, args, helpOf), surroundings);
+  const [named] = wordsOf(args, vocabularyOf(tool.name).valued);
+  for (const lazy of tool.commands) {
+    const { command, describe } = lazy;
+    const loaded = nameOf(lazy) === named ? (await lazy.load())(surroundings) : { handler: () => {} };
+    parser.command({ command, describe, ...loaded } as CommandModule);
   }
+  return parser;
 }
 
 /** Returns the help of a command, at its full width. */
-async function helpOf(path: readonly string[]): Promise<string> {
+async function helpOf(path: readonly string[], tool: Tool): Promise<string> {
   let text = '';
   const stdout = { write: (written: string) => (text += written) };
   const { signal } = new AbortController();
-  await runCommandLine([...path, '--help'], { environment: {}, stdout, stderr: stdout, signal });
+  await runCommandLine([...path, '--help'], { environment: {}, stdout, stderr: stdout, signal }, tool);
   return text;
 }
 
-function report(error: unknown, { stderr, signal }: Surroundings): number {
+/** Prints an error and returns the exit code. */
+export function report(error: unknown, args: readonly string[], surroundings: Surroundings): number {
+  const { stderr, signal, environment } = surroundings;
   // Ctrl-C cuts requests off: the user wanted that.
   if (signal.aborted && !(error instanceof CommandFailure)) return EXIT.ok;
   if (error instanceof CommandFailure) {
+    const message = asTyped(error.message, environment);
+    const next = error.next.map((step) => asTyped(step, environment));
+    if (wantsJson(args)) {
+      const told = { error: { message, exit_code: error.exitCode, next } };
+      stderr.write(`${JSON.stringify(told)}\n`);
+      return error.exitCode;
+    }
     const width = widthOf(stderr);
-    const lines = [...(error.message ? [error.message] : []), ...error.next.map((step) => `  → ${step}`)];
+    const lines = [...(message ? [message] : []), ...next.map((step) => `  → ${step}`)];
     for (const line of lines) stderr.write(`${visibleLines(foldProse(line, width))}\n`);
     return error.exitCode;
   }
@@ -86,23 +96,14 @@ function report(error: unknown, { stderr, signal }: Surroundings): number {
   return EXIT.expectation;
 }
 
-async function main(): Promise<void> {
-  const interrupted = new AbortController();
-  // The first Ctrl-C asks to stop, the second does not wait.
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(name, () => {
-      if (interrupted.signal.aborted) process.exit(1);
-      interrupted.abort();
-    });
-  }
-  // `sim … | head` closes the pipe early: that is not an error.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
-  const { env: environment, stdout, stderr } = process;
-  const { signal } = interrupted;
-  const code = await runCommandLine(process.argv.slice(2), { environment, stdout, stderr, signal });
-  process.exitCode = code;
-  // The command has stopped; connections to an unreachable server would keep the process alive.
-  if (signal.aborted) stdout.write('', () => process.exit(code));
+/** Returns whether a line asks for a format of programs; it may be one that cannot be parsed. */
+function wantsJson(args: readonly string[]): boolean {
+  return args.some((arg, index) => {
+    const format = args[index - 1] === '--output' ? arg : /^--output=(.*)$/s.exec(arg)?.[1];
+    return format === 'json' || format === 'ndjson';
+  });
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await main();
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await runAsProcess((surroundings) => runCommandLine(process.argv.slice(2), surroundings));
+}

@@ -11,6 +11,8 @@ export interface OutputOptions {
   readonly format: OutputFormat;
   readonly quiet: boolean;
   readonly color: boolean;
+  /** Returns a text with its commands in the form in which the user types them. */
+  readonly asTyped?: (text: string) => string;
 }
 
 type Style = Parameters<typeof styleText>[0];
@@ -23,6 +25,8 @@ export class Output {
   readonly format: OutputFormat;
   readonly #stdout: Sink;
   readonly #stderr: Sink;
+  /** Returns a text with its commands in the form in which the user types them. */
+  readonly asTyped: (text: string) => string;
   readonly #quiet: boolean;
   readonly #color: boolean;
   readonly #waiting: WaitingLine | undefined;
@@ -36,6 +40,7 @@ export class Output {
     this.#quiet = options.quiet;
     this.#color = options.color && stdout.isTTY === true;
     this.format = options.format;
+    this.asTyped = options.asTyped ?? ((text) => text);
     const isWatched = stderr.isTTY === true && this.isInteractive && !options.quiet;
     this.#waiting = isWatched ? new WaitingLine(stderr) : undefined;
   }
@@ -127,7 +132,7 @@ export class Output {
 
   #error(text: string): void {
     this.#waiting?.erase();
-    const folded = foldProse(text, widthOf(this.#stderr));
+    const folded = foldProse(this.asTyped(text), widthOf(this.#stderr));
     this.#stderr.write(`${visibleLines(this.#color ? folded : stripVTControlCharacters(folded))}\n`);
   }
 

@@ -1,3 +1,4 @@
+import { asTyped } from '../services/messages/as-typed.ts';
 import { ApiClient, type ClientOptions, limitReached } from './client/api-client.ts';
 import { formatCountdown } from './duration.ts';
 import { CommandFailure, EXIT } from './exit.ts';
@@ -54,6 +55,7 @@ export class Session {
       format: options.output ?? 'pretty',
       quiet: options.quiet ?? false,
       color,
+      asTyped: (text) => asTyped(text, surroundings.environment),
     });
   }
 

@@ -2,8 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { CommandFailure, EXIT, usage } from './exit.ts';
+import { type Environment, foundDataDir, SANDBOX_FILE } from './sandbox-place.ts';
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type { Environment } from './sandbox-place.ts';
 
 /** Options every command takes. */
 export interface GlobalOptions {
@@ -39,7 +40,6 @@ export type SettingName = keyof typeof NAMES;
 export const EGRESS_ALLOW = '127.0.0.0/8,::1/128,localhost';
 
 const BASE_URL_DEFAULT = 'http://127.0.0.1:8080';
-const SANDBOX_FILE = 'sandbox.env';
 
 /** The settings of a command: options override the environment, which overrides the sandbox's file. */
 export class Settings {
@@ -51,7 +51,7 @@ export class Settings {
   constructor(options: GlobalOptions, environment: Environment) {
     this.#options = options;
     this.#environment = environment;
-    this.dataDir = options.dataDir ?? (environment.HOOKRAIL_DATA_DIR || './data');
+    this.dataDir = options.dataDir ?? foundDataDir(environment);
     this.#file = readSandboxFile(this.sandboxFile);
   }
 
@@ -126,7 +126,9 @@ export class Settings {
     };
     const isKey = name === 'apiKey' || name === 'producerKey';
     const isKafka = name === 'kafkaBrokers' || name === 'schemaRegistryUrl';
-    const start = isKafka ? 'start hookrail on Kafka (docs/deploy.md)' : 'start the sandbox with: npm start';
+    const start = isKafka
+      ? 'start hookrail on Kafka (docs/deploy.md)'
+      : 'start the sandbox with: hookrail start';
     return new CommandFailure(
       isKey ? EXIT.authentication : EXIT.usage,
       `no ${what[name]}: ${option} and ${variable} are not given, and ${this.sandboxFile} has none`,

@@ -92,7 +92,7 @@ export const KAFKA_VARIABLES = {
   HOOKRAIL_SCHEMA_REGISTRY_REGISTER: variable(
     (text) => (text === '' ? '' : as.boolean(text)),
     '',
-    'Whether hookrail may register missing schemas; `npm run operator -- schemas` prints them. Empty: as `HOOKRAIL_KAFKA_CREATE_TOPICS`.',
+    'Whether hookrail may register missing schemas; `hookrail operator schemas` prints them. Empty: as `HOOKRAIL_KAFKA_CREATE_TOPICS`.',
   ),
   HOOKRAIL_EVENTS_TOPIC: variable(
     asTopicName,

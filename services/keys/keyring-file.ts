@@ -39,7 +39,7 @@ export class KeyRingError extends Error {
 export function readRing(file: string): RingKeys {
   if (!existsSync(file)) {
     throw new KeyRingError(
-      `key ring ${file} does not exist; make one with: npm run operator -- keyring create --out ${file}`,
+      `key ring ${file} does not exist; make one with: hookrail operator keyring create --out ${file}`,
     );
   }
   let text: string;

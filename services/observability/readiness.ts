@@ -70,7 +70,7 @@ const LATE_MS = 10_000;
 function lossLine(topic: string, partition: number, { from, to, count }: LostRange): string {
   return (
     `${topic}/${partition}: at most ${count} records, offsets ${from} to ${to - 1}, were deleted before they were read; ` +
-    `once that is dealt with: npm run operator -- streams acknowledge ${topic} --partition ${partition}`
+    `once that is dealt with: hookrail operator streams acknowledge ${topic} --partition ${partition}`
   );
 }
 

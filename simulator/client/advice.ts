@@ -27,7 +27,7 @@ export function attemptAdvice(failed: Failed, { uuid, url, secret_hint }: Endpoi
     case 'connect_refused':
       return {
         says: `nothing listens at ${host}`,
-        next: [`start your receiver, or: npm run sim -- endpoints disable ${uuid}`],
+        next: [`start your receiver, or: hookrail sim endpoints disable ${uuid}`],
       };
     case 'blocked_address':
       return {
@@ -38,7 +38,7 @@ export function attemptAdvice(failed: Failed, { uuid, url, secret_hint }: Endpoi
       if (failed.response_status !== 401 && failed.response_status !== 403) return undefined;
       return {
         says: `the receiver refused it (${failed.response_status}); its secret should end in ${secret_hint}`,
-        next: [`give it that one, or a new one: npm run sim -- endpoints rotate ${uuid}`],
+        next: [`give it that one, or a new one: hookrail sim endpoints rotate ${uuid}`],
       };
     }
     default:
@@ -57,7 +57,7 @@ function tlsAdvice(detail: string, host: string, hostname: string): Advice | und
     return {
       says: `the sandbox does not trust the certificate of ${host}`,
       next: [
-        'trust yours: HOOKRAIL_EXTRA_CA_FILE=<file.pem> npm start',
+        'trust yours: HOOKRAIL_EXTRA_CA_FILE=<file.pem> hookrail start',
         `or use one that it trusts: ${certFor(hostname)}`,
       ],
     };
@@ -82,7 +82,7 @@ export function urlAdvice(refusal: ApiRefusal, url: string, command: string): Co
     const says = `webhooks go to https URLs only; ${url} is http`;
     return new CommandFailure(refusal.exitCode, says, [
       ...cert,
-      `npm run sim -- ${command} ${url.replace(/^http:/i, 'https:')}`,
+      `hookrail sim ${command} ${url.replace(/^http:/i, 'https:')}`,
     ]);
   }
   const [error] = errors ?? [];
@@ -94,12 +94,12 @@ export function urlAdvice(refusal: ApiRefusal, url: string, command: string): Co
 }
 
 function certFor(hostname: string): string {
-  return `npm run sim -- cert --host ${bare(hostname)}`;
+  return `hookrail sim cert --host ${bare(hostname)}`;
 }
 
 /** Returns the way to let the sandbox send to a host of the local network. */
 function allowing(hostname: string): string {
-  return `to allow it, restart: HOOKRAIL_EGRESS_ALLOW=${EGRESS_ALLOW},${bare(hostname)} npm start`;
+  return `to allow it, restart: HOOKRAIL_EGRESS_ALLOW=${EGRESS_ALLOW},${bare(hostname)} hookrail start`;
 }
 
 function isOnThisMachine(hostname: string): boolean {

@@ -123,12 +123,12 @@ export class ApiClient {
     if (NOT_TLS.test(reason)) {
       const http = this.#baseUrl.replace(/^https:/, 'http:');
       return new CommandFailure(EXIT.unreachable, `${this.#baseUrl} speaks plain HTTP, not TLS`, [
-        `npm run sim -- whoami --base-url ${http}`,
+        `hookrail sim whoami --base-url ${http}`,
       ]);
     }
     return new CommandFailure(EXIT.unreachable, `${this.#baseUrl} cannot be reached (${reason})`, [
-      'start the sandbox with: npm start',
-      'check which address is used with: npm run sim -- whoami',
+      'start the sandbox with: hookrail start',
+      'check which address is used with: hookrail sim whoami',
     ]);
   }
 
@@ -140,7 +140,7 @@ export class ApiClient {
     if (!isOperations) return;
     const { otherBaseUrl } = this.#options;
     throw new CommandFailure(EXIT.usage, `${this.#baseUrl} is the operations port, not the API`, [
-      `npm run sim -- whoami${otherBaseUrl === undefined ? '' : ` --base-url ${otherBaseUrl}`}`,
+      `hookrail sim whoami${otherBaseUrl === undefined ? '' : ` --base-url ${otherBaseUrl}`}`,
     ]);
   }
 }
@@ -206,15 +206,15 @@ function nextSteps(code: string | undefined): readonly string[] {
     case 'api_key_malformed':
     case 'api_key_invalid':
     case 'api_key_environment_mismatch':
-      return ['check which key is used, and where it came from, with: npm run sim -- whoami'];
+      return ['check which key is used, and where it came from, with: hookrail sim whoami'];
     case 'webhook_endpoint_not_found':
-      return ['list your endpoints with: npm run sim -- endpoints list'];
+      return ['list your endpoints with: hookrail sim endpoints list'];
     case 'endpoint_not_active':
-      return ['enable it with: npm run sim -- endpoints enable <uuid>'];
+      return ['enable it with: hookrail sim endpoints enable <uuid>'];
     case 'subtype_type_mismatch':
-      return ['list types and subTypes with: npm run sim -- trigger --help'];
+      return ['list types and subTypes with: hookrail sim trigger --help'];
     case 'url_already_registered':
-      return ['the endpoint exists already; list your endpoints with: npm run sim -- endpoints list'];
+      return ['the endpoint exists already; list your endpoints with: hookrail sim endpoints list'];
     default:
       return [];
   }

@@ -10,10 +10,10 @@ interface CertOptions extends CommandOptions {
 }
 
 /** Issues a certificate of the sandbox's authority, for a developer's own HTTPS receiver. */
-export function certCommand(surroundings: Surroundings): CommandModule<object, CertOptions> {
+export function certCommand(
+  surroundings: Surroundings,
+): Pick<CommandModule<object, CertOptions>, 'builder' | 'handler'> {
   return {
-    command: 'cert',
-    describe: 'Make a certificate that the sandbox trusts, for your own HTTPS receiver',
     builder: {
       host: {
         type: 'string',

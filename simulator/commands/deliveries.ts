@@ -31,7 +31,7 @@ interface GetOptions extends CommandOptions {
 const LIMIT_MAX = 10_000;
 
 /** Lists deliveries and shows their attempts. */
-export function deliveriesCommand(surroundings: Surroundings): CommandModule {
+export function deliveriesCommand(surroundings: Surroundings): Pick<CommandModule, 'builder' | 'handler'> {
   const list: CommandModule<object, ListOptions> = {
     command: 'list',
     describe: 'List deliveries, newest first',
@@ -58,8 +58,6 @@ export function deliveriesCommand(surroundings: Surroundings): CommandModule {
     handler: (options) => inSession(options, surroundings, (session) => getDelivery(session, options)),
   };
   return {
-    command: 'deliveries <command>',
-    describe: 'What was delivered, what was not, and why: list, get',
     builder: (args: Argv) => args.command(list).command(get).demandCommand(1),
     handler: () => {},
   };
@@ -80,7 +78,7 @@ async function listDeliveries(session: Session, options: ListOptions): Promise<v
     found.push(...(await api.deliveries(uuid, { status, type, since, until, limit })));
   found.sort((a, b) => b.created_at.localeCompare(a.created_at));
   session.output.list(found, (delivery) => deliveryLine(delivery, session.output), 'no deliveries');
-  if (found[0]) session.output.remark(`details: npm run sim -- deliveries get ${found[0].delivery_uuid}`);
+  if (found[0]) session.output.remark(`details: hookrail sim deliveries get ${found[0].delivery_uuid}`);
 }
 
 /** Parses a time of a filter: RFC 3339, or a duration before `now` (milliseconds since the epoch). */
@@ -91,7 +89,7 @@ function parseTime(name: string, text: string | undefined, now: number): string 
   if (/^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(Date.parse(text))) return text;
   throw usage(
     `--${name} "${text}" is neither a duration, such as 2h, nor a time in RFC 3339`,
-    `npm run sim -- deliveries list --${name} 2h`,
+    `hookrail sim deliveries list --${name} 2h`,
   );
 }
 
@@ -129,6 +127,6 @@ async function findDelivery(api: MerchantApi, id: string, endpoint?: string): Pr
     }
   }
   throw new CommandFailure(EXIT.api, `no endpoint of the merchant has a delivery ${id}`, [
-    'list them with: npm run sim -- deliveries list',
+    'list them with: hookrail sim deliveries list',
   ]);
 }

@@ -48,7 +48,7 @@ const EVENTS_OPTION = {
 } as const;
 
 /** Endpoints through the REST API, one subcommand per operation. */
-export function endpointsCommand(surroundings: Surroundings): CommandModule {
+export function endpointsCommand(surroundings: Surroundings): Pick<CommandModule, 'builder' | 'handler'> {
   /** A subcommand that takes an endpoint's uuid. */
   const onEndpoint = <Options extends EndpointOptions>(
     name: string,
@@ -71,8 +71,6 @@ export function endpointsCommand(surroundings: Surroundings): CommandModule {
     (status: 'active' | 'disabled') => (api: MerchantApi, options: EndpointOptions, session: Session) =>
       change(api, options.endpoint, { status }, session);
   return {
-    command: 'endpoints <command>',
-    describe: 'Endpoints: create, list, get, update, rotate, delete, test, enable, disable',
     builder: (args: Argv) =>
       args
         .command(createCommand(surroundings))
@@ -140,7 +138,7 @@ function createCommand(surroundings: Surroundings): CommandModule<object, Create
         });
         const made = await withUrlAdvice(creation, options.url, 'endpoints create --url');
         session.output.result(made, () => describeEndpoint(made, session.output));
-        session.output.remark(`keep the secret; to send a test: npm run sim -- endpoints test ${made.uuid}`);
+        session.output.remark(`keep the secret; to send a test: hookrail sim endpoints test ${made.uuid}`);
       }),
   };
 }
@@ -163,7 +161,7 @@ function listCommand(
             visible(endpoint.url),
             visible(endpoint.description),
           ]);
-        output.list(found, line, 'no endpoints; create one: npm run sim -- endpoints create --url https://…');
+        output.list(found, line, 'no endpoints; create one: hookrail sim endpoints create --url https://…');
       }),
   };
 }

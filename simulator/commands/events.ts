@@ -9,7 +9,7 @@ interface GetOptions extends CommandOptions {
 }
 
 /** Shows an event and its routing: the answer to "why did I not get it". */
-export function eventsCommand(surroundings: Surroundings): CommandModule {
+export function eventsCommand(surroundings: Surroundings): Pick<CommandModule, 'builder' | 'handler'> {
   const get: CommandModule<object, GetOptions> = {
     command: 'get <event>',
     describe: 'Show one event: its body, and for each endpoint whether it was delivered, or why not',
@@ -22,8 +22,6 @@ export function eventsCommand(surroundings: Surroundings): CommandModule {
       }),
   };
   return {
-    command: 'events <command>',
-    describe: 'An event and where it went: get',
     builder: (args: Argv) => args.command(get).demandCommand(1),
     handler: () => {},
   };

@@ -24,10 +24,10 @@ interface ReceiverCommandOptions extends CommandOptions {
 }
 
 /** Runs an HTTPS receiver on the developer's machine that verifies requests and responds as configured. */
-export function receiverCommand(surroundings: Surroundings): CommandModule<object, ReceiverCommandOptions> {
+export function receiverCommand(
+  surroundings: Surroundings,
+): Pick<CommandModule<object, ReceiverCommandOptions>, 'builder' | 'handler'> {
   return {
-    command: 'receiver',
-    describe: 'Run an HTTPS receiver that verifies webhooks and fails on request',
     builder: {
       port: { type: 'number', default: 0, describe: 'Port; 0 = any free one' },
       host: { type: 'string', default: '127.0.0.1', describe: 'Address to listen on' },
@@ -85,7 +85,7 @@ async function receive(session: Session, options: ReceiverCommandOptions): Promi
       output.item(arrivalJson(arrival), () => arrivalLine(arrival, output));
     },
   });
-  const hint = `register it: npm run sim -- endpoints create --url ${receiver.url} --description "my receiver"`;
+  const hint = `register it: hookrail sim endpoints create --url ${receiver.url} --description "my receiver"`;
   output.item({ listening: receiver.url }, `listening on ${output.paint('bold', receiver.url)}`);
   if (options.secret === undefined) output.remark(`no --secret: requests are shown, not verified\n${hint}`);
   await new Promise<void>((resolve) => {

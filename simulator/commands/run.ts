@@ -27,10 +27,10 @@ import type { Sent } from '../sinks/sinks.ts';
 import { adviseOn } from './delivery-advice.ts';
 
 /** Plays a scenario: sends its events at their times and shows their deliveries. */
-export function runCommand(surroundings: Surroundings): CommandModule<object, RunOptions> {
+export function runCommand(
+  surroundings: Surroundings,
+): Pick<CommandModule<object, RunOptions>, 'builder' | 'handler'> {
   return {
-    command: 'run <scenario>',
-    describe: 'Play a scenario: its name, a file, or - for stdin',
     builder: (args: Argv) =>
       args
         .positional('scenario', { type: 'string', demandOption: true })
@@ -121,7 +121,7 @@ async function playPlan(
   if (watch && expected.length > 0) report(session, judge(expected, watch.watched));
   else if (watch) conclude(session, played, wait.isAsked);
   else if (isRecorded(options.sink))
-    output.remark('follow the deliveries with: npm run sim -- deliveries list');
+    output.remark('follow the deliveries with: hookrail sim deliveries list');
 }
 
 /** Returns whether events go to hookrail, which records their deliveries. */
@@ -149,7 +149,7 @@ function report({ output }: Session, verdicts: ReturnType<typeof judge>): void {
 
 function conclude({ output, signal }: Session, played: Played, isAsked: boolean): void {
   if (played === 'finished' || signal.aborted) return;
-  const next = 'list pending ones: npm run sim -- deliveries list';
+  const next = 'list pending ones: hookrail sim deliveries list';
   // With --wait the exit code reports it; otherwise a remark does.
   if (isAsked) throw new CommandFailure(EXIT.timeout, 'some deliveries did not end in time', [next]);
   output.remark(`some deliveries are still pending; ${next}`);

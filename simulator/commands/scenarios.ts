@@ -14,7 +14,7 @@ interface ValidateOptions extends CommandOptions {
 }
 
 /** Lists and shows the scenarios. */
-export function scenariosCommand(surroundings: Surroundings): CommandModule {
+export function scenariosCommand(surroundings: Surroundings): Pick<CommandModule, 'builder' | 'handler'> {
   const list: CommandModule<object, CommandOptions> = {
     command: 'list',
     describe: 'List the scenarios that come with hookrail',
@@ -25,7 +25,7 @@ export function scenariosCommand(surroundings: Surroundings): CommandModule {
         const line = ({ name, title }: Scenario) =>
           output.table([[output.paint('bold', name.padEnd(width)), title]]);
         for (const scenario of found) output.item(summary(scenario), line(scenario));
-        output.remark('play one: npm run sim -- run onramp.happy');
+        output.remark('play one: hookrail sim run onramp.happy');
       }),
   };
   const show: CommandModule<object, OneOptions> = {
@@ -58,8 +58,6 @@ export function scenariosCommand(surroundings: Surroundings): CommandModule {
       }),
   };
   return {
-    command: 'scenarios <command>',
-    describe: 'What can be played: list, show, validate',
     builder: (args: Argv) => args.command(list).command(show).command(validate).demandCommand(1),
     handler: () => {},
   };

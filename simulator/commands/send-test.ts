@@ -46,7 +46,7 @@ export async function sendTest(
     const advice = delivery && (await deliveryAdvice(api, delivery));
     const message = 'the test webhook was not delivered';
     throw new CommandFailure(EXIT.expectation, advice ? `${message}: ${advice.says}` : message, [
-      `see the attempt: npm run sim -- deliveries get ${answer.delivery_uuid}`,
+      `see the attempt: hookrail sim deliveries get ${answer.delivery_uuid}`,
       ...(advice?.next ?? []),
     ]);
   }

@@ -46,10 +46,10 @@ const COUNT_MAX = 100_000;
 const WATCHED_MAX = 20;
 
 /** Sends one event (or many of a kind) with realistic data, and fields of the developer's choice. */
-export function triggerCommand(surroundings: Surroundings): CommandModule<object, TriggerOptions> {
+export function triggerCommand(
+  surroundings: Surroundings,
+): Pick<CommandModule<object, TriggerOptions>, 'builder' | 'handler'> {
   return {
-    command: 'trigger <event>',
-    describe: 'Send one event: type/subType, such as KYC/FULL_USER',
     builder: (args: Argv) =>
       args
         .positional('event', { type: 'string', demandOption: true, describe: 'type or type/subType' })
@@ -240,7 +240,7 @@ async function sendWatched(
   if (watch && !signal.aborted) await adviseOn(output, new MerchantApi(session.api()), watch.watched);
   if (played === 'unfinished' && wait.isAsked && !signal.aborted) {
     throw new CommandFailure(EXIT.timeout, 'some deliveries did not end in time', [
-      'list pending ones: npm run sim -- deliveries list',
+      'list pending ones: hookrail sim deliveries list',
     ]);
   }
 }

@@ -14,10 +14,10 @@ interface VerifyOptions extends CommandOptions {
 }
 
 /** Checks a captured webhook without any network: the answer to "why does my receiver refuse it". */
-export function verifyCommand(surroundings: Surroundings): CommandModule<object, VerifyOptions> {
+export function verifyCommand(
+  surroundings: Surroundings,
+): Pick<CommandModule<object, VerifyOptions>, 'builder' | 'handler'> {
   return {
-    command: 'verify',
-    describe: 'Check a captured webhook offline: secret, signature, age',
     builder: {
       secret: { type: 'string', demandOption: true, describe: 'The endpoint’s signing secret (whsec_…)' },
       body: { type: 'string', demandOption: true, describe: 'File with the body’s exact bytes; - for stdin' },

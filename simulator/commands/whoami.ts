@@ -4,10 +4,10 @@ import { type CommandOptions, inSession, type Session, type Surroundings } from 
 import type { Sourced } from '../settings.ts';
 
 /** Shows the address, keys and merchant that a command would use, the source of each, and whether the key is valid. */
-export function whoamiCommand(surroundings: Surroundings): CommandModule<object, CommandOptions> {
+export function whoamiCommand(
+  surroundings: Surroundings,
+): Pick<CommandModule<object, CommandOptions>, 'builder' | 'handler'> {
   return {
-    command: 'whoami',
-    describe: 'Show which address and keys are used, where they come from, and whether the API accepts them',
     handler: (options) => inSession(options, surroundings, whoami),
   };
 }

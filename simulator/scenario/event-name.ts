@@ -24,12 +24,12 @@ export function parseEventName(text: string): EventName {
   const [type = '', subType, ...rest] = text.split('/');
   if (rest.length > 0) throw usage(`"${text}" is not type/subType`);
   if (scenarioNames().includes(text)) {
-    throw usage(`${text} is a scenario, not an event`, `npm run sim -- run ${text}`);
+    throw usage(`${text} is a scenario, not an event`, `hookrail sim run ${text}`);
   }
   if (!isEventType(type)) {
     throw usage(
       `"${type}" is not an event type${didYouMean(type, EVENT_TYPES)}`,
-      'list them with: npm run sim -- trigger --help',
+      'list them with: hookrail sim trigger --help',
     );
   }
   const legal = SUB_TYPES[type];
@@ -38,7 +38,7 @@ export function parseEventName(text: string): EventName {
     const [near] = nearestNames(chosen, legal, 1);
     throw usage(
       `${type} has no subType "${chosen}"; ${near ? `did you mean ${near}?` : `it has ${legal.join(', ')}`}`,
-      `npm run sim -- trigger ${near ? `${type}/${near}` : '--help'}`,
+      `hookrail sim trigger ${near ? `${type}/${near}` : '--help'}`,
     );
   }
   return { type, subType: chosen };
@@ -54,7 +54,7 @@ export function parseEventTypes(texts: readonly string[]): EventType[] {
       if (isEventType(text)) return text;
       throw usage(
         `"${text}" is not an event type${didYouMean(text, EVENT_TYPES)}`,
-        'list them with: npm run sim -- trigger --help',
+        'list them with: hookrail sim trigger --help',
       );
     });
 }

@@ -38,7 +38,7 @@ export function judge(expectations: readonly Expectation[], watched: readonly Wa
 
 function noEndpoint({ skipped }: Watched): string {
   if (skipped.length === 0)
-    return 'the merchant has no endpoints: npm run sim -- endpoints create --url https://…';
+    return 'the merchant has no endpoints: hookrail sim endpoints create --url https://…';
   return `no endpoint received it: ${skipped.map(({ verdict }) => verdict).join(', ')}`;
 }
 

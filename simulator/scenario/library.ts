@@ -28,12 +28,12 @@ export function readScenario(name: string): { readonly text: string; readonly so
   if (name === '-') return { text: readFileSync(0, 'utf8'), source: 'standard input' };
   const [type = ''] = name.split('/');
   if (isEventType(type) && !existsSync(name)) {
-    throw usage(`${name} is an event, not a scenario`, `npm run sim -- trigger ${name}`);
+    throw usage(`${name} is an event, not a scenario`, `hookrail sim trigger ${name}`);
   }
   // A name that looks like a file's is one; any other is a mistyped scenario.
   if (!/[/\\]|\.ya?ml$/.test(name)) {
     const hint = didYouMean(name, scenarioNames());
-    throw usage(`there is no scenario "${name}"${hint}`, 'list them with: npm run sim -- scenarios list');
+    throw usage(`there is no scenario "${name}"${hint}`, 'list them with: hookrail sim scenarios list');
   }
   try {
     return { text: readFileSync(name, 'utf8'), source: name };

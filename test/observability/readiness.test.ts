@@ -83,7 +83,7 @@ test('a loss is reported until acknowledged, with the command for that, and the 
     reasons: [],
     waiting: [
       'wh.deliver/3: at most 5 records, offsets 40 to 46, were deleted before they were read; ' +
-        'once that is dealt with: npm run operator -- streams acknowledge wh.deliver --partition 3',
+        'once that is dealt with: hookrail operator streams acknowledge wh.deliver --partition 3',
     ],
   });
 });

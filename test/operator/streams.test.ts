@@ -129,7 +129,7 @@ await describeWithKafka('a loss by retention', (kafka) => {
       expect(status).toBe(200);
       expect(waiting).toContain(
         `${events}/0: at most 3 records, offsets 2 to 4, were deleted before they were read; ` +
-          `once that is dealt with: npm run operator -- streams acknowledge ${events} --partition 0`,
+          `once that is dealt with: hookrail operator streams acknowledge ${events} --partition 0`,
       );
       expect(await lostTotal(service, events)).toBe(3);
       const where = besides(setup.environment, service);

@@ -140,7 +140,7 @@ describe('the key ring', () => {
     writeFileSync(path, text);
     expect(() => KeyRing.read(path)).toThrow(`key ring ${path} is malformed: ${why}`);
     expect(() => KeyRing.read(`${path}.gone`)).toThrow(
-      'does not exist; make one with: npm run operator -- keyring',
+      'does not exist; make one with: hookrail operator keyring',
     );
   });
 });

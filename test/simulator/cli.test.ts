@@ -109,7 +109,7 @@ test('the simulator exits with 2 for a live key, before anything is sent', async
 test('the simulator exits with 3 without a key, or with one that the API refuses', async () => {
   const without = await simHere(['endpoints', 'list'], { HOOKRAIL_DATA_DIR: setup.dataDir });
   expect(without.code).toBe(EXIT.authentication);
-  expect(without.stderr).toContain('npm start');
+  expect(without.stderr).toContain('hookrail start');
   const unknown = newApiKey('merchant', 'sandbox', Buffer.alloc(32, 1));
   const refused = await sim(['endpoints', 'list', '--api-key', unknown], access);
   expect(refused.code).toBe(EXIT.authentication);

@@ -88,7 +88,7 @@ const type = (line: string) => simHere(filled(line).split(' '), access);
 interface Row {
   readonly typed: string;
   readonly says: string;
-  /** The words after "npm run sim -- ". */
+  /** The words after "hookrail sim ". */
   readonly names: string;
   readonly code?: number;
   /** The exit code of the command that is named. */
@@ -206,7 +206,7 @@ const ROWS: readonly Row[] = [
 /** Returns the last line of advice without its arrow and its words: the command. */
 function commandIn({ stderr }: Finished): string {
   const last = stderr.trimEnd().split('\n').at(-1) ?? '';
-  return /^ {2}→ (?:.*: )?((?:\S+=\S+ )*npm (?:run|start).*)$/.exec(last)?.[1] ?? `no command in: ${last}`;
+  return /^ {2}→ (?:.*: )?((?:\S+=\S+ )*hookrail (?:sim|start).*)$/.exec(last)?.[1] ?? `no command in: ${last}`;
 }
 
 /** Returns the lines that are not advice: what is wrong. */
@@ -221,8 +221,8 @@ describe('a dead end names what is wrong and the command that helps', () => {
       expect([stuck.code, stuck.stderr]).toEqual([code, expect.stringContaining(filled(says))]);
       expect(wrongIn(stuck)).toHaveLength(1);
       const command = commandIn(stuck);
-      expect(command).toBe(filled(`npm run sim -- ${names}`));
-      const helped = await type(command.replace('npm run sim -- ', ''));
+      expect(command).toBe(filled(`hookrail sim ${names}`));
+      const helped = await type(command.replace('hookrail sim ', ''));
       expect(helped.code, helped.stderr).toBe(helps);
     },
     60_000,
@@ -235,7 +235,7 @@ describe('a dead end names what is wrong and the command that helps', () => {
       'the URL is not allowed: the host must be a DNS name, not an IP address',
     ]);
     const command = commandIn(stuck);
-    expect(command).toMatch(/^HOOKRAIL_EGRESS_ALLOW=\S+,192\.168\.1\.5 npm start$/);
+    expect(command).toMatch(/^HOOKRAIL_EGRESS_ALLOW=\S+,192\.168\.1\.5 hookrail start$/);
     await withSandbox({ line: command, checkout, dataDir: join(folder, 'sandbox') }, async (dataDir) => {
       const helped = await simHere(line, { HOOKRAIL_DATA_DIR: dataDir });
       expect(helped.code, helped.stderr).toBe(EXIT.ok);
@@ -248,7 +248,7 @@ describe('a dead end names what is wrong and the command that helps', () => {
     const stuck = await simHere(['trigger', 'KYC/FULL_USER', '--wait', '2s'], through);
     expect(stuck.code).toBe(EXIT.timeout);
     expect(stuck.stdout).toMatch(/the API's limit of requests is reached; waiting \d/);
-    expect(commandIn(stuck)).toBe('npm run sim -- deliveries list');
+    expect(commandIn(stuck)).toBe('hookrail sim deliveries list');
     const helped = await simHere(['deliveries', 'list'], through);
     expect([helped.code, helped.stderr]).toEqual([EXIT.ok, expect.stringContaining('limit of requests')]);
   }, 60_000);

@@ -67,7 +67,7 @@ async function shown(...args: readonly string[]): Promise<string> {
 /** Returns the commands that a help lists below "Commands:". */
 function commandsIn(help: string): readonly string[] {
   const [, list = ''] = /^Commands:\n((?: .*\n?)+)/m.exec(help) ?? [];
-  return [...list.matchAll(/^ {2}sim (.*?)(?: [<[].*|(?: {2}.*)?)$/gm)].map(([, name = '']) => name);
+  return [...list.matchAll(/^ {2}hookrail sim (.*?)(?: [<[].*|(?: {2}.*)?)$/gm)].map(([, name = '']) => name);
 }
 
 test('the help of every command fits a terminal, and a pipe gets the same', async () => {
@@ -161,11 +161,11 @@ describe('text that is too long for a line', () => {
   });
 
   test('continues a command as a shell reads it', () => {
-    expect(foldProse('  → put it right: npm run sim -- endpoints test 1 --event KYC/FULL_USER', 40)).toBe(
-      '  → put it right:\n    npm run sim -- endpoints test 1 \\\n        --event KYC/FULL_USER',
+    expect(foldProse('  → put it right: hookrail sim endpoints test 1 --event KYC/FULL_USER', 40)).toBe(
+      '  → put it right:\n    hookrail sim endpoints test 1 \\\n        --event KYC/FULL_USER',
     );
-    expect(foldProse('  → npm run sim -- run onramp.happy', 24)).toBe(
-      '  → npm run sim -- run \\\n      onramp.happy',
+    expect(foldProse('  → hookrail sim run onramp.happy', 24)).toBe(
+      '  → hookrail sim run \\\n      onramp.happy',
     );
   });
 

@@ -53,7 +53,7 @@ const PARTS: readonly Part[] = [
     name: 'messages',
     files: /^services\/messages\//,
     parts: [],
-    packages: ['fastest-levenshtein'],
+    packages: ['fastest-levenshtein', 'yargs'],
     instead: 'It words what people are told, and knows nothing of ours: pass in the names and values.',
   },
   {
@@ -183,6 +183,12 @@ const PARTS: readonly Part[] = [
     files: /^simulator\/commands\/sandbox(\.ts$|\/)/,
     parts: ['the simulator', ...DOMAIN, 'messages', 'codec', 'schemas', 'the wiring', 'the operator'],
     instead: 'The sandbox starts services/main.ts and plays the rest through the public interfaces.',
+  },
+  {
+    name: 'the executable',
+    files: /^simulator\/(hookrail|completion)\.ts$/,
+    parts: ['the simulator', 'domain', 'messages', 'the operator', 'the wiring'],
+    instead: 'The executable chooses a tool and hands the line to it.',
   },
   {
     name: 'the simulator',

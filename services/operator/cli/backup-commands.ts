@@ -1,21 +1,20 @@
 import { resolve } from 'node:path';
 import type { Argv } from 'yargs';
 import { messageOf } from '../../messages/error-message.ts';
-import { restoreStore } from '../../store/open.ts';
-import { OperatorError } from '../commands/commands.ts';
+import { OperatorError } from '../commands/arguments.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
 
-/** The data directory of the store, and where to print a result. */
+/** The data directory of the store, and how a result is printed. */
 export interface RestorePlace {
   readonly dataDir: (options: GlobalOptions) => string;
-  readonly print: (line: string) => void;
+  readonly show: (options: GlobalOptions, result: unknown) => void;
 }
 
 /** `store …` */
 export function storeCommands(
   store: Argv<GlobalOptions>,
   execute: Execute,
-  { dataDir, print }: RestorePlace,
+  { dataDir, show }: RestorePlace,
 ): Argv<GlobalOptions> {
   return store
     .command(
@@ -30,12 +29,13 @@ export function storeCommands(
       'Replace the store with a backup; the service must be stopped',
       (restore) =>
         restore.positional('from', { type: 'string', demandOption: true, describe: 'A backup of the store' }),
-      (argv) => print(restored(dataDir(argv), argv.from)),
+      async (argv) => show(argv, await restored(dataDir(argv), argv.from)),
     )
     .demandCommand(1, 'name a store command: backup, restore');
 }
 
-function restored(dataDir: string, from: string): string {
+async function restored(dataDir: string, from: string): Promise<string> {
+  const { restoreStore } = await import('../../store/open.ts');
   try {
     const { file, keptAs } = restoreStore({ dataDir }, from);
     const kept = keptAs === null ? '' : `; the previous store is kept as ${keptAs}`;

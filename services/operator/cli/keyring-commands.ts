@@ -43,7 +43,7 @@ export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans)
         show(argv, {
           added,
           keyRing: file,
-          next: `copy ${file} to every process, senders first; then: npm run operator -- keyring rewrap`,
+          next: `copy ${file} to every process, senders first; then: hookrail operator keyring rewrap`,
         });
       },
     )
@@ -121,6 +121,6 @@ function refuseUsed(id: string, usage: Usage | null): void {
   if (used === undefined) return;
   throw new OperatorError(
     `key "${id}" seals the secrets of ${used.endpoints} endpoints and ${used.answers} stored answers: ` +
-      'npm run operator -- keyring rewrap, then try again',
+      'hookrail operator keyring rewrap, then try again',
   );
 }

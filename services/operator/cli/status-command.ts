@@ -1,7 +1,6 @@
-import { request } from 'undici';
 import { STREAM_NAMES } from '../../broker/broker-status.ts';
 import { messageOf } from '../../messages/error-message.ts';
-import { OperatorError } from '../commands/commands.ts';
+import { OperatorError } from '../commands/arguments.ts';
 
 /** The requests that need no token: readiness and metrics. */
 
@@ -154,6 +153,7 @@ async function stateOf(url: string): Promise<ProcessState> {
 }
 
 async function bodyOf(url: string): Promise<string> {
+  const { request } = await import('undici');
   try {
     const answer = await request(url, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
     return await answer.body.text();

@@ -1,7 +1,7 @@
 import type { Argv } from 'yargs';
-import { type ClusterCommands, clusterCommands } from '../../broker/open.ts';
+import type { ClusterCommands } from '../../broker/open.ts';
 import type { Config } from '../../config/config.ts';
-import { OperatorError } from '../commands/commands.ts';
+import { OperatorError } from '../commands/arguments.ts';
 import type { GlobalOptions } from './execute.ts';
 
 /** The processes of a deployment, each with a user of its own. */
@@ -27,8 +27,8 @@ export function clusterCommandLine(
           default: 'User:hookrail-',
           describe: 'Prefix of the principals; api, router or sender follows',
         }),
-      (argv) => {
-        const answer = topicsAnswer(configOf(argv), argv.principalPrefix);
+      async (argv) => {
+        const answer = await topicsAnswer(configOf(argv), argv.principalPrefix);
         print(argv.output === 'json' ? JSON.stringify(answer) : topicsText(answer));
       },
     )
@@ -36,8 +36,8 @@ export function clusterCommandLine(
       'schemas',
       'Print the commands that register the schemas of this version',
       (schemas) => schemas,
-      (argv) => {
-        const { schemas } = commandsFor(configOf(argv), 'schemas');
+      async (argv) => {
+        const { schemas } = await commandsFor(configOf(argv), 'schemas');
         print(argv.output === 'json' ? JSON.stringify(schemas) : schemasText(schemas));
       },
     );
@@ -56,8 +56,8 @@ interface TopicsAnswer {
  * Returns the commands that create the topics and grant each process its ACLs. Throws OperatorError on an engine
  * without topics.
  */
-function topicsAnswer(config: Config, principalPrefix: string): TopicsAnswer {
-  const commands = commandsFor(config, 'topics');
+async function topicsAnswer(config: Config, principalPrefix: string): Promise<TopicsAnswer> {
+  const commands = await commandsFor(config, 'topics');
   return {
     topics: commands.topics,
     acls: PROCESSES.map(({ name, roles }) => {
@@ -89,7 +89,8 @@ function schemasText(schemas: ClusterCommands['schemas']): string {
   ].join('\n');
 }
 
-function commandsFor(config: Config, what: string): ClusterCommands {
+async function commandsFor(config: Config, what: string): Promise<ClusterCommands> {
+  const { clusterCommands } = await import('../../broker/open.ts');
   const commands = clusterCommands(config);
   if (commands !== undefined) return commands;
   throw new OperatorError(

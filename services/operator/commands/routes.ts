@@ -1,6 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import express, { type Router } from 'express';
 import type { Broker } from '../../broker/broker.ts';
 import { messageOf } from '../../messages/error-message.ts';
@@ -8,17 +7,11 @@ import type { Logger } from '../../telemetry/logger.ts';
 import { isBrokerCommand, runBrokerCommand } from './broker-commands.ts';
 import { type OperatorDeps, OperatorError, runOperatorCommand } from './commands.ts';
 import type { RecordStores } from './erase-entity.ts';
+import { operatorTokenFile } from './token-file.ts';
 
 /** Enough for some thousand positions of a record store. */
 const BODY_BYTES_MAX = 128 * 1024;
 const TOKEN_BYTES = 32;
-
-/**
- * Returns the file in which the running service stores the token of its operator interface: readable by its user only.
- */
-export function operatorTokenFile(dataDir: string): string {
-  return join(dataDir, 'operator.token');
-}
 
 /**
  * The operator interface of a running service, `POST /<command>` with JSON arguments: the service has locked the

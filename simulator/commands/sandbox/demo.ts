@@ -109,7 +109,7 @@ function remember(file: string, remembered: Remembered): void {
 /** Its events would go to the developer's own endpoints too. */
 function sayNotPlayed(output: Output): void {
   const text = `the demo is not played, because you have endpoints of your own; to play it to them:
-  → npm run sim -- run ${SCENARIO}`;
+  → hookrail sim run ${SCENARIO}`;
   output.item({ kind: 'not_played', scenario: SCENARIO, reason: 'own_endpoints' }, text);
 }
 

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { apiKeyHint, hashApiKey, newApiKey } from '../../../services/domain/api-key.ts';
 import type { Hookrail } from '../../../services/main.ts';
+import { rememberSandbox } from '../../sandbox-place.ts';
 import type { Environment, Settings } from '../../settings.ts';
 
 /** The access data of the sandbox: written to sandbox.env, which every command reads. */
@@ -14,6 +15,7 @@ export interface Access {
   readonly merchantId: string;
   readonly file: string;
   readonly dataDir: string;
+  readonly operations: URL;
 }
 
 type Store = Hookrail['store'];
@@ -39,8 +41,10 @@ export async function ensureKeys(
   const apiKey = await ensureKey(store, 'merchant', before.HOOKRAIL_API_KEY, merchantId);
   const producerKey = await ensureKey(store, 'producer', before.HOOKRAIL_PRODUCER_KEY, null);
   const dataDir = resolve(settings.dataDir);
-  const access = { baseUrl: hookrail.apiUrl, apiKey, producerKey, merchantId, file, dataDir };
+  const operations = new URL(hookrail.operationsUrl);
+  const access = { baseUrl: hookrail.apiUrl, apiKey, producerKey, merchantId, file, dataDir, operations };
   writeSandboxFile(access, environment);
+  rememberSandbox(dataDir, environment);
   return access;
 }
 
@@ -81,12 +85,15 @@ async function ensureKey(
 /** Only the owner may read it: it holds keys. */
 function writeSandboxFile(access: Access, environment: Environment): void {
   const lines = [
-    '# Written by npm start. The simulator reads it; other programs can: set -a; . ./sandbox.env',
+    '# Written by hookrail start. The simulator reads it; other programs can: set -a; . ./sandbox.env',
     `HOOKRAIL_BASE_URL=${access.baseUrl}`,
     `HOOKRAIL_API_KEY=${access.apiKey}`,
     `HOOKRAIL_PRODUCER_KEY=${access.producerKey}`,
     `HOOKRAIL_EXTRA_CA_FILE="${join(access.dataDir, 'ca.crt')}"`,
     `HOOKRAIL_MERCHANT_ID=${access.merchantId}`,
+    // For the operator's tool.
+    `HOOKRAIL_OPS_HOST=${access.operations.hostname}`,
+    `HOOKRAIL_OPS_PORT=${access.operations.port}`,
     ...KAFKA_VARIABLES.flatMap((name) => (environment[name] ? [`${name}=${environment[name]}`] : [])),
   ];
   const part = `${access.file}.part`;

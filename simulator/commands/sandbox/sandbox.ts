@@ -26,8 +26,8 @@ export async function sandbox(session: Session, options: SandboxOptions): Promis
   if (environment.HOOKRAIL_ENVIRONMENT === 'production') {
     throw new CommandFailure(
       EXIT.expectation,
-      'npm start runs the sandbox, but HOOKRAIL_ENVIRONMENT is production',
-      ['start the service for production with: npm run serve'],
+      'hookrail start runs the sandbox, but HOOKRAIL_ENVIRONMENT is production',
+      ['start the service for production with: hookrail serve'],
     );
   }
   const started = start(session).catch((error: unknown) => {

@@ -35,7 +35,7 @@ export function welcome(output: Output, access: Access, hookrail: Hookrail): voi
 
 /** Prints suggestions; always, because they are the purpose of `npm start`. */
 export function nextSteps(output: Output, receiverUrl: string | undefined): void {
-  const sim = 'npm run sim --';
+  const sim = output.asTyped('hookrail sim');
   const rows = [
     [`${sim} run onramp.happy --seed 42`, 'play a flow, the same every time'],
     [`${sim} trigger KYC/FULL_USER`, 'one event, of any type'],

@@ -54,7 +54,7 @@ await describeWithOwnKafka('a service that may not change a fresh cluster and re
     const lines = refused.split('\n').filter((line) => line.startsWith('hookrail did not start'));
     expect(lines, refused).toHaveLength(1);
     for (const { subject } of ownSchemas()) expect(lines[0]).toContain(subject);
-    expect(lines[0]).toContain('`npm run operator -- schemas` prints the commands that do');
+    expect(lines[0]).toContain('`hookrail operator schemas` prints the commands that do');
   }, 90_000);
 
   it('starts and delivers after the printed commands were run, which may be run twice', async () => {

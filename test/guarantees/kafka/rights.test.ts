@@ -1,5 +1,5 @@
 /**
- * Guarantee: with an authorizer, the ACLs that `npm run operator -- topics` prints are enough for everything; where
+ * Guarantee: with an authorizer, the ACLs that `hookrail operator topics` prints are enough for everything; where
  * one is missing, the log names once the right, the resource and the command, `/readyz` names it too, every other
  * part continues, and waiting records continue when the right is granted.
  */

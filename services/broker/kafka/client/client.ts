@@ -123,7 +123,7 @@ export function explainKafkaError(error: unknown, brokers: readonly string[]): s
   if (root.type?.endsWith('_AUTHORIZATION_FAILED')) return explainRefusal(root.type, root.topic);
   switch (root.type) {
     case 'UNKNOWN_TOPIC_OR_PARTITION':
-      return `a topic${root.topic ? ` (${root.topic})` : ''} is missing or hidden from the Kafka user: \`npm run operator -- topics\` lists topics and permissions`;
+      return `a topic${root.topic ? ` (${root.topic})` : ''} is missing or hidden from the Kafka user: \`hookrail operator topics\` lists topics and permissions`;
     case 'LEADER_NOT_AVAILABLE':
       return 'a partition has no leader: its brokers are down, or it was created a moment ago';
     case 'INVALID_REPLICATION_FACTOR':
@@ -162,7 +162,7 @@ function explainRefusal(type: string, topic: string | undefined): string {
   const kind = type.replace('_AUTHORIZATION_FAILED', '').replaceAll('_', ' ').toLowerCase();
   return (
     `the Kafka user has no permission for this ${kind}${topic ? ` (${topic})` : ''}: ` +
-    'grant the ACLs that `npm run operator -- topics` prints'
+    'grant the ACLs that `hookrail operator topics` prints'
   );
 }
 

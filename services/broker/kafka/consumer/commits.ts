@@ -114,7 +114,7 @@ export class Commits {
       { topic, groupId, detail: errorLine(error) },
       'offsets cannot be committed: a restart would repeat everything since the last commit; ' +
         (isRefused
-          ? 'the Kafka user needs READ on the group and on the topic, `npm run operator -- topics` prints the ACLs'
+          ? 'the Kafka user needs READ on the group and on the topic, `hookrail operator topics` prints the ACLs'
           : 'the brokers must accept 4096 bytes of metadata with an offset (offset.metadata.max.bytes)'),
     );
   }

@@ -114,7 +114,7 @@ export class Acknowledgements {
     } catch (error) {
       if (rootOf(error).type !== 'GROUP_AUTHORIZATION_FAILED') throw error;
       if (!this.#isRefused) {
-        const means = '`npm run operator -- topics` prints the ACLs';
+        const means = '`hookrail operator topics` prints the ACLs';
         log.warn(
           { group },
           `acknowledgements of lost records cannot be read: the Kafka user needs READ on the group; ${means}`,

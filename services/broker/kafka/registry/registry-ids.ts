@@ -52,7 +52,7 @@ export async function resolveSchemaIds(
   if (missing.length === 0) return ids;
   throw new Error(
     `the schema registry at ${registry.url} lacks this version's schemas of ${missing.join(', ')}, and this ` +
-      'process may not register them (HOOKRAIL_SCHEMA_REGISTRY_REGISTER): `npm run operator -- schemas` prints the ' +
+      'process may not register them (HOOKRAIL_SCHEMA_REGISTRY_REGISTER): `hookrail operator schemas` prints the ' +
       'commands that do',
   );
 }
@@ -61,7 +61,7 @@ function remedyOf(status: number | undefined, subject: string): string {
   if (status !== undefined && isCredentials(status)) {
     return (
       `check HOOKRAIL_SCHEMA_REGISTRY_USERNAME, and let that user read and write the subject ${subject}; or register it ` +
-      'with the commands of `npm run operator -- schemas`, and set HOOKRAIL_SCHEMA_REGISTRY_REGISTER=false'
+      'with the commands of `hookrail operator schemas`, and set HOOKRAIL_SCHEMA_REGISTRY_REGISTER=false'
     );
   }
   return `check the versions and the compatibility level of the subject ${subject}`;

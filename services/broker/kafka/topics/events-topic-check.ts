@@ -39,7 +39,7 @@ export function checkEventsTopic({ topic, settings: wanted }: TopicSpec, found: 
     return [
       warning(
         `how long ${topic} keeps records cannot be read: the Kafka user needs DESCRIBE_CONFIGS, ` +
-          `\`npm run operator -- topics\` prints the ACLs; make sure that it is at least ${needed}`,
+          `\`hookrail operator topics\` prints the ACLs; make sure that it is at least ${needed}`,
       ),
     ];
   }

@@ -75,7 +75,7 @@ async function readSettings(
     if (!rootOf(error).type?.endsWith('_AUTHORIZATION_FAILED')) throw error;
     log.warn(
       'the settings of hookrail’s topics cannot be verified: the Kafka user needs DESCRIBE_CONFIGS; ' +
-        '`npm run operator -- topics` prints the ACLs',
+        '`hookrail operator topics` prints the ACLs',
     );
     return null;
   }

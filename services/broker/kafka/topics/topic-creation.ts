@@ -52,7 +52,7 @@ async function refuseHidden(
   throw new KafkaUnusable(
     `the Kafka user lacks DESCRIBE on ${hidden.map((topic) => `topic ${topic}`).join(', ')}: ` +
       (granted === undefined || hidden.length > 1 ? '' : `${granted}; `) +
-      '`npm run operator -- topics` prints all ACLs',
+      '`hookrail operator topics` prints all ACLs',
   );
 }
 
@@ -69,7 +69,7 @@ function refuseMissing(missing: readonly TopicSpec[], nodes: number, options: Pr
   if (!options.createTopics) {
     throw new KafkaUnusable(
       `topics are missing and HOOKRAIL_KAFKA_CREATE_TOPICS is false: ${list(missing)}; ` +
-        '`npm run operator -- topics` prints the commands that create them',
+        '`hookrail operator topics` prints the commands that create them',
     );
   }
   const copies = missing[0]?.replicationFactor ?? 0;
@@ -104,7 +104,7 @@ async function create(admin: Admin, specs: readonly TopicSpec[]): Promise<boolea
     if (!root.type?.endsWith('_AUTHORIZATION_FAILED')) throw error;
     throw new KafkaUnusable(
       `topics are missing and the Kafka user may not create them: ${refusedOf(error).join(', ')}; ` +
-        '`npm run operator -- topics` prints the commands for an administrator; HOOKRAIL_KAFKA_CREATE_TOPICS=false stops hookrail from trying',
+        '`hookrail operator topics` prints the commands for an administrator; HOOKRAIL_KAFKA_CREATE_TOPICS=false stops hookrail from trying',
     );
   }
 }

@@ -184,7 +184,7 @@ describe('a codec whose registry fails', () => {
   it.each([
     [
       'forbidden',
-      /User is denied.*HOOKRAIL_SCHEMA_REGISTRY_USERNAME.*DeliveryTask; .*`npm run operator -- schemas`/,
+      /User is denied.*HOOKRAIL_SCHEMA_REGISTRY_USERNAME.*DeliveryTask; .*`hookrail operator schemas`/,
     ],
     [
       'conflict',
@@ -213,7 +213,7 @@ describe('a codec whose registry fails', () => {
     const missing = await lineOf(open(registry, clock, false));
     expect(missing).toContain(taskCodec.name);
     expect(missing).toContain('com.hookrail.events.Kyc');
-    expect(missing).toContain('`npm run operator -- schemas` prints');
+    expect(missing).toContain('`hookrail operator schemas` prints');
     expect(fake.schemas.size).toBe(0);
     await open(registry, clock);
     expect(fake.schemas.size).toBe(5 + EVENT_TYPES.length);

@@ -100,7 +100,7 @@ describe('the check of the events topic', () => {
   it.each([null, {}])('warns when the retention cannot be read (%j)', (settings) => {
     expect(saysOf(settings)).toEqual([
       'how long payments.events keeps records cannot be read: the Kafka user needs DESCRIBE_CONFIGS, ' +
-        '`npm run operator -- topics` prints the ACLs; make sure that it is at least 168 h',
+        '`hookrail operator topics` prints the ACLs; make sure that it is at least 168 h',
     ]);
   });
 

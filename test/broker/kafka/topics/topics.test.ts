@@ -130,7 +130,7 @@ await describeWithKafka('topics on a Kafka', ({ brokers }) => {
     const missing = topicSpecs(optionsOf(prefix), 1).map(({ topic }) => topic);
     await expect(prepareTopics(admin, optionsOf(prefix, { createTopics: false }))).rejects.toThrow(
       `topics are missing and HOOKRAIL_KAFKA_CREATE_TOPICS is false: ${missing.join(', ')}; ` +
-        '`npm run operator -- topics` prints the commands that create them',
+        '`hookrail operator topics` prints the commands that create them',
     );
     expect((await admin.listTopics()).filter((name) => name.startsWith(prefix))).toEqual([]);
   });

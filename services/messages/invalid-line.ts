@@ -1,14 +1,27 @@
-import { isEventType } from '../../services/domain/event.ts';
-import { didYouMean, nearestNames } from '../../services/messages/did-you-mean.ts';
-import { type CommandFailure, usage } from '../exit.ts';
-import { GLOBAL_OPTIONS } from '../session.ts';
+import { didYouMean, nearestNames } from './did-you-mean.ts';
 
 /** A command line that the parser refused, in the parser's words. */
 export class InvalidLine extends Error {
   override readonly name = 'InvalidLine';
 }
 
-const SIM = 'npm run sim --';
+/** What is wrong, and the command that helps. */
+interface Explanation {
+  readonly message: string;
+  readonly next: readonly string[];
+}
+
+/** What a tool knows of its own lines. */
+export interface Vocabulary {
+  /** The tool as a user types it. */
+  readonly tool: string;
+  /** The options of every command that are followed by a value: `--data-dir`. */
+  readonly valued: ReadonlySet<string>;
+  /** Words for what another command does, with other options: the line that helps, without the tool. */
+  readonly elsewhere: Readonly<Record<string, string>>;
+  /** Returns the option that takes a word which stands alone. */
+  readonly optionFor?: (word: string) => string | undefined;
+}
 
 /** Words of other tools for a command of the same group. */
 const RENAMED: Readonly<Record<string, readonly string[]>> = {
@@ -22,58 +35,49 @@ const RENAMED: Readonly<Record<string, readonly string[]>> = {
   show: ['get'],
 };
 
-/** Words for what another command does, with other options: the line that helps. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  doctor: 'whoami',
-  listen: 'receiver --help',
-  status: 'whoami',
-  'events list': 'deliveries list',
-  'events ls': 'deliveries list',
-};
-
-/** The options of every command that are followed by a value. */
-const VALUED: ReadonlySet<string> = new Set(
-  Object.entries(GLOBAL_OPTIONS).flatMap(([name, option]) =>
-    'type' in option && option.type === 'boolean' ? [] : [`--${name}`],
-  ),
-);
-
 /** Options whose values are never printed. */
 const SECRET = /^--(api-key|producer-key|secret)(=|$)/;
 
 /**
- * Returns the failure of an invalid command line: what is wrong, and the command that helps, which is the same line put
+ * Explains an invalid command line: what is wrong, and the command that helps, which is the same line put
  * right where that is known. `helpOf` returns the help of a command, from which the names that exist are read.
  */
 export async function explainLine(
   invalid: InvalidLine,
   args: readonly string[],
   helpOf: (path: readonly string[]) => Promise<string>,
-): Promise<CommandFailure> {
+  vocabulary: Vocabulary,
+): Promise<Explanation> {
   const path: string[] = [];
   let help = await helpOf(path);
-  for (const word of wordsOf(args)) {
+  for (const word of wordsOf(args, vocabulary.valued)) {
     const names = commandsIn(help);
     if (names.length === 0) break;
-    if (!names.includes(word)) return unknownCommand(path, word, names, args);
+    if (!names.includes(word)) return unknownCommand(word, names, { path, help, args, vocabulary });
     path.push(word);
     help = await helpOf(path);
   }
+  return explainIn(invalid, { path, help, args, vocabulary });
+}
+
+/** Explains a line whose command is known. */
+function explainIn(invalid: InvalidLine, found: Found): Explanation {
+  const { path, help } = found;
   const names = commandsIn(help);
   const command = path.join(' ');
   if (names.length > 0) {
     const where = path.length === 0 ? 'name a command' : `name a command of ${command}`;
-    return usage(`${where}: ${names.join(', ')}`, helpCommand(path));
+    return explained(`${where}: ${names.join(', ')}`, helpCommand(found));
   }
   const unknown = /^Unknown arguments?: (.*)$/s.exec(invalid.message)?.[1]?.split(', ') ?? [];
   const [name] = unknown;
-  if (name !== undefined) return unknownArgument(name, { path, help, args });
+  if (name !== undefined) return unknownArgument(name, found);
   const choice = /Argument: ([\w-]+), Given: "(.*?)", Choices: (.*)/s.exec(invalid.message);
-  if (choice) return unknownChoice(choice, { path, help, args });
+  if (choice) return unknownChoice(choice, found);
   const missing = /^Missing required arguments?: (.*)$/s.exec(invalid.message)?.[1];
   if (missing !== undefined) {
     const options = missing.split(', ').map((option) => `--${option}`);
-    return usage(`${command} needs ${options.join(', ')}`, helpCommand(path));
+    return explained(`${command} needs ${options.join(', ')}`, helpCommand(found));
   }
   if (invalid.message.startsWith('Not enough non-option arguments')) {
     const positionals =
@@ -81,14 +85,14 @@ export async function explainLine(
         .split('\n', 1)[0]
         ?.match(/<[^>]+>/g)
         ?.join(' ') ?? 'more words';
-    return usage(`${command} needs ${positionals}`, helpCommand(path));
+    return explained(`${command} needs ${positionals}`, helpCommand(found));
   }
-  return usage(invalid.message.replace(/\s+/g, ' '), helpCommand(path));
+  return explained(invalid.message.replace(/\s+/g, ' '), helpCommand(found));
 }
 
 /** Returns the words of a line that are neither options nor, before the command, the values of options. */
-function wordsOf(args: readonly string[]): readonly string[] {
-  const hasValue = (arg: string | undefined) => VALUED.has(arg ?? '');
+export function wordsOf(args: readonly string[], valued: ReadonlySet<string>): readonly string[] {
+  const hasValue = (arg: string | undefined) => valued.has(arg ?? '');
   return args.filter((arg, index) => !arg.startsWith('-') && !hasValue(args[index - 1]));
 }
 
@@ -96,65 +100,70 @@ interface Found {
   readonly path: readonly string[];
   readonly help: string;
   readonly args: readonly string[];
+  readonly vocabulary: Vocabulary;
 }
 
-function unknownCommand(
-  path: readonly string[],
-  word: string,
-  names: readonly string[],
-  args: readonly string[],
-): CommandFailure {
-  const command = path.join(' ');
-  const message = `${command || 'sim'} has no command "${word}"`;
-  const elsewhere = ELSEWHERE[[...path, word].join(' ')];
+function explained(message: string, ...next: readonly string[]): Explanation {
+  return { message, next };
+}
+
+function unknownCommand(word: string, names: readonly string[], found: Found): Explanation {
+  const { path, args, vocabulary } = found;
+  const { tool } = vocabulary;
+  const message = `${path.join(' ') || tool.split(' ').at(-1)} has no command "${word}"`;
+  const elsewhere = vocabulary.elsewhere[[...path, word].join(' ')];
   if (elsewhere !== undefined) {
-    return usage(`${message}; did you mean ${elsewhere.replace(' --help', '')}?`, `${SIM} ${elsewhere}`);
+    return explained(`${message}; did you mean ${elsewhere.replace(' --help', '')}?`, `${tool} ${elsewhere}`);
   }
   const near = RENAMED[word]?.find((name) => names.includes(name)) ?? nearestNames(word, names, 1)[0];
-  if (near === undefined) return usage(`${message}; it has ${names.join(', ')}`, helpCommand(path));
+  if (near === undefined) return explained(`${message}; it has ${names.join(', ')}`, helpCommand(found));
   const right = args.with(args.indexOf(word), near);
-  return usage(`${message}; did you mean ${near}?`, lineOf(right, [...path, near].join(' ')));
+  return explained(`${message}; did you mean ${near}?`, lineOf(right, { ...found, path: [...path, near] }));
 }
 
-function unknownArgument(name: string, { path, help, args }: Found): CommandFailure {
+function unknownArgument(name: string, found: Found): Explanation {
+  const { path, help, args } = found;
   const command = path.join(' ');
   const index = args.findIndex((arg) => new RegExp(`^--?(no-)?${escaped(name)}(=|$)`).test(arg));
-  if (index === -1) return extraWord(name, { path, help, args });
+  if (index === -1) return extraWord(name, found);
   const [near] = nearestNames(name, optionsIn(help), 1);
   const message = `${command} has no option --${name}${near === undefined ? '' : `; did you mean --${near}?`}`;
-  if (near === undefined) return usage(message, helpCommand(path));
+  if (near === undefined) return explained(message, helpCommand(found));
   const right = args.with(index, (args[index] ?? '').replace(name, near).replace(/^-(?=[^-])/, '--'));
-  return usage(message, lineOf(right, command));
+  return explained(message, lineOf(right, found));
 }
 
-function extraWord(word: string, { path, help, args }: Found): CommandFailure {
+function extraWord(word: string, found: Found): Explanation {
+  const { path, help, args, vocabulary } = found;
   const command = path.join(' ');
-  const isEvent = isEventType(word.split('/')[0] ?? '') && optionsIn(help).includes('event');
-  if (!isEvent) return usage(`"${word}" is one word too many for ${command}`, helpCommand(path));
-  const right = args.flatMap((arg) => (arg === word ? ['--event', arg] : [arg]));
-  return usage(`${command} takes the event as --event ${word}`, lineOf(right, command));
+  const option = vocabulary.optionFor?.(word);
+  if (option === undefined || !optionsIn(help).includes(option))
+    return explained(`"${word}" is one word too many for ${command}`, helpCommand(found));
+  const right = args.flatMap((arg) => (arg === word ? [`--${option}`, arg] : [arg]));
+  return explained(`${command} takes the ${option} as --${option} ${word}`, lineOf(right, found));
 }
 
-function unknownChoice(choice: RegExpExecArray, { path, args }: Found): CommandFailure {
+function unknownChoice(choice: RegExpExecArray, found: Found): Explanation {
+  const { args } = found;
   const [, option = '', given = '', list = ''] = choice;
   const known = [...list.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name);
   const message = `--${option} "${given}" is not one of ${known.join(', ')}${didYouMean(given, known, 1)}`;
   const [near] = nearestNames(given, known, 1);
-  if (near === undefined) return usage(message, helpCommand(path));
+  if (near === undefined) return explained(message, helpCommand(found));
   const right = args.map((arg) =>
     arg === given || arg === `--${option}=${given}` ? arg.replace(given, near) : arg,
   );
-  return usage(message, lineOf(right, path.join(' ')));
+  return explained(message, lineOf(right, found));
 }
 
 /** Returns a line to type. One that has a secret is not printed: logs and histories keep it. */
-function lineOf(args: readonly string[], command: string): string {
-  if (args.some((arg) => SECRET.test(arg))) return helpCommand([command]);
-  return `${SIM} ${args.map(quoted).join(' ')}`;
+function lineOf(args: readonly string[], found: Found): string {
+  if (args.some((arg) => SECRET.test(arg))) return helpCommand(found);
+  return `${found.vocabulary.tool} ${args.map(quoted).join(' ')}`;
 }
 
-function helpCommand(path: readonly string[]): string {
-  return [SIM, ...path, '--help'].join(' ');
+function helpCommand({ path, vocabulary }: Found): string {
+  return [vocabulary.tool, ...path, '--help'].join(' ');
 }
 
 /** Quotes a word for a shell where it needs it. */

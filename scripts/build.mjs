@@ -1,0 +1,100 @@
+// Compiles services and simulator to dist, file by file, and copies what they read: `npm run build`, and the executable
+// in a checkout. Plain JavaScript with esbuild, not tsc: a fresh clone without the test tools can run it, in a second.
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const SOURCES = ['services', 'simulator', 'schemas', 'openapi.yaml', 'package.json'];
+/** Says what dist was built from. */
+const STAMP = '.built-from';
+
+/** Returns the paths of the sources, relative to the root. */
+function sourcesOf(root) {
+  return SOURCES.flatMap((name) => {
+    if (statSync(join(root, name)).isFile()) return [name];
+    return readdirSync(join(root, name), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+  });
+}
+
+/** Returns the times and sizes of the sources and of what compiles them: when they are as before, dist is up to date. */
+function stampOf(root, sources) {
+  const tools = ['scripts/build.mjs', 'package-lock.json', 'node_modules/.package-lock.json'];
+  return [...sources, ...tools]
+    .map((path) => {
+      const { mtimeMs, size } = statSync(join(root, path), { throwIfNoEntry: false }) ?? {};
+      return `${path} ${mtimeMs} ${size}`;
+    })
+    .sort()
+    .join('\n');
+}
+
+/** Returns whether dist was built from the sources as they are now. */
+export function isBuilt(root) {
+  try {
+    return readFileSync(join(root, 'dist', STAMP), 'utf8') === stampOf(root, sourcesOf(root));
+  } catch {
+    return false;
+  }
+}
+
+/** Builds dist. A file is replaced as a whole, and only when it differs: a process that runs from dist is not disturbed. */
+export async function build(root) {
+  const { build: compile } = await import('esbuild');
+  const dist = join(root, 'dist');
+  const sources = sourcesOf(root);
+  const stamp = stampOf(root, sources);
+  const isModule = (path) => path.endsWith('.ts');
+  const { outputFiles } = await compile({
+    absWorkingDir: root,
+    entryPoints: sources.filter(isModule),
+    outdir: dist,
+    outbase: root,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    sourcemap: true,
+    sourcesContent: false,
+    // The settings that matter of tsconfig.json, whose bases are installed with the test tools only.
+    tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true, useDefineForClassFields: true } },
+    // Every module stays a file: it is loaded when it is needed, and finds its data beside it.
+    bundle: true,
+    plugins: [{ name: 'modules stay files', setup: keepImports }],
+    write: false,
+    logLevel: 'warning',
+  });
+  const copies = sources.filter((path) => !isModule(path));
+  const wanted = new Map([
+    ...outputFiles.map(({ path, contents }) => [path, Buffer.from(contents)]),
+    ...copies.map((path) => [join(dist, path), readFileSync(join(root, path))]),
+  ]);
+  for (const [path, contents] of wanted) replace(path, contents);
+  for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && !wanted.has(path) && !path.endsWith('.part')) rmSync(path, { force: true });
+  }
+  replace(join(dist, STAMP), Buffer.from(stamp));
+}
+
+/** Leaves every import as it is, but names the built file. */
+function keepImports({ onResolve }) {
+  onResolve({ filter: /.*/ }, ({ kind, path }) =>
+    kind === 'entry-point' ? undefined : { path: path.replace(/^(\..*)\.ts$/, '$1.js'), external: true },
+  );
+}
+
+function replace(path, contents) {
+  try {
+    if (readFileSync(path).equals(contents)) return;
+  } catch {
+    mkdirSync(dirname(path), { recursive: true });
+  }
+  const part = `${path}.${process.pid}.part`;
+  writeFileSync(part, contents);
+  renameSync(part, path);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  await build(fileURLToPath(new URL('..', import.meta.url)));
+}

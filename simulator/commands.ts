@@ -1,0 +1,97 @@
+import type { Surroundings } from './session.ts';
+
+/** A command whose options and work are loaded when it is the one that was typed. */
+export interface LazyCommand {
+  /** Its name and positional arguments, as a help shows them. */
+  readonly command: string;
+  /** False hides it from the help. */
+  readonly describe: string | false;
+  /** Returns what makes its options and its handler, for yargs. */
+  load(): Promise<(surroundings: Surroundings) => object>;
+}
+
+const loadSandbox = async () => (await import('./commands/sandbox.ts')).sandboxCommand;
+
+/** A tool of these commands. */
+export interface Tool {
+  /** As a user types it. */
+  readonly name: string;
+  readonly usage: string;
+  readonly commands: readonly LazyCommand[];
+}
+
+/** `hookrail start` */
+export const START_TOOL: Tool = {
+  name: 'hookrail',
+  usage: '$0 start: everything, in one process',
+  commands: [
+    { command: 'start', describe: 'Start the sandbox: everything, in one process', load: loadSandbox },
+  ],
+};
+
+/** The commands of `hookrail sim`. */
+export const SIMULATOR: readonly LazyCommand[] = [
+  { command: 'sandbox', describe: false, load: loadSandbox },
+  {
+    command: 'run <scenario>',
+    describe: 'Play a scenario: its name, a file, or - for stdin',
+    load: async () => (await import('./commands/run.ts')).runCommand,
+  },
+  {
+    command: 'trigger <event>',
+    describe: 'Send one event: type/subType, such as KYC/FULL_USER',
+    load: async () => (await import('./commands/trigger.ts')).triggerCommand,
+  },
+  {
+    command: 'scenarios <command>',
+    describe: 'What can be played: list, show, validate',
+    load: async () => (await import('./commands/scenarios.ts')).scenariosCommand,
+  },
+  {
+    command: 'receiver',
+    describe: 'Run an HTTPS receiver that verifies webhooks and fails on request',
+    load: async () => (await import('./commands/receiver.ts')).receiverCommand,
+  },
+  {
+    command: 'endpoints <command>',
+    describe: 'Endpoints: create, list, get, update, rotate, delete, test, enable, disable',
+    load: async () => (await import('./commands/endpoints.ts')).endpointsCommand,
+  },
+  {
+    command: 'deliveries <command>',
+    describe: 'What was delivered, what was not, and why: list, get',
+    load: async () => (await import('./commands/deliveries.ts')).deliveriesCommand,
+  },
+  {
+    command: 'events <command>',
+    describe: 'An event and where it went: get',
+    load: async () => (await import('./commands/events.ts')).eventsCommand,
+  },
+  {
+    command: 'verify',
+    describe: 'Check a captured webhook offline: secret, signature, age',
+    load: async () => (await import('./commands/verify.ts')).verifyCommand,
+  },
+  {
+    command: 'cert',
+    describe: 'Make a certificate that the sandbox trusts, for your own HTTPS receiver',
+    load: async () => (await import('./commands/cert.ts')).certCommand,
+  },
+  {
+    command: 'whoami',
+    describe: 'Show which address and keys are used, where they come from, and whether the API accepts them',
+    load: async () => (await import('./commands/whoami.ts')).whoamiCommand,
+  },
+];
+
+/** `hookrail sim …` */
+export const SIMULATOR_TOOL: Tool = {
+  name: 'hookrail sim',
+  usage: '$0 <command>: play, send and watch webhooks of the sandbox',
+  commands: SIMULATOR,
+};
+
+/** Returns the word that names a command. */
+export function nameOf({ command }: Pick<LazyCommand, 'command'>): string {
+  return command.split(' ', 1)[0] ?? '';
+}

@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+import { asTyped } from '../services/messages/as-typed.ts';
+import { explainLine, InvalidLine, type Vocabulary } from '../services/messages/invalid-line.ts';
+import { report, runCommandLine } from './cli.ts';
+import { nameOf, SIMULATOR, SIMULATOR_TOOL, START_TOOL } from './commands.ts';
+import { EXIT, usage } from './exit.ts';
+import { columns } from './output.ts';
+import { runAsProcess } from './process.ts';
+import { withSandbox } from './sandbox-place.ts';
+import type { Surroundings } from './session.ts';
+import { HELP_WIDTH, widthOf } from './terminal/width.ts';
+
+/**
+ * The executable `hookrail`: loads the one tool that the first word names, so that its first line appears at once.
+ */
+
+interface Tool {
+  readonly describe: string;
+  run(args: readonly string[], surroundings: Surroundings): Promise<number>;
+}
+
+const TOOLS: Readonly<Record<string, Tool>> = {
+  start: {
+    describe: 'Start the sandbox: everything, in one process',
+    run: (args, surroundings) => runCommandLine(['start', ...args], surroundings, START_TOOL),
+  },
+  sim: {
+    describe: 'Play, send and watch webhooks of the sandbox',
+    run: (args, surroundings) => runCommandLine(args, surroundings, SIMULATOR_TOOL),
+  },
+  operator: { describe: 'Merchants, keys, quarantine, replays; the state of a service', run: operator },
+  serve: { describe: 'Run the service without the sandbox, for production', run: serve },
+  completion: {
+    describe: 'Print the completion script of a shell: bash or zsh',
+    run: async (args, surroundings) => {
+      const { completion } = await import('./completion.ts');
+      return completion(args, surroundings, Object.keys(TOOLS));
+    },
+  },
+};
+
+const VOCABULARY: Vocabulary = {
+  tool: 'hookrail',
+  valued: new Set(),
+  elsewhere: Object.fromEntries(
+    SIMULATOR.filter(({ describe }) => describe !== false).map((command) => [
+      nameOf(command),
+      `sim ${nameOf(command)} --help`,
+    ]),
+  ),
+};
+
+/** Runs the command line of this process. */
+export async function main(): Promise<void> {
+  const [name = '', ...args] = process.argv.slice(2);
+  // A service stops in its own way.
+  if (name === 'serve' && args.length === 0) return service();
+  await runAsProcess((surroundings) => runTool(name, args, surroundings));
+}
+
+/** Runs the tool that a line names. Resolves with the exit code. */
+export async function runTool(
+  name: string,
+  args: readonly string[],
+  surroundings: Surroundings,
+): Promise<number> {
+  const { stdout } = surroundings;
+  const print = (text: string) => {
+    stdout.write(`${text}\n`);
+    return EXIT.ok;
+  };
+  if (Object.hasOwn(TOOLS, name)) return (TOOLS[name] as Tool).run(args, surroundings);
+  if (name === '--help' || name === '-h' || name === 'help') return print(help(surroundings));
+  if (name === '--version') return print(version());
+  const line = [name, ...args].filter((word) => word !== '');
+  const invalid = new InvalidLine('name a command');
+  const { message, next } = await explainLine(
+    invalid,
+    line,
+    async (path) => topic(path, surroundings),
+    VOCABULARY,
+  );
+  return report(usage(message, ...next), args, surroundings);
+}
+
+function help({ stdout, environment }: Surroundings): string {
+  const width = widthOf(stdout, HELP_WIDTH);
+  const named = (name: string) => `  ${asTyped(`hookrail ${name}`, environment)}`;
+  const commands = Object.entries(TOOLS).map(([name, { describe }]) => [named(name), describe]);
+  const options = [
+    ['  --help', 'Show help; that of a command: hookrail sim --help'],
+    ['  --version', 'Show the version'],
+  ];
+  return `hookrail <command>\n\nCommands:\n${columns(commands, width)}\n\nOptions:\n${columns(options, width)}`;
+}
+
+/** A word that is no command has no help. */
+function topic(path: readonly string[], surroundings: Surroundings): string {
+  return path.length === 0 ? help({ ...surroundings, environment: {} }) : '';
+}
+
+function version(): string {
+  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
+}
+
+async function operator(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { runOperator } = await import('../services/operator.ts');
+  const { environment, stdout, stderr } = surroundings;
+  return runOperator(
+    args,
+    withSandbox(environment),
+    (line) => stdout.write(`${line}\n`),
+    (line) => stderr.write(`${line}\n`),
+  );
+}
+
+/** Its settings are variables: a line with anything more is a request for help, or a mistake. */
+async function serve(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  if (args.length > 0 && args[0] !== '--help') {
+    const message = `"${args[0]}" is one word too many for serve; its settings are variables`;
+    return report(usage(message, 'hookrail serve --help'), args, surroundings);
+  }
+  const text =
+    'hookrail serve\n\nRuns the service without the sandbox. Its settings are variables: docs/configuration.md.';
+  surroundings.stdout.write(`${text}\n`);
+  return EXIT.ok;
+}
+
+async function service(): Promise<void> {
+  const { runService } = await import('../services/main.ts');
+  runService();
+}
