@@ -191,6 +191,14 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
     test: 'test/broker/kafka/streams/journal-waits.test.ts',
   },
   {
+    id: 'full-journal-waits-too',
+    bug: 'the journal is gathered although as much is waiting as may be held',
+    file: 'services/broker/kafka/streams/journal-lane.ts',
+    text: 'entries < BUSY_ENTRIES || isHalfFull ? 0',
+    replacement: 'entries < BUSY_ENTRIES || isHalfFull === null ? 0',
+    test: 'test/broker/kafka/streams/journal-gather.test.ts',
+  },
+  {
     id: 'entry-size-believed',
     bug: 'bytes that follow a journal entry within its size are ignored',
     file: 'services/codec/encoded-entries.ts',

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EncodedEntries } from '../../services/codec/encoded-entries.ts';
-import { journalCodec } from '../../services/codec/records.ts';
 import { deliveryId } from '../../services/domain/ids.ts';
 import type { JournalEntry } from '../../services/domain/journal.ts';
 import type { Store } from '../../services/store/store.ts';
@@ -181,24 +179,6 @@ function repeats(test: StoreUnderTest): void {
     const after = await everything(store, endpointId);
     expect(after.list.map(({ status }) => status)).toEqual(['pending', 'delivered']);
     expect(after.endpoint?.failureCount).toBe(0);
-  });
-
-  it('takes entries that are encoded; one that is malformed changes nothing', async () => {
-    const endpointId = randomUUID();
-    await createEndpoint(test.store, MERCHANT, endpointId);
-    const one = eventNumber(MERCHANT, 1);
-    const entries = [routed(one, [endpointId]), failed(head(one, endpointId))];
-    const parts = entries.map((entry) => journalCodec.toBuffer(entry));
-    const longer = parts.map((part) => Buffer.concat([part, Buffer.from([0])]));
-    const { log } = test.store;
-    const position = { partition: 'p', first: 1, last: 2 };
-    await expect(log.applyJournal(position, new EncodedEntries(longer))).rejects.toThrow(/ends after/);
-    expect(await log.positionOf('p')).toBeUndefined();
-    await log.applyJournal(position, new EncodedEntries(parts));
-    expect(await log.positionOf('p')).toBe(2);
-    const { list, endpoint } = await everything(test.store, endpointId);
-    expect(list.map(({ status }) => status)).toEqual(['failed']);
-    expect(endpoint?.failureCount).toBe(1);
   });
 
   it('drops stored entries where offsets do not follow one another by one', async () => {

@@ -7,14 +7,7 @@ import type { Partition, ReadRecord } from '../consumer/partition.ts';
 import type { TopicConsumer } from '../consumer/topic-consumer.ts';
 import type { TopicConsumerOptions } from '../consumer/topic-consumer-options.ts';
 import { JOURNAL_RECORD_MAX, type KafkaRecords } from '../registry/records.ts';
-import {
-  gatherMs,
-  JOURNAL_HELD,
-  type JournalLane,
-  newJournalLane,
-  type OpenedRecord,
-  opensAgain,
-} from './journal-lane.ts';
+import { gatherMs, JOURNAL_HELD, type JournalLane, newJournalLane, opensAgain } from './journal-lane.ts';
 import { AGAIN_MS } from './stream-feed.ts';
 
 const PAUSE_MS = 100;
@@ -234,7 +227,7 @@ class KafkaJournalConsumer implements Consumer {
     };
   }
 
-  async #open(lane: JournalLane, record: ReadRecord, hasEarlier: boolean): Promise<OpenedRecord | null> {
+  async #open(lane: JournalLane, record: ReadRecord, hasEarlier: boolean) {
     const entries = await this.#read(lane, record, hasEarlier);
     return entries && { record, entries, taken: 0 };
   }

@@ -67,6 +67,7 @@ it('a partition without a leader waits, is reported, and is written once it has 
   const { producer, leaders, written, put, pass } = await aProducer();
   leaders.delete('two/0');
   await producer.open();
+  expect(producer.isPromptFor('two', 'key')).toBe(false);
   void put('two');
   for (let i = 0; i < 3; i += 1) void put('one');
   await pass(2000);
