@@ -28,6 +28,9 @@ function watchTurns(count: () => number): () => number[] {
   };
 }
 
+/** There are too many turns for the arguments of one call. */
+const most = (growth: readonly number[]) => growth.reduce((one, other) => Math.max(one, other));
+
 test('endpoints that hang get their connections one per turn', async () => {
   const broker = await openEngine(tempDir());
   const { receiver, sender, transport, addEndpoint } = await start(broker, () => {}, OPTIONS);
@@ -39,7 +42,7 @@ test('endpoints that hang get their connections one per turn', async () => {
   const end = watchTurns(() => transport.connectionsOpened);
   await publish(broker, [...oneEach(), ...oneEach()]);
   await eventually('all have arrived', () => seen(receiver.received).length === 3 * ENDPOINTS, 20_000);
-  expect(Math.max(...end())).toBe(1);
+  expect(most(end())).toBe(1);
   await sender.stop(400);
 }, 40_000);
 
@@ -55,5 +58,5 @@ test('endpoints that are new get their connections all at once', async () => {
     ids.map((endpointId) => taskOf({ trigger: 'live', endpointId })),
   );
   await eventually('all have arrived', () => seen(receiver.received).length === ENDPOINTS);
-  expect(Math.max(...end())).toBe(ENDPOINTS);
+  expect(most(end())).toBe(ENDPOINTS);
 });

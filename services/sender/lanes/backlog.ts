@@ -27,15 +27,16 @@ export class Backlog {
   }
 
   /**
-   * Returns how long a task of the endpoint is parked, in seconds: the shortest time while few tasks are, or while the
-   * endpoint answers and will take them soon. Bringing all back every few seconds would overload everything.
+   * Returns how long a task of the endpoint is parked, in seconds: the shortest time while it waits for us, while few
+   * tasks are parked, or while the endpoint answers and will take them soon. Bringing all back every few seconds would
+   * overload everything.
    */
   parkedSeconds(lane: EndpointLane, now: number): number {
     if (this.wake) lane.parked += 1;
     lane.parkedAt = now;
     const { parkedSoonMs, parkedSoonPerEndpoint, parkedSoonMax } = this.#options;
-    const takesSoon = lane.waitsForUs(now) || lane.isAnswering(now);
-    const takes = takesSoon ? SOON_ROUNDS * lane.drainable(parkedSoonMs, now) : 0;
+    if (lane.waitsForUs(now)) return SOON_SECONDS;
+    const takes = lane.isAnswering(now) ? SOON_ROUNDS * lane.drainable(parkedSoonMs, now) : 0;
     const isSoon =
       lane.soon.taken(now) < Math.max(takes, parkedSoonPerEndpoint) &&
       (takes > 0 || this.#soon.taken(now) < parkedSoonMax);

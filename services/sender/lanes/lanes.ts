@@ -97,8 +97,8 @@ export class Lanes {
     this.#waiting.add(lane, now);
     if (isFree) lane.queue.push(task);
     // Counted with the new one: an endpoint may always have one task waiting.
-    if (lane.queue.size > this.#waiting.limit(lane, now) || this.#waiting.count > this.#options.waitingMax)
-      this.#parkOne(lane, now);
+    if (lane.queue.size > this.#waiting.limit(lane, now)) this.#parkOne(lane, now);
+    if (this.#waiting.count > this.#options.waitingMax) this.#parkOne(this.#waiting.giver(lane, now), now);
     this.#recheckLater(lane, now);
     if (lane.hasRoom(now, this.#slow)) this.#markReady(lane);
   }

@@ -10,6 +10,8 @@ import type { LaneOptions } from './lane-options.ts';
 const SPREAD = 32;
 /** With fewer endpoints in use, this share of them. */
 const SPREAD_SHARE = 0.25;
+/** Endpoints looked at to find one whose task makes room. */
+const LOOKED_AT_MAX = 16;
 
 /** The tasks that wait in memory over all endpoints: how many, and how many of them wait for this process. */
 export class Waiting {
@@ -78,6 +80,22 @@ export class Waiting {
     if (lane.waitsForUs(now)) return most;
     const wanted = lane.isAnswering(now) ? lane.drainable(drainMs, now) : waitingFailingMax;
     return Math.max(1, Math.min(most, wanted));
+  }
+
+  /**
+   * Returns the endpoint that gives up a task when there is no room for one of `lane`: itself, unless it waits for us.
+   * Then another that does not.
+   */
+  giver(lane: EndpointLane, now: number): EndpointLane {
+    if (!lane.waitsForUs(now)) return lane;
+    for (let looked = 0; looked < LOOKED_AT_MAX && this.#lanes.first; looked += 1) {
+      const { first } = this.#lanes;
+      if (!first.lane.waitsForUs(now)) return first.lane;
+      // The next look begins with another.
+      this.#lanes.remove(first);
+      this.#lanes.append(first);
+    }
+    return lane;
   }
 
   #countForUs(lane: EndpointLane, change: number): void {

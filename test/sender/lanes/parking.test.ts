@@ -112,6 +112,24 @@ test('tasks without room for an endpoint that answers come back after 3 s, as ma
   expect(burst.filter(({ parkedFor }) => parkedFor === 3).length).toBeGreaterThan(2500);
 });
 
+test('tasks that wait for this process come back after 3 s, however many', () => {
+  build({ waitingMax: 400 });
+  const parked = admitMany(10_000, 'a').flatMap(({ parkedFor }) => parkedFor ?? []);
+  expect(parked.length).toBeGreaterThan(9000);
+  expect(new Set(parked)).toEqual(new Set([3]));
+});
+
+test('tasks of endpoints that do not answer make room for one that waits for this process', () => {
+  build({ waitingMax: 60 });
+  for (let i = 0; i < 30; i += 1) admitMany(4, `dark ${i}`);
+  clock.advance(300);
+  for (let i = 0; i < 30; i += 1) admitMany(20, `dark ${i}`);
+  expect(lanes.counts.waiting).toBe(60);
+  const healthy = admitMany(8, 'healthy');
+  expect(healthy.map(({ parkedFor }) => parkedFor)).toEqual(Array(8).fill(null));
+  expect(lanes.counts.waiting).toBe(60);
+});
+
 test('a scaled schedule shortens the tiers, and not the number of tasks that a receiver takes', () => {
   build({ retryScale: 1000 });
   failing('a', 100);
