@@ -5,21 +5,17 @@ import { fileURLToPath } from 'node:url';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
-  process.stderr.write(
-    `hookrail needs Node 20.19 or newer; this is ${process.versions.node} (${process.execPath})\n`,
-  );
+  process.stderr.write(`hookrail needs Node 20.19 or newer, but this is ${process.version}\n`);
   process.exit(2);
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 // A package that was installed has no sources.
 if (existsSync(`${root}services`)) {
-  const { build, isBuilt } = await import('../scripts/build.mjs');
+  const { isBuilt } = await import('../scripts/build.mjs');
   if (!isBuilt(root)) {
-    const { ensureDependencies } = await import('../scripts/ensure-dependencies.mjs');
-    ensureDependencies(root, { withDev: false });
-    process.stderr.write('building hookrail, once …\n');
-    await build(root);
+    const { prepare } = await import('../scripts/prepare.mjs');
+    await prepare(root);
   }
 }
 const { main } = await import('../dist/simulator/hookrail.js');

@@ -7,6 +7,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const SOURCES = ['services', 'simulator', 'schemas', 'openapi.yaml', 'package.json'];
 /** Says what dist was built from. */
 const STAMP = '.built-from';
+/** The lock of one-at-a-time.mjs. */
+const LOCK = '.preparing';
 
 /** Returns the paths of the sources, relative to the root. */
 function sourcesOf(root) {
@@ -72,7 +74,8 @@ export async function build(root) {
   for (const [path, contents] of wanted) replace(path, contents);
   for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
-    if (entry.isFile() && !wanted.has(path) && !path.endsWith('.part')) rmSync(path, { force: true });
+    const isKept = wanted.has(path) || entry.name.endsWith('.part') || [STAMP, LOCK].includes(entry.name);
+    if (entry.isFile() && !isKept) rmSync(path, { force: true });
   }
   replace(join(dist, STAMP), Buffer.from(stamp));
 }

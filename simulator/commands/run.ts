@@ -1,12 +1,11 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import type { Argv, CommandModule } from 'yargs';
-import { eventToJson } from '../../services/codec/events.ts';
+import { eventToJson } from '../../services/codec/event-json.ts';
 import { DeliveryWatch } from '../client/delivery-watch.ts';
 import { MerchantApi } from '../client/merchant-api.ts';
 import { formatDuration } from '../duration.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
 import { judge } from '../scenario/expectations.ts';
-import { openScenario } from '../scenario/library.ts';
 import { LiveLines } from '../scenario/live-lines.ts';
 import { type PlannedStep, planScenario } from '../scenario/plan.ts';
 import { type Played, play } from '../scenario/player.ts';
@@ -43,6 +42,7 @@ export function runCommand(
 
 async function run(session: Session, options: RunOptions): Promise<void> {
   const { output } = session;
+  const { openScenario } = await import('../scenario/open-scenario.ts');
   const scenario = openScenario(options.scenario, { force: options.force });
   const seed = options.seed ?? randomSeed();
   const steps = plan(session, options, scenario, seed);
@@ -102,7 +102,7 @@ async function playPlan(
       })
     : undefined;
   const record = openRecord(options, scenario);
-  const sink = openSink(session, options);
+  const sink = await openSink(session, options);
   const played = await play(steps, {
     sink,
     speed: parseSpeed(options.speed),

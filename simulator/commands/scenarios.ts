@@ -1,8 +1,8 @@
 import type { Argv, CommandModule } from 'yargs';
 import { formatDuration } from '../duration.ts';
 import type { Output } from '../output.ts';
-import { openScenario, readScenario, scenarioNames } from '../scenario/library.ts';
-import { parseScenario, type Scenario } from '../scenario/scenario.ts';
+import { readScenario, scenarioNames } from '../scenario/library.ts';
+import type { Scenario } from '../scenario/scenario.ts';
 import { type CommandOptions, inSession, type Surroundings } from '../session.ts';
 
 interface OneOptions extends CommandOptions {
@@ -20,6 +20,7 @@ export function scenariosCommand(surroundings: Surroundings): Pick<CommandModule
     describe: 'List the scenarios that come with hookrail',
     handler: (options) =>
       inSession(options, surroundings, async ({ output }) => {
+        const { openScenario } = await import('../scenario/open-scenario.ts');
         const found = scenarioNames().map((name) => openScenario(name, { force: true }));
         const width = Math.max(...found.map(({ name }) => name.length));
         const line = ({ name, title }: Scenario) =>
@@ -35,6 +36,7 @@ export function scenariosCommand(surroundings: Surroundings): Pick<CommandModule
       args.positional('scenario', { type: 'string', demandOption: true, describe: 'Name, file, or -' }),
     handler: (options) =>
       inSession(options, surroundings, async ({ output }) => {
+        const { parseScenario } = await import('../scenario/scenario.ts');
         const { text, source } = readScenario(options.scenario);
         const scenario = parseScenario(text, source, { force: true });
         output.result(scenario, () => `${describeScenario(scenario, output)}\n\n${text.trimEnd()}`);
@@ -51,6 +53,7 @@ export function scenariosCommand(surroundings: Surroundings): Pick<CommandModule
       }) as Argv<ValidateOptions>,
     handler: (options) =>
       inSession(options, surroundings, async ({ output }) => {
+        const { openScenario } = await import('../scenario/open-scenario.ts');
         for (const name of options.scenarios) {
           const scenario = openScenario(name, { force: false });
           output.item({ ...summary(scenario), valid: true }, `${output.paint('green', '✓')} ${name}`);

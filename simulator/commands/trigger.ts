@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Argv, CommandModule } from 'yargs';
-import { eventToJson } from '../../services/codec/events.ts';
+import { eventToJson } from '../../services/codec/event-json.ts';
 import { entityKindsOf } from '../../services/domain/catalog/catalog.ts';
 import type { DomainEvent, EventData } from '../../services/domain/event.ts';
 import { sampleEvent } from '../../services/samples/sample.ts';
@@ -98,7 +98,7 @@ async function trigger(session: Session, options: TriggerOptions): Promise<void>
     output.remark(`seed ${seed}; nothing was sent. Addresses are made up: never send funds to them.`);
     return;
   }
-  const sink = openSink(session, options);
+  const sink = await openSink(session, options);
   try {
     if (count > WATCHED_MAX) await sendMany(session, sink, count, make);
     else await sendWatched(session, options, sink, count, make);

@@ -2,7 +2,6 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { generate } from 'selfsigned';
 import { messageOf } from '../../services/messages/error-message.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 
@@ -46,6 +45,7 @@ const KEY = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256' } as const;
 
 /** Makes a new authority: a self-signed certificate that may sign servers' certificates and nothing below them. */
 export async function createAuthority(): Promise<Authority> {
+  const { generate } = await import('selfsigned');
   const made = await generate([{ name: 'commonName', value: 'hookrail sandbox authority' }], {
     ...KEY,
     notBeforeDate: new Date(Date.now() - DAY_MS),
@@ -75,6 +75,7 @@ export async function issueCertificate(
     );
   }
   const altNames = options.hosts.map(altName);
+  const { generate } = await import('selfsigned');
   const made = await generate([{ name: 'commonName', value: first }], {
     ...KEY,
     notBeforeDate: options.notBefore ?? new Date(Date.now() - 3600 * 1000),

@@ -4,7 +4,6 @@ import { isEventType } from '../../services/domain/event.ts';
 import { didYouMean } from '../../services/messages/did-you-mean.ts';
 import { usage } from '../exit.ts';
 import { unreadable } from '../session.ts';
-import { parseScenario, type Scenario } from './scenario.ts';
 
 const LIBRARY = fileURLToPath(new URL('./library/', import.meta.url));
 const SUFFIX = '.yaml';
@@ -40,10 +39,4 @@ export function readScenario(name: string): { readonly text: string; readonly so
   } catch (error) {
     throw unreadable(name, error);
   }
-}
-
-/** Reads and checks a scenario by name, file or `-`. */
-export function openScenario(name: string, options: { readonly force: boolean }): Scenario {
-  const { text, source } = readScenario(name);
-  return parseScenario(text, source, options);
 }

@@ -3,16 +3,18 @@ import { join } from 'node:path';
 import { usage } from '../exit.ts';
 import type { SinkOptions } from '../scenario/run-options.ts';
 import { type Session, unreadable } from '../session.ts';
-import { kafkaSink } from './kafka-sink.ts';
 import { apiSink, directSink, type EventSink, fileSink, streamSink } from './sinks.ts';
 
 /** Opens the sink that --sink names. Throws a usage failure for options that it needs but lacks. */
-export function openSink(session: Session, options: SinkOptions): EventSink {
+export async function openSink(session: Session, options: SinkOptions): Promise<EventSink> {
   switch (options.sink) {
     case 'api':
       return apiSink(session.producer());
-    case 'kafka':
+    case 'kafka': {
+      // The Kafka client is large.
+      const { kafkaSink } = await import('./kafka-sink.ts');
       return kafkaSink(session.settings, session.surroundings.environment);
+    }
     case 'stdout':
       return streamSink(session.surroundings.stdout);
     case 'file':

@@ -1,6 +1,6 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { eventToJson } from '../../services/codec/events.ts';
+import { eventToJson } from '../../services/codec/event-json.ts';
 import { API_VERSION_DEFAULT } from '../../services/domain/endpoint.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { deliveryId, uuidV5 } from '../../services/domain/ids.ts';

@@ -206,7 +206,9 @@ const ROWS: readonly Row[] = [
 /** Returns the last line of advice without its arrow and its words: the command. */
 function commandIn({ stderr }: Finished): string {
   const last = stderr.trimEnd().split('\n').at(-1) ?? '';
-  return /^ {2}→ (?:.*: )?((?:\S+=\S+ )*hookrail (?:sim|start).*)$/.exec(last)?.[1] ?? `no command in: ${last}`;
+  return (
+    /^ {2}→ (?:.*: )?((?:\S+=\S+ )*hookrail (?:sim|start).*)$/.exec(last)?.[1] ?? `no command in: ${last}`
+  );
 }
 
 /** Returns the lines that are not advice: what is wrong. */

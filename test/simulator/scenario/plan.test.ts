@@ -7,7 +7,8 @@ import { expect, test } from 'vitest';
 import { decodeEventJson, eventToJson } from '../../../services/codec/events.ts';
 import { renderBody } from '../../../services/domain/versions/render.ts';
 import { CommandFailure } from '../../../simulator/exit.ts';
-import { openScenario, scenarioNames } from '../../../simulator/scenario/library.ts';
+import { scenarioNames } from '../../../simulator/scenario/library.ts';
+import { openScenario } from '../../../simulator/scenario/open-scenario.ts';
 import { type PlannedStep, type PlanOptions, planScenario } from '../../../simulator/scenario/plan.ts';
 
 const START = Date.parse('2030-01-31T12:00:00Z');

@@ -3,7 +3,8 @@
  * be played.
  */
 import { expect, test } from 'vitest';
-import { openScenario, scenarioNames } from '../../../simulator/scenario/library.ts';
+import { scenarioNames } from '../../../simulator/scenario/library.ts';
+import { openScenario } from '../../../simulator/scenario/open-scenario.ts';
 import { parseScenario, ScenarioFailure } from '../../../simulator/scenario/scenario.ts';
 
 function findings(text: string, force = false): readonly string[] {

@@ -1,0 +1,4 @@
+export function missingDependencies(
+  root: string,
+  options: { readonly withDev: boolean },
+): readonly string[] | undefined;
