@@ -1,5 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
 import { request } from 'undici';
 import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
@@ -140,8 +142,17 @@ function commandLine(
     });
 }
 
-function withDataDir(environment: Environment, dataDir: string | undefined) {
-  return readConfig(dataDir === undefined ? environment : { ...environment, HOOKRAIL_DATA_DIR: dataDir });
+/** Returns the configuration, with the operations address that `npm start` wrote unless the environment has one. */
+function withDataDir(environment: Environment, dataDir: string | undefined): ReturnType<typeof readConfig> {
+  const given = dataDir === undefined ? environment : { ...environment, HOOKRAIL_DATA_DIR: dataDir };
+  const config = readConfig(given);
+  if (given.HOOKRAIL_OPS_HOST || given.HOOKRAIL_OPS_PORT) return config;
+  const file = join(config.dataDir, 'sandbox.env');
+  if (!existsSync(file)) return config;
+  const { HOOKRAIL_OPERATIONS_URL: url = '' } = parseEnv(readFileSync(file, 'utf8'));
+  if (!URL.canParse(url)) return config;
+  const { hostname: host, port } = new URL(url);
+  return { ...config, operations: { ...config.operations, host, port: Number(port) } };
 }
 
 function dataDirOf(environment: Environment, options: GlobalOptions): string {
@@ -186,7 +197,6 @@ async function ask(
   given: Arguments,
   config: ReturnType<typeof readConfig>,
 ): Promise<unknown> {
-  const { host, port } = config.operations;
   const answer = await askService(`${operationsUrl(config)}/operator/${command}`, given, {
     dataDir: config.dataDir,
     withinMs:
@@ -196,10 +206,8 @@ async function ask(
   if (isBrokerCommand(command))
     return withBroker(config, (broker) => runBrokerCommand(broker, command, given, systemClock().now()));
   const clock = systemClock();
-  const store = await openStore(config, clock, createLogger('silent')).catch((error: Error) => {
-    const where = `a service on ${config.dataDir} must be reachable at ${host}:${port} (HOOKRAIL_OPS_PORT)`;
-    throw new OperatorError(`${error.message}; ${where}`);
-  });
+  const opening = openStore(config, clock, createLogger('silent'));
+  const store = await opening.catch((error: Error) => throwInUse(error, config));
   try {
     return await runOperatorCommand(
       {
@@ -219,12 +227,22 @@ async function ask(
   }
 }
 
+/** A file that cannot be opened is probably that of a service which was looked for at another address. */
+function throwInUse(error: Error, { dataDir, operations }: ReturnType<typeof readConfig>): never {
+  const where = `${operations.host}:${operations.port} (HOOKRAIL_OPS_PORT)`;
+  throw new OperatorError(`${error.message}; a service on ${dataDir} must be reachable at ${where}`);
+}
+
 /** Opens the broker for its record stores and streams only: no role runs. */
 async function withBroker<T>(
   config: ReturnType<typeof readConfig>,
   use: (broker: Broker) => Promise<T>,
 ): Promise<T> {
-  const broker = await openBroker({ ...config, roles: [] }, systemClock(), createLogger('silent'));
+  const opening = openBroker({ ...config, roles: [] }, systemClock(), createLogger('silent'));
+  const broker = await opening.catch((error: Error) => {
+    if (config.engine !== 'sqlite') throw error;
+    return throwInUse(error, config);
+  });
   try {
     return await use(broker);
   } finally {

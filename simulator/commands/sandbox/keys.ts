@@ -9,6 +9,7 @@ import type { Environment, Settings } from '../../settings.ts';
 /** The access data of the sandbox: written to sandbox.env, which every command reads. */
 export interface Access {
   readonly baseUrl: string;
+  readonly operationsUrl: string;
   readonly apiKey: string;
   readonly producerKey: string;
   readonly merchantId: string;
@@ -39,7 +40,8 @@ export async function ensureKeys(
   const apiKey = await ensureKey(store, 'merchant', before.HOOKRAIL_API_KEY, merchantId);
   const producerKey = await ensureKey(store, 'producer', before.HOOKRAIL_PRODUCER_KEY, null);
   const dataDir = resolve(settings.dataDir);
-  const access = { baseUrl: hookrail.apiUrl, apiKey, producerKey, merchantId, file, dataDir };
+  const { apiUrl: baseUrl, operationsUrl } = hookrail;
+  const access = { baseUrl, operationsUrl, apiKey, producerKey, merchantId, file, dataDir };
   writeSandboxFile(access, environment);
   return access;
 }
@@ -81,8 +83,9 @@ async function ensureKey(
 /** Only the owner may read it: it holds keys. */
 function writeSandboxFile(access: Access, environment: Environment): void {
   const lines = [
-    '# Written by npm start. The simulator reads it; other programs can: set -a; . ./sandbox.env',
+    '# Written by npm start. The simulator and the operator’s tool read it; others can: set -a; . ./sandbox.env',
     `HOOKRAIL_BASE_URL=${access.baseUrl}`,
+    `HOOKRAIL_OPERATIONS_URL=${access.operationsUrl}`,
     `HOOKRAIL_API_KEY=${access.apiKey}`,
     `HOOKRAIL_PRODUCER_KEY=${access.producerKey}`,
     `HOOKRAIL_EXTRA_CA_FILE="${join(access.dataDir, 'ca.crt')}"`,
