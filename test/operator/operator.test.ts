@@ -3,7 +3,7 @@
  * what it cannot do.
  */
 import { readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -286,19 +286,6 @@ describe('the operator access of a running service', () => {
       expect([code, err]).toEqual([1, expect.stringContaining('HOOKRAIL_OPS_PORT')]);
     }
     opsPort = port;
-    await service.stop();
-  });
-
-  test('is found at the address that npm start wrote, unless the environment names another', async () => {
-    const service = await startService();
-    const url = `http://127.0.0.1:${opsPort}`;
-    await writeFile(join(dataDir, 'sandbox.env'), `HOOKRAIL_OPERATIONS_URL=${url}\n`);
-    const environment = { HOOKRAIL_DATA_DIR: dataDir };
-    for (const command of ['merchants', 'quarantine']) {
-      expect(await runTool(environment, command, 'list')).toMatchObject({ code: 0, err: '' });
-    }
-    const elsewhere = await runTool({ ...environment, HOOKRAIL_OPS_PORT: '1' }, 'quarantine', 'list');
-    expect([elsewhere.code, elsewhere.err]).toEqual([1, expect.stringContaining('127.0.0.1:1 ')]);
     await service.stop();
   });
 

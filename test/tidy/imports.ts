@@ -80,7 +80,7 @@ const PARTS: readonly Part[] = [
   },
   {
     name: 'the broker port',
-    files: /^services\/broker\/(broker|losses)\.ts$/,
+    files: /^services\/broker\/(broker|losses|publish)\.ts$/,
     parts: ['domain'],
     packages: [],
     instead: 'A port speaks of the domain only, so that any engine can stand behind it.',
