@@ -1,5 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
 import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import { readConfig } from './config/config.ts';
@@ -177,8 +179,14 @@ function commandLine(environment: Environment, execute: Execute, print: (line: s
     });
 }
 
-function withDataDir(environment: Environment, dataDir: string | undefined) {
-  return readConfig(dataDir === undefined ? environment : { ...environment, HOOKRAIL_DATA_DIR: dataDir });
+/** Returns the configuration, with the operations address of the sandbox there unless the environment has one. */
+function withDataDir(environment: Environment, dataDir: string | undefined): ReturnType<typeof readConfig> {
+  const given = dataDir === undefined ? environment : { ...environment, HOOKRAIL_DATA_DIR: dataDir };
+  const config = readConfig(given);
+  const file = join(config.dataDir, 'sandbox.env');
+  if (given.HOOKRAIL_OPS_HOST || given.HOOKRAIL_OPS_PORT || !existsSync(file)) return config;
+  const { HOOKRAIL_OPS_HOST, HOOKRAIL_OPS_PORT } = parseEnv(readFileSync(file, 'utf8'));
+  return readConfig({ ...given, HOOKRAIL_OPS_HOST, HOOKRAIL_OPS_PORT });
 }
 
 function dataDirOf(environment: Environment, options: GlobalOptions): string {

@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import { parseEnv } from 'node:util';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -35,14 +34,9 @@ export function rememberSandbox(dataDir: string, environment: Environment): void
   renameSync(part, file);
 }
 
-/** Returns the environment of the operator's tool, with the sandbox's place and port where none are given. */
+/** Returns the environment of the operator's tool, with the sandbox's data directory where none is given. */
 export function withSandbox(environment: Environment): Environment {
-  if (environment.HOOKRAIL_DATA_DIR) return environment;
-  const dataDir = foundDataDir(environment);
-  const { HOOKRAIL_OPS_HOST, HOOKRAIL_OPS_PORT } = parseEnv(read(join(dataDir, SANDBOX_FILE)));
-  const place = { HOOKRAIL_DATA_DIR: dataDir, HOOKRAIL_OPS_HOST, HOOKRAIL_OPS_PORT };
-  const given = Object.entries(environment).filter(([, value]) => value !== '');
-  return { ...place, ...Object.fromEntries(given) };
+  return { ...environment, HOOKRAIL_DATA_DIR: foundDataDir(environment) };
 }
 
 /** The file is where the XDG convention keeps what programs remember between runs. */

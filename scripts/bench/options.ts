@@ -41,6 +41,7 @@ export function readOptions(args: readonly string[]): Options {
       overload: { type: 'boolean', default: false },
       reads: { type: 'boolean', default: false },
       idle: { type: 'boolean', default: false },
+      streams: { type: 'boolean', default: false },
     },
   });
   const engines = ENGINE_NAMES.filter((name) => values.engine === undefined || name === values.engine);

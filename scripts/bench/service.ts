@@ -21,6 +21,8 @@ export interface Service {
   readonly apiUrl: string;
   readonly producerKey: string;
   readonly merchantIds: readonly string[];
+  /** The merchants' keys, in the same order. */
+  readonly apiKeys: readonly string[];
   /** Publishes this many of the prepared events, in turn, with a producer inside the service; see `prepare`. */
   publish(count: number): Promise<void>;
   prepare(templates: readonly DomainEvent[]): Promise<void>;
@@ -100,6 +102,7 @@ export async function startService(
     prepare: (templates) => first.ask('prepare', templates),
     publish: (count) => first.ask('publish', count),
     merchantIds: merchants.map(({ merchantId }) => merchantId),
+    apiKeys: merchants.map(({ apiKey }) => apiKey),
     async createEndpoints(url) {
       for (const [index, merchant] of merchants.entries()) {
         const body = { url: url(index), description: 'benchmark' };
@@ -151,6 +154,7 @@ function environmentOf(dataDir: string, apiPort: number, opsPort: number) {
     HOOKRAIL_EXTRA_CA_FILE: join(dataDir, 'ca.crt'),
     HOOKRAIL_EGRESS_ALLOW: '127.0.0.0/8,localhost',
     HOOKRAIL_RATE_LIMIT_PER_MINUTE: '1000000',
+    HOOKRAIL_STREAMS_PER_KEY: '1000',
   };
 }
 

@@ -23,6 +23,9 @@ import type { Tier } from '../domain/retry.ts';
 import type { DeliveryTask, TaskClass } from '../domain/task.ts';
 import type { BrokerStatus } from './broker-status.ts';
 import type { Loss, TopicLosses } from './losses.ts';
+import type { PublishedEvent, PublishOptions } from './publish.ts';
+
+export type * from './publish.ts';
 
 export interface Broker {
   readonly capabilities: BrokerCapabilities;
@@ -32,10 +35,7 @@ export interface Broker {
   readonly tasks: Readonly<Record<TaskClass, TaskSource>>;
   /** The journal entries. The recorder is the only reader. */
   readonly journal: JournalSource;
-  /**
-   * Returns one result per event, in order; `accepted` where an engine cannot detect repeats. At most 500 events a
-   * call.
-   */
+  /** Returns one result per event, in order; `accepted` where repeats cannot be detected. At most 500 a call. */
   publishEvents(events: readonly DomainEvent[], options?: PublishOptions): Promise<PublishedEvent[]>;
   /** Tests, resends and replays: the task and its journal entry become durable together. */
   publishTasks(tasks: readonly PublishedTask[]): Promise<void>;
@@ -80,15 +80,6 @@ export interface BrokerCapabilities {
   readonly multipleProcesses: boolean;
   /** Whether retention deletes quarantined records and dead letters after a month; then `forget` does nothing. */
   readonly hasRetention: boolean;
-}
-
-export type PublishedEvent = 'accepted' | 'duplicate' | 'conflict';
-
-export interface PublishOptions {
-  /** W3C. Sent with the events where they have headers; elsewhere their trace begins at the router. */
-  readonly traceparent?: string | undefined;
-  /** Events that must not be routed, with the reason: the router quarantines them, whatever it knows by then. */
-  readonly refusals?: ReadonlyMap<DomainEvent, Refusal>;
 }
 
 export interface PublishedTask {

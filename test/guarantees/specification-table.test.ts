@@ -167,7 +167,7 @@ it('a merchant without the setting for it does not get the sender’s bank detai
 const PAGE_TOP = `# Fields of the webhooks
 
 Made by \`test/guarantees/specification-table.test.ts\` from the bodies that a receiver got for events with every field, and compared with
-the [specification](specification.md) there. A cell says in which API versions such a webhook shows the field: \`both\`, only \`2.3.8\`, or never. An optional
+the specification there. A cell says in which API versions such a webhook shows the field: \`both\`, only \`2.3.8\`, or never. An optional
 field is there only if the producer sent it. Types with the one subType \`statusUpdate\` have a column for each status; ledgers in 2.2.8 say
 \`PENDING\` for \`WAITING_CREATION\` and \`FAILED\` for \`FAILED_CREATION\`. \`senderDetails.accountDetails\` is sent to certain merchants only.
 `;

@@ -282,8 +282,10 @@ describe('the operator access of a running service', () => {
     const service = await startService();
     const port = opsPort;
     opsPort = 1;
-    const { code, err } = await operator('merchants', 'list');
-    expect([code, err]).toEqual([1, expect.stringContaining('HOOKRAIL_OPS_PORT')]);
+    for (const command of ['merchants', 'quarantine', 'dead-letters']) {
+      const { code, err } = await operator(command, 'list');
+      expect([code, err]).toEqual([1, expect.stringContaining('HOOKRAIL_OPS_PORT')]);
+    }
     opsPort = port;
     await service.stop();
   });

@@ -246,6 +246,14 @@ describe('the choices for a sample event', () => {
     expect(screening.data.transactionUuid).toBe(sampleEvent(OPTIONS).data.transactionUuid);
   });
 
+  it('are ACH pulls when they are in dollars, from the account that the same subject links', () => {
+    const onRamp = (currencyFiat: string) =>
+      sampleEvent({ ...OPTIONS, type: 'fiatToCrypto', subType: 'SUCCESS', choices: { currencyFiat } }).data;
+    const link = sampleEvent({ ...OPTIONS, type: 'linkBankAccount', subType: 'statusUpdate' });
+    expect(onRamp('USD').linkedBankAccountUuid).toBe(link.data.uuid);
+    expect(onRamp('EUR')).not.toHaveProperty('linkedBankAccountUuid');
+  });
+
   it('keep names ASCII unless a locale is chosen', () => {
     for (let i = 0; i < 50; i += 1) {
       const { data } = sampleEvent({ ...OPTIONS, entityId: uuidV5('name', String(i)) });

@@ -80,7 +80,7 @@ const PARTS: readonly Part[] = [
   },
   {
     name: 'the broker port',
-    files: /^services\/broker\/(broker|broker-status|losses)\.ts$/,
+    files: /^services\/broker\/(broker|broker-status|losses|publish)\.ts$/,
     parts: ['domain'],
     packages: [],
     instead: 'A port speaks of the domain only, so that any engine can stand behind it.',

@@ -6,10 +6,12 @@ import { latenessText, measureLateness } from './lateness.ts';
 import { measureOverload, overloadText } from './overload.ts';
 import { measureReads, readsText } from './reads.ts';
 import { measureReplay, replayText } from './replay.ts';
+import { measureStreams, streamsText } from './streams.ts';
 
 /** Live events per second while something else is measured. */
 export const EVENTS_PER_SECOND = 200;
 const RETRIED_EVENTS_PER_SECOND = 500;
+const STREAMING_MERCHANTS = 20;
 
 export interface SpecialSizes {
   readonly latenessSeconds: number;
@@ -23,6 +25,7 @@ export interface SpecialSizes {
   };
   readonly overload: { readonly calmEvents: number; readonly burstEvents: number };
   readonly idleSeconds: number;
+  readonly streams: { readonly streams: number; readonly seconds: number; readonly turns: number };
   readonly readsSeconds: number;
   readonly reads: { readonly endpoints: number; readonly events: number };
 }
@@ -88,6 +91,19 @@ export const SPECIAL_RUNS = {
     async measure(run, { idleSeconds }) {
       const figures = await measureIdle({ ...run, seconds: idleSeconds });
       return { figures, text: idleText(figures) };
+    },
+  },
+  /** The effect of open streams on deliveries: all of one merchant, and of many. */
+  streams: {
+    title: 'live deliveries beside open streams',
+    ofEveryEngine: true,
+    async measure(run, { streams }) {
+      const options = { ...run, ...streams, eventsPerSecond: EVENTS_PER_SECOND };
+      const figures = [
+        await measureStreams({ ...options, merchants: 1 }),
+        await measureStreams({ ...options, merchants: STREAMING_MERCHANTS }),
+      ];
+      return { figures, text: figures.map(streamsText).join('\n') };
     },
   },
   /** The duration of reads of a large store, and their effect on live deliveries. Every engine has the same store. */

@@ -5,15 +5,12 @@
  */
 import { setMaxListeners } from 'node:events';
 import type { DirectoryChange } from '../../domain/directory.ts';
-import type { DomainEvent } from '../../domain/event.ts';
 import type { DeliveryTask, TaskClass } from '../../domain/task.ts';
 import type {
   Broker,
   BrokerCapabilities,
   Follower,
-  PublishedEvent,
   PublishedTask,
-  PublishOptions,
   ReceivedEvent,
   RouterResult,
   Settlement,
@@ -194,9 +191,7 @@ class KafkaEngine implements KafkaBroker {
     this.losses.start();
   }
 
-  publishEvents(events: readonly DomainEvent[], options?: PublishOptions): Promise<PublishedEvent[]> {
-    return this.#publisher.publishEvents(events, options);
-  }
+  publishEvents: Broker['publishEvents'] = (...args) => this.#publisher.publishEvents(...args);
 
   publishTasks(tasks: readonly PublishedTask[]): Promise<void> {
     return this.#publisher.publishTasks(tasks);

@@ -26,7 +26,6 @@ export async function ask(
   given: Arguments,
   config: Config,
 ): Promise<unknown> {
-  const { host, port } = config.operations;
   const answer = await askService(`${operationsUrl(config)}/operator/${command}`, given, {
     dataDir: config.dataDir,
     withinMs:
@@ -41,10 +40,8 @@ export async function ask(
   const { openStore } = await import('../../store/open.ts');
   const { runOperatorCommand } = await import('../commands/commands.ts');
   const { createLogger } = await import('../../telemetry/logger.ts');
-  const store = await openStore(config, clock, createLogger('silent')).catch((error: Error) => {
-    const where = `a service on ${config.dataDir} must be reachable at ${host}:${port} (HOOKRAIL_OPS_PORT)`;
-    throw new OperatorError(`${error.message}; ${where}`);
-  });
+  const opening = openStore(config, clock, createLogger('silent'));
+  const store = await opening.catch((error: Error) => throwInUse(error, config));
   try {
     return await runOperatorCommand(
       {
@@ -64,11 +61,21 @@ export async function ask(
   }
 }
 
+/** A file that cannot be opened is probably that of a service which was looked for at another address. */
+function throwInUse(error: Error, { dataDir, operations }: Config): never {
+  const where = `${operations.host}:${operations.port} (HOOKRAIL_OPS_PORT)`;
+  throw new OperatorError(`${error.message}; a service on ${dataDir} must be reachable at ${where}`);
+}
+
 /** Opens the broker for its record stores and streams only: no role runs. */
 async function withBroker<T>(config: Config, use: (broker: Broker) => Promise<T>): Promise<T> {
   const { openBroker } = await import('../../broker/open.ts');
   const { createLogger } = await import('../../telemetry/logger.ts');
-  const broker = await openBroker({ ...config, roles: [] }, systemClock(), createLogger('silent'));
+  const opening = openBroker({ ...config, roles: [] }, systemClock(), createLogger('silent'));
+  const broker = await opening.catch((error: Error) => {
+    if (config.engine !== 'sqlite') throw error;
+    return throwInUse(error, config);
+  });
   try {
     return await use(broker);
   } finally {

@@ -85,7 +85,7 @@ async function ensureKey(
 /** Only the owner may read it: it holds keys. */
 function writeSandboxFile(access: Access, environment: Environment): void {
   const lines = [
-    '# Written by hookrail start. The simulator reads it; other programs can: set -a; . ./sandbox.env',
+    '# Written by hookrail start. Its commands read it; other programs can: set -a; . ./sandbox.env',
     `HOOKRAIL_BASE_URL=${access.baseUrl}`,
     `HOOKRAIL_API_KEY=${access.apiKey}`,
     `HOOKRAIL_PRODUCER_KEY=${access.producerKey}`,

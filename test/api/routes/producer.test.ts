@@ -82,11 +82,10 @@ test('POST /producer/events reports a repeated event as duplicate, and quarantin
 test('POST /producer/events says `quarantined` of an event that no router will route, and only of that', async () => {
   const stranger = jsonEventOf(crypto.randomUUID(), 'stranger');
   const known = jsonEventOf(api.merchantId, 'known');
-  const { merchantId } = await api.store.merchants.create({
-    merchantId: crypto.randomUUID(),
-    name: 'Not in the directory yet',
-    senderAccountDetails: false,
-  });
+  const merchantId = crypto.randomUUID();
+  // The directory does not get to know it.
+  api.directory.apply({ kind: 'merchant', id: merchantId, version: 1_000_000, value: null });
+  await api.store.merchants.create({ merchantId, name: 'New', senderAccountDetails: false });
   const fresh = jsonEventOf(merchantId, 'fresh');
   const onlyInDirectory = crypto.randomUUID();
   await api.broker.publishDirectory([merchantChange(onlyInDirectory, 1)]);

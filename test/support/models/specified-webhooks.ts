@@ -38,18 +38,15 @@ interface SpecifiedType {
 
 type Rest = Omit<SpecifiedField, 'name' | 'type' | 'sent'>;
 
-const text = (name: string, sent: unknown, rest: Rest = {}): SpecifiedField => ({
-  name,
-  type: 'string',
-  sent,
-  ...rest,
-});
-const amount = (name: string, sent: string, rest: Rest = {}): SpecifiedField => ({
-  name,
-  type: 'number',
-  sent,
-  ...rest,
-});
+const text = (name: string, sent: unknown, rest: Rest = {}): SpecifiedField => {
+  return { name, type: 'string', sent, ...rest };
+};
+const amount = (name: string, sent: string, rest: Rest = {}): SpecifiedField => {
+  return { name, type: 'number', sent, ...rest };
+};
+const list = (name: string, sent: readonly unknown[], rest: Rest = {}): SpecifiedField => {
+  return { name, type: 'array', sent, ...rest };
+};
 
 const MUST = { must: true } as const;
 const NEW = { isNew: true } as const;
@@ -141,18 +138,10 @@ export const SPECIFIED: Readonly<Record<string, SpecifiedType>> = {
     missing: ['SUSPENDED'],
     fields: [
       STATUS,
-      {
-        name: 'docs_missing',
-        type: 'array',
-        sent: [{ docType: 'PASSPORT', docSubType: 'FRONT_SIDE' }],
+      list('docs_missing', [{ docType: 'PASSPORT', docSubType: 'FRONT_SIDE' }], {
         on: ['PENDING_KYC_DATA', 'SOFT_KYC_FAILED'],
-      },
-      {
-        name: 'kyc_reject_label',
-        type: 'array',
-        sent: ['BAD_PHOTO'],
-        on: ['SOFT_KYC_FAILED', 'HARD_KYC_FAILED'],
-      },
+      }),
+      list('kyc_reject_label', ['BAD_PHOTO'], { on: ['SOFT_KYC_FAILED', 'HARD_KYC_FAILED'] }),
       text('kyc_enduser_error_message', 'The photo is too dark.', { on: ['SOFT_KYC_FAILED'] }),
       { name: 'can_retry', type: 'boolean', sent: true, ...MUST },
       { name: 'attempt', type: 'number', sent: 2, ...MUST },
@@ -167,18 +156,12 @@ export const SPECIFIED: Readonly<Record<string, SpecifiedType>> = {
       text('legal_name', 'Beacon Software GmbH', MUST),
       text('registration_number', 'HR406137'),
       text('country', 'DE', MUST),
-      {
-        name: 'rejection_reasons',
-        type: 'array',
-        sent: [{ code: 'DOCUMENTS', message: 'Documents are missing.' }],
+      list('rejection_reasons', [{ code: 'DOCUMENTS', message: 'Documents are missing.' }], {
         on: ['REJECTED'],
-      },
-      {
-        name: 'associated_persons',
-        type: 'array',
-        sent: [{ uuid: UUID, role: 'UBO', kyc_status: 'FULL_USER' }],
+      }),
+      list('associated_persons', [{ uuid: UUID, role: 'UBO', kyc_status: 'FULL_USER' }], {
         on: ['KYB_PENDING', 'ACTIVE'],
-      },
+      }),
       text('updated_at', TIME, MUST),
     ],
   },
@@ -257,7 +240,7 @@ export const SPECIFIED: Readonly<Record<string, SpecifiedType>> = {
       text('uuid', UUID, MUST),
       text('chain', 'polygon', MUST),
       text('address', '0x532EE15645FAB2cb9AB5a95d0ba77F1aB4D9f66d', MUST),
-      { name: 'tokens', type: 'array', sent: ['USDC'], ...MUST },
+      list('tokens', ['USDC'], MUST),
       text('createdAt', TIME, MUST),
     ],
   },
@@ -266,7 +249,7 @@ export const SPECIFIED: Readonly<Record<string, SpecifiedType>> = {
     columns: subTypes('DUPLICATE_DETECTED'),
     fields: [
       STATUS,
-      { name: 'matchedOn', type: 'array', sent: ['PHONE'], ...MUST },
+      list('matchedOn', ['PHONE'], MUST),
       text('existingUserUuid', UUID),
       text('detectedAt', TIME, MUST),
     ],
