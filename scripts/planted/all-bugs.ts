@@ -5,6 +5,7 @@ import { KAFKA_READING_BUGS } from './kafka-reading.ts';
 import { KAFKA_WRITING_BUGS } from './kafka-writing.ts';
 import { LANE_BUGS } from './lanes.ts';
 import { MACHINE_BUGS } from './machine.ts';
+import { PARKING_BUGS } from './parking.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { RECORD_SET_BUGS } from './record-sets.ts';
 import { SPECIFICATION_BUGS } from './specification.ts';
@@ -18,6 +19,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...KAFKA_OPERATING_BUGS,
   ...FIRST_ATTEMPT_BUGS,
   ...LANE_BUGS,
+  ...PARKING_BUGS,
   ...CONNECTION_BUGS,
   ...MACHINE_BUGS,
   ...SQLITE_BUGS,
