@@ -49,10 +49,7 @@ compdef _hookrail hookrail
 `;
 
 /** Returns the words that may stand in place of the last one of a line, which may be the beginning of a word. */
-export async function wordsAfter(
-  line: readonly string[],
-  tools: readonly string[],
-): Promise<readonly string[]> {
+async function wordsAfter(line: readonly string[], tools: readonly string[]): Promise<readonly string[]> {
   const [name = '', ...words] = line;
   const current = line.at(-1) ?? '';
   if (words.length === 0) return beginning(current, tools);

@@ -50,7 +50,11 @@ const VOCABULARY: Vocabulary = {
   ),
 };
 
-/** Runs the command line of this process. */
+/**
+ * Runs the command line of this process: bin/hookrail.mjs calls it.
+ *
+ * @public
+ */
 export async function main(): Promise<void> {
   const [name = '', ...args] = process.argv.slice(2);
   // A service stops in its own way.
