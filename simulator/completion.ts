@@ -17,6 +17,10 @@ export async function completion(
     stdout.write(`${(await wordsAfter(words, tools)).join('\n')}\n`);
     return EXIT.ok;
   }
+  if (what === '--help') {
+    stdout.write(HELP);
+    return EXIT.ok;
+  }
   const script = { bash: BASH, zsh: ZSH }[what];
   if (script === undefined) {
     const message =
@@ -28,6 +32,12 @@ export async function completion(
   stdout.write(script);
   return EXIT.ok;
 }
+
+const HELP = `hookrail completion <bash|zsh>
+
+Prints the script that completes commands, options, scenarios and events:
+hookrail completion bash >> ~/.bashrc
+`;
 
 const BASH = `# Completion of hookrail. For every shell: hookrail completion bash >> ~/.bashrc
 _hookrail() {

@@ -125,7 +125,7 @@ async function serve(args: readonly string[], surroundings: Surroundings): Promi
     return report(usage(message, 'hookrail serve --help'), args, surroundings);
   }
   const text =
-    'hookrail serve\n\nRuns the service without the sandbox. Its settings are variables:\ndocs/configuration.md.';
+    'hookrail serve\n\nRuns the service without the sandbox. Its settings are variables, which\nthe page docs/configuration.md lists.';
   surroundings.stdout.write(`${text}\n`);
   return EXIT.ok;
 }
