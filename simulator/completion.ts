@@ -17,6 +17,10 @@ export async function completion(
     stdout.write(`${(await wordsAfter(words, tools)).join('\n')}\n`);
     return EXIT.ok;
   }
+  if (what === '--help') {
+    stdout.write(HELP);
+    return EXIT.ok;
+  }
   const script = { bash: BASH, zsh: ZSH }[what];
   if (script === undefined) {
     const message =
@@ -28,6 +32,12 @@ export async function completion(
   stdout.write(script);
   return EXIT.ok;
 }
+
+const HELP = `hookrail completion <bash|zsh>
+
+Prints the script that completes commands, options, scenarios and events:
+hookrail completion bash >> ~/.bashrc
+`;
 
 const BASH = `# Completion of hookrail. For every shell: hookrail completion bash >> ~/.bashrc
 _hookrail() {
@@ -49,10 +59,7 @@ compdef _hookrail hookrail
 `;
 
 /** Returns the words that may stand in place of the last one of a line, which may be the beginning of a word. */
-export async function wordsAfter(
-  line: readonly string[],
-  tools: readonly string[],
-): Promise<readonly string[]> {
+async function wordsAfter(line: readonly string[], tools: readonly string[]): Promise<readonly string[]> {
   const [name = '', ...words] = line;
   const current = line.at(-1) ?? '';
   if (words.length === 0) return beginning(current, tools);

@@ -50,7 +50,11 @@ const VOCABULARY: Vocabulary = {
   ),
 };
 
-/** Runs the command line of this process. */
+/**
+ * Runs the command line of this process: bin/hookrail.mjs calls it.
+ *
+ * @public
+ */
 export async function main(): Promise<void> {
   const [name = '', ...args] = process.argv.slice(2);
   // A service stops in its own way.
@@ -121,7 +125,7 @@ async function serve(args: readonly string[], surroundings: Surroundings): Promi
     return report(usage(message, 'hookrail serve --help'), args, surroundings);
   }
   const text =
-    'hookrail serve\n\nRuns the service without the sandbox. Its settings are variables:\ndocs/configuration.md.';
+    'hookrail serve\n\nRuns the service without the sandbox. Its settings are variables, which\nthe page docs/configuration.md lists.';
   surroundings.stdout.write(`${text}\n`);
   return EXIT.ok;
 }
