@@ -86,6 +86,7 @@ export class JournalWriter {
       if (stored === undefined || (positions?.[index] ?? first + index) > stored) this.#entry(entry);
     }
     for (const delivery of this.#batch.values()) this.deliveries.write(delivery);
+    this.events.contents.flush();
     this.#health.flush();
     this.#setPosition.run(partition, last);
     this.events.index.write();
@@ -100,6 +101,7 @@ export class JournalWriter {
   rolledBack(): void {
     this.events.index.rolledBack();
     this.deliveries.index.rolledBack();
+    this.events.contents.rolledBack();
     this.events.erasures.readAll();
     this.deliveries.forgetPending();
   }

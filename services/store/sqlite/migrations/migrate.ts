@@ -9,6 +9,7 @@ import { legacyEndpoint } from './007-legacy-endpoint.ts';
 import { merchantLists } from './008-merchant-lists.ts';
 import { feed } from './009-feed.ts';
 import { listIndexes } from './010-list-indexes.ts';
+import { contents } from './011-contents.ts';
 
 /** All migrations in order. Never change one: `user_version` in a file is the number of those applied. */
 export const MIGRATIONS: readonly string[] = [
@@ -22,6 +23,7 @@ export const MIGRATIONS: readonly string[] = [
   merchantLists,
   feed,
   listIndexes,
+  contents,
 ];
 
 /**
