@@ -5,6 +5,8 @@ const COMMIT = 'services/broker/sqlite/file/commit.ts';
 const QUEUE = 'services/broker/sqlite/commit-queue.ts';
 const CONTRACT = 'test/broker/sqlite/contract.test.ts';
 const ROUTED = 'test/broker/sqlite/routed-events.test.ts';
+const LISTS = 'test/store/sqlite/lists.test.ts';
+const ANY_ROW = 'have every row once and in order';
 
 /** The embedded engine: events whose tasks are committed in their place. */
 export const SQLITE_BUGS: readonly PlantedBug[] = [
@@ -43,5 +45,50 @@ export const SQLITE_BUGS: readonly PlantedBug[] = [
     replacement: 'if (isRefused) for (const { resolve } of running.publishers) resolve(reply);',
     test: ROUTED,
     title: 'a repeated event leaves no trace',
+  },
+  {
+    id: 'listed-numbers-used-again',
+    bug: 'a new row gets the number of a deleted one, up to which the index of the list counts as complete',
+    file: 'services/store/sqlite/log/next-seq.ts',
+    text: "_listed_to')`",
+    replacement: "_unknown')`",
+    test: LISTS,
+    title: ANY_ROW,
+  },
+  {
+    id: 'unlisted-rows-unread',
+    bug: 'deliveries that the index does not have yet are missing from the lists',
+    file: 'services/store/sqlite/lists/list-reads.ts',
+    text: '[UNLISTED, ...endpoints]',
+    replacement: 'endpoints',
+    test: LISTS,
+    title: ANY_ROW,
+  },
+  {
+    id: 'list-filled-without-note',
+    bug: 'rows go into the index of a list, and the file does not say so',
+    file: 'services/store/sqlite/log/list-index.ts',
+    text: '    this.#setListedTo.run();\n',
+    replacement: '',
+    test: LISTS,
+    title: ANY_ROW,
+  },
+  {
+    id: 'removed-content-kept',
+    bug: 'the content of an erased event stays in its group',
+    file: 'services/store/sqlite/log/contents.ts',
+    text: 'if (left.has(each)) group.contents.delete(each);',
+    replacement: '',
+    test: LISTS,
+    title: 'are removed from their group',
+  },
+  {
+    id: 'contents-written-late',
+    bug: 'the contents of a batch are written with a later one, and lost in a crash before that',
+    file: 'services/store/sqlite/log/journal-writer.ts',
+    text: '    this.events.contents.flush();\n',
+    replacement: '',
+    test: 'test/store/sqlite/contract.test.ts',
+    title: 'events apart when they have one id',
   },
 ];

@@ -5,6 +5,8 @@
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { uncompressSync } from 'lz4-napi';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
@@ -32,12 +34,17 @@ afterAll(async () => {
   rmSync(setup.dataDir, { recursive: true, force: true });
 });
 
+/** The contents of events, which the store packs: packed, a text could be in them unseen. */
+const UNPACKED = 'store.db, unpacked';
+
 /** Every file of the data directory in which one of the texts occurs. */
 function filesWith(texts: readonly string[]): string[] {
-  return readdirSync(setup.dataDir).filter((name) => {
-    const content = readFileSync(join(setup.dataDir, name));
-    return texts.some((text) => content.includes(text));
-  });
+  const has = (content: Buffer) => texts.some((text) => content.includes(text));
+  const files = readdirSync(setup.dataDir).filter((name) => has(readFileSync(join(setup.dataDir, name))));
+  const db = new Database(join(setup.dataDir, 'store.db'), { readonly: true });
+  const packed = db.prepare('SELECT bytes FROM content').pluck().all() as Buffer[];
+  db.close();
+  return packed.some((bytes) => has(uncompressSync(bytes))) ? [...files, UNPACKED] : files;
 }
 
 it('no secret is in a file, a log line, a metric or an answer other than the one that gave it', async () => {
@@ -88,4 +95,5 @@ it('no secret is in a file, a log line, a metric or an answer other than the one
   const planted = join(setup.dataDir, 'planted.db');
   writeFileSync(planted, `…${rotated}…`);
   expect(filesWith(secrets)).toEqual(['planted.db']);
+  expect(filesWith(['"subType"'])).toContain(UNPACKED);
 });

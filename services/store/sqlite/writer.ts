@@ -65,7 +65,7 @@ function writersOf(db: ReturnType<typeof openConnection>) {
   const journal = new JournalWriter(db, names, health, feed);
   const retention = new RetentionWrites(db, journal.events, journal.deliveries, journal.missed);
   const replays = new ReplayWrites(db, outbox, answers);
-  const bodies = new BodyWrites(db, journal.deliveries);
+  const bodies = new BodyWrites(db, journal.deliveries, journal.events.contents);
   const sealings = new SealingWrites(db, outbox, (uuid) => health.forget(uuid));
   const erasures = new ErasureWrites(journal.events.erasures, names, outbox);
   return {

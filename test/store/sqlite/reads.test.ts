@@ -126,7 +126,7 @@ describe('a query of the delivery log', () => {
       () => new SnapshotReads(listening),
       () => new DirectoryRestore(listening, outbox, () => undefined),
       () => new BodyReads(listening),
-      () => new BodyWrites(listening, journal.deliveries),
+      () => new BodyWrites(listening, journal.deliveries, journal.events.contents),
       () => new SealingWrites(listening, outbox, () => undefined),
     ])
       make();

@@ -88,7 +88,7 @@ it('a replay finds skipped, exhausted and cancelled events in an older file', as
   // What later layouts have made since.
   db.exec(`DROP INDEX endpoint_legacy; DROP TABLE feed; ALTER TABLE log_merchant DROP COLUMN feed_removed_to;
      DROP INDEX log_endpoint_of_merchant; DROP TABLE feed_by_merchant; DROP TABLE event_by_merchant;
-     DROP TABLE delivery_by_endpoint; DELETE FROM meta WHERE name LIKE '%_listed_to';
+     DROP TABLE delivery_by_endpoint; DELETE FROM meta WHERE name LIKE '%_listed_to'; DROP TABLE content;
      CREATE INDEX delivery_newest ON delivery (endpoint, created_at);
      ALTER TABLE delivery DROP COLUMN parked; DROP INDEX endpoint_of_status;
     DROP TABLE erasure; DELETE FROM meta WHERE name LIKE '%_bodies_removed_to';

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import type { ContentWrites } from './contents.ts';
 import { ATTEMPTS_PER_DELIVERY, type DeliveryRows } from './delivery-rows.ts';
 
 /**
@@ -6,13 +7,15 @@ import { ATTEMPTS_PER_DELIVERY, type DeliveryRows } from './delivery-rows.ts';
  */
 export class BodyWrites {
   readonly #deliveries: DeliveryRows;
+  readonly #contents: ContentWrites;
   readonly #event;
   readonly #requestBody;
   readonly #responseBodies;
   readonly #walkedTo;
 
-  constructor(db: Database, deliveries: DeliveryRows) {
+  constructor(db: Database, deliveries: DeliveryRows, contents: ContentWrites) {
     this.#deliveries = deliveries;
+    this.#contents = contents;
     this.#event = db.prepare(
       `UPDATE event SET data = NULL, bodies = NULL, bodies_removed_at = ? WHERE seq = ? AND bodies_removed_at IS
        NULL`,
@@ -29,6 +32,7 @@ export class BodyWrites {
     // Deliveries in memory do not know about the removal.
     this.#deliveries.forgetPending();
     let removed = 0;
+    if (table === 'event') this.#contents.remove(seqs);
     for (const seq of seqs) removed += table === 'event' ? this.#ofEvent(seq, at) : this.#ofDelivery(seq);
     if (walkedTo !== null) this.#walkedTo.run(walkedTo, `${table}_bodies_removed_to`, walkedTo);
     return removed;

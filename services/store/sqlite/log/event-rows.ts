@@ -4,6 +4,7 @@ import { packId } from '../../../sqlite/ids.ts';
 import { API_VERSION, ENTITY_KIND, EVENT_TYPE } from '../codes.ts';
 import { ErasureRows } from '../maintenance/erasure-rows.ts';
 import { isPassedOver, type MissedRows } from '../replays/missed-rows.ts';
+import { ContentWrites } from './contents.ts';
 import { IdIndex } from './id-index.ts';
 import { ListIndex } from './list-index.ts';
 import { nextSeq } from './next-seq.ts';
@@ -13,6 +14,7 @@ import { mergedTrace, type TraceLine, type Withdrawn, withdrawn } from './trace-
 export class EventRows {
   readonly index: IdIndex;
   readonly list: ListIndex;
+  readonly contents: ContentWrites;
   readonly erasures: ErasureRows;
   #nextSeq: number;
   readonly #insert;
@@ -29,6 +31,7 @@ export class EventRows {
     this.#missed = missed;
     this.index = new IdIndex(db, 'event');
     this.list = new ListIndex(db, 'event');
+    this.contents = new ContentWrites(db);
     this.erasures = new ErasureRows(db);
     this.#nextSeq = nextSeq(db, 'event');
     this.#insert = db.prepare(`INSERT INTO event VALUES (${Array(16).fill('?').join(', ')})`);
@@ -78,10 +81,11 @@ export class EventRows {
       createdAt,
       at,
       trace,
-      isRemoved ? null : event.data,
-      isRemoved ? null : bodiesColumn(bodies),
+      null,
+      null,
       isRemoved ? Math.floor(at) : null,
     );
+    if (!isRemoved) this.contents.add(seq, { data: Buffer.from(event.data), bodies: bodiesColumn(bodies) });
     this.index.add(merchant, eventId, seq);
     for (const line of lines) if (isPassedOver(line[1])) this.#missed.skip(line[0], createdAt, seq);
     return { seq, isRemoved };
@@ -130,16 +134,18 @@ export class EventRows {
     const known: readonly TraceLine[] = JSON.parse(stored.trace ?? '[]');
     const trace = mergedTrace(known, lines);
     const added = bodiesColumn(bodies);
-    const merged = stored.bodies === null ? added : mergedBodies(stored.bodies, added);
-    // Removed bodies do not return with a repeat.
-    const isRemoved = stored.isRemoved === 1;
+    const packed = stored.bodies === null ? this.contents.of(seq)?.bodies : undefined;
+    const before = packed ?? stored.bodies;
+    const merged = before === null ? added : mergedBodies(before, added);
+    // Removed bodies do not return with a repeat. A repeat without further bodies leaves the content where it is.
+    const isKept = stored.isRemoved === 0 && packed?.length !== merged.length;
     this.#complete.run(
       ENTITY_KIND.of[event.entityKind],
       event.simulated ? 1 : 0,
       stored.routedAt ?? at,
       JSON.stringify(trace),
-      isRemoved ? null : event.data,
-      isRemoved ? null : merged,
+      isKept ? event.data : null,
+      isKept ? merged : null,
       seq,
     );
     for (const line of trace) {
@@ -172,8 +178,8 @@ export class EventRows {
 
   /** Returns the event's body in an API version, if it has one. */
   body(seq: number, apiVersion: number): Buffer | undefined {
-    const bodies = this.#bodies.get(seq) as Buffer | null;
-    return bodies === null ? undefined : bodyOf(bodies, apiVersion);
+    const bodies = (this.#bodies.get(seq) as Buffer | null) ?? this.contents.of(seq)?.bodies;
+    return bodies && bodyOf(bodies, apiVersion);
   }
 }
 

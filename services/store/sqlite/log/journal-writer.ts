@@ -87,6 +87,7 @@ export class JournalWriter {
       index += 1;
     }
     for (const delivery of this.#batch.values()) this.deliveries.write(delivery);
+    this.events.contents.flush();
     this.#health.flush();
     this.#setPosition.run(partition, last);
     this.events.index.write();
@@ -101,6 +102,7 @@ export class JournalWriter {
   rolledBack(): void {
     this.events.index.rolledBack();
     this.deliveries.index.rolledBack();
+    this.events.contents.rolledBack();
     this.events.erasures.readAll();
     this.deliveries.forgetPending();
   }

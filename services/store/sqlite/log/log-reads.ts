@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { packId } from '../../../sqlite/ids.ts';
 import type { DeliveryLog } from '../../store.ts';
 import { STATUS } from '../codes.ts';
+import { ContentReads } from './contents.ts';
 import { ATTEMPTS_PER_DELIVERY } from './delivery-rows.ts';
 import { bodyOf } from './event-rows.ts';
 import {
@@ -28,6 +29,7 @@ export class LogReads {
   readonly #attempts;
   readonly #bodies;
   readonly #event;
+  readonly #contents: ContentReads;
   readonly #isTried;
   readonly #position;
 
@@ -48,10 +50,11 @@ export class LogReads {
        WHERE attempt_id BETWEEN ? AND ? ORDER BY attempt_id`,
     );
     this.#bodies = db.prepare(
-      `SELECT ev.bodies, own.body, ev.bodies_removed_at IS NOT NULL AS isRemoved FROM delivery d JOIN event ev ON ev.seq = d.event
+      `SELECT ev.seq AS event, ev.bodies, own.body, ev.bodies_removed_at IS NOT NULL AS isRemoved FROM delivery d JOIN event ev ON ev.seq = d.event
        LEFT JOIN delivery_body own ON own.delivery = d.seq WHERE d.seq = ?`,
     );
     this.#event = db.prepare('SELECT * FROM event WHERE seq = ? AND merchant = ? AND routed_at IS NOT NULL');
+    this.#contents = new ContentReads(db);
     this.#isTried = db
       .prepare(`SELECT attempts_made > 0 OR status = ${STATUS.of.cancelled} FROM delivery WHERE seq = ?`)
       .pluck();
@@ -76,7 +79,8 @@ export class LogReads {
     const record = toDelivery(row);
     const first = found * ATTEMPTS_PER_DELIVERY;
     const attempts = this.#attempts.all(first, first + ATTEMPTS_PER_DELIVERY - 1) as AttemptRow[];
-    const { bodies, body, isRemoved } = this.#bodies.get(found) as BodiesRow;
+    const { event, body, isRemoved, ...stored } = this.#bodies.get(found) as BodiesRow;
+    const bodies = stored.bodies ?? this.#contents.of(event)?.bodies;
     return {
       ...record,
       attempts: attempts.map((attempt) => toAttempt(attempt, record.trigger)),
@@ -91,7 +95,9 @@ export class LogReads {
     const found = seq ?? (this.#eventById.get(packId(eventId), merchant) as number | undefined);
     if (found === undefined) return undefined;
     const row = this.#event.get(found, merchant) as EventRow | undefined;
-    return row && toEvent(row, merchantId, (endpoint) => String(this.#endpointName.get(endpoint)));
+    if (row === undefined) return undefined;
+    const data = row.data ?? this.#contents.of(found)?.data.toString() ?? null;
+    return toEvent({ ...row, data }, merchantId, (endpoint) => String(this.#endpointName.get(endpoint)));
   }
 
   /** Returns whether an attempt of the delivery is recorded, or it was cancelled. */
@@ -102,6 +108,7 @@ export class LogReads {
 }
 
 interface BodiesRow {
+  readonly event: number;
   readonly bodies: Buffer | null;
   readonly body: Buffer | null;
   readonly isRemoved: number;

@@ -51,7 +51,7 @@ export class RetentionWrites {
 
   /** Returns the number of rows deleted. */
   deleteEvents(seqs: readonly number[], before: number): number {
-    let deleted = 0;
+    const deleted: number[] = [];
     for (const seq of seqs) {
       const row = this.#deleteEvent.get(seq, before) as
         | { id: Uint8Array | string; merchant: number; createdAt: number }
@@ -60,8 +60,9 @@ export class RetentionWrites {
       this.#events.index.remove(row.merchant, unpackId(row.id));
       this.#events.list.remove(row.merchant, seq, row.createdAt);
       this.#missed.removeEvent(seq);
-      deleted += 1;
+      deleted.push(seq);
     }
-    return deleted;
+    this.#events.contents.remove(deleted);
+    return deleted.length;
   }
 }

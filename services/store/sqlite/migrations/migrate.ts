@@ -10,6 +10,7 @@ import { merchantLists } from './008-merchant-lists.ts';
 import { feed } from './009-feed.ts';
 import { refused } from './010-refused.ts';
 import { listIndexes } from './011-list-indexes.ts';
+import { contents } from './012-contents.ts';
 
 /** All migrations in order. Never change one: `user_version` in a file is the number of those applied. */
 export const MIGRATIONS: readonly string[] = [
@@ -24,6 +25,7 @@ export const MIGRATIONS: readonly string[] = [
   feed,
   refused,
   listIndexes,
+  contents,
 ];
 
 /**

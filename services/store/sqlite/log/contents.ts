@@ -1,0 +1,114 @@
+import type { Database } from 'better-sqlite3';
+import { compressSync, uncompressSync } from 'lz4-napi';
+
+/** The content of an event: its data (JSON) and its bodies (see event-rows.ts). */
+export interface Content {
+  readonly data: Buffer;
+  readonly bodies: Buffer;
+}
+
+/** Before each content of a group: the event's distance from the group's first (u32), and two lengths (u32). */
+const HEADER_BYTES = 12;
+
+/** Groups of contents, by the number of their first event. */
+type Group = Map<number, Content>;
+
+/** Reads the contents of events that are packed in groups. */
+export class ContentReads {
+  readonly #group;
+
+  constructor(db: Database) {
+    this.#group = db.prepare('SELECT seq, bytes FROM content WHERE seq <= ? ORDER BY seq DESC LIMIT 1');
+  }
+
+  /** Returns the event's content, undefined when no group has it. */
+  of(event: number): Content | undefined {
+    return this.groupOf(event)?.contents.get(event);
+  }
+
+  /** Returns the group in which the event is, if any group has it. */
+  groupOf(event: number): { readonly seq: number; readonly contents: Group } | undefined {
+    const row = this.#group.get(event) as { readonly seq: number; readonly bytes: Buffer } | undefined;
+    return row && { seq: row.seq, contents: decode(row.seq, uncompressSync(row.bytes)) };
+  }
+}
+
+/** Events in a group: more hardly make it smaller, and reading one event reads its group. */
+const GROUP = 32;
+
+/** Writes contents: those of events recorded in one batch, a group at a time. */
+export class ContentWrites {
+  readonly #reads: ContentReads;
+  readonly #insert;
+  readonly #update;
+  readonly #delete;
+  #open: Group = new Map();
+
+  constructor(db: Database) {
+    this.#reads = new ContentReads(db);
+    this.#insert = db.prepare('INSERT INTO content VALUES (?, ?)');
+    this.#update = db.prepare('UPDATE content SET bytes = ? WHERE seq = ?');
+    this.#delete = db.prepare('DELETE FROM content WHERE seq = ?');
+  }
+
+  /** Adds the content of a new event, whose number is higher than all before. */
+  add(event: number, content: Content): void {
+    this.#open.set(event, content);
+    if (this.#open.size >= GROUP) this.flush();
+  }
+
+  /** Writes the open group. Called before the transaction ends. */
+  flush(): void {
+    const [seq] = this.#open.keys();
+    if (seq === undefined) return;
+    this.#insert.run(seq, encode(seq, this.#open));
+    this.#open.clear();
+  }
+
+  /** Nothing since the last commit is in the file. */
+  rolledBack(): void {
+    this.#open.clear();
+  }
+
+  of(event: number): Content | undefined {
+    return this.#open.get(event) ?? this.#reads.of(event);
+  }
+
+  /** Removes the contents of events, each group's together. */
+  remove(events: readonly number[]): void {
+    this.flush();
+    const left = new Set(events);
+    for (const event of left) {
+      const group = this.#reads.groupOf(event);
+      if (!group?.contents.has(event)) continue;
+      for (const each of group.contents.keys()) if (left.has(each)) group.contents.delete(each);
+      if (group.contents.size === 0) this.#delete.run(group.seq);
+      else this.#update.run(encode(group.seq, group.contents), group.seq);
+    }
+  }
+}
+
+function encode(first: number, group: Group): Buffer {
+  const parts: Buffer[] = [];
+  for (const [event, { data, bodies }] of group) {
+    const header = Buffer.allocUnsafe(HEADER_BYTES);
+    header.writeUInt32LE(event - first, 0);
+    header.writeUInt32LE(data.length, 4);
+    header.writeUInt32LE(bodies.length, 8);
+    parts.push(header, data, bodies);
+  }
+  return compressSync(Buffer.concat(parts));
+}
+
+function decode(first: number, bytes: Buffer): Group {
+  const group: Group = new Map();
+  for (let at = 0; at < bytes.length; ) {
+    const start = at + HEADER_BYTES;
+    const between = start + bytes.readUInt32LE(at + 4);
+    const end = between + bytes.readUInt32LE(at + 8);
+    const content = { data: bytes.subarray(start, between), bodies: bytes.subarray(between, end) };
+    group.set(first + bytes.readUInt32LE(at), content);
+    at = end;
+  }
+  return group;
+}
