@@ -17,7 +17,7 @@
  */
 import type { DirectoryChange } from '../domain/directory.ts';
 import type { DomainEvent } from '../domain/event.ts';
-import type { DeadLetter, JournalEntry, Routed } from '../domain/journal.ts';
+import type { DeadLetter, EncodedEntries, JournalEntry, Routed } from '../domain/journal.ts';
 import type { Quarantined, QuarantineReason, RecordOrigin } from '../domain/quarantine.ts';
 import type { Tier } from '../domain/retry.ts';
 import type { DeliveryTask, TaskClass } from '../domain/task.ts';
@@ -204,6 +204,8 @@ export interface JournalBatch {
   /** The position of each entry, where they are not consecutive from `first` on. */
   readonly positions?: readonly number[];
   readonly entries: readonly JournalEntry[];
+  /** The same entries as they are stored, where the engine has them: a store may take these without decoding them. */
+  readonly encoded?: EncodedEntries | undefined;
 }
 
 export interface Follower {

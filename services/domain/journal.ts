@@ -112,6 +112,16 @@ export interface Parked {
 /** A record of what happened, in the order it became durable per stream partition. The recorder is its only reader. */
 export type JournalEntry = Routed | Requested | Attempted | Cancelled | Parked;
 
+/** Entries in the form in which the journal stores them, for a reader that stores them too. */
+export interface EncodedEntries {
+  /** The bytes of the entries, one entry after the other, in one or more pieces. */
+  readonly pieces: readonly Uint8Array[];
+  readonly count: number;
+  readonly newest: JournalEntry;
+  /** Returns the entries. Costs as much as reading them from the stream. */
+  decode(): readonly JournalEntry[];
+}
+
 /** A delivery that ended without success after its last attempt (or a 410): kept for operators. */
 export interface DeadLetter {
   readonly task: DeliveryTask;

@@ -41,7 +41,7 @@ export async function startRecorder(deps: RecorderDeps): Promise<Recorder> {
   const consumer = await broker.journal.consume(
     async (batch) => {
       try {
-        await store.log.applyJournal(batch, batch.entries);
+        await store.log.applyJournal(batch, batch.encoded ?? batch.entries);
       } catch (error) {
         const reason = messageOf(error);
         const { partition, first, last } = batch;
@@ -51,8 +51,8 @@ export async function startRecorder(deps: RecorderDeps): Promise<Recorder> {
       }
       if (isFailing) log.warn({ partition: batch.partition }, 'journal batches are recorded again');
       isFailing = false;
-      recorded.inc(batch.entries.length);
-      const newest = batch.entries.at(-1);
+      recorded.inc(batch.encoded?.count ?? batch.entries.length);
+      const newest = batch.encoded?.newest ?? batch.entries.at(-1);
       if (newest) delay.set(Math.max(0, clock.wall() - endOf(newest)) / 1000);
     },
     (partition) => store.log.positionOf(partition),

@@ -12,7 +12,7 @@
 import type { FailureCode, ResponseKept } from '../domain/attempt.ts';
 import type { ApiVersion } from '../domain/endpoint.ts';
 import type { DomainEvent, EventData, EventType } from '../domain/event.ts';
-import type { JournalEntry, ParkedReason, RoutingVerdict } from '../domain/journal.ts';
+import type { EncodedEntries, JournalEntry, ParkedReason, RoutingVerdict } from '../domain/journal.ts';
 import type { Trigger } from '../domain/task.ts';
 import type { AnswerToStore } from './change.ts';
 import type { Endpoints } from './endpoints.ts';
@@ -141,7 +141,7 @@ export interface AttemptRecord {
 export type StoredEvent = Omit<DomainEvent, 'data'> & { readonly data: EventData | null };
 
 export interface DeliveryLog {
-  applyJournal(position: JournalPosition, entries: readonly JournalEntry[]): Promise<void>;
+  applyJournal(position: JournalPosition, entries: readonly JournalEntry[] | EncodedEntries): Promise<void>;
   positionOf(partition: string): Promise<number | undefined>;
   /**
    * Returns deliveries newest first, keyset on an opaque, stable order. One call examines a bounded number of

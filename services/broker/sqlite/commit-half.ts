@@ -13,7 +13,15 @@ import type { DeadLetter } from '../../domain/journal.ts';
 import type { Quarantined } from '../../domain/quarantine.ts';
 import { type DeliveryTask, taskClass } from '../../domain/task.ts';
 import { CODECS } from './file/engine-thread.ts';
-import { type CommitHalfMessage, EVENTS, kindOf, OPERATION, STREAMS, streamOf } from './file/wire.ts';
+import {
+  type CommitHalfMessage,
+  EVENTS,
+  JOURNAL,
+  kindOf,
+  OPERATION,
+  STREAMS,
+  streamOf,
+} from './file/wire.ts';
 import type { LogRow } from './log-row.ts';
 
 /**
@@ -30,8 +38,11 @@ export interface WrittenRow {
   readonly stream: number;
   readonly offset: number;
   length: number;
+  count: number;
   readonly checked: boolean;
+  /** Empty for the journal, whose reader takes the bytes; see `journalBytes`. */
   readonly records: unknown[];
+  newest: unknown;
 }
 
 export interface WrittenDelayed {
@@ -71,6 +82,7 @@ export class CommitHalf {
   readonly delayed: WrittenDelayed[] = [];
   readonly directory: DirectoryChange[] = [];
   #bytes = 0;
+  #journal: Buffer | null = null;
 
   constructor(spare: SpareBuffers) {
     this.#spare = spare;
@@ -114,12 +126,14 @@ export class CommitHalf {
     CODECS[kindOf(stream)].encode(record, writer);
     let row = this.#open[stream];
     if (!row || row.length >= ROW_BYTES_MAX || row.checked !== checked) {
-      row = { stream, offset: start, length: 0, checked, records: [] };
+      row = { stream, offset: start, length: 0, count: 0, checked, records: [], newest: record };
       this.#open[stream] = row;
       this.rows.push(row);
     }
     row.length += writer.length - start;
-    row.records.push(record);
+    row.count += 1;
+    row.newest = record;
+    if (stream !== JOURNAL) row.records.push(record);
     this.#bytes += writer.length - start;
     if (stream === EVENTS && checked) this.#eventEnds.push(writer.length);
   }
@@ -193,14 +207,23 @@ export class CommitHalf {
     this.#operations.f64(at);
   }
 
+  /** Returns the bytes of a row of the journal. The half must be sealed. */
+  journalBytes({ offset, length }: WrittenRow): Buffer {
+    if (!this.#journal) throw new Error('this half of a commit has no journal, or is not sealed');
+    return this.#journal.subarray(offset, offset + length);
+  }
+
   /** Returns the half in the form in which it is sent. It must not be written to afterwards. */
   seal(): CommitHalfMessage {
+    const journal = this.#streams[JOURNAL];
+    // A copy: the buffer is transferred to the thread.
+    if (journal) this.#journal = Buffer.from(journal.written);
     for (const row of this.#dirty) this.#writeDone(row);
     const rows = this.rows.flatMap((row) => [
       row.stream,
       row.offset,
       row.length,
-      row.records.length,
+      row.count,
       row.checked ? 1 : 0,
     ]);
     return {

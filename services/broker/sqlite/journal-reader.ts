@@ -1,3 +1,4 @@
+import { AvroEntries } from '../../codec/encoded-entries.ts';
 import type { JournalEntry } from '../../domain/journal.ts';
 import type { Clock } from '../../process/clock.ts';
 import { growingPause } from '../../process/growing-pause.ts';
@@ -5,7 +6,7 @@ import type { Logger } from '../../telemetry/logger.ts';
 import type { Consumer, JournalBatch, JournalSource } from '../broker.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { JOURNAL } from './file/wire.ts';
-import type { LogStream } from './log-stream.ts';
+import type { EncodedRun, LogStream } from './log-stream.ts';
 
 const PAUSE_MS = 100;
 const PAUSE_MS_MAX = 30_000;
@@ -61,6 +62,27 @@ export class SqliteJournal implements JournalSource {
 
   async stop(deadlineMs: number): Promise<void> {
     await this.#consumer?.stop(deadlineMs);
+  }
+}
+
+/** Batch rows as they were committed. They are decoded only for a reader that asks for the entries. */
+class EncodedBatch implements JournalBatch {
+  readonly partition: string;
+  readonly first: number;
+  readonly last: number;
+  readonly encoded: AvroEntries;
+  #entries: readonly JournalEntry[] | null = null;
+
+  constructor(partition: string, { first, count, pieces, newest }: EncodedRun<JournalEntry>) {
+    this.partition = partition;
+    this.first = first;
+    this.last = first + count - 1;
+    this.encoded = new AvroEntries(pieces, count, newest);
+  }
+
+  get entries(): readonly JournalEntry[] {
+    this.#entries ??= this.encoded.decode();
+    return this.#entries;
   }
 }
 
@@ -130,9 +152,12 @@ class SqliteJournalConsumer implements Consumer {
 
   #nextBatch(): JournalBatch | undefined {
     const { log, partition } = this.#options;
-    const run = log.takeRun(this.#from, this.#batchMax);
-    if (!run) return undefined;
-    return { partition, first: run.first, last: run.first + run.records.length - 1, entries: run.records };
+    const run = log.takeEncodedRun(this.#from, this.#batchMax);
+    if (run) return new EncodedBatch(partition, run);
+    const decoded = log.takeRun(this.#from, this.#batchMax);
+    if (!decoded) return undefined;
+    const { first, records } = decoded;
+    return { partition, first, last: first + records.length - 1, entries: records };
   }
 
   /**
@@ -142,7 +167,7 @@ class SqliteJournalConsumer implements Consumer {
   #taken(batch: JournalBatch): void {
     this.#reader.held = null;
     this.#reader.failures = 0;
-    this.#options.log.pending -= batch.entries.length;
+    this.#options.log.pending -= batch.last - batch.first + 1;
     this.#options.queue.settlements.rowsDoneUpTo(JOURNAL, batch.last);
   }
 

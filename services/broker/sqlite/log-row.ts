@@ -18,6 +18,7 @@ export class LogRow<T> {
   #blob: Buffer | null = null;
   #decoder: RecordDecoder<T> | null = null;
   #position = 0;
+  #newest: T | undefined;
 
   constructor(stream: number, first: number, count: number, at: number, bytes: number) {
     this.stream = stream;
@@ -32,6 +33,18 @@ export class LogRow<T> {
   withRecords(records: T[]): this {
     this.#records = records;
     return this;
+  }
+
+  /** The same for records that were encoded with the current schema; `newest`: the last of them. */
+  withEncoded(blob: Buffer, decoder: RecordDecoder<T>, newest: T): this {
+    this.#newest = newest;
+    return this.withBytes(blob, decoder, null);
+  }
+
+  /** All records as they were encoded just now; undefined when some were taken, or another process encoded them. */
+  get encoded(): { readonly bytes: Buffer; readonly newest: T } | undefined {
+    if (this.#newest === undefined || !this.#blob || this.#cursor > 0) return undefined;
+    return { bytes: this.#blob, newest: this.#newest };
   }
 
   withBytes(blob: Buffer, decoder: RecordDecoder<T>, done: Uint8Array | null): this {
@@ -67,6 +80,7 @@ export class LogRow<T> {
 
   skipRest(): void {
     this.#cursor = this.count;
+    this.#blob = null;
   }
 
   /**

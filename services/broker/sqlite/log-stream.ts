@@ -10,6 +10,14 @@ const RECORDS_MAX = 4096;
 const BYTES_MAX = 4 * 1024 * 1024;
 const READ_BYTES = 512 * 1024;
 
+/** Consecutive batch rows of a stream in the current schema. */
+export interface EncodedRun<T> {
+  readonly first: number;
+  readonly count: number;
+  readonly pieces: readonly Buffer[];
+  readonly newest: T;
+}
+
 /**
  * One append-only stream: hands records over in order, from memory as long as there is room (committed records are not
  * read back), otherwise from the file.
@@ -48,16 +56,14 @@ export class LogStream<T> implements FileFeed<T> {
     this.#readAhead();
   }
 
-  /** Adds a batch row that was committed. `known`: records that are done from the start. */
-  committed(first: number, at: number, bytes: number, records: T[], known: readonly number[]): void {
-    this.pending += records.length - known.length;
+  /** Adds a batch row that was committed. */
+  committed(row: LogRow<T>): void {
+    this.pending += row.left;
     const room = this.#records < RECORDS_MAX && this.#bytes < BYTES_MAX;
     if (this.#readFrom !== null || !room) {
-      this.#readFrom ??= first;
+      this.#readFrom ??= row.first;
       return;
     }
-    const row = new LogRow<T>(this.stream, first, records.length, at, bytes).withRecords(records);
-    for (const index of known) row.markDone(index);
     this.#push(row);
     this.onAvailable();
   }
@@ -91,6 +97,26 @@ export class LogStream<T> implements FileFeed<T> {
   /** When the oldest record that is not handed over was committed; undefined = there is none. */
   get oldestAt(): number | undefined {
     return this.#headRow()?.at;
+  }
+
+  /**
+   * Returns consecutive batch rows as they were encoded, for a reader that keeps its own position: none before `from`,
+   * at most `max` records. Returns undefined when `takeRun` must be asked.
+   */
+  takeEncodedRun(from: number, max: number): EncodedRun<T> | undefined {
+    const pieces: Buffer[] = [];
+    let run: EncodedRun<T> | undefined;
+    for (let row = this.#headRow(); row; row = this.#headRow()) {
+      const { encoded, first } = row;
+      const count = (run?.count ?? 0) + row.count;
+      if (!encoded || first < from || count > max || (run && first !== run.first + run.count)) break;
+      pieces.push(encoded.bytes);
+      run = { first: run?.first ?? first, count, pieces, newest: encoded.newest };
+      row.skipRest();
+      this.#records -= row.count;
+      this.#exhausted(row);
+    }
+    return run;
   }
 
   /** Returns consecutive records for a reader that keeps its own position: none before `from`, at most `max`. */
@@ -128,17 +154,19 @@ export class LogStream<T> implements FileFeed<T> {
       );
     }
     this.#records -= 1;
-    if (row.exhausted) {
-      this.#bytes -= row.bytes;
-      this.#head += 1;
-      // Compacts the list now and then instead of at every row.
-      if (this.#head >= 64 || this.#head === this.#rows.length) {
-        this.#rows.splice(0, this.#head);
-        this.#head = 0;
-      }
-      this.#readAhead();
-    }
+    if (row.exhausted) this.#exhausted(row);
     return record;
+  }
+
+  #exhausted(row: LogRow<T>): void {
+    this.#bytes -= row.bytes;
+    this.#head += 1;
+    // Compacts the list now and then instead of at every row.
+    if (this.#head >= 64 || this.#head === this.#rows.length) {
+      this.#rows.splice(0, this.#head);
+      this.#head = 0;
+    }
+    this.#readAhead();
   }
 
   #push(row: LogRow<T>): void {

@@ -6,6 +6,7 @@ import type { CommitHalf } from './commit-half.ts';
 import { DelayedTasks } from './delayed-tasks.ts';
 import { CODECS, type EngineThread } from './file/engine-thread.ts';
 import { type CommitReply, EVENTS, JOURNAL, type OpenedFile, type RecordKind, STREAMS } from './file/wire.ts';
+import { LogRow } from './log-row.ts';
 import { LogStream } from './log-stream.ts';
 
 /** Every stream of the file: the logs, their delayed tasks, and the decoders of stored records. */
@@ -14,6 +15,8 @@ export class Streams {
   readonly #clock: Clock;
   readonly #logs: readonly LogStream<unknown>[];
   readonly #delayed: readonly DelayedTasks[];
+  /** Of entries that this process has written. */
+  readonly #journalDecoder = CODECS.journal.decoder();
 
   constructor(thread: EngineThread, opened: OpenedFile, clock: Clock, failed: (error: Error) => void) {
     this.#clock = clock;
@@ -57,12 +60,18 @@ export class Streams {
         const first = reply.firsts[order++] ?? -1;
         const repeated: number[] = [];
         if (row.checked && known.size > 0) {
-          for (let index = 0; index < row.records.length; index += 1) {
+          for (let index = 0; index < row.count; index += 1) {
             if (known.has(checked + index)) repeated.push(index);
           }
         }
-        if (row.checked) checked += row.records.length;
-        if (first >= 0) this.#logs[row.stream]?.committed(first, at, row.length, row.records, repeated);
+        if (row.checked) checked += row.count;
+        if (first < 0) continue;
+        const made = new LogRow<unknown>(row.stream, first, row.count, at, row.length);
+        if (row.stream === JOURNAL)
+          made.withEncoded(half.journalBytes(row), this.#journalDecoder, row.newest);
+        else made.withRecords(row.records);
+        for (const index of repeated) made.markDone(index);
+        this.#logs[row.stream]?.committed(made);
       }
       for (const { stream, task, bytes } of half.delayed) this.#delayed[stream]?.committed(id++, task, bytes);
     }

@@ -38,9 +38,12 @@ export class SqliteFeed implements Feed {
     return old.length === 0 ? 0 : this.#writer.call('deleteFeed', [old]);
   }
 
+  get hasListeners(): boolean {
+    return this.#listeners.size > 0;
+  }
+
   /** Journal entries were committed. */
   recorded(entries: readonly JournalEntry[]): void {
-    if (this.#listeners.size === 0) return;
     const merchants = new Set(
       entries.map((entry) => (entry.kind === 'routed' ? entry.event.merchantId : entry.delivery.merchantId)),
     );

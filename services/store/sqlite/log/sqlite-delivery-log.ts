@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../../domain/journal.ts';
+import type { EncodedEntries, JournalEntry } from '../../../domain/journal.ts';
 import type { DeliveryLog, JournalPosition } from '../../store.ts';
 import type { SqliteFeed } from '../feed/sqlite-feed.ts';
 import type { ReaderOps } from '../reader.ts';
@@ -31,11 +31,16 @@ export class SqliteDeliveryLog implements DeliveryLog {
     this.#watched = watched;
   }
 
-  async applyJournal(position: JournalPosition, entries: readonly JournalEntry[]): Promise<void> {
+  async applyJournal(
+    position: JournalPosition,
+    entries: readonly JournalEntry[] | EncodedEntries,
+  ): Promise<void> {
     const batch = encodeBatch(position, entries);
     await this.#watched(this.#writer.call('applyJournal', [batch], [batch.entries]));
-    this.#feed.recorded(entries);
-    if (this.#waiting.size > 0) this.#wake(entries);
+    if (this.#waiting.size === 0 && !this.#feed.hasListeners) return;
+    const recorded = 'pieces' in entries ? entries.decode() : entries;
+    this.#feed.recorded(recorded);
+    this.#wake(recorded);
   }
 
   positionOf(partition: string): Promise<number | undefined> {
