@@ -9,6 +9,8 @@ import { type Fill, type Service, startService } from './service.ts';
  * posted and awaited step by step, like growing traffic on a service that was just started.
  */
 const WARM_UP = { events: 3000, step: 100 } as const;
+/** Events that the producer repeats: so many that their contents do not compress as repetitions of one another. */
+const TEMPLATES = 2000;
 const ROOM_MS = 5;
 const POLL_MS = 50;
 const ARRIVED_MS_MAX = 300_000;
@@ -56,7 +58,7 @@ async function warmUp(service: Service, producer: Producer, { receiver, engine }
     await producer.publish(post);
     await arrived(service, receiver, (i + 1) * step);
   }
-  await service.prepare(makeEvents(service.merchantIds, service.merchantIds.length, 'template'));
+  await service.prepare(makeEvents(service.merchantIds, TEMPLATES, 'template'));
   const publish = () => service.publish(EVENTS_PER_REQUEST);
   await pour(thenAtOnce / EVENTS_PER_REQUEST, publish, roomAt({ engine, receiver }, events));
   await recorded(service, 2 * (events + thenAtOnce));

@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 /** Entries applied in one store transaction. */
-const BATCH_MAX = 1000;
+const BATCH_MAX = 2000;
 
 export interface RecorderDeps {
   readonly broker: Pick<Broker, 'journal'>;

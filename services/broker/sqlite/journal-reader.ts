@@ -10,6 +10,13 @@ import type { EncodedRun, LogStream } from './log-stream.ts';
 
 const PAUSE_MS = 100;
 const PAUSE_MS_MAX = 30_000;
+/** A batch with this many entries shows that the stream is busy: the next one gathers. */
+const BUSY_ENTRIES = 16;
+/**
+ * The time in which a busy stream's batch gathers, from the one before. The store writes whole pages: a few large
+ * transactions write far fewer than many small ones. A reader of the live stream waits this much longer at the most.
+ */
+const GATHER_MS = 64;
 
 interface Options {
   readonly partition: string;
@@ -21,7 +28,10 @@ interface Options {
 
 type Handler = (batch: JournalBatch) => Promise<void>;
 
-/** Hands over the journal in batches, one at a time and in order; while the handler works, the next one gathers. */
+/**
+ * Hands over the journal in batches, one at a time and in order; while the handler works, the next one gathers, and
+ * while the stream is busy it gathers for some time more.
+ */
 export class SqliteJournal implements JournalSource {
   readonly #options: Options;
   /** A batch that was handed over but not accepted: comes again before anything else. */
@@ -98,6 +108,8 @@ class SqliteJournalConsumer implements Consumer {
   #working: Promise<void> | null = null;
   #stop: Promise<'drained' | 'abandoned'> | null = null;
   #abandoned = false;
+  /** Called when entries arrive, or the consumer stops, while a batch gathers. */
+  #arrived: (() => void) | null = null;
   stopped = false;
 
   constructor(reader: SqliteJournal, options: Options, handler: Handler, from: number, batchMax: number) {
@@ -119,10 +131,12 @@ class SqliteJournalConsumer implements Consumer {
 
   stop(deadlineMs: number): Promise<'drained' | 'abandoned'> {
     this.#stop ??= this.#drain(deadlineMs);
+    this.#arrived?.();
     return this.#stop;
   }
 
   wake(): void {
+    this.#arrived?.();
     this.#working ??= this.#work().finally(() => {
       this.#working = null;
       // Entries may have arrived, or resume() been called, while the loop was ending.
@@ -133,6 +147,7 @@ class SqliteJournalConsumer implements Consumer {
 
   async #work(): Promise<void> {
     while (!this.#paused && !this.#stop) {
+      const startedAt = this.#options.clock.now();
       const batch = this.#reader.held ?? this.#nextBatch();
       if (!batch) return;
       this.#reader.held = batch;
@@ -147,7 +162,26 @@ class SqliteJournalConsumer implements Consumer {
       this.#taken(batch);
       // Entries of the rest of this turn of the event loop join the next batch: fewer, larger transactions.
       await new Promise((resolve) => setImmediate(resolve));
+      if (batch.entries.length >= BUSY_ENTRIES) await this.#gather(startedAt + GATHER_MS);
     }
+  }
+
+  /** Resolves when a whole batch waits, at the time given, or when the consumer stops. */
+  #gather(until: number): Promise<void> {
+    const { log, clock } = this.#options;
+    if (this.#stop || clock.now() >= until) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = () => {
+        cancel();
+        this.#arrived = null;
+        resolve();
+      };
+      const cancel = clock.at(until, end);
+      this.#arrived = () => {
+        if (log.ahead >= this.#batchMax || this.#stop) end();
+      };
+      this.#arrived();
+    });
   }
 
   #nextBatch(): JournalBatch | undefined {
