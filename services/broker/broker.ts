@@ -196,9 +196,7 @@ export interface JournalSource {
 export interface JournalBatch {
   /** Identifies the partition and its incarnation: a recreated stream is another partition. */
   readonly partition: string;
-  /**
-   * The positions of the first entry and the last. They are strictly increasing within the stream; a batch omits none.
-   */
+  /** The positions of the first entry and the last. They strictly increase within the stream; a batch omits none. */
   readonly first: number;
   readonly last: number;
   /** The position of each entry, where they are not consecutive from `first` on. */

@@ -162,7 +162,7 @@ class SqliteJournalConsumer implements Consumer {
       this.#taken(batch);
       // Entries of the rest of this turn of the event loop join the next batch: fewer, larger transactions.
       await new Promise((resolve) => setImmediate(resolve));
-      if (batch.entries.length >= BUSY_ENTRIES) await this.#gather(startedAt + GATHER_MS);
+      if (countOf(batch) >= BUSY_ENTRIES) await this.#gather(startedAt + GATHER_MS);
     }
   }
 
@@ -201,7 +201,7 @@ class SqliteJournalConsumer implements Consumer {
   #taken(batch: JournalBatch): void {
     this.#reader.held = null;
     this.#reader.failures = 0;
-    this.#options.log.pending -= batch.last - batch.first + 1;
+    this.#options.log.pending -= countOf(batch);
     this.#options.queue.settlements.rowsDoneUpTo(JOURNAL, batch.last);
   }
 
@@ -230,4 +230,9 @@ class SqliteJournalConsumer implements Consumer {
     this.stopped = true;
     return inTime ? 'drained' : 'abandoned';
   }
+}
+
+/** Returns the number of entries, without decoding them. */
+function countOf({ first, last }: JournalBatch): number {
+  return last - first + 1;
 }
