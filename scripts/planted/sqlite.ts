@@ -18,6 +18,15 @@ export const SQLITE_BUGS: readonly PlantedBug[] = [
     title: 'keeps the order of an entity behind the events that a crash left',
   },
   {
+    id: 'journal-row-of-another-place',
+    bug: 'every batch row of a commit gives the recorder the bytes of the first one',
+    file: 'services/broker/sqlite/commit-half.ts',
+    text: 'return this.#journal.subarray(offset, offset + length);',
+    replacement: 'return this.#journal.subarray(0, length);',
+    test: 'test/recorder/encoded-journal.test.ts',
+    title: 'a store that takes the bytes has every event',
+  },
+  {
     id: 'repeated-event-is-routed',
     bug: 'the tasks of a repeated event are written',
     file: COMMIT,

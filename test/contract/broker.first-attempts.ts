@@ -52,6 +52,7 @@ export function firstAttemptGuarantees(bench: GiveBench): void {
     await route(broker);
     await broker.publishEvents(events);
     await bench().eventually('every attempt', () => started.size === wanted.length);
+    await bench().turn(broker);
     await bench().clock.sleep(2 * broker.capabilities.repeatsMs);
     broker = await bench().crash(broker);
     const again: string[] = [];
