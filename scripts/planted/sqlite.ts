@@ -20,6 +20,15 @@ export const SQLITE_BUGS: readonly PlantedBug[] = [
     title: 'keeps the order of an entity behind the events that a crash left',
   },
   {
+    id: 'journal-entry-of-another-place',
+    bug: 'every journal entry of a commit gives the recorder the bytes of the first one',
+    file: 'services/broker/sqlite/commit-half.ts',
+    text: 'Buffer.from(writer.written.subarray(start))',
+    replacement: 'Buffer.from(writer.written.subarray(0, writer.length - start))',
+    test: 'test/recorder/encoded-journal.test.ts',
+    title: 'a store that takes the bytes has every event',
+  },
+  {
     id: 'repeated-event-is-routed',
     bug: 'the tasks of a repeated event are written',
     file: COMMIT,

@@ -52,6 +52,21 @@ export function recordCodec<T>(
   };
 }
 
+/** Returns a reader that gives each record as bytes in the current schema, which it copies where they are written with it. */
+export function encodedDecoder<T>(codec: RecordCodec<T>, writerSchema: string): RecordDecoder<Buffer> {
+  const decoder = codec.decoder(writerSchema);
+  return {
+    get end() {
+      return decoder.end;
+    },
+    decode(bytes, position) {
+      const record = decoder.decode(bytes, position);
+      if (writerSchema !== codec.schema) return codec.toBuffer(record);
+      return Buffer.from(bytes.subarray(position, decoder.end));
+    },
+  };
+}
+
 class AvroDecoder<T> implements RecordDecoder<T> {
   end = 0;
   readonly #type: Type;

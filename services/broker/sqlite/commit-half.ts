@@ -13,7 +13,15 @@ import type { DeadLetter } from '../../domain/journal.ts';
 import type { Quarantined } from '../../domain/quarantine.ts';
 import { type DeliveryTask, taskClass } from '../../domain/task.ts';
 import { CODECS } from './file/engine-thread.ts';
-import { type CommitHalfMessage, EVENTS, kindOf, OPERATION, STREAMS, streamOf } from './file/wire.ts';
+import {
+  type CommitHalfMessage,
+  EVENTS,
+  JOURNAL,
+  kindOf,
+  OPERATION,
+  STREAMS,
+  streamOf,
+} from './file/wire.ts';
 import type { LogRow } from './log-row.ts';
 
 /**
@@ -31,6 +39,7 @@ export interface WrittenRow {
   readonly offset: number;
   length: number;
   readonly checked: boolean;
+  /** Of the journal, whose entries are passed on as they were encoded: the bytes of each. */
   readonly records: unknown[];
 }
 
@@ -119,7 +128,8 @@ export class CommitHalf {
       this.rows.push(row);
     }
     row.length += writer.length - start;
-    row.records.push(record);
+    // A copy: the writer's buffer is transferred to the thread.
+    row.records.push(stream === JOURNAL ? Buffer.from(writer.written.subarray(start)) : record);
     this.#bytes += writer.length - start;
     if (stream === EVENTS && checked) this.#eventEnds.push(writer.length);
   }

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../domain/journal.ts';
+import { EncodedEntries } from '../../codec/encoded-entries.ts';
 import type { Clock } from '../../process/clock.ts';
 import { growingPause } from '../../process/growing-pause.ts';
 import type { Logger } from '../../telemetry/logger.ts';
@@ -19,7 +19,8 @@ const GATHER_MS = 64;
 
 interface Options {
   readonly partition: string;
-  readonly log: LogStream<JournalEntry>;
+  /** The entries, each in Avro by the current schema. */
+  readonly log: LogStream<Buffer>;
   readonly queue: CommitQueue;
   readonly clock: Clock;
   readonly logger: Logger | undefined;
@@ -166,7 +167,8 @@ class SqliteJournalConsumer implements Consumer {
     const { log, partition } = this.#options;
     const run = log.takeRun(this.#from, this.#batchMax);
     if (!run) return undefined;
-    return { partition, first: run.first, last: run.first + run.records.length - 1, entries: run.records };
+    const { first, records } = run;
+    return { partition, first, last: first + records.length - 1, entries: new EncodedEntries(records) };
   }
 
   /**

@@ -8,7 +8,6 @@
 
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { DomainEvent } from '../../domain/event.ts';
-import type { JournalEntry } from '../../domain/journal.ts';
 import type { QuarantineReason } from '../../domain/quarantine.ts';
 import type { DeliveryTask, TaskClass } from '../../domain/task.ts';
 import type { Clock } from '../../process/clock.ts';
@@ -132,7 +131,7 @@ class SqliteEngine implements SqliteBroker {
     };
     this.journal = new SqliteJournal({
       partition: `sqlite:${opened.instance}`,
-      log: this.#streams.log<JournalEntry>(JOURNAL),
+      log: this.#streams.log<Buffer>(JOURNAL),
       queue: this.#queue,
       clock,
       logger: log,

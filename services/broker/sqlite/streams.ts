@@ -1,4 +1,4 @@
-import type { RecordDecoder } from '../../codec/record-codec.ts';
+import { encodedDecoder, type RecordDecoder } from '../../codec/record-codec.ts';
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { BrokerStatus, PartitionStatus, StreamName } from '../broker-status.ts';
@@ -18,7 +18,9 @@ export class Streams {
   constructor(thread: EngineThread, opened: OpenedFile, clock: Clock, failed: (error: Error) => void) {
     this.#clock = clock;
     for (const { id, record, schema } of opened.schemas) {
-      this.#decoders.set(id, CODECS[record as RecordKind].decoder(schema));
+      const codec = CODECS[record as RecordKind];
+      // Journal entries are passed on encoded.
+      this.#decoders.set(id, record === 'journal' ? encodedDecoder(codec, schema) : codec.decoder(schema));
     }
     this.#logs = STREAMS.map((_, stream) => {
       const pending = opened.pending[stream] ?? 0;
