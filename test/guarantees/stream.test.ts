@@ -1,85 +1,70 @@
 /**
  * Guarantee: a reader of the stream that resumes with its last id gets everything exactly once, across `kill -9` of the
- * process in the middle of the traffic.
+ * api's process in the middle of the traffic.
  */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { eventually } from '../support/eventually.ts';
+import { Fleet } from '../support/kafka/fleet.ts';
+import { describeWithKafka, freshPrefix } from '../support/kafka/suites.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
-import { jsonEventOf } from '../support/records/events.ts';
-import { MerchantClient } from '../support/service/merchant-client.ts';
-import { openStream, type StreamEvent } from '../support/service/stream-client.ts';
 import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
+import { expectResumable } from '../support/trials/resumed-stream.ts';
 
-const KILLS = 3;
-const EVENTS_PER_ROUND = 60;
-const START_MS = 60_000;
+const START_MS = 120_000;
+const TIMEOUT_MS = 300_000;
 
 let setup: ServiceSetup;
-let service: Service;
 let receiver: LoggingReceiver;
 beforeAll(async () => {
   setup = await prepareSetup();
   receiver = await startLoggingReceiver(setup.receiverCert, () => 200);
-  service = await startService(setup.environment);
 }, START_MS);
 afterAll(async () => {
-  await service?.end('SIGKILL');
   await receiver?.close();
   if (setup) rmSync(setup.dataDir, { recursive: true, force: true });
 });
 
-it('loses nothing and repeats nothing over killed processes', { timeout: 300_000 }, async () => {
-  const merchant = new MerchantClient(setup, () => service);
-  let stream = await openStream(service.apiUrl, setup.apiKey);
-  await eventually('the stream is open', async () => stream.lastEventId !== undefined);
-  const beginning = stream.lastEventId ?? '';
-  await merchant.createEndpoint(`${receiver.url}/stream`);
-  const seen: StreamEvent[] = [];
-  const published: string[] = [];
-  for (let round = 0; round <= KILLS; round += 1) {
-    const events = Array.from({ length: EVENTS_PER_ROUND }, (_, n) =>
-      jsonEventOf(setup.merchantId, `stream ${round} ${n}`),
-    );
-    published.push(...events.map(({ header }) => header.eventId));
-    await merchant.publish(events);
-    if (round === KILLS) break;
-    // In the middle: some have come, and some have not.
-    await eventually('events come', async () => stream.events.length > 0);
+it('a resumed stream loses and repeats nothing over killed processes', { timeout: TIMEOUT_MS }, async () => {
+  let service: Service = await startService(setup.environment);
+  try {
+    await expectResumable({
+      setup,
+      receiverUrl: `${receiver.url}/stream`,
+      api: () => service,
+      killApi: async (gone) => {
+        expect(await service.end('SIGKILL')).toBeNull();
+        await gone();
+        service = await startService(setup.environment);
+      },
+    });
+  } finally {
     await service.end('SIGKILL');
-    await stream.over;
-    seen.push(...stream.events);
-    service = await startService(setup.environment);
-    stream = await openStream(service.apiUrl, setup.apiKey, { lastEventId: stream.lastEventId ?? beginning });
   }
-  const all = () => [...seen, ...stream.events];
-  const ofKind = (kind: string) => all().filter(({ event }) => event === kind);
-  await eventually('every delivery is reported', async () => {
-    const done = new Set(
-      ofKind('attempt').flatMap(({ data }) => (data.outcome === 'delivered' ? [data.event_uuid] : [])),
-    );
-    return published.every((id) => done.has(id));
-  });
-  expect(
-    ofKind('routed')
-      .map(({ data }) => data.event_uuid)
-      .sort(),
-  ).toEqual([...published].sort());
-  const attempts = ofKind('attempt').map(({ data }) => `${data.delivery_uuid}/${data.attempt}`);
-  expect(new Set(attempts).size).toBe(attempts.length);
-  const ids = all().map(({ id }) => id);
-  expect(new Set(ids).size).toBe(ids.length);
-  expect(names(all())).not.toContain('gap');
-  // The same as one reader that was never cut off, from the beginning.
-  const whole = await openStream(service.apiUrl, setup.apiKey, {
-    lastEventId: beginning,
-    query: '?seconds=0',
-  });
-  await whole.over;
-  expect(whole.events.slice(0, -1)).toEqual(all());
-  stream.close();
 });
 
-function names(events: readonly StreamEvent[]): string[] {
-  return events.map(({ event }) => event);
-}
+await describeWithKafka('a resumed stream on Kafka', (kafka) => {
+  let own: ServiceSetup;
+  let fleet: Fleet;
+  beforeAll(async () => {
+    own = await prepareSetup({ HOOKRAIL_EXTRA_CA_FILE: setup.environment.HOOKRAIL_EXTRA_CA_FILE ?? '' });
+    fleet = new Fleet({ setup: own, ...kafka, topicPrefix: freshPrefix() });
+    await fleet.start(1, 1);
+  }, START_MS);
+  afterAll(async () => {
+    await fleet?.kill();
+    if (own) rmSync(own.dataDir, { recursive: true, force: true });
+  });
+
+  it('loses and repeats nothing over killed processes of api and recorder', { timeout: TIMEOUT_MS }, () =>
+    expectResumable({
+      setup: own,
+      receiverUrl: `${receiver.url}/stream-on-kafka`,
+      api: () => fleet.api.service,
+      killApi: async (gone) => {
+        expect(await fleet.api.end('SIGKILL')).toBeNull();
+        await gone();
+        await fleet.api.start();
+      },
+    }),
+  );
+});
