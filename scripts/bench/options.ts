@@ -40,6 +40,7 @@ export function readOptions(args: readonly string[]): Options {
       isolation: { type: 'boolean', default: false },
       overload: { type: 'boolean', default: false },
       reads: { type: 'boolean', default: false },
+      hops: { type: 'boolean', default: false },
       idle: { type: 'boolean', default: false },
       streams: { type: 'boolean', default: false },
     },

@@ -10,6 +10,8 @@ import {
   TRIGGER,
 } from '../../../services/store/sqlite/codes.ts';
 import { openConnection } from '../../../services/store/sqlite/connection.ts';
+import { FeedReads } from '../../../services/store/sqlite/feed/feed-reads.ts';
+import { FEED_KIND } from '../../../services/store/sqlite/feed/feed-writes.ts';
 import { ListReads } from '../../../services/store/sqlite/lists/list-reads.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../../../services/store/sqlite/log/delivery-rows.ts';
 import { LogReads } from '../../../services/store/sqlite/log/log-reads.ts';
@@ -38,6 +40,8 @@ export interface FilledLog {
   /** The endpoint that has half of all deliveries. */
   readonly hotEndpoint: string;
   readonly endpoints: readonly string[];
+  /** The number of the feed's newest entry. */
+  readonly feedHead: number;
   readonly deliveries: readonly { readonly deliveryId: string; readonly endpointId: string }[];
   readonly events: readonly string[];
   /** The times of the oldest and the newest, milliseconds since the epoch. */
@@ -68,11 +72,14 @@ export function fillLog(file: string, merchantId: string, sizes: LogSizes): Fill
     insertEvents(db, sizes.events, from, to);
     insertDeliveries(db, sizes.events);
     insertAttempts(db);
+    insertFeed(db);
     db.exec(`INSERT INTO event_by_id SELECT event_id, merchant, seq FROM event ORDER BY event_id;
       INSERT INTO delivery_by_id SELECT delivery_id, seq FROM delivery ORDER BY delivery_id;
       INSERT INTO event_by_merchant SELECT merchant, created_at, seq FROM event ORDER BY merchant, created_at, seq;
       INSERT INTO delivery_by_endpoint SELECT endpoint, created_at, seq FROM delivery
         ORDER BY endpoint, created_at, seq;
+      INSERT INTO feed_by_merchant SELECT merchant, seq FROM feed ORDER BY merchant, seq;
+      UPDATE meta SET value = (SELECT max(seq) FROM feed) WHERE name = 'feed_listed_to';
       UPDATE meta SET value = (SELECT max(seq) FROM event) WHERE name IN ('event_indexed_to', 'event_listed_to');
       UPDATE meta SET value = (SELECT max(seq) FROM delivery)
         WHERE name IN ('delivery_indexed_to', 'delivery_listed_to');`);
@@ -152,6 +159,14 @@ function insertAttempts(db: Database): void {
     FROM delivery, (SELECT 1 AS number UNION ALL SELECT 2) WHERE number <= attempts_made`);
 }
 
+/** The feed: every routing, then every attempt. */
+function insertFeed(db: Database): void {
+  const { routed, attempt } = FEED_KIND;
+  db.exec(`INSERT INTO feed (merchant, kind, ref, detail, at) SELECT 1, ${routed}, seq, 1, created_at FROM event;
+    INSERT INTO feed (merchant, kind, ref, detail, at)
+    SELECT 1, ${attempt}, attempt_id, NULL, CAST(started_at AS INTEGER) FROM attempt`);
+}
+
 function samples(db: Database) {
   const uuids = (sql: string) => db.prepare(sql).pluck().all() as string[];
   const names = uuids('SELECT endpoint_id FROM log_endpoint ORDER BY seq');
@@ -163,6 +178,7 @@ function samples(db: Database) {
   const ids = db.prepare('SELECT event_id FROM event WHERE seq % ? = 0').pluck().all(every) as Buffer[];
   return {
     attempts: db.prepare('SELECT count(*) FROM attempt').pluck().get() as number,
+    feedHead: db.prepare('SELECT max(seq) FROM feed').pluck().get() as number,
     hotEndpoint: names[0] ?? '',
     endpoints: uuids(`SELECT uuid FROM endpoint WHERE seq % ${LOG_ENDPOINTS} = 0 LIMIT ${SAMPLES}`),
     deliveries: deliveries.map(({ delivery_id, endpoint }) => ({
@@ -188,6 +204,7 @@ function plans(db: Database): string[] {
   new ManagementReads(listening);
   new LogReads(listening);
   new ListReads(listening);
+  new FeedReads(listening);
   return statements.map((sql) => {
     const explained = db.prepare(`EXPLAIN QUERY PLAN ${sql.replaceAll(/:\w+|\?/g, '1')}`).all();
     const lines = (explained as { detail: string }[]).map(({ detail }) => detail);

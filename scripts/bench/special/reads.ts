@@ -1,16 +1,14 @@
 import { join } from 'node:path';
 import { Pool } from 'undici';
-import { encodeCursor } from '../../../services/api/pagination.ts';
-import { EVENT_TYPES } from '../../../services/domain/event.ts';
 import { arrived, type RunOptions, withService } from '../engine.ts';
 import { makeEvents, type Post, type Producer, serialise, sleep } from '../load.ts';
 import { type Latency, latencyOf, percentile, wallClock } from '../measure.ts';
 import type { Service } from '../service.ts';
 import { type FilledLog, fillLog, type LogSizes } from './fill-log.ts';
+import { type ReadKind, readKinds } from './read-kinds.ts';
 
 const READS_PER_SECOND = 50;
 const SETTLE_MS = 3000;
-const ENDPOINTS = '/merchant/webhook-endpoints';
 
 interface LiveOptions extends RunOptions {
   readonly eventsPerSecond: number;
@@ -123,13 +121,13 @@ async function postAll(
 class Reads {
   readonly #pool: Pool;
   readonly #headers: Record<string, string>;
-  readonly #kinds: readonly (readonly [name: string, path: (turn: number) => string])[];
+  readonly #kinds: readonly ReadKind[];
   readonly #tookMs = new Map<string, number[]>();
 
   constructor(apiUrl: string, filled: FilledLog & { readonly apiKey: string }) {
     this.#pool = new Pool(apiUrl, { connections: 8 });
     this.#headers = { authorization: `API-Key ${filled.apiKey}` };
-    this.#kinds = kindsOf(filled);
+    this.#kinds = readKinds(filled);
   }
 
   async run(over: AbortSignal): Promise<void> {
@@ -138,10 +136,9 @@ class Reads {
     for (let turn = 0; !over.aborted; turn += 1) {
       const wait = startedAt + (turn * 1000) / READS_PER_SECOND - wallClock();
       if (wait > 0) await sleep(wait);
-      const [name, path] = this.#kinds[turn % this.#kinds.length] ?? ['', () => ''];
-      const one = this.#read(name, path(Math.floor(turn / this.#kinds.length))).finally(() =>
-        running.delete(one),
-      );
+      const kind = this.#kinds[turn % this.#kinds.length];
+      if (!kind) throw new Error('there is nothing to read');
+      const one = this.#read(kind, Math.floor(turn / this.#kinds.length)).finally(() => running.delete(one));
       running.add(one);
     }
     await Promise.all(running);
@@ -159,9 +156,12 @@ class Reads {
     });
   }
 
-  async #read(name: string, path: string): Promise<void> {
+  async #read({ name, path: pathOf, lastEventId }: ReadKind, turn: number): Promise<void> {
+    const path = pathOf(turn);
+    const resumed = lastEventId === undefined ? {} : { 'last-event-id': lastEventId(turn) };
     const startedAt = wallClock();
-    const answer = await this.#pool.request({ path, method: 'GET', headers: this.#headers });
+    const headers = { ...this.#headers, ...resumed };
+    const answer = await this.#pool.request({ path, method: 'GET', headers });
     const text = await answer.body.text();
     if (answer.statusCode !== 200)
       throw new Error(`GET ${path} returned ${answer.statusCode}: ${text.slice(0, 500)}`);
@@ -169,47 +169,6 @@ class Reads {
     times.push(wallClock() - startedAt);
     this.#tookMs.set(name, times);
   }
-}
-
-function kindsOf(filled: FilledLog): readonly (readonly [string, (turn: number) => string])[] {
-  const { from, to, hotEndpoint } = filled;
-  const pick = <Item>(items: readonly Item[], turn: number): Item => {
-    const item = items[turn % items.length];
-    if (item === undefined) throw new Error('the delivery log is empty');
-    return item;
-  };
-  /** Returns a time within the log, a different one each turn. */
-  const moment = (turn: number) => Math.floor(from + ((turn * 0.618) % 1) * (to - from));
-  const iso = (at: number) => new Date(at).toISOString();
-  const log = `${ENDPOINTS}/${hotEndpoint}/deliveries?limit=100`;
-  const deep = (turn: number) => encodeCursor(`${moment(turn)}.1`);
-  const rare = EVENT_TYPES.at(-1);
-  return [
-    ['endpoints, first page', () => `${ENDPOINTS}?limit=100`],
-    [
-      'endpoints, a page in the middle',
-      (turn) => `${ENDPOINTS}?limit=100&cursor=${encodeCursor(`${from + 50 * turn}/${hotEndpoint}`)}`,
-    ],
-    ['endpoints with a rare status', () => `${ENDPOINTS}?limit=100&status=auto_disabled`],
-    ['an endpoint', (turn) => `${ENDPOINTS}/${pick(filled.endpoints, turn)}`],
-    ['deliveries, first page', () => log],
-    ['deliveries, a page in the middle', (turn) => `${log}&cursor=${deep(turn)}`],
-    ['deliveries, exhausted', (turn) => `${log}&status=exhausted&cursor=${deep(turn)}`],
-    ['deliveries, pending (few)', (turn) => `${log}&status=pending&cursor=${deep(turn)}`],
-    ['deliveries of a rare type', (turn) => `${log}&type=${rare}&cursor=${deep(turn)}`],
-    [
-      'deliveries of one hour',
-      (turn) => `${log}&since=${iso(moment(turn))}&until=${iso(moment(turn) + 3_600_000)}`,
-    ],
-    [
-      'a delivery with its attempts',
-      (turn) => {
-        const { endpointId, deliveryId } = pick(filled.deliveries, turn);
-        return `${ENDPOINTS}/${endpointId}/deliveries/${deliveryId}`;
-      },
-    ],
-    ['an event with its trace', (turn) => `/merchant/events/${pick(filled.events, turn)}`],
-  ];
 }
 
 export function readsText(result: ReadsResult): string {

@@ -1,5 +1,6 @@
 import type { RunOptions } from '../engine.ts';
 import { ORIGINS } from '../receiver.ts';
+import { hopsText, measureHops } from './hops.ts';
 import { idleText, measureIdle } from './idle.ts';
 import { isolationText, measureIsolation } from './isolation.ts';
 import { latenessText, measureLateness } from './lateness.ts';
@@ -24,6 +25,7 @@ export interface SpecialSizes {
     readonly darkShares: readonly number[];
   };
   readonly overload: { readonly calmEvents: number; readonly burstEvents: number };
+  readonly hopsSeconds: number;
   readonly idleSeconds: number;
   readonly streams: { readonly streams: number; readonly seconds: number; readonly turns: number };
   readonly readsSeconds: number;
@@ -82,6 +84,15 @@ export const SPECIAL_RUNS = {
     async measure(run, { overload }) {
       const figures = await measureOverload({ ...run, ...overload });
       return { figures, text: overloadText(figures) };
+    },
+  },
+  /** Where the latency goes. Kafka's hops lie in several processes and are not marked. */
+  hops: {
+    title: 'latency hop by hop',
+    ofEveryEngine: false,
+    async measure(run, { hopsSeconds }) {
+      const figures = await measureHops({ ...run, eventsPerSecond: EVENTS_PER_SECOND, seconds: hopsSeconds });
+      return { figures, text: hopsText(figures) };
     },
   },
   /** The cost of a service without traffic. */
