@@ -124,7 +124,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
     text: 'if (this.#taken - this.#waiting < this.#open && this.#taken < this.#most) return true;',
     replacement: '',
     test: ISOLATION,
-    title: 'this thread is busy',
+    title: 'a healthy endpoint never waits for them',
   },
   {
     id: 'held-attempts-blamed',

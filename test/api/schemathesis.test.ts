@@ -18,6 +18,7 @@ import { prepareSetup, type Service, type ServiceSetup, startService } from '../
 const INSTALL_MS = 300_000;
 /** A hang is a failure too: a run takes two minutes on two cores. */
 const RUN_MS = 900_000;
+const HOUR_MS = 3_600_000;
 const SEED = Number(process.env.SCHEMATHESIS_SEED ?? 1);
 const EXAMPLES_MIN = 200;
 const SCENARIOS_MIN = 200;
@@ -32,8 +33,8 @@ await describeWithSchemathesis('Schemathesis', (install) => {
   let service: Service;
   let receiver: LoggingReceiver;
   let folder: string;
-  /** An endpoint with a delivery that can be sent again. */
-  let kept: { readonly endpointId: string; readonly deliveryId: string };
+  /** An endpoint with a delivery that can be sent again, and a replay. */
+  let kept: { readonly endpointId: string; readonly deliveryId: string; readonly replayId: string };
 
   beforeAll(async () => {
     python = await install();
@@ -59,7 +60,11 @@ await describeWithSchemathesis('Schemathesis', (install) => {
       const { body } = await merchant.request('GET', `/merchant/webhook-endpoints/${uuid}/deliveries`);
       return body.data[0];
     });
-    return { endpointId: uuid, deliveryId: delivery.delivery_uuid as string };
+    const missing = { since: new Date(Date.now() - HOUR_MS).toISOString(), only: 'missing' };
+    const replay = await merchant.request('POST', `/merchant/webhook-endpoints/${uuid}/replay`, missing);
+    expect(replay.status).toBe(202);
+    const replayId: string = replay.body.replay_uuid;
+    return { endpointId: uuid, deliveryId: delivery.delivery_uuid as string, replayId };
   }
 
   /** Runs it to its end, which must be without a failure or a warning; answers what it printed. */
@@ -78,6 +83,7 @@ await describeWithSchemathesis('Schemathesis', (install) => {
           EVENTS_FILE: join(folder, 'events.json'),
           KEPT_ENDPOINT: kept.endpointId,
           KEPT_DELIVERY: kept.deliveryId,
+          KEPT_REPLAY: kept.replayId,
         },
         signal: AbortSignal.timeout(RUN_MS),
       },

@@ -15,14 +15,14 @@ with open(os.environ["EVENTS_FILE"], encoding="utf-8") as file:
 # Of its own: Hypothesis seeds the module's before each request, and the same choice would be made each time.
 chance = random.Random(1)
 
-# An endpoint that stays, and a delivery to it that can be sent again.
+# An endpoint that stays, a delivery to it that can be sent again, and a replay.
 KEPT = {"id": os.environ["KEPT_ENDPOINT"], "delivery_id": os.environ["KEPT_DELIVERY"]}
 
 # What answers told of: endpoints, the last deliveries that a list showed, replays, and `next_cursor` of each list's last
 # page.
 endpoints = []
 deliveries = []
-replays = []
+replays = [(KEPT["id"], os.environ["KEPT_REPLAY"])]
 cursors = {}
 
 

@@ -68,7 +68,11 @@ await describeWithKafka('the service refuses to start on Kafka, in one line,', (
       /kafka\.invalid.*HOOKRAIL_KAFKA_BROKERS/,
     ],
     ['no brokers', { HOOKRAIL_KAFKA_BROKERS: '' }, /HOOKRAIL_KAFKA_BROKERS is required/],
-    ['missing topics', { HOOKRAIL_KAFKA_CREATE_TOPICS: 'false' }, /topics are missing.*operator -- topics/],
+    [
+      'missing topics',
+      { HOOKRAIL_KAFKA_CREATE_TOPICS: 'false' },
+      /topics are missing.*hookrail operator topics/,
+    ],
     [
       'more replicas than brokers',
       { HOOKRAIL_KAFKA_REPLICATION_FACTOR: '9' },
