@@ -33,6 +33,7 @@ export interface ApiKey {
 
 export interface ApiKeys {
   create(key: ApiKey): Promise<void>;
+  /** Returns the key as it is now, but for `lastUsedAt`, which may be older. */
   findByHash(hash: Uint8Array): Promise<ApiKey | undefined>;
   list(): Promise<readonly ApiKey[]>;
   /** Returns false when there is no such key, or it was already revoked. */

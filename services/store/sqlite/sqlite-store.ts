@@ -10,6 +10,7 @@ import { SqliteFeed } from './feed/sqlite-feed.ts';
 import { SqliteDeliveryLog } from './log/sqlite-delivery-log.ts';
 import { backupSqliteStore } from './maintenance/backup.ts';
 import { SqliteErasures } from './maintenance/sqlite-erasures.ts';
+import { KnownKeys } from './management/known-keys.ts';
 import type { ReaderData, ReaderOps } from './reader.ts';
 import { ThreadCalls } from './thread-calls.ts';
 import type { WriterData, WriterOps } from './writer.ts';
@@ -191,11 +192,12 @@ class SqliteStore implements Store {
   }
 
   #makeKeys(): ApiKeys {
+    const known = new KnownKeys((hash) => this.#reader.call('keyByHash', [hash]));
     return {
       create: (key) => this.#watched(this.#writer.call('createKey', [key, this.#clock.wall()])),
-      findByHash: (hash) => this.#reader.call('keyByHash', [hash]),
+      findByHash: (hash) => known.find(hash),
       list: () => this.#reader.call('keys', []),
-      revoke: (keyId, at) => this.#watched(this.#writer.call('revokeKey', [keyId, at])),
+      revoke: (keyId, at) => known.change(this.#watched(this.#writer.call('revokeKey', [keyId, at]))),
       touch: (keyId, at) => {
         this.#used.set(keyId, at);
         this.#cancelTouch ??= this.#clock.at(
