@@ -1,5 +1,8 @@
 import { Worker } from 'node:worker_threads';
 
+/** A thread's new objects live in this much memory: what a thread makes per message is small, and each has its own. */
+const YOUNG_MIB = 12;
+
 /**
  * Starts a worker thread from a module given as `new URL('./worker.ts', import.meta.url)`: the source itself when this
  * process runs from sources (under tsx or the test runner), the built `.js` beside it otherwise. The module reads
@@ -7,7 +10,8 @@ import { Worker } from 'node:worker_threads';
  * The parent's command-line flags do not reach the worker: an inspector or a test runner's loader must not.
  */
 export function spawnWorker(url: URL, workerData: unknown): Worker {
-  const options = { workerData, execArgv: [] as string[] };
+  const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_MIB };
+  const options = { workerData, execArgv: [] as string[], resourceLimits };
   if (import.meta.url.endsWith('.js')) return new Worker(new URL(url.href.replace(/\.ts$/, '.js')), options);
   // A loader given by flag does not take over a worker's entry module in Node 20: load it first, then the module.
   const loader = import.meta.resolve('tsx/esm/api');
