@@ -100,4 +100,13 @@ export const SQLITE_BUGS: readonly PlantedBug[] = [
     test: 'test/store/sqlite/contract.test.ts',
     title: 'events apart when they have one id',
   },
+  {
+    id: 'revoked-key-still-known',
+    bug: 'a revoked key that was looked up before is still accepted',
+    file: 'services/store/sqlite/management/known-keys.ts',
+    text: '      this.#changes += 1;\n      this.#known.clear();\n',
+    replacement: '',
+    test: 'test/api/access.test.ts',
+    title: 'a revoked key is refused from the next request on',
+  },
 ];

@@ -60,6 +60,7 @@ function merchantsAndKeys(test: StoreUnderTest): void {
     expect(await test.store.keys.findByHash(new Uint8Array(32))).toBeUndefined();
     test.store.keys.touch('key-1', START + 5);
     expect(await test.store.keys.revoke('key-1', START + 9)).toBe(true);
+    expect(await test.store.keys.findByHash(hash)).toMatchObject({ revokedAt: START + 9 });
     expect(await test.store.keys.revoke('key-1', START + 10)).toBe(false);
     expect(await test.store.keys.revoke('unknown', START)).toBe(false);
     const [kept] = await (await test.reopen()).keys.list();
