@@ -9,6 +9,8 @@ const RECENT_MAX = 16;
 /** The pause between two reads, so that what happens in the meantime is read and written together. */
 const PAUSE_MS_MIN = 5;
 const PAUSE_MS_PER_STREAM = 0.2;
+/** The streams that are sent to in one turn of the event loop: deliveries must not wait for hundreds of writes. */
+const WOKEN_PER_TURN = 16;
 /** After a failed read. */
 const RETRY_MS = 1000;
 
@@ -130,8 +132,15 @@ export class MerchantTail {
     this.#recent.push(chunk);
     if (this.#recent.length > RECENT_MAX) this.#recent.shift();
     this.#head = chunk.next;
-    for (const wake of [...this.#waiting]) wake();
+    await this.#wake();
     return true;
+  }
+
+  async #wake(): Promise<void> {
+    for (const [index, wake] of [...this.#waiting].entries()) {
+      if (index > 0 && index % WOKEN_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+      wake();
+    }
   }
 
   async #read(after: string, upTo?: string): Promise<Chunk> {
