@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --quick] [--engine sqlite|kafka] [--brokers N] [--beside N] [--times N] [--seconds N] [--json FILE] [--html FILE]`:
+ * `npm run bench [-- --quick] [--engine sqlite|kafka] [--brokers N] [--beside N] [--times N] [--endpoints N] [--seconds N] [--json FILE] [--html FILE]`:
  * measures the deliveries per second of the whole service and the cost of each, compared with a bare loop that only posts,
  * and the latency, compared with its floor. They take turns, so that the ratios hold on any machine. `--lateness`,
  * `--replay`, `--isolation`, `--overload`, `--hops`, `--idle`, `--reads` and `--streams` select another measurement; see special/runs.ts.
@@ -16,7 +16,7 @@ import { type BenchEngine, DATA_DIR, type EngineName, openEngine } from './engin
 import { startFloorMeter } from './floor/floor.ts';
 import { type LatencyResult, measureLatency } from './latency.ts';
 import { makeEvents } from './load.ts';
-import { type Options, readOptions } from './options.ts';
+import { type Options, readOptions, THROUGHPUT_ROWS } from './options.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { besideText, type Failure, type Report, reportJson, reportText } from './report/report.ts';
 import { reportHtml } from './report/report-html.ts';
@@ -24,11 +24,6 @@ import type { Numbered } from './report/rows.ts';
 import { EVENTS_PER_SECOND, SPECIAL_RUNS, type SpecialName, type SpecialSizes } from './special/runs.ts';
 import { measureThroughput, type ThroughputResult } from './throughput.ts';
 
-const THROUGHPUT = [
-  { endpoints: 1, via: 'engine' },
-  { endpoints: 100, via: 'engine' },
-  { endpoints: 1, via: 'rest' },
-] as const;
 const FULL = {
   slices: { events: 100_000, slices: 3 },
   bare: { warmUpMs: 2000, durationMs: 3000 },
@@ -105,7 +100,7 @@ async function measureAll(options: Options, bench: Bench): Promise<void> {
     // Each run has its own servers, so that none begins with what another has left.
     for (let run = 1; run <= options.times && results.leftOut.length === leftOut; run += 1) {
       await withEach(one, results.leftOut, (engine) =>
-        measureEngine({ ...bench, engine }, bare, sizes, run, results),
+        measureEngine({ ...bench, engine, endpoints: options.endpoints }, bare, sizes, run, results),
       );
     }
   }
@@ -158,13 +153,13 @@ async function open(name: EngineName, options: Options, leftOut: string[]): Prom
 
 /** Measures each row. One that fails is noted, and the next one is measured. */
 async function measureEngine(
-  options: Bench & { readonly engine: BenchEngine },
+  options: Bench & { readonly engine: BenchEngine } & Pick<Options, 'endpoints'>,
   bare: BareLoop,
   sizes: Sizes,
   run: number,
   results: Results,
 ): Promise<void> {
-  const { engine } = options;
+  const { engine, endpoints } = options;
   const attempt = async (row: string, work: () => Promise<void>) => {
     const what = `${engine.name}, ${row}`;
     say(`${what}, run ${run} …`);
@@ -173,7 +168,8 @@ async function measureEngine(
       results.failures.push({ what, run, message: messageOf(error) });
     });
   };
-  for (const row of THROUGHPUT) {
+  for (const row of THROUGHPUT_ROWS) {
+    if (endpoints !== null && row.endpoints !== endpoints) continue;
     await attempt(`${row.endpoints} endpoint(s), by ${row.via}`, async () => {
       results.throughput.push({
         run,
@@ -181,6 +177,7 @@ async function measureEngine(
       });
     });
   }
+  if (endpoints !== null) return;
   await attempt('latency', async () => {
     const brokers = engine.kafka?.brokers ?? [];
     const floor = await startFloorMeter({ ...target(options), folder: DATA_DIR, brokers });

@@ -2,6 +2,13 @@ import { parseArgs } from 'node:util';
 import { ENGINE_NAMES, type EngineName } from './engines.ts';
 import { SPECIAL_NAMES, type SpecialName } from './special/runs.ts';
 
+/** The rows of the throughput. */
+export const THROUGHPUT_ROWS = [
+  { endpoints: 1, via: 'engine' },
+  { endpoints: 100, via: 'engine' },
+  { endpoints: 1, via: 'rest' },
+] as const;
+
 export interface Options {
   /** The file for the JSON report, or null. */
   readonly json: string | null;
@@ -16,6 +23,8 @@ export interface Options {
   readonly beside: number;
   /** How often throughput and latency are measured. */
   readonly times: number;
+  /** Only throughput, and only with this many endpoints; null: all rows and the latency. */
+  readonly endpoints: number | null;
   /** The length of a row of `--isolation`, or null: as long as usual. */
   readonly seconds: number | null;
   /** A measurement instead of throughput and latency. */
@@ -34,6 +43,7 @@ export function readOptions(args: readonly string[]): Options {
       brokers: { type: 'string', default: '1' },
       beside: { type: 'string', default: '0' },
       times: { type: 'string', default: '1' },
+      endpoints: { type: 'string' },
       seconds: { type: 'string' },
       lateness: { type: 'boolean', default: false },
       replay: { type: 'boolean', default: false },
@@ -54,6 +64,8 @@ export function readOptions(args: readonly string[]): Options {
   if (special !== null && times > 1)
     throw new Error(`--times repeats throughput and latency, not --${special}`);
   if (special !== null && values.html !== undefined) throw new Error(`--${special} has no --html report`);
+  if (special !== null && values.endpoints !== undefined)
+    throw new Error(`--endpoints selects rows of the throughput, not of --${special}`);
   if (special !== 'isolation' && values.seconds !== undefined)
     throw new Error('--seconds is for --isolation only');
   return {
@@ -61,9 +73,17 @@ export function readOptions(args: readonly string[]): Options {
     ...{ engines, isChosen: values.engine !== undefined },
     brokers: whole('brokers', values.brokers, 1, 9),
     beside: whole('beside', values.beside, 0, 64),
-    ...{ times, special },
+    ...{ times, special, endpoints: endpointsOf(values.endpoints) },
     seconds: values.seconds === undefined ? null : whole('seconds', values.seconds, 1, 600),
   };
+}
+
+function endpointsOf(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const counts = [...new Set(THROUGHPUT_ROWS.map(({ endpoints }) => endpoints))];
+  const found = counts.find((count) => `${count}` === text);
+  if (found === undefined) throw new Error(`--endpoints must be one of ${counts.join(', ')}, not "${text}"`);
+  return found;
 }
 
 function whole(name: string, text: string, least: number, most: number): number {

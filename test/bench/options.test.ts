@@ -6,7 +6,7 @@ describe('the options of the benchmark', () => {
   test('are every engine, once, with nothing beside it, when none is given', () => {
     expect(readOptions([])).toEqual({
       ...{ json: null, html: null, quick: false, engines: ['sqlite', 'kafka'], isChosen: false },
-      ...{ brokers: 1, beside: 0, times: 1, special: null, seconds: null },
+      ...{ brokers: 1, beside: 0, times: 1, endpoints: null, special: null, seconds: null },
     });
   });
 
@@ -35,6 +35,8 @@ describe('the options of the benchmark', () => {
     [['--beside', ''], /--beside must be a whole number/],
     [['--times', '0'], /--times must be a whole number from 1 to 100, not "0"/],
     [['--times', '1.5'], /not "1.5"/],
+    [['--endpoints', '7'], /--endpoints must be one of 1, 100, not "7"/],
+    [['--hops', '--endpoints', '1'], /--endpoints selects rows of the throughput, not of --hops/],
     [['--brokers', '10'], /--brokers must be a whole number from 1 to 9/],
     [['--replay', '--reads'], /--replay and --reads cannot be combined/],
     [['--replay', '--times', '2'], /--times repeats throughput and latency, not --replay/],
