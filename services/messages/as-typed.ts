@@ -4,7 +4,8 @@ interface NpmVariables {
   readonly npm_lifecycle_event?: string | undefined;
 }
 
-const COMMAND = /\bhookrail (start|serve|sim|operator)\b( --(?=\w))?/g;
+/** A command that has its form already, such as the name in a help, keeps it. */
+const COMMAND = /(?<!npx )\bhookrail (start|serve|sim|operator)\b( --(?=\w))?/g;
 
 /**
  * Returns a text with its commands in the form in which the user types them. Texts say `hookrail sim …`; what started

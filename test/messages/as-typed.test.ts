@@ -23,4 +23,6 @@ test.each([
   ],
 ])('a message names commands as a process of %j was started', (environment, text) => {
   expect(asTyped(TEXT, environment)).toBe(text);
+  // A text may pass through more than one hand.
+  expect(asTyped(text, environment)).toBe(text);
 });
