@@ -1,4 +1,4 @@
-import { mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -10,6 +10,7 @@ export async function oneAtATime(root, work) {
   const file = join(root, 'dist', '.preparing');
   let isTold = false;
   while (!isTaken(file)) {
+    if (!isHeld(file)) continue;
     if (!isTold) process.stderr.write('waiting: another command is installing or building hookrail …\n');
     isTold = true;
     await sleep(POLL_MS);
@@ -21,23 +22,30 @@ export async function oneAtATime(root, work) {
   }
 }
 
-/** Takes the lock, also from a process that has died. */
+/** Takes the lock, if there is none. */
 function isTaken(file) {
   try {
     writeSync(openSync(file, 'wx'), String(process.pid));
     return true;
   } catch (error) {
     if (error.code !== 'EEXIST') throw error;
-    if (!isAlive(readFileSync(file, { encoding: 'utf8' }))) rmSync(file, { force: true });
     return false;
   }
 }
 
-function isAlive(pid) {
+/** Returns whether another process has the lock; removes one that a process left behind when it ended. */
+function isHeld(file) {
+  if (!existsSync(file)) return false;
+  const pid = readFileSync(file, { encoding: 'utf8' });
   // Being written.
-  if (pid === '') return true;
+  if (pid === '' || isAlive(Number(pid))) return true;
+  rmSync(file, { force: true });
+  return false;
+}
+
+function isAlive(pid) {
   try {
-    process.kill(Number(pid), 0);
+    process.kill(pid, 0);
     return true;
   } catch (error) {
     return error.code === 'EPERM';

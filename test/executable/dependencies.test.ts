@@ -1,4 +1,5 @@
 /** A fresh clone installs what runs hookrail, and the test tools only where they are needed. */
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,6 +46,16 @@ test('nothing is installed where all is there', () => {
   const { 'node_modules/express': express, 'node_modules/vitest': vitest } = LOCK;
   tree({ 'node_modules/express': express, 'node_modules/vitest': vitest });
   expect(missingDependencies(root, { withDev: true })).toBeUndefined();
+});
+
+test('after a failed installation the next command does not wait for the one that ended', () => {
+  const { pid } = spawnSync(process.execPath, ['--version']);
+  mkdirSync(join(root, 'dist'), { recursive: true });
+  writeFileSync(join(root, 'dist', '.preparing'), String(pid));
+  const module = new URL('../../scripts/one-at-a-time.mjs', import.meta.url);
+  const script = `import { oneAtATime } from '${module}'; await oneAtATime('${root}', () => console.log('works'));`;
+  const ended = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
+  expect([ended.status, ended.stdout, ended.stderr]).toEqual([0, 'works\n', '']);
 });
 
 test('the scripts that need the test tools ask for them, and those that run hookrail do not', () => {
