@@ -110,7 +110,8 @@ function remember(file: string, remembered: Remembered): void {
 function sayNotPlayed(output: Output): void {
   const text = `the demo is not played, because you have endpoints of your own; to play it to them:
   → hookrail sim run ${SCENARIO}`;
-  output.item({ kind: 'not_played', scenario: SCENARIO, reason: 'own_endpoints' }, text);
+  const told = { kind: 'not_played', scenario: SCENARIO, reason: 'own_endpoints' };
+  output.item(told, output.prose(output.asTyped(text)));
 }
 
 /**
