@@ -1,7 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { parseEnv } from 'node:util';
 import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import { readConfig } from './config/config.ts';
@@ -17,11 +15,13 @@ import { type KeyRingMeans, keyRingCommands } from './operator/cli/keyring-comma
 import { auditCommands, entityCommands } from './operator/cli/maintenance-commands.ts';
 import { deadLetterCommands, quarantineCommands } from './operator/cli/record-store-commands.ts';
 import { replayCommands } from './operator/cli/replay-commands.ts';
+import { sandboxOperations } from './operator/cli/sandbox-operations.ts';
 import { shown } from './operator/cli/shown.ts';
 import { serviceStatus, statusText } from './operator/cli/status-command.ts';
 import { keyCommands, merchantCommands } from './operator/cli/store-commands.ts';
 import { streamCommands } from './operator/cli/stream-commands.ts';
 import { clusterCommandLine } from './operator/cli/topic-commands.ts';
+import { OperatorError } from './operator/commands/arguments.ts';
 import { operatorTokenFile } from './operator/commands/token-file.ts';
 
 /** The operator's tool: its command lines. What a command needs is loaded when it runs. */
@@ -51,7 +51,7 @@ export async function runOperator(
     const isInvalid = error instanceof InvalidLine;
     const explained = isInvalid
       ? await explainLine(error, argv, (path) => helpOf(path, environment), VOCABULARY)
-      : { message: messageOf(error), next: [] };
+      : { message: messageOf(error), next: error instanceof OperatorError ? error.next : [] };
     const code = isInvalid ? EXIT_USAGE : EXIT_FAILED;
     printError(asTyped(told(explained, code, argv), environment));
     return code;
@@ -183,10 +183,8 @@ function commandLine(environment: Environment, execute: Execute, print: (line: s
 function withDataDir(environment: Environment, dataDir: string | undefined): ReturnType<typeof readConfig> {
   const given = dataDir === undefined ? environment : { ...environment, HOOKRAIL_DATA_DIR: dataDir };
   const config = readConfig(given);
-  const file = join(config.dataDir, 'sandbox.env');
-  if (given.HOOKRAIL_OPS_HOST || given.HOOKRAIL_OPS_PORT || !existsSync(file)) return config;
-  const { HOOKRAIL_OPS_HOST, HOOKRAIL_OPS_PORT } = parseEnv(readFileSync(file, 'utf8'));
-  return readConfig({ ...given, HOOKRAIL_OPS_HOST, HOOKRAIL_OPS_PORT });
+  if (given.HOOKRAIL_OPS_HOST || given.HOOKRAIL_OPS_PORT) return config;
+  return readConfig({ ...given, ...sandboxOperations(config.dataDir) });
 }
 
 function dataDirOf(environment: Environment, options: GlobalOptions): string {

@@ -8,6 +8,7 @@ import { type Arguments, OperatorError } from '../commands/arguments.ts';
 import { type BrokerCommand, isBrokerCommand, runBrokerCommand } from '../commands/broker-commands.ts';
 import type { OperatorCommand } from '../commands/commands.ts';
 import { operatorTokenFile } from '../commands/token-file.ts';
+import { sandboxOperations } from './sandbox-operations.ts';
 import type { RecordStoreSummary } from './status-command.ts';
 
 /**
@@ -64,7 +65,9 @@ export async function ask(
 /** A file that cannot be opened is probably that of a service which was looked for at another address. */
 function throwInUse(error: Error, { dataDir, operations }: Config): never {
   const where = `${operations.host}:${operations.port} (HOOKRAIL_OPS_PORT)`;
-  throw new OperatorError(`${error.message}; a service on ${dataDir} must be reachable at ${where}`);
+  const { HOOKRAIL_OPS_PORT: port } = sandboxOperations(dataDir);
+  const right = `HOOKRAIL_OPS_PORT=${port ?? '<its operations port>'} hookrail operator status`;
+  throw new OperatorError(`${error.message}; a service on ${dataDir} must be reachable at ${where}`, right);
 }
 
 /** Opens the broker for its record stores and streams only: no role runs. */

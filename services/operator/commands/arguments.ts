@@ -8,6 +8,13 @@ import type { RecordStores } from './erase-entity.ts';
 /** An operator's command cannot be carried out; the message gives the reason and the remedy. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
+  /** Lines that help, each with a command. */
+  readonly next: readonly string[];
+
+  constructor(message: string, ...next: readonly string[]) {
+    super(message);
+    this.next = next;
+  }
 }
 
 export interface OperatorDeps {
