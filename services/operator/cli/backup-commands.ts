@@ -29,17 +29,23 @@ export function storeCommands(
       'Replace the store with a backup; the service must be stopped',
       (restore) =>
         restore.positional('from', { type: 'string', demandOption: true, describe: 'A backup of the store' }),
-      async (argv) => show(argv, await restored(dataDir(argv), argv.from)),
+      async (argv) => show(argv, await restored(dataDir(argv), argv)),
     )
     .demandCommand(1, 'name a store command: backup, restore');
 }
 
-async function restored(dataDir: string, from: string): Promise<string> {
+async function restored(
+  dataDir: string,
+  { from, output }: GlobalOptions & { readonly from: string },
+): Promise<object | string> {
   const { restoreStore } = await import('../../store/open.ts');
   try {
     const { file, keptAs } = restoreStore({ dataDir }, from);
     const kept = keptAs === null ? '' : `; the previous store is kept as ${keptAs}`;
-    return `restored ${file} from ${from}${kept}\nAPI keys that were revoked after the backup are valid again: check keys list`;
+    const note = 'API keys that were revoked after the backup are valid again: check keys list';
+    return output === 'json'
+      ? { restored: file, from, keptAs, note }
+      : `restored ${file} from ${from}${kept}\n${note}`;
   } catch (error) {
     throw new OperatorError(messageOf(error));
   }

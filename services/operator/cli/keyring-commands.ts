@@ -30,7 +30,8 @@ export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans)
       (argv) => {
         const file = argv.out ?? means.ringFile(argv);
         create(file);
-        show(argv, `created ${file}: keep a copy; without it no signing secret can be read`);
+        const note = 'keep a copy; without it no signing secret can be read';
+        show(argv, argv.output === 'json' ? { created: file, note } : `created ${file}: ${note}`);
       },
     )
     .command(

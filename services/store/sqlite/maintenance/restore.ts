@@ -1,6 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import { createPrivately } from '../../../process/private-files.ts';
+import { createPrivately, openPrivateFolder } from '../../../process/private-files.ts';
 import { damaged, isDamage } from '../../../sqlite/database.ts';
 import { lockExclusively } from '../../../sqlite/exclusive-lock.ts';
 import { MIGRATIONS } from '../migrations/migrate.ts';
@@ -15,6 +16,8 @@ const SIDE_FILES = ['-wal', '-shm'] as const;
  */
 export function restoreSqliteStore(file: string, from: string): { readonly keptAs: string | null } {
   verify(from);
+  // On a new machine there is no data directory yet.
+  openPrivateFolder(dirname(file));
   const lock = lockExclusively(file);
   try {
     const incoming = `${file}.incoming`;
