@@ -3,13 +3,17 @@
  * else, and every command has a help.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runTool } from '../../simulator/hookrail.ts';
 import { rememberSandbox, withSandbox } from '../../simulator/sandbox-place.ts';
 import { eventually } from '../support/eventually.ts';
+import { jsonEventOf } from '../support/records/events.ts';
+import { JSON_COMMANDS, WITHOUT_DATA } from './json-commands.ts';
 
 const BIN = resolve('bin/hookrail.mjs');
 const folder = mkdtempSync(join(tmpdir(), 'hookrail-executable-'));
@@ -23,8 +27,9 @@ interface Finished {
   readonly stderr: string;
 }
 
-function run(program: string, args: readonly string[], cwd = elsewhere): Promise<Finished> {
-  const child = spawn(program, args, { cwd, env: shell, stdio: ['ignore', 'pipe', 'pipe'] });
+function run(program: string, args: readonly string[], environment: object = {}): Promise<Finished> {
+  const env = { ...shell, ...environment };
+  const child = spawn(program, args, { cwd: elsewhere, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const written = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].on('data', (chunk: Buffer) => {
@@ -34,10 +39,19 @@ function run(program: string, args: readonly string[], cwd = elsewhere): Promise
   return new Promise((done) => child.once('close', (code) => done({ code, ...written })));
 }
 
-const hookrail = (line: string) => run('hookrail', line.split(' '));
+const hookrail = (line: string, environment?: object) => run('hookrail', line.split(' '), environment);
 
 let sandbox: ChildProcess;
-const known: Record<string, string> = {};
+const known: Record<string, string> = {
+  folder,
+  entity: randomUUID(),
+  secret: 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+};
+const KAFKA = {
+  HOOKRAIL_ENGINE: 'kafka',
+  HOOKRAIL_KAFKA_BROKERS: 'localhost:1',
+  HOOKRAIL_SCHEMA_REGISTRY_URL: 'http://localhost:1',
+};
 
 beforeAll(async () => {
   for (const path of ['bin', 'elsewhere']) mkdirSync(join(folder, path));
@@ -57,15 +71,24 @@ beforeAll(async () => {
     text += chunk;
   });
   await eventually('the demo is delivered', () => text.split('"delivered"').length > 4, 100_000);
-  const data = async (line: string) => JSON.parse((await hookrail(`${line} --output json`)).stdout);
-  const [endpoint] = await data('sim endpoints list');
-  const [delivery] = await data('sim deliveries list');
-  Object.assign(known, {
-    endpoint: endpoint.uuid,
-    delivery: delivery.delivery_uuid,
-    event: delivery.event_uuid,
-  });
+  writeFileSync(join(folder, 'headers.json'), '{"webhook-id": "x"}');
+  writeFileSync(join(folder, 'body'), '{}');
+  await publishUnroutable();
 }, 150_000);
+
+/** Publishes an event that goes to quarantine. */
+async function publishUnroutable(): Promise<void> {
+  const access = parseEnv(readFileSync(join(folder, 'data', 'sandbox.env'), 'utf8'));
+  const { status } = await fetch(`${access.HOOKRAIL_BASE_URL}/producer/events`, {
+    method: 'POST',
+    headers: {
+      authorization: `API-Key ${access.HOOKRAIL_PRODUCER_KEY}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify(jsonEventOf(randomUUID(), 'unroutable')),
+  });
+  expect(status).toBe(202);
+}
 
 afterAll(async () => {
   const ended = new Promise((done) => sandbox.once('exit', done));
@@ -75,38 +98,27 @@ afterAll(async () => {
 }, 30_000);
 
 describe('in another folder, with a pipe, only data is on standard output of', () => {
-  test.each([
-    'sim whoami',
-    'sim scenarios list',
-    'sim scenarios show onramp.happy',
-    'sim scenarios validate onramp.happy',
-    'sim run onramp.happy --dry-run',
-    'sim run onramp.happy --speed instant',
-    'sim trigger KYC/FULL_USER',
-    'sim trigger KYC/FULL_USER --wait 20s',
-    'sim endpoints list',
-    'sim endpoints create --url https://localhost/made',
-    'sim endpoints get {endpoint}',
-    'sim endpoints update {endpoint} --description again',
-    'sim endpoints test {endpoint}',
-    'sim deliveries list',
-    'sim deliveries get {delivery}',
-    'sim events get {event}',
-    'sim cert --out made',
-    'operator status',
-    'operator merchants list',
-    'operator keys list',
-    'operator keyring list',
-    'operator audit list',
-    'operator quarantine summary',
-    'operator dead-letters list',
-    'operator replay list',
-    'operator store backup {folder}/store.db',
-  ])('hookrail %s', { timeout: 60_000 }, async (line) => {
-    const filled = line.replace(/\{(\w+)\}/g, (_, name) => known[name] ?? folder);
-    const { code, stdout, stderr } = await hookrail(`${filled} --output json`);
-    expect([code, stderr]).toEqual([0, '']);
-    expect(JSON.parse(stdout)).toBeInstanceOf(Object);
+  test.each(JSON_COMMANDS)('hookrail $line', { timeout: 60_000 }, async (command) => {
+    const line = command.line.replace(/\{(\w+)\}/g, (_, name) => known[name] ?? `{${name}}`);
+    const { code, stdout, stderr } = await hookrail(`${line} --output json`, command.onKafka ? KAFKA : {});
+    expect([code, stderr]).toEqual(command.fails ? [1, expect.stringContaining('{"error":')] : [0, '']);
+    const printed = JSON.parse(command.fails === 'error' ? stderr : stdout);
+    expect(printed).toBeInstanceOf(Object);
+    for (const [name, pick] of Object.entries(command.keeps ?? {})) known[name] = pick(printed);
+  });
+
+  test('every command that there is', async () => {
+    const all: string[] = [];
+    const visit = async (command: string) => {
+      const { stdout } = await typed(`${command} --help`, 80);
+      const names = commandsIn(stdout);
+      if (names.length === 0) all.push(command);
+      for (const name of names) await visit(name);
+    };
+    await visit('');
+    const isTried = (command: string) =>
+      JSON_COMMANDS.some(({ line }) => `${line} `.startsWith(`${command} `));
+    expect(all.filter((command) => !isTried(command)).sort()).toEqual(Object.keys(WITHOUT_DATA).sort());
   });
 });
 
@@ -144,7 +156,7 @@ test('in production no command turns to the sandbox', () => {
 });
 
 /** Types a line without a process. */
-async function typed(line: string, columns?: number): Promise<Finished> {
+async function typed(line: string, columns?: number, environment = {}): Promise<Finished> {
   const written = { stdout: '', stderr: '' };
   const into = (name: 'stdout' | 'stderr') => ({
     write: (text: string) => {
@@ -154,30 +166,71 @@ async function typed(line: string, columns?: number): Promise<Finished> {
   });
   const { signal } = new AbortController();
   const [name = '', ...args] = line.split(' ').filter((word) => word !== '');
-  const surroundings = { environment: {}, stdout: into('stdout'), stderr: into('stderr'), signal };
+  const surroundings = { environment, stdout: into('stdout'), stderr: into('stderr'), signal };
   return { code: await runTool(name, args, surroundings), ...written };
 }
 
 const commandsIn = (help: string) =>
   [
     ...(/^Commands:\n((?: .*\n?)+)/m.exec(help)?.[1] ?? '').matchAll(
-      /^ {2}hookrail (.*?)(?: [<[].*|(?: {2}.*)?)$/gm,
+      /^ {2}(?:npx )?hookrail (.*?)(?: [<[].*|(?: {2}.*)?)$/gm,
     ),
   ].map(([, name = '']) => name);
 
-test('every command has a help that fits a terminal', async () => {
-  const helps: string[] = [];
-  const visit = async (command: string) => {
-    const { code, stdout, stderr } = await typed(`${command} --help`, 80);
-    expect([command, code, stderr]).toEqual([command, 0, '']);
-    expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
-    helps.push(command);
-    for (const name of commandsIn(stdout)) await visit(name);
-  };
-  await visit('');
-  const some = ['start', 'serve', 'completion', 'sim run', 'sim endpoints rotate', 'operator keyring rewrap'];
-  expect(helps).toEqual(expect.arrayContaining(some));
-}, 60_000);
+test.each([
+  ['hookrail', {}],
+  ['npx hookrail', { npm_lifecycle_event: 'npx' }],
+])(
+  'every command has a help that fits a terminal and says %s',
+  async (program, environment) => {
+    const helps: string[] = [];
+    const visit = async (command: string) => {
+      const { code, stdout, stderr } = await typed(`${command} --help`, 80, environment);
+      expect([command, code, stderr]).toEqual([command, 0, '']);
+      expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+      const named = [...stdout.matchAll(/^ {2}((?:npx )*hookrail) (?!completion)/gm)].map(([, name]) => name);
+      expect(named.filter((name) => name !== program)).toEqual([]);
+      helps.push(command);
+      // A long name that is broken looks like the command above it.
+      for (const name of commandsIn(stdout)) if (!helps.includes(name)) await visit(name);
+    };
+    await visit('');
+    const some = [
+      'start',
+      'serve',
+      'completion',
+      'sim run',
+      'sim endpoints rotate',
+      'operator keyring rewrap',
+    ];
+    expect(helps).toEqual(expect.arrayContaining(some));
+  },
+  60_000,
+);
+
+describe('a dead end outside `hookrail sim` names the command that helps:', () => {
+  test('the service of a sandbox is on another operations port', async () => {
+    const line = 'operator quarantine list';
+    const stuck = await hookrail(line, { HOOKRAIL_OPS_PORT: '1' });
+    expect([stuck.code, stuck.stderr]).toEqual([
+      1,
+      expect.stringContaining('127.0.0.1:1 (HOOKRAIL_OPS_PORT)'),
+    ]);
+    const right = /^ {2}→ HOOKRAIL_OPS_PORT=(\d+) hookrail (operator status)$/m.exec(stuck.stderr) ?? [];
+    const helped = await hookrail(right[2] ?? 'nothing', { HOOKRAIL_OPS_PORT: right[1] });
+    expect([helped.code, helped.stderr]).toEqual([0, '']);
+    // The sandbox wrote where it is: nobody needs to say so.
+    expect((await hookrail(line)).code).toBe(0);
+  });
+
+  test('`npm run sim` in the folder of a project of one’s own', async () => {
+    writeFileSync(join(elsewhere, 'package.json'), '{"name": "shop"}');
+    const stuck = await run('npm', ['run', 'sim', '--', 'endpoints', 'list']);
+    expect([stuck.code, stuck.stderr]).toEqual([1, expect.stringContaining('Missing script: "sim"')]);
+    const helped = await hookrail('sim endpoints list');
+    expect([helped.code, helped.stdout]).toEqual([0, expect.stringContaining('https://')]);
+  });
+});
 
 describe('a mistyped command leads to the right one:', () => {
   test.each([

@@ -1,0 +1,90 @@
+/**
+ * A line for every command that prints data, in an order in which each finds what it needs: `{name}` is a value that an
+ * earlier one printed, or that a test prepared.
+ */
+
+export interface JsonCommand {
+  readonly line: string;
+  /** Values of what it prints, by name, that later lines use. */
+  readonly keeps?: Readonly<Record<string, (printed: Printed) => string>>;
+  /** It fails: it prints what it found, or refuses with an error that is JSON, too. */
+  readonly fails?: 'finding' | 'error';
+  /** What it says is about Kafka. */
+  readonly onKafka?: true;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: as parsed
+type Printed = any;
+
+export const JSON_COMMANDS: readonly JsonCommand[] = [
+  { line: 'sim whoami' },
+  { line: 'sim scenarios list' },
+  { line: 'sim scenarios show onramp.happy' },
+  { line: 'sim scenarios validate onramp.happy' },
+  { line: 'sim run onramp.happy --dry-run' },
+  { line: 'sim run onramp.happy --speed instant' },
+  { line: 'sim trigger KYC/FULL_USER' },
+  { line: 'sim trigger KYC/FULL_USER --wait 20s' },
+  { line: 'sim endpoints list', keeps: { endpoint: ([first]) => first.uuid } },
+  { line: 'sim endpoints create --url https://localhost/made', keeps: { made: ({ uuid }) => uuid } },
+  { line: 'sim endpoints get {endpoint}' },
+  { line: 'sim endpoints update {endpoint} --description again' },
+  { line: 'sim endpoints rotate {made}' },
+  { line: 'sim endpoints disable {made}' },
+  { line: 'sim endpoints enable {made}' },
+  { line: 'sim endpoints delete {made}' },
+  {
+    line: 'sim deliveries list',
+    keeps: { delivery: ([first]) => first.delivery_uuid, event: ([first]) => first.event_uuid },
+  },
+  { line: 'sim deliveries get {delivery}' },
+  { line: 'sim events get {event}' },
+  { line: 'sim endpoints test {endpoint}' },
+  {
+    line: 'sim verify --secret whsec_{secret} --headers {folder}/headers.json --body {folder}/body',
+    fails: 'finding',
+  },
+  { line: 'sim cert --out made' },
+  { line: 'operator status' },
+  { line: 'operator merchants create --name Acme', keeps: { merchant: ({ merchantId }) => merchantId } },
+  { line: 'operator merchants list' },
+  { line: 'operator merchants pause {merchant}' },
+  { line: 'operator merchants resume {merchant}' },
+  { line: 'operator merchants set {merchant} --name Apex' },
+  { line: 'operator keys create --merchant {merchant}', keeps: { key: ({ keyId }) => keyId } },
+  { line: 'operator keys list' },
+  { line: 'operator keys revoke {key}' },
+  { line: 'operator keyring create --out {folder}/ring.json' },
+  { line: 'operator keyring add --ring {folder}/ring.json', keeps: { ringKey: ({ added }) => added } },
+  { line: 'operator keyring add --ring {folder}/ring.json' },
+  { line: 'operator keyring remove --ring {folder}/ring.json --id {ringKey}' },
+  { line: 'operator keyring list' },
+  { line: 'operator keyring rewrap' },
+  { line: 'operator audit list' },
+  { line: 'operator quarantine summary' },
+  { line: 'operator quarantine list', keeps: { position: ([first]) => first.position } },
+  { line: 'operator quarantine show {position}' },
+  { line: 'operator quarantine replay {position}' },
+  { line: 'operator dead-letters list' },
+  { line: 'operator dead-letters summary' },
+  { line: 'operator replay start --since 1h --only missing', keeps: { replay: ({ replayId }) => replayId } },
+  { line: 'operator replay list' },
+  { line: 'operator replay get {replay}' },
+  // It has ended.
+  { line: 'operator replay cancel {replay}', fails: 'error' },
+  { line: 'operator entity erase --entity {entity} --yes' },
+  { line: 'operator store backup {folder}/backup.db' },
+  { line: 'operator store restore {folder}/backup.db --data-dir {folder}/new-machine' },
+  { line: 'operator topics', onKafka: true },
+  { line: 'operator schemas', onKafka: true },
+];
+
+/** Commands that end with no data, and why. */
+export const WITHOUT_DATA: Readonly<Record<string, string>> = {
+  start: 'runs on',
+  serve: 'runs on',
+  completion: 'prints a script for the shell',
+  'sim receiver': 'runs on; prints ndjson',
+  'operator streams list': 'asks Kafka; SQLite loses no record',
+  'operator streams acknowledge': 'asks Kafka; SQLite loses no record',
+};
