@@ -15,22 +15,22 @@ const IN_PAIRS = files([
   'api/schemathesis',
   'guarantees/full-disk',
   'guarantees/kafka/failover',
+  'guarantees/kafka/kill-loop',
   'guarantees/kafka/outage',
   'guarantees/kafka/partial-outage',
+  'guarantees/kafka/pauses',
+  'guarantees/kafka/recovery',
   'guarantees/kafka/rotations',
   'guarantees/kill-loop',
+  'guarantees/recovery',
   'guarantees/rotations',
 ]);
 
 /** Suites with assertions on latency. Other tests beside them would slow them down. */
 const ALONE = files([
   'guarantees/connections',
-  'guarantees/kafka/kill-loop',
-  'guarantees/kafka/pauses',
-  'guarantees/kafka/recovery',
   'guarantees/neighbours',
   'guarantees/own-slowness',
-  'guarantees/recovery',
   'guarantees/slow-disk',
 ]);
 
