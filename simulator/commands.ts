@@ -68,6 +68,11 @@ export const SIMULATOR: readonly LazyCommand[] = [
     load: async () => (await import('./commands/events.ts')).eventsCommand,
   },
   {
+    command: 'clock <command>',
+    describe: "The sandbox's clock: advance 13h, advance next-retry, show",
+    load: async () => (await import('./commands/clock.ts')).clockCommand,
+  },
+  {
     command: 'verify',
     describe: 'Check a captured webhook offline: secret, signature, age',
     load: async () => (await import('./commands/verify.ts')).verifyCommand,

@@ -113,6 +113,7 @@ export async function inSession(
 ): Promise<void> {
   const session = new Session(options, surroundings);
   try {
+    session.settings.refuseLive();
     await body(session);
   } finally {
     session.output.finish();

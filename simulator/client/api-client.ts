@@ -12,6 +12,9 @@ const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 /** The longest time to wait for the API's rate limit, which is one per minute. */
 const LIMIT_WAIT_MS = 60_000;
 
+/** A smaller difference of clocks is not told from the header's whole seconds and the way of the response. */
+const CLOCK_MS_MIN = 5000;
+
 /** OpenSSL's reasons for an answer that is not TLS. */
 const NOT_TLS = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/;
 
@@ -64,6 +67,7 @@ export class ApiClient {
   readonly #key: string;
   readonly #signal: AbortSignal;
   readonly #options: ClientOptions;
+  #aheadMs = 0;
 
   constructor(baseUrl: string, key: string, signal: AbortSignal, options: ClientOptions = {}) {
     this.#baseUrl = baseUrl;
@@ -71,6 +75,11 @@ export class ApiClient {
     this.#signal = signal;
     this.#options = options;
     this.rest = createClient<paths>({ baseUrl, fetch: this.within(TIMEOUT_MS) });
+  }
+
+  /** By how much the service's clock is ahead of this machine's, as its last response says: a sandbox's may be moved on. */
+  get aheadMs(): number {
+    return this.#aheadMs;
   }
 
   /** Returns the option `fetch` for a request of `rest` that may take longer. */
@@ -99,6 +108,7 @@ export class ApiClient {
       request.headers.set('authorization', `API-Key ${this.#key}`);
       const signal = AbortSignal.any([timeout, this.#signal]);
       const response = await fetch(request, { redirect: 'manual', signal });
+      this.#noteClock(response.headers.get('date'));
       const text = await readText(response);
       if (response.status >= 300) {
         const problem = asProblem(text);
@@ -111,6 +121,11 @@ export class ApiClient {
     } catch (error) {
       throw this.#named(error, timeout, name);
     }
+  }
+
+  #noteClock(date: string | null): void {
+    const aheadMs = date === null ? Number.NaN : Date.parse(date) - Date.now();
+    this.#aheadMs = Math.abs(aheadMs) > CLOCK_MS_MIN ? aheadMs : 0;
   }
 
   #named(error: unknown, timeout: AbortSignal, request: string): unknown {
