@@ -83,6 +83,16 @@ export const SIMULATOR: readonly LazyCommand[] = [
     load: async () => (await import('./commands/cert.ts')).certCommand,
   },
   {
+    command: 'catalog [event]',
+    describe: 'Event types: when each is sent, what may follow, sample bodies, JSON Schema',
+    load: async () => (await import('./commands/catalog.ts')).catalogCommand,
+  },
+  {
+    command: 'doctor',
+    describe: 'Check service, keys, ports, clock and endpoints; says how to fix each',
+    load: async () => (await import('./commands/doctor.ts')).doctorCommand,
+  },
+  {
     command: 'whoami',
     describe: 'Show which address and keys are used, where they come from, and whether the API accepts them',
     load: async () => (await import('./commands/whoami.ts')).whoamiCommand,

@@ -71,7 +71,10 @@ export class Session {
 
   /** Returns the client of the producer routes. */
   producer(): ApiClient {
-    return this.#client('producerKey', { whenLimited: (waitMs) => this.#waitForLimit(waitMs) });
+    return this.#client('producerKey', {
+      asksEnvironment: true,
+      whenLimited: (waitMs) => this.#waitForLimit(waitMs),
+    });
   }
 
   #client(key: 'apiKey' | 'producerKey', options: ClientOptions): ApiClient {

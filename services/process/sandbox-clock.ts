@@ -38,18 +38,13 @@ export class SandboxClock implements Clock {
     return new SandboxClock(base, file, readMoves(file));
   }
 
-  /** By how much it is ahead of the system's time, milliseconds. */
-  get aheadMs(): number {
-    return this.#aheadAtStart + this.#movedSince;
-  }
-
   now(): number {
     return this.#base.now() + this.#aheadAtStart;
   }
 
   wall(at?: number): number {
     const wall = at === undefined ? this.#base.wall() : this.#base.wall(at - this.#aheadAtStart);
-    return wall + this.aheadMs;
+    return wall + this.#aheadAtStart + this.#movedSince;
   }
 
   system(wall: number): number {
@@ -77,7 +72,7 @@ export class SandboxClock implements Clock {
    */
   async advance(ms: number, bringForward: (moved: () => void) => Promise<void>): Promise<void> {
     const before = this.#moves;
-    const move: Move = [this.wall() + ms, this.aheadMs + ms];
+    const move: Move = [this.wall() + ms, aheadOf(before) + ms];
     const after = [...before, move].slice(-MOVES_MAX);
     this.#write(after);
     try {

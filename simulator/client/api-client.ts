@@ -3,6 +3,7 @@ import { visible } from '../../services/domain/text/visible-text.ts';
 import { formatDuration } from '../duration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import type { paths } from '../generated/merchant-api.ts';
+import { OTHER_ENVIRONMENT, productionRefused, refuseProduction } from './production.ts';
 
 /** The time limit of a response, unless the call has its own. */
 const TIMEOUT_MS = 15_000;
@@ -52,6 +53,8 @@ export class ApiRefusal extends CommandFailure {
 export interface ClientOptions {
   /** The address to suggest when the one in use is not the API's. */
   readonly otherBaseUrl?: string;
+  /** Asks before the first request whether the service is a sandbox, because its key does not tell. */
+  readonly asksEnvironment?: boolean;
   /** Waits until the API's rate limit allows requests again; the request is then repeated once. */
   readonly whenLimited?: (waitMs: number) => Promise<void>;
 }
@@ -68,6 +71,7 @@ export class ApiClient {
   readonly #signal: AbortSignal;
   readonly #options: ClientOptions;
   #aheadMs = 0;
+  #isSandbox = false;
 
   constructor(baseUrl: string, key: string, signal: AbortSignal, options: ClientOptions = {}) {
     this.#baseUrl = baseUrl;
@@ -107,11 +111,14 @@ export class ApiClient {
       request.headers.set('accept', 'application/json');
       request.headers.set('authorization', `API-Key ${this.#key}`);
       const signal = AbortSignal.any([timeout, this.#signal]);
+      if (this.#options.asksEnvironment && !this.#isSandbox) await refuseProduction(this.#baseUrl, signal);
+      this.#isSandbox = true;
       const response = await fetch(request, { redirect: 'manual', signal });
       this.#noteClock(response.headers.get('date'));
       const text = await readText(response);
       if (response.status >= 300) {
         const problem = asProblem(text);
+        if (problem.code === OTHER_ENVIRONMENT) throw productionRefused(this.#baseUrl);
         if (problem.code === undefined) await this.#mustBeTheApi(signal);
         throw new ApiRefusal(name, response, problem);
       }
@@ -220,7 +227,6 @@ function nextSteps(code: string | undefined): readonly string[] {
     case 'api_key_missing':
     case 'api_key_malformed':
     case 'api_key_invalid':
-    case 'api_key_environment_mismatch':
       return ['check which key is used, and where it came from, with: hookrail sim whoami'];
     case 'webhook_endpoint_not_found':
       return ['list your endpoints with: hookrail sim endpoints list'];

@@ -26,6 +26,8 @@ export type ClockEntry =
 
 /** The sandbox's clock. */
 export interface ClockState {
+  /** False on Kafka. */
+  readonly can_move: boolean;
   readonly now: string;
   readonly ahead_ms: number;
   /** When the next waiting attempt, of any merchant, is due. */

@@ -14,12 +14,19 @@ const QUIET_EVERY_MS = 5;
 /** The farthest that one command moves the clock: older entries of the delivery log would be deleted unseen. */
 const AHEAD_MS_MAX = 30 * 86_400_000;
 /** The most entries of the feed in one answer; the others are in the next. */
-const ENTRIES_MAX = 1000;
+const PAGES_MAX = 10;
+const PAGE_ENTRIES = 1000;
 
 interface ClockDeps {
+  readonly clock: Clock;
+  /** Absent where other machines measure the delays: there the clock is shown, and cannot be moved. */
+  readonly delays?: Delays | undefined;
+  readonly store: Pick<Store, 'feed' | 'outbox'>;
+}
+
+interface MovableDeps extends ClockDeps {
   readonly clock: SandboxClock;
   readonly delays: Delays;
-  readonly store: Pick<Store, 'feed' | 'outbox'>;
 }
 
 /** The commands that show and move the clock of a sandbox. A production service has none: they are not made there. */
@@ -32,41 +39,33 @@ export function clockCommands({
   clock,
   broker: { delays },
   store,
-}: Pick<ClockDeps, 'store'> & {
-  readonly clock: Clock;
-  readonly broker: Pick<Broker, 'delays'>;
-}): ClockCommands {
-  const deps = clock instanceof SandboxClock && delays ? { clock, delays, store } : null;
+}: Omit<ClockDeps, 'delays'> & { readonly broker: Pick<Broker, 'delays'> }): ClockCommands {
+  const deps = { clock, delays, store };
   let isMoving = false;
-  const commands = new Map<string, (given: Arguments, on: ClockDeps) => Promise<unknown>>([
-    ['clock-show', async (given, on) => shown(on, given)],
+  const commands = new Map<string, (given: Arguments) => Promise<unknown>>([
+    ['clock-show', (given) => shown(deps, given)],
     [
       'clock-step',
-      async (given, on) => {
+      async (given) => {
         if (isMoving)
           throw new OperatorError("another command moves the sandbox's clock: wait until it ends");
         isMoving = true;
         try {
-          return await step(on, given);
+          return await step(movable(deps), given);
         } finally {
           isMoving = false;
         }
       },
     ],
   ]);
-  return {
-    find: (name) => {
-      const command = commands.get(name);
-      return command && (async (given) => command(given, movable(deps)));
-    },
-  };
+  return { find: (name) => commands.get(name) };
 }
 
-function movable(deps: ClockDeps | null): ClockDeps {
-  if (deps) return deps;
+function movable({ clock, delays, store }: ClockDeps): MovableDeps {
+  if (clock instanceof SandboxClock && delays) return { clock, delays, store };
   throw new OperatorError(
-    'the clock cannot be moved on Kafka, whose brokers measure the delays; ' +
-      'a sandbox on SQLite can, or start with HOOKRAIL_RETRY_SCALE=1000',
+    'the clock cannot be moved on Kafka, whose brokers measure the delays: ' +
+      'use a sandbox on SQLite, or start with HOOKRAIL_RETRY_SCALE=1000',
   );
 }
 
@@ -74,7 +73,7 @@ function movable(deps: ClockDeps | null): ClockDeps {
  * Moves the clock on to the next due time, to `until` at most, and waits until every attempt that became due has ended
  * and is recorded. So what follows an attempt is due by when that one ended, as without the move.
  */
-async function step(deps: ClockDeps, given: Arguments): Promise<unknown> {
+async function step(deps: MovableDeps, given: Arguments): Promise<unknown> {
   const { clock, delays } = deps;
   const until = untilOf(given, clock.wall());
   await quiet(deps);
@@ -87,7 +86,7 @@ async function step(deps: ClockDeps, given: Arguments): Promise<unknown> {
   return shown(deps, given);
 }
 
-async function quiet({ clock, delays, store }: ClockDeps): Promise<void> {
+async function quiet({ clock, delays, store }: MovableDeps): Promise<void> {
   const isQuiet = async () =>
     delays.isQuiet() && (await store.outbox.pending(1)).length === 0 && delays.isQuiet();
   if (await pollUntil(clock, isQuiet, { everyMs: QUIET_EVERY_MS, atMostMs: QUIET_MS_MAX })) return;
@@ -98,10 +97,12 @@ async function quiet({ clock, delays, store }: ClockDeps): Promise<void> {
 
 /** The clock's state and, for a merchant, what the feed has after a position. */
 async function shown({ clock, delays, store }: ClockDeps, given: Arguments) {
-  const due = delays.nextDue();
+  const due = delays?.nextDue() ?? null;
+  const wall = clock.wall();
   const state = {
-    now: timestamp(clock.wall()),
-    ahead_ms: Math.round(clock.aheadMs),
+    can_move: clock instanceof SandboxClock && delays !== undefined,
+    now: timestamp(wall),
+    ahead_ms: Math.round(wall - clock.system(wall)),
     next_due_at: timestampOrNull(due === null ? null : clock.wall(due)),
   };
   if (given.merchant === undefined) return state;
@@ -109,8 +110,21 @@ async function shown({ clock, delays, store }: ClockDeps, given: Arguments) {
   if (!isUuid(merchantId)) throw new OperatorError(`merchant: "${merchantId}" is not a UUID`);
   if (given.after === undefined)
     return { ...state, position: await store.feed.head(merchantId), entries: [] };
-  const page = await store.feed.read(merchantId, { after: text(given, 'after'), limit: ENTRIES_MAX });
-  return { ...state, position: page.next, entries: page.entries.flatMap(entryJson) };
+  const { position, entries } = await entriesAfter(store, merchantId, text(given, 'after'));
+  return { ...state, position, entries };
+}
+
+/** Returns the entries of a merchant's feed, in pages, and the position after them. */
+async function entriesAfter({ feed }: Pick<Store, 'feed'>, merchantId: string, after: string) {
+  const entries: object[] = [];
+  let position = after;
+  for (let pages = 0; pages < PAGES_MAX; pages += 1) {
+    const page = await feed.read(merchantId, { after: position, limit: PAGE_ENTRIES });
+    entries.push(...page.entries.flatMap(entryJson));
+    position = page.next;
+    if (page.entries.length === 0) break;
+  }
+  return { position, entries };
 }
 
 /** The attempts, and the endpoints that were disabled. */
