@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { startApi } from './api/api.ts';
@@ -8,18 +7,20 @@ import { openBroker } from './broker/open.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
 import { Directory } from './domain/directory.ts';
 import { parseEgressAllow } from './egress/egress.ts';
+import { readExtraCa } from './egress/extra-ca.ts';
 import { KeyRing } from './keys/keyring.ts';
-import { messageOf } from './messages/error-message.ts';
 import { observeBroker } from './observability/broker-metrics.ts';
 import { isFresh, observeReadiness, type Phase, readinessOf } from './observability/readiness.ts';
+import { clockCommands } from './operator/commands/clock.ts';
 import { finishErasures } from './operator/commands/erase-entity.ts';
 import { operatorRoutes } from './operator/commands/routes.ts';
-import { type Clock, systemClock } from './process/clock.ts';
+import type { Clock } from './process/clock.ts';
 import { Descriptors } from './process/descriptors.ts';
 import { Lifecycle } from './process/lifecycle.ts';
 import { openPrivateFolder } from './process/private-files.ts';
 import { systemRandom } from './process/random.ts';
 import { runProcess } from './process/run-process.ts';
+import { openClock } from './process/sandbox-clock.ts';
 import { startRecorder } from './recorder/recorder.ts';
 import { runRetention } from './recorder/retention.ts';
 import { startRelay } from './relay/relay.ts';
@@ -157,7 +158,16 @@ function has(config: Config, role: Config['roles'][number]): boolean {
 function operatorRoutesOf(deps: StationDeps & { readonly store: Store }) {
   const { environment, dataDir } = deps.config;
   const keyRing = () => deps.keyRing;
-  return operatorRoutes({ ...deps, keyRing, isRelayed: true, random: systemRandom, environment, dataDir });
+  const clock = environment === 'sandbox' ? { clockCommands: clockCommands(deps) } : {};
+  return operatorRoutes({
+    ...deps,
+    ...clock,
+    keyRing,
+    isRelayed: true,
+    random: systemRandom,
+    environment,
+    dataDir,
+  });
 }
 
 /**
@@ -173,7 +183,7 @@ async function refuseMissingKeys(store: Store, keyRing: KeyRing, clock: Clock): 
 }
 
 async function openDeps(config: Config, lifecycle: Lifecycle): Promise<ProcessDeps> {
-  const clock = systemClock();
+  const clock = openClock(config);
   const output = new LogOutput(1);
   const log = createLogger(config.logLevel, output);
   // Registered first, so stopped last: a program that ends the process after this loses no line.
@@ -264,7 +274,7 @@ async function startSending(deps: StationDeps): Promise<void> {
     connectTimeoutMs: config.sender.connectTimeoutMs,
     egress: egressOf(config),
     proxy: config.egress.proxy,
-    extraCa: config.egress.extraCaFile === '' ? null : readCa(config.egress.extraCaFile),
+    extraCa: readExtraCa(config.egress.extraCaFile),
   });
   lifecycle.onStop('transport', () => transport.close());
   const sender = await startSender({
@@ -279,15 +289,6 @@ async function startSending(deps: StationDeps): Promise<void> {
 
 function egressOf({ egress }: Config) {
   return { ports: egress.ports, allow: parseEgressAllow(egress.allow) };
-}
-
-function readCa(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    const why = messageOf(error);
-    throw new ConfigError(`HOOKRAIL_EXTRA_CA_FILE cannot be read: ${why}`);
-  }
 }
 
 /** Runs the service as this process. */

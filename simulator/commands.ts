@@ -68,6 +68,11 @@ export const SIMULATOR: readonly LazyCommand[] = [
     load: async () => (await import('./commands/events.ts')).eventsCommand,
   },
   {
+    command: 'clock <command>',
+    describe: "The sandbox's clock: advance 13h, advance next-retry, show",
+    load: async () => (await import('./commands/clock.ts')).clockCommand,
+  },
+  {
     command: 'verify',
     describe: 'Check a captured webhook offline: secret, signature, age',
     load: async () => (await import('./commands/verify.ts')).verifyCommand,
@@ -76,6 +81,16 @@ export const SIMULATOR: readonly LazyCommand[] = [
     command: 'cert',
     describe: 'Make a certificate that the sandbox trusts, for your own HTTPS receiver',
     load: async () => (await import('./commands/cert.ts')).certCommand,
+  },
+  {
+    command: 'catalog [event]',
+    describe: 'Event types: when each is sent, what may follow, sample bodies, JSON Schema',
+    load: async () => (await import('./commands/catalog.ts')).catalogCommand,
+  },
+  {
+    command: 'doctor',
+    describe: 'Check service, keys, ports, clock and endpoints; says how to fix each',
+    load: async () => (await import('./commands/doctor.ts')).doctorCommand,
   },
   {
     command: 'whoami',

@@ -71,7 +71,10 @@ export class Session {
 
   /** Returns the client of the producer routes. */
   producer(): ApiClient {
-    return this.#client('producerKey', { whenLimited: (waitMs) => this.#waitForLimit(waitMs) });
+    return this.#client('producerKey', {
+      asksEnvironment: true,
+      whenLimited: (waitMs) => this.#waitForLimit(waitMs),
+    });
   }
 
   #client(key: 'apiKey' | 'producerKey', options: ClientOptions): ApiClient {
@@ -113,6 +116,7 @@ export async function inSession(
 ): Promise<void> {
   const session = new Session(options, surroundings);
   try {
+    session.settings.refuseLive();
     await body(session);
   } finally {
     session.output.finish();

@@ -33,6 +33,8 @@ const NAMES = {
   schemaRegistryUrl: { option: '--schema-registry-url', variable: 'HOOKRAIL_SCHEMA_REGISTRY_URL' },
   eventsTopic: { option: '--events-topic', variable: 'HOOKRAIL_EVENTS_TOPIC' },
   extraCaFile: { option: '', variable: 'HOOKRAIL_EXTRA_CA_FILE' },
+  operationsHost: { option: '', variable: 'HOOKRAIL_OPS_HOST' },
+  operationsPort: { option: '', variable: 'HOOKRAIL_OPS_PORT' },
 } as const;
 export type SettingName = keyof typeof NAMES;
 
@@ -67,7 +69,7 @@ export class Settings {
   #all(name: SettingName): readonly Sourced[] {
     const { option, variable } = NAMES[name];
     const sources = [
-      [name === 'extraCaFile' ? undefined : this.#options[name], `option ${option}`],
+      [option === '' ? undefined : this.#options[name as keyof GlobalOptions], `option ${option}`],
       [this.#environment[variable], `environment ${variable}`],
       [this.#file[variable], this.sandboxFile],
     ] as const;
@@ -90,17 +92,31 @@ export class Settings {
     return { ...found, value: withoutSlash(found.value) };
   }
 
-  /**
-   * Returns a key, or throws a failure that explains how to get one. A live key is refused before anything is sent: the
-   * simulator invents payments, and must not do so in production.
-   */
+  /** Returns a key, or throws a failure that explains how to get one. */
   key(name: 'apiKey' | 'producerKey'): string {
     const found = this.find(name);
     if (!found) throw this.#missing(name);
-    if (/^(sk|pk)_live_/.test(found.value)) {
-      throw usage(`the key from ${found.source} is a live key; the simulator works with sandbox keys only`);
-    }
     return found.value;
+  }
+
+  /** Returns the address of the operations server. */
+  operationsUrl(): Sourced {
+    const host = this.find('operationsHost')?.value ?? '127.0.0.1';
+    const port = this.find('operationsPort') ?? { value: '8081', source: 'default' };
+    const isV6 = host.includes(':') && !host.startsWith('[');
+    return { value: `http://${isV6 ? `[${host}]` : host}:${port.value}`, source: port.source };
+  }
+
+  /** Throws a usage failure for a live key, whatever the command would do with it. */
+  refuseLive(): void {
+    for (const name of ['apiKey', 'producerKey'] as const) {
+      const found = this.find(name);
+      if (found === undefined || !/^(sk|pk)_live_/.test(found.value)) continue;
+      throw usage(
+        `the key from ${found.source} is a live key; the simulator works with sandbox keys only`,
+        'check which keys are used: hookrail sim whoami --api-key <sandbox key>',
+      );
+    }
   }
 
   merchantId(): string {
@@ -114,7 +130,9 @@ export class Settings {
     return found;
   }
 
-  #missing(name: Exclude<SettingName, 'extraCaFile' | 'eventsTopic'>): CommandFailure {
+  #missing(
+    name: Exclude<SettingName, 'extraCaFile' | 'eventsTopic' | 'operationsHost' | 'operationsPort'>,
+  ): CommandFailure {
     const { option, variable } = NAMES[name];
     const what = {
       baseUrl: 'base URL',

@@ -14,7 +14,6 @@ const VALUED: ReadonlySet<string> = new Set(
 );
 
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  doctor: 'whoami',
   listen: 'receiver --help',
   status: 'whoami',
   'events list': 'deliveries list',

@@ -6,13 +6,13 @@ import {
   subTypesOf,
   typesOf,
 } from '../../services/domain/catalog/catalog.ts';
+import { EVENT_MEANINGS } from '../../services/domain/catalog/event-meanings.ts';
 import type { Field } from '../../services/domain/catalog/field.ts';
 import { API_VERSIONS, type ApiVersion } from '../../services/domain/endpoint.ts';
 import { EVENT_TYPES, type EventType } from '../../services/domain/event.ts';
 import { MACHINES } from '../../simulator/machines/tables.ts';
 import { knownValues } from '../webhooks/body-schema.ts';
 import { allWebhooks, type Webhook } from './description.ts';
-import { EVENT_MEANINGS } from './event-meanings.ts';
 import { codeSample, codeTabs } from './highlight.ts';
 import { type Html, html } from './html.ts';
 import { address, type Page } from './layout.ts';
@@ -51,7 +51,7 @@ function eventPage(webhook: Webhook): Page {
   const unsaid = SUB_TYPES[type].filter((subType) => !(subType in subTypes));
   if (unsaid.length > 0)
     throw new Error(
-      `scripts/reference/event-meanings.ts does not say when ${type} ${unsaid.join(', ')} is sent`,
+      `services/domain/catalog/event-meanings.ts does not say when ${type} ${unsaid.join(', ')} is sent`,
     );
   const machine = MACHINES[type];
   return {

@@ -35,6 +35,7 @@ import { resendDelivery } from './routes/resend-delivery.ts';
 import { streamEvents } from './routes/stream.ts';
 import { refuseInProduction, testEndpoint } from './routes/test-endpoint.ts';
 import { createApiServer, drainServer } from './server.ts';
+import { serviceDate } from './service-date.ts';
 import { OpenStreams } from './stream/open-streams.ts';
 import { validateRequests } from './validation.ts';
 
@@ -104,7 +105,12 @@ function createApp(
   const app = express();
   // Paths must match openapi.yaml exactly.
   app.enable('case sensitive routing').enable('strict routing').disable('etag');
-  app.use(requestLog({ ...context, ...deps }), apiHeaders, refuseMalformedTargets);
+  app.use(
+    requestLog({ ...context, ...deps }),
+    serviceDate(context.clock),
+    apiHeaders,
+    refuseMalformedTargets,
+  );
   const docs = mountDocs(app, context.environment);
   const merchant = [authenticate('merchant', context), general.handler];
   const validated = [readJson(context.limits.bodyBytesMax), boundValues, ...validateRequests()];

@@ -60,7 +60,9 @@ class Windows implements Store {
     const window = this.#windows.get(key) ?? { requests: 0, endsAt: now + WINDOW_MS };
     window.requests += 1;
     this.#windows.set(key, window);
-    return { totalHits: window.requests, resetTime: new Date(this.#clock.wall(window.endsAt)) };
+    // The library compares it with the system's time.
+    const resetTime = new Date(this.#clock.system(this.#clock.wall(window.endsAt)));
+    return { totalHits: window.requests, resetTime };
   }
 
   decrement(key: string): void {

@@ -9,7 +9,7 @@
  * "Acknowledged" means "will normally not come again": an engine may repeat input that was settled just before a crash,
  * within the bound it states.
  * - Never early: a task is handed over at or after its `dueAt`. The engine may raise a due time, but lower it only for
- * a parked task that is woken.
+ * a parked task that is woken, and for all when a sandbox's clock is moved on (`delays`).
  * - A handler that throws leaves its input unacknowledged: it comes again after a growing pause, see status().stuck.
  * - No stream behind a source starves another (retries and first attempts of `live` share one source).
  * - Publishing resolves when durable. A rejection means "outcome unknown", never "not written".
@@ -57,6 +57,8 @@ export interface Broker {
   readonly deadLetters: RecordStore<DeadLetter>;
   /** Absent where an engine never deletes unprocessed records. */
   readonly losses?: Losses;
+  /** Absent where delays are measured by other clocks than this process's. */
+  readonly delays?: Delays;
   status(): BrokerStatus;
   /** Resolves (never rejects) with the reason when the engine cannot continue; the process must then end. */
   readonly failed: Promise<Error>;
@@ -80,6 +82,19 @@ export interface BrokerCapabilities {
   readonly multipleProcesses: boolean;
   /** Whether retention deletes quarantined records and dead letters after a month; then `forget` does nothing. */
   readonly hasRetention: boolean;
+}
+
+/** The delayed tasks of every class, for a sandbox whose clock is moved on. */
+export interface Delays {
+  /** When the next one is due, by this process's clock; null = none waits. Exact while it is quiet. */
+  nextDue(): number | null;
+  /** Whether nothing is due, in hand or unrecorded: all that is left waits for a later time. */
+  isQuiet(): boolean;
+  /**
+   * Makes each due earlier by `ms`, those that are being settled excepted, and calls `moved` at that moment. Durable when
+   * it resolves; a rejection means that nothing was changed.
+   */
+  bringForward(ms: number, moved: () => void): Promise<void>;
 }
 
 export interface PublishedTask {

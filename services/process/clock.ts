@@ -16,6 +16,11 @@ export interface Clock {
   now(): number;
   /** The system's time, milliseconds since the epoch, at a moment of `now()`; the present one by default. */
   wall(at?: number): number;
+  /**
+   * The system's time at a moment of `wall()`: the same, but for a sandbox whose clock was moved on. For times that others
+   * compare with their own clocks: webhook-timestamp, Retry-After, the ends of certificates.
+   */
+  system(wall: number): number;
   /** Milliseconds that this thread has been idle, in all. */
   idleMs(): number;
   /** Resolves after at least `ms`, or as soon as the signal fires (it does not reject). */
@@ -68,5 +73,6 @@ export function systemClock(): Clock {
       const cancel = at(now() + ms, done);
       signal?.addEventListener('abort', done, { once: true });
     });
-  return { now, wall, idleMs: () => performance.nodeTiming.idleTime, sleep, at };
+  const system = (time: number) => time;
+  return { now, wall, system, idleMs: () => performance.nodeTiming.idleTime, sleep, at };
 }

@@ -68,7 +68,7 @@ export async function deliver(task: DeliveryTask, deps: DeliverDeps, pace?: Pace
 
   const startedAt = clock.now();
   const sentAt = clock.wall(startedAt);
-  const { request, signature } = buildRequest(task, opened, sentAt);
+  const { request, signature } = buildRequest(task, opened, clock.system(sentAt));
   const posted = await transport.post(request, pace);
   const { exchange, endedAt } = posted;
 

@@ -3,6 +3,7 @@ import { visible } from '../../services/domain/text/visible-text.ts';
 import { formatDuration } from '../duration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import type { paths } from '../generated/merchant-api.ts';
+import { OTHER_ENVIRONMENT, productionRefused, refuseProduction } from './production.ts';
 
 /** The time limit of a response, unless the call has its own. */
 const TIMEOUT_MS = 15_000;
@@ -11,6 +12,9 @@ const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 
 /** The longest time to wait for the API's rate limit, which is one per minute. */
 const LIMIT_WAIT_MS = 60_000;
+
+/** A smaller difference of clocks is not told from the header's whole seconds and the way of the response. */
+const CLOCK_MS_MIN = 5000;
 
 /** OpenSSL's reasons for an answer that is not TLS. */
 const NOT_TLS = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/;
@@ -49,6 +53,8 @@ export class ApiRefusal extends CommandFailure {
 export interface ClientOptions {
   /** The address to suggest when the one in use is not the API's. */
   readonly otherBaseUrl?: string;
+  /** Asks before the first request whether the service is a sandbox, because its key does not tell. */
+  readonly asksEnvironment?: boolean;
   /** Waits until the API's rate limit allows requests again; the request is then repeated once. */
   readonly whenLimited?: (waitMs: number) => Promise<void>;
 }
@@ -64,6 +70,8 @@ export class ApiClient {
   readonly #key: string;
   readonly #signal: AbortSignal;
   readonly #options: ClientOptions;
+  #aheadMs = 0;
+  #isSandbox = false;
 
   constructor(baseUrl: string, key: string, signal: AbortSignal, options: ClientOptions = {}) {
     this.#baseUrl = baseUrl;
@@ -71,6 +79,11 @@ export class ApiClient {
     this.#signal = signal;
     this.#options = options;
     this.rest = createClient<paths>({ baseUrl, fetch: this.within(TIMEOUT_MS) });
+  }
+
+  /** By how much the service's clock is ahead of this machine's, as its last response says: a sandbox's may be moved on. */
+  get aheadMs(): number {
+    return this.#aheadMs;
   }
 
   /** Returns the option `fetch` for a request of `rest` that may take longer. */
@@ -98,10 +111,14 @@ export class ApiClient {
       request.headers.set('accept', 'application/json');
       request.headers.set('authorization', `API-Key ${this.#key}`);
       const signal = AbortSignal.any([timeout, this.#signal]);
+      if (this.#options.asksEnvironment && !this.#isSandbox) await refuseProduction(this.#baseUrl, signal);
+      this.#isSandbox = true;
       const response = await fetch(request, { redirect: 'manual', signal });
+      this.#noteClock(response.headers.get('date'));
       const text = await readText(response);
       if (response.status >= 300) {
         const problem = asProblem(text);
+        if (problem.code === OTHER_ENVIRONMENT) throw productionRefused(this.#baseUrl);
         if (problem.code === undefined) await this.#mustBeTheApi(signal);
         throw new ApiRefusal(name, response, problem);
       }
@@ -111,6 +128,11 @@ export class ApiClient {
     } catch (error) {
       throw this.#named(error, timeout, name);
     }
+  }
+
+  #noteClock(date: string | null): void {
+    const aheadMs = date === null ? Number.NaN : Date.parse(date) - Date.now();
+    this.#aheadMs = Math.abs(aheadMs) > CLOCK_MS_MIN ? aheadMs : 0;
   }
 
   #named(error: unknown, timeout: AbortSignal, request: string): unknown {
@@ -205,7 +227,6 @@ function nextSteps(code: string | undefined): readonly string[] {
     case 'api_key_missing':
     case 'api_key_malformed':
     case 'api_key_invalid':
-    case 'api_key_environment_mismatch':
       return ['check which key is used, and where it came from, with: hookrail sim whoami'];
     case 'webhook_endpoint_not_found':
       return ['list your endpoints with: hookrail sim endpoints list'];

@@ -3,6 +3,7 @@
  * Differences between engines are read from `capabilities`, never inferred from a name.
  */
 import { afterEach, beforeEach, describe } from 'vitest';
+import { delayGuarantees } from './broker.delays.ts';
 import { eventGuarantees } from './broker.events.ts';
 import { firstAttemptGuarantees } from './broker.first-attempts.ts';
 import { journalGuarantees } from './broker.journal.ts';
@@ -27,6 +28,7 @@ export function brokerContract(name: string, install: () => Promise<Installation
     describe('with first attempts', () => firstAttemptGuarantees(give));
     describe('with tasks', () => taskGuarantees(give));
     describe('with parked tasks', () => parkingGuarantees(give));
+    describe('with a clock that is moved on', () => delayGuarantees(give));
     describe('with the journal', () => journalGuarantees(give));
     describe('with the directory, the quarantine and dead letters', () => recordGuarantees(give));
     describe('under load', () => loadGuarantees(give));

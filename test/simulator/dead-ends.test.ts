@@ -142,7 +142,12 @@ const ROWS: readonly Row[] = [
     says: 'deliveries has no command "tail"; it has list, get',
     names: 'deliveries --help',
   },
-  { typed: 'doctor', says: 'sim has no command "doctor"; did you mean whoami?', names: 'whoami' },
+  {
+    typed: 'docter',
+    says: 'sim has no command "docter"; did you mean doctor?',
+    names: 'doctor',
+    helps: EXIT.expectation,
+  },
   {
     typed: 'listen --forward-to http://localhost:3000',
     says: 'sim has no command "listen"; did you mean receiver?',

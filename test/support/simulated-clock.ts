@@ -20,6 +20,10 @@ export class SimulatedClock implements Clock {
     return at + this.setBy;
   }
 
+  system(wall: number): number {
+    return wall;
+  }
+
   /** Simulated time uses no time of the thread, so all of it is idle. */
   idleMs(): number {
     return this.#now;

@@ -62,7 +62,7 @@ export function getDelivery(context: ApiContext): RequestHandler {
       ...deliveryJson(delivery, await isMerchantPaused(context, merchantId)),
       body: delivery.body === null ? null : Buffer.from(delivery.body).toString('utf8'),
       body_removed: delivery.bodyRemoved,
-      attempts: delivery.attempts.map((attempt) => attemptJson(delivery, attempt)),
+      attempts: delivery.attempts.map((attempt) => attemptJson(delivery, attempt, context.clock)),
     });
   };
 }
@@ -99,7 +99,11 @@ export function deliveryJson(delivery: DeliveryRecord, isPaused: boolean) {
   };
 }
 
-function attemptJson(delivery: DeliveryRecord & { readonly bodyRemoved: boolean }, attempt: AttemptRecord) {
+function attemptJson(
+  delivery: DeliveryRecord & { readonly bodyRemoved: boolean },
+  attempt: AttemptRecord,
+  clock: ApiContext['clock'],
+) {
   const { response } = attempt;
   return {
     number: attempt.number,
@@ -108,7 +112,7 @@ function attemptJson(delivery: DeliveryRecord & { readonly bodyRemoved: boolean 
     duration_ms: rounded(attempt.durationMs),
     request_headers: redactedHeaders({
       delivery: { ...delivery, trigger: attempt.trigger, attempt: attempt.number },
-      startedAt: attempt.startedAt,
+      startedAt: clock.system(attempt.startedAt),
       signature: attempt.signature,
     }),
     response_status: response?.status ?? null,

@@ -79,6 +79,8 @@ export class CommitHalf {
   readonly rows: WrittenRow[] = [];
   readonly delayed: WrittenDelayed[] = [];
   readonly directory: DirectoryChange[] = [];
+  /** Delayed tasks become due earlier with this half; `moved` is called then. */
+  forward: { readonly ms: number; readonly moved: () => void } | null = null;
   #bytes = 0;
 
   constructor(spare: SpareBuffers) {
@@ -196,6 +198,12 @@ export class CommitHalf {
     this.#operations.bytes(key);
     this.#record(directoryCodec, change);
     this.directory.push(change);
+  }
+
+  bringForward(ms: number, moved: () => void): void {
+    this.#operations.u8(OPERATION.bringForward);
+    this.#operations.f64(ms);
+    this.forward = { ms, moved };
   }
 
   probe(at: number): void {

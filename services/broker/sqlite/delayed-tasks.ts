@@ -40,6 +40,8 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
   #bytes = 0;
   #horizon: DueKey;
   #reading = false;
+  /** A read was asked for after due times became earlier in the file, by the horizon of before. */
+  #isReadStale = false;
   #timer: { readonly due: number; readonly cancel: () => void } | null = null;
   /** Tasks that are not done. */
   pending: number;
@@ -123,6 +125,27 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
     return woken.length;
   }
 
+  /** Makes every task due earlier, as the commit that was just made did in the file. */
+  bringForward(ms: number): void {
+    const { due, id } = this.#horizon;
+    if (this.#horizon !== END) this.#horizon = { due: due - ms, id };
+    // The file's replies come in order: a read that is still open was made after the commit.
+    this.#isReadStale = this.#reading;
+    for (const entry of this.#heap.trim(0)) {
+      const dueAt = entry.due - ms;
+      this.#heap.push({ ...entry, due: dueAt, task: { ...entry.task, dueAt } });
+    }
+    this.close();
+    this.#arm();
+    this.onAvailable();
+  }
+
+  /** Whether all its tasks wait for a time after `now`. */
+  isWaiting(now: number): boolean {
+    const isInHand = this.#held.size > this.#heap.size;
+    return !isInHand && !this.#reading && (this.#heap.top?.due ?? END.due) > now;
+  }
+
   /** When the soonest waiting task is due; undefined = none is in memory. */
   get nextDue(): number | undefined {
     return this.#heap.top?.due;
@@ -178,7 +201,10 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
     } as const;
     this.#thread.send(request, [], (reply) => {
       this.#reading = false;
+      const isStale = this.#isReadStale;
+      this.#isReadStale = false;
       if (reply.kind === 'unreadable') this.#failed(new Error(reply.message));
+      else if (isStale) this.#readAhead();
       // A trim during the read has lowered the horizon: there may be a gap before the tasks that were read.
       else if (reply.kind === 'delayed' && isBefore(this.#horizon, { due, id })) this.#readAhead();
       else if (reply.kind === 'delayed') this.#loaded(reply.rows, reply.more);

@@ -15,6 +15,7 @@ import type { Logger } from '../../telemetry/logger.ts';
 import type {
   Broker,
   BrokerCapabilities,
+  Delays,
   Follower,
   PublishedEvent,
   PublishedTask,
@@ -82,6 +83,7 @@ class SqliteEngine implements SqliteBroker {
   readonly journal: SqliteJournal;
   readonly quarantine: Broker['quarantine'];
   readonly deadLetters: Broker['deadLetters'];
+  readonly delays: Delays;
   readonly failed: Promise<Error>;
   readonly #options: SqliteBrokerOptions;
   readonly #thread: EngineThread;
@@ -116,6 +118,7 @@ class SqliteEngine implements SqliteBroker {
         this.#streams.committed(settlements, publications, at, reply);
         if (publications && publications.directory.length > 0)
           this.#directory.committed(directoryChangesOf(publications, reply));
+        if (publications?.forward) this.#broughtForward(publications.forward);
       },
     });
     this.events = this.#eventSource();
@@ -138,6 +141,13 @@ class SqliteEngine implements SqliteBroker {
     });
     this.quarantine = quarantineStore(thread, this.#queue, this.#streams.decoderOf);
     this.deadLetters = deadLetterStore(thread, this.#queue, this.#streams.decoderOf);
+    this.delays = {
+      nextDue: () => this.#streams.nextDue(),
+      isQuiet: () => !this.#queue.busy && this.#streams.isQuiet(),
+      bringForward: async (ms, moved) => {
+        await this.#queue.publish((part) => part.bringForward(ms, moved));
+      },
+    };
     const { recentEventsRetentionMs: retentionMs = RECENT_EVENTS_RETENTION_MS } = options;
     this.#forgetting = new Forgetting({ clock, queue: this.#queue, thread, retentionMs });
     this.#endClockNote = noteClockChanges(clock, this.#queue);
@@ -215,6 +225,11 @@ class SqliteEngine implements SqliteBroker {
     this.#endClockNote();
     this.#streams.close();
     this.#queue.end(new Error('the broker is closed'));
+  }
+
+  #broughtForward({ ms, moved }: { readonly ms: number; readonly moved: () => void }): void {
+    moved();
+    this.#streams.bringForward(ms);
   }
 
   #sources() {

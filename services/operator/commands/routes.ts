@@ -5,7 +5,8 @@ import type { Broker } from '../../broker/broker.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { isBrokerCommand, runBrokerCommand } from './broker-commands.ts';
-import { type OperatorDeps, OperatorError, runOperatorCommand } from './commands.ts';
+import type { ClockCommands } from './clock.ts';
+import { type Arguments, type OperatorDeps, OperatorError, runOperatorCommand } from './commands.ts';
 import type { RecordStores } from './erase-entity.ts';
 import { operatorTokenFile } from './token-file.ts';
 
@@ -21,6 +22,8 @@ const TOKEN_BYTES = 32;
 export function operatorRoutes(
   given: Omit<OperatorDeps, 'withRecordStores'> & {
     readonly broker: RecordStores & Pick<Broker, 'losses'>;
+    /** Absent in production. */
+    readonly clockCommands?: ClockCommands;
     readonly dataDir: string;
     readonly log: Logger;
   },
@@ -39,9 +42,7 @@ export function operatorRoutes(
     const { command } = request.params;
     try {
       const args = request.body ?? {};
-      const result = isBrokerCommand(command)
-        ? await runBrokerCommand(deps.broker, command, args, deps.clock.now())
-        : await runOperatorCommand(deps, command, args);
+      const result = await run(deps, command, args);
       deps.log.info({ event: 'operator_command', command });
       response.setHeader('Cache-Control', 'no-store').json({ result });
     } catch (error) {
@@ -52,6 +53,17 @@ export function operatorRoutes(
     }
   });
   return router;
+}
+
+function run(
+  deps: OperatorDeps & Pick<Parameters<typeof operatorRoutes>[0], 'broker' | 'clockCommands'>,
+  command: string,
+  args: Arguments,
+): Promise<unknown> {
+  const clockCommand = deps.clockCommands?.find(command);
+  if (clockCommand) return clockCommand(args);
+  if (isBrokerCommand(command)) return runBrokerCommand(deps.broker, command, args, deps.clock.now());
+  return runOperatorCommand(deps, command, args);
 }
 
 /** Hashes a token for comparison: equal lengths, so that the comparison takes the same time for every token. */

@@ -93,7 +93,7 @@ export class Connection<Route extends { readonly origin: { readonly url: string 
   /** Returns whether it can carry another request: it is open, and neither it nor its certificate is too old. */
   isUsable(clock: Clock): boolean {
     if (this.#socket === null || this.#socket.destroyed) return false;
-    return clock.now() < this.#until && clock.wall() < this.#certificateUntil;
+    return clock.now() < this.#until && clock.system(clock.wall()) < this.#certificateUntil;
   }
 
   endedUnanswered(isSent: boolean): boolean {

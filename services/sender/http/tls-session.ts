@@ -43,7 +43,7 @@ export function keepSession(
 }
 
 export function mayBeResumed({ verifiedAt, certificateUntil }: KeptSession, clock: Clock): boolean {
-  return clock.now() - verifiedAt < RESUMED_MS_MAX && clock.wall() < certificateUntil;
+  return clock.now() - verifiedAt < RESUMED_MS_MAX && clock.system(clock.wall()) < certificateUntil;
 }
 
 /** Returns the end of the certificate that verified this connection, by the system's time. */

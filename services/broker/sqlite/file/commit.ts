@@ -66,7 +66,8 @@ export class Committer {
       this.#apply(request.settlements, work);
       if (this.#areNew(request.publications, work)) this.#apply(request.publications, work);
       this.#savePositions(work);
-      if (request.setBy !== this.#setBy) this.#statements.setBySave.run(String(request.setBy));
+      const setBy = request.setBy + work.forwardMs;
+      if (setBy !== this.#setBy) this.#statements.setBySave.run(String(setBy));
       this.#seen.save(work.at);
       this.#statements.commit.run();
     } catch (error) {
@@ -76,7 +77,7 @@ export class Committer {
       throw error;
     }
     this.bytesInWal += PAGES_PER_COMMIT * PAGE_BYTES;
-    this.#setBy = request.setBy;
+    this.#setBy = request.setBy + work.forwardMs;
     const delayedFirst = this.#delayedNext;
     this.#next = work.next;
     this.#delayedNext = work.delayedNext;
@@ -210,6 +211,12 @@ export class Committer {
         case OPERATION.probe:
           on.probe.run(String(reader.f64()));
           break;
+        case OPERATION.bringForward: {
+          const ms = reader.f64();
+          on.bringForward.run(ms);
+          work.forwardMs += ms;
+          break;
+        }
         default:
           throw new Error(`unknown operation ${kind}`);
       }
@@ -239,6 +246,8 @@ class CommitProgress {
   /** Ids may have been remembered: they are forgotten when the commit fails. */
   hasChecked = false;
   directoryChanges = 0;
+  /** By how much the sandbox's clock is moved on: from this commit on, the wall clock is ahead by that. */
+  forwardMs = 0;
 
   constructor(next: number[], delayedNext: number, at: number) {
     this.next = next;
@@ -273,6 +282,7 @@ function prepare(db: Database.Database) {
     quarantineInsert: db.prepare('INSERT INTO quarantine(schema, blob) VALUES (?, ?)'),
     quarantineDelete: db.prepare('DELETE FROM quarantine WHERE id = ?'),
     deadLetterDelete: db.prepare('DELETE FROM dead_letter WHERE id = ?'),
+    bringForward: db.prepare('UPDATE delayed SET due = due - ?'),
     probe: db.prepare(
       "INSERT INTO meta VALUES ('probe', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
     ),

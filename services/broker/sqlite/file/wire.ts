@@ -70,6 +70,8 @@ export const OPERATION = {
   probe: 10,
   /** id f64. */
   deadLetterDelete: 11,
+  /** ms f64: every delayed task is due so much earlier. */
+  bringForward: 12,
 } as const;
 
 export type Request =

@@ -149,6 +149,7 @@ function twoHoursAgo(): Clock {
   return {
     now: () => clock.now() - OUTAGE_MS,
     wall: (at) => clock.wall(at),
+    system: (wall) => clock.system(wall),
     idleMs: () => clock.idleMs(),
     sleep: (ms, signal) => clock.sleep(ms, signal),
     at: (at, callback) => clock.at(at + OUTAGE_MS, callback),

@@ -1,4 +1,4 @@
-import type { EventType } from '../../services/domain/event.ts';
+import type { EventType } from '../event.ts';
 
 interface Meaning {
   /** The subject of the type's events, in a sentence. */

@@ -1,0 +1,159 @@
+import { timestamp, timestampOrNull } from '../../api/endpoint-json.ts';
+import type { Broker, Delays } from '../../broker/broker.ts';
+import { isUuid } from '../../domain/ids.ts';
+import type { Clock } from '../../process/clock.ts';
+import { pollUntil } from '../../process/poll-until.ts';
+import { SandboxClock } from '../../process/sandbox-clock.ts';
+import type { FeedEntry } from '../../store/feed.ts';
+import type { Store } from '../../store/store.ts';
+import { type Arguments, OperatorError, text } from './arguments.ts';
+
+/** The longest wait for attempts that are under way: several times what one may take. */
+const QUIET_MS_MAX = 60_000;
+const QUIET_EVERY_MS = 5;
+/** The farthest that one command moves the clock: older entries of the delivery log would be deleted unseen. */
+const AHEAD_MS_MAX = 30 * 86_400_000;
+/** The most entries of the feed in one answer; the others are in the next. */
+const PAGES_MAX = 10;
+const PAGE_ENTRIES = 1000;
+
+interface ClockDeps {
+  readonly clock: Clock;
+  /** Absent where other machines measure the delays: there the clock is shown, and cannot be moved. */
+  readonly delays?: Delays | undefined;
+  readonly store: Pick<Store, 'feed' | 'outbox'>;
+}
+
+interface MovableDeps extends ClockDeps {
+  readonly clock: SandboxClock;
+  readonly delays: Delays;
+}
+
+/** The commands that show and move the clock of a sandbox. A production service has none: they are not made there. */
+export interface ClockCommands {
+  /** Returns the command's work; undefined when it is none of these. */
+  find(name: string): ((given: Arguments) => Promise<unknown>) | undefined;
+}
+
+export function clockCommands({
+  clock,
+  broker: { delays },
+  store,
+}: Omit<ClockDeps, 'delays'> & { readonly broker: Pick<Broker, 'delays'> }): ClockCommands {
+  const deps = { clock, delays, store };
+  let isMoving = false;
+  const commands = new Map<string, (given: Arguments) => Promise<unknown>>([
+    ['clock-show', (given) => shown(deps, given)],
+    [
+      'clock-step',
+      async (given) => {
+        if (isMoving)
+          throw new OperatorError("another command moves the sandbox's clock: wait until it ends");
+        isMoving = true;
+        try {
+          return await step(movable(deps), given);
+        } finally {
+          isMoving = false;
+        }
+      },
+    ],
+  ]);
+  return { find: (name) => commands.get(name) };
+}
+
+function movable({ clock, delays, store }: ClockDeps): MovableDeps {
+  if (clock instanceof SandboxClock && delays) return { clock, delays, store };
+  throw new OperatorError(
+    'the clock cannot be moved on Kafka, whose brokers measure the delays: ' +
+      'use a sandbox on SQLite, or start with HOOKRAIL_RETRY_SCALE=1000',
+  );
+}
+
+/**
+ * Moves the clock on to the next due time, to `until` at most, and waits until every attempt that became due has ended
+ * and is recorded. So what follows an attempt is due by when that one ended, as without the move.
+ */
+async function step(deps: MovableDeps, given: Arguments): Promise<unknown> {
+  const { clock, delays } = deps;
+  const until = untilOf(given, clock.wall());
+  await quiet(deps);
+  const due = delays.nextDue();
+  const target = due === null ? until : Math.min(until, clock.wall(due));
+  // Rounded up: never early.
+  const ms = Math.ceil(target - clock.wall());
+  if (ms > 0) await clock.advance(ms, (moved) => delays.bringForward(ms, moved));
+  await quiet(deps);
+  return shown(deps, given);
+}
+
+async function quiet({ clock, delays, store }: MovableDeps): Promise<void> {
+  const isQuiet = async () =>
+    delays.isQuiet() && (await store.outbox.pending(1)).length === 0 && delays.isQuiet();
+  if (await pollUntil(clock, isQuiet, { everyMs: QUIET_EVERY_MS, atMostMs: QUIET_MS_MAX })) return;
+  throw new OperatorError(
+    `deliveries have been under way for ${QUIET_MS_MAX / 1000} s: the clock moves when they have ended`,
+  );
+}
+
+/** The clock's state and, for a merchant, what the feed has after a position. */
+async function shown({ clock, delays, store }: ClockDeps, given: Arguments) {
+  const due = delays?.nextDue() ?? null;
+  const wall = clock.wall();
+  const state = {
+    can_move: clock instanceof SandboxClock && delays !== undefined,
+    now: timestamp(wall),
+    ahead_ms: Math.round(wall - clock.system(wall)),
+    next_due_at: timestampOrNull(due === null ? null : clock.wall(due)),
+  };
+  if (given.merchant === undefined) return state;
+  const merchantId = text(given, 'merchant');
+  if (!isUuid(merchantId)) throw new OperatorError(`merchant: "${merchantId}" is not a UUID`);
+  if (given.after === undefined)
+    return { ...state, position: await store.feed.head(merchantId), entries: [] };
+  const { position, entries } = await entriesAfter(store, merchantId, text(given, 'after'));
+  return { ...state, position, entries };
+}
+
+/** Returns the entries of a merchant's feed, in pages, and the position after them. */
+async function entriesAfter({ feed }: Pick<Store, 'feed'>, merchantId: string, after: string) {
+  const entries: object[] = [];
+  let position = after;
+  for (let pages = 0; pages < PAGES_MAX; pages += 1) {
+    const page = await feed.read(merchantId, { after: position, limit: PAGE_ENTRIES });
+    entries.push(...page.entries.flatMap(entryJson));
+    position = page.next;
+    if (page.entries.length === 0) break;
+  }
+  return { position, entries };
+}
+
+/** The attempts, and the endpoints that were disabled. */
+function entryJson(entry: FeedEntry): object[] {
+  if (entry.kind === 'attempt') {
+    const { delivery, attempt } = entry;
+    const json = {
+      kind: 'attempt',
+      at: timestamp(attempt.startedAt),
+      type: delivery.type,
+      sub_type: delivery.subType,
+      delivery_uuid: delivery.deliveryId,
+      endpoint_uuid: delivery.endpointId,
+      number: attempt.number,
+      outcome: attempt.outcome,
+      duration_ms: attempt.durationMs,
+      response_status: attempt.responseStatus,
+      failure_code: attempt.failureCode,
+      next_attempt_at: timestampOrNull(attempt.nextAttemptAt),
+    };
+    return [json];
+  }
+  if (entry.kind !== 'endpoint_changed' || entry.change !== 'auto_disabled') return [];
+  return [{ kind: 'auto_disabled', at: timestamp(entry.at), endpoint_uuid: entry.endpointId }];
+}
+
+function untilOf({ until }: Arguments, now: number): number {
+  const time = typeof until === 'string' ? Date.parse(until) : Number.NaN;
+  if (Number.isNaN(time)) throw new OperatorError('until: must be a time such as 2030-01-31T08:00:00Z');
+  if (time > now + AHEAD_MS_MAX) throw new OperatorError('until: at most 30 days from now');
+  return time;
+}

@@ -1,0 +1,166 @@
+import type { Argv, CommandModule } from 'yargs';
+import { visible } from '../../services/domain/text/visible-text.ts';
+import { MerchantApi } from '../client/merchant-api.ts';
+import { type ClockEntry, type ClockState, OperationsClient } from '../client/operations.ts';
+import { formatDuration, parseDuration } from '../duration.ts';
+import { CommandFailure, EXIT, usage } from '../exit.ts';
+import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
+
+interface AdvanceOptions extends CommandOptions {
+  readonly by: string;
+}
+
+const NEXT_RETRY = 'next-retry';
+/** As the service has it. */
+const BY_MS_MAX = 30 * 86_400_000;
+
+/** Shows the clock of the sandbox, and moves it on. */
+export function clockCommand(surroundings: Surroundings): Pick<CommandModule, 'builder' | 'handler'> {
+  const advanceCommand: CommandModule<object, AdvanceOptions> = {
+    command: 'advance <by>',
+    describe: 'Move the clock on; every attempt that becomes due is made at its time',
+    builder: (args: Argv) =>
+      args
+        .positional('by', { type: 'string', demandOption: true, describe: `13h, 90m, 2d, or ${NEXT_RETRY}` })
+        .example('$0 clock advance next-retry', 'the next attempt now')
+        .example('$0 clock advance 19h', 'all seven attempts of what fails') as Argv<AdvanceOptions>,
+    handler: (options) => inSession(options, surroundings, (session) => advance(session, options.by)),
+  };
+  const showCommand: CommandModule<object, CommandOptions> = {
+    command: 'show',
+    describe: "Show the sandbox's time, and when the next attempt is due",
+    handler: (options) => inSession(options, surroundings, show),
+  };
+  return {
+    builder: (args: Argv) => args.command(advanceCommand).command(showCommand).demandCommand(1),
+    handler: () => {},
+  };
+}
+
+async function show(session: Session): Promise<void> {
+  const { output, settings } = session;
+  const state = await new OperationsClient(session).clock(settings.merchantId());
+  const { now, ahead_ms, next_due_at } = state;
+  output.result({ now, ahead_ms, next_due_at }, () => describeClock(state, session));
+  if (next_due_at !== null) output.remark('move it on: hookrail sim clock advance next-retry');
+}
+
+async function advance(session: Session, by: string): Promise<void> {
+  const { output, settings, signal } = session;
+  const durationMs = by === NEXT_RETRY ? undefined : durationOf(by);
+  const operations = new OperationsClient(session);
+  const merchant = settings.merchantId();
+  let state = await operations.clock(merchant);
+  const until = durationMs === undefined ? nextDue(state) : Date.parse(state.now) + durationMs;
+  const line = new ClockLines(session);
+  let isThere = false;
+  while (!isThere && !signal.aborted) {
+    const { position: after } = state;
+    const given = { until: new Date(until).toISOString(), merchant, after };
+    const text = () =>
+      `the clock is ${formatDuration(Math.max(0, until - Date.parse(state.now)))} from there`;
+    state = await output.during(text, operations.clockStep(given));
+    for (const entry of state.entries) await line.print(entry);
+    isThere = Date.parse(state.now) >= until;
+  }
+  line.end(state);
+}
+
+/** Prints what happens while the clock moves. */
+class ClockLines {
+  readonly #session: Session;
+  #attempts = 0;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async print(entry: ClockEntry): Promise<void> {
+    if (entry.kind === 'auto_disabled') return this.#disabled(entry.endpoint_uuid);
+    this.#attempts += 1;
+    const { output } = this.#session;
+    const isDelivered = entry.outcome === 'delivered';
+    const mark = isDelivered ? output.paint('green', '✓') : output.paint('red', '✗');
+    const result = entry.response_status === null ? (entry.failure_code ?? '-') : `${entry.response_status}`;
+    const cells = [
+      `${mark} ${shortTime(entry.at)}`,
+      `${entry.type}/${entry.sub_type}`,
+      `attempt ${entry.number}`,
+      result,
+      follows(entry),
+    ];
+    output.item(entry, () => output.row(cells));
+  }
+
+  async #disabled(uuid: string): Promise<void> {
+    const { output } = this.#session;
+    const endpoint = await new MerchantApi(this.#session.api()).endpoint(uuid);
+    const { description, url, status, disabled_reason: reason } = endpoint;
+    const datum = {
+      kind: 'auto_disabled',
+      endpoint_uuid: uuid,
+      url,
+      description,
+      status,
+      disabled_reason: reason,
+    };
+    const next = output.asTyped(`hookrail sim endpoints enable ${uuid}`);
+    const name = visible(description || url);
+    const says = `endpoint ${name}: ${output.paint('red', status)}${reason === null ? '' : ` (${reason})`}`;
+    output.item(datum, () => output.prose(`${says} → ${next}`));
+  }
+
+  end(state: ClockState): void {
+    const { output } = this.#session;
+    const { now, ahead_ms, next_due_at } = state;
+    const datum = { kind: 'clock', now, ahead_ms, next_due_at, attempts: this.#attempts };
+    output.item(datum, () => describeClock(state, this.#session));
+    if (this.#attempts > 0) return;
+    const hint = 'no attempt of this merchant was due; make one: hookrail sim trigger KYC/FULL_USER';
+    output.remark(next_due_at === null ? hint : 'to the next attempt: hookrail sim clock advance next-retry');
+  }
+}
+
+function describeClock({ now, ahead_ms, next_due_at }: ClockState, { output }: Session): string {
+  const ahead = ahead_ms === 0 ? "the system's time" : `${formatDuration(ahead_ms)} ahead`;
+  const waits = next_due_at === null ? 0 : Date.parse(next_due_at) - Date.parse(now);
+  const due = next_due_at === null ? 'no attempt waits' : `in ${formatDuration(Math.max(0, waits))}`;
+  return output.table([
+    ['clock', `${now} (${ahead})`],
+    ['next', due],
+  ]);
+}
+
+function follows({ outcome, at, duration_ms, next_attempt_at }: ClockEntry & { kind: 'attempt' }): string {
+  if (outcome !== 'retry') return `→ ${outcome}`;
+  if (next_attempt_at === null) return '';
+  const waits = Date.parse(next_attempt_at) - Date.parse(at) - duration_ms;
+  return `next in ${formatDuration(waits)}`;
+}
+
+/** The day too: the clock goes on for days. */
+function shortTime(time: string): string {
+  return time.slice(5, 19).replace('T', ' ');
+}
+
+function durationOf(by: string): number {
+  const ms = parseDuration(by);
+  if (ms === undefined || ms <= 0) {
+    throw usage(
+      `"${by}" is not a duration such as 13h, 90m or 2d, nor ${NEXT_RETRY}`,
+      'hookrail sim clock advance 13h',
+    );
+  }
+  if (ms > BY_MS_MAX)
+    throw usage(`${by} is too far: at most 30d at a time`, 'hookrail sim clock advance 30d');
+  return ms;
+}
+
+function nextDue({ next_due_at }: ClockState): number {
+  // The time is cut to whole milliseconds; the clock stops at the exact one.
+  if (next_due_at !== null) return Date.parse(next_due_at) + 1;
+  throw new CommandFailure(EXIT.expectation, 'no attempt waits', [
+    'make one fail: hookrail sim receiver --behaviour 500',
+    'then: hookrail sim trigger KYC/FULL_USER',
+  ]);
+}

@@ -1,0 +1,142 @@
+import { existsSync } from 'node:fs';
+import type { ApiClient } from '../client/api-client.ts';
+import { type EndpointAnswer, MerchantApi } from '../client/merchant-api.ts';
+import { type ClockState, OperationsClient } from '../client/operations.ts';
+import { formatDuration } from '../duration.ts';
+import { CommandFailure } from '../exit.ts';
+import type { Session } from '../session.ts';
+import { type Finding, fail, ok, warn } from './finding.ts';
+
+const ANSWER_MS_MAX = 5000;
+const KAFKA = 'Kafka';
+/** A receiver accepts a webhook that is up to five minutes old. */
+const SKEW_MS_MAX = 60_000;
+
+export function checkDataDir({ settings }: Session): Finding {
+  if (existsSync(settings.sandboxFile)) return ok('data', settings.sandboxFile);
+  return warn(
+    'data',
+    `${settings.sandboxFile} does not exist: no sandbox was started there`,
+    'hookrail start',
+  );
+}
+
+export interface ApiFound {
+  readonly findings: readonly Finding[];
+  readonly api: MerchantApi | null;
+  readonly endpoints: readonly EndpointAnswer[];
+}
+
+/** Checks that the API answers and accepts the merchant's key. */
+export async function checkApi(session: Session): Promise<ApiFound> {
+  const { settings } = session;
+  try {
+    const { value, source } = settings.baseUrl();
+    const client = session.impatientApi();
+    const api = new MerchantApi(client);
+    const endpoints = await api.endpoints();
+    const findings = [
+      ok('API', `${value} answers (from ${source})`),
+      ok('API key', `accepted (from ${settings.find('apiKey')?.source})`),
+      checkSkew(client),
+    ];
+    return { findings, api, endpoints };
+  } catch (error) {
+    return { findings: [failed('API', error)], api: null, endpoints: [] };
+  }
+}
+
+/** A moved clock is the sandbox's own business: `checkOperations` shows it. */
+function checkSkew({ aheadMs }: ApiClient): Finding {
+  if (Math.abs(aheadMs) <= SKEW_MS_MAX) return ok('clock', "the service's clock agrees with this machine's");
+  const far = `${formatDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'}`;
+  return warn(
+    'clock',
+    `the service's clock is ${far} this machine's: receivers refuse webhooks that are five minutes old`,
+    'unless the clock of the sandbox was moved on, set the time of one of them: hookrail sim clock show',
+  );
+}
+
+/** Checks the producer key with a request that has no event. */
+export async function checkProducerKey(session: Session): Promise<Finding> {
+  const found = session.settings.find('producerKey');
+  if (found === undefined) {
+    return warn('producer key', 'none is given: run and trigger need one', 'hookrail start');
+  }
+  try {
+    await session.producer().rest.POST('/producer/events', { body: [] });
+  } catch (error) {
+    // The API refuses the empty list, after it has accepted the key.
+    const isRefusedList = error instanceof CommandFailure && /→ 4(00|13|22) /.test(error.message);
+    if (!isRefusedList) return failed('producer key', error);
+  }
+  return ok('producer key', `accepted (from ${found.source})`);
+}
+
+/** Checks the operations port: readiness, whether it belongs to this data directory, the engine, the clock. */
+export async function checkOperations(session: Session): Promise<readonly Finding[]> {
+  const { value: url, source } = session.settings.operationsUrl();
+  const ready = await readiness(url, session.signal).catch((error: unknown) => error);
+  if (!isReadiness(ready)) {
+    const reason = ready instanceof Error ? reasonOf(ready) : 'it is not the operations port';
+    return [
+      fail('operations', `${url} (from ${source}): ${reason}`, 'start the sandbox with: hookrail start'),
+    ];
+  }
+  const reasons = [...ready.reasons, ...ready.waiting].join('; ');
+  const findings = [
+    ready.ready
+      ? ok('operations', `${url} is ready${reasons === '' ? '' : `; ${reasons}`} (from ${source})`)
+      : fail('operations', `${url} is not ready: ${reasons}`, 'hookrail operator status'),
+  ];
+  const merchant = session.settings.find('merchant')?.value;
+  if (merchant === undefined) return findings;
+  try {
+    const clock = await new OperationsClient(session).clock(merchant);
+    return [...findings, ok('engine', clock.can_move ? 'SQLite' : KAFKA), ...movedClock(clock)];
+  } catch (error) {
+    return [...findings, failed('operator', error)];
+  }
+}
+
+/** Whether the operations server says that the engine is Kafka. */
+export function isKafka(findings: readonly Finding[]): boolean {
+  return findings.some(({ check, says }) => check === 'engine' && says === KAFKA);
+}
+
+function movedClock({ ahead_ms, now }: ClockState): readonly Finding[] {
+  if (ahead_ms === 0) return [];
+  return [
+    ok('sandbox clock', `moved on by ${formatDuration(ahead_ms)}, to ${now}; webhooks carry the real time`),
+  ];
+}
+
+interface Readiness {
+  readonly ready: boolean;
+  readonly reasons: readonly string[];
+  readonly waiting: readonly string[];
+}
+
+async function readiness(url: string, signal: AbortSignal): Promise<unknown> {
+  const within = AbortSignal.any([AbortSignal.timeout(ANSWER_MS_MAX), signal]);
+  const response = await fetch(`${url}/readyz`, { redirect: 'manual', signal: within });
+  return response.json();
+}
+
+function isReadiness(answer: unknown): answer is Readiness {
+  return typeof answer === 'object' && answer !== null && 'ready' in answer && 'reasons' in answer;
+}
+
+/** Returns the finding of a failure that a command would end with. */
+export function failed(check: string, error: unknown): Finding {
+  if (!(error instanceof CommandFailure)) throw error;
+  return fail(check, error.message, ...error.next);
+}
+
+function reasonOf(error: Error): string {
+  const cause = error.cause instanceof Error ? error.cause : error;
+  const { code } = cause as NodeJS.ErrnoException;
+  return error.name === 'SyntaxError'
+    ? 'it is not the operations port'
+    : `cannot be reached (${code ?? cause.message})`;
+}
