@@ -17,8 +17,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   doctor: 'whoami',
   listen: 'receiver --help',
   status: 'whoami',
-  'events list': 'deliveries list',
-  'events ls': 'deliveries list',
+  replay: 'deliveries replay --help',
+  resend: 'deliveries resend --help',
+  tail: 'deliveries tail',
 };
 
 function optionFor(word: string): string | undefined {
