@@ -7,7 +7,7 @@ import { sleep } from './sleep.ts';
 import type { Watched, WatchedDelivery, WatchNews } from './watch-news.ts';
 import { FINAL, WatchedEvents } from './watched-events.ts';
 
-export type { Watched, WatchedAttempt, WatchedDelivery, WatchNews } from './watch-news.ts';
+export type { Watched, WatchNews } from './watch-news.ts';
 
 export interface WatchOptions {
   readonly api: MerchantApi;

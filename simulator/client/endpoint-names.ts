@@ -8,7 +8,7 @@ export interface EndpointName {
   readonly url: string | null;
   /** The API version that its webhooks are written in. */
   readonly apiVersion: string | null;
-  /** The shortest name: its description if no other endpoint has it, else its URL, else 8 digits of its uuid. */
+  /** The shortest name: its description if no other endpoint has it, else its URL; 8 digits of its uuid once it is deleted. */
   readonly label: string;
   /** The merchant has no other endpoint, so that nothing needs to be told apart. */
   readonly isOnly: boolean;
@@ -52,7 +52,14 @@ export class EndpointNames {
     const isOnly = this.#known.size <= 1;
     const known = this.#known.get(uuid);
     if (known === undefined) {
-      return { uuid, description: null, url: null, apiVersion: null, label: uuid.slice(0, 8), isOnly };
+      return {
+        uuid,
+        description: null,
+        url: null,
+        apiVersion: null,
+        label: `${uuid.slice(0, 8)} (deleted)`,
+        isOnly: false,
+      };
     }
     const { description, url, api_version: apiVersion } = known;
     return { uuid, description, url, apiVersion, label: this.#labelOf(known), isOnly };

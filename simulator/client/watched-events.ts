@@ -21,6 +21,8 @@ interface Entry {
   /** When the API is asked, milliseconds since the epoch. */
   dueAt: number;
   waitMs: number;
+  /** The stream has told of it. */
+  isSeen: boolean;
   /** The stream may have missed attempts. */
   isUnclear: boolean;
 }
@@ -67,7 +69,8 @@ export class WatchedEvents {
     this.watched.push(watched);
     const isUnclear = sentAt < this.#openedAt;
     const dueAt = Date.now() + (isUnclear && this.#openedAt !== Number.POSITIVE_INFINITY ? 0 : UNSEEN_MS);
-    const entry = this.#entries.get(eventId) ?? { eventId, watched: [], dueAt, waitMs: UNSEEN_MS, isUnclear };
+    const known = this.#entries.get(eventId);
+    const entry = known ?? { eventId, watched: [], dueAt, waitMs: UNSEEN_MS, isSeen: false, isUnclear };
     this.#entries.set(eventId, entry);
     const [first] = entry.watched;
     entry.watched.push(watched);
@@ -107,6 +110,7 @@ export class WatchedEvents {
       return;
     }
     const isRouted = entry.watched[0]?.routed === true;
+    entry.isSeen = true;
     if (!isRouted) entry.dueAt = Math.min(entry.dueAt, Date.now());
     if (news.kind === 'skipped') return;
     const { data } = news;
@@ -132,6 +136,8 @@ export class WatchedEvents {
     const entry = this.#entries.get(eventId);
     const [first] = entry?.watched ?? [];
     if (entry === undefined || first === undefined) return;
+    // Routed, but not since the stream is open: it was sent before.
+    if (!entry.isSeen) entry.isUnclear = true;
     const skipped = routing
       .filter(({ delivery_uuid }) => delivery_uuid === null)
       .map(({ endpoint_uuid, verdict }) => ({ endpoint: this.#names.of(endpoint_uuid), verdict }));

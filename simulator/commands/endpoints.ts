@@ -85,12 +85,7 @@ export function endpointsCommand(surroundings: Surroundings): Pick<CommandModule
       args
         .command(createCommand(surroundings))
         .command(listCommand(surroundings))
-        .command(
-          onEndpoint('get', 'Show one endpoint', async (api, { endpoint }, { output }) => {
-            const found = await api.endpoint(endpoint);
-            output.result(found, () => describeEndpoint(found, output));
-          }),
-        )
+        .command(onEndpoint('get', 'Show one endpoint', get))
         .command(
           onEndpoint<UpdateOptions>('update', 'Change URL, description or filter', update, (args) =>
             args.options({
@@ -131,6 +126,11 @@ function replayCommand(surroundings: Surroundings): CommandModule<object, Replay
     builder: replayOptions,
     handler: (options) => inSession(options, surroundings, (session) => replay(session, options)),
   };
+}
+
+async function get(api: MerchantApi, { endpoint }: EndpointOptions, { output }: Session): Promise<void> {
+  const found = await api.endpoint(endpoint);
+  output.result(found, () => describeEndpoint(found, output));
 }
 
 async function remove(api: MerchantApi, { endpoint }: EndpointOptions, { output }: Session): Promise<void> {

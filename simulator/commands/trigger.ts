@@ -150,7 +150,10 @@ function eventMaker(
   // The status decides which other fields an event shows, so the sampler has to know it.
   const status = set.find(({ path }) => path === 'data.status')?.value;
   const given = options.data === undefined ? undefined : readData(options.data);
-  const choices = { ...choicesOf(type, options), ...(status === undefined ? {} : { status }) };
+  const choices = {
+    ...choicesOf(type, options, `${type}/${subType}`),
+    ...(status === undefined ? {} : { status }),
+  };
   return (number) => {
     const subject = options.count === 1 ? seed : `${seed}/${number}`;
     const event = orUsage(`${type}/${subType}`, () =>

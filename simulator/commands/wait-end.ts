@@ -31,7 +31,7 @@ export function shortId(uuid: string): string {
 }
 
 /** Returns what is left to be said of the deliveries at `now`; undefined when all were delivered, or none was made. */
-export function endOf(watched: readonly Watched[], now: number): End | undefined {
+function endOf(watched: readonly Watched[], now: number): End | undefined {
   const deliveries = watched.flatMap((each) => [...each.deliveries.values()]);
   const lost = deliveries.filter((delivery) => delivery !== null && isLost(delivery));
   const [first] = lost;

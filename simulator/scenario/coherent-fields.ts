@@ -51,15 +51,16 @@ const LEADING: Readonly<Record<string, readonly [flag: Flag, follows: string]>> 
 };
 
 /** Returns the choices of a sample by the flags. Throws a usage failure for a flag that the type has no use for. */
-export function choicesOf(type: EventType, options: CoherentOptions): SampleChoices {
+export function choicesOf(type: EventType, options: CoherentOptions, event: string): SampleChoices {
   const known = FLAGS_OF[type] ?? [];
   const choices: { -readonly [Name in keyof SampleChoices]?: string } = {};
   for (const flag of Object.keys(CHOICE_OF) as Flag[]) {
     const value = options[flag];
     if (value === undefined) continue;
     if (!known.includes(flag)) {
-      const has = known.length === 0 ? 'none of these' : known.map((name) => `--${name}`).join(', ');
-      throw usage(`${type} has nothing that --${flag} could change; it takes ${has}`);
+      const has = known.length === 0 ? 'none of these flags' : known.map((name) => `--${name}`).join(', ');
+      const right = `hookrail sim trigger ${event}`;
+      throw usage(`${type} has nothing that --${flag} could change; it takes ${has}`, right);
     }
     choices[CHOICE_OF[flag]] = value;
   }

@@ -78,10 +78,9 @@ async function search<Item>(
 ): Promise<Item | undefined> {
   const wanted = id.toLowerCase();
   if (!isUuid(id) && !/^[0-9a-f-]{8,35}$/.test(wanted)) {
-    throw usage(
-      `"${visible(id)}" is not a ${kind}'s id, or at least ${DIGITS_MIN} digits of one`,
-      listing(kind),
-    );
+    const what = `the id of ${kind === 'event' ? 'an event' : 'a delivery'}`;
+    const says = `"${visible(id)}" is not ${what}, nor at least ${DIGITS_MIN} digits of one`;
+    throw usage(says, listing(kind));
   }
   const pages = isUuid(id) ? 1 : SEARCHED_MAX / PAGE;
   let cursor: string | null = null;
