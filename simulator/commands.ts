@@ -54,23 +54,28 @@ export const SIMULATOR: readonly LazyCommand[] = [
   },
   {
     command: 'endpoints <command>',
-    describe: 'Endpoints: create, list, get, update, rotate, delete, test, enable, disable',
+    describe: 'Endpoints: create, list, get, update, rotate, delete, test, enable, disable, replay',
     load: async () => (await import('./commands/endpoints.ts')).endpointsCommand,
   },
   {
     command: 'deliveries <command>',
-    describe: 'What was delivered, what was not, and why: list, get',
+    describe: 'What was delivered, what was not, and why: list, get, tail, resend, replay',
     load: async () => (await import('./commands/deliveries.ts')).deliveriesCommand,
   },
   {
     command: 'events <command>',
-    describe: 'An event and where it went: get',
+    describe: 'Events and where they went: list, get, tail',
     load: async () => (await import('./commands/events.ts')).eventsCommand,
   },
   {
     command: 'clock <command>',
     describe: "The sandbox's clock: advance 13h, advance next-retry, show",
     load: async () => (await import('./commands/clock.ts')).clockCommand,
+  },
+  {
+    command: 'missed',
+    describe: 'What endpoints did not get, and the replay that brings it back',
+    load: async () => (await import('./commands/missed.ts')).missedCommand,
   },
   {
     command: 'verify',

@@ -16,8 +16,9 @@ const VALUED: ReadonlySet<string> = new Set(
 const ELSEWHERE: Readonly<Record<string, string>> = {
   listen: 'receiver --help',
   status: 'whoami',
-  'events list': 'deliveries list',
-  'events ls': 'deliveries list',
+  replay: 'deliveries replay --help',
+  resend: 'deliveries resend --help',
+  tail: 'deliveries tail',
 };
 
 function optionFor(word: string): string | undefined {

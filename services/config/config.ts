@@ -76,11 +76,15 @@ export const VARIABLES = {
     4096,
     'The most live tasks that a sender holds at a time, including waiting ones.',
   ),
-  HOOKRAIL_RATE_LIMIT_PER_MINUTE: variable(as.integer(1, 1_000_000), 100, 'API requests per key and minute.'),
+  HOOKRAIL_RATE_LIMIT_PER_MINUTE: variable(
+    as.integer(0, 1_000_000),
+    0,
+    'API requests per key and minute; 0 = 100, in the sandbox 6,000.',
+  ),
   HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE: variable(
-    as.integer(1, 1_000_000),
-    10,
-    'Test webhooks per key and minute.',
+    as.integer(0, 1_000_000),
+    0,
+    'Test webhooks per key and minute; 0 = 10, in the sandbox 600.',
   ),
   HOOKRAIL_ENDPOINT_QUOTA: variable(as.integer(1, 1_000_000), 100, 'Endpoints a merchant may have.'),
   HOOKRAIL_STREAMS_PER_KEY: variable(
@@ -148,8 +152,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     api: {
       host: values.HOOKRAIL_API_HOST,
       port: values.HOOKRAIL_API_PORT,
-      rateLimitPerMinute: values.HOOKRAIL_RATE_LIMIT_PER_MINUTE,
-      testRateLimitPerMinute: values.HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE,
+      rateLimitPerMinute: values.HOOKRAIL_RATE_LIMIT_PER_MINUTE || (isSandbox ? 6000 : 100),
+      testRateLimitPerMinute: values.HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE || (isSandbox ? 600 : 10),
       endpointQuota: values.HOOKRAIL_ENDPOINT_QUOTA,
       streamsPerKey: values.HOOKRAIL_STREAMS_PER_KEY,
     },

@@ -53,8 +53,9 @@ export async function explainLine(
   for (const word of wordsOf(args, vocabulary.valued)) {
     const names = commandsIn(help);
     if (names.length === 0) break;
-    if (!names.includes(word)) return unknownCommand(word, names, { path, help, args, vocabulary });
-    path.push(word);
+    const name = aliasesIn(help).get(word) ?? word;
+    if (!names.includes(name)) return unknownCommand(word, names, { path, help, args, vocabulary });
+    path.push(name);
     help = await helpOf(path);
   }
   return explainIn(invalid, { path, help, args, vocabulary });
@@ -186,6 +187,17 @@ function commandsIn(help: string): readonly string[] {
       .at(-1);
     return name === undefined ? [] : [name];
   });
+}
+
+/** Reads the other names of commands from a help; each ends the entry of its command. */
+function aliasesIn(help: string): ReadonlyMap<string, string> {
+  const [, list = ''] = /^Commands:\n((?: .*\n?)+)/m.exec(help) ?? [];
+  const entries = list.split(/^(?= {2}\S)/m).flatMap((entry) => {
+    const aliases = /\[aliases: ([^\]]+)\]/.exec(entry)?.[1]?.split(/,\s*/) ?? [];
+    const [name = ''] = commandsIn(`Commands:\n${entry}`);
+    return aliases.map((alias) => [alias, name] as const);
+  });
+  return new Map(entries);
 }
 
 function optionsIn(help: string): readonly string[] {

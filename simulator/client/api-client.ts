@@ -42,7 +42,7 @@ export class ApiRefusal extends CommandFailure {
   constructor(request: string, response: Response, problem: Problem) {
     const { status } = response;
     const exitCode = status === 401 || status === 403 ? EXIT.authentication : EXIT.api;
-    super(exitCode, describe(request, status, problem), nextSteps(problem.code));
+    super(exitCode, describe(request, status, problem), nextSteps(problem.code, request));
     this.status = status;
     this.problem = problem;
     const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
@@ -104,6 +104,33 @@ export class ApiClient {
     };
   }
 
+  /**
+   * Opens a response that is read as it comes; `signal` ends it. It must begin within the usual time, and then has no
+   * time limit. Failures are those of `rest`.
+   */
+  async open(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), TIMEOUT_MS);
+    const name = `GET ${new URL(this.#baseUrl + path).pathname}`;
+    try {
+      const ended = AbortSignal.any([late.signal, this.#signal, signal]);
+      await this.#mustBeSandbox(ended);
+      const authorized = { ...headers, authorization: `API-Key ${this.#key}` };
+      const options = { headers: authorized, redirect: 'manual', signal: ended } as const;
+      const response = await fetch(this.#baseUrl + path, options);
+      if (response.status >= 300) await this.#refuse(name, response, await readText(response), ended);
+      return response;
+    } catch (error) {
+      throw this.#named(error, late.signal, name);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   async #exchange(request: Request, timeoutMs: number): Promise<Response> {
     const timeout = AbortSignal.timeout(timeoutMs);
     const name = `${request.method} ${new URL(request.url).pathname}`;
@@ -111,17 +138,11 @@ export class ApiClient {
       request.headers.set('accept', 'application/json');
       request.headers.set('authorization', `API-Key ${this.#key}`);
       const signal = AbortSignal.any([timeout, this.#signal]);
-      if (this.#options.asksEnvironment && !this.#isSandbox) await refuseProduction(this.#baseUrl, signal);
-      this.#isSandbox = true;
+      await this.#mustBeSandbox(signal);
       const response = await fetch(request, { redirect: 'manual', signal });
       this.#noteClock(response.headers.get('date'));
       const text = await readText(response);
-      if (response.status >= 300) {
-        const problem = asProblem(text);
-        if (problem.code === OTHER_ENVIRONMENT) throw productionRefused(this.#baseUrl);
-        if (problem.code === undefined) await this.#mustBeTheApi(signal);
-        throw new ApiRefusal(name, response, problem);
-      }
+      if (response.status >= 300) await this.#refuse(name, response, text, signal);
       mustBeJson(text, request.url);
       const { status, headers } = response;
       return new Response(text === '' ? null : text, { status, headers });
@@ -130,9 +151,22 @@ export class ApiClient {
     }
   }
 
+  /** Asks once, before anything is sent. */
+  async #mustBeSandbox(signal: AbortSignal): Promise<void> {
+    if (this.#options.asksEnvironment && !this.#isSandbox) await refuseProduction(this.#baseUrl, signal);
+    this.#isSandbox = true;
+  }
+
   #noteClock(date: string | null): void {
     const aheadMs = date === null ? Number.NaN : Date.parse(date) - Date.now();
     this.#aheadMs = Math.abs(aheadMs) > CLOCK_MS_MIN ? aheadMs : 0;
+  }
+
+  async #refuse(name: string, response: Response, text: string, signal: AbortSignal): Promise<never> {
+    const problem = asProblem(text);
+    if (problem.code === OTHER_ENVIRONMENT) throw productionRefused(this.#baseUrl);
+    if (problem.code === undefined) await this.#mustBeTheApi(signal);
+    throw new ApiRefusal(name, response, problem);
   }
 
   #named(error: unknown, timeout: AbortSignal, request: string): unknown {
@@ -222,7 +256,8 @@ function describe(request: string, status: number, problem: Problem): string {
 }
 
 /** Returns the next command for refusals that have an obvious one. */
-function nextSteps(code: string | undefined): readonly string[] {
+function nextSteps(code: string | undefined, request: string): readonly string[] {
+  const endpoint = /\/webhook-endpoints\/([^/]+)/.exec(request)?.[1] ?? '<uuid>';
   switch (code) {
     case 'api_key_missing':
     case 'api_key_malformed':
@@ -231,7 +266,11 @@ function nextSteps(code: string | undefined): readonly string[] {
     case 'webhook_endpoint_not_found':
       return ['list your endpoints with: hookrail sim endpoints list'];
     case 'endpoint_not_active':
-      return ['enable it with: hookrail sim endpoints enable <uuid>'];
+      return [`enable it with: hookrail sim endpoints enable ${endpoint}`];
+    case 'replay_running':
+      return ['see what it sends: hookrail sim deliveries tail'];
+    case 'test_not_resendable':
+      return [`hookrail sim endpoints test ${endpoint}`];
     case 'subtype_type_mismatch':
       return ['list types and subTypes with: hookrail sim trigger --help'];
     case 'url_already_registered':

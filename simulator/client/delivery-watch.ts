@@ -1,31 +1,13 @@
 import { formatCountdown } from '../duration.ts';
 import { ApiRefusal } from './api-client.ts';
-import type { AttemptAnswer, DeliveryDetailAnswer, MerchantApi } from './merchant-api.ts';
+import { EndpointNames } from './endpoint-names.ts';
+import type { MerchantApi } from './merchant-api.ts';
+import type { StreamNews, StreamPause } from './merchant-stream.ts';
+import { sleep } from './sleep.ts';
+import type { Watched, WatchedDelivery, WatchNews } from './watch-news.ts';
+import { FINAL, WatchedEvents } from './watched-events.ts';
 
-/** One event that was sent, and its deliveries so far. */
-export interface Watched {
-  readonly step: string;
-  readonly eventId: string;
-  /** Milliseconds since the epoch, by this machine's clock. */
-  readonly sentAt: number;
-  /** It was routed: `deliveries` and `skipped` are complete. */
-  routed: boolean;
-  readonly deliveries: Map<string, DeliveryDetailAnswer | null>;
-  /** Endpoints that did not get it, with the reason. */
-  skipped: readonly { readonly endpoint: string; readonly verdict: string }[];
-}
-
-/** Something worth a line: an attempt, a cancelled delivery, an event that no endpoint wanted, or the rate limit. */
-export type WatchNews =
-  | {
-      readonly kind: 'attempt';
-      readonly watched: Watched;
-      readonly delivery: DeliveryDetailAnswer;
-      readonly attempt: AttemptAnswer;
-    }
-  | { readonly kind: 'cancelled'; readonly watched: Watched; readonly delivery: DeliveryDetailAnswer }
-  | { readonly kind: 'skipped'; readonly watched: Watched }
-  | { readonly kind: 'limited'; readonly waitMs: number };
+export type { Watched, WatchNews } from './watch-news.ts';
 
 export interface WatchOptions {
   readonly api: MerchantApi;
@@ -34,55 +16,62 @@ export interface WatchOptions {
   readonly onNews: (news: WatchNews) => void;
 }
 
-interface Poll {
-  readonly watched: Watched;
-  /** null: the event itself. */
-  readonly deliveryId: string | null;
-  readonly endpointId: string;
-  dueAt: number;
-  waitMs: number;
-}
+const IDLE_MS = 25;
+/** More events than this are looked up in the list of the newest events, instead of by one request each. */
+const EACH_MAX = 3;
+const PAGE = 100;
+const UNAVAILABLE_MS = 1000;
 
-/** The first interval of polls. The API allows a key 100 requests a minute: polling begins fast and slows down. */
-const FIRST_WAIT_MS = 150;
-const WAIT_GROWTH = 1.6;
-const WAIT_MS_MAX = 5000;
-const IDLE_MS = 50;
-const FINAL = ['delivered', 'exhausted', 'refused', 'cancelled'];
-
-/** Follows events through the merchant API until their deliveries have ended, and reports each piece of news. */
+/**
+ * Follows events by the merchant's stream until their deliveries have ended, and reports each piece of news. The API is
+ * asked once for the routing of an event (or of many at once), and for no attempt unless the stream cannot tell: the
+ * event was sent before the stream was open, or the key has no stream left.
+ */
 export class DeliveryWatch {
   readonly #options: WatchOptions;
-  readonly #polls: Poll[] = [];
-  readonly watched: Watched[] = [];
-  #stopped = false;
+  readonly #events: WatchedEvents;
+  readonly names: EndpointNames;
+  readonly #over = new AbortController();
+  #setReady = () => {};
+  /** Resolves when what is sent from now on is seen by the stream, or the stream has to wait. */
+  readonly ready = new Promise<void>((resolve) => {
+    this.#setReady = resolve;
+  });
+  #isOpen = false;
+  #limitedUntil = 0;
 
   constructor(options: WatchOptions) {
     this.#options = options;
+    this.names = new EndpointNames(options.api);
+    this.#events = new WatchedEvents(this.names, options.onNews);
+    if (options.signal.aborted) this.stop();
+    options.signal.addEventListener('abort', () => this.stop(), { once: true });
+  }
+
+  get watched(): readonly Watched[] {
+    return this.#events.watched;
   }
 
   follow(step: string, eventId: string, sentAt: number): void {
-    const watched: Watched = { step, eventId, sentAt, routed: false, deliveries: new Map(), skipped: [] };
-    this.watched.push(watched);
-    this.#add(watched, null, '');
+    this.#events.follow(step, eventId, sentAt);
   }
 
   /** Makes `run` end. */
   stop(): void {
-    this.#stopped = true;
+    this.#over.abort();
+    this.#setReady();
   }
 
-  /** Polls until stop(), or Ctrl-C. Rejects with the API's refusal, except temporary ones (not yet there, too fast). */
+  /** Follows until stop(), or Ctrl-C. Rejects with the API's refusal, except temporary ones (not yet there, too fast). */
   async run(): Promise<void> {
-    while (!this.#stopped && !this.#options.signal.aborted) {
-      const now = Date.now();
-      const next = this.#polls.reduce<Poll | undefined>(
-        (first, poll) => (first === undefined || poll.dueAt < first.dueAt ? poll : first),
-        undefined,
-      );
-      if (next === undefined || next.dueAt > now) {
-        await this.#options.pause(Math.min(IDLE_MS, next === undefined ? IDLE_MS : next.dueAt - now));
-      } else await this.#look(next);
+    const namesLoaded = this.#patiently(() => this.names.load());
+    const parts = [this.#readStream(namesLoaded), this.#lookAgain(namesLoaded)];
+    try {
+      await Promise.all(parts);
+    } catch (error) {
+      this.stop();
+      await Promise.allSettled(parts);
+      throw error;
     }
   }
 
@@ -107,75 +96,106 @@ export class DeliveryWatch {
       .flatMap((delivery) => (delivery?.next_attempt_at && delivery.attempts_made > 0 ? [delivery] : []))
       .sort((a, b) => (a.next_attempt_at ?? '').localeCompare(b.next_attempt_at ?? ''))[0];
     if (soonest === undefined || soonest.next_attempt_at === null)
-      return `waiting for ${open.length} deliveries`;
+      return `waiting for ${open.length === 1 ? 'a delivery' : `${open.length} deliveries`}`;
     const waitMs = Date.parse(soonest.next_attempt_at) - now;
     const name = `attempt ${soonest.attempts_made + 1} of ${soonest.type}/${soonest.subType}`;
     return waitMs > 0 ? `${name} in ${formatCountdown(waitMs)}` : `waiting for ${name}`;
   }
 
-  async #look(poll: Poll): Promise<void> {
-    try {
-      const isOver =
-        poll.deliveryId === null
-          ? await this.#lookAtEvent(poll)
-          : await this.#lookAtDelivery(poll, poll.deliveryId);
-      if (isOver) this.#polls.splice(this.#polls.indexOf(poll), 1);
-    } catch (error) {
-      if (!(error instanceof ApiRefusal)) throw error;
-      if (error.status === 429) this.#postponeAll(error.retryAfterMs ?? WAIT_MS_MAX);
-      // Accepted does not mean recorded: the log follows a moment later.
-      else if (error.status !== 404 && error.status !== 503) throw error;
+  async #readStream(namesLoaded: Promise<void>): Promise<void> {
+    const { api } = this.#options;
+    const onOpen = () => {
+      this.#isOpen = true;
+      this.#events.opened(Date.now());
+      this.#setReady();
+    };
+    const onPaused = (paused: StreamPause) => {
+      this.#isOpen = false;
+      if (paused.reason === 'limited') this.#sayLimited(paused.waitMs);
+      else this.#options.onNews({ kind: 'lost', waitMs: paused.waitMs });
+      this.#setReady();
+    };
+    for await (const news of api.stream({ signal: this.#over.signal, onOpen, onPaused })) {
+      await namesLoaded;
+      await this.#take(news);
     }
-    poll.dueAt = Math.max(poll.dueAt, Date.now() + poll.waitMs);
-    poll.waitMs = Math.min(WAIT_MS_MAX, poll.waitMs * WAIT_GROWTH);
   }
 
-  async #lookAtEvent(poll: Poll): Promise<boolean> {
-    const { watched } = poll;
-    const event = await this.#options.api.event(watched.eventId);
-    for (const { delivery_uuid, endpoint_uuid } of event.endpoints) {
-      if (delivery_uuid === null) continue;
-      watched.deliveries.set(delivery_uuid, null);
-      this.#add(watched, delivery_uuid, endpoint_uuid);
+  async #take(news: StreamNews): Promise<void> {
+    if (news.kind === 'gap') return this.#events.missed();
+    if (news.kind === 'end') return;
+    const { endpoint_uuid } = news.data;
+    if (news.kind !== 'endpoint_changed') {
+      if (endpoint_uuid !== null) await this.#patiently(() => this.names.learn(endpoint_uuid));
+      this.#events.take(news);
+    } else if (news.data.change === 'created' || news.data.change === 'updated') {
+      await this.#patiently(() => this.names.load());
     }
-    watched.skipped = event.endpoints
-      .filter(({ delivery_uuid }) => delivery_uuid === null)
-      .map(({ endpoint_uuid, verdict }) => ({ endpoint: endpoint_uuid, verdict }));
-    watched.routed = true;
-    if (watched.deliveries.size === 0) this.#options.onNews({ kind: 'skipped', watched });
-    return true;
   }
 
-  async #lookAtDelivery(poll: Poll, deliveryId: string): Promise<boolean> {
-    const { watched } = poll;
-    const delivery = await this.#options.api.delivery(poll.endpointId, deliveryId);
-    const known = watched.deliveries.get(deliveryId)?.attempts.length ?? 0;
-    watched.deliveries.set(deliveryId, delivery);
-    for (const attempt of delivery.attempts.slice(known)) {
-      this.#options.onNews({ kind: 'attempt', watched, delivery, attempt });
+  /** Asks the API what the stream does not tell. */
+  async #lookAgain(namesLoaded: Promise<void>): Promise<void> {
+    await namesLoaded;
+    while (!this.#over.signal.aborted) {
+      const due = this.#events.due(Date.now());
+      if (due.length > 0) await this.#patiently(() => this.#look(due));
+      await this.#options.pause(IDLE_MS);
     }
-    if (delivery.status === 'cancelled') this.#options.onNews({ kind: 'cancelled', watched, delivery });
-    // Nothing changes before the next attempt is due.
-    if (delivery.next_attempt_at !== null && delivery.attempts.length > known) {
-      poll.dueAt = Date.parse(delivery.next_attempt_at) + FIRST_WAIT_MS;
-      poll.waitMs = FIRST_WAIT_MS;
-    }
-    return FINAL.includes(delivery.status);
   }
 
-  #postponeAll(ms: number): void {
-    const until = Date.now() + ms;
-    this.#options.onNews({ kind: 'limited', waitMs: ms });
-    for (const poll of this.#polls) poll.dueAt = Math.max(poll.dueAt, until);
+  async #look(due: readonly string[]): Promise<void> {
+    const { api } = this.#options;
+    const unrouted = due.filter((eventId) => !this.#events.isRouted(eventId));
+    const listed = unrouted.length > EACH_MAX ? await api.events({ limit: unrouted.length + PAGE }) : [];
+    for (const eventId of due) {
+      const inList = listed.find(({ event_uuid }) => event_uuid === eventId);
+      if (!this.#events.isRouted(eventId)) {
+        const event = inList ?? (await api.event(eventId).catch(notThere));
+        for (const { endpoint_uuid } of event?.endpoints ?? []) await this.names.learn(endpoint_uuid);
+        if (event) this.#events.routed(eventId, event.endpoints);
+      }
+      for (const { delivery, endpoint } of this.#events.unclear(eventId, this.#isOpen)) {
+        const detail = await api.delivery(endpoint, delivery).catch(notThere);
+        if (detail) this.#events.detail(eventId, detail);
+      }
+      this.#events.looked(eventId, Date.now(), this.#isOpen);
+    }
   }
 
-  #add(watched: Watched, deliveryId: string | null, endpointId: string): void {
-    const dueAt = Date.now() + (deliveryId === null ? FIRST_WAIT_MS : 0);
-    this.#polls.push({ watched, deliveryId, endpointId, dueAt, waitMs: FIRST_WAIT_MS });
+  /** Repeats a request until the API takes it. */
+  async #patiently(request: () => Promise<void>): Promise<void> {
+    const { signal } = this.#over;
+    while (!signal.aborted) {
+      try {
+        return await request();
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!(error instanceof ApiRefusal)) throw error;
+        if (error.status === 429) {
+          const waitMs = error.retryAfterMs ?? UNAVAILABLE_MS;
+          this.#sayLimited(waitMs);
+          await sleep(waitMs, signal);
+        } else if (error.status === 503) await sleep(UNAVAILABLE_MS, signal);
+        else throw error;
+      }
+    }
+  }
+
+  #sayLimited(waitMs: number): void {
+    const now = Date.now();
+    if (now >= this.#limitedUntil) this.#options.onNews({ kind: 'limited', waitMs });
+    this.#limitedUntil = Math.max(this.#limitedUntil, now + waitMs);
+    this.#setReady();
   }
 }
 
-function isOver(delivery: DeliveryDetailAnswer, deadline: number): boolean {
+/** Accepted does not mean recorded: the log follows a moment later. */
+function notThere(error: unknown): undefined {
+  if (error instanceof ApiRefusal && error.status === 404) return undefined;
+  throw error;
+}
+
+function isOver(delivery: WatchedDelivery, deadline: number): boolean {
   if (FINAL.includes(delivery.status)) return true;
   const isWaiting = delivery.status === 'failed' && delivery.next_attempt_at !== null;
   return isWaiting && Date.parse(delivery.next_attempt_at ?? '') > deadline;

@@ -1,5 +1,6 @@
 import type { components, operations } from '../generated/merchant-api.ts';
 import { type ApiClient, bodyOf } from './api-client.ts';
+import { merchantStream, type StreamNews, type StreamOptions } from './merchant-stream.ts';
 
 type Schemas = components['schemas'];
 
@@ -12,10 +13,14 @@ export type DeliveryAnswer = Schemas['Delivery'];
 export type AttemptAnswer = Schemas['Attempt'];
 export type DeliveryDetailAnswer = Schemas['DeliveryDetail'];
 export type EventAnswer = Schemas['EventDetail'];
+export type EventListed = Schemas['EventListed'];
+export type ReplayAnswer = Schemas['Replay'];
+export type ReplayRequest = Omit<Schemas['StartReplay'], 'dry_run'>;
 /** The result is present when the request waited for it and it came in time. */
 export type TestAnswer = Schemas['TestQueued'] & Partial<Schemas['TestResult']>;
 
-type DeliveryQuery = NonNullable<operations['listDeliveries']['parameters']['query']>;
+type DeliveryQuery = NonNullable<operations['listAllDeliveries']['parameters']['query']>;
+type EventQuery = NonNullable<operations['listEvents']['parameters']['query']>;
 type EndpointQuery = NonNullable<operations['listWebhookEndpoints']['parameters']['query']>;
 
 /** `failed`: retries are left. */
@@ -28,14 +33,27 @@ export const DELIVERY_STATUSES = [
   'cancelled',
 ] as const satisfies readonly DeliveryQuery['status'][];
 
-export type DeliveryFilter = {
-  readonly [Name in 'status' | 'type' | 'since' | 'until']?: DeliveryQuery[Name] | undefined;
+/** Results of the routing of an event to an endpoint. */
+export const VERDICTS = [
+  'routed',
+  'filtered',
+  'endpoint_disabled',
+  'endpoint_auto_disabled',
+  'type_not_in_api_version',
+  'subtype_not_in_api_version',
+] as const satisfies readonly EventQuery['verdict'][];
+
+type Filter<Query> = {
+  readonly [Name in Exclude<keyof Query, 'limit' | 'cursor'>]?: Query[Name] | undefined;
 } & {
   /** The most items over all pages. */
   readonly limit: number;
 };
 
-interface Page<Item> {
+export type DeliveryFilter = Filter<DeliveryQuery>;
+export type EventFilter = Filter<EventQuery>;
+
+export interface Page<Item> {
   readonly data: readonly Item[];
   readonly next_cursor: string | null;
 }
@@ -90,20 +108,60 @@ export class MerchantApi {
     return bodyOf(this.#client.rest.POST(`${ENDPOINT}/test`, request));
   }
 
-  deliveries(id: string, { limit, ...filter }: DeliveryFilter): Promise<readonly DeliveryAnswer[]> {
-    const query = given(filter);
-    return all(limit, (page) =>
-      bodyOf(
-        this.#client.rest.GET(`${ENDPOINT}/deliveries`, {
-          params: { path: { id }, query: { ...query, ...page } },
-        }),
-      ),
-    );
+  /** The endpoint behind the URL of `PATCH /merchant`, which the list leaves out. */
+  async legacyEndpoint(): Promise<EndpointAnswer | undefined> {
+    const { webhook_endpoint } = await bodyOf(this.#client.rest.GET('/merchant'));
+    return webhook_endpoint ?? undefined;
+  }
+
+  /** The deliveries to all endpoints, newest first. */
+  deliveries({ limit, ...filter }: DeliveryFilter): Promise<readonly DeliveryAnswer[]> {
+    return all(limit, (page) => this.deliveryPage({ ...given(filter), ...page }));
+  }
+
+  deliveryPage(query: DeliveryQuery): Promise<Page<DeliveryAnswer>> {
+    return bodyOf(this.#client.rest.GET('/merchant/deliveries', { params: { query } }));
+  }
+
+  /** Events with their routing, newest first. */
+  events({ limit, ...filter }: EventFilter): Promise<readonly EventListed[]> {
+    return all(limit, (page) => this.eventPage({ ...given(filter), ...page }));
+  }
+
+  eventPage(query: EventQuery): Promise<Page<EventListed>> {
+    return bodyOf(this.#client.rest.GET('/merchant/events', { params: { query } }));
   }
 
   delivery(id: string, delivery_id: string): Promise<DeliveryDetailAnswer> {
     const path = { id, delivery_id };
     return bodyOf(this.#client.rest.GET(`${ENDPOINT}/deliveries/{delivery_id}`, { params: { path } }));
+  }
+
+  resend(id: string, delivery_id: string): Promise<Schemas['Resent']> {
+    const params = { path: { id, delivery_id } };
+    return bodyOf(this.#client.rest.POST(`${ENDPOINT}/deliveries/{delivery_id}/resend`, { params }));
+  }
+
+  async startReplay(id: string, body: ReplayRequest): Promise<ReplayAnswer> {
+    const request = this.#client.rest.POST(`${ENDPOINT}/replay`, { params: { path: { id } }, body });
+    return (await bodyOf(request)) as ReplayAnswer;
+  }
+
+  /** Returns the number of events that a replay would send now. */
+  async countReplay(id: string, replay: ReplayRequest): Promise<number> {
+    const body = { ...replay, dry_run: true };
+    const request = this.#client.rest.POST(`${ENDPOINT}/replay`, { params: { path: { id } }, body });
+    return ((await bodyOf(request)) as Schemas['ReplayDryRun']).count;
+  }
+
+  replay(id: string, replay_id: string): Promise<ReplayAnswer> {
+    const path = { id, replay_id };
+    return bodyOf(this.#client.rest.GET(`${ENDPOINT}/replays/{replay_id}`, { params: { path } }));
+  }
+
+  /** Follows what happens to the merchant's events, deliveries and endpoints from now on. */
+  stream(options: StreamOptions): AsyncGenerator<StreamNews> {
+    return merchantStream(this.#client, options);
   }
 
   event(event_id: string): Promise<EventAnswer> {

@@ -1,54 +1,133 @@
 import { ATTEMPTS_MAX, retryDelaySeconds } from '../../services/domain/retry.ts';
 import { visible } from '../../services/domain/text/visible-text.ts';
-import { formatDuration } from '../duration.ts';
-import type { Output } from '../output.ts';
+import { formatCountdown, formatDuration } from '../duration.ts';
+import { columns, type Output } from '../output.ts';
+import type { EndpointName } from './endpoint-names.ts';
 import type { AttemptAnswer, DeliveryDetailAnswer } from './merchant-api.ts';
 
+/** The characters of a response that a line of the timeline shows. */
+const SAID_MAX = 60;
+const INDENT = '  ';
+
 /**
- * A delivery's attempts as a timeline: what was made, with the gap before each, its status and latency; when the next
- * is due (`now`: milliseconds since the epoch); and what would follow if it failed.
+ * A delivery's attempts as a timeline: what was made, with the gap before each, its status, latency and response; when
+ * the next is due (`now`: milliseconds since the epoch); and the gaps that would follow.
  */
-export function timeline(delivery: DeliveryDetailAnswer, output: Output, now: number): string {
-  const rows = delivery.attempts.map((attempt, i) => attemptRow(attempt, delivery.attempts[i - 1], output));
-  if (delivery.next_attempt_at !== null) rows.push(...plannedRows(delivery, output, now));
-  const head = [
-    `${output.paint('bold', `${delivery.type}/${delivery.subType}`)}  ${paintStatus(delivery.status, output)}` +
-      (delivery.cancel_reason === null ? '' : ` (${delivery.cancel_reason})`),
-    `delivery ${delivery.delivery_uuid}`,
-    `event    ${delivery.event_uuid}`,
-    `endpoint ${delivery.endpoint_uuid}`,
-  ];
-  const none = delivery.status === 'cancelled' ? 'no attempt was made' : 'no attempt yet';
-  return [...head, '', rows.length === 0 ? none : output.table(rows)].join('\n');
+export function timeline(
+  delivery: DeliveryDetailAnswer,
+  endpoint: EndpointName,
+  output: Output,
+  now: number,
+): string {
+  const rows = delivery.attempts.map((attempt, i) =>
+    attemptRow(attempt, delivery.attempts[i - 1], output, now),
+  );
+  const isPlanned = delivery.next_attempt_at !== null && delivery.attempts_made > 0;
+  if (isPlanned) rows.push(nextRow(delivery, output, now));
+  const name = `${delivery.type}/${delivery.subType}`;
+  const state = paintStatus(delivery.status, output) + stateDetail(delivery);
+  const where = endpoint.url === endpoint.label || endpoint.url === null ? [] : [visible(endpoint.url)];
+  const head = output.row([output.paint('bold', name), state, visible(endpoint.label), ...where]);
+  const table = rows.length === 0 ? [] : columns(rows, output.width - INDENT.length).split('\n');
+  const lines = [...table, ...(isPlanned ? laterGaps(delivery) : []), ...waits(delivery)];
+  return [head, ...lines.map((line) => INDENT + line)].join('\n');
 }
 
-function attemptRow(attempt: AttemptAnswer, before: AttemptAnswer | undefined, output: Output): string[] {
-  const failed = attempt.failure_code !== null;
-  const mark = failed ? output.paint('red', '✗') : output.paint('green', '✓');
-  const startedAt = Date.parse(attempt.started_at);
-  const gap = before ? startedAt - (Date.parse(before.started_at) + before.duration_ms) : 0;
+function stateDetail(delivery: DeliveryDetailAnswer): string {
+  const { status, attempts_made: made, attempts_max: max, cancel_reason: reason, trigger } = delivery;
+  const attempts =
+    status === 'pending' && made === 0
+      ? 'no attempt yet'
+      : `${made} of ${max} attempt${max === 1 ? '' : 's'}`;
+  const asked = trigger === 'live' ? '' : `, ${trigger === 'manual' ? 'a resend' : `a ${trigger}`}`;
+  const why = reason === null ? '' : ` (${reason.replaceAll('_', ' ')})`;
+  return `${why}, ${attempts}${asked}`;
+}
+
+/** Says why a delivery waits for other reasons than its schedule. */
+function waits({ held, parked_reason: parked }: DeliveryDetailAnswer): readonly string[] {
+  if (held) return [`on hold: the operator has paused the merchant; it continues afterwards`];
+  if (parked === null) return [];
+  return [`due, but waiting (${parked.replaceAll('_', ' ')}); no attempt is counted meanwhile`];
+}
+
+function attemptRow(
+  attempt: AttemptAnswer,
+  before: AttemptAnswer | undefined,
+  output: Output,
+  now: number,
+): readonly string[] {
+  const isFailed = attempt.failure_code !== null;
+  const mark = isFailed ? output.paint('red', '✗') : output.paint('green', '✓');
+  const gap = before ? Date.parse(attempt.started_at) - endOf(before) : 0;
   return [
     `${mark} ${attempt.number}`,
-    attempt.started_at,
-    before ? `+ ${formatDuration(Math.max(0, gap))}` : '',
-    attempt.response_status === null ? (attempt.failure_code ?? '-') : String(attempt.response_status),
+    clockTime(attempt.started_at, now, 'milliseconds'),
+    before ? `+${formatDuration(Math.max(0, gap))}` : '',
+    attempt.response_status === null ? '' : String(attempt.response_status),
     formatDuration(attempt.duration_ms),
-    failed ? visible(attempt.failure_detail ?? attempt.failure_code ?? '') : 'delivered',
+    resultOf(attempt),
   ];
 }
 
-function plannedRows(delivery: DeliveryDetailAnswer, output: Output, now: number): string[][] {
-  const rows: string[][] = [];
-  const dueAt = Date.parse(delivery.next_attempt_at ?? '');
-  const waits = dueAt - now;
+/** Returns the time of day in UTC, with the date when it is not today. */
+export function clockTime(at: string, now: number, digits: 'seconds' | 'milliseconds'): string {
+  const iso = new Date(at).toISOString();
+  const isToday = iso.slice(0, 10) === new Date(now).toISOString().slice(0, 10);
+  return isToday ? iso.slice(11, digits === 'seconds' ? 19 : 23) : `${iso.slice(5, 10)} ${iso.slice(11, 19)}`;
+}
+
+function endOf({ started_at, duration_ms }: AttemptAnswer): number {
+  return Date.parse(started_at) + duration_ms;
+}
+
+/** Returns what the receiver answered, on one line, or why there was no answer. */
+function resultOf(attempt: AttemptAnswer): string {
+  const {
+    response_status: status,
+    response_body: body,
+    failure_code: code,
+    failure_detail: detail,
+  } = attempt;
+  if (status === null) return visible([code, detail].filter(Boolean).join(': '));
+  const text = (body ?? '').replace(/\s+/g, ' ').trim();
+  if (text === '') return code === null || code.startsWith('http_') ? '' : visible(detail ?? code);
+  const shown = text.length > SAID_MAX ? `${text.slice(0, SAID_MAX - 1)}…` : text;
+  return visible(`"${shown}"`);
+}
+
+/** Returns how long the delivery waits for its next attempt in all; undefined when none was made. */
+function plannedGap({ next_attempt_at, attempts }: DeliveryDetailAnswer): number | undefined {
+  const last = attempts.at(-1);
+  return last && Math.max(0, Date.parse(next_attempt_at ?? '') - endOf(last));
+}
+
+function nextRow(delivery: DeliveryDetailAnswer, output: Output, now: number): readonly string[] {
+  const waitMs = Date.parse(delivery.next_attempt_at ?? '') - now;
+  const due = waitMs > 0 ? `in ${formatCountdown(waitMs)}` : 'due now';
+  const gapMs = plannedGap(delivery);
+  const gap = gapMs === undefined ? '' : `+${formatDuration(gapMs)}`;
+  return [`${output.paint('yellow', '…')} ${delivery.attempts_made + 1}`, due, gap, '', '', ''];
+}
+
+/** Returns a line with the gaps of the attempts after the next one. */
+function laterGaps(delivery: DeliveryDetailAnswer): readonly string[] {
   const next = delivery.attempts_made + 1;
-  const due = waits > 0 ? `due in ${formatDuration(waits)}` : 'due now';
-  rows.push([`${output.paint('yellow', '…')} ${next}`, delivery.next_attempt_at ?? '', '', '', '', due]);
-  for (let number = next + 1; number <= Math.min(delivery.attempts_max, ATTEMPTS_MAX); number += 1) {
-    const delay = formatDuration(retryDelaySeconds(number - 1) * 1000);
-    rows.push([`· ${number}`, '', `+ ${delay}`, '', '', `if attempt ${number - 1} fails`]);
-  }
-  return rows;
+  const max = Math.min(delivery.attempts_max, ATTEMPTS_MAX);
+  if (next >= max) return [];
+  const scale = scaleOf(next - 1, plannedGap(delivery));
+  const gaps = Array.from({ length: max - next }, (_, i) => retryDelaySeconds(next + i)).map(
+    (seconds) => `+${formatDuration((seconds * 1000) / scale)}`,
+  );
+  const numbers = next + 1 === max ? String(max) : `${next + 1} … ${max}`;
+  return [`· ${numbers}  ${gaps.join(' · ')}`];
+}
+
+/** Returns by what the sandbox divides its delays: the schedule's delay against the one that was planned. */
+function scaleOf(retry: number, plannedMs: number | undefined): number {
+  if (retry < 1 || retry >= ATTEMPTS_MAX || plannedMs === undefined || plannedMs <= 0) return 1;
+  const scale = (retryDelaySeconds(retry) * 1000) / plannedMs;
+  return scale < 1.1 ? 1 : scale;
 }
 
 /** Colours a status: green for delivered, yellow for in progress, red for given up. */

@@ -1,24 +1,37 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Argv, CommandModule } from 'yargs';
 import { EVENT_TYPES, type EventType } from '../../services/domain/event.ts';
-import { ApiRefusal } from '../client/api-client.ts';
-import {
-  DELIVERY_STATUSES,
-  type DeliveryAnswer,
-  type DeliveryDetailAnswer,
-  MerchantApi,
-} from '../client/merchant-api.ts';
-import { paintStatus, timeline } from '../client/timeline.ts';
+import { EndpointNames, endpointJson } from '../client/endpoint-names.ts';
+import { DELIVERY_STATUSES, MerchantApi } from '../client/merchant-api.ts';
 import { parseDuration } from '../duration.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
-import type { Output } from '../output.ts';
+import { parsePast } from '../past-time.ts';
+import { parseWait } from '../scenario/run-options.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
 import { deliveryAdvice } from './delivery-advice.ts';
+import { deliveryItem, deliveryLine } from './log/delivery-lines.ts';
+import { findDelivery, findEndpoint } from './log/find.ts';
+import { type ReplayOptions, replay, replayOptions } from './log/replay.ts';
+import { followRequested } from './log/requested.ts';
+import {
+  asCurl,
+  checkSignature,
+  describeDelivery,
+  nextCommands,
+  rememberedSecret,
+} from './log/show-delivery.ts';
+import { tail } from './log/tail.ts';
+import { shortId } from './wait-end.ts';
 
-interface ListOptions extends CommandOptions {
+interface FilterOptions extends CommandOptions {
   readonly endpoint?: string;
   readonly status?: (typeof DELIVERY_STATUSES)[number];
   readonly type?: EventType;
   readonly since?: string;
+}
+
+interface ListOptions extends FilterOptions {
   readonly until?: string;
   readonly limit: number;
 }
@@ -26,107 +39,187 @@ interface ListOptions extends CommandOptions {
 interface GetOptions extends CommandOptions {
   readonly delivery: string;
   readonly endpoint?: string;
+  readonly full: boolean;
+  readonly curl: boolean;
+  readonly secret?: string;
+}
+
+interface ResendOptions extends CommandOptions {
+  readonly delivery: string;
+  readonly endpoint?: string;
+  readonly wait?: string | boolean;
 }
 
 const LIMIT_MAX = 10_000;
 
-/** Lists deliveries and shows their attempts. */
+const FILTER = {
+  endpoint: { type: 'string', describe: 'Only to this endpoint: uuid, 8 digits, name or URL' },
+  status: { choices: DELIVERY_STATUSES, describe: 'Only with this status' },
+  type: { choices: EVENT_TYPES, describe: 'Only of this event type' },
+} as const;
+
+/** Lists deliveries, shows their attempts, follows them, and sends them again. */
 export function deliveriesCommand(surroundings: Surroundings): Pick<CommandModule, 'builder' | 'handler'> {
-  const list: CommandModule<object, ListOptions> = {
-    command: 'list',
-    describe: 'List deliveries, newest first',
-    builder: {
-      endpoint: { type: 'string', describe: 'Only of this endpoint (default: all)' },
-      status: { choices: DELIVERY_STATUSES, describe: 'Only with this status' },
-      type: { choices: EVENT_TYPES, describe: 'Only of this event type' },
-      since: { type: 'string', describe: 'Created since then: 2h (ago), or RFC 3339' },
-      until: { type: 'string', describe: 'Created before then: 2h (ago), or RFC 3339' },
-      limit: { type: 'number', default: 20, describe: 'Number of deliveries per endpoint' },
-    },
-    handler: (options) => inSession(options, surroundings, (session) => listDeliveries(session, options)),
-  };
-  const get: CommandModule<object, GetOptions> = {
-    command: 'get <delivery>',
-    describe: 'Show one delivery: its attempts as a timeline, and when the next is due',
+  const command = <Options extends CommandOptions>(
+    names: string | readonly string[],
+    describe: string,
+    builder: (args: Argv) => Argv,
+    run: (session: Session, options: Options) => Promise<void>,
+  ) =>
+    ({
+      command: names,
+      describe,
+      builder,
+      handler: (options: Options) => inSession(options, surroundings, (session) => run(session, options)),
+    }) as unknown as CommandModule;
+  return {
     builder: (args: Argv) =>
       args
-        .positional('delivery', { type: 'string', demandOption: true, describe: 'webhook-delivery-id' })
-        .option('endpoint', {
-          type: 'string',
-          describe: 'Its endpoint (default: search all endpoints)',
-        }) as Argv<GetOptions>,
-    handler: (options) => inSession(options, surroundings, (session) => getDelivery(session, options)),
-  };
-  return {
-    builder: (args: Argv) => args.command(list).command(get).demandCommand(1),
+        .command(command(['list', 'ls'], 'List deliveries, newest first', listOptions, listDeliveries))
+        .command(
+          command(
+            'get <delivery>',
+            'Show one delivery: its attempts, what was sent and answered, what comes next',
+            getOptions,
+            getDelivery,
+          ),
+        )
+        .command(command('tail', 'Show deliveries as they happen, until Ctrl-C', tailOptions, tailDeliveries))
+        .command(command('resend <delivery>', 'Send one delivery again', resendOptions, resend))
+        .command(
+          command<ReplayOptions>(
+            'replay <endpoint>',
+            'Send what an endpoint missed in a period',
+            (given) => replayOptions(given) as unknown as Argv,
+            replay,
+          ),
+        )
+        .demandCommand(1),
     handler: () => {},
   };
 }
 
+function listOptions(args: Argv): Argv {
+  return args.options({
+    ...FILTER,
+    since: { type: 'string', describe: 'Created since then: 2h (ago), or RFC 3339' },
+    until: { type: 'string', describe: 'Created before then: 2h (ago), or RFC 3339' },
+    limit: { type: 'number', default: 20, describe: 'Number of deliveries' },
+  });
+}
+
+function getOptions(args: Argv): Argv {
+  return deliveryPosition(args).options({
+    endpoint: { type: 'string', describe: 'Its endpoint (default: search all endpoints)' },
+    full: { type: 'boolean', default: false, describe: 'Show every header, the whole body and response' },
+    curl: { type: 'boolean', default: false, describe: 'Print the request as a curl command' },
+    secret: { type: 'string', describe: 'Check the signature with this secret' },
+  });
+}
+
+function tailOptions(args: Argv): Argv {
+  return args.options({
+    ...FILTER,
+    since: { type: 'string', describe: 'Show first what was created since then: 2h (ago), or RFC 3339' },
+    for: { type: 'string', describe: 'End after this long: 30s' },
+  });
+}
+
+function resendOptions(args: Argv): Argv {
+  return deliveryPosition(args).options({
+    endpoint: { type: 'string', describe: 'Its endpoint (default: search all endpoints)' },
+    wait: { type: 'string', describe: 'Follow the delivery for at most this long: 30s' },
+  });
+}
+
+function deliveryPosition(args: Argv): Argv {
+  const describe = 'webhook-delivery-id, or 8 digits of it';
+  return args.positional('delivery', { type: 'string', demandOption: true, describe });
+}
+
 async function listDeliveries(session: Session, options: ListOptions): Promise<void> {
-  const { endpoint, status, type, limit } = options;
-  if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX) {
-    throw usage(`--limit must be a whole number from 1 to ${LIMIT_MAX}`);
-  }
+  const { output } = session;
+  const { status, type, limit } = options;
+  checkLimit(limit);
   const now = Date.now();
-  const since = parseTime('since', options.since, now);
-  const until = parseTime('until', options.until, now);
+  const since = parsePast('since', options.since, now, 'deliveries list');
+  const until = parsePast('until', options.until, now, 'deliveries list');
   const api = new MerchantApi(session.api());
-  const endpoints = endpoint === undefined ? (await api.endpoints()).map(({ uuid }) => uuid) : [endpoint];
-  const found: DeliveryAnswer[] = [];
-  for (const uuid of endpoints)
-    found.push(...(await api.deliveries(uuid, { status, type, since, until, limit })));
-  found.sort((a, b) => b.created_at.localeCompare(a.created_at));
-  session.output.list(found, (delivery) => deliveryLine(delivery, session.output), 'no deliveries');
-  if (found[0]) session.output.remark(`details: hookrail sim deliveries get ${found[0].delivery_uuid}`);
+  const endpoint_uuid = options.endpoint && (await findEndpoint(api, options.endpoint));
+  const found = await api.deliveries({ status, type, since, until, limit, endpoint_uuid });
+  const names = new EndpointNames(api);
+  for (const delivery of found) await names.learn(delivery.endpoint_uuid);
+  const items = found.map((delivery) => deliveryItem(delivery, names));
+  output.list(items, (item) => deliveryLine(item, names, output), 'no deliveries');
+  if (found[0]) output.remark(`details: hookrail sim deliveries get ${shortId(found[0].delivery_uuid)}`);
 }
 
-/** Parses a time of a filter: RFC 3339, or a duration before `now` (milliseconds since the epoch). */
-function parseTime(name: string, text: string | undefined, now: number): string | undefined {
-  if (text === undefined) return undefined;
-  const ago = parseDuration(text);
-  if (ago !== undefined) return new Date(now - ago).toISOString();
-  if (/^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(Date.parse(text))) return text;
-  throw usage(
-    `--${name} "${text}" is neither a duration, such as 2h, nor a time in RFC 3339`,
-    `hookrail sim deliveries list --${name} 2h`,
-  );
-}
-
-function deliveryLine(delivery: DeliveryAnswer, output: Output): string {
-  const last = delivery.last_response_status ?? delivery.last_failure_code ?? '-';
-  const parts = [
-    delivery.created_at,
-    delivery.delivery_uuid,
-    `${delivery.type}/${delivery.subType}`,
-    paintStatus(delivery.status, output),
-    `${delivery.attempts_made}/${delivery.attempts_max}`,
-    String(last),
-  ];
-  if (delivery.trigger !== 'live') parts.push(delivery.trigger);
-  if (delivery.next_attempt_at) parts.push(`next ${delivery.next_attempt_at}`);
-  return output.row(parts);
+/** Refuses a number of items that is none, or too large. */
+export function checkLimit(limit: number): void {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX) return;
+  throw usage(`--limit must be a whole number from 1 to ${LIMIT_MAX}`);
 }
 
 async function getDelivery(session: Session, options: GetOptions): Promise<void> {
+  const { output } = session;
+  if (options.full && options.curl) throw usage('--full and --curl cannot be combined');
   const api = new MerchantApi(session.api());
   const delivery = await findDelivery(api, options.delivery, options.endpoint);
-  session.output.result(delivery, () => timeline(delivery, session.output, Date.now()));
+  const names = new EndpointNames(api);
+  await names.learn(delivery.endpoint_uuid);
+  const endpoint = names.of(delivery.endpoint_uuid);
+  if (options.curl) {
+    if (delivery.attempts.length === 0 || delivery.body === null)
+      throw new CommandFailure(
+        EXIT.api,
+        'there is no request to show: nothing was sent, or it is no longer kept',
+      );
+    const ca = join(session.settings.dataDir, 'ca.crt');
+    const text = asCurl(delivery, endpoint, existsSync(ca) ? ca : undefined);
+    output.result({ curl: text }, text);
+    output.remark('its signature is as old as the attempt: receivers refuse it after five minutes');
+    return;
+  }
+  const secret = options.secret ?? rememberedSecret(session, delivery.endpoint_uuid);
+  const check = checkSignature(delivery, secret);
+  const datum = {
+    ...delivery,
+    endpoint: endpointJson(endpoint),
+    ...(check === undefined ? {} : { signature_ok: check.ok }),
+  };
+  output.result(datum, () => describeDelivery(delivery, endpoint, session, { full: options.full, secret }));
   const advice = await deliveryAdvice(api, delivery);
-  if (advice) session.output.advise(advice);
+  if (advice) output.advise(advice);
+  if (delivery.attempts.length > 0) output.remark(nextCommands(delivery, options.full));
 }
 
-/** The API finds deliveries by their endpoint; a user usually has only the delivery's id. */
-async function findDelivery(api: MerchantApi, id: string, endpoint?: string): Promise<DeliveryDetailAnswer> {
-  if (endpoint !== undefined) return api.delivery(endpoint, id);
-  for (const { uuid } of await api.endpoints()) {
-    try {
-      return await api.delivery(uuid, id);
-    } catch (error) {
-      if (!(error instanceof ApiRefusal) || error.status !== 404) throw error;
-    }
-  }
-  throw new CommandFailure(EXIT.api, `no endpoint of the merchant has a delivery ${id}`, [
-    'list them with: hookrail sim deliveries list',
-  ]);
+async function tailDeliveries(
+  session: Session,
+  options: FilterOptions & { readonly for?: string },
+): Promise<void> {
+  const api = new MerchantApi(session.api());
+  const since = parsePast('since', options.since, Date.now(), 'deliveries tail');
+  const forMs = options.for === undefined ? Number.POSITIVE_INFINITY : parseDuration(options.for);
+  if (forMs === undefined) throw usage(`--for "${options.for}" is not a duration, such as 30s`);
+  const endpoint = options.endpoint && (await findEndpoint(api, options.endpoint));
+  await tail(session, api, { endpoint, type: options.type, status: options.status, since, forMs });
+}
+
+async function resend(session: Session, options: ResendOptions): Promise<void> {
+  const { output } = session;
+  const wait = parseWait(options.wait, output.isInteractive);
+  const api = new MerchantApi(session.api());
+  const { delivery_uuid, endpoint_uuid } = await findDelivery(api, options.delivery, options.endpoint);
+  let made: string | undefined;
+  await followRequested(session, api, {
+    waitMs: wait.ms,
+    isAsked: wait.isAsked,
+    matches: ({ kind, data }) => kind !== 'skipped' && data.delivery_uuid === made,
+    start: async () => {
+      const resent = await api.resend(endpoint_uuid, delivery_uuid);
+      made = resent.delivery_uuid;
+      output.item({ kind: 'resent', ...resent }, `delivery ${shortId(made)} is queued`);
+    },
+    expected: () => (made === undefined ? undefined : 1),
+  });
 }

@@ -1,13 +1,13 @@
 import { type Advice, attemptAdvice } from '../client/advice.ts';
 import { ApiRefusal } from '../client/api-client.ts';
-import type { Watched } from '../client/delivery-watch.ts';
-import type { DeliveryDetailAnswer, MerchantApi } from '../client/merchant-api.ts';
+import type { MerchantApi } from '../client/merchant-api.ts';
+import type { Watched, WatchedDelivery } from '../client/watch-news.ts';
 import type { Output } from '../output.ts';
 
 /** Returns what is wrong with a delivery's receiver when its last attempt failed for a reason that hookrail knows. */
 export async function deliveryAdvice(
   api: MerchantApi,
-  delivery: DeliveryDetailAnswer,
+  delivery: Pick<WatchedDelivery, 'attempts' | 'endpoint_uuid'>,
 ): Promise<Advice | undefined> {
   const last = delivery.attempts.at(-1);
   if (last === undefined || last.failure_code === null) return undefined;
@@ -17,7 +17,7 @@ export async function deliveryAdvice(
 
 /** Prints the advice for deliveries that failed, once for each endpoint. */
 export async function adviseOn(output: Output, api: MerchantApi, watched: readonly Watched[]): Promise<void> {
-  const byEndpoint = new Map<string, DeliveryDetailAnswer>();
+  const byEndpoint = new Map<string, WatchedDelivery>();
   for (const { deliveries } of watched) {
     for (const delivery of deliveries.values()) {
       if (delivery?.attempts.at(-1)?.failure_code) byEndpoint.set(delivery.endpoint_uuid, delivery);

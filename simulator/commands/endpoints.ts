@@ -8,12 +8,15 @@ import {
 import { visible } from '../../services/domain/text/visible-text.ts';
 import { urlAdvice } from '../client/advice.ts';
 import { ApiRefusal } from '../client/api-client.ts';
+import { UNDESCRIBED } from '../client/endpoint-names.ts';
 import { type EndpointAnswer, type EndpointChange, MerchantApi } from '../client/merchant-api.ts';
 import { paintStatus } from '../client/timeline.ts';
 import { usage } from '../exit.ts';
 import type { Output } from '../output.ts';
 import { parseEventTypes } from '../scenario/event-name.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
+import { findEndpoint } from './log/find.ts';
+import { type ReplayOptions, replay, replayOptions } from './log/replay.ts';
 import { sendTest } from './send-test.ts';
 
 interface EndpointOptions extends CommandOptions {
@@ -55,17 +58,24 @@ export function endpointsCommand(surroundings: Surroundings): Pick<CommandModule
     describe: string,
     run: (api: MerchantApi, options: Options, session: Session) => Promise<void>,
     more: (args: Argv) => Argv = (args) => args,
+    aliases: readonly string[] = [],
   ): CommandModule<object, Options> => ({
-    command: `${name} <endpoint>`,
+    command: [name, ...aliases].map((each) => `${each} <endpoint>`),
     describe,
     builder: (args: Argv) =>
       more(
-        args.positional('endpoint', { type: 'string', demandOption: true, describe: 'uuid' }),
+        args.positional('endpoint', {
+          type: 'string',
+          demandOption: true,
+          describe: 'uuid, 8 digits of it, description or URL',
+        }),
       ) as Argv<Options>,
     handler: (options) =>
-      inSession(options, surroundings, (session) =>
-        run(new MerchantApi(session.api()), options as unknown as Options, session),
-      ),
+      inSession(options, surroundings, async (session) => {
+        const api = new MerchantApi(session.api());
+        const endpoint = await findEndpoint(api, options.endpoint);
+        await run(api, { ...(options as unknown as Options), endpoint }, session);
+      }),
   });
   const withStatus =
     (status: 'active' | 'disabled') => (api: MerchantApi, options: EndpointOptions, session: Session) =>
@@ -75,12 +85,7 @@ export function endpointsCommand(surroundings: Surroundings): Pick<CommandModule
       args
         .command(createCommand(surroundings))
         .command(listCommand(surroundings))
-        .command(
-          onEndpoint('get', 'Show one endpoint', async (api, { endpoint }, { output }) => {
-            const found = await api.endpoint(endpoint);
-            output.result(found, () => describeEndpoint(found, output));
-          }),
-        )
+        .command(onEndpoint('get', 'Show one endpoint', get))
         .command(
           onEndpoint<UpdateOptions>('update', 'Change URL, description or filter', update, (args) =>
             args.options({
@@ -96,12 +101,8 @@ export function endpointsCommand(surroundings: Surroundings): Pick<CommandModule
           onEndpoint('enable', 'Set the status to active; resets the failure counters', withStatus('active')),
         )
         .command(onEndpoint('disable', 'Stop deliveries until it is enabled again', withStatus('disabled')))
-        .command(
-          onEndpoint('delete', 'Delete the endpoint', async (api, { endpoint }, { output }) => {
-            await api.deleteEndpoint(endpoint);
-            output.result({ deleted: endpoint }, `deleted ${endpoint}`);
-          }),
-        )
+        .command(onEndpoint('delete', 'Delete the endpoint', remove, (args) => args, ['rm']))
+        .command(replayCommand(surroundings))
         .command(
           onEndpoint<TestOptions>('test', 'Send one test webhook', test, (args) =>
             args.options({
@@ -117,13 +118,33 @@ export function endpointsCommand(surroundings: Surroundings): Pick<CommandModule
   };
 }
 
+/** The same as `deliveries replay`. */
+function replayCommand(surroundings: Surroundings): CommandModule<object, ReplayOptions> {
+  return {
+    command: 'replay <endpoint>',
+    describe: 'Send what the endpoint missed in a period',
+    builder: replayOptions,
+    handler: (options) => inSession(options, surroundings, (session) => replay(session, options)),
+  };
+}
+
+async function get(api: MerchantApi, { endpoint }: EndpointOptions, { output }: Session): Promise<void> {
+  const found = await api.endpoint(endpoint);
+  output.result(found, () => describeEndpoint(found, output));
+}
+
+async function remove(api: MerchantApi, { endpoint }: EndpointOptions, { output }: Session): Promise<void> {
+  await api.deleteEndpoint(endpoint);
+  output.result({ deleted: endpoint }, `deleted ${endpoint}`);
+}
+
 function createCommand(surroundings: Surroundings): CommandModule<object, CreateOptions> {
   return {
     command: 'create [url]',
     describe: 'Register a URL; the signing secret is shown only once',
     builder: {
       url: { type: 'string', demandOption: true, describe: 'https URL' },
-      description: { type: 'string', default: 'created with sim endpoints create' },
+      description: { type: 'string', default: UNDESCRIBED, describe: 'A name to recognise it by' },
       events: { ...EVENTS_OPTION, describe: 'Event types to receive: KYC,fiatToCrypto (default: all)' },
       'api-version': { choices: API_VERSIONS, describe: 'Version the webhooks are written in' },
     },
@@ -147,7 +168,7 @@ function listCommand(
   surroundings: Surroundings,
 ): CommandModule<object, CommandOptions & { status?: EndpointStatus }> {
   return {
-    command: 'list',
+    command: ['list', 'ls'],
     describe: 'List endpoints, newest first',
     builder: { status: { choices: ENDPOINT_STATUSES, describe: 'Only with this status' } },
     handler: (options) =>
@@ -198,6 +219,7 @@ async function change(
   const changed = await api.updateEndpoint(uuid, body);
   output.result(changed, () => describeEndpoint(changed, output));
   if (changed.hint) output.remark(changed.hint);
+  if (body.status === 'active') output.remark('to see what it missed: hookrail sim missed');
 }
 
 async function rotate(api: MerchantApi, { endpoint }: EndpointOptions, { output }: Session): Promise<void> {

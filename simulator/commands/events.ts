@@ -1,38 +1,157 @@
 import type { Argv, CommandModule } from 'yargs';
-import { visible } from '../../services/domain/text/visible-text.ts';
-import { type EventAnswer, MerchantApi } from '../client/merchant-api.ts';
+import { EVENT_TYPES, type EventType } from '../../services/domain/event.ts';
+import { EndpointNames, endpointJson } from '../client/endpoint-names.ts';
+import { type EventAnswer, type EventListed, MerchantApi, VERDICTS } from '../client/merchant-api.ts';
+import { clockTime } from '../client/timeline.ts';
+import { parseDuration } from '../duration.ts';
+import { usage } from '../exit.ts';
 import type { Output } from '../output.ts';
-import { type CommandOptions, inSession, type Surroundings } from '../session.ts';
+import { parsePast } from '../past-time.ts';
+import { shortened, whySkipped } from '../scenario/live-lines.ts';
+import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
+import { checkLimit } from './deliveries.ts';
+import { bodyLines } from './log/body-lines.ts';
+import { tailEvents } from './log/event-tail.ts';
+import { findEndpoint, findEvent } from './log/find.ts';
+import { shortId } from './wait-end.ts';
 
 interface GetOptions extends CommandOptions {
   readonly event: string;
 }
 
-/** Shows an event and its routing: the answer to "why did I not get it". */
+interface FilterOptions extends CommandOptions {
+  readonly endpoint?: string;
+  readonly type?: EventType;
+  readonly verdict?: (typeof VERDICTS)[number];
+}
+
+interface ListOptions extends FilterOptions {
+  readonly since?: string;
+  readonly until?: string;
+  readonly limit: number;
+}
+
+const FILTER = {
+  endpoint: { type: 'string', describe: 'With --verdict: at this endpoint (uuid, 8 digits, name or URL)' },
+  type: { choices: EVENT_TYPES, describe: 'Only of this event type' },
+  verdict: {
+    choices: VERDICTS,
+    describe: 'Only events that an endpoint got, or did not get, for this reason',
+  },
+} as const;
+
+/** Shows events and their routing: the answer to "why did I not get it". */
 export function eventsCommand(surroundings: Surroundings): Pick<CommandModule, 'builder' | 'handler'> {
   const get: CommandModule<object, GetOptions> = {
     command: 'get <event>',
     describe: 'Show one event: its body, and for each endpoint whether it was delivered, or why not',
     builder: (args: Argv) =>
-      args.positional('event', { type: 'string', demandOption: true, describe: 'webhook-id' }),
+      args.positional('event', {
+        type: 'string',
+        demandOption: true,
+        describe: 'webhook-id, or 8 digits of it',
+      }),
+    handler: (options) => inSession(options, surroundings, (session) => getEvent(session, options)),
+  };
+  const list: CommandModule<object, ListOptions> = {
+    command: ['list', 'ls'],
+    describe: 'List events and where they went, newest first',
+    builder: {
+      ...FILTER,
+      since: { type: 'string', describe: 'Accepted since then: 2h (ago), or RFC 3339' },
+      until: { type: 'string', describe: 'Accepted before then: 2h (ago), or RFC 3339' },
+      limit: { type: 'number', default: 20, describe: 'Number of events' },
+    },
+    handler: (options) => inSession(options, surroundings, (session) => listEvents(session, options)),
+  };
+  const tail: CommandModule<object, FilterOptions & { readonly for?: string }> = {
+    command: 'tail',
+    describe: 'Show events and where they go as they happen, until Ctrl-C',
+    builder: { ...FILTER, for: { type: 'string', describe: 'End after this long: 30s' } },
     handler: (options) =>
       inSession(options, surroundings, async (session) => {
-        const event = await new MerchantApi(session.api()).event(options.event);
-        session.output.result(event, () => describeEvent(event, session.output));
+        const forMs = options.for === undefined ? Number.POSITIVE_INFINITY : parseDuration(options.for);
+        if (forMs === undefined) throw usage(`--for "${options.for}" is not a duration, such as 30s`);
+        const api = new MerchantApi(session.api());
+        const endpoint = options.endpoint && (await findEndpoint(api, options.endpoint));
+        await tailEvents(session, api, { endpoint, type: options.type, verdict: options.verdict, forMs });
       }),
   };
   return {
-    builder: (args: Argv) => args.command(get).demandCommand(1),
+    builder: (args: Argv) => args.command(list).command(get).command(tail).demandCommand(1),
     handler: () => {},
   };
 }
 
-function describeEvent(event: EventAnswer, output: Output): string {
+async function getEvent(session: Session, options: GetOptions): Promise<void> {
+  const { output } = session;
+  const api = new MerchantApi(session.api());
+  const event = await findEvent(api, options.event);
+  const names = await namesOf(api, [event]);
+  output.result(withNames(event, names), () => describeEvent(event, names, output));
+}
+
+async function listEvents(session: Session, options: ListOptions): Promise<void> {
+  const { output } = session;
+  const { type, verdict, limit } = options;
+  checkLimit(limit);
+  const now = Date.now();
+  const since = parsePast('since', options.since, now, 'events list');
+  const until = parsePast('until', options.until, now, 'events list');
+  const api = new MerchantApi(session.api());
+  const endpoint_uuid = options.endpoint && (await findEndpoint(api, options.endpoint));
+  const found = await api.events({ type, verdict, since, until, limit, endpoint_uuid });
+  const names = await namesOf(api, found);
+  output.list(
+    found.map((event) => withNames(event, names)),
+    (event) => eventLine(event, names, output, now),
+    'no events',
+  );
+  if (found[0]) output.remark(`details: hookrail sim events get ${shortId(found[0].event_uuid)}`);
+}
+
+async function namesOf(
+  api: MerchantApi,
+  events: readonly Pick<EventListed, 'endpoints'>[],
+): Promise<EndpointNames> {
+  const names = new EndpointNames(api);
+  for (const { endpoints } of events)
+    for (const { endpoint_uuid } of endpoints) await names.learn(endpoint_uuid);
+  return names;
+}
+
+/** Returns an event for scripts: as the API has it, with the description and URL of each endpoint. */
+function withNames<Event extends EventListed | EventAnswer>(event: Event, names: EndpointNames): Event {
+  const endpoints = event.endpoints.map((line) => ({
+    ...line,
+    endpoint: endpointJson(names.of(line.endpoint_uuid)),
+  }));
+  return { ...event, endpoints };
+}
+
+function eventLine(event: EventListed, names: EndpointNames, output: Output, now: number): string {
+  const start = `${output.paint('dim', clockTime(event.created_at, now, 'seconds'))}  ${shortId(event.event_uuid)}`;
+  const routing = event.endpoints.map((line) => {
+    const { label, apiVersion } = names.of(line.endpoint_uuid);
+    const isSent = line.delivery_uuid !== null;
+    const why = isSent ? '' : ` (${whySkipped(line.verdict, apiVersion)})`;
+    const mark = isSent ? output.paint('green', '→') : output.paint('yellow', '-');
+    return `${mark} ${shortened(label)}${why}`;
+  });
+  const where = routing.length === 0 ? ['no endpoints'] : routing;
+  return output.row([`${start}  ${event.type}/${event.subType}`, ...where]);
+}
+
+function describeEvent(event: EventAnswer, names: EndpointNames, output: Output): string {
   const rows = event.endpoints.map((endpoint) => {
     const isDelivered = endpoint.status === 'delivered';
+    const { label, apiVersion } = names.of(endpoint.endpoint_uuid);
+    const isSent = endpoint.delivery_uuid !== null;
+    const verdict = isSent ? (endpoint.status ?? 'routed') : 'not sent';
     return output.row([
-      output.paint(isDelivered ? 'green' : 'yellow', endpoint.verdict),
-      ...(endpoint.status ? [endpoint.status] : []),
+      output.paint(isDelivered ? 'green' : 'yellow', verdict),
+      shortened(label),
+      ...(isSent ? [] : [whySkipped(endpoint.verdict, apiVersion)]),
       `endpoint ${endpoint.endpoint_uuid}`,
       ...(endpoint.delivery_uuid ? [`delivery ${endpoint.delivery_uuid}`] : []),
     ]);
@@ -45,16 +164,6 @@ function describeEvent(event: EventAnswer, output: Output): string {
     '',
     rows.length === 0 ? 'the merchant had no endpoints when it was routed' : rows.join('\n'),
     '',
-    event.body === null ? 'the body is no longer kept' : shownBody(event.body, output),
+    event.body === null ? 'the body is no longer kept' : bodyLines(event.body, output),
   ].join('\n');
-}
-
-/** Returns the exact body or, to a person, the same with a line for each field; a long value is below its name. */
-function shownBody(body: string, output: Output): string {
-  if (!output.isInteractive) return visible(body);
-  return JSON.stringify(JSON.parse(body), null, 2)
-    .split('\n')
-    .map(visible)
-    .map((line) => (line.length <= output.width ? line : line.replace(/^( *)("[^"]*":) /, '$1$2\n$1  ')))
-    .join('\n');
 }

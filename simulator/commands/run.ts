@@ -8,7 +8,7 @@ import { CommandFailure, EXIT, usage } from '../exit.ts';
 import { judge } from '../scenario/expectations.ts';
 import { LiveLines } from '../scenario/live-lines.ts';
 import { type PlannedStep, planScenario } from '../scenario/plan.ts';
-import { type Played, play } from '../scenario/player.ts';
+import { play } from '../scenario/player.ts';
 import {
   entityOf,
   parseSpeed,
@@ -24,6 +24,7 @@ import { inSession, type Session, type Surroundings } from '../session.ts';
 import { openSink } from '../sinks/open-sink.ts';
 import type { Sent } from '../sinks/sinks.ts';
 import { adviseOn } from './delivery-advice.ts';
+import { endWait } from './wait-end.ts';
 
 /** Plays a scenario: sends its events at their times and shows their deliveries. */
 export function runCommand(
@@ -103,7 +104,7 @@ async function playPlan(
     : undefined;
   const record = openRecord(options, scenario);
   const sink = await openSink(session, options);
-  const played = await play(steps, {
+  await play(steps, {
     sink,
     speed: parseSpeed(options.speed),
     pause,
@@ -119,7 +120,7 @@ async function playPlan(
   }).finally(() => sink.close?.());
   if (watch && !signal.aborted) await adviseOn(output, new MerchantApi(session.api()), watch.watched);
   if (watch && expected.length > 0) report(session, judge(expected, watch.watched));
-  else if (watch) conclude(session, played, wait.isAsked);
+  else if (watch) endWait(session, watch.watched, wait.isAsked);
   else if (isRecorded(options.sink))
     output.remark('follow the deliveries with: hookrail sim deliveries list');
 }
@@ -145,14 +146,6 @@ function report({ output }: Session, verdicts: ReturnType<typeof judge>): void {
   }
   const unmet = verdicts.filter(({ met }) => !met).length;
   if (unmet > 0) throw new CommandFailure(EXIT.expectation, `${unmet} expectation(s) not met`);
-}
-
-function conclude({ output, signal }: Session, played: Played, isAsked: boolean): void {
-  if (played === 'finished' || signal.aborted) return;
-  const next = 'list pending ones: hookrail sim deliveries list';
-  // With --wait the exit code reports it; otherwise a remark does.
-  if (isAsked) throw new CommandFailure(EXIT.timeout, 'some deliveries did not end in time', [next]);
-  output.remark(`some deliveries are still pending; ${next}`);
 }
 
 /** Records one line per step, with which `replay` can send it again at the same intervals. */

@@ -7,7 +7,13 @@ import type { DomainEvent, EventData } from '../../services/domain/event.ts';
 import { sampleEvent } from '../../services/samples/sample.ts';
 import { DeliveryWatch } from '../client/delivery-watch.ts';
 import { MerchantApi } from '../client/merchant-api.ts';
-import { CommandFailure, EXIT, usage } from '../exit.ts';
+import { usage } from '../exit.ts';
+import {
+  COHERENT_OPTIONS,
+  type CoherentOptions,
+  choicesOf,
+  incoherence,
+} from '../scenario/coherent-fields.ts';
 import { type EventName, eventTable, parseEventName } from '../scenario/event-name.ts';
 import { withField, withoutField } from '../scenario/event-paths.ts';
 import { LiveLines } from '../scenario/live-lines.ts';
@@ -27,8 +33,9 @@ import { EVENTS_PER_REQUEST_MAX, type EventSink } from '../sinks/sinks.ts';
 import { HELP_WIDTH, widthOf } from '../terminal/width.ts';
 import { adviseOn } from './delivery-advice.ts';
 import { sendTest } from './send-test.ts';
+import { endWait } from './wait-end.ts';
 
-interface TriggerOptions extends CommandOptions, EntityOptions {
+interface TriggerOptions extends CommandOptions, EntityOptions, CoherentOptions {
   readonly event: string;
   readonly endpoint?: string;
   readonly sink: 'api' | 'kafka';
@@ -42,8 +49,9 @@ interface TriggerOptions extends CommandOptions, EntityOptions {
 }
 
 const COUNT_MAX = 100_000;
-/** The most events followed one by one: more would use up the API's rate limit. */
-const WATCHED_MAX = 20;
+const COHERENT = ['amount', 'currency', 'chain', 'token', 'country'] as const;
+/** The most events followed one by one: nobody reads more lines. */
+const WATCHED_MAX = 200;
 
 /** Sends one event (or many of a kind) with realistic data, and fields of the developer's choice. */
 export function triggerCommand(
@@ -65,6 +73,7 @@ export function triggerCommand(
           },
           ...KAFKA_OPTIONS,
           ...ENTITY_OPTIONS,
+          ...COHERENT_OPTIONS,
           set: { type: 'string', array: true, nargs: 1, describe: 'Set a field: data.amountFiat=250' },
           unset: { type: 'string', array: true, nargs: 1, describe: 'Omit a field: data.walletAddress' },
           data: { type: 'string', describe: 'Use this data instead: JSON, or @file.json' },
@@ -90,6 +99,7 @@ async function trigger(session: Session, options: TriggerOptions): Promise<void>
   if (options.endpoint !== undefined) return triggerTest(session, options, options.endpoint);
   const seed = options.seed ?? randomSeed();
   const make = eventMaker(session, options, name, seed);
+  sayIncoherent(session, options, name);
   if (options.dryRun) {
     for (let i = 0; i < count; i += 1) {
       const json = eventToJson(make(i));
@@ -109,8 +119,13 @@ async function trigger(session: Session, options: TriggerOptions): Promise<void>
 
 /** The test operation makes the body itself, so options that would change it are refused rather than ignored. */
 async function triggerTest(session: Session, options: TriggerOptions, endpoint: string): Promise<void> {
-  const unfit = (['set', 'unset', 'data', 'seed', 'dryRun'] as const).find((name) => options[name]);
-  if (unfit) throw usage(`--${unfit} and --endpoint cannot be combined: the API makes the body of a test`);
+  const unfit = (['set', 'unset', 'data', 'seed', 'dryRun', ...COHERENT] as const).find(
+    (name) => options[name],
+  );
+  if (unfit)
+    throw usage(
+      `--${unfit === 'dryRun' ? 'dry-run' : unfit} and --endpoint cannot be combined: the API makes the body of a test`,
+    );
   const wait = parseWait(options.wait, true);
   const choices = {
     user: options.user,
@@ -135,6 +150,10 @@ function eventMaker(
   // The status decides which other fields an event shows, so the sampler has to know it.
   const status = set.find(({ path }) => path === 'data.status')?.value;
   const given = options.data === undefined ? undefined : readData(options.data);
+  const choices = {
+    ...choicesOf(type, options, `${type}/${subType}`),
+    ...(status === undefined ? {} : { status }),
+  };
   return (number) => {
     const subject = options.count === 1 ? seed : `${seed}/${number}`;
     const event = orUsage(`${type}/${subType}`, () =>
@@ -148,7 +167,7 @@ function eventMaker(
         occurredAt: Date.now(),
         eventId: randomUUID(),
         simulated: true,
-        choices: status === undefined ? {} : { status },
+        choices,
       }),
     );
     let data: EventData = given ?? event.data;
@@ -156,6 +175,14 @@ function eventMaker(
     for (const path of options.unset ?? []) data = withoutField(type, data, path);
     return { ...event, data };
   };
+}
+
+/** Tells a person which fields no longer fit each other. */
+function sayIncoherent({ output }: Session, { set = [] }: TriggerOptions, { type }: EventName): void {
+  for (const { path, value } of set.map(parseField)) {
+    const text = incoherence(type, path, value);
+    if (text !== undefined) output.remark(text);
+  }
 }
 
 function parseField(text: string): { readonly path: string; readonly value: string } {
@@ -227,7 +254,7 @@ async function sendWatched(
     wait.ms > 0
       ? new DeliveryWatch({ api: new MerchantApi(session.impatientApi()), pause, signal, onNews })
       : undefined;
-  const played = await play(steps, {
+  await play(steps, {
     sink,
     speed: Number.POSITIVE_INFINITY,
     pause,
@@ -238,9 +265,5 @@ async function sendWatched(
     onSent: (step, sent, sentAt) => lines.sent(step, sent, sentAt),
   });
   if (watch && !signal.aborted) await adviseOn(output, new MerchantApi(session.api()), watch.watched);
-  if (played === 'unfinished' && wait.isAsked && !signal.aborted) {
-    throw new CommandFailure(EXIT.timeout, 'some deliveries did not end in time', [
-      'list pending ones: hookrail sim deliveries list',
-    ]);
-  }
+  if (watch) endWait(session, watch.watched, wait.isAsked);
 }

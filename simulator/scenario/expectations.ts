@@ -1,6 +1,7 @@
-import type { Watched } from '../client/delivery-watch.ts';
-import type { DeliveryDetailAnswer } from '../client/merchant-api.ts';
+import { visible } from '../../services/domain/text/visible-text.ts';
+import type { Watched, WatchedDelivery } from '../client/watch-news.ts';
 import { formatDuration } from '../duration.ts';
+import { whySkipped } from './live-lines.ts';
 import type { Expectation } from './scenario.ts';
 
 export interface Verdict {
@@ -22,12 +23,12 @@ export function judge(expectations: readonly Expectation[], watched: readonly Wa
       return {
         expectation,
         met,
-        found: met ? 'no endpoint received it' : `${deliveries.length} endpoint(s) received it`,
+        found: met ? 'no endpoint received it' : `it was sent: ${deliveries.map(statusOf).join(', ')}`,
       };
     }
     if (deliveries.length === 0) return { expectation, met: false, found: noEndpoint(seen) };
-    const statuses = deliveries.map((delivery) => delivery?.status ?? 'pending').join(', ');
-    const fits = (delivery: DeliveryDetailAnswer | null) => delivery?.status === expectation.status;
+    const statuses = deliveries.map(statusOf).join(', ');
+    const fits = (delivery: WatchedDelivery | null) => delivery?.status === expectation.status;
     const met = expectation.status === 'delivered' ? deliveries.every(fits) : deliveries.some(fits);
     if (!met) return { expectation, met, found: statuses };
     const tookMs = lastEnd(deliveries) - seen.sentAt;
@@ -36,14 +37,21 @@ export function judge(expectations: readonly Expectation[], watched: readonly Wa
   });
 }
 
+/** Returns a delivery's status, with the endpoint where there are several. */
+function statusOf(delivery: WatchedDelivery | null): string {
+  if (delivery === null) return 'pending';
+  const { status, endpoint } = delivery;
+  return endpoint === undefined || endpoint.isOnly ? status : `${status} at ${visible(endpoint.label)}`;
+}
+
 function noEndpoint({ skipped }: Watched): string {
   if (skipped.length === 0)
     return 'the merchant has no endpoints: hookrail sim endpoints create --url https://…';
-  return `no endpoint received it: ${skipped.map(({ verdict }) => verdict).join(', ')}`;
+  return `no endpoint received it: ${skipped.map(({ endpoint, verdict }) => `${visible(endpoint.label)} (${whySkipped(verdict, endpoint.apiVersion)})`).join(', ')}`;
 }
 
 /** Returns when the last attempt ended, milliseconds since the epoch. */
-function lastEnd(deliveries: readonly (DeliveryDetailAnswer | null)[]): number {
+function lastEnd(deliveries: readonly (WatchedDelivery | null)[]): number {
   const attempts = deliveries.flatMap((delivery) => delivery?.attempts ?? []);
   return Math.max(0, ...attempts.map((attempt) => Date.parse(attempt.started_at) + attempt.duration_ms));
 }

@@ -1,27 +1,36 @@
+import { visible } from '../../services/domain/text/visible-text.ts';
 import { limitReached } from '../client/api-client.ts';
-import type { Watched, WatchNews } from '../client/delivery-watch.ts';
-import type { AttemptAnswer, DeliveryDetailAnswer } from '../client/merchant-api.ts';
+import { type EndpointName, endpointJson } from '../client/endpoint-names.ts';
+import type { Watched, WatchedAttempt, WatchedDelivery, WatchNews } from '../client/watch-news.ts';
 import { formatDuration } from '../duration.ts';
 import type { Output } from '../output.ts';
 import type { Sent } from '../sinks/sinks.ts';
-import { foldRow } from '../terminal/width.ts';
+import { foldRow, shownLength } from '../terminal/width.ts';
 import type { PlannedStep } from './plan.ts';
 
 /** The longest word of a line is "delivered". */
 const WORD_WIDTH = 9;
 /** A terminal that has room for the whole line. */
 const WIDE = 110;
+/** The longest label of an endpoint; a longer one is shortened. */
+const LABEL_MAX = 24;
+
+interface Name {
+  readonly type: string;
+  readonly subType: string;
+}
 
 /** Prints the lines of a run: one per step that is sent, one per attempt that is recorded. */
 export class LiveLines {
   readonly #output: Output;
   readonly #width: number;
-  readonly #names = new Map<string, string>();
+  readonly #names = new Map<string, Name>();
+  #labelWidth = 0;
 
   constructor(output: Output, steps: readonly PlannedStep[]) {
     this.#output = output;
-    for (const { id, event } of steps) this.#names.set(id, `${event.type}/${event.subType}`);
-    this.#width = Math.max(0, ...[...this.#names.values()].map((name) => name.length));
+    for (const { id, event } of steps) this.#names.set(id, { type: event.type, subType: event.subType });
+    this.#width = Math.max(0, ...[...this.#names.values()].map((name) => nameText(name).length));
   }
 
   sent(step: PlannedStep, { status, detail }: Sent, sentAt: number): void {
@@ -29,6 +38,7 @@ export class LiveLines {
     const datum = {
       kind: 'sent',
       step: step.id,
+      ...this.#names.get(step.id),
       event_uuid: step.event.eventId,
       at: iso(sentAt),
       status,
@@ -36,7 +46,7 @@ export class LiveLines {
     };
     const word = status === 'accepted' ? 'sent' : status === 'duplicate' ? 'sent before' : status;
     const note = status === 'duplicate' ? 'the same event id: it is not delivered again' : (detail ?? '');
-    output.item(datum, () => this.#line(sentAt, '→', this.#name(step.id), word, note));
+    output.item(datum, () => this.#line(sentAt, '→', step.id, [], word, note));
   }
 
   news(news: WatchNews): void {
@@ -44,38 +54,28 @@ export class LiveLines {
       case 'attempt':
         this.#attempt(news.watched, news.delivery, news.attempt);
         break;
-      case 'cancelled': {
-        const { cancel_reason: reason } = news.delivery;
-        const datum = { kind: 'cancelled', ...idsOf(news.watched, news.delivery), reason };
-        this.#quiet(datum, news.watched.step, 'cancelled', reason ?? '');
+      case 'cancelled':
+        this.#cancelled(news.watched, news.delivery);
         break;
-      }
-      case 'skipped': {
-        const { step, eventId, skipped } = news.watched;
-        const reasons = skipped.map(({ verdict }) => verdict).join(', ') || 'the merchant has no endpoints';
-        this.#quiet(
-          { kind: 'skipped', step, event_uuid: eventId, endpoints: skipped },
-          step,
-          'skipped',
-          reasons,
-        );
+      case 'skipped':
+        this.#skipped(news.watched);
         break;
-      }
-      case 'limited': {
-        const text = limitReached(news.waitMs);
-        this.#output.item({ kind: 'limited', wait_ms: news.waitMs }, () =>
-          this.#output.paint('yellow', text),
-        );
+      case 'limited':
+        this.#paused(news.kind, news.waitMs, limitReached(news.waitMs));
+        break;
+      case 'lost': {
+        const waits = formatDuration(news.waitMs);
+        this.#paused(news.kind, news.waitMs, `the connection to the API is lost; trying again in ${waits}`);
       }
     }
   }
 
-  #attempt(watched: Watched, delivery: DeliveryDetailAnswer, attempt: AttemptAnswer): void {
+  #attempt(watched: Watched, delivery: WatchedDelivery, attempt: WatchedAttempt): void {
     const output = this.#output;
     const failed = attempt.failure_code !== null;
     const datum = {
       kind: 'attempt',
-      ...idsOf(watched, delivery),
+      ...this.#idsOf(watched, delivery),
       number: attempt.number,
       status: failed ? 'failed' : 'delivered',
       response_status: attempt.response_status,
@@ -92,40 +92,110 @@ export class LiveLines {
         output.width < WIDE
           ? shortResult(attempt, endedAt, took)
           : `${took}, ${whatFollows(watched, attempt, endedAt)}`;
-      return this.#line(endedAt, mark, this.#name(watched.step), failed ? 'failed' : 'delivered', rest);
+      const word = failed ? 'failed' : 'delivered';
+      return this.#line(endedAt, mark, watched.step, [delivery.endpoint], word, rest);
     });
   }
 
-  /** Prints that nothing was sent, with the reason. */
-  #quiet(datum: object, step: string, word: string, reason: string): void {
-    const mark = this.#output.paint('yellow', '-');
-    this.#output.item(datum, () => this.#line(Date.now(), mark, this.#name(step), word, reason));
+  #cancelled(watched: Watched, delivery: WatchedDelivery): void {
+    const reason = delivery.cancel_reason;
+    const datum = { kind: 'cancelled', ...this.#idsOf(watched, delivery), reason };
+    const why = reason?.replaceAll('_', ' ') ?? '';
+    this.#quiet(datum, watched.step, [delivery.endpoint], 'cancelled', why);
   }
 
-  #name(step: string): string {
-    return (this.#names.get(step) ?? step).padEnd(this.#width);
+  /** Prints which endpoints did not get an event, and why: one line, however many they are. */
+  #skipped({ step, eventId, skipped }: Watched): void {
+    const datum = {
+      kind: 'skipped',
+      step,
+      ...this.#names.get(step),
+      event_uuid: eventId,
+      endpoints: skipped.map(({ endpoint, verdict }) => ({ ...endpointJson(endpoint), verdict })),
+    };
+    const reasons = skipped.map(({ endpoint, verdict }) => {
+      const why = whySkipped(verdict, endpoint.apiVersion);
+      return endpoint.isOnly ? why : `${shortened(endpoint.label)} (${why})`;
+    });
+    this.#quiet(datum, step, [], 'skipped', reasons.join(', ') || 'the merchant has no endpoints');
+  }
+
+  #paused(kind: string, waitMs: number, text: string): void {
+    this.#output.item({ kind, wait_ms: waitMs }, () => this.#output.paint('yellow', text));
+  }
+
+  /** Prints that nothing was sent, with the reason. */
+  #quiet(datum: object, step: string, to: readonly EndpointName[], word: string, reason: string): void {
+    const mark = this.#output.paint('yellow', '-');
+    this.#output.item(datum, () => this.#line(Date.now(), mark, step, to, word, reason));
   }
 
   /** Formats a line. On a narrow terminal it leaves out what the mark says too, and milliseconds. */
-  #line(at: number, mark: string, name: string, word: string, rest: string): string {
+  #line(
+    at: number,
+    mark: string,
+    step: string,
+    to: readonly EndpointName[],
+    word: string,
+    rest: string,
+  ): string {
     const { width } = this.#output;
     const time = this.#output.paint('dim', iso(at).slice(11, width < WIDE ? 19 : 23));
-    const start = `${time} ${mark} ${name}`;
-    if (width >= WIDE) return `${start}  ${word.padEnd(WORD_WIDTH)}  ${rest}`.trimEnd();
-    return foldRow([start, rest === '' ? word : rest], width, 'hh:mm:ss x '.length);
+    const known = this.#names.get(step);
+    const start = `${time} ${mark} ${(known === undefined ? step : nameText(known)).padEnd(this.#width)}`;
+    const labels = to.filter(({ isOnly }) => !isOnly).map(({ label }) => this.#padded(label));
+    if (width >= WIDE) return [start, ...labels, word.padEnd(WORD_WIDTH), rest].join('  ').trimEnd();
+    const isSaid = rest !== '' && word !== 'skipped';
+    const last = isSaid ? rest : [word, rest].filter(Boolean).join(': ');
+    const cells = [start, ...labels, last];
+    const fits = shownLength(cells.join('  ')) <= width;
+    return foldRow(fits ? cells : cells.map((cell) => cell.trimEnd()), width, 'hh:mm:ss x '.length);
+  }
+
+  #padded(label: string): string {
+    const short = shortened(label);
+    this.#labelWidth = Math.max(this.#labelWidth, short.length);
+    return short.padEnd(this.#labelWidth);
+  }
+
+  #idsOf(watched: Watched, delivery: WatchedDelivery): object {
+    return {
+      step: watched.step,
+      type: delivery.type,
+      subType: delivery.subType,
+      event_uuid: watched.eventId,
+      delivery_uuid: delivery.delivery_uuid,
+      endpoint_uuid: delivery.endpoint_uuid,
+      endpoint: endpointJson(delivery.endpoint),
+    };
   }
 }
 
-function idsOf(watched: Watched, delivery: DeliveryDetailAnswer): object {
-  return {
-    step: watched.step,
-    event_uuid: watched.eventId,
-    delivery_uuid: delivery.delivery_uuid,
-    endpoint_uuid: delivery.endpoint_uuid,
-  };
+function nameText({ type, subType }: Name): string {
+  return `${type}/${subType}`;
 }
 
-function whatFollows(watched: Watched, attempt: AttemptAnswer, endedAt: number): string {
+/** Shortens a label to what a line has room for. The end tells URLs apart, so theirs stays. */
+export function shortened(label: string, most = LABEL_MAX): string {
+  const text = visible(label);
+  if (text.length <= most) return text;
+  if (!text.includes('/')) return `${text.slice(0, most - 1).trimEnd()}…`;
+  const tail = Math.floor((most - 1) / 2);
+  return `${text.slice(0, most - 1 - tail)}…${text.slice(-tail)}`;
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  endpoint_disabled: 'disabled',
+  endpoint_auto_disabled: 'auto-disabled',
+};
+
+/** Says why an endpoint did not get an event. */
+export function whySkipped(verdict: string, apiVersion: string | null): string {
+  if (verdict.endsWith('_not_in_api_version')) return `not in version ${apiVersion ?? 'of the endpoint'}`;
+  return WHY[verdict] ?? verdict;
+}
+
+function whatFollows(watched: Watched, attempt: WatchedAttempt, endedAt: number): string {
   if (attempt.failure_code === null) {
     return `${formatDuration(Math.max(0, endedAt - watched.sentAt))} after it was sent`;
   }
@@ -135,7 +205,7 @@ function whatFollows(watched: Watched, attempt: AttemptAnswer, endedAt: number):
 }
 
 /** The result in about 30 characters, which is what a narrow terminal has left beside the longest name. */
-function shortResult(attempt: AttemptAnswer, endedAt: number, took: string): string {
+function shortResult(attempt: WatchedAttempt, endedAt: number, took: string): string {
   if (attempt.failure_code === null) return took;
   const result = attempt.response_status === null ? attempt.failure_code : took;
   if (attempt.next_attempt_at === null) return `${result}, given up`;

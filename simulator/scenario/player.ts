@@ -39,6 +39,7 @@ export async function play(steps: readonly PlannedStep[], options: PlayOptions):
   };
   let ended = () => {};
   try {
+    await watch.ready;
     await sendAll(steps, options, check);
     const deadline = Date.now() + watchMs;
     ended = options.waiting(() => watch.waitingFor(Date.now()));

@@ -12,8 +12,8 @@ describe('the configuration', () => {
       keyRingFile: 'data/keyring.json',
       api: {
         port: 8080,
-        rateLimitPerMinute: 100,
-        testRateLimitPerMinute: 10,
+        rateLimitPerMinute: 6000,
+        testRateLimitPerMinute: 600,
         endpointQuota: 100,
         streamsPerKey: 10,
       },

@@ -126,9 +126,14 @@ test('the simulator exits with 4 when the API refuses, and shows the reason and 
 });
 
 test('the simulator exits with 5 when the time to wait runs out', async () => {
-  const { code, stderr } = await sim(['trigger', 'KYC/FULL_USER', '--wait', '1ms'], access);
+  const url = `https://localhost:${await closedPort()}/`;
+  await simHere(['endpoints', 'create', '--url', url], access);
+  const { code, stderr } = await sim(['trigger', 'KYC/FULL_USER', '--wait', '1s'], access);
   expect(code).toBe(EXIT.timeout);
-  expect(stderr).toContain('deliveries list');
+  expect(stderr).toMatch(
+    /1 delivery waits: attempt 2 in \d s\n {2}→ hookrail sim deliveries get [0-9a-f]{8}\n/,
+  );
+  expect((await simHere(['endpoints', 'rm', url], access)).code).toBe(EXIT.ok);
 });
 
 test('the simulator exits with 6 when no service answers at the address', async () => {
@@ -170,7 +175,7 @@ test('the commands for receiver, endpoint, run and delivery log work together', 
   expect(new Set(attempts.map((line) => JSON.parse(line).status))).toEqual(new Set(['failed', 'delivered']));
   const { delivery_uuid: delivery } = JSON.parse(attempts[0] ?? '{}');
   const shown = await simHere(['deliveries', 'get', delivery], access);
-  expect(shown.stdout).toMatch(/✗ 1 .*500.*\n✓ 2 .*\+ 3 s.*200/);
+  expect(shown.stdout).toMatch(/✗ 1 .*500.*\n {2}✓ 2 .*\+3 s.*200/);
   const tested = await simHere(['trigger', 'KYB/ACTIVE', '--endpoint', uuid], access);
   // A test is a delivery of its own, so --fail-first hits it, and it is tried once.
   expect([tested.code, tested.stderr]).toEqual([

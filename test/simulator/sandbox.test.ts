@@ -119,7 +119,7 @@ test('the demo has an endpoint only while its receiver runs, and plays to nobody
     end: 'SIGKILL',
     meanwhile: async () => {
       expect(await endpoints()).toEqual([DEMO, 'mine']);
-      expect(await typed('deliveries', 'list')).toEqual([]);
+      expect(await typed('deliveries', 'list', '--endpoint', 'mine')).toEqual([]);
     },
   });
   expect(again).toContain('the demo is not played, because you have endpoints of your own');

@@ -104,7 +104,9 @@ describe('on a terminal of 80 columns', () => {
       await shown('endpoints', 'update', uuid, '--events', 'KYC,KYB,fiatToCrypto,cryptoToFiat,AML');
       await shown('endpoints', 'test', uuid);
       const played = await shown('run', 'onramp.happy', '--speed', '10x', '--wait', '3s');
-      expect(played).toMatch(/✗ fiatToCrypto\/CRYPTO_TRANSFER_ISSUED {2}500 in \d+ ms, retry in /);
+      expect(played).toMatch(
+        /✗ fiatToCrypto\/SUCCESS {2}a receiver with a descr…\n {11}500 in \d+ ms, retry in /,
+      );
       expect(played).toContain('nothing listens at localhost:9');
       const { stdout } = await simHere(
         ['deliveries', 'list', '--endpoint', uuid, '--output', 'json'],
@@ -113,7 +115,12 @@ describe('on a terminal of 80 columns', () => {
       const [{ delivery_uuid: delivery, event_uuid: event }] = JSON.parse(stdout);
       await shown('deliveries', 'list');
       await shown('deliveries', 'get', delivery);
+      await shown('deliveries', 'resend', delivery);
+      await shown('deliveries', 'tail', '--since', '1h', '--for', '1s');
+      await shown('deliveries', 'replay', 'localhost:9/refused', '--since', '1h');
+      await shown('missed');
       await shown('events', 'get', event);
+      await shown('events', 'list');
       await shown('scenarios', 'list');
       // Its table; below it is the file, as it is.
       const scenario = await simHere(['scenarios', 'show', 'onramp.hold-kyc-resume'], access, WIDTH);

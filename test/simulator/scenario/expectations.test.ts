@@ -1,13 +1,22 @@
 /** Expectations are met by deliveries that were seen, in time and at every endpoint, and by nothing less. */
 import { expect, test } from 'vitest';
-import type { Watched } from '../../../simulator/client/delivery-watch.ts';
-import type { DeliveryDetailAnswer } from '../../../simulator/client/merchant-api.ts';
+import type { EndpointName } from '../../../simulator/client/endpoint-names.ts';
+import type { Watched, WatchedDelivery } from '../../../simulator/client/watch-news.ts';
 import { judge } from '../../../simulator/scenario/expectations.ts';
 import type { Expectation } from '../../../simulator/scenario/scenario.ts';
 
+const checkout: EndpointName = {
+  uuid: 'e',
+  description: 'checkout',
+  url: 'https://a.com/',
+  apiVersion: '2.3.8',
+  label: 'checkout',
+  isOnly: false,
+};
+
 const SENT_AT = Date.parse('2030-01-31T12:00:00Z');
 
-function delivery(status: string, endedAfterMs: number): DeliveryDetailAnswer {
+function delivery(status: string, endedAfterMs: number): WatchedDelivery {
   const attempt = {
     number: 1,
     started_at: new Date(SENT_AT + endedAfterMs - 5).toISOString(),
@@ -17,12 +26,12 @@ function delivery(status: string, endedAfterMs: number): DeliveryDetailAnswer {
     failure_detail: null,
     next_attempt_at: null,
   };
-  return { status, attempts: [attempt] } as unknown as DeliveryDetailAnswer;
+  return { status, endpoint: checkout, attempts: [attempt] } as unknown as WatchedDelivery;
 }
 
-function seen(...deliveries: (DeliveryDetailAnswer | null)[]): Watched {
+function seen(...deliveries: (WatchedDelivery | null)[]): Watched {
   const entries = deliveries.map((item, i) => [String(i), item] as const);
-  const skipped = [{ endpoint: 'e', verdict: 'filtered' }];
+  const skipped = [{ endpoint: checkout, verdict: 'filtered' }];
   return { step: 'done', eventId: 'e', sentAt: SENT_AT, routed: true, deliveries: new Map(entries), skipped };
 }
 

@@ -3,15 +3,21 @@ import type { AddressInfo } from 'node:net';
 
 export interface LimitedApi {
   readonly url: string;
+  /** The merchant's requests so far, in the order in which they came: `GET /merchant/stream`. */
+  readonly requests: readonly string[];
   /** Refuses the merchant's requests for so many milliseconds, as the API does at its rate limit. */
   refuseFor(ms: number): void;
+  /** Breaks every connection. */
+  cut(): void;
   close(): Promise<void>;
 }
 
 /** Starts a front of the API whose rate limit is reached when a test says so, rather than for a minute. */
 export async function startLimitedApi(apiUrl: string): Promise<LimitedApi> {
   let refusedUntil = 0;
+  const requests: string[] = [];
   const server = createServer(async (request, response) => {
+    if (request.url?.startsWith('/merchant')) requests.push(`${request.method} ${request.url}`);
     const waitMs = refusedUntil - Date.now();
     if (waitMs > 0 && request.url?.startsWith('/merchant')) {
       const seconds = String(Math.ceil(waitMs / 1000));
@@ -21,17 +27,33 @@ export async function startLimitedApi(apiUrl: string): Promise<LimitedApi> {
     }
     const body = Buffer.concat(await request.toArray());
     const { authorization = '', 'content-type': type = 'application/json' } = request.headers;
+    const lastId = request.headers['last-event-id'];
+    // A stream ends when its reader leaves.
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
     const answer = await fetch(`${apiUrl}${request.url}`, {
       method: request.method ?? 'GET',
-      headers: { authorization, ...(body.length > 0 ? { 'content-type': type } : {}) },
+      signal: gone.signal,
+      headers: {
+        authorization,
+        ...(lastId === undefined ? {} : { 'last-event-id': String(lastId) }),
+        ...(body.length > 0 ? { 'content-type': type } : {}),
+      },
       ...(body.length > 0 ? { body } : {}),
     });
     response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain' });
-    response.end(Buffer.from(await answer.arrayBuffer()));
+    try {
+      for await (const chunk of answer.body ?? []) response.write(chunk);
+    } catch {
+      // The reader has left, or the API has stopped.
+    }
+    response.end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    cut: () => server.closeAllConnections(),
     refuseFor: (ms) => {
       refusedUntil = Date.now() + ms;
     },

@@ -1,0 +1,119 @@
+import { isUuid } from '../../../services/domain/ids.ts';
+import { visible } from '../../../services/domain/text/visible-text.ts';
+import { ApiRefusal } from '../../client/api-client.ts';
+import type { DeliveryDetailAnswer, EventAnswer, MerchantApi, Page } from '../../client/merchant-api.ts';
+import { CommandFailure, EXIT, usage } from '../../exit.ts';
+
+const DIGITS_MIN = 8;
+const PAGE = 100;
+/** The newest deliveries or events that are searched for the beginning of an id. */
+const SEARCHED_MAX = 10_000;
+
+/** Returns the uuid of an endpoint by its uuid or some digits of it, its description, or its URL, or parts of these. */
+export async function findEndpoint(api: MerchantApi, named: string): Promise<string> {
+  if (isUuid(named)) return named.toLowerCase();
+  const endpoints = await api.endpoints();
+  const wanted = named.toLowerCase();
+  const kinds = [
+    endpoints.filter(({ description, url }) => description === named || url === named),
+    /^[0-9a-f-]{4,}$/.test(wanted) ? endpoints.filter(({ uuid }) => uuid.startsWith(wanted)) : [],
+    endpoints.filter(({ description, url }) => `${description}\n${url}`.toLowerCase().includes(wanted)),
+  ];
+  const [found, ...others] = kinds.find((kind) => kind.length > 0) ?? [];
+  if (found === undefined) {
+    throw new CommandFailure(EXIT.api, `no endpoint has "${visible(named)}" as its id, description or URL`, [
+      'list them with: hookrail sim endpoints list',
+    ]);
+  }
+  if (others.length === 0) return found.uuid;
+  const names = [found, ...others].map(({ uuid, url }) => `${uuid.slice(0, DIGITS_MIN)} ${visible(url)}`);
+  throw usage(`"${visible(named)}" may be ${names.join(', ')}`, 'hookrail sim endpoints list');
+}
+
+/** Returns a delivery by its uuid or at least eight digits of it. `endpoint` makes the search unnecessary. */
+export async function findDelivery(
+  api: MerchantApi,
+  id: string,
+  endpoint?: string,
+): Promise<DeliveryDetailAnswer> {
+  if (endpoint !== undefined && isUuid(id)) return api.delivery(await findEndpoint(api, endpoint), id);
+  const listed = await search(
+    'delivery',
+    id,
+    (query) => api.deliveryPage(query),
+    ({ delivery_uuid }) => delivery_uuid,
+  );
+  if (listed === undefined) return atSomeEndpoint(api, id);
+  try {
+    return await api.delivery(listed.endpoint_uuid, listed.delivery_uuid);
+  } catch (error) {
+    if (!(error instanceof ApiRefusal) || error.status !== 404) throw error;
+    throw new CommandFailure(
+      EXIT.api,
+      `the endpoint of delivery ${id} is deleted, and its attempts with it`,
+      [`hookrail sim events get ${listed.event_uuid}`],
+    );
+  }
+}
+
+/** Returns an event by its uuid or at least eight digits of it. */
+export async function findEvent(api: MerchantApi, id: string): Promise<EventAnswer> {
+  if (isUuid(id)) return api.event(id);
+  const found = await search(
+    'event',
+    id,
+    (query) => api.eventPage(query),
+    ({ event_uuid }) => event_uuid,
+  );
+  if (found === undefined) throw notFound('event', id);
+  return api.event(found.event_uuid);
+}
+
+/** Searches the newest ones, page after page; a whole uuid only on the first, because it is found otherwise too. */
+async function search<Item>(
+  kind: 'delivery' | 'event',
+  id: string,
+  read: (query: { limit: number; cursor?: string }) => Promise<Page<Item>>,
+  idOf: (item: Item) => string,
+): Promise<Item | undefined> {
+  const wanted = id.toLowerCase();
+  if (!isUuid(id) && !/^[0-9a-f-]{8,35}$/.test(wanted)) {
+    const what = `the id of ${kind === 'event' ? 'an event' : 'a delivery'}`;
+    const says = `"${visible(id)}" is not ${what}, nor at least ${DIGITS_MIN} digits of one`;
+    throw usage(says, listing(kind));
+  }
+  const pages = isUuid(id) ? 1 : SEARCHED_MAX / PAGE;
+  let cursor: string | null = null;
+  for (let number = 0; number < pages; number += 1) {
+    const page: Page<Item> = await read({ limit: PAGE, ...(cursor === null ? {} : { cursor }) });
+    const matches = page.data.filter((item) => idOf(item).startsWith(wanted));
+    const [found, ...others] = matches;
+    if (others.length > 0)
+      throw usage(`"${id}" may be ${matches.map(idOf).join(', ')}: give more digits`, listing(kind));
+    if (found !== undefined) return found;
+    cursor = page.next_cursor;
+    if (cursor === null) break;
+  }
+  return undefined;
+}
+
+async function atSomeEndpoint(api: MerchantApi, id: string): Promise<DeliveryDetailAnswer> {
+  const legacy = isUuid(id) ? await api.legacyEndpoint() : undefined;
+  const endpoints = isUuid(id) ? [...(await api.endpoints()), ...(legacy ? [legacy] : [])] : [];
+  for (const { uuid } of endpoints) {
+    try {
+      return await api.delivery(uuid, id);
+    } catch (error) {
+      if (!(error instanceof ApiRefusal) || error.status !== 404) throw error;
+    }
+  }
+  throw notFound('delivery', id);
+}
+
+function notFound(kind: 'delivery' | 'event', id: string): CommandFailure {
+  return new CommandFailure(EXIT.api, `the merchant has no ${kind} ${id}`, [listing(kind)]);
+}
+
+function listing(kind: 'delivery' | 'event'): string {
+  return `list them with: hookrail sim ${kind === 'event' ? 'events' : 'deliveries'} list`;
+}
