@@ -3,12 +3,11 @@
  * Differences between engines are read from `capabilities`, never inferred from a name.
  */
 import { afterEach, beforeEach, describe } from 'vitest';
-import { delayGuarantees } from './broker.delays.ts';
 import { eventGuarantees } from './broker.events.ts';
 import { firstAttemptGuarantees } from './broker.first-attempts.ts';
 import { journalGuarantees } from './broker.journal.ts';
 import { loadGuarantees } from './broker.load.ts';
-import { parkingGuarantees } from './broker.parking.ts';
+import { delayGuarantees, parkingGuarantees } from './broker.parking.ts';
 import { routingGuarantees } from './broker.routing.ts';
 import { recordGuarantees } from './broker.tables.ts';
 import { taskGuarantees } from './broker.tasks.ts';
