@@ -4,6 +4,7 @@ import type { Output } from '../output.ts';
 import { readScenario, scenarioNames } from '../scenario/library.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { type CommandOptions, inSession, type Surroundings } from '../session.ts';
+import { checkCommand } from './scenarios/check.ts';
 
 interface OneOptions extends CommandOptions {
   readonly scenario: string;
@@ -61,7 +62,8 @@ export function scenariosCommand(surroundings: Surroundings): Pick<CommandModule
       }),
   };
   return {
-    builder: (args: Argv) => args.command(list).command(show).command(validate).demandCommand(1),
+    builder: (args: Argv) =>
+      args.command(list).command(show).command(validate).command(checkCommand(surroundings)).demandCommand(1),
     handler: () => {},
   };
 }
