@@ -138,7 +138,7 @@ export class World {
 }
 
 /** Returns the new state. Where the subType is only `statusUpdate`, the status in the data is the state. */
-function stateAfter(move: Move): string {
+export function stateAfter(move: Move): string {
   return move.subType === 'statusUpdate' ? (move.status ?? 'ACTIVE') : move.subType;
 }
 

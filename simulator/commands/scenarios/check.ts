@@ -132,10 +132,15 @@ async function onHandler(
   return [];
 }
 
-/** Returns the command that plays the first failed scenario alone. */
+/** Returns the command that plays the first failed scenario alone, or what is wrong with all of them. */
 function again(results: readonly CaseResult[], seed: string, { to }: CheckOptions): readonly string[] {
-  const failed = results.find(({ status }) => status === 'failed');
-  const [name] = failed?.name.split(' ', 1) ?? [];
+  const failed = results.filter(({ status }) => status === 'failed');
+  const isRefused = ({ findings }: CaseResult) =>
+    findings.every((finding) => / answered 40[13] to /.test(finding));
+  if (to !== undefined && failed.every(isRefused)) {
+    return ['your app refuses genuine webhooks: is --secret the one that it verifies with?'];
+  }
+  const [name] = failed[0]?.name.split(' ', 1) ?? [];
   const direct = to === undefined ? '--expect' : `--sink direct --to ${to} --secret …`;
   return [`look closer: hookrail sim run ${name} --seed ${seed} ${direct}`];
 }
