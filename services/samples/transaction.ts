@@ -82,7 +82,7 @@ function holderOf(thing: SampleThing, country: string): string {
     : personName(thing.entityId, thing.choices.locale ?? 'ascii');
 }
 
-/** Returns one and a half percent, rounded up to a unit of `step`. */
+/** Returns one and a half percent in whole units, rounded up to a multiple of `step`. */
 function feeOf(amount: bigint, step: bigint): bigint {
   const fee = (amount * 15n) / 1_000n;
   return ((fee + step - 1n) / step) * step;
