@@ -7,13 +7,7 @@ import type { Scenario, Step } from './scenario-format.ts';
 import { checkRules } from './scenario-rules.ts';
 import { type Finding, placeOf, schemaFindings } from './schema-check.ts';
 
-export type {
-  ActionStep,
-  Expectation,
-  ProcessChoices,
-  Scenario,
-  Step,
-} from './scenario-format.ts';
+export type { Expectation, Scenario } from './scenario-format.ts';
 
 const TEXT_BYTES_MAX = 1024 * 1024;
 
@@ -84,7 +78,7 @@ function illegalSteps(scenario: Scenario, offsetOf: (step: number) => number): r
 }
 
 /** Returns the states of the entity and its processes before the first step. */
-export function worldBefore(scenario: Scenario): World {
+function worldBefore(scenario: Scenario): World {
   const world = new World();
   world.place(scenario.entityKind === 'USER' ? 'KYC' : 'KYB', ENTITY, scenario.verification);
   for (const [name, { kind, state }] of Object.entries(scenario.processes)) {
@@ -94,7 +88,7 @@ export function worldBefore(scenario: Scenario): World {
 }
 
 /** Returns a step as the state machines see it. */
-export function moveOf(step: Pick<Step, 'type' | 'subType' | 'process' | 'set'>): Move {
+function moveOf(step: Pick<Step, 'type' | 'subType' | 'process' | 'set'>): Move {
   const status = step.set['data.status'];
   const { type, subType, process } = step;
   return { type, subType, process, status: typeof status === 'string' ? status : undefined };

@@ -4,7 +4,7 @@ import { CommandFailure, EXIT } from '../exit.ts';
 import type { Outcome } from '../scenario/expectations.ts';
 
 /** The sandbox in which seven attempts and an auto-disabled endpoint are seen within seconds. */
-export const COMPRESSED =
+const COMPRESSED =
   'HOOKRAIL_RETRY_SCALE=20000 HOOKRAIL_AUTO_DISABLE_HOURS=0.0005 HOOKRAIL_ATTEMPT_TIMEOUT_SECONDS=2 hookrail start';
 
 /** Something that this sandbox cannot show in the time that there is: no fault of what is checked. */

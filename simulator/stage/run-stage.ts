@@ -8,7 +8,7 @@ import type { EventSink } from '../sinks/sinks.ts';
 import { ScenarioStage, type StageOptions } from './stage.ts';
 
 /** A run waits at least so long for what a step or an expectation needs, milliseconds. */
-export const PATIENCE_MS_DEFAULT = 120_000;
+const PATIENCE_MS_DEFAULT = 120_000;
 
 /** Returns what a stage needs of a session. */
 export function stageAccess(
