@@ -20,16 +20,33 @@ export async function runCommandLine(
   try {
     const parser = await parserOf(args, surroundings, tool);
     let printed = '';
-    await parser.parseAsync([...args], {}, (_error: unknown, _argv: unknown, text: string) => {
+    await parser.parseAsync(withoutDashes(args), {}, (_error: unknown, _argv: unknown, text: string) => {
       printed = text;
     });
     if (printed) surroundings.stdout.write(`${printed}\n`);
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof InvalidLine)) return fail(error);
+    // The parser's words have the stand-in for a dash.
+    error.message = error.message.replaceAll(DASH, '-');
     const vocabulary = vocabularyOf(tool.name);
     const { message, next } = await explainLine(error, args, (path) => helpOf(path, tool), vocabulary);
     return fail(usage(message, ...next));
+  }
+}
+
+/** Stands for a lone dash, which yargs drops. No argument of a process can contain it. */
+const DASH = '\0';
+
+function withoutDashes(args: readonly string[]): string[] {
+  return args.map((arg) => (arg === '-' ? DASH : arg));
+}
+
+/** Gives the command its dashes, wherever the parser put them. */
+function restoreDashes(parsed: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(parsed)) {
+    if (value === DASH) parsed[name] = '-';
+    else if (Array.isArray(value)) parsed[name] = value.map((one) => (one === DASH ? '-' : one));
   }
 }
 
@@ -51,6 +68,7 @@ export async function parserOf(
     .version(false)
     .help()
     .exitProcess(false)
+    .middleware(restoreDashes)
     .fail((message, error) => {
       throw error ?? new InvalidLine(message);
     });

@@ -44,7 +44,7 @@ export const SIMULATOR: readonly LazyCommand[] = [
   },
   {
     command: 'scenarios <command>',
-    describe: 'What can be played: list, show, validate',
+    describe: 'What can be played: list, show, check, validate, graph, new',
     load: async () => (await import('./commands/scenarios.ts')).scenariosCommand,
   },
   {

@@ -69,6 +69,12 @@ export class Session {
     return this.#client('apiKey', {});
   }
 
+  /** Returns a client of the merchant API that Ctrl-C does not cut off: for removing what a command has made. */
+  lastingApi(): ApiClient {
+    const { signal } = new AbortController();
+    return new ApiClient(this.settings.baseUrl().value, this.settings.key('apiKey'), signal);
+  }
+
   /** Returns the client of the producer routes. */
   producer(): ApiClient {
     return this.#client('producerKey', {

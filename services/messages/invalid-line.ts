@@ -185,7 +185,8 @@ function commandsIn(help: string): readonly string[] {
       ?.replace(/ [<[].*$/, '')
       .split(' ')
       .at(-1);
-    return name === undefined ? [] : [name];
+    // A long usage goes on in the next line, with its arguments.
+    return name === undefined || /^[<[]/.test(name) ? [] : [name];
   });
 }
 

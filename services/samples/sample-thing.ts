@@ -28,6 +28,10 @@ export interface SampleChoices {
   readonly status?: string;
   /** Makes a fiatToCrypto an ACH pull from this linked account; one in USD is always a pull. */
   readonly linkedBankAccountUuid?: string;
+  /** The ledger that receives a fiatToCrypto's money. */
+  readonly internalBankAccountId?: string;
+  /** How well a senderNameMismatch's names match; its names and its action follow. */
+  readonly matchResult?: string;
   /** The subject of AML screening; `TRANSACTION` names the subject's transaction. */
   readonly screens?: 'ENTITY' | 'TRANSACTION';
   /** The locale of persons' names; `ascii` by default. */

@@ -2,7 +2,7 @@ import type { EventData } from '../domain/event.ts';
 import { countriesOf, currencyOf, sampleAccount } from './bank-accounts.ts';
 import { minimumOf, sampleAddress, sampleTransactionHash, tokenDecimals, tokensOf } from './chains.ts';
 import { Chance } from './chance.ts';
-import { SampleChoiceError } from './choice-error.ts';
+import { mustBeOneOf, SampleChoiceError } from './choice-error.ts';
 import { fiatDecimals, fiatToToken, fromUnits, tokenToFiat, toUnits } from './money.ts';
 import { corporateName, personName } from './names.ts';
 import type { SampleThing } from './sample-thing.ts';
@@ -82,7 +82,7 @@ function holderOf(thing: SampleThing, country: string): string {
     : personName(thing.entityId, thing.choices.locale ?? 'ascii');
 }
 
-/** Returns one and a half percent, rounded up to a unit of `step`. */
+/** Returns one and a half percent in whole units, rounded up to a multiple of `step`. */
 function feeOf(amount: bigint, step: bigint): bigint {
   const fee = (amount * 15n) / 1_000n;
   return ((fee + step - 1n) / step) * step;
@@ -122,7 +122,7 @@ export function fiatToCryptoData(thing: SampleThing): EventData {
     currencyFiat: currency,
     currencyCrypto: token,
     fees: fromUnits(fees, fiatPlaces),
-    internalBankAccountId: thing.id('internal-bank-account'),
+    internalBankAccountId: thing.choices.internalBankAccountId ?? thing.id('internal-bank-account'),
     chain,
     senderDetails: {
       senderName: holderOf(thing, country),
@@ -181,6 +181,8 @@ function destination(thing: SampleThing, currency: string, country: string, chan
   };
 }
 
+const MATCH_RESULTS = ['CLOSE_MATCH', 'NO_MATCH', 'MATCH_NOT_POSSIBLE'];
+
 /** Returns the data of the on-ramp of the same subject, whose money came from somebody else. */
 export function senderNameMismatchData(thing: SampleThing): EventData {
   const { transactionUuid, currencyFiat, amountFiat } = fiatToCryptoData(thing);
@@ -188,16 +190,20 @@ export function senderNameMismatchData(thing: SampleThing): EventData {
   const chance = new Chance('senderNameMismatch', thing.entityId, thing.subject);
   const expectedName = holderOf(thing, country);
   const [first = '', ...rest] = expectedName.split(' ');
-  const isClose = chance.below(2) === 0;
+  const drawn = chance.below(2) === 0 ? 'CLOSE_MATCH' : 'NO_MATCH';
+  const matchResult = thing.choices.matchResult ?? drawn;
+  mustBeOneOf('matchResult', matchResult, MATCH_RESULTS);
+  const isClose = matchResult === 'CLOSE_MATCH';
   return {
     transactionUuid: transactionUuid ?? '',
     expectedName,
     senderName: isClose
       ? `${first.charAt(0)}. ${rest.join(' ')}`
       : personName(`sender of ${thing.id('transaction')}`, thing.choices.locale ?? 'ascii'),
-    matchResult: isClose ? 'CLOSE_MATCH' : 'NO_MATCH',
+    matchResult,
     currencyFiat: currencyFiat ?? '',
     amountFiat: amountFiat ?? '',
-    action: isClose ? 'ON_HOLD_PROCESS' : 'REFUND',
+    // Money of somebody else goes back; a doubt is looked into.
+    action: matchResult === 'NO_MATCH' ? 'REFUND' : 'ON_HOLD_PROCESS',
   };
 }

@@ -5,9 +5,9 @@ import { DeliveryWatch } from '../client/delivery-watch.ts';
 import { MerchantApi } from '../client/merchant-api.ts';
 import { formatDuration } from '../duration.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
-import { judge } from '../scenario/expectations.ts';
+import { describeExpectation, judge } from '../scenario/expectations.ts';
 import { LiveLines } from '../scenario/live-lines.ts';
-import { type PlannedStep, planScenario } from '../scenario/plan.ts';
+import { type PlannedStep, planActions, planScenario } from '../scenario/plan.ts';
 import { play } from '../scenario/player.ts';
 import {
   entityOf,
@@ -23,6 +23,8 @@ import type { Expectation, Scenario } from '../scenario/scenario.ts';
 import { inSession, type Session, type Surroundings } from '../session.ts';
 import { openSink } from '../sinks/open-sink.ts';
 import type { Sent } from '../sinks/sinks.ts';
+import { judgeOnStage } from '../stage/run-stage.ts';
+import { stageOfRun } from '../stage/stage-of-run.ts';
 import { adviseOn } from './delivery-advice.ts';
 import { endWait } from './wait-end.ts';
 
@@ -104,25 +106,38 @@ async function playPlan(
     : undefined;
   const record = openRecord(options, scenario);
   const sink = await openSink(session, options);
+  const { stage, judging, close } = await stageOfRun(session, options, scenario, steps, sink);
   await play(steps, {
     sink,
+    actions: planActions(scenario),
+    stage,
     speed: parseSpeed(options.speed),
     pause,
     signal,
     watch,
-    watchMs: Math.max(wait.ms, ...expected.map(({ withinMs }) => withinMs)),
+    // A scenario with endpoints of its own waits for its expectations itself.
+    watchMs: Math.max(wait.ms, ...(judging ? [] : expected.map(({ withinMs }) => withinMs))),
     waiting: (text) => output.waiting(text),
     onSent: (step, sent, sentAt) => {
       // On stdout the events themselves are the output.
       if (options.sink !== 'stdout') lines.sent(step, sent, sentAt);
       record?.(step, sent, sentAt);
+      judging?.sent(step, sentAt);
     },
-  }).finally(() => sink.close?.());
-  if (watch && !signal.aborted) await adviseOn(output, new MerchantApi(session.api()), watch.watched);
-  if (watch && expected.length > 0) report(session, judge(expected, watch.watched));
-  else if (watch) endWait(session, watch.watched, wait.isAsked);
-  else if (isRecorded(options.sink))
-    output.remark('follow the deliveries with: hookrail sim deliveries list');
+  }).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+  try {
+    if (watch && !signal.aborted) await adviseOn(output, new MerchantApi(session.api()), watch.watched);
+    if (judging && expected.length > 0) report(session, await judgeOnStage(judging, expected));
+    else if (watch && expected.length > 0) report(session, judge(expected, watch.watched));
+    else if (watch) endWait(session, watch.watched, wait.isAsked);
+    else if (isRecorded(options.sink))
+      output.remark('follow the deliveries with: hookrail sim deliveries list');
+  } finally {
+    await close();
+  }
 }
 
 /** Returns whether events go to hookrail, which records their deliveries. */
@@ -138,10 +153,10 @@ function checkSink(options: RunOptions, waitMs: number, expected: readonly Expec
 
 function report({ output }: Session, verdicts: ReturnType<typeof judge>): void {
   for (const { expectation, met, found } of verdicts) {
-    const { step, status, withinMs } = expectation;
+    const { step, endpoint, status, withinMs } = expectation;
     const mark = met ? output.paint('green', '✓') : output.paint('red', '✗');
-    const datum = { kind: 'expectation', step, status, within_ms: withinMs, met, found };
-    const text = `${mark} expected ${step} ${status} within ${formatDuration(withinMs)}: ${found}`;
+    const datum = { kind: 'expectation', step, endpoint, status, within_ms: withinMs, met, found };
+    const text = `${mark} expected ${describeExpectation(expectation)} within ${formatDuration(withinMs)}: ${found}`;
     output.item(datum, text);
   }
   const unmet = verdicts.filter(({ met }) => !met).length;

@@ -2,8 +2,12 @@ import type { Argv, CommandModule } from 'yargs';
 import { formatDuration } from '../duration.ts';
 import type { Output } from '../output.ts';
 import { readScenario, scenarioNames } from '../scenario/library.ts';
+import { describeCondition } from '../scenario/player.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { type CommandOptions, inSession, type Surroundings } from '../session.ts';
+import { checkCommand } from './scenarios/check.ts';
+import { graphCommand } from './scenarios/graph.ts';
+import { newCommand } from './scenarios/new.ts';
 
 interface OneOptions extends CommandOptions {
   readonly scenario: string;
@@ -61,22 +65,46 @@ export function scenariosCommand(surroundings: Surroundings): Pick<CommandModule
       }),
   };
   return {
-    builder: (args: Argv) => args.command(list).command(show).command(validate).demandCommand(1),
+    builder: (args: Argv) =>
+      args
+        .command(list)
+        .command(show)
+        .command(validate)
+        .command(checkCommand(surroundings))
+        .command(graphCommand(surroundings))
+        .command(newCommand(surroundings))
+        .demandCommand(1),
     handler: () => {},
   };
 }
 
-function summary({ name, title, steps }: Scenario): object {
-  return { name, title, steps: steps.length };
+function summary({ name, title, teaches, steps, actions }: Scenario): object {
+  return { name, title, ...(teaches === '' ? {} : { teaches }), steps: steps.length + actions.length };
 }
 
 function describeScenario(scenario: Scenario, output: Output): string {
+  const { name, title, teaches } = scenario;
   let at = 0;
-  const rows = scenario.steps.map((step) => {
+  const events = scenario.steps.map((step) => {
     at += step.afterMs;
-    return [step.id, at === 0 ? 'at once' : `after ${formatDuration(at)}`, `${step.type}/${step.subType}`];
+    return { ...step, at, does: `${step.type}/${step.subType}`, late: step.lateMs };
   });
-  return [output.row([output.paint('bold', scenario.name), scenario.title]), '', output.table(rows)].join(
-    '\n',
-  );
+  const actions = scenario.actions.map((step) => {
+    const { kind, ...what } = step.action;
+    return { ...step, at: step.atMs, does: [kind, ...Object.values(what)].join(' '), late: 0 };
+  });
+  const rows = [...events, ...actions]
+    .sort((a, b) => a.order - b.order)
+    .map(({ id, at: ms, does, when, late }) => {
+      const time = ms === 0 ? 'at once' : `after ${formatDuration(ms)}`;
+      const waits = when === undefined ? '' : `, when ${describeCondition(when)}`;
+      const delay = late === 0 ? '' : `, sent ${formatDuration(late)} late`;
+      return [id, time, `${does}${waits}${delay}`];
+    });
+  return [
+    output.row([output.paint('bold', name), title]),
+    ...(teaches === '' ? [] : [output.prose(`your code: ${teaches}`)]),
+    '',
+    output.table(rows),
+  ].join('\n');
 }

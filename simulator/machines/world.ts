@@ -29,6 +29,7 @@ const TERMS_MISSING = 'MISSING_TERMS_AND_CONDITIONS_SIGNED';
 /** The process name of things that an entity has only one of: its KYC, its status. */
 export const ENTITY = 'entity';
 const TRANSACTIONS = ['fiatToCrypto', 'cryptoToFiat'];
+const HOLD_WHILE_BARRED = 'ON_HOLD with data.status: ON_HOLD_PROCESS';
 /**
  * The states that are possible while the entity is blocked or suspended: it has no on-ramps, off-ramps or updates
  * (docs/specification.md, "Event types"). The platform can still hold, refuse, refund and close.
@@ -45,7 +46,7 @@ const LEGAL_WHILE_BARRED: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * The states of one entity and of all its processes. Across processes: while the entity is BLOCKED or SUSPENDED its
- * transactions can only be held, fail or be refunded, and nothing of it is updated; FULL_USER clears KYC holds;
+ * transactions can only be held (ON_HOLD_PROCESS), fail or be refunded, and nothing of it is updated; FULL_USER clears KYC holds;
  * UNBLOCKED clears the others.
  */
 export class World {
@@ -81,6 +82,14 @@ export class World {
         : 'it has no updates';
       const reason = `the entity is ${[...this.#barredBy].join(' and ')}: ${what}`;
       return { ...where, legal, reason };
+    }
+    if (this.#barredBy.size > 0 && to === 'ON_HOLD' && holdAfter(move) !== 'ON_HOLD_PROCESS') {
+      const reason = `the entity is ${[...this.#barredBy].join(' and ')}: its transactions are held as ON_HOLD_PROCESS`;
+      return {
+        ...where,
+        legal: legal.map((state) => (state === 'ON_HOLD' ? HOLD_WHILE_BARRED : state)),
+        reason,
+      };
     }
     if (process.hold === 'ON_HOLD_KYC' && to === 'IN_PROGRESS') {
       const reason = 'the transaction is held for KYC: KYC/FULL_USER has to come first';
@@ -129,11 +138,12 @@ export class World {
 }
 
 /** Returns the new state. Where the subType is only `statusUpdate`, the status in the data is the state. */
-function stateAfter(move: Move): string {
+export function stateAfter(move: Move): string {
   return move.subType === 'statusUpdate' ? (move.status ?? 'ACTIVE') : move.subType;
 }
 
 function holdAfter(move: Move): Process['hold'] {
   if (move.subType !== 'ON_HOLD') return null;
-  return move.status === 'ON_HOLD_KYC' ? 'ON_HOLD_KYC' : 'ON_HOLD_PROCESS';
+  // Without a status of its own, the event has the first of its type.
+  return move.status === 'ON_HOLD_PROCESS' ? 'ON_HOLD_PROCESS' : 'ON_HOLD_KYC';
 }

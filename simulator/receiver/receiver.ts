@@ -18,7 +18,8 @@ export interface Arrival {
   readonly body: Buffer;
   /** null when the receiver has no secret for the endpoint. */
   readonly verdict: Verdict | null;
-  readonly answered: Behaviour;
+  /** `refused`: it was not authentic, and got 401. */
+  readonly answered: Behaviour | 'refused';
 }
 
 export type SecretSource = string | ((endpointId: string) => string | undefined);
@@ -32,6 +33,8 @@ export interface ReceiverOptions {
   readonly key: string;
   /** One secret for all, or by the webhook-endpoint-id header. Without one nothing is verified. */
   readonly secret?: SecretSource;
+  /** Answers 401 to a request that is not authentic, as a merchant must. Default false: it is only noted. */
+  readonly refuses?: boolean;
   /** Default ok. */
   readonly behaviour?: Behaviour;
   /** Milliseconds before the response begins. */
@@ -139,7 +142,10 @@ class ReceiverState {
   #answer(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
     const arrival = this.#note(request, body);
     this.#options.onArrival?.(arrival);
-    const answer = () => ANSWERS[arrival.answered](request, response);
+    const answer = () => {
+      if (arrival.answered === 'refused') response.writeHead(401, { 'content-length': 0 }).end();
+      else ANSWERS[arrival.answered](request, response);
+    };
     const delayMs = this.#options.delayMs ?? 0;
     if (delayMs === 0) {
       answer();
@@ -159,6 +165,8 @@ class ReceiverState {
     }
     const at = Date.now();
     this.#count += 1;
+    const verdict = this.#verdict(headers, body, at);
+    const refused = this.#options.refuses === true && verdict?.authentic === false;
     const arrival: Arrival = {
       number: this.#count,
       at,
@@ -166,8 +174,8 @@ class ReceiverState {
       path: request.url ?? '/',
       headers,
       body,
-      verdict: this.#verdict(headers, body, at),
-      answered: this.#choose(headers),
+      verdict,
+      answered: refused ? 'refused' : this.#choose(headers),
     };
     this.arrivals.push(arrival);
     const keepMax = this.#options.keepMax ?? KEEP_MAX_DEFAULT;

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isEventType } from '../../services/domain/event.ts';
 import { didYouMean } from '../../services/messages/did-you-mean.ts';
@@ -8,12 +9,19 @@ import { unreadable } from '../session.ts';
 const LIBRARY = fileURLToPath(new URL('./library/', import.meta.url));
 const SUFFIX = '.yaml';
 
+/** Returns the path of each scenario that comes with hookrail, by its name. */
+function scenarioFiles(): ReadonlyMap<string, string> {
+  const files = readdirSync(LIBRARY, { recursive: true, encoding: 'utf8' });
+  return new Map(
+    files
+      .filter((file) => file.endsWith(SUFFIX))
+      .map((file) => [basename(file, SUFFIX), `${LIBRARY}${file}`]),
+  );
+}
+
 /** Returns the names of the scenarios that come with hookrail, sorted. */
 export function scenarioNames(): readonly string[] {
-  return readdirSync(LIBRARY)
-    .filter((file) => file.endsWith(SUFFIX))
-    .map((file) => file.slice(0, -SUFFIX.length))
-    .sort();
+  return [...scenarioFiles().keys()].sort();
 }
 
 /**
@@ -21,9 +29,8 @@ export function scenarioNames(): readonly string[] {
  * name in messages. Throws a usage failure that names the nearest scenarios.
  */
 export function readScenario(name: string): { readonly text: string; readonly source: string } {
-  if (scenarioNames().includes(name)) {
-    return { text: readFileSync(`${LIBRARY}${name}${SUFFIX}`, 'utf8'), source: name };
-  }
+  const own = scenarioFiles().get(name);
+  if (own !== undefined) return { text: readFileSync(own, 'utf8'), source: name };
   if (name === '-') return { text: readFileSync(0, 'utf8'), source: 'standard input' };
   const [type = ''] = name.split('/');
   if (isEventType(type) && !existsSync(name)) {

@@ -3,11 +3,11 @@ import type { DomainEvent, EntityKind, EventType } from '../../services/domain/e
 import { uuidV5 } from '../../services/domain/ids.ts';
 import { didYouMean } from '../../services/messages/did-you-mean.ts';
 import { SampleChoiceError } from '../../services/samples/choice-error.ts';
-import { sampleEvent } from '../../services/samples/sample.ts';
+import { sampleEvent, sampleId } from '../../services/samples/sample.ts';
 import type { SampleChoices } from '../../services/samples/sample-thing.ts';
 import { usage } from '../exit.ts';
 import { withField, withoutField } from './event-paths.ts';
-import type { ProcessChoices, Scenario, Step } from './scenario.ts';
+import type { Action, Condition, ProcessChoices, Scenario, Step } from './scenario-format.ts';
 
 /** The choices of `run` about a scenario. */
 export interface PlanOptions {
@@ -24,7 +24,7 @@ export interface PlanOptions {
   readonly set?: readonly StepField[] | undefined;
 }
 
-/** Choices for every transaction of the scenario. */
+/** Choices for every transaction of the scenario; but for the amount, for its ledgers and wallets too. */
 export interface Overrides {
   readonly amount?: string | undefined;
   readonly currencyFiat?: string | undefined;
@@ -39,11 +39,27 @@ export interface StepField {
   readonly value: string;
 }
 
-export interface PlannedStep {
+/** A place in the order of a run. */
+interface Place {
   readonly id: string;
   /** Milliseconds since the first step, on the scenario's clock. */
   readonly offsetMs: number;
+  /** Position among all steps of the scenario, where several have the same time. Without it, the first. */
+  readonly order?: number;
+  /** What is waited for first. */
+  readonly when?: Condition;
+}
+
+export interface PlannedStep extends Place {
   readonly event: DomainEvent;
+  /** The step of the scenario, where `id` names one of several copies. */
+  readonly of?: string;
+  /** Milliseconds by which it is sent later than it happened. */
+  readonly lateMs?: number;
+}
+
+export interface PlannedAction extends Place {
+  readonly action: Action;
 }
 
 /**
@@ -58,12 +74,37 @@ export function planScenario(scenario: Scenario, options: PlanOptions): readonly
     throw usage(`${scenario.name} cannot happen to a ${kind.toLowerCase()}: step "${id}" is ${type}`);
   }
   checkSteps(scenario, options.set ?? []);
+  if (scenario.copies === 1) return planCopy(scenario, options, kind);
+  if (options.entityId !== undefined) {
+    throw usage(`${scenario.name} happens to ${scenario.copies} entities; --user and --corporate name one`);
+  }
+  const copies = Array.from({ length: scenario.copies }, (_, i) => {
+    const steps = planCopy(scenario, { ...options, seed: `${options.seed}/${i + 1}` }, kind);
+    return steps.map((step) => ({ ...step, id: `${step.id}.${i + 1}`, of: step.id }));
+  });
+  return copies.flat().sort((a, b) => a.offsetMs - b.offsetMs);
+}
+
+/** Returns the steps of a scenario that are no events, at the times of the same clock. */
+export function planActions(scenario: Scenario): readonly PlannedAction[] {
+  return scenario.actions.map(({ atMs, ...action }) => ({ ...action, offsetMs: atMs }));
+}
+
+function planCopy(scenario: Scenario, options: PlanOptions, kind: EntityKind): readonly PlannedStep[] {
   const entityId = options.entityId ?? madeUpEntity(options.seed, kind);
   let offsetMs = 0;
   return scenario.steps.map((step) => {
     offsetMs += step.afterMs;
     const event = planStep(scenario, step, options, { entityId, kind, at: options.startAt + offsetMs });
-    return { id: step.id, offsetMs, event };
+    const { id, order, when, lateMs } = step;
+    return {
+      id,
+      offsetMs,
+      event,
+      order,
+      ...(when === undefined ? {} : { when }),
+      ...(lateMs === 0 ? {} : { lateMs }),
+    };
   });
 }
 
@@ -79,8 +120,9 @@ function planStep(
   who: { readonly entityId: string; readonly kind: EntityKind; readonly at: number },
 ): DomainEvent {
   const { seed, startAt, merchantId } = options;
-  const { 'data.status': status, ...set } = { ...step.set, ...fieldsOfStep(options.set ?? [], step.id) };
-  const process = scenario.processes[step.process];
+  const given = { ...step.set, ...fieldsOfStep(options.set ?? [], step.id) };
+  // Other fields follow from these, so the sampler has to know them.
+  const { 'data.status': status, 'data.matchResult': matchResult, ...set } = given;
   const sampled = orUsage(`step "${step.id}"`, () =>
     sampleEvent({
       type: step.type,
@@ -102,7 +144,12 @@ function planStep(
       ),
       simulated: true,
       subject: `${seed}/${step.process}`,
-      choices: choicesOf(scenario, process, step.type, options.overrides ?? {}, status),
+      choices: {
+        ...choicesOf(scenario, step, options.overrides ?? {}),
+        ...accountsOf(scenario, step, who.entityId, seed),
+        ...(status === undefined ? {} : { status: String(status) }),
+        ...(matchResult === undefined ? {} : { matchResult: String(matchResult) }),
+      },
     }),
   );
   let { data } = sampled;
@@ -115,15 +162,12 @@ function planStep(
 const TAKES_AMOUNT_FIAT: readonly EventType[] = ['fiatToCrypto', 'senderNameMismatch'];
 const TRANSACTIONS: readonly EventType[] = ['fiatToCrypto', 'cryptoToFiat'];
 
-function choicesOf(
-  scenario: Scenario,
-  process: ProcessChoices | undefined,
-  type: EventType,
-  overrides: Overrides,
-  status: unknown,
-): SampleChoices {
+function choicesOf(scenario: Scenario, { process: name, type }: Step, overrides: Overrides): SampleChoices {
+  const process: ProcessChoices | undefined = scenario.processes[name];
   const isTransaction = process !== undefined && TRANSACTIONS.includes(process.kind);
-  const chosen = isTransaction ? overrides : {};
+  // The ledger and the wallet of a journey are those of its transactions.
+  const { amount: _, ...shared } = overrides;
+  const chosen: Overrides = isTransaction ? overrides : process === undefined ? {} : shared;
   const amount = TAKES_AMOUNT_FIAT.includes(type) ? process?.amountFiat : process?.amountCrypto;
   const currency = chosen.currencyFiat ?? process?.currencyFiat;
   const choices = {
@@ -134,10 +178,20 @@ function choicesOf(
     token: chosen.token ?? (chosen.chain === undefined ? process?.token : undefined),
     // Likewise a country need not have another currency's banks.
     country: chosen.currencyFiat === undefined ? scenario.country : undefined,
-    status: status === undefined ? undefined : String(status),
     screens: type === 'AML' && isTransaction ? ('TRANSACTION' as const) : undefined,
   };
   return Object.fromEntries(Object.entries(choices).filter(([, value]) => value !== undefined));
+}
+
+/** Returns the accounts of other processes that a transaction uses. */
+function accountsOf(scenario: Scenario, { process }: Step, entityId: string, seed: string): SampleChoices {
+  const { linkedAccount, ledger } = scenario.processes[process] ?? {};
+  const idOf = (name: string, what: 'linked-account' | 'ledger') =>
+    sampleId(entityId, `${seed}/${name}`, what);
+  return {
+    ...(linkedAccount === undefined ? {} : { linkedBankAccountUuid: idOf(linkedAccount, 'linked-account') }),
+    ...(ledger === undefined ? {} : { internalBankAccountId: idOf(ledger, 'ledger') }),
+  };
 }
 
 function fieldsOfStep(set: readonly StepField[], step: string): Record<string, string> {

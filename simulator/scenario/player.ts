@@ -1,7 +1,8 @@
 import type { DeliveryWatch } from '../client/delivery-watch.ts';
 import { formatCountdown } from '../duration.ts';
 import type { EventSink, Sent } from '../sinks/sinks.ts';
-import type { PlannedStep } from './plan.ts';
+import type { PlannedAction, PlannedStep } from './plan.ts';
+import type { Condition } from './scenario-format.ts';
 
 export interface PlayOptions {
   readonly sink: EventSink;
@@ -16,6 +17,19 @@ export interface PlayOptions {
   readonly watchMs: number;
   /** Says what is waited for until the function that it returns is called (Output.waiting). */
   readonly waiting: (text: () => string) => () => void;
+  /** The steps that are no events, and what performs them. */
+  readonly actions?: readonly PlannedAction[] | undefined;
+  readonly stage?: Stage | undefined;
+  /** Returns whether the deliveries of a step are followed; by default those of all are. */
+  readonly isFollowed?: ((step: PlannedStep) => boolean) | undefined;
+}
+
+/** What a run needs for a scenario's endpoints, receivers and conditions (simulator/stage). */
+export interface Stage {
+  /** Does what a step says that is not an event. */
+  perform(action: PlannedAction): Promise<void>;
+  /** Waits until the condition of a step holds. Throws a failure when it does not in time. */
+  until(condition: Condition): Promise<void>;
 }
 
 const LOOK_MS = 50;
@@ -61,23 +75,62 @@ async function sendAll(
   options: PlayOptions,
   check: () => void,
 ): Promise<void> {
-  const { sink, speed, pause, signal, onSent, watch, waiting } = options;
+  const { speed, pause, signal, stage, waiting } = options;
   // Measured from the start, so that sending times do not add up.
-  const startedAt = Date.now();
-  for (const step of steps) {
-    const waitMs = startedAt + step.offsetMs / speed - Date.now();
+  let startedAt = Date.now();
+  for (const item of timeline(steps, options.actions ?? [])) {
+    const waitMs = startedAt + sentMs(item) / speed - Date.now();
     if (waitMs > 0) {
       const dueAt = Date.now() + waitMs;
-      const name = `${step.event.type}/${step.event.subType}`;
-      const ended = waiting(() => `next: ${name} in ${formatCountdown(dueAt - Date.now())}`);
+      const ended = waiting(() => `next: ${nameOf(item)} in ${formatCountdown(dueAt - Date.now())}`);
       await pause(waitMs).finally(ended);
     }
     if (signal.aborted) return;
     check();
-    const sentAt = Date.now();
-    const [sent] = await sink.send([step.event]);
-    onSent(step, sent ?? { status: 'accepted' }, sentAt);
-    // Quarantined events are never routed: there is nothing to follow.
-    if (sent?.status !== 'quarantined') watch?.follow(step.id, step.event.eventId, sentAt);
+    if (item.when !== undefined && stage !== undefined) {
+      const waitedFrom = Date.now();
+      const ended = waiting(() => `${nameOf(item)} waits for ${describeCondition(item.when as Condition)}`);
+      await stage.until(item.when).finally(ended);
+      // The steps behind it keep their distance.
+      startedAt += Date.now() - waitedFrom;
+      if (signal.aborted) return;
+    }
+    if ('event' in item) await send(item, options);
+    else await stage?.perform(item);
   }
+}
+
+async function send(step: PlannedStep, options: PlayOptions): Promise<void> {
+  const { sink, onSent, watch, isFollowed = () => true } = options;
+  const sentAt = Date.now();
+  const [sent] = await sink.send([step.event]);
+  onSent(step, sent ?? { status: 'accepted' }, sentAt);
+  // Quarantined events are never routed: there is nothing to follow.
+  if (sent?.status === 'quarantined' || !isFollowed(step)) return;
+  watch?.follow(step.id, step.event.eventId, sentAt);
+}
+
+/** Returns events and actions in the order in which they are sent and done. */
+export function timeline(
+  steps: readonly PlannedStep[],
+  actions: readonly PlannedAction[],
+): readonly (PlannedStep | PlannedAction)[] {
+  const isPlain = actions.length === 0 && steps.every(({ lateMs = 0 }) => lateMs === 0);
+  // Steps of a caller who chose their order keep it.
+  if (isPlain) return steps;
+  return [...steps, ...actions].sort((a, b) => sentMs(a) - sentMs(b) || (a.order ?? 0) - (b.order ?? 0));
+}
+
+function sentMs(item: PlannedStep | PlannedAction): number {
+  return item.offsetMs + ('event' in item ? (item.lateMs ?? 0) : 0);
+}
+
+function nameOf(item: PlannedStep | PlannedAction): string {
+  return 'event' in item ? `${item.event.type}/${item.event.subType}` : item.id;
+}
+
+/** Returns a condition in words, for a line that says what is waited for. */
+export function describeCondition(condition: Condition): string {
+  const { kind, status } = condition;
+  return kind === 'delivery' ? `"${condition.step}" ${status}` : `endpoint ${condition.endpoint} ${status}`;
 }

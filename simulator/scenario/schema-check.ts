@@ -21,7 +21,11 @@ export function schemaFindings(document: Document, value: unknown): readonly Fin
     strictNumbers: false,
   }).compile(schema);
   if (compiled(value)) return [];
-  const findings = (compiled.errors ?? []).map((error) => findingOf(document, error));
+  // Of an alternative, its own error says enough; those of its branches would each ask for another property.
+  const errors = (compiled.errors ?? []).filter(
+    ({ schemaPath }) => !/\/(oneOf|anyOf)\/\d+\//.test(schemaPath),
+  );
+  const findings = errors.map((error) => findingOf(document, error));
   return findings.sort((a, b) => a.offset - b.offset);
 }
 
@@ -37,8 +41,15 @@ function findingOf(document: Document, error: ErrorObject): Finding {
   return { offset, message: `${where || 'the scenario'} ${faultOf(error)}` };
 }
 
-function faultOf({ keyword, params, data, message }: ErrorObject): string {
+function faultOf({ keyword, params, data, message, schema: alternatives }: ErrorObject): string {
   switch (keyword) {
+    case 'oneOf':
+    case 'anyOf': {
+      const names = (alternatives as { readonly required: readonly string[] }[]).flatMap(
+        ({ required }) => required,
+      );
+      return `needs ${keyword === 'oneOf' ? 'exactly one' : 'one'} of ${names.join(', ')}`;
+    }
     case 'type':
       return `must be ${[params.type].flat().map(withArticle).join(' or ')}, not ${withArticle(typeOf(data))}`;
     case 'required':

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { usage } from '../exit.ts';
 import type { SinkOptions } from '../scenario/run-options.ts';
 import { type Session, unreadable } from '../session.ts';
+import { directUrl } from './direct.ts';
 import { apiSink, directSink, type EventSink, fileSink, streamSink } from './sinks.ts';
 
 /** Opens the sink that --sink names. Throws a usage failure for options that it needs but lacks. */
@@ -24,14 +25,13 @@ export async function openSink(session: Session, options: SinkOptions): Promise<
       const { to, secret } = options;
       if (to === undefined || secret === undefined)
         throw usage('--sink direct needs --to <url> and --secret <whsec_…>');
-      if (!to.startsWith('https://') || !URL.canParse(to)) throw usage(`--to "${to}" is not an https URL`);
-      return directSink({ url: to, secret, ca: authorityFor(session, options.ca) });
+      return directSink({ url: directUrl(to), secret, ca: authorityFor(session, options.ca) });
     }
   }
 }
 
 /** Returns the given file, else the sandbox's own authority, else the system's. */
-function authorityFor({ settings }: Session, given: string | undefined): string | undefined {
+export function authorityFor({ settings }: Session, given: string | undefined): string | undefined {
   const path = given ?? settings.find('extraCaFile')?.value ?? join(settings.dataDir, 'ca.crt');
   if (given === undefined && !existsSync(path)) return undefined;
   try {

@@ -4,15 +4,17 @@
  * start goes on.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { EXIT } from '../../simulator/exit.ts';
 import { eventually } from '../support/eventually.ts';
 import { kafkaEnvironment } from '../support/kafka/environment.ts';
 import { describeWithKafka, freshPrefix } from '../support/kafka/suites.ts';
 import { simHere } from './support/command-line.ts';
+import { GOLDEN_NAMES, goldenBodies } from './support/golden.ts';
 
 const STARTED_MS_MAX = 90_000;
 const STOPPED_MS_MAX = 10_000;
@@ -59,7 +61,25 @@ await describeWithKafka('the simulator on Kafka', (kafka) => {
       expect(triggered.stdout).toContain('"status":"delivered"');
     });
     expect(first, 'log lines among what a person reads').not.toMatch(/^\{/m);
-    const second = await visit(async () => {});
+    const second = await visit(async () => {
+      const checked = await run(
+        'scenarios',
+        'check',
+        '--sink',
+        'kafka',
+        '--only',
+        'kyc.happy,chaos.*,security.*',
+      );
+      expect(checked.code, checked.stdout + checked.stderr).toBe(EXIT.ok);
+      const { HOOKRAIL_MERCHANT_ID: merchantId = '' } = parseEnv(
+        readFileSync(join(dataDir, 'sandbox.env'), 'utf8'),
+      );
+      for (const name of GOLDEN_NAMES) {
+        const at = { merchantId, folder: dataDir, sink: 'kafka' };
+        const { arrived, planned } = await goldenBodies(name, { HOOKRAIL_DATA_DIR: dataDir }, at);
+        expect(arrived).toEqual(planned);
+      }
+    });
     expect(keys(second)).toEqual(keys(first));
     expect(second).not.toMatch(/^\{/m);
   });

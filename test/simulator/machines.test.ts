@@ -168,3 +168,20 @@ test('event types without a state machine may come at any time', () => {
   const world = new World();
   play(world, [entity('walletCreated', 'CREATED'), entity('walletCreated', 'CREATED')]);
 });
+
+test('a barred entity’s transactions are held as ON_HOLD_PROCESS, not for its KYC', () => {
+  const world = new World();
+  play(world, [onRamp('PENDING'), entity('entityStatusUpdate', 'BLOCKED')]);
+  expect(world.refusal(onRamp('ON_HOLD', 'ON_HOLD_KYC'))).toMatchObject({
+    legal: ['ON_HOLD with data.status: ON_HOLD_PROCESS', 'FAILED'],
+    reason: 'the entity is BLOCKED: its transactions are held as ON_HOLD_PROCESS',
+  });
+  expect(world.refusal(onRamp('ON_HOLD'))).toBeDefined();
+  play(world, [onRamp('ON_HOLD', 'ON_HOLD_PROCESS')]);
+});
+
+test('a hold without a status of its own is one for the KYC, as its event is', () => {
+  const world = new World();
+  play(world, [onRamp('PENDING'), onRamp('ON_HOLD')]);
+  expect(world.refusal(onRamp('IN_PROGRESS'))?.reason).toMatch(/held for KYC/);
+});

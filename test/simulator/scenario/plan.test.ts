@@ -5,11 +5,19 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeEventJson, eventToJson } from '../../../services/codec/events.ts';
+import { API_VERSION_DEFAULT, API_VERSIONS, type ApiVersion } from '../../../services/domain/endpoint.ts';
 import { renderBody } from '../../../services/domain/versions/render.ts';
 import { CommandFailure } from '../../../simulator/exit.ts';
 import { scenarioNames } from '../../../simulator/scenario/library.ts';
 import { openScenario } from '../../../simulator/scenario/open-scenario.ts';
-import { type PlannedStep, type PlanOptions, planScenario } from '../../../simulator/scenario/plan.ts';
+import {
+  type PlannedStep,
+  type PlanOptions,
+  planActions,
+  planScenario,
+} from '../../../simulator/scenario/plan.ts';
+import { timeline } from '../../../simulator/scenario/player.ts';
+import { GOLDEN_NAMES } from '../support/golden.ts';
 
 const START = Date.parse('2030-01-31T12:00:00Z');
 const OPTIONS: PlanOptions = { seed: '42', startAt: START, merchantId: 'merchant-1' };
@@ -18,17 +26,21 @@ function plan(name: string, options: Partial<PlanOptions> = {}): readonly Planne
   return planScenario(openScenario(name, { force: false }), { ...OPTIONS, ...options });
 }
 
-function bodyOf({ event }: PlannedStep): string {
-  const rendered = renderBody(event, '2.3.8', { senderAccountDetails: true });
+function bodyOf({ event }: PlannedStep, version: ApiVersion = API_VERSION_DEFAULT): string {
+  const rendered = renderBody(event, version, { senderAccountDetails: true });
+  if (rendered.kind === 'skipped') return rendered.reason;
   if (rendered.kind !== 'rendered') throw new Error(JSON.stringify(rendered));
   return Buffer.from(rendered.body).toString('utf8');
 }
 
-test.each(scenarioNames())('the plan of %s is the same to the byte', async (name) => {
-  const lines = plan(name).map(
-    (step) => `${step.id} +${step.offsetMs} ${step.event.eventId} ${bodyOf(step)}`,
-  );
-  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(`./golden/${name}.txt`);
+test.each(GOLDEN_NAMES)('the plan of %s is the same to the byte, in both API versions', async (name) => {
+  for (const version of API_VERSIONS) {
+    const lines = plan(name).map(
+      (step) => `${step.id} +${step.offsetMs} ${step.event.eventId} ${bodyOf(step, version)}`,
+    );
+    const file = version === API_VERSION_DEFAULT ? name : `${name}-${version}`;
+    await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(`./golden/${file}.txt`);
+  }
 });
 
 test.each(scenarioNames())('every event of %s is one that producers may send', (name) => {
@@ -51,7 +63,8 @@ test('event ids depend on seed, start, merchant and entity, and on nothing else'
 
 test('a second run with the same seed has the same bodies under new ids', () => {
   const again = plan('onramp.happy', { startAt: START + 60_000 });
-  expect(again.map(bodyOf)).toEqual(plan('onramp.happy').map(bodyOf));
+  const bodies = (steps: readonly PlannedStep[]) => steps.map((step) => bodyOf(step));
+  expect(bodies(again)).toEqual(bodies(plan('onramp.happy')));
 });
 
 test('one transaction keeps its ids, amounts and addresses through its steps', () => {
@@ -132,4 +145,40 @@ test.each<[string, Partial<PlanOptions>, RegExp]>([
 
 test('a scenario that happens only to users cannot be played for a corporate', () => {
   expect(() => plan('kyc.happy', { entityKind: 'CORPORATE' })).toThrow(/cannot happen to a corporate/);
+});
+
+test('each copy of a scenario happens to an entity of its own, at the same times', () => {
+  const steps = plan('load.mix');
+  const first = steps.filter(({ of }) => of === 'verified');
+  expect(new Set(first.map(({ event }) => event.entityId)).size).toBe(20);
+  expect(new Set(first.map(({ offsetMs }) => offsetMs))).toEqual(new Set([0]));
+  expect(new Set(steps.map(({ event }) => event.eventId)).size).toBe(200);
+  expect(steps.map(({ offsetMs }) => offsetMs)).toEqual(
+    steps.map(({ offsetMs }) => offsetMs).sort((a, b) => a - b),
+  );
+  const one = '3f0c1d5e-8b1a-4a53-8f3f-2b7c6f0d9a11';
+  expect(() => plan('load.mix', { entityId: one })).toThrow(/happens to 20 entities/);
+});
+
+test('a late event is sent after those that overtake it, and keeps the time when it happened', () => {
+  const steps = plan('chaos.out-of-order');
+  const order = timeline(steps, []).map(({ id }) => id);
+  expect(order).toEqual(['done', 'created', 'issued', 'received']);
+  expect(steps.map(({ id }) => id)).toEqual(['created', 'received', 'issued', 'done']);
+  const times = steps.map(({ event }) => event.occurredAt);
+  expect(times).toEqual([...times].sort((a, b) => a - b));
+});
+
+test('steps that are no events keep their place among those of the same time', () => {
+  const scenario = openScenario('rotate.mid-flight', { force: false });
+  const order = timeline(planScenario(scenario, OPTIONS), planActions(scenario)).map(({ id }) => id);
+  expect(order).toEqual(['paid', 'rotated', 'repaired', 'after']);
+});
+
+test('a currency or chain of the command line is that of the ledger and the wallet too', () => {
+  const steps = plan('journey.individual', { overrides: { currencyFiat: 'NGN', chain: 'tron' } });
+  const of = (id: string) => steps.find((step) => step.id === id)?.event.data;
+  expect(of('ledger-active')).toMatchObject({ currency: 'NGN', bank_country: 'NG' });
+  expect(of('wallet')).toMatchObject({ chain: 'tron' });
+  expect(of('buy-done')).toMatchObject({ currencyFiat: 'NGN', chain: 'tron' });
 });

@@ -1,10 +1,7 @@
 /**
- * A scenario file is either played as it is or refused with every finding and its line; the scenarios of hookrail can
- * be played.
+ * A scenario file is either played as it is or refused with every finding and its line.
  */
 import { expect, test } from 'vitest';
-import { scenarioNames } from '../../../simulator/scenario/library.ts';
-import { openScenario } from '../../../simulator/scenario/open-scenario.ts';
 import { parseScenario, ScenarioFailure } from '../../../simulator/scenario/scenario.ts';
 
 function findings(text: string, force = false): readonly string[] {
@@ -16,18 +13,6 @@ function findings(text: string, force = false): readonly string[] {
     return error.message.split('\n');
   }
 }
-
-test('the library of scenarios exists', () => {
-  expect(scenarioNames()).toEqual(
-    expect.arrayContaining(['kyc.happy', 'offramp.happy', 'onramp.happy', 'onramp.hold-kyc-resume']),
-  );
-});
-
-test.each(scenarioNames())('the scenario %s is legal, named as its file, and expects something', (name) => {
-  const scenario = openScenario(name, { force: false });
-  expect(scenario.name).toBe(name);
-  expect(scenario.expect.length).toBeGreaterThan(0);
-});
 
 test('every finding in a scenario has its line', () => {
   expect(
@@ -44,7 +29,7 @@ expect:
   ).toEqual([
     'file.yaml:1: name "Not A Name" does not match ^[a-z0-9]+([.-][a-z0-9]+)*$',
     'file.yaml:2: entitis is not a known property; did you mean entities?',
-    'file.yaml:4: steps[0] has no "emit"',
+    expect.stringMatching(/^file\.yaml:4: steps\[0\] needs exactly one of emit, behave, .*forge$/),
     expect.stringMatching(/^file\.yaml:5: steps\[1\]\.after "2 seconds" does not match/),
     'file.yaml:6: steps[2].emit must be a string, not a number',
     expect.stringMatching(
@@ -117,4 +102,79 @@ steps:
 `;
   expect(findings(text('tx'))).toEqual(['file.yaml:4: step "one" occurs twice']);
   expect(findings(text('ty'))).toEqual([expect.stringMatching(/^file\.yaml:1: Unresolved alias .*: ty$/)]);
+});
+
+test('steps that are no events need endpoints of the scenario and what they refer to', () => {
+  const text = (steps: string, expected = '') => `name: a
+endpoints: { main: { events: [KYK] } }
+steps:
+  - { id: one, emit: KYC/KYC_NEEDED }
+${steps}${expected}`;
+  expect(
+    findings(
+      text(
+        `  - { id: two, rotate: mian }
+  - { id: three, resend: two }
+  - { id: four, forge: one }
+  - { id: five, behave: main }
+  - { id: six, disable: main, as: ok }
+  - { id: seven, emit: KYC/PENDING_KYC_DATA, how: replayed, when: { main: failed } }
+  - { id: eight, delete: main, when: { nine: failed } }
+`,
+        `expect:
+  - { step: two, status: delivered }
+  - { step: four, status: delivered }
+  - { step: one, status: rejected }
+  - { endpoint: main, status: delivered }
+  - { endpoint: mine, status: active }
+  - { step: one, body: { data.stat: x } }
+`,
+      ),
+    ),
+  ).toEqual([
+    'file.yaml:2: "KYK" is not an event type; did you mean KYB, KYC?',
+    'file.yaml:5: there is no endpoint "mian"; did you mean main?',
+    expect.stringMatching(/^file\.yaml:6: there is no earlier event "two"/),
+    'file.yaml:7: step "four" needs "how"',
+    'file.yaml:8: step "five" needs "as"',
+    'file.yaml:9: "as" has no meaning with a step without behave',
+    'file.yaml:10: "failed" is not a status of an endpoint',
+    'file.yaml:10: "how" has no meaning with emit',
+    expect.stringMatching(/^file\.yaml:11: there is no earlier step or endpoint "nine"/),
+    expect.stringMatching(/^file\.yaml:13: there is no step that sends anything: "two"/),
+    'file.yaml:14: "delivered" is not a status of a forged webhook, which is accepted or rejected',
+    'file.yaml:15: "rejected" is not a status of an event',
+    'file.yaml:16: "delivered" is not a status of an endpoint: active, disabled, auto_disabled',
+    'file.yaml:17: there is no endpoint "mine"; did you mean main?',
+    expect.stringMatching(/^file\.yaml:18: KYC has no field "data\.stat"; did you mean data\.status/),
+  ]);
+  const without = text('  - { id: two, rotate: main }\n').replace(/^endpoints.*\n/m, '');
+  expect(findings(without)).toContainEqual(expect.stringMatching(/:4: step "two" needs "endpoints"/));
+});
+
+test('a step does one thing, and an expectation is about something', () => {
+  expect(
+    findings(`name: a
+endpoints: { main: {} }
+steps:
+  - { id: one, emit: KYC/KYC_NEEDED, rotate: main }
+expect:
+  - { status: delivered }
+`),
+  ).toEqual([
+    expect.stringMatching(/^file\.yaml:4: steps\[0\] needs exactly one of emit, behave/),
+    'file.yaml:6: expect[0] needs one of step, endpoint',
+  ]);
+});
+
+test('a process refers to an account of the scenario only', () => {
+  expect(
+    findings(`name: a
+entities:
+  link: { kind: linkBankAccount }
+  tx: { kind: fiatToCrypto, linkedAccount: link, ledger: link }
+steps:
+  - { id: one, emit: fiatToCrypto/PENDING }
+`),
+  ).toEqual(['file.yaml:4: "link" is not a serviceBankAccount of this scenario']);
 });
