@@ -43,6 +43,16 @@ export const SIMULATOR: readonly LazyCommand[] = [
     load: async () => (await import('./commands/trigger.ts')).triggerCommand,
   },
   {
+    command: 'step [run]',
+    describe: 'Advance a run by hand; without a run, list those that wait',
+    load: async () => (await import('./commands/play/step.ts')).stepCommand,
+  },
+  {
+    command: 'assert <run>',
+    describe: 'Check that a run was delivered: all of it, in time, no more than once',
+    load: async () => (await import('./commands/play/assert.ts')).assertCommand,
+  },
+  {
     command: 'scenarios <command>',
     describe: 'What can be played: list, show, validate',
     load: async () => (await import('./commands/scenarios.ts')).scenariosCommand,

@@ -78,13 +78,12 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\t': '&#9;',
 };
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that XML does not allow.
+const NOT_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu;
+
 /** Escapes text for an element or an attribute. Characters that XML 1.0 cannot have are replaced. */
 function escaped(text: string): string {
-  return (
-    text
-      .toWellFormed()
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that XML does not allow.
-      .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
-      .replaceAll(/[&<>"\n\r\t]/g, (character) => ESCAPES[character] ?? character)
-  );
+  return text
+    .replaceAll(NOT_XML, '\ufffd')
+    .replaceAll(/[&<>"\n\r\t]/g, (character) => ESCAPES[character] ?? character);
 }

@@ -128,7 +128,8 @@ function illegalSteps(scenario: Scenario, offsetOf: (step: number) => number): r
   });
 }
 
-function worldBefore(scenario: Scenario): World {
+/** Returns the states of the entity and its processes before the first step. */
+export function worldBefore(scenario: Scenario): World {
   const world = new World();
   world.place(scenario.entityKind === 'USER' ? 'KYC' : 'KYB', ENTITY, scenario.verification);
   for (const [name, { kind, state }] of Object.entries(scenario.processes)) {
@@ -137,7 +138,8 @@ function worldBefore(scenario: Scenario): World {
   return world;
 }
 
-function moveOf(step: Step): Move {
+/** Returns a step as the state machines see it. */
+export function moveOf(step: Pick<Step, 'type' | 'subType' | 'process' | 'set'>): Move {
   const status = step.set['data.status'];
   const { type, subType, process } = step;
   return { type, subType, process, status: typeof status === 'string' ? status : undefined };

@@ -1,0 +1,155 @@
+import { eventToJson } from '../../services/codec/event-json.ts';
+import { DeliveryWatch, type Watched } from '../client/delivery-watch.ts';
+import { MerchantApi } from '../client/merchant-api.ts';
+import { adviseOn } from '../commands/delivery-advice.ts';
+import { formatDuration } from '../duration.ts';
+import { CommandFailure, EXIT, usage } from '../exit.ts';
+import { judge, type Verdict } from '../scenario/expectations.ts';
+import { LiveLines } from '../scenario/live-lines.ts';
+import type { PlannedStep } from '../scenario/plan.ts';
+import { play } from '../scenario/player.ts';
+import type { SinkOptions } from '../scenario/run-options.ts';
+import type { Expectation } from '../scenario/scenario.ts';
+import type { Session } from '../session.ts';
+import { openSink } from '../sinks/open-sink.ts';
+import type { Sent } from '../sinks/sinks.ts';
+import { conclude } from './conclusion.ts';
+import { Repeats } from './repeats.ts';
+import type { RunRecorder, RunStep, SentStep } from './run-store.ts';
+
+/** Steps to send now, and what is done with them. */
+export interface Play {
+  /** In the order in which they are sent. */
+  readonly steps: readonly PlannedStep[];
+  readonly speed: number;
+  readonly wait: { readonly ms: number; readonly isAsked: boolean };
+  readonly expected: readonly Expectation[];
+  /** Steps that are delivered a second time. */
+  readonly repeated: ReadonlySet<string>;
+  readonly onSent: (step: PlannedStep, sent: Sent, sentAt: number) => void;
+}
+
+/** Returns whether events go to hookrail, which records their deliveries. */
+export function isRecorded(sink: SinkOptions['sink']): boolean {
+  return sink === 'api' || sink === 'kafka';
+}
+
+/** The time in which a delivery that is to be repeated must arrive, milliseconds. */
+const REPEAT_WAIT_MS = 30_000;
+
+/** Sends steps, shows their deliveries, and throws a failure with the exit code of what was found. */
+export async function playSteps(session: Session, options: SinkOptions, request: Play): Promise<void> {
+  const { output, signal } = session;
+  const { wait, expected, repeated } = request;
+  checkSink(options, wait.ms, expected);
+  const resends = isRecorded(options.sink) && repeated.size > 0;
+  const lines = new LiveLines(output, request.steps);
+  const repeats = new Repeats(session, resends ? repeated : new Set());
+  const watchMs = Math.max(
+    wait.ms,
+    resends ? REPEAT_WAIT_MS : 0,
+    ...expected.map(({ withinMs }) => withinMs),
+  );
+  const watch = watchMs > 0 ? watchOf(session, lines, repeats) : undefined;
+  const sink = await openSink(session, options);
+  await play(resends ? request.steps : withRepeats(request.steps, repeated), {
+    sink,
+    speed: request.speed,
+    pause: (ms) => session.pause(ms),
+    signal,
+    watch,
+    watchMs,
+    waiting: (text) => output.waiting(text),
+    onSent: (step, sent, sentAt) => {
+      // On stdout the events themselves are the output.
+      if (options.sink !== 'stdout') lines.sent(step, sent, sentAt);
+      request.onSent(step, sent, sentAt);
+    },
+  }).finally(() => sink.close?.());
+  await repeats.finished();
+  if (watch === undefined) return;
+  if (!signal.aborted) await adviseOn(output, new MerchantApi(session.api()), watch.watched);
+  finish(session, request, watch.watched);
+}
+
+function watchOf(session: Session, lines: LiveLines, repeats: Repeats): DeliveryWatch {
+  return new DeliveryWatch({
+    api: new MerchantApi(session.impatientApi()),
+    pause: (ms) => session.pause(ms),
+    signal: session.signal,
+    onNews: (news) => {
+      lines.news(news);
+      repeats.news(news);
+    },
+  });
+}
+
+function finish(session: Session, { expected, wait }: Play, watched: readonly Watched[]): void {
+  if (expected.length > 0) report(session, judge(expected, watched));
+  else conclude(session, watched, wait.isAsked);
+}
+
+/** Sinks without hookrail get the events that are to be repeated twice, one after the other. */
+function withRepeats(steps: readonly PlannedStep[], repeated: ReadonlySet<string>): readonly PlannedStep[] {
+  return steps.flatMap((step) => (repeated.has(step.id) ? [step, step] : [step]));
+}
+
+function checkSink(options: SinkOptions, waitMs: number, expected: readonly Expectation[]): void {
+  if (isRecorded(options.sink)) return;
+  const unfit = expected.length > 0 ? '--expect' : waitMs > 0 ? '--wait' : undefined;
+  if (unfit) throw usage(`${unfit} needs --sink api or kafka: other sinks record no deliveries`);
+}
+
+function report({ output }: Session, verdicts: readonly Verdict[]): void {
+  for (const { expectation, met, found } of verdicts) {
+    const { step, status, withinMs } = expectation;
+    const mark = met ? output.paint('green', '✓') : output.paint('red', '✗');
+    const datum = { kind: 'expectation', step, status, within_ms: withinMs, met, found };
+    const text = `${mark} expected ${step} ${status} within ${formatDuration(withinMs)}: ${found}`;
+    output.item(datum, text);
+  }
+  const unmet = verdicts.filter(({ met }) => !met).length;
+  if (unmet > 0) throw new CommandFailure(EXIT.expectation, `${unmet} expectation(s) not met`);
+}
+
+/** Returns a step as the record of a run has it. */
+export function runStepOf({ id, event }: PlannedStep): RunStep {
+  return {
+    step: id,
+    type: event.type,
+    subType: event.subType,
+    event_uuid: event.eventId,
+    entity_uuid: event.entityId,
+  };
+}
+
+/** Returns what adds the steps that are sent to the record of a run. */
+export function recordSent(
+  recorder: RunRecorder,
+  made?: SentStep['made'],
+): (step: PlannedStep, sent: Sent, sentAt: number) => void {
+  return (step, { status }, sentAt) =>
+    recorder.sent({
+      ...runStepOf(step),
+      sent_at: new Date(sentAt).toISOString(),
+      status,
+      ...(made === undefined ? {} : { made }),
+    });
+}
+
+/** Returns a line of a journey: with it `replay` sends the event again at the same intervals. */
+export function journeyLine(
+  name: string,
+  step: PlannedStep,
+  { sent, sentAt, forced }: { readonly sent: Sent; readonly sentAt: number; readonly forced: boolean },
+): object {
+  return {
+    scenario: name,
+    ...(forced ? { forced: true } : {}),
+    step: step.id,
+    offset_ms: step.offsetMs,
+    sent_at: new Date(sentAt).toISOString(),
+    status: sent.status,
+    event: eventToJson(step.event),
+  };
+}
