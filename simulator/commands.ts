@@ -53,6 +53,16 @@ export const SIMULATOR: readonly LazyCommand[] = [
     load: async () => (await import('./commands/play/assert.ts')).assertCommand,
   },
   {
+    command: 'record',
+    describe: 'Record a journey: the events of the last minutes, of a user, or those to come',
+    load: async () => (await import('./commands/play/record.ts')).recordCommand,
+  },
+  {
+    command: 'replay <file>',
+    describe: 'Send a recorded journey again, with the original intervals',
+    load: async () => (await import('./commands/play/replay.ts')).replayCommand,
+  },
+  {
     command: 'scenarios <command>',
     describe: 'What can be played: list, show, validate',
     load: async () => (await import('./commands/scenarios.ts')).scenariosCommand,

@@ -1,5 +1,5 @@
 import { eventToJson } from '../../services/codec/event-json.ts';
-import { DeliveryWatch, type Watched } from '../client/delivery-watch.ts';
+import { DeliveryWatch } from '../client/delivery-watch.ts';
 import { MerchantApi } from '../client/merchant-api.ts';
 import { adviseOn } from '../commands/delivery-advice.ts';
 import { formatDuration } from '../duration.ts';
@@ -52,6 +52,7 @@ export async function playSteps(session: Session, options: SinkOptions, request:
   );
   const watch = watchMs > 0 ? watchOf(session, lines, repeats) : undefined;
   const sink = await openSink(session, options);
+  let quarantined = 0;
   await play(resends ? request.steps : withRepeats(request.steps, repeated), {
     sink,
     speed: request.speed,
@@ -63,13 +64,24 @@ export async function playSteps(session: Session, options: SinkOptions, request:
     onSent: (step, sent, sentAt) => {
       // On stdout the events themselves are the output.
       if (options.sink !== 'stdout') lines.sent(step, sent, sentAt);
+      if (sent.status === 'quarantined') quarantined += 1;
       request.onSent(step, sent, sentAt);
     },
   }).finally(() => sink.close?.());
   await repeats.finished();
-  if (watch === undefined) return;
-  if (!signal.aborted) await adviseOn(output, new MerchantApi(session.api()), watch.watched);
-  finish(session, request, watch.watched);
+  if (watch && !signal.aborted) await adviseOn(output, new MerchantApi(session.api()), watch.watched);
+  if (watch && expected.length > 0) report(session, judge(expected, watch.watched));
+  mustBeAccepted(quarantined);
+  if (watch && expected.length === 0) conclude(session, watch.watched, wait.isAsked);
+}
+
+/** Quarantined events are never delivered: a script that sent them must not go on. */
+function mustBeAccepted(quarantined: number): void {
+  if (quarantined === 0) return;
+  const what = quarantined === 1 ? '1 event was' : `${quarantined} events were`;
+  throw new CommandFailure(EXIT.expectation, `${what} put into quarantine`, [
+    'event_id_conflict means: the id is known, with other content; give another --seed or --start-at',
+  ]);
 }
 
 function watchOf(session: Session, lines: LiveLines, repeats: Repeats): DeliveryWatch {
@@ -82,11 +94,6 @@ function watchOf(session: Session, lines: LiveLines, repeats: Repeats): Delivery
       repeats.news(news);
     },
   });
-}
-
-function finish(session: Session, { expected, wait }: Play, watched: readonly Watched[]): void {
-  if (expected.length > 0) report(session, judge(expected, watched));
-  else conclude(session, watched, wait.isAsked);
 }
 
 /** Sinks without hookrail get the events that are to be repeated twice, one after the other. */
