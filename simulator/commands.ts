@@ -63,6 +63,11 @@ export const SIMULATOR: readonly LazyCommand[] = [
     load: async () => (await import('./commands/play/replay.ts')).replayCommand,
   },
   {
+    command: 'load',
+    describe: 'Send events at a constant rate, and measure how long their deliveries take',
+    load: async () => (await import('./commands/play/load.ts')).loadCommand,
+  },
+  {
     command: 'scenarios <command>',
     describe: 'What can be played: list, show, validate',
     load: async () => (await import('./commands/scenarios.ts')).scenariosCommand,

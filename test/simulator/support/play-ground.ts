@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Hookrail, startHookrail } from '../../../services/main.ts';
+import { issueCertificate, openAuthority } from '../../../simulator/receiver/certificate-authority.ts';
 import { type Receiver, startReceiver } from '../../../simulator/receiver/receiver.ts';
 import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
 import { type Finished, simHere } from './command-line.ts';
@@ -25,9 +26,14 @@ export interface PlayGround {
 
 export async function openPlayGround(environment: Record<string, string> = {}): Promise<PlayGround> {
   const folder = mkdtempSync(join(tmpdir(), 'hookrail-play-'));
-  const setup = await prepareSetup({ HOOKRAIL_LOG_LEVEL: 'silent', ...environment });
+  const authority = await openAuthority(folder);
+  const setup = await prepareSetup({
+    HOOKRAIL_LOG_LEVEL: 'silent',
+    HOOKRAIL_EXTRA_CA_FILE: join(folder, 'ca.crt'),
+    ...environment,
+  });
   const hookrail = await startHookrail(setup.environment);
-  const { certPem, keyPem } = setup.receiverCert;
+  const { certPem, keyPem } = await issueCertificate(authority, { hosts: ['localhost', '127.0.0.1'] });
   const receiver = await startReceiver({ port: 0, cert: certPem, key: keyPem });
   const access = {
     HOOKRAIL_DATA_DIR: folder,
