@@ -26,6 +26,8 @@ export interface Play {
   readonly expected: readonly Expectation[];
   /** Steps that are delivered a second time. */
   readonly repeated: ReadonlySet<string>;
+  /** The intervals are to be exact: connections are opened before the first event is sent. */
+  readonly isExact: boolean;
   readonly onSent: (step: PlannedStep, sent: Sent, sentAt: number) => void;
 }
 
@@ -53,6 +55,7 @@ export async function playSteps(session: Session, options: SinkOptions, request:
   const watch = watchMs > 0 ? watchOf(session, lines, repeats) : undefined;
   const sink = await openSink(session, options);
   let quarantined = 0;
+  if (request.isExact) await sink.warmUp?.();
   await play(resends ? request.steps : withRepeats(request.steps, repeated), {
     sink,
     speed: request.speed,

@@ -55,7 +55,7 @@ export interface Run extends RunHeader {
 }
 
 /** The number of runs that are kept: those used last. */
-export const RUNS_MAX = 50;
+const RUNS_MAX = 50;
 const SUFFIX = '.ndjson';
 const ID = /^run-[0-9a-f]{6,}$/;
 

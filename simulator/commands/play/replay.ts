@@ -163,6 +163,7 @@ async function send(
     wait,
     expected: [],
     repeated: new Set(),
+    isExact: speed < Number.POSITIVE_INFINITY,
     onSent: (step, sent, sentAt) => {
       if (sent.status === 'duplicate') duplicates += 1;
       record?.(step, sent, sentAt);

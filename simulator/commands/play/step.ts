@@ -67,6 +67,7 @@ async function step(session: Session, options: StepOptions): Promise<void> {
     wait: parseWait(options.wait, session.output.isInteractive && isRecorded),
     expected: [],
     repeated: new Set(),
+    isExact: false,
     onSent: recordSent(store.recorderOf(run.id), made),
   }).finally(() => sayWhatFollows(session, store, run.id));
 }
