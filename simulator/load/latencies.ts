@@ -1,5 +1,5 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
-import type { StreamEvent } from '../client/live-stream.ts';
+import type { StreamNews } from '../client/merchant-stream.ts';
 
 /** What became of the deliveries of a load. */
 export interface DeliveryCounts {
@@ -24,6 +24,13 @@ export type LatencyTable = Readonly<Record<keyof typeof PERCENTILES | 'max', num
 const OVER = ['delivered', 'exhausted', 'refused'];
 /** A clock that is this far from ours was moved on, as a sandbox's can be. */
 const CLOCK_DIFFERS_MS = 2000;
+
+type AboutDelivery = Extract<StreamNews, { readonly kind: 'routed' | 'skipped' | 'attempt' | 'cancelled' }>;
+type Attempt = Extract<StreamNews, { readonly kind: 'attempt' }>['data'];
+
+function isAboutDelivery(news: StreamNews): news is AboutDelivery {
+  return ['routed', 'skipped', 'attempt', 'cancelled'].includes(news.kind);
+}
 
 interface Pending {
   readonly dueAt: number;
@@ -80,43 +87,48 @@ export class Latencies {
     this.#pending.delete(eventId);
   }
 
-  take({ event, data }: StreamEvent, now: number): void {
-    const pending = this.#pending.get(data.event_uuid);
+  take(news: StreamNews, now: number): void {
+    if (!isAboutDelivery(news)) return;
+    const { event_uuid, endpoint_uuid } = news.data;
+    const pending = this.#pending.get(event_uuid);
     if (pending === undefined) return;
-    if (this.#endpoint !== undefined && data.endpoint_uuid !== this.#endpoint) return;
-    switch (event) {
+    if (this.#endpoint !== undefined && endpoint_uuid !== this.#endpoint) return;
+    switch (news.kind) {
       case 'routed':
-        this.#measureClock(Date.parse(data.at), now);
+        this.#measureClock(Date.parse(news.data.at), now);
         break;
       case 'skipped':
-        this.#over(pending, data, 'skipped');
+        this.#over(pending, news.data, 'skipped');
         break;
       case 'attempt':
-        this.#attempt(pending, data);
+        this.#attempt(pending, news.data);
         break;
       case 'cancelled':
-        this.#over(pending, data, 'failed');
+        this.#over(pending, news.data, 'failed');
         break;
     }
   }
 
-  #attempt(pending: Pending, data: StreamEvent['data']): void {
-    if (data.outcome !== 'delivered') this.#counts.failedAttempts += 1;
-    if (!OVER.includes(data.outcome)) return;
-    if (data.outcome === 'delivered') {
-      const endedAt = Date.parse(data.started_at) + data.duration_ms - (this.#clockMs ?? 0);
+  #attempt(pending: Pending, attempt: Attempt): void {
+    const { outcome } = attempt;
+    if (outcome !== 'delivered') this.#counts.failedAttempts += 1;
+    if (!OVER.includes(outcome)) return;
+    if (outcome === 'delivered') {
+      const endedAt = Date.parse(attempt.started_at) + attempt.duration_ms - (this.#clockMs ?? 0);
       this.#record(pending.dueAt, endedAt - pending.dueAt);
     }
-    this.#over(pending, data, data.outcome === 'delivered' ? 'delivered' : 'failed');
+    this.#over(pending, attempt, outcome === 'delivered' ? 'delivered' : 'failed');
   }
 
-  #over(pending: Pending, data: StreamEvent['data'], as: 'delivered' | 'failed' | 'skipped'): void {
+  #over(
+    pending: Pending,
+    { event_uuid, endpoint_uuid }: AboutDelivery['data'],
+    as: 'delivered' | 'failed' | 'skipped',
+  ): void {
     this.#counts[as] += 1;
-    pending.over.add(data.endpoint_uuid);
+    pending.over.add(endpoint_uuid);
     // No endpoint at all is told by one event without an endpoint.
-    if (data.endpoint_uuid === null || pending.over.size >= this.#endpoints) {
-      this.#pending.delete(data.event_uuid);
-    }
+    if (endpoint_uuid === null || pending.over.size >= this.#endpoints) this.#pending.delete(event_uuid);
   }
 
   /** The service's clock may have been moved on; the first event tells how far. */

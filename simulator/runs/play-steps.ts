@@ -2,6 +2,7 @@ import { eventToJson } from '../../services/codec/event-json.ts';
 import { DeliveryWatch } from '../client/delivery-watch.ts';
 import { MerchantApi } from '../client/merchant-api.ts';
 import { adviseOn } from '../commands/delivery-advice.ts';
+import { endWait } from '../commands/wait-end.ts';
 import { formatDuration } from '../duration.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
 import { judge, type Verdict } from '../scenario/expectations.ts';
@@ -13,7 +14,6 @@ import type { Expectation } from '../scenario/scenario.ts';
 import type { Session } from '../session.ts';
 import { openSink } from '../sinks/open-sink.ts';
 import type { Sent } from '../sinks/sinks.ts';
-import { conclude } from './conclusion.ts';
 import { Repeats } from './repeats.ts';
 import type { RunRecorder, RunStep, SentStep } from './run-store.ts';
 
@@ -75,7 +75,7 @@ export async function playSteps(session: Session, options: SinkOptions, request:
   if (watch && !signal.aborted) await adviseOn(output, new MerchantApi(session.api()), watch.watched);
   if (watch && expected.length > 0) report(session, judge(expected, watch.watched));
   mustBeAccepted(quarantined);
-  if (watch && expected.length === 0) conclude(session, watch.watched, wait.isAsked);
+  if (watch && expected.length === 0) endWait(session, watch.watched, wait.isAsked);
 }
 
 /** Quarantined events are never delivered: a script that sent them must not go on. */

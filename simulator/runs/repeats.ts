@@ -1,10 +1,9 @@
-import { ApiRefusal, bodyOf } from '../client/api-client.ts';
-import type { WatchNews } from '../client/delivery-watch.ts';
+import { ApiRefusal } from '../client/api-client.ts';
 import { MerchantApi } from '../client/merchant-api.ts';
+import type { WatchNews } from '../client/watch-news.ts';
 import { formatDuration } from '../duration.ts';
 import type { Session } from '../session.ts';
 
-const RESEND = '/merchant/webhook-endpoints/{id}/deliveries/{delivery_id}/resend';
 const LOOK_MS_MIN = 100;
 const LOOK_MS_MAX = 2000;
 /** A resend has one attempt, of ten seconds. */
@@ -32,7 +31,7 @@ export class Repeats {
   news(news: WatchNews): void {
     if (news.kind !== 'attempt' || news.attempt.failure_code !== null) return;
     const { watched, delivery } = news;
-    if (!this.#steps.has(watched.step) || delivery.trigger !== 'live') return;
+    if (!this.#steps.has(watched.step)) return;
     const key = `${watched.eventId} ${delivery.endpoint_uuid}`;
     if (this.#asked.has(key)) return;
     this.#asked.add(key);
@@ -52,10 +51,8 @@ export class Repeats {
 
   async #resend(step: string, endpointId: string, deliveryId: string): Promise<void> {
     const { output, signal } = this.#session;
-    const client = this.#session.api();
-    const api = new MerchantApi(client);
-    const path = { id: endpointId, delivery_id: deliveryId };
-    const resent = await bodyOf(client.rest.POST(RESEND, { params: { path } }));
+    const api = new MerchantApi(this.#session.api());
+    const resent = await api.resend(endpointId, deliveryId);
     const until = Date.now() + FOLLOW_MS;
     let waitMs = LOOK_MS_MIN;
     let delivery = await api.delivery(endpointId, resent.delivery_uuid).catch(notYet);

@@ -66,8 +66,8 @@ test('an event is open until every endpoint has it or skips it, in whichever ord
     slices: 2,
   });
   const at = '1970-01-01T00:00:00.000Z';
-  const take = (event: string, endpoint: string, more: object = {}) =>
-    latencies.take({ event, data: { at, event_uuid: 'e', endpoint_uuid: endpoint, ...more } }, 0);
+  const take = (kind: string, endpoint: string, more: object = {}) =>
+    latencies.take({ kind, data: { at, event_uuid: 'e', endpoint_uuid: endpoint, ...more } } as never, 0);
   const attempt = (outcome: string, duration_ms: number) => ({ outcome, started_at: at, duration_ms });
   latencies.sent('e', 0);
   take('attempt', 'a', attempt('delivered', 12));

@@ -1,5 +1,5 @@
 import type { Argv, CommandModule } from 'yargs';
-import { followStream } from '../../client/live-stream.ts';
+import { merchantStream } from '../../client/merchant-stream.ts';
 import { formatCountdown, parseDuration } from '../../duration.ts';
 import { usage } from '../../exit.ts';
 import { Latencies } from '../../load/latencies.ts';
@@ -178,22 +178,22 @@ interface OpenStream {
 }
 
 /** Follows the deliveries. Resolves when the stream is open: nothing that is sent then is missed. */
-async function openStream({ settings, signal }: Session, latencies: Latencies): Promise<OpenStream> {
+async function openStream(session: Session, latencies: Latencies): Promise<OpenStream> {
   const over = new AbortController();
+  const signal = AbortSignal.any([session.signal, over.signal]);
   let failure: { readonly error: unknown } | undefined;
   let following = Promise.resolve();
-  await new Promise<void>((opened) => {
-    following = followStream({
-      baseUrl: settings.baseUrl().value,
-      apiKey: settings.key('apiKey'),
-      signal: AbortSignal.any([signal, over.signal]),
-      onOpen: opened,
-      onEvent: (event) => latencies.take(event, Date.now()),
-    })
+  await new Promise<void>((onOpen) => {
+    const read = async () => {
+      for await (const news of merchantStream(session.api(), { signal, onOpen })) {
+        latencies.take(news, Date.now());
+      }
+    };
+    following = read()
       .catch((error: unknown) => {
         failure = { error };
       })
-      .finally(opened);
+      .finally(onOpen);
   });
   const check = () => {
     if (failure) throw failure.error;

@@ -3,7 +3,7 @@ import type { Argv, CommandModule } from 'yargs';
 import { isUuid } from '../../../services/domain/ids.ts';
 import { errorLine } from '../../../services/messages/error-message.ts';
 import { ApiClient } from '../../client/api-client.ts';
-import { followStream } from '../../client/live-stream.ts';
+import { merchantStream } from '../../client/merchant-stream.ts';
 import { parseDuration } from '../../duration.ts';
 import { usage } from '../../exit.ts';
 import {
@@ -186,7 +186,7 @@ function wantedOf({ since, entity, follow, ...options }: RecordOptions): Wanted 
 }
 
 async function follow(session: Session, options: RecordOptions, journey: Journey): Promise<void> {
-  const { output, settings, signal } = session;
+  const { output, signal } = session;
   const ms = options.for === undefined ? undefined : parseDuration(options.for);
   if (options.for !== undefined && ms === undefined)
     throw usage(`--for "${options.for}" is not a duration: 30s, 5m`);
@@ -195,21 +195,18 @@ async function follow(session: Session, options: RecordOptions, journey: Journey
   const ids = new Set<string>();
   let failure: { readonly error: unknown } | undefined;
   let following = Promise.resolve();
-  await new Promise<void>((opened) => {
-    following = followStream({
-      baseUrl: settings.baseUrl().value,
-      apiKey: settings.key('apiKey'),
-      signal: both,
-      onOpen: opened,
-      onEvent: ({ event, data }) => {
-        const isNew = event === 'skipped' || (event === 'routed' && data.trigger === 'live');
+  await new Promise<void>((onOpen) => {
+    const read = async () => {
+      for await (const { kind, data } of merchantStream(session.api(), { signal: both, onOpen })) {
+        const isNew = kind === 'skipped' || (kind === 'routed' && data.trigger === 'live');
         if (isNew && isWanted(options, data.entity_uuid)) ids.add(data.event_uuid);
-      },
-    })
+      }
+    };
+    following = read()
       .catch((error: unknown) => {
         failure = { error };
       })
-      .finally(opened);
+      .finally(onOpen);
   });
   output.item({ kind: 'recording', file: options.out }, `recording to ${options.out}; Ctrl-C ends it`);
   const until = Date.now() + (ms ?? Number.POSITIVE_INFINITY);
