@@ -43,6 +43,31 @@ export const SIMULATOR: readonly LazyCommand[] = [
     load: async () => (await import('./commands/trigger.ts')).triggerCommand,
   },
   {
+    command: 'step [run]',
+    describe: 'Advance a run by hand; without a run, list those that wait',
+    load: async () => (await import('./commands/play/step.ts')).stepCommand,
+  },
+  {
+    command: 'assert <run>',
+    describe: 'Check that a run was delivered: all of it, in time, no more than once',
+    load: async () => (await import('./commands/play/assert.ts')).assertCommand,
+  },
+  {
+    command: 'record',
+    describe: 'Record a journey: the events of the last minutes, of a user, or those to come',
+    load: async () => (await import('./commands/play/record.ts')).recordCommand,
+  },
+  {
+    command: 'replay <file>',
+    describe: 'Send a recorded journey again, with the original intervals',
+    load: async () => (await import('./commands/play/replay.ts')).replayCommand,
+  },
+  {
+    command: 'load',
+    describe: 'Send events at a constant rate, and measure how long their deliveries take',
+    load: async () => (await import('./commands/play/load.ts')).loadCommand,
+  },
+  {
     command: 'scenarios <command>',
     describe: 'What can be played: list, show, check, validate, graph, new',
     load: async () => (await import('./commands/scenarios.ts')).scenariosCommand,

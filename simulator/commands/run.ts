@@ -1,14 +1,13 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import type { Argv, CommandModule } from 'yargs';
 import { eventToJson } from '../../services/codec/event-json.ts';
-import { DeliveryWatch } from '../client/delivery-watch.ts';
-import { MerchantApi } from '../client/merchant-api.ts';
+import { errorLine } from '../../services/messages/error-message.ts';
 import { formatDuration } from '../duration.ts';
-import { CommandFailure, EXIT, usage } from '../exit.ts';
-import { describeExpectation, judge } from '../scenario/expectations.ts';
-import { LiveLines } from '../scenario/live-lines.ts';
-import { type PlannedStep, planActions, planScenario } from '../scenario/plan.ts';
-import { play } from '../scenario/player.ts';
+import { usage } from '../exit.ts';
+import { isRecorded, journeyLine, playSteps, recordSent, runStepOf } from '../runs/play-steps.ts';
+import { RunStore } from '../runs/run-store.ts';
+import { readScenario } from '../scenario/library.ts';
+import { type PlannedStep, type PlanOptions, planScenario } from '../scenario/plan.ts';
 import {
   entityOf,
   parseSpeed,
@@ -19,14 +18,18 @@ import {
   type RunOptions,
   randomSeed,
 } from '../scenario/run-options.ts';
-import type { Expectation, Scenario } from '../scenario/scenario.ts';
+import type { Scenario } from '../scenario/scenario.ts';
+import {
+  fromFirst,
+  parseShare,
+  parseStepNames,
+  parseWindow,
+  repeatedSteps,
+  selectSteps,
+  shuffleSteps,
+} from '../scenario/schedule.ts';
 import { inSession, type Session, type Surroundings } from '../session.ts';
-import { openSink } from '../sinks/open-sink.ts';
 import type { Sent } from '../sinks/sinks.ts';
-import { judgeOnStage } from '../stage/run-stage.ts';
-import { stageOfRun } from '../stage/stage-of-run.ts';
-import { adviseOn } from './delivery-advice.ts';
-import { endWait } from './wait-end.ts';
 
 /** Plays a scenario: sends its events at their times and shows their deliveries. */
 export function runCommand(
@@ -38,152 +41,168 @@ export function runCommand(
         .positional('scenario', { type: 'string', demandOption: true })
         .options(RUN_OPTIONS)
         .example('$0 run onramp.happy --seed 42', 'the same ids and amounts every time')
-        .example('$0 run offramp.happy --currency NGN --speed instant', '') as unknown as Argv<RunOptions>,
+        .example('$0 run offramp.happy --currency NGN --speed instant', '')
+        .example('$0 run onramp.happy --shuffle 10s --duplicates 0.3', 'as a bad day delivers it')
+        .example('$0 run onramp.happy --step', 'by hand: then step last') as unknown as Argv<RunOptions>,
     handler: (options) => inSession(options, surroundings, (session) => run(session, options)),
   };
 }
 
 async function run(session: Session, options: RunOptions): Promise<void> {
-  const { output } = session;
-  const { openScenario } = await import('../scenario/open-scenario.ts');
-  const scenario = openScenario(options.scenario, { force: options.force });
-  const seed = options.seed ?? randomSeed();
-  const steps = plan(session, options, scenario, seed);
+  const { parseScenario } = await import('../scenario/scenario.ts');
+  const { text, source } = readScenario(options.scenario);
+  const scenario = parseScenario(text, source, { force: options.force });
+  const plan = planOptions(session, options);
+  if (options.step) return keepForStep(session, options, scenario, { text, source, plan });
+  const selection = { skip: parseStepNames(options.skip), only: parseStepNames(options.only) };
+  const selected = selectSteps(scenario, selection, options.force);
+  const planned = planScenario(selected, plan);
+  const shuffled = shuffleSteps(planned, parseWindow(options.shuffle), plan.seed);
+  // Actions have times of their own, which the events keep their distance to.
+  const steps = selected.actions.length > 0 ? shuffled : fromFirst(shuffled);
   if (options.dryRun) {
-    for (const { id, offsetMs, event } of steps) {
-      const datum = { step: id, offset_ms: offsetMs, event: eventToJson(event) };
-      output.item(datum, () => `${output.paint('bold', id)}  +${formatDuration(offsetMs)}\n${pretty(event)}`);
-    }
-    output.remark(`seed ${seed}; nothing was sent. Addresses are made up: never send funds to them.`);
+    show(session, options, steps, plan.seed);
     return;
   }
-  const marks = options.force ? ' (forced: illegal steps are played)' : '';
-  output.remark(`${scenario.name}, seed ${seed}${marks}`);
-  await playPlan(session, options, scenario, steps);
+  await playScenario(session, options, selected, { steps, plan });
 }
 
-function plan(
-  session: Session,
-  options: RunOptions,
-  scenario: Scenario,
-  seed: string,
-): readonly PlannedStep[] {
+function show({ output }: Session, options: RunOptions, steps: readonly PlannedStep[], seed: string): void {
+  const repeated = repeatedSteps(steps, parseShare('duplicates', options.duplicates), seed);
+  for (const { id, offsetMs, event } of steps) {
+    const again = repeated.has(id) ? { delivered_twice: true } : {};
+    const datum = { step: id, offset_ms: offsetMs, ...again, event: eventToJson(event) };
+    const note = repeated.has(id) ? '  delivered twice' : '';
+    const json = JSON.stringify(eventToJson(event), null, 2);
+    output.item(datum, () => `${output.paint('bold', id)}  +${formatDuration(offsetMs)}${note}\n${json}`);
+  }
+  output.remark(`seed ${seed}; nothing was sent. Addresses are made up: never send funds to them.`);
+}
+
+function planOptions(session: Session, options: RunOptions): PlanOptions {
   const leavesTheMachine = isRecorded(options.sink) && !options.dryRun;
   const merchantId = leavesTheMachine
     ? session.settings.merchantId()
     : (session.settings.find('merchant')?.value ?? 'sandbox');
   const { amount, currency, chain, token } = options;
-  return planScenario(scenario, {
-    seed,
+  return {
+    seed: options.seed ?? randomSeed(),
     startAt: parseStartAt(options.startAt),
     merchantId,
     ...entityOf(options),
     overrides: { amount, currencyFiat: currency, chain, token },
     set: parseStepFields(options.set ?? []),
-  });
+  };
 }
 
-async function playPlan(
+async function playScenario(
   session: Session,
   options: RunOptions,
   scenario: Scenario,
-  steps: readonly PlannedStep[],
+  { steps, plan }: { readonly steps: readonly PlannedStep[]; readonly plan: PlanOptions },
 ): Promise<void> {
-  const { output, signal } = session;
-  const wait = parseWait(options.wait, output.isInteractive && isRecorded(options.sink));
+  const { output } = session;
+  const { sink, force: forced } = options;
+  const repeated = repeatedSteps(steps, parseShare('duplicates', options.duplicates), plan.seed);
   const expected = options.expect ? scenario.expect : [];
-  checkSink(options, wait.ms, expected);
-  const lines = new LiveLines(output, steps);
-  const isWatched = wait.ms > 0 || expected.length > 0;
-  const pause = (ms: number) => session.pause(ms);
-  const watch = isWatched
-    ? new DeliveryWatch({
-        api: new MerchantApi(session.impatientApi()),
-        pause,
-        signal,
-        onNews: (news) => lines.news(news),
+  if (options.expect && expected.length === 0) {
+    throw usage(`--expect: ${scenario.name} expects nothing of the steps that are played`);
+  }
+  const wait = parseWait(options.wait, output.isInteractive && isRecorded(sink));
+  const speed = parseSpeed(options.speed);
+  const writeLine = openRecord(options, scenario);
+  // Endpoints of the scenario's own are gone when the run has ended: `assert` would find nothing.
+  const isKept = isRecorded(sink) && Object.keys(scenario.endpoints).length === 0;
+  const recorder = isKept
+    ? new RunStore(session.settings.dataDir).begin({
+        scenario: scenario.name,
+        seed: plan.seed,
+        created_at: new Date().toISOString(),
+        sink,
+        forced,
+        expect: scenario.expect,
+        planned: steps.map(runStepOf),
+        by_hand: null,
       })
     : undefined;
-  const record = openRecord(options, scenario);
-  const sink = await openSink(session, options);
-  const { stage, judging, close } = await stageOfRun(session, options, scenario, steps, sink);
-  await play(steps, {
-    sink,
-    actions: planActions(scenario),
-    stage,
-    speed: parseSpeed(options.speed),
-    pause,
-    signal,
-    watch,
-    // A scenario with endpoints of its own waits for its expectations itself.
-    watchMs: Math.max(wait.ms, ...(judging ? [] : expected.map(({ withinMs }) => withinMs))),
-    waiting: (text) => output.waiting(text),
-    onSent: (step, sent, sentAt) => {
-      // On stdout the events themselves are the output.
-      if (options.sink !== 'stdout') lines.sent(step, sent, sentAt);
-      record?.(step, sent, sentAt);
-      judging?.sent(step, sentAt);
-    },
-  }).catch(async (error: unknown) => {
-    await close();
-    throw error;
+  sayWhatIsPlayed(session, options, scenario, { seed: plan.seed, run: recorder?.id });
+  const record = recorder && recordSent(recorder);
+  const onSent = (step: PlannedStep, sent: Sent, sentAt: number) => {
+    record?.(step, sent, sentAt);
+    writeLine?.(step, sent, sentAt);
+  };
+  await playSteps(session, options, {
+    ...{ steps, scenario, speed, wait, expected, repeated, isExact: false, onSent },
   });
-  try {
-    if (watch && !signal.aborted) await adviseOn(output, new MerchantApi(session.api()), watch.watched);
-    if (judging && expected.length > 0) report(session, await judgeOnStage(judging, expected));
-    else if (watch && expected.length > 0) report(session, judge(expected, watch.watched));
-    else if (watch) endWait(session, watch.watched, wait.isAsked);
-    else if (isRecorded(options.sink))
-      output.remark('follow the deliveries with: hookrail sim deliveries list');
-  } finally {
-    await close();
+  if (recorder && wait.ms === 0 && expected.length === 0) {
+    output.remark(`follow the deliveries with: hookrail sim assert ${recorder.id}`);
   }
 }
 
-/** Returns whether events go to hookrail, which records their deliveries. */
-function isRecorded(sink: RunOptions['sink']): boolean {
-  return sink === 'api' || sink === 'kafka';
+function sayWhatIsPlayed(
+  { output }: Session,
+  options: RunOptions,
+  scenario: Scenario,
+  { seed, run }: { readonly seed: string; readonly run: string | undefined },
+): void {
+  const forced = options.force ? ' (forced: illegal steps are played)' : '';
+  const told = `${scenario.name}, seed ${seed}${run === undefined ? '' : `, ${run}`}${forced}`;
+  // With a sink that is not hookrail, the events are the output.
+  if (run === undefined) output.remark(told);
+  else output.item({ kind: 'run', run, scenario: scenario.name, seed }, told);
 }
 
-function checkSink(options: RunOptions, waitMs: number, expected: readonly Expectation[]): void {
-  if (isRecorded(options.sink)) return;
-  const unfit = expected.length > 0 ? '--expect' : waitMs > 0 ? '--wait' : undefined;
-  if (unfit) throw usage(`${unfit} needs --sink api or kafka: other sinks record no deliveries`);
-}
+/** Options that mean nothing to a run whose steps are sent one by one, by hand. */
+const NOT_BY_HAND = ['skip', 'only', 'shuffle', 'duplicates', 'expect', 'record', 'dryRun', 'wait'] as const;
 
-function report({ output }: Session, verdicts: ReturnType<typeof judge>): void {
-  for (const { expectation, met, found } of verdicts) {
-    const { step, endpoint, status, withinMs } = expectation;
-    const mark = met ? output.paint('green', '✓') : output.paint('red', '✗');
-    const datum = { kind: 'expectation', step, endpoint, status, within_ms: withinMs, met, found };
-    const text = `${mark} expected ${describeExpectation(expectation)} within ${formatDuration(withinMs)}: ${found}`;
-    output.item(datum, text);
+/** Plays nothing, and keeps the run for `step`. */
+function keepForStep(
+  session: Session,
+  options: RunOptions,
+  scenario: Scenario,
+  { text, source, plan }: { readonly text: string; readonly source: string; readonly plan: PlanOptions },
+): void {
+  const unfit = NOT_BY_HAND.find((name) => options[name] !== undefined && options[name] !== false);
+  if (unfit !== undefined) {
+    const option = unfit === 'dryRun' ? 'dry-run' : unfit;
+    throw usage(`--step and --${option} cannot be combined: its steps are sent one by one, by hand`);
   }
-  const unmet = verdicts.filter(({ met }) => !met).length;
-  if (unmet > 0) throw new CommandFailure(EXIT.expectation, `${unmet} expectation(s) not met`);
+  if (scenario.actions.length > 0 || Object.keys(scenario.endpoints).length > 0) {
+    throw usage(
+      `--step: ${scenario.name} has steps that are no events, or endpoints of its own`,
+      'play it without --step',
+    );
+  }
+  // Impossible choices are refused now, not at the step that meets them.
+  planScenario(scenario, plan);
+  const { id } = new RunStore(session.settings.dataDir).begin({
+    scenario: scenario.name,
+    seed: plan.seed,
+    created_at: new Date().toISOString(),
+    sink: options.sink,
+    forced: options.force,
+    expect: scenario.expect,
+    planned: [],
+    by_hand: { text, source, plan },
+  });
+  const datum = { kind: 'run', run: id, scenario: scenario.name, seed: plan.seed, paused: true };
+  session.output.result(datum, `${scenario.name}, seed ${plan.seed}, ${id}: nothing is sent yet`);
+  session.output.remark(`send the next event: hookrail sim step ${id}`);
 }
 
-/** Records one line per step, with which `replay` can send it again at the same intervals. */
+/** Writes one line per step, with which `replay` can send it again at the same intervals. */
 function openRecord(
   { record, force }: RunOptions,
   scenario: Scenario,
 ): ((step: PlannedStep, sent: Sent, sentAt: number) => void) | undefined {
   if (record === undefined) return undefined;
-  writeFileSync(record, '');
+  try {
+    writeFileSync(record, '');
+  } catch (error) {
+    throw usage(`--record: ${record} cannot be written: ${errorLine(error)}`);
+  }
   return (step, sent, sentAt) => {
-    const line = {
-      scenario: scenario.name,
-      ...(force ? { forced: true } : {}),
-      step: step.id,
-      offset_ms: step.offsetMs,
-      sent_at: new Date(sentAt).toISOString(),
-      status: sent.status,
-      event: eventToJson(step.event),
-    };
+    const line = journeyLine(scenario.name, step, { sent, sentAt, forced: force });
     appendFileSync(record, `${JSON.stringify(line)}\n`);
   };
-}
-
-function pretty(event: PlannedStep['event']): string {
-  return JSON.stringify(eventToJson(event), null, 2);
 }

@@ -78,6 +78,7 @@ async function sendAll(
   const { speed, pause, signal, stage, waiting } = options;
   // Measured from the start, so that sending times do not add up.
   let startedAt = Date.now();
+  let isFirst = true;
   for (const item of timeline(steps, options.actions ?? [])) {
     const waitMs = startedAt + sentMs(item) / speed - Date.now();
     if (waitMs > 0) {
@@ -95,19 +96,27 @@ async function sendAll(
       startedAt += Date.now() - waitedFrom;
       if (signal.aborted) return;
     }
-    if ('event' in item) await send(item, options);
-    else await stage?.perform(item);
+    if (!('event' in item)) {
+      await stage?.perform(item);
+      continue;
+    }
+    const tookMs = await send(item, options);
+    // The first takes longer than the others, which keep their distance to when it was accepted: half way, about.
+    if (isFirst) startedAt += tookMs / 2;
+    isFirst = false;
   }
 }
 
-async function send(step: PlannedStep, options: PlayOptions): Promise<void> {
+/** Returns how long the sink took, milliseconds. */
+async function send(step: PlannedStep, options: PlayOptions): Promise<number> {
   const { sink, onSent, watch, isFollowed = () => true } = options;
   const sentAt = Date.now();
   const [sent] = await sink.send([step.event]);
+  const tookMs = Date.now() - sentAt;
   onSent(step, sent ?? { status: 'accepted' }, sentAt);
   // Quarantined events are never routed: there is nothing to follow.
-  if (sent?.status === 'quarantined' || !isFollowed(step)) return;
-  watch?.follow(step.id, step.event.eventId, sentAt);
+  if (sent?.status !== 'quarantined' && isFollowed(step)) watch?.follow(step.id, step.event.eventId, sentAt);
+  return tookMs;
 }
 
 /** Returns events and actions in the order in which they are sent and done. */

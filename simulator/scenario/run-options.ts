@@ -32,6 +32,11 @@ export interface RunOptions extends CommandOptions, SinkOptions, EntityOptions {
   readonly token?: string;
   readonly amount?: string;
   readonly set?: string[];
+  readonly skip?: string[];
+  readonly only?: string[];
+  readonly duplicates?: string;
+  readonly shuffle?: string;
+  readonly step: boolean;
   readonly expect: boolean;
   readonly record?: string;
   readonly force: boolean;
@@ -49,7 +54,7 @@ export const KAFKA_OPTIONS = {
   'events-topic': { type: 'string', describe: 'With --sink kafka: topic (HOOKRAIL_EVENTS_TOPIC)' },
 } as const;
 
-const SINK_OPTIONS = {
+export const SINK_OPTIONS = {
   sink: {
     choices: SINKS,
     default: 'api',
@@ -87,6 +92,26 @@ export const RUN_OPTIONS = {
     array: true,
     nargs: 1,
     describe: 'Set a field of a step: hold.data.status=ON_HOLD_KYC',
+  },
+  skip: {
+    type: 'string',
+    array: true,
+    nargs: 1,
+    describe: 'Leave out steps: hold,kyc',
+  },
+  only: { type: 'string', array: true, nargs: 1, describe: 'Play these steps only: created,done' },
+  duplicates: {
+    type: 'string',
+    describe: 'Deliver this share of the events twice, under the same webhook-id: 0.3',
+  },
+  shuffle: {
+    type: 'string',
+    describe: 'Delay each event by up to this long, so that they overtake each other: 10s',
+  },
+  step: {
+    type: 'boolean',
+    default: false,
+    describe: 'Send nothing: keep the run, and advance it by hand with step',
   },
   ...SINK_OPTIONS,
   expect: {

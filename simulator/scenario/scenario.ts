@@ -78,7 +78,7 @@ function illegalSteps(scenario: Scenario, offsetOf: (step: number) => number): r
 }
 
 /** Returns the states of the entity and its processes before the first step. */
-function worldBefore(scenario: Scenario): World {
+export function worldBefore(scenario: Scenario): World {
   const world = new World();
   world.place(scenario.entityKind === 'USER' ? 'KYC' : 'KYB', ENTITY, scenario.verification);
   for (const [name, { kind, state }] of Object.entries(scenario.processes)) {
@@ -88,7 +88,7 @@ function worldBefore(scenario: Scenario): World {
 }
 
 /** Returns a step as the state machines see it. */
-function moveOf(step: Pick<Step, 'type' | 'subType' | 'process' | 'set'>): Move {
+export function moveOf(step: Pick<Step, 'type' | 'subType' | 'process' | 'set'>): Move {
   const status = step.set['data.status'];
   const { type, subType, process } = step;
   return { type, subType, process, status: typeof status === 'string' ? status : undefined };

@@ -1,7 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { eventToJson } from '../../services/codec/event-json.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
-import { type ApiClient, bodyOf } from '../client/api-client.ts';
+import { type ApiClient, ApiRefusal, bodyOf } from '../client/api-client.ts';
 import type { Sink } from '../terminal/sink.ts';
 import { type DirectTarget, exchange, genuineRequest } from './direct.ts';
 
@@ -16,6 +16,8 @@ export interface Sent {
 /** The destination of a run's events. One result per event, in order. */
 export interface EventSink {
   send(events: readonly DomainEvent[]): Promise<readonly Sent[]>;
+  /** Opens connections, so that the first event takes no longer than the others. */
+  warmUp?(): Promise<void>;
   /** Closes connections. Never rejects. */
   close?(): Promise<void>;
 }
@@ -26,6 +28,12 @@ export const EVENTS_PER_REQUEST_MAX = 500;
 /** Sends events like a producer: the producer route, the router, the sender. Resolves when they are durable. */
 export function apiSink(producer: ApiClient): EventSink {
   return {
+    warmUp: async () => {
+      // No events: refused, after all that the first request waits for.
+      await producer.rest.POST('/producer/events', { body: [] }).catch((error: unknown) => {
+        if (!(error instanceof ApiRefusal) || error.status !== 400) throw error;
+      });
+    },
     send: async (events) => {
       const body = events.map(eventToJson);
       const answer = await bodyOf(producer.rest.POST('/producer/events', { body }));
