@@ -85,7 +85,9 @@ function judgeOne(expectation: Expectation, observed: Observed): Finding {
     return isNothing ? { met: true, found: 'no endpoint received it' } : no(NO_ENDPOINTS);
   }
   if (sent.length === 0 && status !== 'skipped' && status !== 'withheld') {
-    return no(`no endpoint received it: ${outcomes.flatMap(({ says, reasons }) => says ?? reasons).join(', ')}`);
+    return no(
+      `no endpoint received it: ${outcomes.flatMap(({ says, reasons }) => says ?? reasons).join(', ')}`,
+    );
   }
   const fits = (outcome: Outcome) => differences(expectation, outcome).length === 0;
   const met = OF_ALL.includes(status) ? outcomes.every(fits) : outcomes.some(fits);
@@ -168,7 +170,10 @@ export function skippedAt(endpoint: string, verdict: string): Outcome {
 }
 
 /** Returns the outcome of a delivery; null = nothing is known of it yet. */
-export function outcomeOf(endpoint: string, delivery: DeliveryDetailAnswer | WatchedDelivery | null): Outcome {
+export function outcomeOf(
+  endpoint: string,
+  delivery: DeliveryDetailAnswer | WatchedDelivery | null,
+): Outcome {
   const attempts = delivery?.attempts ?? [];
   const failures = attempts.flatMap(({ failure_code }) => failure_code ?? []);
   const next = delivery?.next_attempt_at ?? null;
