@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-const SOURCES = ['services', 'simulator', 'schemas', 'openapi.yaml', 'package.json'];
+const SOURCES = ['services', 'simulator', 'schemas', 'docs/receivers', 'openapi.yaml', 'package.json'];
 /** Says what dist was built from. */
 const STAMP = '.built-from';
 /** The lock of one-at-a-time.mjs. */

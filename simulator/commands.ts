@@ -73,9 +73,14 @@ export const SIMULATOR: readonly LazyCommand[] = [
     load: async () => (await import('./commands/scenarios.ts')).scenariosCommand,
   },
   {
+    command: 'listen',
+    describe: 'Forward webhooks to your app: --forward-to http://localhost:3000/hook',
+    load: async () => (await import('./commands/receiving/listen.ts')).listenCommand,
+  },
+  {
     command: 'receiver',
     describe: 'Run an HTTPS receiver that verifies webhooks and fails on request',
-    load: async () => (await import('./commands/receiver.ts')).receiverCommand,
+    load: async () => (await import('./commands/receiving/receiver.ts')).receiverCommand,
   },
   {
     command: 'endpoints <command>',
@@ -106,6 +111,16 @@ export const SIMULATOR: readonly LazyCommand[] = [
     command: 'verify',
     describe: 'Check a captured webhook offline: secret, signature, age',
     load: async () => (await import('./commands/verify.ts')).verifyCommand,
+  },
+  {
+    command: 'sign',
+    describe: 'Print the headers that make a body a webhook, for tests without a server',
+    load: async () => (await import('./commands/receiving/sign.ts')).signCommand,
+  },
+  {
+    command: 'sample <language>',
+    describe: 'Print a receiver to start from: node, python, go, php',
+    load: async () => (await import('./commands/receiving/sample.ts')).sampleCommand,
   },
   {
     command: 'cert',

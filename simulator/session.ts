@@ -4,6 +4,7 @@ import { formatCountdown } from './duration.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import { OUTPUT_FORMATS, Output, type OutputFormat } from './output.ts';
 import { type Environment, type GlobalOptions, Settings } from './settings.ts';
+import type { Keyboard } from './terminal/keyboard.ts';
 import type { Sink } from './terminal/sink.ts';
 
 /** A command's environment: the process's own, or a test's. */
@@ -13,6 +14,8 @@ export interface Surroundings {
   readonly stderr: Sink;
   /** Fires on Ctrl-C: waits and loops then end cleanly. */
   readonly signal: AbortSignal;
+  /** Opens the keys of a terminal; returns undefined where standard input is none. */
+  readonly keyboard?: () => Keyboard | undefined;
 }
 
 export interface CommandOptions extends GlobalOptions {

@@ -1,4 +1,4 @@
-// WEBHOOK_SECRET=whsec_… PORT=8000 go run receiver.go   (Go 1.20; put TLS in front of it)
+// WEBHOOK_SECRET=whsec_… PORT=8000 go run receiver.go   (Go 1.20; then: hookrail sim listen --forward-to 8000)
 package main
 
 import (
@@ -32,6 +32,7 @@ func receive(w http.ResponseWriter, r *http.Request) {
 	fresh := time.Since(time.Unix(seconds, 0)).Abs() < 5*time.Minute
 	if err != nil || !fresh || !equal("webhook-signature", signature) || !equal("authorization", "API-Key "+secret) {
 		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Println("refused", id, map[bool]string{true: "another secret", false: "too old"}[fresh])
 		return
 	}
 	if _, again := seen.LoadOrStore(id, true); !again { // a webhook may come more than once
@@ -46,5 +47,6 @@ func handle(id string, body []byte) {
 }
 
 func main() {
+	fmt.Println("listening on port", os.Getenv("PORT"))
 	log.Fatal(http.ListenAndServe(":"+os.Getenv("PORT"), http.HandlerFunc(receive)))
 }

@@ -1,4 +1,4 @@
-// WEBHOOK_SECRET=whsec_… PORT=8000 node receiver.mjs   (Node 20; put TLS in front of it)
+// WEBHOOK_SECRET=whsec_… PORT=8000 node receiver.mjs   (Node 20; then: hookrail sim listen --forward-to 8000)
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 
@@ -14,7 +14,8 @@ createServer(async (request, response) => {
   const isAuthentic = isSigned && equal(request.headers.authorization, `API-Key ${secret}`);
   const isFresh = Math.abs(Date.now() / 1000 - Number(time)) < 300;
   response.writeHead(isAuthentic && isFresh ? 200 : 401).end(); // answer first, work afterwards
-  if (!isAuthentic || !isFresh || seen.has(id)) return; // a webhook may come more than once
+  if (!isAuthentic || !isFresh) return console.log('refused', id, isFresh ? 'another secret' : 'too old');
+  if (seen.has(id)) return; // a webhook may come more than once
   seen.add(id);
   console.log('received', id, JSON.parse(body).type);
-}).listen(port);
+}).listen(port, () => console.log('listening on port', port));

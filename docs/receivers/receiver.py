@@ -1,4 +1,4 @@
-# WEBHOOK_SECRET=whsec_… PORT=8000 python3 receiver.py   (Python 3.9; put TLS in front of it)
+# WEBHOOK_SECRET=whsec_… PORT=8000 python3 receiver.py   (Python 3.9; then: hookrail sim listen --forward-to 8000)
 import base64, hashlib, hmac, json, os, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -13,11 +13,15 @@ class Receiver(BaseHTTPRequestHandler):
         signature = "v1," + base64.b64encode(mac.digest()).decode()
         equal = lambda name, value: hmac.compare_digest(self.headers.get(name, "").encode(), value.encode())
         authentic = equal("webhook-signature", signature) and equal("authorization", f"API-Key {secret}")
-        accepted = authentic and abs(time.time() - int(sent)) < 300
+        fresh = abs(time.time() - int(sent)) < 300
+        accepted = authentic and fresh
         self.send_response(200 if accepted else 401)
         self.end_headers()  # answer first, work afterwards
-        if accepted and id not in seen:  # a webhook may come more than once
+        if not accepted:
+            print("refused", id, "another secret" if fresh else "too old", flush=True)
+        elif id not in seen:  # a webhook may come more than once
             seen.add(id)
             print("received", id, json.loads(body)["type"], flush=True)
 
+print("listening on port", os.environ["PORT"], flush=True)
 ThreadingHTTPServer(("", int(os.environ["PORT"])), Receiver).serve_forever()

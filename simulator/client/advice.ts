@@ -23,7 +23,7 @@ export function attemptAdvice(failed: Failed, { uuid, url, secret_hint }: Endpoi
   const detail = failed.failure_detail ?? '';
   switch (failed.failure_code) {
     case 'tls_error':
-      return tlsAdvice(detail, host, hostname);
+      return tlsAdvice(detail, new URL(url));
     case 'connect_refused':
       return {
         says: `nothing listens at ${host}`,
@@ -46,11 +46,15 @@ export function attemptAdvice(failed: Failed, { uuid, url, secret_hint }: Endpoi
   }
 }
 
-function tlsAdvice(detail: string, host: string, hostname: string): Advice | undefined {
+function tlsAdvice(detail: string, url: URL): Advice | undefined {
+  const { host, hostname } = url;
   if (/another protocol/.test(detail)) {
     return {
       says: `${host} answers in plain HTTP, not TLS`,
-      next: [`make a certificate for your server: ${certFor(hostname)}`],
+      next: [
+        `make a certificate for your server: ${certFor(hostname)}`,
+        ...forwarding(url, 'http:', 'or let it speak HTTP'),
+      ],
     };
   }
   if (UNTRUSTED.test(detail)) {
@@ -59,6 +63,7 @@ function tlsAdvice(detail: string, host: string, hostname: string): Advice | und
       next: [
         'trust yours: HOOKRAIL_EXTRA_CA_FILE=<file.pem> hookrail start',
         `or use one that it trusts: ${certFor(hostname)}`,
+        ...forwarding(url, 'https:', 'or forward to it'),
       ],
     };
   }
@@ -76,13 +81,13 @@ export function urlAdvice(refusal: ApiRefusal, url: string, command: string): Co
   const { code, errors, detail = '' } = refusal.problem;
   if (code === 'url_scheme_not_https' && /^http:\/\//i.test(url) && URL.canParse(url)) {
     const { hostname } = new URL(url);
-    const cert = isOnThisMachine(hostname)
-      ? [`make a certificate for your server: ${certFor(hostname)}`]
-      : [];
     const says = `webhooks go to https URLs only; ${url} is http`;
+    const secure = `hookrail sim ${command} ${url.replace(/^http:/i, 'https:')}`;
+    if (!isOnThisMachine(hostname)) return new CommandFailure(refusal.exitCode, says, [secure]);
     return new CommandFailure(refusal.exitCode, says, [
-      ...cert,
-      `hookrail sim ${command} ${url.replace(/^http:/i, 'https:')}`,
+      `your server can have a certificate: ${certFor(hostname)}`,
+      `and then: ${secure}`,
+      ...forwarding(new URL(url), 'http:', 'or, with no certificate and no endpoint to make'),
     ]);
   }
   const [error] = errors ?? [];
@@ -100,6 +105,12 @@ function certFor(hostname: string): string {
 /** Returns the way to let the sandbox send to a host of the local network. */
 function allowing(hostname: string): string {
   return `to allow it, restart: HOOKRAIL_EGRESS_ALLOW=${EGRESS_ALLOW},${bare(hostname)} hookrail start`;
+}
+
+/** Returns the way to an app that needs no certificate; only for apps on this machine. */
+function forwarding(url: URL, protocol: 'http:' | 'https:', why: string): string[] {
+  if (!isOnThisMachine(url.hostname)) return [];
+  return [`${why}: hookrail sim listen --forward-to ${url.href.replace(/^https?:/, protocol)}`];
 }
 
 function isOnThisMachine(hostname: string): boolean {

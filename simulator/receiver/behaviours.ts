@@ -12,6 +12,7 @@ export const BEHAVIOURS = [
   'huge-body',
   'drip',
   'garbage',
+  'tls-expired',
 ] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
@@ -52,6 +53,8 @@ export const ANSWERS: Readonly<Record<Behaviour, Answer>> = {
   garbage: (request) => {
     request.socket.end('\u0000\u0001 this is not HTTP \u0002\r\n\r\n');
   },
+  // Its certificate is what is wrong (receiver-certificate.ts): a client that verifies it sends no request.
+  'tls-expired': (_, response) => sendText(response, 200, 'ok\n'),
 };
 
 function sendText(response: ServerResponse, status: number, text: string): void {

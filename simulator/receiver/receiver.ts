@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { ANSWERS, type Behaviour } from './behaviours.ts';
+import { type CapturedExchange, type HttpsServerOptions, startHttpsServer } from './https-server.ts';
 import { type Verdict, verifyRequest } from './verification.ts';
 
 /** A receiver's record of one request. */
@@ -24,13 +22,7 @@ export interface Arrival {
 
 export type SecretSource = string | ((endpointId: string) => string | undefined);
 
-export interface ReceiverOptions {
-  /** 0 = any free port. */
-  readonly port: number;
-  /** Address to listen on. Default 127.0.0.1: only this machine. */
-  readonly host?: string;
-  readonly cert: string;
-  readonly key: string;
+export interface ReceiverOptions extends Omit<HttpsServerOptions, 'onRequest'> {
   /** One secret for all, or by the webhook-endpoint-id header. Without one nothing is verified. */
   readonly secret?: SecretSource;
   /** Answers 401 to a request that is not authentic, as a merchant must. Default false: it is only noted. */
@@ -61,7 +53,6 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-const BODY_BYTES_MAX = 1024 * 1024;
 const KEEP_MAX_DEFAULT = 10_000;
 const DELIVERIES_COUNTED_MAX = 100_000;
 
@@ -71,21 +62,10 @@ const DELIVERIES_COUNTED_MAX = 100_000;
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const state = new ReceiverState(options);
-  const server = createServer({ cert: options.cert, key: options.key, minVersion: 'TLSv1.2' });
-  server.on('request', (request, response) => state.take(request, response));
-  // A client that hangs up or does not speak TLS is not a fault of the receiver, which continues.
-  server.on('tlsClientError', () => {});
-  server.on('clientError', (_, socket) => socket.destroy());
-  const host = options.host ?? '127.0.0.1';
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, host, resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  const shown = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  const server = await startHttpsServer({ ...options, onRequest: (exchange) => state.take(exchange) });
   return {
-    url: `https://${shown}:${port}/`,
-    port,
+    url: server.url,
+    port: server.port,
     arrivals: state.arrivals,
     setSecret: (secret) => {
       state.secret = secret;
@@ -93,12 +73,10 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     setBehaviour: (behaviour) => {
       state.behaviour = behaviour;
     },
-    close: () =>
-      new Promise((resolve) => {
-        state.cancelDelays();
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => {
+      state.cancelDelays();
+      return server.close();
+    },
   };
 }
 
@@ -118,29 +96,9 @@ class ReceiverState {
     this.behaviour = options.behaviour ?? 'ok';
   }
 
-  take(request: IncomingMessage, response: ServerResponse): void {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    // Without listeners a broken connection would end the process.
-    request.on('error', () => {});
-    response.on('error', () => {});
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= BODY_BYTES_MAX) chunks.push(chunk);
-    });
-    request.on('end', () => {
-      if (size > BODY_BYTES_MAX) response.writeHead(413).end();
-      else this.#answer(request, response, Buffer.concat(chunks));
-    });
-  }
-
-  cancelDelays(): void {
-    for (const timer of this.#delays) clearTimeout(timer);
-    this.#delays.clear();
-  }
-
-  #answer(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
-    const arrival = this.#note(request, body);
+  take(exchange: CapturedExchange): void {
+    const { request, response } = exchange;
+    const arrival = this.#note(exchange);
     this.#options.onArrival?.(arrival);
     const answer = () => {
       if (arrival.answered === 'refused') response.writeHead(401, { 'content-length': 0 }).end();
@@ -158,12 +116,12 @@ class ReceiverState {
     this.#delays.add(timer);
   }
 
-  #note(request: IncomingMessage, body: Buffer): Arrival {
-    const headers: Record<string, string> = {};
-    for (const [name, value] of Object.entries(request.headers)) {
-      if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
-    }
-    const at = Date.now();
+  cancelDelays(): void {
+    for (const timer of this.#delays) clearTimeout(timer);
+    this.#delays.clear();
+  }
+
+  #note({ request, headers, body, at }: CapturedExchange): Arrival {
     this.#count += 1;
     const verdict = this.#verdict(headers, body, at);
     const refused = this.#options.refuses === true && verdict?.authentic === false;
@@ -184,13 +142,13 @@ class ReceiverState {
     return arrival;
   }
 
-  #verdict(headers: Record<string, string>, body: Buffer, at: number): Verdict | null {
+  #verdict(headers: Arrival['headers'], body: Buffer, at: number): Verdict | null {
     const { secret } = this;
     const known = typeof secret === 'function' ? secret(headers['webhook-endpoint-id'] ?? '') : secret;
     return known === undefined ? null : verifyRequest({ headers, body }, known, at / 1000);
   }
 
-  #choose(headers: Record<string, string>): Behaviour {
+  #choose(headers: Arrival['headers']): Behaviour {
     const delivery = headers['webhook-delivery-id'] ?? headers['webhook-id'] ?? '';
     const { failFirst = 0, failRate = 0, seed = '' } = this.#options;
     if (failFirst > 0 && this.#countOf(delivery) <= failFirst) return '500';

@@ -15,7 +15,9 @@ import { EXIT } from '../../simulator/exit.ts';
 import { issueCertificate, openAuthority } from '../../simulator/receiver/certificate-authority.ts';
 import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 import { type Finished, simHere } from './support/command-line.ts';
+import { ROWS } from './support/dead-end-rows.ts';
 import { type LimitedApi, startLimitedApi } from './support/limited-api.ts';
+import { untilReady } from './support/running-sim.ts';
 import { withSandbox } from './support/sandbox.ts';
 
 let setup: ServiceSetup;
@@ -85,136 +87,8 @@ const filled = (text: string) => text.replace(/\{([\w.]+)\}/g, (_, name: string)
 /** Types a line, as a shell splits it: no row quotes anything. */
 const type = (line: string) => simHere(filled(line).split(' '), access);
 
-interface Row {
-  readonly typed: string;
-  readonly says: string;
-  /** The words after "hookrail sim ". */
-  readonly names: string;
-  readonly code?: number;
-  /** The exit code of the command that is named; `long`: it runs until Ctrl-C, and is not run here. */
-  readonly helps?: number | 'long';
-}
-
-const UNKNOWN_ID = '5b8b075c-7a55-4f3c-8f52-0d0a3e0c6b77';
-
-const ROWS: readonly Row[] = [
-  {
-    typed: 'endpoints create --url http://localhost:3000/hook',
-    says: 'webhooks go to https URLs only; http://localhost:3000/hook is http',
-    names: 'endpoints create --url https://localhost:3000/hook',
-    code: EXIT.api,
-  },
-  {
-    typed: 'endpoints test {selfSigned}',
-    says: 'the sandbox does not trust the certificate of {selfSigned.host}',
-    names: 'cert --host localhost',
-    code: EXIT.expectation,
-  },
-  {
-    typed: 'endpoints test {plain}',
-    says: '{plain.host} answers in plain HTTP, not TLS',
-    names: 'cert --host localhost',
-    code: EXIT.expectation,
-  },
-  {
-    typed: 'endpoints test {strict}',
-    says: 'the receiver refused it (401); its secret should end in {strict.hint}',
-    names: 'endpoints rotate {strict}',
-    code: EXIT.expectation,
-  },
-  {
-    typed: 'run kyc.happy --speed instant --sed 42',
-    says: 'run has no option --sed; did you mean --seed?',
-    names: 'run kyc.happy --speed instant --seed 42',
-  },
-  {
-    typed: 'rnu kyc.happy --dry-run',
-    says: 'sim has no command "rnu"; did you mean run?',
-    names: 'run kyc.happy --dry-run',
-  },
-  {
-    typed: 'deliveries resend x',
-    says: '"x" is not the id of a delivery, nor at least 8 digits of one',
-    names: 'deliveries list',
-  },
-  {
-    typed: 'deliveries get 00000000',
-    says: 'the merchant has no delivery 00000000',
-    names: 'deliveries list',
-    code: EXIT.api,
-  },
-  {
-    typed: 'deliveries tial',
-    says: 'deliveries has no command "tial"; did you mean tail?',
-    names: 'deliveries tail',
-    helps: 'long',
-  },
-  {
-    typed: 'endpoints get checkout',
-    says: 'no endpoint has "checkout" as its id, description or URL',
-    names: 'endpoints list',
-    code: EXIT.api,
-  },
-  {
-    typed: 'docter',
-    says: 'sim has no command "docter"; did you mean doctor?',
-    names: 'doctor',
-    helps: EXIT.expectation,
-  },
-  {
-    typed: 'listen --forward-to http://localhost:3000',
-    says: 'sim has no command "listen"; did you mean receiver?',
-    names: 'receiver --help',
-  },
-  {
-    typed: 'run KYC/FULL_USER',
-    says: 'KYC/FULL_USER is an event, not a scenario',
-    names: 'trigger KYC/FULL_USER',
-  },
-  {
-    typed: 'trigger kyc.happy',
-    says: 'kyc.happy is a scenario, not an event',
-    names: 'run kyc.happy',
-  },
-  {
-    typed: 'endpoints test {strict} KYC/FULL_USER',
-    says: 'endpoints test takes the event as --event KYC/FULL_USER',
-    names: 'endpoints test {strict} --event KYC/FULL_USER',
-    helps: EXIT.expectation,
-  },
-  {
-    typed: `endpoints remove ${UNKNOWN_ID}`,
-    says: 'endpoints has no command "remove"; did you mean delete?',
-    names: `endpoints delete ${UNKNOWN_ID}`,
-    helps: EXIT.api,
-  },
-  {
-    typed: 'endpoints create --url https://localhost/x --events KYC,fiatToCrpto',
-    says: '"fiatToCrpto" is not an event type; did you mean fiatToCrypto',
-    names: 'trigger --help',
-  },
-  {
-    typed: 'deliveries list --since yesterday',
-    says: '--since "yesterday" is neither a duration, such as 2h, nor a time in RFC 3339',
-    names: 'deliveries list --since 2h',
-  },
-  {
-    typed: 'endpoints list --base-url {operations}',
-    says: '{operations} is the operations port, not the API',
-    names: 'whoami --base-url {api}',
-  },
-  {
-    typed: 'endpoints list --base-url https://{api.host}',
-    says: 'https://{api.host} speaks plain HTTP, not TLS',
-    names: 'whoami --base-url {api}',
-    code: EXIT.unreachable,
-  },
-  {
-    typed: 'trigger KYC/FULL_USR',
-    says: 'KYC has no subType "FULL_USR"; did you mean FULL_USER',
-    names: 'trigger KYC/FULL_USER',
-  },
-];
+/** Runs a command that is named; one that runs on, until it is ready. */
+const help = (line: string) => (line.startsWith('listen') ? untilReady(line.split(' '), access) : type(line));
 
 /** Returns the last line of advice without its arrow and its words: the command. */
 function commandIn({ stderr }: Finished): string {
@@ -238,7 +112,7 @@ describe('a dead end names what is wrong and the command that helps', () => {
       const command = commandIn(stuck);
       expect(command).toBe(filled(`hookrail sim ${names}`));
       if (helps === 'long') return;
-      const helped = await type(command.replace('hookrail sim ', ''));
+      const helped = await help(command.replace('hookrail sim ', ''));
       expect(helped.code, helped.stderr).toBe(helps);
     },
     60_000,

@@ -5,6 +5,7 @@ import { ApiClient, ApiRefusal } from '../../client/api-client.ts';
 import { DeliveryWatch } from '../../client/delivery-watch.ts';
 import { type EndpointAnswer, MerchantApi } from '../../client/merchant-api.ts';
 import type { Output } from '../../output.ts';
+import { arrivalJson, arrivalLine } from '../../receiver/arrival-lines.ts';
 import { issueCertificate, openAuthority } from '../../receiver/certificate-authority.ts';
 import { type Arrival, type Receiver, startReceiver } from '../../receiver/receiver.ts';
 import { LiveLines } from '../../scenario/live-lines.ts';
@@ -14,7 +15,6 @@ import { play } from '../../scenario/player.ts';
 import { randomSeed } from '../../scenario/run-options.ts';
 import type { Session } from '../../session.ts';
 import { apiSink } from '../../sinks/sinks.ts';
-import { arrivalJson, arrivalLine } from '../receiver.ts';
 import type { Access } from './keys.ts';
 
 const SCENARIO = 'onramp.happy';

@@ -34,18 +34,21 @@ export function welcome(output: Output, access: Access, hookrail: Hookrail): voi
 }
 
 /** Prints suggestions; always, because they are the purpose of `npm start`. */
-export function nextSteps(output: Output, receiverUrl: string | undefined): void {
+export function nextSteps(output: Output, baseUrl: string, receiverUrl: string | undefined): void {
   const sim = output.asTyped('hookrail sim');
   const rows = [
-    [`${sim} run onramp.happy --seed 42`, 'play a flow, the same every time'],
+    [`${sim} listen --forward-to 3000/hook`, 'your own app gets them'],
+    [`${sim} run onramp.happy --seed 42`, 'play a flow'],
     [`${sim} trigger KYC/FULL_USER`, 'one event, of any type'],
-    [`${sim} receiver --fail-first 2`, 'a receiver that fails twice'],
-    [`${sim} deliveries list`, 'what was delivered, or why not'],
+    [`${sim} receiver --register --fail-first 2`, 'fails twice, then not'],
+    [`${sim} deliveries list`, 'what arrived, or why not'],
     [`${sim} --help`, 'everything else'],
   ];
   if (output.format !== 'pretty') return;
   const where = receiverUrl === undefined ? '' : `\nWhat arrives at ${receiverUrl} is shown below.`;
-  const text = `\nin a second terminal, try:\n\n${indented(columns(rows, output.width - INDENT.length))}\n\nCtrl-C stops it.${where}\n`;
+  const table = indented(columns(rows, output.width - INDENT.length));
+  const docs = `\nThe reference, with your keys in its samples: ${baseUrl}/docs`;
+  const text = `\nin a second terminal, try:\n\n${table}\n${docs}\nCtrl-C stops it.${where}\n`;
   output.result({}, text);
 }
 
