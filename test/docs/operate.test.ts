@@ -65,7 +65,7 @@ async function checkService(environment: Record<string, string>): Promise<void> 
 describe('the metrics', () => {
   it('are all documented, and all present on the embedded engine, those of alerts and dashboard too', async () => {
     await checkService({});
-  });
+  }, 90_000);
 });
 
 await describeWithKafka('the metrics on Kafka', (kafka) => {

@@ -30,6 +30,7 @@ describe('from one sandbox to another', () => {
     readFileSync(path, 'utf8')
       .trimEnd()
       .split('\n')
+      .filter(Boolean)
       .map((line) => JSON.parse(line));
 
   test('a recorded journey is replayed with the same bodies and the original intervals', async () => {
