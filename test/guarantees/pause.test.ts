@@ -4,6 +4,7 @@
  * Other merchants notice nothing. The whole service runs, with real files and real HTTPS.
  */
 import { rmSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Hookrail, startHookrail } from '../../services/main.ts';
 import { eventually } from '../support/eventually.ts';
@@ -14,6 +15,7 @@ import { besides, toolAnswer } from '../support/service/operator-tool.ts';
 import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 
 const EVENTS = 30;
+const IN_FORCE_MS = 1000;
 
 let setup: ServiceSetup;
 let hookrail: Hookrail;
@@ -65,6 +67,8 @@ it('a hold keeps a merchant’s deliveries back and loses none', async () => {
   await merchant.publish([failing]);
   await eventually('three attempts have arrived', () => at('/held').length === 3);
   await operator('merchants', 'pause', merchantId);
+  // A change is in force a second after it was made, as README promises, and not before.
+  await setTimeout(IN_FORCE_MS);
   status = 200;
   const held = Array.from({ length: EVENTS }, (_, n) => jsonEventOf(merchantId, `held ${n}`));
   const free = Array.from({ length: EVENTS }, (_, n) => jsonEventOf(other.merchantId, `free ${n}`));
