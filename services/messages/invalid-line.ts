@@ -5,13 +5,13 @@ export class InvalidLine extends Error {
   override readonly name = 'InvalidLine';
 }
 
-/** What is wrong, and the command that helps. */
+/** The fault of a line, and the command that helps. */
 interface Explanation {
   readonly message: string;
   readonly next: readonly string[];
 }
 
-/** What a tool knows of its own lines. */
+/** The names that a tool knows in its own lines. */
 export interface Vocabulary {
   /** The tool as a user types it. */
   readonly tool: string;

@@ -5,14 +5,14 @@ import { type JUnitCase, junitXml } from '../junit.ts';
 import type { Output } from '../output.ts';
 import { unreadable } from '../session.ts';
 
-/** What came of a case. `not_checked`: this sandbox cannot show it; `skipped`: it has no meaning here. */
+/** The result of a case. `not_checked`: this sandbox cannot show it; `skipped`: it has no meaning here. */
 export interface CaseResult {
   readonly name: string;
   readonly status: 'passed' | 'failed' | 'not_checked' | 'skipped';
   readonly durationMs: number;
-  /** What was found, in one line each. */
+  /** The findings, in one line each. */
   readonly findings: readonly string[];
-  /** What was checked, for a line: "4 webhooks". */
+  /** The things that were checked, for a line: "4 webhooks". */
   readonly did?: string;
 }
 

@@ -22,7 +22,7 @@ export interface SandboxCheckOptions {
   readonly onResult: (result: CaseResult) => void;
 }
 
-/** What the check learned: the results, and the command that helps with what was not checked. */
+/** The results of the check, and the command that helps with what was not checked. */
 export interface SandboxCheck {
   readonly results: readonly CaseResult[];
   readonly next: readonly string[];

@@ -12,7 +12,7 @@ export type WatchedAttempt = Pick<
   | 'next_attempt_at'
 >;
 
-/** What is known of a delivery that is followed. */
+/** A delivery that is followed, as far as it is known. */
 export type WatchedDelivery = Pick<
   DeliveryDetailAnswer,
   | 'delivery_uuid'

@@ -14,7 +14,7 @@ interface MissedOptions extends CommandOptions {
   readonly endpoint?: string;
 }
 
-/** What one endpoint did not get. */
+/** The deliveries that one endpoint did not get, by reason. */
 interface Missed {
   readonly endpoint: {
     readonly uuid: string;

@@ -1,4 +1,4 @@
-/** What a check found. `warn` does not make the command fail. */
+/** The finding of a check. `warn` does not make the command fail. */
 export interface Finding {
   readonly check: string;
   readonly state: 'ok' | 'warn' | 'fail';

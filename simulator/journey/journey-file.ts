@@ -4,7 +4,7 @@ import type { DomainEvent } from '../../services/domain/event.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
 import { unreadable } from '../session.ts';
 
-/** A line of a journey: an event, and what became of it where it was recorded. `run --record` writes lines of the same form. */
+/** A line of a journey: an event, and its results where it was recorded. `run --record` writes lines of the same form. */
 export interface JourneyLine {
   readonly step: string;
   /** Milliseconds since the first event of the journey was accepted. */
@@ -16,7 +16,7 @@ export interface JourneyLine {
   readonly endpoints?: readonly JourneyEndpoint[];
 }
 
-/** What became of an event at an endpoint: the status of its delivery, or the reason why there was none. */
+/** The result of an event at an endpoint: the status of its delivery, or the reason why there was none. */
 export interface JourneyEndpoint {
   readonly endpoint_uuid: string;
   readonly verdict: string;

@@ -13,7 +13,7 @@ const TITLE_WIDTH = 27;
 const STATUS_WIDTH = 3;
 const TOOK_WIDTH = 6;
 
-/** What became of a request, without its content. */
+/** The result of a request, without its content. */
 interface Told {
   readonly status: string;
   readonly isGood: boolean;
@@ -170,7 +170,7 @@ function attemptOf({ headers, attempt }: Entry): string {
   return number === '1' ? '' : `attempt ${visible(number)}`;
 }
 
-/** What hookrail does next. */
+/** The next thing that hookrail does. */
 function followsOf({ attempt }: Entry): string {
   switch (attempt?.outcome) {
     case 'retry': {

@@ -1,7 +1,7 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import type { StreamNews } from '../client/merchant-stream.ts';
 
-/** What became of the deliveries of a load. */
+/** The results of the deliveries of a load. */
 export interface DeliveryCounts {
   readonly delivered: number;
   /** Given up, or cancelled. */

@@ -30,7 +30,7 @@ export interface OpenLoopOptions {
   readonly onRefused: (event: DomainEvent) => void;
 }
 
-/** What a load has kept to. */
+/** The rate that a load kept. */
 export interface LoadHeld {
   /** The time from the first event's due time to the last sending, milliseconds. */
   readonly tookMs: number;

@@ -4,6 +4,7 @@ import { bodyOf } from '../client/api-client.ts';
 import { MerchantApi } from '../client/merchant-api.ts';
 import { usage } from '../exit.ts';
 import { issueCertificate, openAuthority } from '../receiver/certificate-authority.ts';
+import { ENDPOINT_IN_FORCE_MS } from '../receiver/kept-endpoint.ts';
 import { startReceiver } from '../receiver/receiver.ts';
 import type { Session } from '../session.ts';
 
@@ -16,8 +17,6 @@ export interface Targets {
   close(): Promise<void>;
 }
 
-/** A new endpoint gets every event acknowledged a second or more after its creation (design: the directory). */
-const ENDPOINT_IN_FORCE_MS = 1100;
 const DESCRIPTION = 'Receiver of a load';
 
 /**

@@ -8,7 +8,7 @@ import type { EndpointAnswer, EndpointChange, MerchantApi } from '../client/merc
 
 /** Everything that is kept of an endpoint between two runs. */
 export interface Kept {
-  /** What the endpoint is for: the address that a listener forwards to, or the receiver. */
+  /** The endpoint's purpose: the address that a listener forwards to, or the receiver. */
   readonly for: string;
   readonly port?: number | undefined;
   readonly endpoint?: string | undefined;

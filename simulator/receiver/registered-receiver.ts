@@ -13,7 +13,7 @@ export interface Registered {
   disable(): Promise<void>;
 }
 
-/** So many receivers without a port of their own can run at once. */
+/** The most receivers without a port of their own that run at once. */
 const RECEIVERS_MAX = 20;
 
 /**

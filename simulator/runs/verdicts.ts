@@ -13,7 +13,7 @@ export interface StepVerdict {
   readonly within_ms: number;
   /** `open`: it can still become either. `skipped`: no endpoint subscribed to it, and nothing else was expected. */
   readonly verdict: 'passed' | 'failed' | 'open' | 'skipped';
-  /** What was found, one line per endpoint where they differ. */
+  /** The findings, one line per endpoint where they differ. */
   readonly found: string;
   /** The time from the event's acceptance to the end of its last attempt, milliseconds. */
   readonly took_ms: number | null;

@@ -12,7 +12,7 @@ export interface Verdict {
   readonly found: string;
 }
 
-/** What became of one event at one endpoint. */
+/** The outcome of one event at one endpoint. */
 export interface Outcome {
   /** Its name or uuid. */
   readonly endpoint: string;
@@ -34,7 +34,7 @@ export interface Outcome {
   readonly requests?: number;
 }
 
-/** What became of one event. */
+/** The outcomes of one event. */
 export interface Observed {
   readonly sentAt: number;
   /** It was routed: the outcomes are complete. */

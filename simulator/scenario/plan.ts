@@ -46,7 +46,7 @@ interface Place {
   readonly offsetMs: number;
   /** Position among all steps of the scenario, where several have the same time. Without it, the first. */
   readonly order?: number;
-  /** What is waited for first. */
+  /** The condition that must hold first. */
   readonly when?: Condition;
 }
 

@@ -24,7 +24,7 @@ export interface PlayOptions {
   readonly isFollowed?: ((step: PlannedStep) => boolean) | undefined;
 }
 
-/** What a run needs for a scenario's endpoints, receivers and conditions (simulator/stage). */
+/** Performs a scenario's actions on endpoints and receivers, and waits for its conditions (simulator/stage). */
 export interface Stage {
   /** Does what a step says that is not an event. */
   perform(action: PlannedAction): Promise<void>;

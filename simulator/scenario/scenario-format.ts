@@ -37,7 +37,7 @@ export interface Step {
   readonly order: number;
 }
 
-/** What a step waits for before it is made, besides its time. */
+/** The condition of a step, besides its time. */
 export type Condition =
   | { readonly kind: 'delivery'; readonly step: string; readonly status: ExpectedStatus }
   | { readonly kind: 'endpoint'; readonly endpoint: string; readonly status: ExpectedStatus };
@@ -118,7 +118,7 @@ export interface Variant {
 export interface Scenario {
   readonly name: string;
   readonly title: string;
-  /** What a developer's code must do. */
+  /** The duty of a developer's code. */
   readonly teaches: string;
   readonly entityKind: EntityKind;
   readonly country?: string;

@@ -23,7 +23,7 @@ interface Names {
   readonly endpoints: readonly string[];
   /** Every step so far. */
   readonly ids: string[];
-  /** Those that send an event, with its type, and those that forge one. */
+  /** The steps that send an event, with its type, and the steps that forge one. */
   readonly events: Map<string, string>;
   readonly forged: string[];
 }

@@ -8,7 +8,7 @@ import type { Staged } from './staged-endpoint.ts';
 const OVER = ['delivered', 'exhausted', 'refused', 'cancelled', 'skipped'];
 
 /**
- * What the API and the receivers of a run know of its events. What is over is asked for once: the API limits how many
+ * Collects the facts about a run's events from the API and the receivers. A finished event is asked for once: the API limits how many
  * requests a key has.
  */
 export class Evidence {

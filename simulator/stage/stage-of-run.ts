@@ -9,7 +9,7 @@ import type { EventSink } from '../sinks/sinks.ts';
 import { type DirectAnswer, directStage, openStage } from './run-stage.ts';
 import type { ScenarioStage } from './stage.ts';
 
-/** What `run` needs for the steps of a scenario that are no events. */
+/** The stage of a `run`: it performs the steps of a scenario that are no events. */
 export interface StageOfRun {
   readonly stage: Stage | undefined;
   /** Judges the expectations of a scenario with endpoints of its own. */

@@ -1,11 +1,11 @@
 import type { MerchantApi } from '../client/merchant-api.ts';
 import type { Behaviour } from '../receiver/behaviours.ts';
-import { type Authority, issueCertificate } from '../receiver/certificate-authority.ts';
+import type { Authority } from '../receiver/certificate-authority.ts';
 import { type Arrival, type Receiver, startReceiver } from '../receiver/receiver.ts';
+import { receiverCertificate } from '../receiver/receiver-certificate.ts';
 import type { StagedBehaviour, StagedEndpoint } from '../scenario/scenario-format.ts';
 
-const DAY_MS = 24 * 3600 * 1000;
-const HOSTS = ['localhost', '127.0.0.1', '::1'];
+const HOST = 'localhost';
 
 /** An endpoint that was made for a run, with the receiver behind it. */
 export interface Staged {
@@ -45,12 +45,8 @@ async function startStagedReceiver(
   authority: Authority,
   { certificate, behaviour, failFirst, delayMs }: StagedEndpoint,
 ): Promise<{ readonly server: Receiver; behave(as: StagedBehaviour): void }> {
-  const now = Date.now();
-  const validity =
-    certificate === 'expired'
-      ? { notBefore: new Date(now - 30 * DAY_MS), notAfter: new Date(now - DAY_MS) }
-      : {};
-  const { certPem, keyPem } = await issueCertificate(authority, { hosts: HOSTS, ...validity });
+  const validity = certificate === 'expired' ? 'tls-expired' : 'ok';
+  const { certPem, keyPem } = await receiverCertificate(authority, HOST, validity);
   let isFlaky = false;
   const turns = new Flaky();
   const server = await startReceiver({

@@ -13,7 +13,7 @@ export class Footer {
   readonly stderr: Sink;
   readonly #terminal: Sink;
   #lines: (width: number) => readonly string[] = () => [];
-  /** So many lines are on the screen. */
+  /** The number of lines on the screen. */
   #shown = 0;
   #isHidden = true;
 

@@ -7,6 +7,7 @@ import { type EndpointAnswer, MerchantApi } from '../../client/merchant-api.ts';
 import type { Output } from '../../output.ts';
 import { arrivalJson, arrivalLine } from '../../receiver/arrival-lines.ts';
 import { issueCertificate, openAuthority } from '../../receiver/certificate-authority.ts';
+import { ENDPOINT_IN_FORCE_MS } from '../../receiver/kept-endpoint.ts';
 import { type Arrival, type Receiver, startReceiver } from '../../receiver/receiver.ts';
 import { LiveLines } from '../../scenario/live-lines.ts';
 import { openScenario } from '../../scenario/open-scenario.ts';
@@ -19,8 +20,6 @@ import type { Access } from './keys.ts';
 
 const SCENARIO = 'onramp.happy';
 const STEP_GAP_MS = 1000;
-/** A new endpoint gets every event acknowledged a second or more after its creation (design: the directory). */
-const ENDPOINT_IN_FORCE_MS = 1100;
 const WATCH_MS = 15_000;
 
 /**
