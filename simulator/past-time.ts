@@ -1,22 +1,30 @@
 import { parseDuration } from './duration.ts';
 import { usage } from './exit.ts';
 
-/**
- * Parses the time that an option takes: RFC 3339, or a duration before `now` (milliseconds since the epoch). `command`
- * is shown in the refusal, with the option put right. Returns RFC 3339.
- */
-export function parsePast(
+/** A time that an option takes: RFC 3339, or milliseconds before now. */
+export type PastTime = { readonly at: string } | { readonly agoMs: number };
+
+/** Parses a past time: RFC 3339, or a duration before now. `command` is shown in the refusal, with the option put right. */
+export function parsePast<Text extends string | undefined>(
   option: string,
-  text: string | undefined,
-  now: number,
+  text: Text,
   command: string,
-): string | undefined {
-  if (text === undefined) return undefined;
-  const ago = parseDuration(text);
-  if (ago !== undefined) return new Date(now - ago).toISOString();
-  if (/^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(Date.parse(text))) return text;
+): PastTime | (Text extends string ? never : undefined) {
+  if (text === undefined) return undefined as Text extends string ? never : undefined;
+  const agoMs = parseDuration(text);
+  if (agoMs !== undefined) return { agoMs };
+  if (/^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(Date.parse(text))) return { at: text };
   throw usage(
     `--${option} "${text}" is neither a duration, such as 2h, nor a time in RFC 3339`,
     `hookrail sim ${command} --${option} 2h`,
   );
+}
+
+/** Returns a past time as RFC 3339, by the clock of the service. */
+export async function pastTime(
+  past: PastTime | undefined,
+  service: { now(): Promise<number> },
+): Promise<string | undefined> {
+  if (past === undefined || 'at' in past) return past?.at;
+  return new Date((await service.now()) - past.agoMs).toISOString();
 }

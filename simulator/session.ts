@@ -1,5 +1,6 @@
 import { asTyped } from '../services/messages/as-typed.ts';
 import { ApiClient, type ClientOptions, limitReached } from './client/api-client.ts';
+import { ServiceClock } from './client/service-clock.ts';
 import { formatCountdown } from './duration.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import { OUTPUT_FORMATS, Output, type OutputFormat } from './output.ts';
@@ -47,6 +48,8 @@ export class Session {
   readonly output: Output;
   readonly signal: AbortSignal;
   readonly surroundings: Surroundings;
+  /** The clock of the service that the clients speak to. */
+  readonly clock = new ServiceClock();
 
   constructor(options: CommandOptions, surroundings: Surroundings) {
     this.surroundings = surroundings;
@@ -75,7 +78,9 @@ export class Session {
   /** Returns a client of the merchant API that Ctrl-C does not cut off: for removing what a command has made. */
   lastingApi(): ApiClient {
     const { signal } = new AbortController();
-    return new ApiClient(this.settings.baseUrl().value, this.settings.key('apiKey'), signal);
+    return new ApiClient(this.settings.baseUrl().value, this.settings.key('apiKey'), signal, {
+      clock: this.clock,
+    });
   }
 
   /** Returns the client of the producer routes. */
@@ -90,6 +95,7 @@ export class Session {
     const { settings } = this;
     const otherBaseUrl = settings.otherBaseUrl();
     return new ApiClient(settings.baseUrl().value, settings.key(key), this.signal, {
+      clock: this.clock,
       otherBaseUrl,
       ...options,
     });
@@ -133,8 +139,8 @@ export async function inSession(
 }
 
 /** Returns a usage failure for a file that cannot be read. */
-export function unreadable(path: string, error: unknown): CommandFailure {
+export function unreadable(path: string, error: unknown, next: readonly string[] = []): CommandFailure {
   const code = (error as NodeJS.ErrnoException).code ?? String(error);
   const what = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
-  return new CommandFailure(EXIT.usage, `${path} ${what}`);
+  return new CommandFailure(EXIT.usage, `${path} ${what}`, next);
 }

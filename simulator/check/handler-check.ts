@@ -98,6 +98,7 @@ async function playCase(
       speed,
       pause: (ms) => session.pause(ms),
       signal: session.signal,
+      clock: session.clock,
       actions: planActions(scenario),
       stage: directStage(target, steps, post, onAnswer),
       onSent: () => {},

@@ -107,6 +107,7 @@ async function playCase(
       speed,
       pause,
       signal,
+      clock: session.clock,
       stage,
       actions,
       onSent,

@@ -4,6 +4,7 @@ import { formatDuration } from '../duration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import type { paths } from '../generated/merchant-api.ts';
 import { OTHER_ENVIRONMENT, productionRefused, refuseProduction } from './production.ts';
+import { ServiceClock } from './service-clock.ts';
 
 /** The time limit of a response, unless the call has its own. */
 const TIMEOUT_MS = 15_000;
@@ -12,9 +13,6 @@ const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 
 /** The longest time to wait for the API's rate limit, which is one per minute. */
 const LIMIT_WAIT_MS = 60_000;
-
-/** A smaller difference of clocks is not told from the header's whole seconds and the way of the response. */
-const CLOCK_MS_MIN = 5000;
 
 /** OpenSSL's reasons for an answer that is not TLS. */
 const NOT_TLS = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/;
@@ -55,6 +53,8 @@ export interface ClientOptions {
   readonly otherBaseUrl?: string;
   /** Asks before the first request whether the service is a sandbox, because its key does not tell. */
   readonly asksEnvironment?: boolean;
+  /** The clock that several clients of one service share. */
+  readonly clock?: ServiceClock;
   /** Waits until the API's rate limit allows requests again; the request is then repeated once. */
   readonly whenLimited?: (waitMs: number) => Promise<void>;
 }
@@ -66,11 +66,12 @@ export class ApiClient {
    * or a failure with exit code 5 (no answer in time) or 6 (not reachable).
    */
   readonly rest: Client<paths>;
+  /** The service's clock. */
+  readonly clock: ServiceClock;
   readonly #baseUrl: string;
   readonly #key: string;
   readonly #signal: AbortSignal;
   readonly #options: ClientOptions;
-  #aheadMs = 0;
   #isSandbox = false;
 
   constructor(baseUrl: string, key: string, signal: AbortSignal, options: ClientOptions = {}) {
@@ -78,12 +79,14 @@ export class ApiClient {
     this.#key = key;
     this.#signal = signal;
     this.#options = options;
+    this.clock = options.clock ?? new ServiceClock();
     this.rest = createClient<paths>({ baseUrl, fetch: this.within(TIMEOUT_MS) });
   }
 
-  /** By how much the service's clock is ahead of this machine's, as its last response says: a sandbox's may be moved on. */
-  get aheadMs(): number {
-    return this.#aheadMs;
+  /** Returns the service's time, milliseconds since the epoch; asks the service when it has not responded yet. */
+  async now(): Promise<number> {
+    if (!this.clock.isKnown) await this.within(TIMEOUT_MS)(new Request(`${this.#baseUrl}/`));
+    return this.clock.now();
   }
 
   /** Returns the option `fetch` for a request of `rest` that may take longer. */
@@ -122,6 +125,7 @@ export class ApiClient {
       const authorized = { ...headers, authorization: `API-Key ${this.#key}` };
       const options = { headers: authorized, redirect: 'manual', signal: ended } as const;
       const response = await fetch(this.#baseUrl + path, options);
+      this.clock.note(response.headers.get('date'));
       if (response.status >= 300) await this.#refuse(name, response, await readText(response), ended);
       return response;
     } catch (error) {
@@ -140,7 +144,7 @@ export class ApiClient {
       const signal = AbortSignal.any([timeout, this.#signal]);
       await this.#mustBeSandbox(signal);
       const response = await fetch(request, { redirect: 'manual', signal });
-      this.#noteClock(response.headers.get('date'));
+      this.clock.note(response.headers.get('date'));
       const text = await readText(response);
       if (response.status >= 300) await this.#refuse(name, response, text, signal);
       mustBeJson(text, request.url);
@@ -155,11 +159,6 @@ export class ApiClient {
   async #mustBeSandbox(signal: AbortSignal): Promise<void> {
     if (this.#options.asksEnvironment && !this.#isSandbox) await refuseProduction(this.#baseUrl, signal);
     this.#isSandbox = true;
-  }
-
-  #noteClock(date: string | null): void {
-    const aheadMs = date === null ? Number.NaN : Date.parse(date) - Date.now();
-    this.#aheadMs = Math.abs(aheadMs) > CLOCK_MS_MIN ? aheadMs : 0;
   }
 
   async #refuse(name: string, response: Response, text: string, signal: AbortSignal): Promise<never> {
@@ -272,7 +271,7 @@ function nextSteps(code: string | undefined, request: string): readonly string[]
     case 'test_not_resendable':
       return [`hookrail sim endpoints test ${endpoint}`];
     case 'subtype_type_mismatch':
-      return ['list types and subTypes with: hookrail sim trigger --help'];
+      return ['list types and subTypes with: hookrail sim catalog'];
     case 'url_already_registered':
       return ['the endpoint exists already; list your endpoints with: hookrail sim endpoints list'];
     default:

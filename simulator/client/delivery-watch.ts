@@ -75,7 +75,7 @@ export class DeliveryWatch {
     }
   }
 
-  /** Returns whether nothing can happen before `deadline` (milliseconds since the epoch). */
+  /** Returns whether nothing can happen before `deadline` (the service's time, milliseconds since the epoch). */
   isSettled(deadline: number): boolean {
     return this.watched.every(
       ({ routed, deliveries }) =>
@@ -84,7 +84,7 @@ export class DeliveryWatch {
     );
   }
 
-  /** Returns a description of what is waited for at `now`; empty when nothing is. */
+  /** Returns a description of what is waited for at `now` (the service's time); empty when nothing is. */
   waitingFor(now: number): string {
     const open = this.watched.flatMap(({ routed, deliveries }) =>
       routed
@@ -106,7 +106,7 @@ export class DeliveryWatch {
     const { api } = this.#options;
     const onOpen = () => {
       this.#isOpen = true;
-      this.#events.opened(Date.now());
+      this.#events.opened(this.#options.api.clock.now());
       this.#setReady();
     };
     const onPaused = (paused: StreamPause) => {

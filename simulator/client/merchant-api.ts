@@ -1,6 +1,7 @@
 import type { components, operations } from '../generated/merchant-api.ts';
 import { type ApiClient, bodyOf } from './api-client.ts';
 import { merchantStream, type StreamNews, type StreamOptions } from './merchant-stream.ts';
+import type { ServiceClock } from './service-clock.ts';
 
 type Schemas = components['schemas'];
 
@@ -70,6 +71,15 @@ export class MerchantApi {
 
   constructor(client: ApiClient) {
     this.#client = client;
+  }
+
+  get clock(): ServiceClock {
+    return this.#client.clock;
+  }
+
+  /** Returns the service's time, milliseconds since the epoch. */
+  now(): Promise<number> {
+    return this.#client.now();
   }
 
   createEndpoint(endpoint: Schemas['CreateWebhookEndpoint']): Promise<Schemas['CreatedWebhookEndpoint']> {

@@ -30,7 +30,7 @@ export type WatchedDelivery = Pick<
 export interface Watched {
   readonly step: string;
   readonly eventId: string;
-  /** Milliseconds since the epoch, by this machine's clock. */
+  /** Milliseconds since the epoch, by the service's clock. */
   readonly sentAt: number;
   /** It was routed: `deliveries` and `skipped` are complete. */
   routed: boolean;

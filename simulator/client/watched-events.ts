@@ -86,20 +86,21 @@ export class WatchedEvents {
     for (const news of early) this.take(news);
   }
 
-  /** The stream is open: what was sent before must be looked up. */
-  opened(now: number): void {
+  /** The stream is open since `at` (the service's time): what was sent before must be looked up. */
+  opened(at: number): void {
     if (this.#openedAt !== Number.POSITIVE_INFINITY) return;
-    this.#openedAt = now;
-    this.#lookUp(now);
+    this.#openedAt = at;
+    this.#lookUp();
   }
 
   /** The stream has missed something. */
   missed(): void {
-    this.#lookUp(Date.now());
+    this.#lookUp();
   }
 
-  #lookUp(now: number): void {
-    for (const entry of this.#entries.values()) Object.assign(entry, { isUnclear: true, dueAt: now });
+  #lookUp(): void {
+    const dueAt = Date.now();
+    for (const entry of this.#entries.values()) Object.assign(entry, { isUnclear: true, dueAt });
   }
 
   take(news: EventNews): void {

@@ -6,7 +6,7 @@ import { EndpointNames, endpointJson } from '../client/endpoint-names.ts';
 import { DELIVERY_STATUSES, MerchantApi } from '../client/merchant-api.ts';
 import { parseDuration } from '../duration.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
-import { parsePast } from '../past-time.ts';
+import { parsePast, pastTime } from '../past-time.ts';
 import { parseWait } from '../scenario/run-options.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
 import { deliveryAdvice } from './delivery-advice.ts';
@@ -141,16 +141,16 @@ async function listDeliveries(session: Session, options: ListOptions): Promise<v
   const { output } = session;
   const { status, type, limit } = options;
   checkLimit(limit);
-  const now = Date.now();
-  const since = parsePast('since', options.since, now, 'deliveries list');
-  const until = parsePast('until', options.until, now, 'deliveries list');
+  const since = parsePast('since', options.since, 'deliveries list');
+  const until = parsePast('until', options.until, 'deliveries list');
   const api = new MerchantApi(session.api());
   const endpoint_uuid = options.endpoint && (await findEndpoint(api, options.endpoint));
-  const found = await api.deliveries({ status, type, since, until, limit, endpoint_uuid });
+  const period = { since: await pastTime(since, api), until: await pastTime(until, api) };
+  const found = await api.deliveries({ status, type, ...period, limit, endpoint_uuid });
   const names = new EndpointNames(api);
   for (const delivery of found) await names.learn(delivery.endpoint_uuid);
   const items = found.map((delivery) => deliveryItem(delivery, names));
-  output.list(items, (item) => deliveryLine(item, names, output), 'no deliveries');
+  output.list(items, (item) => deliveryLine(item, names, output, api.clock.now()), 'no deliveries');
   if (found[0]) output.remark(`details: hookrail sim deliveries get ${shortId(found[0].delivery_uuid)}`);
 }
 
@@ -198,10 +198,11 @@ async function tailDeliveries(
   options: FilterOptions & { readonly for?: string },
 ): Promise<void> {
   const api = new MerchantApi(session.api());
-  const since = parsePast('since', options.since, Date.now(), 'deliveries tail');
+  const past = parsePast('since', options.since, 'deliveries tail');
   const forMs = options.for === undefined ? Number.POSITIVE_INFINITY : parseDuration(options.for);
   if (forMs === undefined) throw usage(`--for "${options.for}" is not a duration, such as 30s`);
   const endpoint = options.endpoint && (await findEndpoint(api, options.endpoint));
+  const since = await pastTime(past, api);
   await tail(session, api, { endpoint, type: options.type, status: options.status, since, forMs });
 }
 

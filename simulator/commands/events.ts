@@ -6,7 +6,7 @@ import { clockTime } from '../client/timeline.ts';
 import { parseDuration } from '../duration.ts';
 import { usage } from '../exit.ts';
 import type { Output } from '../output.ts';
-import { parsePast } from '../past-time.ts';
+import { parsePast, pastTime } from '../past-time.ts';
 import { shortened, whySkipped } from '../scenario/live-lines.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
 import { checkLimit } from './deliveries.ts';
@@ -95,16 +95,16 @@ async function listEvents(session: Session, options: ListOptions): Promise<void>
   const { output } = session;
   const { type, verdict, limit } = options;
   checkLimit(limit);
-  const now = Date.now();
-  const since = parsePast('since', options.since, now, 'events list');
-  const until = parsePast('until', options.until, now, 'events list');
+  const since = parsePast('since', options.since, 'events list');
+  const until = parsePast('until', options.until, 'events list');
   const api = new MerchantApi(session.api());
   const endpoint_uuid = options.endpoint && (await findEndpoint(api, options.endpoint));
-  const found = await api.events({ type, verdict, since, until, limit, endpoint_uuid });
+  const period = { since: await pastTime(since, api), until: await pastTime(until, api) };
+  const found = await api.events({ type, verdict, ...period, limit, endpoint_uuid });
   const names = await namesOf(api, found);
   output.list(
     found.map((event) => withNames(event, names)),
-    (event) => eventLine(event, names, output, now),
+    (event) => eventLine(event, names, output, api.clock.now()),
     'no events',
   );
   if (found[0]) output.remark(`details: hookrail sim events get ${shortId(found[0].event_uuid)}`);

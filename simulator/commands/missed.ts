@@ -3,7 +3,7 @@ import { visible } from '../../services/domain/text/visible-text.ts';
 import { EndpointNames, endpointJson } from '../client/endpoint-names.ts';
 import { MerchantApi } from '../client/merchant-api.ts';
 import type { Output } from '../output.ts';
-import { parsePast } from '../past-time.ts';
+import { parsePast, pastTime } from '../past-time.ts';
 import { shortened } from '../scenario/live-lines.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
 import { findEndpoint } from './log/find.ts';
@@ -53,8 +53,9 @@ export function missedCommand(
 
 async function missed(session: Session, options: MissedOptions): Promise<void> {
   const { output } = session;
-  const since = parsePast('since', options.since, Date.now(), 'missed') ?? '';
+  const past = parsePast('since', options.since, 'missed');
   const api = new MerchantApi(session.api());
+  const since = (await pastTime(past, api)) ?? '';
   const only = options.endpoint && (await findEndpoint(api, options.endpoint));
   const names = new EndpointNames(api);
   const endpoints = (await api.endpoints()).filter(({ uuid }) => only === undefined || uuid === only);

@@ -6,8 +6,9 @@ import { formatDuration } from '../duration.ts';
 import { usage } from '../exit.ts';
 import { isRecorded, journeyLine, playSteps, recordSent, runStepOf } from '../runs/play-steps.ts';
 import { RunStore } from '../runs/run-store.ts';
+import { incoherence } from '../scenario/coherent-fields.ts';
 import { readScenario } from '../scenario/library.ts';
-import { type PlannedStep, type PlanOptions, planScenario } from '../scenario/plan.ts';
+import { type PlannedStep, type PlanOptions, planScenario, type StepField } from '../scenario/plan.ts';
 import {
   entityOf,
   parseSpeed,
@@ -57,6 +58,7 @@ async function run(session: Session, options: RunOptions): Promise<void> {
   const selection = { skip: parseStepNames(options.skip), only: parseStepNames(options.only) };
   const selected = selectSteps(scenario, selection, options.force);
   const planned = planScenario(selected, plan);
+  sayIncoherent(session, selected, plan.set ?? []);
   const shuffled = shuffleSteps(planned, parseWindow(options.shuffle), plan.seed);
   // Actions have times of their own, which the events keep their distance to.
   const steps = selected.actions.length > 0 ? shuffled : fromFirst(shuffled);
@@ -65,6 +67,15 @@ async function run(session: Session, options: RunOptions): Promise<void> {
     return;
   }
   await playScenario(session, options, selected, { steps, plan });
+}
+
+/** Tells a person which fields no longer fit each other. */
+function sayIncoherent({ output }: Session, { steps }: Scenario, set: readonly StepField[]): void {
+  for (const { step, path, value } of set) {
+    const type = steps.find(({ id }) => id === step)?.type;
+    const text = type && incoherence(type, path, value);
+    if (text !== undefined) output.remark(text);
+  }
 }
 
 function show({ output }: Session, options: RunOptions, steps: readonly PlannedStep[], seed: string): void {
@@ -84,13 +95,13 @@ function planOptions(session: Session, options: RunOptions): PlanOptions {
   const merchantId = leavesTheMachine
     ? session.settings.merchantId()
     : (session.settings.find('merchant')?.value ?? 'sandbox');
-  const { amount, currency, chain, token } = options;
+  const { amount, currency, chain, token, country } = options;
   return {
     seed: options.seed ?? randomSeed(),
     startAt: parseStartAt(options.startAt),
     merchantId,
     ...entityOf(options),
-    overrides: { amount, currencyFiat: currency, chain, token },
+    overrides: { amount, currencyFiat: currency, chain, token, country },
     set: parseStepFields(options.set ?? []),
   };
 }

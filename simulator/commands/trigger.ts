@@ -247,7 +247,7 @@ async function sendWatched(
     offsetMs: 0,
     event: make(i),
   }));
-  const lines = new LiveLines(output, steps);
+  const lines = new LiveLines(output, steps, session.clock);
   const pause = (ms: number) => session.pause(ms);
   const onNews = lines.news.bind(lines);
   const watch =
@@ -259,6 +259,7 @@ async function sendWatched(
     speed: Number.POSITIVE_INFINITY,
     pause,
     signal,
+    clock: session.clock,
     watch,
     watchMs: wait.ms,
     waiting: (text) => output.waiting(text),

@@ -17,9 +17,13 @@ interface End {
  * Ends a command that has followed deliveries. With `--wait` (`isAsked`), a delivery that was given up is a failure with
  * exit code 1, and one that is still open with 5; without it, a person is told.
  */
-export function endWait({ output, signal }: Session, watched: readonly Watched[], isAsked: boolean): void {
+export function endWait(
+  { output, signal, clock }: Session,
+  watched: readonly Watched[],
+  isAsked: boolean,
+): void {
   if (signal.aborted) return;
-  const end = endOf(watched, Date.now());
+  const end = endOf(watched, clock.now());
   if (end === undefined) return;
   if (isAsked) throw new CommandFailure(end.exitCode, end.says, [end.next]);
   output.remark(`${end.says}\n  → ${end.next}`);
@@ -30,7 +34,7 @@ export function shortId(uuid: string): string {
   return uuid.slice(0, 8);
 }
 
-/** Returns what is left to be said of the deliveries at `now`; undefined when all were delivered, or none was made. */
+/** Returns what is left to be said of the deliveries at `now` (the service's time); undefined when all were delivered, or none was made. */
 function endOf(watched: readonly Watched[], now: number): End | undefined {
   const deliveries = watched.flatMap((each) => [...each.deliveries.values()]);
   const lost = deliveries.filter((delivery) => delivery !== null && isLost(delivery));

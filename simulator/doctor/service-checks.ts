@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import type { ApiClient } from '../client/api-client.ts';
 import { type EndpointAnswer, MerchantApi } from '../client/merchant-api.ts';
 import { type ClockState, OperationsClient } from '../client/operations.ts';
+import type { ServiceClock } from '../client/service-clock.ts';
 import { formatDuration } from '../duration.ts';
 import { CommandFailure } from '../exit.ts';
 import type { Session } from '../session.ts';
@@ -38,7 +38,7 @@ export async function checkApi(session: Session): Promise<ApiFound> {
     const findings = [
       ok('API', `${value} answers (from ${source})`),
       ok('API key', `accepted (from ${settings.find('apiKey')?.source})`),
-      checkSkew(client),
+      checkSkew(client.clock),
     ];
     return { findings, api, endpoints };
   } catch (error) {
@@ -47,7 +47,7 @@ export async function checkApi(session: Session): Promise<ApiFound> {
 }
 
 /** A moved clock is the sandbox's own business: `checkOperations` shows it. */
-function checkSkew({ aheadMs }: ApiClient): Finding {
+function checkSkew({ aheadMs }: ServiceClock): Finding {
   if (Math.abs(aheadMs) <= SKEW_MS_MAX) return ok('clock', "the service's clock agrees with this machine's");
   const far = `${formatDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'}`;
   return warn(

@@ -28,6 +28,8 @@ export interface ConsoleOptions {
   readonly keyboard: Keyboard;
   readonly target: ForwardTarget;
   readonly secret: () => string;
+  /** The service's time, milliseconds since the epoch. */
+  readonly now: () => number;
   readonly actions: ConsoleActions;
 }
 
@@ -217,7 +219,7 @@ export class ListenConsole {
     const byDelivery = new Map(
       this.#entries.map((entry) => [entry.headers['webhook-delivery-id'] ?? '', entry]),
     );
-    const now = Date.now();
+    const now = this.#options.now();
     return [...byDelivery.values()]
       .map((entry) => ({ entry, dueAt: Date.parse(entry.attempt?.next_attempt_at ?? '') }))
       .filter(({ dueAt }) => dueAt > now)
@@ -240,7 +242,7 @@ export class ListenConsole {
     const waits =
       retry === undefined
         ? ''
-        : `  retry of ${retry.entry.number} in ${formatCountdown(retry.dueAt - Date.now())}`;
+        : `  retry of ${retry.entry.number} in ${formatCountdown(retry.dueAt - this.#options.now())}`;
     const mark = this.#chosen === undefined ? '·' : '▸';
     return `${mark} ${entry.number}  ${timeOf(entry)}  ${entry.summary.title}  ${statusOf(entry.result) ?? '-'}${waits}`;
   }

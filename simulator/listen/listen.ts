@@ -103,7 +103,8 @@ class Listening {
       quit: terminal.keyboard.interrupt,
     };
     const secret = () => this.#ready?.secret ?? '';
-    return new ListenConsole({ ...terminal, output: this.#output, target, secret, actions }, missed);
+    const now = () => this.#listener.api.clock.now();
+    return new ListenConsole({ ...terminal, output: this.#output, target, secret, now, actions }, missed);
   }
 
   async #catchUp(): Promise<void> {

@@ -153,7 +153,7 @@ export class Listener {
 
   async #register(api: MerchantApi): Promise<ReadyListener> {
     const { target, events } = this.#wanted;
-    const startedAt = new Date().toISOString();
+    const startedAt = new Date(await api.now()).toISOString();
     const url = new URL(this.#kept.name, this.#server?.url).href;
     const description = `listen → ${target.url.href}`;
     const endpoint = await ensureEndpoint(api, this.#kept, { url, description, events });

@@ -49,7 +49,7 @@ export async function playSteps(session: Session, options: SinkOptions, request:
   const { wait, expected, repeated, scenario } = request;
   checkSink(options, wait.ms, expected);
   const resends = isRecorded(options.sink) && repeated.size > 0;
-  const lines = new LiveLines(output, request.steps);
+  const lines = new LiveLines(output, request.steps, session.clock);
   const repeats = new Repeats(session, resends ? repeated : new Set());
   const isWatched = wait.ms > 0 || resends || expected.length > 0;
   const watch = isWatched ? watchOf(session, lines, repeats) : undefined;
@@ -65,6 +65,7 @@ export async function playSteps(session: Session, options: SinkOptions, request:
       speed: request.speed,
       pause: (ms) => session.pause(ms),
       signal,
+      clock: session.clock,
       watch,
       // A scenario with endpoints of its own waits for its expectations itself.
       watchMs: watchMsOf(wait.ms, resends, judging ? [] : expected),

@@ -1,6 +1,7 @@
 import { visible } from '../../services/domain/text/visible-text.ts';
 import { limitReached } from '../client/api-client.ts';
 import { type EndpointName, endpointJson } from '../client/endpoint-names.ts';
+import type { ServiceClock } from '../client/service-clock.ts';
 import type { Watched, WatchedAttempt, WatchedDelivery, WatchNews } from '../client/watch-news.ts';
 import { formatDuration } from '../duration.ts';
 import type { Output } from '../output.ts';
@@ -23,12 +24,14 @@ interface Name {
 /** Prints the lines of a run: one per step that is sent, one per attempt that is recorded. */
 export class LiveLines {
   readonly #output: Output;
+  readonly #clock: ServiceClock;
   readonly #width: number;
   readonly #names = new Map<string, Name>();
   #labelWidth = 0;
 
-  constructor(output: Output, steps: readonly PlannedStep[]) {
+  constructor(output: Output, steps: readonly PlannedStep[], clock: ServiceClock) {
     this.#output = output;
+    this.#clock = clock;
     for (const { id, event } of steps) this.#names.set(id, { type: event.type, subType: event.subType });
     this.#width = Math.max(0, ...[...this.#names.values()].map((name) => nameText(name).length));
   }
@@ -127,7 +130,7 @@ export class LiveLines {
   /** Prints that nothing was sent, with the reason. */
   #quiet(datum: object, step: string, to: readonly EndpointName[], word: string, reason: string): void {
     const mark = this.#output.paint('yellow', '-');
-    this.#output.item(datum, () => this.#line(Date.now(), mark, step, to, word, reason));
+    this.#output.item(datum, () => this.#line(this.#clock.now(), mark, step, to, word, reason));
   }
 
   /** Formats a line. On a narrow terminal it leaves out what the mark says too, and milliseconds. */

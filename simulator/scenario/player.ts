@@ -1,4 +1,5 @@
 import type { DeliveryWatch } from '../client/delivery-watch.ts';
+import type { ServiceClock } from '../client/service-clock.ts';
 import { formatCountdown } from '../duration.ts';
 import type { EventSink, Sent } from '../sinks/sinks.ts';
 import type { PlannedAction, PlannedStep } from './plan.ts';
@@ -10,6 +11,9 @@ export interface PlayOptions {
   readonly speed: number;
   readonly pause: (ms: number) => Promise<void>;
   readonly signal: AbortSignal;
+  /** The clock of the service that the events go to. */
+  readonly clock: ServiceClock;
+  /** `sentAt` is the service's time, milliseconds since the epoch. */
   readonly onSent: (step: PlannedStep, sent: Sent, sentAt: number) => void;
   /** Follows the deliveries of the events. */
   readonly watch?: DeliveryWatch | undefined;
@@ -39,7 +43,7 @@ export type Played = 'finished' | 'unfinished';
 
 /** Sends the steps at their times and follows their deliveries. Rejects with the first failure of sink or API. */
 export async function play(steps: readonly PlannedStep[], options: PlayOptions): Promise<Played> {
-  const { watch, watchMs, pause, signal } = options;
+  const { watch, watchMs, pause, signal, clock } = options;
   if (!watch) {
     await sendAll(steps, options, () => {});
     return signal.aborted ? 'unfinished' : 'finished';
@@ -56,13 +60,14 @@ export async function play(steps: readonly PlannedStep[], options: PlayOptions):
     await watch.ready;
     await sendAll(steps, options, check);
     const deadline = Date.now() + watchMs;
-    ended = options.waiting(() => watch.waitingFor(Date.now()));
-    while (!watch.isSettled(deadline) && Date.now() < deadline && !signal.aborted) {
+    ended = options.waiting(() => watch.waitingFor(clock.now()));
+    const isSettled = () => watch.isSettled(deadline + clock.aheadMs);
+    while (!isSettled() && Date.now() < deadline && !signal.aborted) {
       check();
       await pause(LOOK_MS);
     }
     check();
-    return watch.isSettled(deadline) ? 'finished' : 'unfinished';
+    return isSettled() ? 'finished' : 'unfinished';
   } finally {
     ended();
     watch.stop();
@@ -109,10 +114,12 @@ async function sendAll(
 
 /** Returns how long the sink took, milliseconds. */
 async function send(step: PlannedStep, options: PlayOptions): Promise<number> {
-  const { sink, onSent, watch, isFollowed = () => true } = options;
-  const sentAt = Date.now();
+  const { sink, clock, onSent, watch, isFollowed = () => true } = options;
+  const startedAt = Date.now();
   const [sent] = await sink.send([step.event]);
-  const tookMs = Date.now() - sentAt;
+  const tookMs = Date.now() - startedAt;
+  // The response has shown the service's clock.
+  const sentAt = startedAt + clock.aheadMs;
   onSent(step, sent ?? { status: 'accepted' }, sentAt);
   // Quarantined events are never routed: there is nothing to follow.
   if (sent?.status !== 'quarantined' && isFollowed(step)) watch?.follow(step.id, step.event.eventId, sentAt);

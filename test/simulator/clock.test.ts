@@ -46,11 +46,16 @@ afterAll(async () => {
 });
 
 function type(...args: readonly string[]) {
+  return sim('clock', ...args);
+}
+
+function sim(...args: readonly string[]) {
   const { hostname, port } = new URL(hookrail.operationsUrl);
-  return simHere(['clock', ...args], {
+  return simHere(args, {
     HOOKRAIL_DATA_DIR: setup.dataDir,
     HOOKRAIL_BASE_URL: hookrail.apiUrl,
     HOOKRAIL_API_KEY: setup.apiKey,
+    HOOKRAIL_PRODUCER_KEY: setup.producerKey,
     HOOKRAIL_MERCHANT_ID: setup.merchantId,
     HOOKRAIL_OPS_HOST: hostname,
     HOOKRAIL_OPS_PORT: port,
@@ -152,6 +157,31 @@ test('after a restart the clock is where it was, and a retry is due at its time'
   status = 204;
   const entries = await typed('advance', 'next-retry');
   expect(entries).toMatchObject([{ kind: 'attempt', number: 3, outcome: 'delivered' }, { kind: 'clock' }]);
+});
+
+test('the command line reads the service’s times by the service’s clock', async () => {
+  await merchant.request('PATCH', `/merchant/webhook-endpoints/${endpoint.uuid}`, { status: 'active' });
+  status = 204;
+  const run = await sim('run', 'kyc.happy', '--speed', 'instant', '--expect', '--output', 'json');
+  expect(run.code, run.stderr).toBe(EXIT.ok);
+  const items: { kind: string; at?: string; met?: boolean }[] = JSON.parse(run.stdout);
+  const { now } = await typed('show');
+  for (const { at = '' } of items.filter(({ kind }) => kind === 'sent'))
+    expect(Math.abs(Date.parse(at) - Date.parse(now))).toBeLessThan(LATE_MS_MAX * 3);
+  status = 500;
+  const waited = await sim('trigger', 'KYC/FULL_USER', '--wait', '1s');
+  expect([waited.code, waited.stderr]).toEqual([EXIT.timeout, expect.stringContaining('attempt 2 in ')]);
+  const listed = await sim('deliveries', 'list', '--since', '30m', '--status', 'failed');
+  expect(listed.stdout).toMatch(/KYC\/FULL_USER +failed 1\/7 +500 +next in \d s/);
+  const [id] = /[0-9a-f]{8}(?= {2}KYC)/.exec(listed.stdout) ?? [];
+  expect((await sim('deliveries', 'get', id ?? '')).stdout).toMatch(/… 2 +in \d s/);
+  const before = await sim('events', 'list', '--until', '1h', '--limit', '100', '--output', 'json');
+  const events: { created_at: string }[] = JSON.parse(before.stdout);
+  expect(events.length).toBeGreaterThan(0);
+  for (const { created_at } of events)
+    expect(Date.parse(created_at)).toBeLessThan(Date.parse(now) - HOUR_MS / 2);
+  status = 204;
+  await typed('advance', 'next-retry');
 });
 
 test('a person reads a line per attempt, and the command that enables the endpoint again', async () => {

@@ -11,9 +11,13 @@ export function deliveryItem(delivery: DeliveryAnswer, names: EndpointNames) {
   return { ...delivery, endpoint: endpointJson(names.of(delivery.endpoint_uuid)) };
 }
 
-/** Returns the line of a delivery in a list. */
-export function deliveryLine(delivery: DeliveryAnswer, names: EndpointNames, output: Output): string {
-  const now = Date.now();
+/** Returns the line of a delivery in a list; `now` is the service's time. */
+export function deliveryLine(
+  delivery: DeliveryAnswer,
+  names: EndpointNames,
+  output: Output,
+  now: number,
+): string {
   const { label, isOnly } = names.of(delivery.endpoint_uuid);
   const last = delivery.last_response_status ?? delivery.last_failure_code;
   const made = `${delivery.attempts_made}/${delivery.attempts_max}`;

@@ -3,7 +3,7 @@ import { EVENT_TYPES } from '../../../services/domain/event.ts';
 import { MerchantApi, type ReplayAnswer, type ReplayRequest } from '../../client/merchant-api.ts';
 import { sleep } from '../../client/sleep.ts';
 import { usage } from '../../exit.ts';
-import { parsePast } from '../../past-time.ts';
+import { parsePast, pastTime } from '../../past-time.ts';
 import { parseEventTypes } from '../../scenario/event-name.ts';
 import { parseWait } from '../../scenario/run-options.ts';
 import type { CommandOptions, Session } from '../../session.ts';
@@ -49,18 +49,17 @@ export function replayOptions(args: Argv): Argv<ReplayOptions> {
 /** Sends what an endpoint missed in a period. */
 export async function replay(session: Session, options: ReplayOptions): Promise<void> {
   const { output } = session;
-  const now = Date.now();
   const command = `deliveries replay ${options.endpoint}`;
-  const since = parsePast('since', options.since, now, command);
+  const since = parsePast('since', options.since, command);
   if (since === undefined) throw usage('replay needs --since, such as 2h');
-  const until = parsePast('until', options.until, now, `${command} --since ${options.since}`);
+  const until = parsePast('until', options.until, `${command} --since ${options.since}`);
   const wait = parseWait(options.wait, output.isInteractive);
   const api = new MerchantApi(session.api());
   const endpoint = await findEndpoint(api, options.endpoint);
   const request: ReplayRequest = {
-    since,
+    since: (await pastTime(since, api)) ?? '',
     only: options.only,
-    ...(until === undefined ? {} : { until }),
+    ...(until === undefined ? {} : { until: (await pastTime(until, api)) ?? '' }),
     ...(options.events === undefined ? {} : { types: [...parseEventTypes(options.events)] }),
   };
   if (options.dryRun) {

@@ -11,7 +11,7 @@ import { type DeliveryNews, newsLine } from './tail.ts';
 interface State {
   readonly uuid: string;
   readonly status: string;
-  /** Milliseconds since the epoch; Infinity = no attempt is planned. */
+  /** Milliseconds since the epoch by this machine's clock; Infinity = no attempt is planned. */
   readonly nextAt: number;
 }
 
@@ -65,7 +65,7 @@ export async function followRequested(
       // The answer to the request says what to match, and the news may come before it.
       await begun;
       if (!requested.matches(news)) continue;
-      take(states, news);
+      take(states, news, api.clock.aheadMs);
       if (news.data.endpoint_uuid === null || news.kind === 'routed') continue;
       await names.learn(news.data.endpoint_uuid);
       const endpoint = endpointJson(names.of(news.data.endpoint_uuid));
@@ -90,13 +90,13 @@ export async function followRequested(
   if (!signal.aborted && requested.isAsked) conclude(states, requested.expected());
 }
 
-function take(states: Map<string, State>, { kind, data }: DeliveryNews): void {
+function take(states: Map<string, State>, { kind, data }: DeliveryNews, aheadMs: number): void {
   if (kind === 'skipped') return;
   const { delivery_uuid: uuid } = data;
   if (kind === 'attempt') {
     const status = STATUS_OF[data.outcome] ?? data.outcome;
     const nextAt =
-      data.next_attempt_at === null ? Number.POSITIVE_INFINITY : Date.parse(data.next_attempt_at);
+      data.next_attempt_at === null ? Number.POSITIVE_INFINITY : Date.parse(data.next_attempt_at) - aheadMs;
     states.set(uuid, { uuid, status, nextAt });
   } else if (kind === 'cancelled')
     states.set(uuid, { uuid, status: 'cancelled', nextAt: Number.POSITIVE_INFINITY });

@@ -50,7 +50,7 @@ export function describeDelivery(
 ): string {
   const { output } = session;
   const check = checkSignature(delivery, secret);
-  const parts = [timeline(delivery, endpoint, output, Date.now())];
+  const parts = [timeline(delivery, endpoint, output, session.clock.now())];
   if (delivery.attempts.length > 0)
     parts.push(...(full ? wholeRequest(delivery, check, output) : request(delivery, check, output)));
   else if (full) parts.push(...body(delivery, output));

@@ -83,7 +83,9 @@ async function follow(
     for (const delivery of deliveries) {
       await names.learn(delivery.endpoint_uuid);
       listed.set(delivery.delivery_uuid, delivery.attempts_made);
-      output.item(deliveryItem(delivery, names), () => deliveryLine(delivery, names, output));
+      output.item(deliveryItem(delivery, names), () =>
+        deliveryLine(delivery, names, output, api.clock.now()),
+      );
     }
   };
   let failure: { readonly error: unknown } | undefined;

@@ -14,6 +14,7 @@ import {
   readRecorded,
   type Wanted,
 } from '../../journey/recorder.ts';
+import { type PastTime, pastTime } from '../../past-time.ts';
 import type { EventListed } from '../../runs/log-of-run.ts';
 import { randomSeed } from '../../scenario/run-options.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../../session.ts';
@@ -80,11 +81,17 @@ async function record(session: Session, options: RecordOptions): Promise<void> {
   );
 }
 
+/** Which events are recorded. */
+interface Selection {
+  readonly entity: string | undefined;
+  readonly past: PastTime | undefined;
+}
+
 /** The events that are recorded so far. */
 class Journey {
   readonly #session: Session;
   readonly #options: RecordOptions;
-  readonly #wanted: Wanted;
+  readonly #selection: Selection;
   readonly #redaction: { readonly seed: string } | undefined;
   readonly #merchantId: string;
   readonly #recorded = new Map<string, Recorded>();
@@ -94,13 +101,18 @@ class Journey {
   constructor(session: Session, options: RecordOptions) {
     this.#session = session;
     this.#options = options;
-    this.#wanted = wantedOf(options);
+    this.#selection = selectionOf(options);
     this.#redaction = options.redact ? { seed: options.seed ?? randomSeed() } : undefined;
     this.#merchantId = session.settings.find('merchant')?.value ?? 'recorded';
   }
 
   get count(): number {
     return this.#recorded.size;
+  }
+
+  async #wanted(client: ApiClient): Promise<Wanted> {
+    const { entity, past } = this.#selection;
+    return { entity, since: await pastTime(past, client) };
   }
 
   async readPast(): Promise<void> {
@@ -110,7 +122,8 @@ class Journey {
     const isEnough = () => listed.length > EVENTS_MAX;
     const ended = output.waiting(() => `${this.count} of ${listed.length} events read`);
     try {
-      for await (const event of listEvents(client, this.#wanted, isEnough)) listed.push(event);
+      const wanted = await this.#wanted(client);
+      for await (const event of listEvents(client, wanted, isEnough)) listed.push(event);
       if (isEnough()) throw usage(`more than ${EVENTS_MAX} events: narrow it with --since or --entity`);
       for (const event of listed.reverse()) {
         if (this.#session.signal.aborted) return;
@@ -126,7 +139,8 @@ class Journey {
     const client = this.#session.api();
     const found: EventListed[] = [];
     let seen = 0;
-    for await (const event of listEvents(client, this.#wanted, () => ids.size === 0 || seen > EVENTS_MAX)) {
+    const wanted = await this.#wanted(client);
+    for await (const event of listEvents(client, wanted, () => ids.size === 0 || seen > EVENTS_MAX)) {
       seen += 1;
       if (ids.delete(event.event_uuid)) found.push(event);
     }
@@ -169,7 +183,7 @@ class Journey {
   }
 }
 
-function wantedOf({ since, entity, follow, ...options }: RecordOptions): Wanted {
+function selectionOf({ since, entity, follow, ...options }: RecordOptions): Selection {
   if (follow && since !== undefined) throw usage('--follow and --since cannot be combined');
   if (options.for !== undefined && !follow) throw usage('--for needs --follow');
   if (options.seed !== undefined && !options.redact) throw usage('--seed needs --redact');
@@ -181,7 +195,7 @@ function wantedOf({ since, entity, follow, ...options }: RecordOptions): Wanted 
   }
   return {
     entity: entity?.toLowerCase(),
-    since: ms === undefined ? undefined : new Date(Date.now() - ms).toISOString(),
+    past: ms === undefined ? undefined : { agoMs: ms },
   };
 }
 

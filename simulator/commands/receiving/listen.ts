@@ -97,7 +97,7 @@ function wantedOf({ forwardTo, path, events, port, skipVerify, test }: ListenOpt
     throw usage('--port must be a whole number from 0 to 65535');
   }
   const types = events === undefined ? null : [...new Set(parseEventTypes(events))];
-  if (types?.length === 0) throw usage('--events names no event type', 'hookrail sim trigger --help');
+  if (types?.length === 0) throw usage('--events names no event type', 'hookrail sim catalog');
   return {
     target: parseForwardTarget(forwardTo, path),
     events: types,

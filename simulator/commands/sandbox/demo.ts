@@ -188,12 +188,13 @@ async function playFirstScenario(
   const steps = planned.map((step, i) => ({ ...step, offsetMs: i * STEP_GAP_MS }));
   const intro = { kind: 'playing', scenario: SCENARIO, seed, receiver: receiverUrl };
   output.item(intro, `playing ${SCENARIO} (seed ${seed}) to ${receiverUrl}\n`);
-  const lines = new LiveLines(output, steps);
+  const lines = new LiveLines(output, steps, api.clock);
   await play(steps, {
     sink: apiSink(new ApiClient(access.baseUrl, access.producerKey, signal)),
     speed: 1,
     pause,
     signal,
+    clock: api.clock,
     watch: new DeliveryWatch({ api, pause, signal, onNews: (news) => lines.news(news) }),
     watchMs: WATCH_MS,
     waiting: (text) => output.waiting(text),

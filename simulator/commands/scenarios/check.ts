@@ -1,6 +1,7 @@
 import type { Argv, CommandModule } from 'yargs';
 import { type Case, selectCases } from '../../check/cases.ts';
 import { type CaseResult, conclude, showResult, writeJUnit } from '../../check/results.ts';
+import { MerchantApi } from '../../client/merchant-api.ts';
 import { parseDuration } from '../../duration.ts';
 import { usage } from '../../exit.ts';
 import { KAFKA_OPTIONS, parseSpeed, randomSeed } from '../../scenario/run-options.ts';
@@ -88,6 +89,17 @@ async function check(session: Session, options: CheckOptions): Promise<void> {
   });
 }
 
+/** The events of a scenario go to every endpoint of the merchant, those of the developer included. */
+async function warnOfOwnEndpoints(session: Session): Promise<void> {
+  const { length } = await new MerchantApi(session.api()).endpoints('active');
+  if (length === 0) return;
+  const who = length === 1 ? 'your active endpoint gets' : `your ${length} active endpoints get`;
+  session.output.advise({
+    says: `${who} the events of all scenarios, too`,
+    next: ['a sandbox without them: hookrail start --data-dir other-sandbox'],
+  });
+}
+
 async function onSandbox(
   session: Session,
   options: CheckOptions,
@@ -104,6 +116,7 @@ async function onSandbox(
   const { checkOnSandbox } = await import('../../check/sandbox-check.ts');
   const sink = await openSink(session, { sink: options.sink });
   const speed = parseSpeed(options.speed);
+  await warnOfOwnEndpoints(session);
   try {
     return (await checkOnSandbox(session, cases, { sink, seed, speed, patienceMs, onResult })).next;
   } finally {

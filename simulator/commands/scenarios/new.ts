@@ -77,7 +77,7 @@ entities:
   tx: { kind: fiatToCrypto, amountFiat: 250, currencyFiat: EUR, chain: polygon, token: USDC }
 
 # Each step does one thing: emit, behave, rotate, disable, enable, delete, resend, repeat or forge.
-# List the events: hookrail sim trigger --help; their order: hookrail sim scenarios graph fiatToCrypto
+# List the events: hookrail sim catalog; their order: hookrail sim scenarios graph fiatToCrypto
 steps:
   - { id: created, emit: fiatToCrypto/PENDING }
   - { id: received, after: 2s, emit: fiatToCrypto/IN_PROGRESS }
