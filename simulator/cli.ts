@@ -5,6 +5,7 @@ import { asTyped } from '../services/messages/as-typed.ts';
 import { explainLine, InvalidLine, wordsOf } from '../services/messages/invalid-line.ts';
 import { nameOf, SIMULATOR_TOOL, type Tool } from './commands.ts';
 import { CommandFailure, EXIT, usage } from './exit.ts';
+import { givenTwice } from './given-twice.ts';
 import { runAsProcess } from './process.ts';
 import { GLOBAL_OPTIONS, type Surroundings } from './session.ts';
 import { foldProse, HELP_WIDTH, widthOf } from './terminal/width.ts';
@@ -72,7 +73,15 @@ export async function parserOf(
     .fail((message, error) => {
       throw error ?? new InvalidLine(message);
     });
-  const [named] = wordsOf(args, vocabularyOf(tool.name).valued);
+  const words = wordsOf(args, vocabularyOf(tool.name).valued);
+  parser.middleware(async (parsed) => {
+    const twice = await givenTwice(args, parsed, () => helpOf(words, tool));
+    if (twice !== undefined) {
+      const help = `${tool.name} ${words[0]} --help`;
+      throw usage(`--${twice} is given more than once; it takes one value`, help);
+    }
+  });
+  const [named] = words;
   for (const lazy of tool.commands) {
     const { command, describe } = lazy;
     const loaded = nameOf(lazy) === named ? (await lazy.load())(surroundings) : { handler: () => {} };

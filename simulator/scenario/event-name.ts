@@ -29,7 +29,7 @@ export function parseEventName(text: string): EventName {
   if (!isEventType(type)) {
     throw usage(
       `"${type}" is not an event type${didYouMean(type, EVENT_TYPES)}`,
-      'list them with: hookrail sim trigger --help',
+      'list them with: hookrail sim catalog',
     );
   }
   const legal = SUB_TYPES[type];
@@ -54,7 +54,7 @@ export function parseEventTypes(texts: readonly string[]): EventType[] {
       if (isEventType(text)) return text;
       throw usage(
         `"${text}" is not an event type${didYouMean(text, EVENT_TYPES)}`,
-        'list them with: hookrail sim trigger --help',
+        'list them with: hookrail sim catalog',
       );
     });
 }

@@ -44,6 +44,9 @@ export function readScenario(name: string): { readonly text: string; readonly so
   try {
     return { text: readFileSync(name, 'utf8'), source: name };
   } catch (error) {
-    throw unreadable(name, error);
+    throw unreadable(name, error, [
+      `write one: hookrail sim scenarios new ${basename(name).replace(/\.ya?ml$/, '')}`,
+      'list those there are: hookrail sim scenarios list',
+    ]);
   }
 }

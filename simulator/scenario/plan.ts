@@ -24,12 +24,13 @@ export interface PlanOptions {
   readonly set?: readonly StepField[] | undefined;
 }
 
-/** Choices for every transaction of the scenario; but for the amount, for its ledgers and wallets too. */
+/** Choices for every transaction of the scenario; but for the amount, for its ledgers and wallets too. `country` is of every step. */
 export interface Overrides {
   readonly amount?: string | undefined;
   readonly currencyFiat?: string | undefined;
   readonly chain?: string | undefined;
   readonly token?: string | undefined;
+  readonly country?: string | undefined;
 }
 
 export interface StepField {
@@ -177,7 +178,7 @@ function choicesOf(scenario: Scenario, { process: name, type }: Step, overrides:
     // A token of the file may not exist on another chain; the chain's usual one does.
     token: chosen.token ?? (chosen.chain === undefined ? process?.token : undefined),
     // Likewise a country need not have another currency's banks.
-    country: chosen.currencyFiat === undefined ? scenario.country : undefined,
+    country: overrides.country ?? (chosen.currencyFiat === undefined ? scenario.country : undefined),
     screens: type === 'AML' && isTransaction ? ('TRANSACTION' as const) : undefined,
   };
   return Object.fromEntries(Object.entries(choices).filter(([, value]) => value !== undefined));

@@ -28,6 +28,7 @@ export interface RunOptions extends CommandOptions, SinkOptions, EntityOptions {
   readonly speed: string;
   readonly startAt?: string;
   readonly currency?: string;
+  readonly country?: string;
   readonly chain?: string;
   readonly token?: string;
   readonly amount?: string;
@@ -87,6 +88,7 @@ export const RUN_OPTIONS = {
   chain: { type: 'string', describe: 'Blockchain of the transactions' },
   token: { type: 'string', describe: 'Token of the transactions' },
   amount: { type: 'string', describe: 'Amount received: fiat on-ramp, crypto off-ramp' },
+  country: { type: 'string', describe: 'Country of the bank accounts: DE, NG, …' },
   set: {
     type: 'string',
     array: true,

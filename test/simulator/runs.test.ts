@@ -139,8 +139,11 @@ test('assert ends with 5 for what is still open, and with 1 when no endpoint sub
 });
 
 test('assert names the runs that exist', async () => {
-  const { code, stderr } = await ground.sim('assert', 'run-0');
-  expect([code, stderr]).toEqual([EXIT.usage, expect.stringMatching(/no run "run-0".*the newest are run-/s)]);
+  const { code, stderr } = await ground.sim('assert', 'run-none');
+  expect([code, stderr]).toEqual([
+    EXIT.usage,
+    expect.stringMatching(/no run "run-none".*the newest are run-/s),
+  ]);
 });
 
 interface Report {

@@ -112,7 +112,17 @@ export const ROWS: readonly Row[] = [
   {
     typed: 'endpoints create --url https://localhost/x --events KYC,fiatToCrpto',
     says: '"fiatToCrpto" is not an event type; did you mean fiatToCrypto',
+    names: 'catalog',
+  },
+  {
+    typed: 'trigger KYC/FULL_USER --count 1 --count=2',
+    says: '--count is given more than once; it takes one value',
     names: 'trigger --help',
+  },
+  {
+    typed: 'run missing-flow.yaml',
+    says: 'missing-flow.yaml does not exist',
+    names: 'scenarios list',
   },
   {
     typed: 'deliveries list --since yesterday',
