@@ -41,8 +41,16 @@ const group = (name: string, groupOrder: number, maxWorkers: number) => ({
 });
 
 export default defineConfig({
+  resolve: {
+    alias: [
+      {
+        find: /^(\.\.\/)+process\/worker-thread\.ts$/,
+        replacement: `${import.meta.dirname}/test/support/built/worker-thread.ts`,
+      },
+    ],
+  },
   test: {
-    globalSetup: ['test/support/kafka/setup.ts'],
+    globalSetup: ['test/support/built/setup.ts', 'test/support/kafka/setup.ts'],
     pool: 'forks',
     testTimeout: 30_000,
     hookTimeout: 30_000,

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { Worker, type WorkerOptions } from 'node:worker_threads';
 
 /** A thread's new objects live in this much memory: what a thread makes per message is small, and each has its own. */
 const YOUNG_MIB = 12;
@@ -10,14 +10,23 @@ const YOUNG_MIB = 12;
  * The parent's command-line flags do not reach the worker: an inspector or a test runner's loader must not.
  */
 export function spawnWorker(url: URL, workerData: unknown): Worker {
-  const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_MIB };
-  const options = { workerData, execArgv: [] as string[], resourceLimits };
-  if (import.meta.url.endsWith('.js')) return new Worker(new URL(url.href.replace(/\.ts$/, '.js')), options);
+  if (import.meta.url.endsWith('.js')) {
+    return spawnBuiltWorker(new URL(url.href.replace(/\.ts$/, '.js')), workerData);
+  }
   // A loader given by flag does not take over a worker's entry module in Node 20: load it first, then the module.
   const loader = import.meta.resolve('tsx/esm/api');
   const start = `
     import(${JSON.stringify(loader)})
       .then((tsx) => { tsx.register(); return import(${JSON.stringify(url.href)}); })
       .catch((error) => setImmediate(() => { throw error; }));`;
-  return new Worker(start, { ...options, eval: true });
+  return new Worker(start, { ...optionsOf(workerData), eval: true });
+}
+
+/** Starts a worker thread from a built module, which needs no loader. */
+export function spawnBuiltWorker(url: URL, workerData: unknown): Worker {
+  return new Worker(url, optionsOf(workerData));
+}
+
+function optionsOf(workerData: unknown): WorkerOptions {
+  return { workerData, execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB } };
 }

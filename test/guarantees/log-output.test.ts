@@ -7,6 +7,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILT } from '../support/built/modules.ts';
 import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
@@ -37,7 +38,7 @@ interface Started {
 
 /** Starts the service with a standard output of the test's choice; `text` gives what was written there so far. */
 async function start(stdout: 'pipe' | number, text: (child: ChildProcess) => () => string): Promise<Started> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'services/main.ts'], {
+  const child = spawn(process.execPath, [BUILT.service], {
     env: { PATH: process.env.PATH, ...setup.environment },
     stdio: ['ignore', stdout, 'inherit'],
   });

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { EXIT } from '../../simulator/exit.ts';
+import { BUILT } from '../support/built/modules.ts';
 import { eventually } from '../support/eventually.ts';
 import { kafkaEnvironment } from '../support/kafka/environment.ts';
 import { describeWithKafka, freshPrefix } from '../support/kafka/suites.ts';
@@ -29,7 +30,7 @@ await describeWithKafka('the simulator on Kafka', (kafka) => {
   /** Runs the sandbox until its demo is over and `use` has used it, then presses Ctrl-C; answers what it wrote. */
   async function visit(use: () => Promise<void>): Promise<string> {
     const ports = { HOOKRAIL_API_PORT: '0', HOOKRAIL_OPS_PORT: '0' };
-    const child = spawn(process.execPath, ['--import', 'tsx', 'simulator/cli.ts', 'sandbox'], {
+    const child = spawn(process.execPath, [BUILT.simulator, 'sandbox'], {
       env: { PATH: process.env.PATH, HOOKRAIL_DATA_DIR: dataDir, ...ports, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

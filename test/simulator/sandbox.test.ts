@@ -7,6 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { BUILT } from '../support/built/modules.ts';
 import { eventually } from '../support/eventually.ts';
 import { simHere } from './support/command-line.ts';
 
@@ -43,7 +44,7 @@ async function visit(
   isDone: (text: string) => boolean,
   { args = [], meanwhile, end = 'SIGINT' }: Visit = {},
 ): Promise<string> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'simulator/cli.ts', 'sandbox', ...args], {
+  const child = spawn(process.execPath, [BUILT.simulator, 'sandbox', ...args], {
     env: {
       PATH: process.env.PATH,
       HOOKRAIL_DATA_DIR: dataDir,

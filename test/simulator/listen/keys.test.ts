@@ -5,6 +5,7 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { BUILT } from '../../support/built/modules.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ListenSandbox, startListenSandbox } from '../support/listen-sandbox.ts';
 import { type OwnApp, startOwnApp } from '../support/own-app.ts';
@@ -62,7 +63,7 @@ function openTerminal(line: string): Terminal {
 test.skipIf(!hasScript)(
   'a developer chooses a webhook, sees it whole, verifies it, copies it, resends it and quits',
   async () => {
-    const sim = `${process.execPath} --import tsx simulator/cli.ts listen --forward-to ${app.url}`;
+    const sim = `${process.execPath} ${BUILT.simulator} listen --forward-to ${app.url}`;
     const terminal = openTerminal(`${sim}; stty -a; echo "the shell goes on"`);
     await terminal.text('waiting for the first webhook');
     await sandbox.sim('trigger KYC/FULL_USER');

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EXIT } from '../../../simulator/exit.ts';
 import { MACHINES } from '../../../simulator/machines/tables.ts';
 import { scenarioNames } from '../../../simulator/scenario/library.ts';
+import { BUILT } from '../../support/built/modules.ts';
 import { simHere } from '../support/command-line.ts';
 import { webhookHeaders } from '../support/https-request.ts';
 
@@ -67,7 +68,7 @@ test('the graph of a scenario has its steps in order', async () => {
 
 /** Runs a command with text on its standard input. */
 function piped(args: readonly string[], input: string): Promise<{ code: number | null; text: string }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'simulator/cli.ts', ...args], {
+  const child = spawn(process.execPath, [BUILT.simulator, ...args], {
     env: { PATH: process.env.PATH },
   });
   let text = '';

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { runCommandLine } from '../../../simulator/cli.ts';
+import { BUILT } from '../../support/built/modules.ts';
 
 export interface Finished {
   readonly code: number | null;
@@ -19,7 +20,7 @@ export function startSim(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Running {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'simulator/cli.ts', ...args], {
+  const child = spawn(process.execPath, [BUILT.simulator, ...args], {
     env: { PATH: process.env.PATH, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

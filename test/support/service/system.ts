@@ -10,6 +10,7 @@ import { systemClock } from '../../../services/process/clock.ts';
 import { systemRandom } from '../../../services/process/random.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
 import { createAuthority, issueCertificate } from '../../../simulator/receiver/certificate-authority.ts';
+import { BUILT } from '../built/modules.ts';
 
 /** A data directory with a key ring, one merchant and its keys: everything that a service needs to serve requests. */
 export interface ServiceSetup {
@@ -89,12 +90,12 @@ export interface Service {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
 }
 
-/** Starts services/main.ts and resolves when it logs that it runs; rejects with its output when it exits before. */
+/** Starts a service and resolves when it logs that it runs; rejects with its output when it exits before. */
 export function startService(
   environment: Record<string, string>,
   launcher: readonly string[] = [],
 ): Promise<Service> {
-  const command = [...launcher, process.execPath, '--import', 'tsx', 'services/main.ts'];
+  const command = [...launcher, process.execPath, BUILT.service];
   const child = spawn(command[0] ?? '', command.slice(1), {
     env: { PATH: process.env.PATH, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

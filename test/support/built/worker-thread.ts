@@ -1,0 +1,11 @@
+/**
+ * Takes the place of services/process/worker-thread.ts in tests (vitest.config.ts): a thread of a service that runs
+ * inside a test loads what was built.
+ */
+import type { Worker } from 'node:worker_threads';
+import { spawnBuiltWorker } from '../../../services/process/worker-thread.ts';
+import { builtModule } from './modules.ts';
+
+export function spawnWorker(url: URL, workerData: unknown): Worker {
+  return spawnBuiltWorker(builtModule(url), workerData);
+}
