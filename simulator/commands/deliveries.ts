@@ -7,6 +7,7 @@ import { DELIVERY_STATUSES, MerchantApi } from '../client/merchant-api.ts';
 import { parseDuration } from '../duration.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
 import { parsePast, pastTime } from '../past-time.ts';
+import { keptSecret } from '../receiver/kept-endpoint.ts';
 import { parseWait } from '../scenario/run-options.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
 import { deliveryAdvice } from './delivery-advice.ts';
@@ -14,13 +15,7 @@ import { deliveryItem, deliveryLine } from './log/delivery-lines.ts';
 import { findDelivery, findEndpoint } from './log/find.ts';
 import { type ReplayOptions, replay, replayOptions } from './log/replay.ts';
 import { followRequested } from './log/requested.ts';
-import {
-  asCurl,
-  checkSignature,
-  describeDelivery,
-  nextCommands,
-  rememberedSecret,
-} from './log/show-delivery.ts';
+import { asCurl, checkSignature, describeDelivery, nextCommands } from './log/show-delivery.ts';
 import { tail } from './log/tail.ts';
 import { shortId } from './wait-end.ts';
 
@@ -180,7 +175,9 @@ async function getDelivery(session: Session, options: GetOptions): Promise<void>
     output.remark('its signature is as old as the attempt: receivers refuse it after five minutes');
     return;
   }
-  const secret = options.secret ?? rememberedSecret(session, delivery.endpoint_uuid);
+  const kept = keptSecret(session.settings.dataDir, delivery.endpoint_uuid);
+  // It may have been rotated since: only one that fits says something.
+  const secret = options.secret ?? (checkSignature(delivery, kept)?.ok ? kept : undefined);
   const check = checkSignature(delivery, secret);
   const datum = {
     ...delivery,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EventType } from '../../services/domain/event.ts';
 import { secretHint } from '../../services/domain/secret.ts';
@@ -57,6 +57,21 @@ export class KeptEndpoint {
     renameSync(part, this.#file);
     return kept;
   }
+}
+
+/** Returns the secret of an endpoint, if it is one that the command line has made here. */
+export function keptSecret(dataDir: string, endpoint: string): string | undefined {
+  const folder = join(dataDir, FOLDER);
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
+  for (const name of names) {
+    try {
+      const kept: Partial<Kept> = JSON.parse(readFileSync(join(folder, name), 'utf8'));
+      if (kept.endpoint === endpoint) return kept.secret;
+    } catch {
+      // Incomplete, or edited.
+    }
+  }
+  return undefined;
 }
 
 function isKept(value: unknown, purpose: string): value is Kept {

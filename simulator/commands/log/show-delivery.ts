@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { visible } from '../../../services/domain/text/visible-text.ts';
 import type { EndpointName } from '../../client/endpoint-names.ts';
 import type { DeliveryDetailAnswer } from '../../client/merchant-api.ts';
@@ -26,19 +24,6 @@ export function checkSignature(delivery: DeliveryDetailAnswer, secret: string | 
   const entries = Object.entries(last.request_headers).map(([name, value]) => [name.toLowerCase(), value]);
   const request = { headers: Object.fromEntries(entries), body: Buffer.from(delivery.body) };
   return verifyRequest(request, secret, 0).checks.find(({ name }) => name === 'signature');
-}
-
-/** Returns the secret of the sandbox's own receiver, which is the one that the command line itself has. */
-export function rememberedSecret({ settings }: Session, endpoint: string): string | undefined {
-  const file = join(settings.dataDir, 'receiver.json');
-  if (!existsSync(file)) return undefined;
-  try {
-    const { endpoint: uuid, secret } = JSON.parse(readFileSync(file, 'utf8'));
-    return uuid === endpoint && typeof secret === 'string' ? secret : undefined;
-  } catch {
-    // Incomplete, or edited: the signature is then not checked.
-    return undefined;
-  }
 }
 
 /** Describes a delivery: its timeline, what was sent, and what the receiver answered. */

@@ -1,13 +1,15 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { secretHint } from '../../../services/domain/secret.ts';
-import { ApiClient, ApiRefusal } from '../../client/api-client.ts';
+import { ApiClient } from '../../client/api-client.ts';
 import { DeliveryWatch } from '../../client/delivery-watch.ts';
-import { type EndpointAnswer, MerchantApi } from '../../client/merchant-api.ts';
+import { MerchantApi } from '../../client/merchant-api.ts';
 import type { Output } from '../../output.ts';
 import { arrivalJson, arrivalLine } from '../../receiver/arrival-lines.ts';
 import { issueCertificate, openAuthority } from '../../receiver/certificate-authority.ts';
-import { ENDPOINT_IN_FORCE_MS } from '../../receiver/kept-endpoint.ts';
+import {
+  ENDPOINT_IN_FORCE_MS,
+  ensureEndpoint,
+  ignoreNotFound,
+  KeptEndpoint,
+} from '../../receiver/kept-endpoint.ts';
 import { type Arrival, type Receiver, startReceiver } from '../../receiver/receiver.ts';
 import { LiveLines } from '../../scenario/live-lines.ts';
 import { openScenario } from '../../scenario/open-scenario.ts';
@@ -19,18 +21,9 @@ import { apiSink } from '../../sinks/sinks.ts';
 import type { Access } from './keys.ts';
 
 const SCENARIO = 'onramp.happy';
+const DESCRIPTION = 'Built-in receiver of the sandbox';
 const STEP_GAP_MS = 1000;
 const WATCH_MS = 15_000;
-
-/**
- * Kept in the data directory: the port, so that the receiver's URL stays the same; the endpoint while it exists, so that
- * one left by a killed process is used again or removed.
- */
-interface Remembered {
-  readonly port?: number;
-  readonly endpoint?: string;
-  readonly secret?: string;
-}
 
 /** The built-in receiver, registered as an endpoint. */
 export interface Demo {
@@ -49,25 +42,25 @@ export async function playDemo(
   stopped: Promise<void>,
   broken: Promise<never>,
 ): Promise<Demo> {
-  const file = rememberedFile(access);
-  const remembered = readRemembered(file);
+  const kept = keptOf(access);
   let isDemoOver = false;
   const onArrival = (arrival: Arrival) => {
     // While the demo plays, its own lines show the same thing.
     if (isDemoOver) session.output.item(arrivalJson(arrival), () => arrivalLine(arrival, session.output));
   };
-  const receiver = await startOnRememberedPort(access.dataDir, remembered.port, onArrival);
+  const receiver = await startOnKeptPort(access.dataDir, kept.read().port, onArrival);
   try {
     const api = apiOf(access, session.signal);
-    const { endpoint, secret } = await ensureEndpoint(api, receiver.url, remembered);
-    receiver.setSecret(secret);
-    remember(file, { port: receiver.port, endpoint, secret });
-    const isAlone = (await api.endpoints()).every(({ uuid }) => uuid === endpoint);
-    if (isAlone) await Promise.race([playFirstScenario(session, access, api, receiver.url), stopped, broken]);
+    const url = new URL(kept.name, receiver.url).href;
+    kept.change({ port: receiver.port });
+    const made = await ensureEndpoint(api, kept, { url, description: DESCRIPTION, events: null });
+    receiver.setSecret(made.secret);
+    const isAlone = (await api.endpoints()).every(({ uuid }) => uuid === made.uuid);
+    if (isAlone) await Promise.race([playFirstScenario(session, access, api, url), stopped, broken]);
     else sayNotPlayed(session.output);
     isDemoOver = true;
     const close = () => removeDemoEndpoint(access).finally(() => receiver.close());
-    return { url: receiver.url, close };
+    return { url, close };
   } catch (error) {
     await removeDemoEndpoint(access);
     await receiver.close();
@@ -80,29 +73,26 @@ export async function playDemo(
  * never rejects, because the next start tries again.
  */
 export async function removeDemoEndpoint(access: Access): Promise<void> {
-  const file = rememberedFile(access);
-  const { port, endpoint } = readRemembered(file);
+  const kept = keptOf(access);
+  const { endpoint } = kept.read();
   if (endpoint === undefined) return;
   // Ctrl-C must not cut this request off.
   const api = apiOf(access, new AbortController().signal);
   try {
-    await api.deleteEndpoint(endpoint);
-  } catch (error) {
-    if (!(error instanceof ApiRefusal) || error.status !== 404) return;
+    await api.deleteEndpoint(endpoint).catch(ignoreNotFound);
+    kept.change({ endpoint: undefined, secret: undefined, since: undefined });
+  } catch {
+    // It stays in the file.
   }
-  remember(file, port === undefined ? {} : { port });
 }
 
 function apiOf({ baseUrl, apiKey }: Access, signal: AbortSignal): MerchantApi {
   return new MerchantApi(new ApiClient(baseUrl, apiKey, signal));
 }
 
-function rememberedFile({ dataDir }: Access): string {
-  return join(dataDir, 'receiver.json');
-}
-
-function remember(file: string, remembered: Remembered): void {
-  writeFileSync(file, `${JSON.stringify(remembered, null, 2)}\n`, { mode: 0o600 });
+/** Its file keeps the port, so that the receiver's URL stays the same, and the endpoint while it exists. */
+function keptOf({ dataDir }: Access): KeptEndpoint {
+  return new KeptEndpoint(dataDir, 'sandbox');
 }
 
 /** Its events would go to the developer's own endpoints too. */
@@ -116,7 +106,7 @@ function sayNotPlayed(output: Output): void {
 /**
  * Starts the receiver. If another program uses its port now, it takes a free one, and the endpoint's URL is changed.
  */
-async function startOnRememberedPort(
+async function startOnKeptPort(
   dataDir: string,
   port: number | undefined,
   onArrival: (arrival: Arrival) => void,
@@ -132,44 +122,6 @@ async function startOnRememberedPort(
     if (found) return found;
   }
   return startReceiver({ ...options, port: 0 });
-}
-
-/** Returns the receiver's endpoint with a known secret: the existing one, repaired if necessary, or a new one. */
-async function ensureEndpoint(
-  api: MerchantApi,
-  url: string,
-  remembered: Remembered,
-): Promise<{ readonly endpoint: string; readonly secret: string }> {
-  const known = await findEndpoint(api, url, remembered.endpoint);
-  if (!known) {
-    const made = await api.createEndpoint({ url, description: 'Built-in receiver of the sandbox' });
-    return { endpoint: made.uuid, secret: made.signing_secret ?? '' };
-  }
-  const { uuid } = known;
-  if (known.url !== url || known.status !== 'active') {
-    await api.updateEndpoint(uuid, {
-      ...(known.url === url ? {} : { url }),
-      ...(known.status === 'active' ? {} : { status: 'active' }),
-    });
-  }
-  const { secret } = remembered;
-  if (secret !== undefined && secretHint(secret) === known.secret_hint) return { endpoint: uuid, secret };
-  return { endpoint: uuid, secret: (await api.rotateSecret(uuid)).signing_secret };
-}
-
-async function findEndpoint(
-  api: MerchantApi,
-  url: string,
-  remembered: string | undefined,
-): Promise<EndpointAnswer | undefined> {
-  if (remembered !== undefined) {
-    try {
-      return await api.endpoint(remembered);
-    } catch (error) {
-      if (!(error instanceof ApiRefusal) || error.status !== 404) throw error;
-    }
-  }
-  return (await api.endpoints()).find((endpoint) => endpoint.url === url);
 }
 
 async function playFirstScenario(
@@ -200,15 +152,4 @@ async function playFirstScenario(
     waiting: (text) => output.waiting(text),
     onSent: (step, sent, sentAt) => lines.sent(step, sent, sentAt),
   });
-}
-
-function readRemembered(file: string): Remembered {
-  if (!existsSync(file)) return {};
-  try {
-    const parsed: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    return typeof parsed === 'object' && parsed !== null ? parsed : {};
-  } catch {
-    // Incomplete, or edited: the endpoint is found again by its URL, or created anew.
-    return {};
-  }
 }
