@@ -131,7 +131,8 @@ function differences(expectation: Expectation, outcome: Outcome): readonly strin
 }
 
 function nameOf({ status, label = '', reasons }: Outcome): string {
-  const why = status === 'skipped' || status === 'cancelled' ? ` (${reasons[0] ?? ''})` : '';
+  const [reason] = reasons;
+  const why = status === 'delivered' || reason === undefined ? '' : ` (${reason})`;
   return `${labelled({ status, label })}${why}`;
 }
 
