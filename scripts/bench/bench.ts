@@ -7,15 +7,13 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { renderBody } from '../../services/domain/versions/render.ts';
 import { messageOf } from '../../services/messages/error-message.ts';
 import { createAuthority } from '../../simulator/receiver/certificate-authority.ts';
-import { type BareLoop, startBareLoop } from './bare-loop.ts';
+import { type BareLoop, bareTarget, startBareLoop } from './bare-loop.ts';
 import { startBusyLoops } from './busy/busy-loops.ts';
 import { type BenchEngine, DATA_DIR, type EngineName, openEngine } from './engines.ts';
 import { startFloorMeter } from './floor/floor.ts';
 import { type LatencyResult, measureLatency } from './latency.ts';
-import { makeEvents } from './load.ts';
 import { type Options, readOptions, THROUGHPUT_ROWS } from './options.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { besideText, type Failure, type Report, reportJson, reportText } from './report/report.ts';
@@ -90,7 +88,7 @@ interface Results {
 /** Measures throughput and latency, and writes the report. Throws after it if a row failed. */
 async function measureAll(options: Options, bench: Bench): Promise<void> {
   const sizes = options.quick ? QUICK : FULL;
-  const bare = await startBareLoop({ ...target(bench), ...sizes.bare });
+  const bare = await startBareLoop({ ...bareTarget(bench), ...sizes.bare });
   // The first run warms up the compiler.
   await bare.run();
   const results: Results = { throughput: [], latency: [], failures: [], leftOut: [] };
@@ -116,11 +114,6 @@ async function measureAll(options: Options, bench: Bench): Promise<void> {
   if (options.html) writeFileSync(options.html, reportHtml(report));
   const { failures } = results;
   if (failures.length > 0) throw new Error(`${failures.length} of the rows failed, see above`);
-}
-
-/** Returns what the bare loop and the floor post, and where. */
-function target({ receiver, ca }: Bench) {
-  return { url: `https://localhost:${receiver.ports[0]}/webhooks`, ca, body: sampleBody() };
 }
 
 /** Starts one engine after the other for the work; adds a line to `leftOut` for each that is not available. */
@@ -180,7 +173,7 @@ async function measureEngine(
   if (endpoints !== null) return;
   await attempt('latency', async () => {
     const brokers = engine.kafka?.brokers ?? [];
-    const floor = await startFloorMeter({ ...target(options), folder: DATA_DIR, brokers });
+    const floor = await startFloorMeter({ ...bareTarget(options), folder: DATA_DIR, brokers });
     try {
       const pace = { eventsPerSecond: EVENTS_PER_SECOND, ...sizes.latency };
       results.latency.push({ run, ...(await measureLatency({ ...options, ...pace, floor })) });
@@ -209,14 +202,6 @@ async function measureSpecial(name: SpecialName, options: Options, bench: Bench)
 function sizesOf({ quick, seconds }: Options): SpecialSizes {
   const sizes = quick ? QUICK : FULL;
   return seconds === null ? sizes : { ...sizes, isolation: { ...sizes.isolation, seconds } };
-}
-
-/** Returns a body like those that the engines deliver, for the bare loop. */
-function sampleBody(): Uint8Array {
-  const [event] = makeEvents(['merchant'], 1, 'bare');
-  const rendered = event && renderBody(event, '2.3.8', { senderAccountDetails: true });
-  if (rendered?.kind !== 'rendered') throw new Error('the sample event cannot be rendered');
-  return rendered.body.slice();
 }
 
 /** Prints progress to standard error, because standard output is the report. */

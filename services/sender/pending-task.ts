@@ -58,6 +58,10 @@ export class PendingTask implements QueuedTask, Pace {
     return this.lanes.startsSlow(this);
   }
 
+  held(): void {
+    this.lanes.held(this);
+  }
+
   stepped(): void {
     this.lanes.stepped(this);
   }

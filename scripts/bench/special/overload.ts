@@ -4,6 +4,7 @@
  * than the work takes, and none may be parked beyond the shortest time.
  */
 
+import { bareTarget, startBareLoop } from '../bare-loop.ts';
 import { startBusyLoops } from '../busy/busy-loops.ts';
 import { since } from '../counts.ts';
 import { arrived, type RunOptions, recorded, roomAt, withService } from '../engine.ts';
@@ -24,7 +25,10 @@ export interface OverloadRow {
   readonly events: number;
   /** From the first event, or the continuation of the stopped service, until the last delivery. */
   readonly seconds: number;
-  /** The time of the work at the throughput of the first row, times 1.5, plus 5 s. */
+  /**
+   * The time of the work at the throughput of the first row, times 1.5, plus 5 s. Beside busy loops, that throughput
+   * counts by the share of the machine that they leave: the bare loop's beside them, divided by its own without them.
+   */
   readonly boundSeconds: number;
   readonly parked: Parked;
 }
@@ -37,6 +41,7 @@ const STOPPED_LOAD = 0.25;
 const STEADY_MS = 3000;
 const BUSY_LOOPS = 4;
 const STEP_MS = 50;
+const BARE = { warmUpMs: 1000, durationMs: 3000 };
 const SLACK = 1.5;
 const SLACK_SECONDS = 5;
 
@@ -46,6 +51,9 @@ export function measureOverload(
   const { engine, receiver, calmEvents, burstEvents } = options;
   return withService(options, ENDPOINTS, async (service) => {
     const rows: OverloadRow[] = [];
+    const bare = await startBareLoop({ ...bareTarget(options), ...BARE });
+    await bare.run();
+    const calmBare = await bare.run();
     let perSecond = 0;
     const row = async (what: string, events: number, work: () => Promise<number>) => {
       await receiver.reset({ record: false });
@@ -78,7 +86,12 @@ export function measureOverload(
     const steps = (2 * STEADY_MS + STOPPED_MS) / STEP_MS;
     const perStep = Math.max(1, Math.round((perSecond * STOPPED_LOAD * STEP_MS) / 1000));
     await row('stopped for 5 s', steps * perStep, () => whileStopped(options, service, steps, perStep));
-    await row(`${BUSY_LOOPS} busy loops beside it`, calmEvents, () => whileBusy(closedLoop(calmEvents)));
+    await whileBusy(async () => {
+      const busyBare = await bare.run();
+      perSecond *= Math.min(1, busyBare.deliveriesPerSecond / calmBare.deliveriesPerSecond);
+      await row(`${BUSY_LOOPS} busy loops beside it`, calmEvents, closedLoop(calmEvents));
+    });
+    await bare.stop();
     return { engine: engine.name, brokers: engine.brokerPids().length, rows };
   });
 }
@@ -109,10 +122,10 @@ async function whileStopped(
   return secondsSince(continuedAt);
 }
 
-async function whileBusy(work: () => Promise<number>): Promise<number> {
+async function whileBusy(work: () => Promise<void>): Promise<void> {
   const loops = await startBusyLoops(BUSY_LOOPS);
   try {
-    return await work();
+    await work();
   } finally {
     await loops.stop();
   }

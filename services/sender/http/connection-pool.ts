@@ -68,6 +68,7 @@ export class ConnectionPool {
     queue.exchanges.push(exchange);
     shareOf(route.origin, exchange).waiting.append(queue);
     this.#sendWaiting(route.origin);
+    if (!exchange.connection && !exchange.isOver) exchange.held();
   }
 
   /** The exchange has ended. `isReusable`: its connection can carry another. */
@@ -104,16 +105,14 @@ export class ConnectionPool {
     route.singleUseUntil = now + SINGLE_USE_MS;
   }
 
-  /** Counts the exchange among the slow ones from now on, and lets it wait for a connection among them. */
+  /** Counts the exchange among the slow ones from now on. One that waits for a connection is not slow: it is held. */
   turnSlow(exchange: PooledExchange): void {
-    if (exchange.isSlow || exchange.isOver) return;
+    const origin = exchange.connection?.route.origin;
+    if (!origin || exchange.isSlow || exchange.isOver) return;
     exchange.isSlow = true;
-    const route = exchange.connection?.route;
-    if (route) {
-      route.origin.quick.busy -= 1;
-      route.origin.slow.busy += 1;
-      this.#sendWaiting(route.origin);
-    } else this.send(exchange);
+    origin.quick.busy -= 1;
+    origin.slow.busy += 1;
+    this.#sendWaiting(origin);
   }
 
   #sendWaiting(origin: Origin): void {
@@ -129,8 +128,7 @@ export class ConnectionPool {
       share.waiting.remove(queue);
       const next = queue.exchanges.shift();
       if (queue.exchanges.length > 0) share.waiting.append(queue);
-      // It has turned slow while it waited: it is in the other queue too.
-      if (!next || shareOf(queue.route.origin, next) !== share) continue;
+      if (!next) continue;
       if (next.isOver || !this.#isTimely(next)) next.timeOut();
       else {
         share.busy += 1;

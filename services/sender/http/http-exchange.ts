@@ -72,7 +72,9 @@ export interface Pace {
   readonly isSlow: boolean;
   /** Called when a running attempt turns slow; set by the transport. */
   onSlow: () => void;
-  /** Called when we have sent something on a new connection: from now on the attempt waits for the receiver again. */
+  /** Called when the attempt has to wait for a connection of ours: no time of its receiver passes until `stepped`. */
+  held(): void;
+  /** Called when our part is done again: from now on the attempt waits for the receiver. */
   stepped(): void;
 }
 
@@ -113,6 +115,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
   #bodyPieces = 0;
   #interim = 0;
   readonly #receiver = new ReceiverTime();
+  #isHeld = false;
   #isSent = false;
   #isOver = false;
 
@@ -147,9 +150,18 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     else this.#finish({ kind: 'interrupted' }, false);
   }
 
+  /** It waits for a connection, because those to its origin have reached their limit. */
+  held(): void {
+    this.#isHeld = true;
+    this.#pace?.held();
+  }
+
   /** The pool has given it a connection, which may have to be opened first. */
   carried(): void {
     this.#receiver.waits(this.#owner);
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.#pace?.stepped();
   }
 
   /** The receiver has answered a step of a new connection, and the next one is sent. */

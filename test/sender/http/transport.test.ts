@@ -10,6 +10,7 @@ import { systemClock } from '../../../services/process/clock.ts';
 import {
   type HttpTransport,
   openTransport,
+  type Pace,
   type TransportOptions,
 } from '../../../services/sender/http/transport.ts';
 import {
@@ -20,6 +21,25 @@ import {
   startRawReceiver,
   startTcpReceiver,
 } from '../../support/receivers/misbehaving-receivers.ts';
+
+/** The pace of an attempt whose receiver does not answer: the test says when it turns slow. */
+class HangingPace implements Pace {
+  readonly isSlow: boolean;
+  isHeld = false;
+  onSlow = () => {};
+
+  constructor(isSlow = false) {
+    this.isSlow = isSlow;
+  }
+
+  held(): void {
+    this.isHeld = true;
+  }
+
+  stepped(): void {
+    this.isHeld = false;
+  }
+}
 
 const TOTAL_MS = 500;
 /** A hang is longer than this; a busy machine is not. */
@@ -152,17 +172,31 @@ describe('the transport’s connections', () => {
       totalTimeoutMs: 2 * HANG_MS,
       limits: { connectionsPerOriginMax: 3, connectionsPerOriginSlowMax: 12 },
     });
-    const paces = Array.from({ length: 9 }, () => ({ isSlow: false, onSlow: () => {}, stepped: () => {} }));
+    const paces = Array.from({ length: 9 }, () => new HangingPace());
     for (const pace of paces) void transport.post(requestTo(started.origin), pace);
+    const healthy = new HangingPace();
+    const posted = transport.post({ ...requestTo(started.origin), path: '/healthy' }, healthy);
     await expect.poll(() => transport.openConnections).toBe(3);
-    // Three turn slow in flight and six while they wait for a connection.
-    for (const pace of paces) pace.onSlow();
-    await expect.poll(() => transport.openConnections).toBe(9);
-    const healthy = await transport.post({ ...requestTo(started.origin), path: '/healthy' });
-    expect(healthy.exchange.kind).toBe('acknowledged');
+    // The others wait for a connection, which is not their receiver's doing: they are held, and cannot turn slow.
+    expect([...paces, healthy].map(({ isHeld }) => isHeld)).toEqual([
+      ...Array(3).fill(false),
+      ...Array(7).fill(true),
+    ]);
+    for (const pace of paces.slice(3)) pace.onSlow();
+    for (const open of [6, 9]) {
+      for (const pace of paces.slice(open - 6, open - 3)) pace.onSlow();
+      await expect.poll(() => transport.openConnections).toBe(open);
+      expect(paces.map(({ isHeld }) => isHeld)).toEqual([
+        ...Array(open).fill(false),
+        ...Array(9 - open).fill(true),
+      ]);
+    }
+    expect(healthy.isHeld).toBe(true);
+    for (const pace of paces.slice(6)) pace.onSlow();
+    expect((await posted).exchange.kind).toBe('acknowledged');
+    expect(healthy.isHeld).toBe(false);
     // Nine are slow by now: three of these get a connection.
-    for (let i = 0; i < 20; i += 1)
-      void transport.post(requestTo(started.origin), { isSlow: true, onSlow: () => {}, stepped: () => {} });
+    for (let i = 0; i < 20; i += 1) void transport.post(requestTo(started.origin), new HangingPace(true));
     await systemClock().sleep(1000);
     expect(transport.openConnections).toBe(12);
   });
