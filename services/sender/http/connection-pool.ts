@@ -57,16 +57,23 @@ export class ConnectionPool {
   }
 
   /**
-   * Sends on a free connection or a new one. When exchanges of its kind have reached their limit, it waits until one
-   * ends. A free connection may turn out to be closed, or to have received more than was asked for: undici writes the
+   * Sends on a free connection of its merchant or a new one. It waits for a new one while exchanges of its kind have
+   * reached their limit, until one ends. A free connection may turn out to be closed, or to have received more than was asked for: undici writes the
    * request only after everything received in this turn of the event loop has been read.
    */
   send(exchange: PooledExchange): void {
     const { origin: url, merchantId } = exchange.request;
     const route = this.#origins.routeTo(url, merchantId);
     const queue = exchange.isSlow ? route.slow : route.quick;
+    const share = shareOf(route.origin, exchange);
+    const free = queue.exchanges.length === 0 ? this.#takeFree(route) : undefined;
+    if (free) {
+      share.busy += 1;
+      this.#carry(free, exchange);
+      return;
+    }
     queue.exchanges.push(exchange);
-    shareOf(route.origin, exchange).waiting.append(queue);
+    share.waiting.append(queue);
     this.#sendWaiting(route.origin);
     if (!exchange.connection && !exchange.isOver) exchange.held();
   }

@@ -65,9 +65,9 @@ export class Route {
 }
 
 export interface OriginLimits {
-  /** The limit for quick exchanges. */
+  /** While so many quick exchanges are in flight, none opens a connection; those that find a free one may exceed it. */
   readonly connectionsPerOriginMax: number;
-  /** The limit for slow ones. An exchange that becomes slow in flight may exceed it. */
+  /** The same for slow ones. An exchange that becomes slow in flight may exceed it. */
   readonly connectionsPerOriginSlowMax: number;
   /**
    * Origins remembered (their TLS sessions), and merchants per origin; those with open connections are always kept.

@@ -201,6 +201,22 @@ describe('the transport’s connections', () => {
     expect(transport.openConnections).toBe(12);
   });
 
+  test('of a merchant that are free carry its requests while others of the origin wait for new ones', {
+    timeout: HANG_MS,
+  }, async () => {
+    const started = await receiver((socket, path) => {
+      if (path === '/healthy') socket.write(OK);
+    });
+    const transport = transportOf({ totalTimeoutMs: 2 * HANG_MS, limits: { connectionsPerOriginMax: 1 } });
+    const healthy = { ...requestTo(started.origin), merchantId: 'healthy', path: '/healthy' };
+    await transport.post(healthy);
+    for (let i = 0; i < 3; i += 1) void transport.post(requestTo(started.origin), new HangingPace());
+    const pace = new HangingPace();
+    const { exchange } = await transport.post(healthy, pace);
+    expect([exchange.kind, pace.isHeld]).toEqual(['acknowledged', false]);
+    expect(transport.connectionsOpened).toBe(2);
+  });
+
   test('are handed straight to a waiting request, even where none may be kept idle', async () => {
     const target = await receiver((socket) => void socket.write(OK));
     const transport = transportOf({ limits: { connectionsPerOriginMax: 1, idleMax: 0 } });
