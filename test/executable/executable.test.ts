@@ -235,7 +235,7 @@ describe('a dead end outside `hookrail sim` names the command that helps:', () =
 describe('a mistyped command leads to the right one:', () => {
   test.each([
     ['strat', 'hookrail start'],
-    ['trigger KYC', 'hookrail sim catalog'],
+    ['trigger KYC', 'hookrail sim trigger --help'],
     ['sim triger KYC', 'hookrail sim trigger KYC'],
     ['sim endpoints lst', 'hookrail sim endpoints list'],
     ['operator merchnts list', 'hookrail operator merchants list'],
