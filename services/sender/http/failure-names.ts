@@ -1,4 +1,5 @@
-import type { FailureCode } from '../../domain/attempt.ts';
+import type { Exchange, FailureCode } from '../../domain/attempt.ts';
+import type { ConnectFailureFacts } from './connect-failure.ts';
 
 /** Returns the failure code of a final status, or null for an acknowledgement (any 2xx). */
 export function failureCodeOf(status: number): FailureCode | null {
@@ -36,3 +37,12 @@ const BROKEN: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EP
 export function isBroken({ code }: Error & { code?: string }): boolean {
   return code !== undefined && BROKEN.has(code);
 }
+
+/** It waited for a connection until it was too late: all connections to its origin were in use. */
+export const NEVER_SENT: Exchange = {
+  kind: 'failed',
+  failureCode: 'connect_timeout',
+  detail: 'no connection to the origin became free in time',
+  response: null,
+};
+export const ORIGIN_BUSY: ConnectFailureFacts = { ownFault: 'origin_connections', sign: 'unknown' };

@@ -12,7 +12,8 @@ import {
   type NetworkSign,
   type OwnFault,
 } from './connect-failure.ts';
-import { brokenExchange, failureCodeOf, isBroken } from './failure-names.ts';
+import { brokenExchange, failureCodeOf, isBroken, NEVER_SENT, ORIGIN_BUSY } from './failure-names.ts';
+import type { Pace } from './pace.ts';
 import { ReceiverTime, type Times } from './receiver-time.ts';
 import { MASKED_BYTES_MAX, type SecretMask } from './secret-mask.ts';
 
@@ -65,17 +66,6 @@ export interface Posted {
   readonly endedAt: number;
   /** How long the receiver certainly took, without the time in which this process was late, milliseconds. */
   readonly receiverMs: number;
-}
-
-/** Whether an attempt is slow. The lanes decide it, and nothing else does. */
-export interface Pace {
-  readonly isSlow: boolean;
-  /** Called when a running attempt turns slow; set by the transport. */
-  onSlow: () => void;
-  /** Called when the attempt has to wait for a connection of ours: no time of its receiver passes until `stepped`. */
-  held(): void;
-  /** Called when our part is done again: from now on the attempt waits for the receiver. */
-  stepped(): void;
 }
 
 /** The connection of an exchange. */
@@ -296,16 +286,8 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
   }
 }
 
-/** It waited for a connection until it was too late: all connections to its origin were in use. */
-const NEVER_SENT: Exchange = {
-  kind: 'failed',
-  failureCode: 'connect_timeout',
-  detail: 'no connection to the origin became free in time',
-  response: null,
-};
 const NO_BYTES = Buffer.alloc(0);
 const NO_FACTS: ConnectFailureFacts = {};
-const ORIGIN_BUSY: ConnectFailureFacts = { ownFault: 'origin_connections', sign: 'unknown' };
 
 function textOf(raw: Buffer | string | undefined): string {
   return typeof raw === 'string' ? raw : (raw?.toString('latin1') ?? '');

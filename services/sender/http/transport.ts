@@ -11,14 +11,9 @@ import {
 } from './address-guard.ts';
 import { ConnectionPool, type PoolLimits } from './connection-pool.ts';
 import { Connector, secureContext } from './connector.ts';
-import {
-  type ExchangeOwner,
-  HttpExchange,
-  type Pace,
-  type Posted,
-  type WebhookRequest,
-} from './http-exchange.ts';
+import { type ExchangeOwner, HttpExchange, type Posted, type WebhookRequest } from './http-exchange.ts';
 import type { PooledConnection, PooledExchange } from './origins.ts';
+import type { Pace } from './pace.ts';
 
 export type { Pace, Posted, WebhookRequest };
 
