@@ -20,17 +20,17 @@ const IN_PAIRS = files([
   'guarantees/kafka/partial-outage',
   'guarantees/kafka/pauses',
   'guarantees/kafka/recovery',
-  'guarantees/kafka/rotations',
   'guarantees/kill-loop',
   'guarantees/recovery',
-  'guarantees/rotations',
 ]);
 
 /** Suites with assertions on latency. Other tests beside them would slow them down. */
 const ALONE = files([
   'guarantees/connections',
+  'guarantees/kafka/rotations',
   'guarantees/neighbours',
   'guarantees/own-slowness',
+  'guarantees/rotations',
   'guarantees/slow-disk',
 ]);
 
