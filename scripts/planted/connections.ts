@@ -247,7 +247,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     bug: 'an attempt that becomes slow in flight still counts against the quick connections of its origin',
     file: POOL,
     text: 'if (!origin || exchange.isSlow || exchange.isOver) return;',
-    replacement: 'if (origin || exchange.isSlow || exchange.isOver) return;',
+    replacement: 'return;\n    if (!origin || exchange.isSlow) return;',
     test: 'test/sender/http/origin-limits.test.ts',
     title: 'do not keep others from having one',
   },
