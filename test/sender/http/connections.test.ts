@@ -2,61 +2,25 @@
  * Guarantee: receivers that close their connections as ordinary servers do cost no attempt; what one merchant's receiver
  * sends is never taken for the answer to another merchant; no connection outlives its age or its certificate.
  */
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { parseEgressAllow } from '../../../services/egress/egress.ts';
+import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../services/process/clock.ts';
-import {
-  type HttpTransport,
-  openTransport,
-  type TransportOptions,
-} from '../../../services/sender/http/transport.ts';
-import {
-  type Authority,
-  createAuthority,
-  issueCertificate,
-} from '../../../simulator/receiver/certificate-authority.ts';
+import type { HttpTransport } from '../../../services/sender/http/transport.ts';
+import { issueCertificate } from '../../../simulator/receiver/certificate-authority.ts';
 import { movableClock } from '../../support/movable-clock.ts';
 import {
   type Answer,
   type RawReceiver,
   startRawReceiver,
 } from '../../support/receivers/misbehaving-receivers.ts';
+import { useTransports } from '../../support/receivers/transports.ts';
 
 const SLOW_MS = 30_000;
 const MINUTE_MS = 60_000;
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const OK_AND_CLOSE = 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok';
 const clock = systemClock();
-const opened: { close(): Promise<void> }[] = [];
-let authority: Authority;
-let certificate: Awaited<ReturnType<typeof issueCertificate>>;
-
-beforeAll(async () => {
-  authority = await createAuthority();
-  certificate = await issueCertificate(authority, { hosts: ['localhost', '127.0.0.1'] });
-});
-afterEach(async () => {
-  for (const each of opened.splice(0).reverse()) await each.close();
-});
-
-function transportOf(options: Partial<TransportOptions> = {}): HttpTransport {
-  const transport = openTransport({
-    clock,
-    totalTimeoutMs: 10_000,
-    connectTimeoutMs: 3000,
-    egress: { ports: [443], allow: parseEgressAllow('127.0.0.0/8,localhost') },
-    extraCa: authority.certPem,
-    ...options,
-  });
-  opened.push(transport);
-  return transport;
-}
-
-async function receiver(answer: Answer, options = {}): Promise<RawReceiver> {
-  const started = await startRawReceiver(certificate, answer, options);
-  opened.push(started);
-  return started;
-}
+const transports = useTransports({ totalTimeoutMs: 10_000, connectTimeoutMs: 3000 });
+const { transportOf, receiver } = transports;
 
 const requestTo = ({ origin }: RawReceiver, merchantId = 'm1', path = '/hook') => ({
   merchantId,
@@ -233,13 +197,13 @@ describe('a connection', () => {
   test('is not reused, nor its session resumed, once the wall clock is past the end of its certificate', async () => {
     const movable = movableClock();
     const endsAt = new Date(Date.now() + 60 * MINUTE_MS);
-    const ending = await issueCertificate(authority, { hosts: ['127.0.0.1'], notAfter: endsAt });
+    const ending = await issueCertificate(transports.authority, { hosts: ['127.0.0.1'], notAfter: endsAt });
     const resumed: boolean[] = [];
     const target = await startRawReceiver(ending, (socket) => {
       resumed.push(socket.isSessionReused());
       socket.write(OK);
     });
-    opened.push(target);
+    transports.closeAfter(target);
     const transport = transportOf({ clock: movable });
     await codeOf(transport, requestTo(target));
     await codeOf(transport, requestTo(target));
@@ -259,7 +223,10 @@ describe('a connection', () => {
     { timeout: SLOW_MS },
     async (version, _, answer) => {
       const endsAt = new Date(Math.ceil((Date.now() + 1500) / 1000) * 1000);
-      const shortLived = await issueCertificate(authority, { hosts: ['127.0.0.1'], notAfter: endsAt });
+      const shortLived = await issueCertificate(transports.authority, {
+        hosts: ['127.0.0.1'],
+        notAfter: endsAt,
+      });
       const resumed: boolean[] = [];
       const target = await startRawReceiver(
         shortLived,
@@ -269,7 +236,7 @@ describe('a connection', () => {
         },
         { minVersion: version, maxVersion: version },
       );
-      opened.push(target);
+      transports.closeAfter(target);
       const transport = transportOf();
       for (let i = 0; i < 3; i += 1) {
         expect(await codeOf(transport, requestTo(target))).toBe('acknowledged');

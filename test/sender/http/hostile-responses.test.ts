@@ -3,45 +3,14 @@
  * HTTP/1.1 are not taken for an answer.
  */
 import type { TLSSocket } from 'node:tls';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { parseEgressAllow } from '../../../services/egress/egress.ts';
+import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../services/process/clock.ts';
-import { type HttpTransport, openTransport } from '../../../services/sender/http/transport.ts';
-import {
-  type Answer,
-  type RawReceiver,
-  receiverCertificates,
-  startRawReceiver,
-} from '../../support/receivers/misbehaving-receivers.ts';
+import type { HttpTransport } from '../../../services/sender/http/transport.ts';
+import type { Answer, RawReceiver } from '../../support/receivers/misbehaving-receivers.ts';
+import { useTransports } from '../../support/receivers/transports.ts';
 
 const SLOW_MS = 60_000;
-let certificates: Awaited<ReturnType<typeof receiverCertificates>>;
-const opened: { close(): Promise<void> }[] = [];
-
-beforeAll(async () => {
-  certificates = await receiverCertificates();
-});
-afterEach(async () => {
-  for (const each of opened.splice(0).reverse()) await each.close();
-});
-
-async function receiver(answer: Answer, options = {}): Promise<RawReceiver> {
-  const started = await startRawReceiver(certificates.certificate, answer, options);
-  opened.push(started);
-  return started;
-}
-
-function transportOf(): HttpTransport {
-  const transport = openTransport({
-    clock: systemClock(),
-    totalTimeoutMs: 30_000,
-    connectTimeoutMs: 3000,
-    egress: { ports: [443], allow: parseEgressAllow('127.0.0.0/8') },
-    extraCa: certificates.ca,
-  });
-  opened.push(transport);
-  return transport;
-}
+const { transportOf, receiver } = useTransports({ totalTimeoutMs: 30_000, connectTimeoutMs: 3000 });
 
 async function postTo(transport: HttpTransport, { origin }: RawReceiver) {
   const { exchange } = await transport.post({
@@ -186,7 +155,7 @@ describe('an answer that comes before the request is sent', () => {
   const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
 
   test('is never credited on a new connection', async () => {
-    const versions = { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' };
+    const versions = { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' } as const;
     const target = await receiver(() => {}, { ...versions, greeting: OK });
     expect((await postTo(transportOf(), target)).code).toBe('protocol_error');
     expect(target.received).toBe('');

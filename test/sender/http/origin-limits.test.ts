@@ -2,21 +2,10 @@
  * Guarantee: requests to one origin open a bounded number of connections, hanging ones have a bound of their own, and a
  * request that waits for a connection is not taken for slow.
  */
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { parseEgressAllow } from '../../../services/egress/egress.ts';
+import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../services/process/clock.ts';
-import {
-  type HttpTransport,
-  openTransport,
-  type Pace,
-  type TransportOptions,
-} from '../../../services/sender/http/transport.ts';
-import {
-  type Answer,
-  type RawReceiver,
-  receiverCertificates,
-  startRawReceiver,
-} from '../../support/receivers/misbehaving-receivers.ts';
+import type { Pace } from '../../../services/sender/http/transport.ts';
+import { useTransports } from '../../support/receivers/transports.ts';
 
 /** The pace of an attempt whose receiver does not answer: the test says when it turns slow. */
 class HangingPace implements Pace {
@@ -41,34 +30,7 @@ class HangingPace implements Pace {
 const HANG_MS = 10_000;
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
-let certificates: Awaited<ReturnType<typeof receiverCertificates>>;
-const opened: { close(): Promise<void> }[] = [];
-
-beforeAll(async () => {
-  certificates = await receiverCertificates();
-});
-afterEach(async () => {
-  for (const each of opened.splice(0).reverse()) await each.close();
-});
-
-function transportOf(options: Partial<TransportOptions> = {}): HttpTransport {
-  const transport = openTransport({
-    clock: systemClock(),
-    totalTimeoutMs: 500,
-    connectTimeoutMs: 300,
-    egress: { ports: [443], allow: parseEgressAllow('127.0.0.0/8,localhost') },
-    extraCa: certificates.ca,
-    ...options,
-  });
-  opened.push(transport);
-  return transport;
-}
-
-async function receiver(answer: Answer): Promise<RawReceiver> {
-  const started = await startRawReceiver(certificates.certificate, answer);
-  opened.push(started);
-  return started;
-}
+const { transportOf, receiver } = useTransports({ totalTimeoutMs: 500, connectTimeoutMs: 300 });
 
 const requestTo = (origin: string) => ({
   merchantId: 'm1',

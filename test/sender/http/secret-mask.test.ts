@@ -2,13 +2,11 @@
  * Guarantee: the signing secret of an endpoint, which its receiver may send back in any part of an answer and in any common
  * spelling, is not in the exchange that the transport hands over, and so in no log, store or backup.
  */
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { newSecret } from '../../../services/domain/secret.ts';
-import { parseEgressAllow } from '../../../services/egress/egress.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { SecretMask } from '../../../services/sender/http/secret-mask.ts';
-import { openTransport } from '../../../services/sender/http/transport.ts';
-import { receiverCertificates, startRawReceiver } from '../../support/receivers/misbehaving-receivers.ts';
+import { useTransports } from '../../support/receivers/transports.ts';
 
 /** Its base64 has every special character: `+`, `/` and the padding. */
 const KEY = Buffer.from('fbffbefb12345678fffefdfcfbfaf9f8f7f6f5f4f3f2f1f0efeeedecebeae9e8', 'hex');
@@ -18,14 +16,7 @@ const CHOSEN = 'pa$$ "word" of <a> merchant & co/+=';
 const mask = new SecretMask(SECRET);
 const REMOVED = '[secret removed]';
 
-let certificates: Awaited<ReturnType<typeof receiverCertificates>>;
-const opened: { close(): Promise<void> }[] = [];
-beforeAll(async () => {
-  certificates = await receiverCertificates();
-});
-afterEach(async () => {
-  for (const each of opened.splice(0).reverse()) await each.close();
-});
+const transports = useTransports({ totalTimeoutMs: 5000, connectTimeoutMs: 3000 });
 
 const jsonEscaped = (text: string) =>
   text.replace(/[^a-z0-9]/gi, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
@@ -122,7 +113,7 @@ test('ordinary text is left unmasked, byte for byte', () => {
 
 describe('the secret is masked in an answer that repeats it', () => {
   async function answerTo(head: string, pieces: readonly string[]) {
-    const receiver = await startRawReceiver(certificates.certificate, async (socket) => {
+    const receiver = await transports.receiver(async (socket) => {
       socket.write(head);
       for (const piece of pieces) {
         await new Promise((resolve) => socket.write(piece, resolve));
@@ -130,15 +121,7 @@ describe('the secret is masked in an answer that repeats it', () => {
       }
       socket.end();
     });
-    const transport = openTransport({
-      clock: systemClock(),
-      totalTimeoutMs: 5000,
-      connectTimeoutMs: 3000,
-      egress: { ports: [443], allow: parseEgressAllow('127.0.0.0/8') },
-      extraCa: certificates.ca,
-    });
-    opened.push(receiver, transport);
-    const { exchange } = await transport.post({
+    const { exchange } = await transports.transportOf().post({
       merchantId: 'm1',
       origin: receiver.origin,
       path: '/',

@@ -4,56 +4,17 @@
  */
 import type { AddressInfo } from 'node:net';
 import tls from 'node:tls';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { parseEgressAllow } from '../../../services/egress/egress.ts';
-import { systemClock } from '../../../services/process/clock.ts';
-import {
-  type HttpTransport,
-  openTransport,
-  type TransportOptions,
-} from '../../../services/sender/http/transport.ts';
-import {
-  type Answer,
-  MISBEHAVIOURS,
-  type RawReceiver,
-  receiverCertificates,
-  startRawReceiver,
-  startTcpReceiver,
-} from '../../support/receivers/misbehaving-receivers.ts';
+import { describe, expect, test } from 'vitest';
+import { MISBEHAVIOURS, startTcpReceiver } from '../../support/receivers/misbehaving-receivers.ts';
+import { useTransports } from '../../support/receivers/transports.ts';
 
 const TOTAL_MS = 500;
 /** A hang is longer than this; a busy machine is not. */
 const HANG_MS = 10_000;
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
-let certificates: Awaited<ReturnType<typeof receiverCertificates>>;
-const opened: { close(): Promise<void> }[] = [];
-
-beforeAll(async () => {
-  certificates = await receiverCertificates();
-});
-afterEach(async () => {
-  for (const each of opened.splice(0).reverse()) await each.close();
-});
-
-function transportOf(options: Partial<TransportOptions> = {}): HttpTransport {
-  const transport = openTransport({
-    clock: systemClock(),
-    totalTimeoutMs: TOTAL_MS,
-    connectTimeoutMs: 300,
-    egress: { ports: [443], allow: parseEgressAllow('127.0.0.0/8,localhost') },
-    extraCa: certificates.ca,
-    ...options,
-  });
-  opened.push(transport);
-  return transport;
-}
-
-async function receiver(answer: Answer): Promise<RawReceiver> {
-  const started = await startRawReceiver(certificates.certificate, answer);
-  opened.push(started);
-  return started;
-}
+const transports = useTransports({ totalTimeoutMs: TOTAL_MS, connectTimeoutMs: 300 });
+const { transportOf, receiver } = transports;
 
 const requestTo = (origin: string) => ({
   merchantId: 'm1',
@@ -160,7 +121,7 @@ describe('the transport’s connections', () => {
 
   test('fail with a protocol error when the receiver sends first', async () => {
     const greeting = tls.createServer(
-      { key: certificates.certificate.keyPem, cert: certificates.certificate.certPem },
+      { key: transports.certificate.keyPem, cert: transports.certificate.certPem },
       (socket) => socket.on('error', () => {}).write('220 mail.example ESMTP\r\n'),
     );
     await new Promise<void>((resolve) => greeting.listen(0, '127.0.0.1', resolve));
@@ -195,7 +156,7 @@ describe('the transport’s connections', () => {
     const closed = await startTcpReceiver(() => {});
     const rude = await startTcpReceiver((socket) => socket.destroy());
     const plain = await startTcpReceiver((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
-    opened.push(silent, rude, plain);
+    transports.closeAfter(silent, rude, plain);
     await closed.close();
     const transport = transportOf();
     const codeOf = async (origin: string) => {

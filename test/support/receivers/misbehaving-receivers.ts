@@ -4,6 +4,7 @@ import net from 'node:net';
 import tls, { type TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import {
+  type Authority,
   type Certificate,
   createAuthority,
   issueCertificate,
@@ -27,12 +28,13 @@ export type Answer = (socket: TLSSocket, path: string, request?: string) => void
 
 /** Creates one authority and certificate for all receivers of a test file. */
 export async function receiverCertificates(): Promise<{
+  readonly authority: Authority;
   readonly ca: string;
   readonly certificate: Certificate;
 }> {
   const authority = await createAuthority();
   const certificate = await issueCertificate(authority, { hosts: ['localhost', '127.0.0.1'] });
-  return { ca: authority.certPem, certificate };
+  return { authority, ca: authority.certPem, certificate };
 }
 
 /**
