@@ -3,13 +3,8 @@
  * in a third of the time.
  */
 import { fileURLToPath } from 'node:url';
-import { build, isBuilt } from '../../../scripts/build.mjs';
-import { oneAtATime } from '../../../scripts/one-at-a-time.mjs';
+import { prepare } from '../../../scripts/prepare.mjs';
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-
-export default async function setup(): Promise<void> {
-  await oneAtATime(ROOT, async () => {
-    if (!isBuilt(ROOT)) await build(ROOT);
-  });
+export default function setup(): Promise<void> {
+  return prepare(fileURLToPath(new URL('../../..', import.meta.url)));
 }

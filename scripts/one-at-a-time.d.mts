@@ -1,1 +1,0 @@
-export function oneAtATime(root: string, work: () => Promise<void>): Promise<void>;
