@@ -1,6 +1,6 @@
 /**
- * Returns an option that a line gives more than once although it takes one value: the parser makes a list of its values.
- * `help` returns the help of the line's command, which marks the options that take several.
+ * Returns an option that a line gives more than once although it takes one value; the parser has made a list of the
+ * values. `help` returns the help of the line's command, which marks the options that take several.
  */
 export async function givenTwice(
   args: readonly string[],
@@ -13,7 +13,7 @@ export async function givenTwice(
   if (suspects.length === 0) return undefined;
   const entries = (await help()).split(/^(?= {2,}-)/m);
   const takesSeveral = (name: string) =>
-    entries.some((entry) => new RegExp(`--${name}\\b(?!-)`).test(entry) && entry.includes('[array]'));
+    entries.some((entry) => new RegExp(`^ +(?:-\\w, )?--${name}(?![\\w-])`).test(entry) && entry.includes('[array]'));
   return suspects.find((name) => !takesSeveral(name));
 }
 

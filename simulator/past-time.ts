@@ -5,12 +5,10 @@ import { usage } from './exit.ts';
 export type PastTime = { readonly at: string } | { readonly agoMs: number };
 
 /** Parses a past time: RFC 3339, or a duration before now. `command` is shown in the refusal, with the option put right. */
-export function parsePast<Text extends string | undefined>(
-  option: string,
-  text: Text,
-  command: string,
-): PastTime | (Text extends string ? never : undefined) {
-  if (text === undefined) return undefined as Text extends string ? never : undefined;
+export function parsePast(option: string, text: string, command: string): PastTime;
+export function parsePast(option: string, text: string | undefined, command: string): PastTime | undefined;
+export function parsePast(option: string, text: string | undefined, command: string): PastTime | undefined {
+  if (text === undefined) return undefined;
   const agoMs = parseDuration(text);
   if (agoMs !== undefined) return { agoMs };
   if (/^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(Date.parse(text))) return { at: text };
@@ -21,10 +19,7 @@ export function parsePast<Text extends string | undefined>(
 }
 
 /** Returns a past time as RFC 3339, by the clock of the service. */
-export async function pastTime(
-  past: PastTime | undefined,
-  service: { now(): Promise<number> },
-): Promise<string | undefined> {
-  if (past === undefined || 'at' in past) return past?.at;
+export async function pastTime(past: PastTime, service: { now(): Promise<number> }): Promise<string> {
+  if ('at' in past) return past.at;
   return new Date((await service.now()) - past.agoMs).toISOString();
 }

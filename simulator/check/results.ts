@@ -10,9 +10,9 @@ export interface CaseResult {
   readonly name: string;
   readonly status: 'passed' | 'failed' | 'not_checked' | 'skipped';
   readonly durationMs: number;
-  /** The findings, in one line each. */
+  /** The findings, one line each. */
   readonly findings: readonly string[];
-  /** The things that were checked, for a line: "4 webhooks". */
+  /** The number of things checked, as text: "4 webhooks". */
   readonly did?: string;
 }
 

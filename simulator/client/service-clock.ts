@@ -1,4 +1,4 @@
-/** A smaller difference is not told from the header's whole seconds and the way of the response. */
+/** A smaller difference may come from the header's whole seconds and from the time that the response took. */
 const DIFFERENCE_MS_MIN = 5000;
 /** The `Date` of a response has whole seconds. */
 const SECOND_MS = 1000;
@@ -31,8 +31,9 @@ export class ServiceClock {
   note(date: string | null): void {
     const aheadMs = date === null ? Number.NaN : Date.parse(date) - Date.now();
     if (Number.isNaN(aheadMs)) return;
-    // The header is early by up to a second: of several, the latest is the closest.
-    const isCloser = this.#aheadMs === undefined || Math.abs(aheadMs - this.#aheadMs) > SECOND_MS;
-    this.#aheadMs = isCloser ? aheadMs : Math.max(aheadMs, this.#aheadMs ?? aheadMs);
+    const known = this.#aheadMs;
+    const isMoved = known !== undefined && Math.abs(aheadMs - known) > SECOND_MS;
+    // The header is cut to whole seconds, so of several differences the largest is the closest.
+    this.#aheadMs = known === undefined || isMoved ? aheadMs : Math.max(aheadMs, known);
   }
 }

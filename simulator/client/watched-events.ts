@@ -86,7 +86,7 @@ export class WatchedEvents {
     for (const news of early) this.take(news);
   }
 
-  /** The stream is open since `at` (the service's time): what was sent before must be looked up. */
+  /** The stream has been open since `at` (the service's time): what was sent before must be looked up. */
   opened(at: number): void {
     if (this.#openedAt !== Number.POSITIVE_INFINITY) return;
     this.#openedAt = at;

@@ -140,7 +140,10 @@ async function listDeliveries(session: Session, options: ListOptions): Promise<v
   const until = parsePast('until', options.until, 'deliveries list');
   const api = new MerchantApi(session.api());
   const endpoint_uuid = options.endpoint && (await findEndpoint(api, options.endpoint));
-  const period = { since: await pastTime(since, api), until: await pastTime(until, api) };
+  const period = {
+    since: since && (await pastTime(since, api)),
+    until: until && (await pastTime(until, api)),
+  };
   const found = await api.deliveries({ status, type, ...period, limit, endpoint_uuid });
   const names = new EndpointNames(api);
   for (const delivery of found) await names.learn(delivery.endpoint_uuid);
@@ -176,7 +179,7 @@ async function getDelivery(session: Session, options: GetOptions): Promise<void>
     return;
   }
   const kept = keptSecret(session.settings.dataDir, delivery.endpoint_uuid);
-  // It may have been rotated since: only one that fits says something.
+  // It may have been rotated since: one that does not fit proves nothing.
   const secret = options.secret ?? (checkSignature(delivery, kept)?.ok ? kept : undefined);
   const check = checkSignature(delivery, secret);
   const datum = {
@@ -199,7 +202,7 @@ async function tailDeliveries(
   const forMs = options.for === undefined ? Number.POSITIVE_INFINITY : parseDuration(options.for);
   if (forMs === undefined) throw usage(`--for "${options.for}" is not a duration, such as 30s`);
   const endpoint = options.endpoint && (await findEndpoint(api, options.endpoint));
-  const since = await pastTime(past, api);
+  const since = past && (await pastTime(past, api));
   await tail(session, api, { endpoint, type: options.type, status: options.status, since, forMs });
 }
 

@@ -99,7 +99,10 @@ async function listEvents(session: Session, options: ListOptions): Promise<void>
   const until = parsePast('until', options.until, 'events list');
   const api = new MerchantApi(session.api());
   const endpoint_uuid = options.endpoint && (await findEndpoint(api, options.endpoint));
-  const period = { since: await pastTime(since, api), until: await pastTime(until, api) };
+  const period = {
+    since: since && (await pastTime(since, api)),
+    until: until && (await pastTime(until, api)),
+  };
   const found = await api.events({ type, verdict, ...period, limit, endpoint_uuid });
   const names = await namesOf(api, found);
   output.list(

@@ -55,7 +55,7 @@ async function missed(session: Session, options: MissedOptions): Promise<void> {
   const { output } = session;
   const past = parsePast('since', options.since, 'missed');
   const api = new MerchantApi(session.api());
-  const since = (await pastTime(past, api)) ?? '';
+  const since = await pastTime(past, api);
   const only = options.endpoint && (await findEndpoint(api, options.endpoint));
   const names = new EndpointNames(api);
   const endpoints = (await api.endpoints()).filter(({ uuid }) => only === undefined || uuid === only);

@@ -6,7 +6,7 @@ import { formatDuration } from '../duration.ts';
 import { usage } from '../exit.ts';
 import { isRecorded, journeyLine, playSteps, recordSent, runStepOf } from '../runs/play-steps.ts';
 import { RunStore } from '../runs/run-store.ts';
-import { incoherence } from '../scenario/coherent-fields.ts';
+import { type FieldSet, remarkIncoherent } from '../scenario/coherent-fields.ts';
 import { readScenario } from '../scenario/library.ts';
 import { type PlannedStep, type PlanOptions, planScenario, type StepField } from '../scenario/plan.ts';
 import {
@@ -58,7 +58,7 @@ async function run(session: Session, options: RunOptions): Promise<void> {
   const selection = { skip: parseStepNames(options.skip), only: parseStepNames(options.only) };
   const selected = selectSteps(scenario, selection, options.force);
   const planned = planScenario(selected, plan);
-  sayIncoherent(session, selected, plan.set ?? []);
+  remarkIncoherent(session.output, fieldsSet(selected, plan.set ?? []));
   const shuffled = shuffleSteps(planned, parseWindow(options.shuffle), plan.seed);
   // Actions have times of their own, which the events keep their distance to.
   const steps = selected.actions.length > 0 ? shuffled : fromFirst(shuffled);
@@ -69,13 +69,10 @@ async function run(session: Session, options: RunOptions): Promise<void> {
   await playScenario(session, options, selected, { steps, plan });
 }
 
-/** Tells a person which fields no longer fit each other. */
-function sayIncoherent({ output }: Session, { steps }: Scenario, set: readonly StepField[]): void {
-  for (const { step, path, value } of set) {
-    const type = steps.find(({ id }) => id === step)?.type;
-    const text = type && incoherence(type, path, value);
-    if (text !== undefined) output.remark(text);
-  }
+function fieldsSet({ steps }: Scenario, set: readonly StepField[]): readonly FieldSet[] {
+  return set.flatMap(({ step, path, value }) =>
+    steps.filter(({ id }) => id === step).map(({ type }) => ({ type, path, value })),
+  );
 }
 
 function show({ output }: Session, options: RunOptions, steps: readonly PlannedStep[], seed: string): void {

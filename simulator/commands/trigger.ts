@@ -12,7 +12,7 @@ import {
   COHERENT_OPTIONS,
   type CoherentOptions,
   choicesOf,
-  incoherence,
+  remarkIncoherent,
 } from '../scenario/coherent-fields.ts';
 import { type EventName, eventTable, parseEventName } from '../scenario/event-name.ts';
 import { withField, withoutField } from '../scenario/event-paths.ts';
@@ -99,7 +99,10 @@ async function trigger(session: Session, options: TriggerOptions): Promise<void>
   if (options.endpoint !== undefined) return triggerTest(session, options, options.endpoint);
   const seed = options.seed ?? randomSeed();
   const make = eventMaker(session, options, name, seed);
-  sayIncoherent(session, options, name);
+  remarkIncoherent(
+    session.output,
+    (options.set ?? []).map((text) => ({ type: name.type, ...parseField(text) })),
+  );
   if (options.dryRun) {
     for (let i = 0; i < count; i += 1) {
       const json = eventToJson(make(i));
@@ -175,14 +178,6 @@ function eventMaker(
     for (const path of options.unset ?? []) data = withoutField(type, data, path);
     return { ...event, data };
   };
-}
-
-/** Tells a person which fields no longer fit each other. */
-function sayIncoherent({ output }: Session, { set = [] }: TriggerOptions, { type }: EventName): void {
-  for (const { path, value } of set.map(parseField)) {
-    const text = incoherence(type, path, value);
-    if (text !== undefined) output.remark(text);
-  }
 }
 
 function parseField(text: string): { readonly path: string; readonly value: string } {

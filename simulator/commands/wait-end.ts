@@ -34,7 +34,10 @@ export function shortId(uuid: string): string {
   return uuid.slice(0, 8);
 }
 
-/** Returns what is left to be said of the deliveries at `now` (the service's time); undefined when all were delivered, or none was made. */
+/**
+ * Returns what is left to be said of the deliveries at `now` (the service's time); undefined when all were delivered, or
+ * none was made.
+ */
 function endOf(watched: readonly Watched[], now: number): End | undefined {
   const deliveries = watched.flatMap((each) => [...each.deliveries.values()]);
   const lost = deliveries.filter((delivery) => delivery !== null && isLost(delivery));

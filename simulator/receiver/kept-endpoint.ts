@@ -59,7 +59,7 @@ export class KeptEndpoint {
   }
 }
 
-/** Returns the secret of an endpoint, if it is one that the command line has made here. */
+/** Returns the secret of an endpoint that is kept in this data directory; undefined for any other. */
 export function keptSecret(dataDir: string, endpoint: string): string | undefined {
   const folder = join(dataDir, FOLDER);
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];

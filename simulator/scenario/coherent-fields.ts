@@ -1,6 +1,7 @@
 import type { EventType } from '../../services/domain/event.ts';
 import type { SampleChoices } from '../../services/samples/sample-thing.ts';
 import { usage } from '../exit.ts';
+import type { Output } from '../output.ts';
 
 /** Flags that choose something from which several fields follow. */
 export const COHERENT_OPTIONS = {
@@ -67,8 +68,23 @@ export function choicesOf(type: EventType, options: CoherentOptions, event: stri
   return choices as SampleChoices;
 }
 
-/** Says that a field set alone no longer fits the others, and which flag changes them together; else undefined. */
-export function incoherence(type: EventType, path: string, value: string): string | undefined {
+/** A field of an event that is set alone. */
+export interface FieldSet {
+  readonly type: EventType;
+  /** "data.amountFiat" */
+  readonly path: string;
+  readonly value: string;
+}
+
+/** Tells a person which fields no longer fit each other, and which flag changes them together. */
+export function remarkIncoherent(output: Output, fields: readonly FieldSet[]): void {
+  for (const { type, path, value } of fields) {
+    const text = incoherence(type, path, value);
+    if (text !== undefined) output.remark(text);
+  }
+}
+
+function incoherence(type: EventType, path: string, value: string): string | undefined {
   const [flag, follows] = LEADING[`${type} ${path}`] ?? [];
   if (flag === undefined) return undefined;
   return `--set ${path} changes this field alone; with --${flag} ${value}, ${follows} fit it`;

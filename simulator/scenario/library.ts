@@ -46,7 +46,7 @@ export function readScenario(name: string): { readonly text: string; readonly so
   } catch (error) {
     throw unreadable(name, error, [
       `write one: hookrail sim scenarios new ${basename(name).replace(/\.ya?ml$/, '')}`,
-      'list those there are: hookrail sim scenarios list',
+      'list the existing ones: hookrail sim scenarios list',
     ]);
   }
 }

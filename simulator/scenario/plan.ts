@@ -24,7 +24,10 @@ export interface PlanOptions {
   readonly set?: readonly StepField[] | undefined;
 }
 
-/** Choices for every transaction of the scenario; but for the amount, for its ledgers and wallets too. `country` is of every step. */
+/**
+ * Choices for every transaction of the scenario. All but the amount hold for its ledgers and wallets too, the country for
+ * every step.
+ */
 export interface Overrides {
   readonly amount?: string | undefined;
   readonly currencyFiat?: string | undefined;

@@ -37,7 +37,7 @@ export interface Step {
   readonly order: number;
 }
 
-/** The condition of a step, besides its time. */
+/** The condition that a step waits for, besides its time. */
 export type Condition =
   | { readonly kind: 'delivery'; readonly step: string; readonly status: ExpectedStatus }
   | { readonly kind: 'endpoint'; readonly endpoint: string; readonly status: ExpectedStatus };
@@ -118,7 +118,7 @@ export interface Variant {
 export interface Scenario {
   readonly name: string;
   readonly title: string;
-  /** The duty of a developer's code. */
+  /** The rule that a developer's code must keep. */
   readonly teaches: string;
   readonly entityKind: EntityKind;
   readonly country?: string;

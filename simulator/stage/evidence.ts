@@ -8,8 +8,8 @@ import type { Staged } from './staged-endpoint.ts';
 const OVER = ['delivered', 'exhausted', 'refused', 'cancelled', 'skipped'];
 
 /**
- * Collects the facts about a run's events from the API and the receivers. A finished event is asked for once: the API limits how many
- * requests a key has.
+ * Collects what the API and the receivers of a run know of its events. A finished event is asked for once: the API limits
+ * the requests of a key.
  */
 export class Evidence {
   readonly #api: MerchantApi;

@@ -1,16 +1,16 @@
 /**
- * A pipeline whose receiver fails, in whichever way, exits 1: by `run --expect`, by `run --wait`, and by `assert`
- * afterwards, and says how the receiver failed. The failures are those of the scenarios `receiver.*`.
+ * A pipeline whose receiver fails exits with 1, whatever the failure: `run --expect`, `run --wait`, and `assert` after
+ * them. The output names the failure. The failures are those of the scenarios `receiver.*`.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EXIT } from '../../simulator/exit.ts';
 import { BEHAVIOURS } from '../../simulator/receiver/behaviours.ts';
-import { issueCertificate, openAuthority } from '../../simulator/receiver/certificate-authority.ts';
+import { openAuthority } from '../../simulator/receiver/certificate-authority.ts';
 import { startReceiver } from '../../simulator/receiver/receiver.ts';
 import { receiverCertificate } from '../../simulator/receiver/receiver-certificate.ts';
 import { openPlayGround, type PlayGround } from './support/play-ground.ts';
 
-/** What a pipeline reads of each failure. */
+/** The name of each failure in the output. */
 const REASONS: Readonly<Record<string, RegExp>> = {
   down: /connect/,
   '500': /http_/,
@@ -33,14 +33,11 @@ beforeAll(async () => {
 
 afterAll(() => ground?.close());
 
-/** Lets the endpoint's receiver fail; returns what ends it. */
+/** Makes the endpoint's receiver fail; returns a function that ends it. */
 async function fail(how: string): Promise<() => Promise<unknown>> {
   if (how === 'down' || how === 'tls-expired') {
     const authority = await openAuthority(ground.folder);
-    const { certPem, keyPem } =
-      how === 'down'
-        ? await issueCertificate(authority, { hosts: ['localhost'] })
-        : await receiverCertificate(authority, 'localhost', how);
+    const { certPem, keyPem } = await receiverCertificate(authority, 'localhost', how);
     const other = await startReceiver({ port: 0, cert: certPem, key: keyPem });
     await ground.items('endpoints', 'update', ground.endpoint, '--url', other.url);
     if (how === 'down') await other.close();
@@ -72,15 +69,18 @@ test.each(Object.entries(REASONS))(
   120_000,
 );
 
-test.each(['slow-body', 'huge-body'])('a pipeline exits 0 when a body of a 2xx is a %s', async (how) => {
-  const recover = await fail(how);
-  await ground.items('endpoints', 'enable', ground.endpoint);
-  const { code, stderr } = await ground.sim(...RUN, '--expect');
-  await recover();
-  expect(code, stderr).toBe(EXIT.ok);
-});
+test.each(['slow-body', 'huge-body'])(
+  'a pipeline exits 0 when the receiver answers 2xx with a %s',
+  async (how) => {
+    const recover = await fail(how);
+    await ground.items('endpoints', 'enable', ground.endpoint);
+    const { code, stderr } = await ground.sim(...RUN, '--expect');
+    await recover();
+    expect(code, stderr).toBe(EXIT.ok);
+  },
+);
 
-test('every behaviour of a receiver is one of these', () => {
+test('every behaviour of a receiver is tested here', () => {
   expect([...Object.keys(REASONS), 'slow-body', 'huge-body', 'ok'].sort()).toEqual(
     [...BEHAVIOURS, 'down'].sort(),
   );

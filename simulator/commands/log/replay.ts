@@ -57,9 +57,9 @@ export async function replay(session: Session, options: ReplayOptions): Promise<
   const api = new MerchantApi(session.api());
   const endpoint = await findEndpoint(api, options.endpoint);
   const request: ReplayRequest = {
-    since: (await pastTime(since, api)) ?? '',
+    since: await pastTime(since, api),
     only: options.only,
-    ...(until === undefined ? {} : { until: (await pastTime(until, api)) ?? '' }),
+    ...(until === undefined ? {} : { until: await pastTime(until, api) }),
     ...(options.events === undefined ? {} : { types: [...parseEventTypes(options.events)] }),
   };
   if (options.dryRun) {

@@ -112,7 +112,7 @@ class Journey {
 
   async #wanted(client: ApiClient): Promise<Wanted> {
     const { entity, past } = this.#selection;
-    return { entity, since: await pastTime(past, client) };
+    return { entity, since: past && (await pastTime(past, client)) };
   }
 
   async readPast(): Promise<void> {

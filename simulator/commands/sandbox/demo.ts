@@ -3,7 +3,7 @@ import { DeliveryWatch } from '../../client/delivery-watch.ts';
 import { MerchantApi } from '../../client/merchant-api.ts';
 import type { Output } from '../../output.ts';
 import { arrivalJson, arrivalLine } from '../../receiver/arrival-lines.ts';
-import { issueCertificate, openAuthority } from '../../receiver/certificate-authority.ts';
+import { openAuthority } from '../../receiver/certificate-authority.ts';
 import {
   ENDPOINT_IN_FORCE_MS,
   ensureEndpoint,
@@ -11,6 +11,7 @@ import {
   KeptEndpoint,
 } from '../../receiver/kept-endpoint.ts';
 import { type Arrival, type Receiver, startReceiver } from '../../receiver/receiver.ts';
+import { receiverCertificate } from '../../receiver/receiver-certificate.ts';
 import { LiveLines } from '../../scenario/live-lines.ts';
 import { openScenario } from '../../scenario/open-scenario.ts';
 import { planScenario } from '../../scenario/plan.ts';
@@ -34,7 +35,8 @@ export interface Demo {
 
 /**
  * Starts the built-in receiver, registers it like any merchant's, plays a first scenario and shows its deliveries; it
- * plays nothing when the developer has endpoints, which would get the events too. Resolves when it has been played (or on `stopped`); rejects when `broken` rejects.
+ * plays nothing when the developer has endpoints, which would get the events too. Resolves when it has been played (or
+ * on `stopped`); rejects when `broken` rejects.
  */
 export async function playDemo(
   session: Session,
@@ -48,7 +50,7 @@ export async function playDemo(
     // While the demo plays, its own lines show the same thing.
     if (isDemoOver) session.output.item(arrivalJson(arrival), () => arrivalLine(arrival, session.output));
   };
-  const receiver = await startOnKeptPort(access.dataDir, kept.read().port, onArrival);
+  const receiver = await startBuiltInReceiver(access.dataDir, kept.read().port, onArrival);
   try {
     const api = apiOf(access, session.signal);
     const url = new URL(kept.name, receiver.url).href;
@@ -82,7 +84,7 @@ export async function removeDemoEndpoint(access: Access): Promise<void> {
     await api.deleteEndpoint(endpoint).catch(ignoreNotFound);
     kept.change({ endpoint: undefined, secret: undefined, since: undefined });
   } catch {
-    // It stays in the file.
+    // The file still names it: the next start removes it.
   }
 }
 
@@ -106,13 +108,13 @@ function sayNotPlayed(output: Output): void {
 /**
  * Starts the receiver. If another program uses its port now, it takes a free one, and the endpoint's URL is changed.
  */
-async function startOnKeptPort(
+async function startBuiltInReceiver(
   dataDir: string,
   port: number | undefined,
   onArrival: (arrival: Arrival) => void,
 ): Promise<Receiver> {
   const authority = await openAuthority(dataDir);
-  const { certPem, keyPem } = await issueCertificate(authority, { hosts: ['localhost', '127.0.0.1', '::1'] });
+  const { certPem, keyPem } = await receiverCertificate(authority, 'localhost');
   const options = { cert: certPem, key: keyPem, keepMax: 1, onArrival };
   if (port !== undefined) {
     const found = await startReceiver({ ...options, port }).catch((error: NodeJS.ErrnoException) => {
