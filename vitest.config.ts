@@ -43,6 +43,7 @@ const group = (name: string, groupOrder: number, maxWorkers: number) => ({
 export default defineConfig({
   resolve: {
     alias: [
+      // The threads of a service that runs inside a test.
       {
         find: /^(\.\.\/)+process\/worker-thread\.ts$/,
         replacement: `${import.meta.dirname}/test/support/built/worker-thread.ts`,

@@ -1,6 +1,7 @@
 /**
  * The running service does what its description says, whatever it is sent: Schemathesis makes at least 50 requests of
- * each operation (`npm run fuzz`: 200) and follows the links between them. The exceptions, with their reasons, are in test/schemathesis.
+ * each operation (`npm run fuzz`: 200) and follows the links between them. The exceptions, with their reasons, are in
+ * test/schemathesis.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +21,7 @@ const INSTALL_MS = 300_000;
 const RUN_MS = 900_000;
 const HOUR_MS = 3_600_000;
 const SEED = Number(process.env.SCHEMATHESIS_SEED ?? 1);
-/** Of each operation; the sequences of operations are as many. */
+/** The fewest requests of each operation, and the fewest sequences of operations. */
 const EXAMPLES_MIN = Number(process.env.SCHEMATHESIS_EXAMPLES ?? 50);
 const STATEFUL_RUNS_MAX = 8;
 

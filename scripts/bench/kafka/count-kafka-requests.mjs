@@ -1,7 +1,7 @@
 /**
  * Loaded before the service (`NODE_OPTIONS=--import=…`). Counts the Kafka requests that the process sends, by API key, and
  * the records that its consumers fetch, by topic. Writes the counts as JSON to the file named by COUNT_KAFKA_REQUESTS plus
- * the process id, about every quarter of a second: in place, because to rename a file over another waits for the disk.
+ * the process id, about every quarter of a second: in place, because renaming a file over another waits for the disk.
  */
 import { openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';

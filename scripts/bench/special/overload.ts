@@ -26,8 +26,8 @@ export interface OverloadRow {
   /** From the first event, or the continuation of the stopped service, until the last delivery. */
   readonly seconds: number;
   /**
-   * The time of the work at the throughput of the first row, times 1.5, plus 5 s. Beside busy loops, that throughput
-   * counts by the share of the machine that they leave: the bare loop's beside them, divided by its own without them.
+   * The time of the work at the throughput of the first row, times 1.5, plus 5 s. Beside busy loops, that throughput is
+   * multiplied by the share of the machine that they leave: the bare loop's rate beside them, divided by its rate alone.
    */
   readonly boundSeconds: number;
   readonly parked: Parked;

@@ -57,9 +57,9 @@ export class ConnectionPool {
   }
 
   /**
-   * Sends on a free connection of its merchant or a new one. It waits for a new one while exchanges of its kind have
-   * reached their limit, until one ends. A free connection may turn out to be closed, or to have received more than was asked for: undici writes the
-   * request only after everything received in this turn of the event loop has been read.
+   * Sends on a free connection of the merchant, or on a new one. While exchanges of its kind have reached their limit,
+   * it waits for a new connection. A free one may turn out to be closed, or to have received more than was asked for:
+   * undici writes the request only after everything received in this turn of the event loop has been read.
    */
   send(exchange: PooledExchange): void {
     const { origin: url, merchantId } = exchange.request;
@@ -112,7 +112,7 @@ export class ConnectionPool {
     route.singleUseUntil = now + SINGLE_USE_MS;
   }
 
-  /** Counts the exchange among the slow ones from now on. One that waits for a connection is not slow: it is held. */
+  /** Counts an exchange in flight among the slow ones from now on. One that waits for a connection is never slow. */
   turnSlow(exchange: PooledExchange): void {
     const origin = exchange.connection?.route.origin;
     if (!origin || exchange.isSlow || exchange.isOver) return;

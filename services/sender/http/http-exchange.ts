@@ -140,7 +140,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     else this.#finish({ kind: 'interrupted' }, false);
   }
 
-  /** It waits for a connection, because those to its origin have reached their limit. */
+  /** It has to wait for a connection, because its origin has reached its limit. */
   held(): void {
     this.#isHeld = true;
     this.#pace?.held();

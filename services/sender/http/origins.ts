@@ -65,7 +65,7 @@ export class Route {
 }
 
 export interface OriginLimits {
-  /** While so many quick exchanges are in flight, none opens a connection; those that find a free one may exceed it. */
+  /** With this many quick exchanges in flight, no other opens a connection. Those on free connections may exceed it. */
   readonly connectionsPerOriginMax: number;
   /** The same for slow ones. An exchange that becomes slow in flight may exceed it. */
   readonly connectionsPerOriginSlowMax: number;

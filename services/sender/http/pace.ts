@@ -5,6 +5,6 @@ export interface Pace {
   onSlow: () => void;
   /** Called when the attempt has to wait for a connection of ours: no time of its receiver passes until `stepped`. */
   held(): void;
-  /** Called when our part is done again: from now on the attempt waits for the receiver. */
+  /** Called when our part is done: from now on the attempt waits for the receiver. */
   stepped(): void;
 }
