@@ -13,7 +13,9 @@ export async function givenTwice(
   if (suspects.length === 0) return undefined;
   const entries = (await help()).split(/^(?= {2,}-)/m);
   const takesSeveral = (name: string) =>
-    entries.some((entry) => new RegExp(`^ +(?:-\\w, )?--${name}(?![\\w-])`).test(entry) && entry.includes('[array]'));
+    entries.some(
+      (entry) => new RegExp(`^ +(?:-\\w, )?--${name}(?![\\w-])`).test(entry) && entry.includes('[array]'),
+    );
   return suspects.find((name) => !takesSeveral(name));
 }
 
