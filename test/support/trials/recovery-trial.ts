@@ -11,13 +11,15 @@ export interface RecoveryOptions {
   readonly darkSeconds: number;
   /** Longest wait for deliveries to arrive after the load has ended. */
   readonly afterSeconds: number;
+  /** Events per second: each failure is tried with each rate. The control has the last one. */
   readonly rates: readonly number[];
   readonly failures?: readonly Failure[];
 }
 
-/** The results of one failing endpoint. Times in milliseconds. */
+/** The results of one endpoint. Times in milliseconds. */
 export interface RecoveryRow {
-  readonly failure: Failure;
+  /** null: the control, an endpoint that never fails and shows how late the machine itself is. */
+  readonly failure: Failure | null;
   readonly eventsPerSecond: number;
   readonly darkSeconds: number;
   /** From posting to arrival, of the events posted after the recovery. */
@@ -36,14 +38,22 @@ export interface RecoveryRow {
 }
 
 /** One event type per endpoint, so that each has its own rate. */
-const TYPES: readonly EventType[] = ['KYC', 'KYB', 'AML', 'fiatToCrypto', 'cryptoToFiat', 'walletCreated'];
+const TYPES: readonly EventType[] = [
+  'KYC',
+  'KYB',
+  'AML',
+  'fiatToCrypto',
+  'cryptoToFiat',
+  'walletCreated',
+  'duplicateUser',
+];
 const WARM_SECONDS = 3;
 const NEW_SECONDS = 15;
 const IN_FORCE_MS = 1500;
 const TICKS_PER_SECOND = 100;
 
 class FailingEndpoint {
-  readonly failure: Failure;
+  readonly failure: Failure | null;
   readonly rate: number;
   readonly type: EventType;
   readonly receiver: FailingReceiver;
@@ -51,7 +61,7 @@ class FailingEndpoint {
   uuid = '';
   attemptsWhileDark = 0;
 
-  constructor(failure: Failure, rate: number, type: EventType, receiver: FailingReceiver) {
+  constructor(failure: Failure | null, rate: number, type: EventType, receiver: FailingReceiver) {
     this.failure = failure;
     this.rate = rate;
     this.type = type;
@@ -79,9 +89,8 @@ export async function runRecoveryTrial(
   const endpoints: FailingEndpoint[] = [];
   const stopping = new AbortController();
   try {
-    for (const [index, [failure, rate]] of failures
-      .flatMap((failure) => rates.map((rate) => [failure, rate] as const))
-      .entries()) {
+    const failing = failures.flatMap((failure) => rates.map((rate) => [failure, rate] as const));
+    for (const [index, [failure, rate]] of [...failing, [null, rates.at(-1) ?? 1] as const].entries()) {
       const receiver = await new FailingReceiver(setup.receiverCert).start();
       const endpoint = new FailingEndpoint(failure, rate, TYPES[index] ?? 'KYC', receiver);
       endpoint.uuid = (
@@ -93,7 +102,7 @@ export async function runRecoveryTrial(
     const loads = endpoints.map((endpoint) => load(merchant, setup.merchantId, endpoint, stopping.signal));
     await sleep(WARM_SECONDS * 1000);
     const darkAt = Date.now();
-    for (const { receiver, failure } of endpoints) await receiver.fail(failure);
+    for (const { receiver, failure } of endpoints) if (failure) await receiver.fail(failure);
     const cpuBefore = cpuSeconds(service);
     await sleep(darkSeconds * 1000);
     const cpuWhileDark = (cpuSeconds(service) - cpuBefore) / darkSeconds;
@@ -218,7 +227,7 @@ export function recoveryTable(engine: string, rows: readonly RecoveryRow[]): str
     'failure  ev/s | new: p50     p99     max ms | never tried  last after ms  pending | in flight  attempts while dark',
     ...rows.map(
       (row) =>
-        `${row.failure.padEnd(7)} ${`${row.eventsPerSecond}`.padStart(5)} | ${ms(row.lateness.p50)} ${ms(row.lateness.p99)} ` +
+        `${(row.failure ?? 'none').padEnd(7)} ${`${row.eventsPerSecond}`.padStart(5)} | ${ms(row.lateness.p50)} ${ms(row.lateness.p99)} ` +
         `${ms(row.lateness.max)}    | ${`${row.neverTried}`.padStart(11)} ${ms(row.lastNeverTriedMs)} ${`${row.pending}`.padStart(12)}  | ` +
         `${`${row.inFlightMost}`.padStart(9)} ${`${row.attemptsWhileDark}`.padStart(12)}`,
     ),
