@@ -109,4 +109,22 @@ export const SQLITE_BUGS: readonly PlantedBug[] = [
     test: 'test/api/access.test.ts',
     title: 'a revoked key is refused from the next request on',
   },
+  {
+    id: 'outbox-forgotten-up-to',
+    bug: 'a published change takes every earlier row of the outbox with it',
+    file: 'services/store/sqlite/management/outbox-writes.ts',
+    text: 'DELETE FROM outbox WHERE outbox_id = ?',
+    replacement: 'DELETE FROM outbox WHERE outbox_id <= ?',
+    test: 'test/store/sqlite/contract.test.ts',
+    title: 'forgets exactly the changes that are published',
+  },
+  {
+    id: 'published-elsewhere-unnoticed',
+    bug: 'a change that another process published is waited for until the time is up',
+    file: 'services/relay/relay.ts',
+    text: 'await store.outbox.isPublished(waiter.outboxId).catch(() => false)',
+    replacement: 'false',
+    test: 'test/relay/relay.test.ts',
+    title: 'a change that another process publishes ends the wait',
+  },
 ];

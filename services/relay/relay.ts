@@ -6,6 +6,8 @@ import type { Logger } from '../telemetry/logger.ts';
 import { type ReconcileDeps, reconcile, untilPropagated } from './reconcile.ts';
 
 const BATCH = 200;
+/** How often a change is looked up that another process may have published. */
+const LOOK_MS = 25;
 /** Pauses after one failure, two, …, milliseconds; a success resets them. */
 const PAUSES_MS = [50, 200, 1000, 2000] as const;
 
@@ -45,18 +47,29 @@ export class Relay {
 
   /** Resolves true once the change is on the DIRECTORY stream, false when `timeoutMs` have passed first. */
   published(outboxId: number, timeoutMs: number): Promise<boolean> {
-    const { clock, store } = this.#deps;
-    if (outboxId <= store.outbox.publishedUpTo()) return Promise.resolve(true);
+    const until = this.#deps.clock.now() + timeoutMs;
     return new Promise((resolve) => {
-      const done = (published: boolean) => {
-        this.#waiting.delete(waiter);
-        cancel();
-        resolve(published);
+      const waiter: Waiter = {
+        outboxId,
+        done: (published) => {
+          this.#waiting.delete(waiter);
+          resolve(published);
+        },
       };
-      const waiter: Waiter = { outboxId, done };
-      const cancel = clock.at(clock.now() + timeoutMs, () => done(false));
       this.#waiting.add(waiter);
+      void this.#look(waiter, until);
     });
+  }
+
+  async #look(waiter: Waiter, until: number): Promise<void> {
+    const { clock, store } = this.#deps;
+    while (this.#waiting.has(waiter)) {
+      // A store that does not answer does not know: the relay may tell.
+      const isPublished = await store.outbox.isPublished(waiter.outboxId).catch(() => false);
+      const leftMs = until - clock.now();
+      if (isPublished || leftMs <= 0) waiter.done(isPublished);
+      else await clock.sleep(Math.min(leftMs, LOOK_MS));
+    }
   }
 
   /** Waits for a running publish to end; remaining waits resolve false. */
@@ -87,14 +100,11 @@ export class Relay {
     const { store, broker } = this.#deps;
     while (!this.#stopping.signal.aborted) {
       const rows = await store.outbox.pending(BATCH);
-      const last = rows.at(-1);
-      if (last !== undefined) {
-        await broker.publishDirectory(rows.map((row) => row.change));
-        await store.outbox.published(last.outboxId);
-      }
-      const upTo = store.outbox.publishedUpTo();
-      for (const waiter of this.#waiting) if (waiter.outboxId <= upTo) waiter.done(true);
-      if (last === undefined) return;
+      if (rows.length === 0) return;
+      await broker.publishDirectory(rows.map((row) => row.change));
+      const published = new Set(rows.map((row) => row.outboxId));
+      await store.outbox.published([...published]);
+      for (const waiter of this.#waiting) if (published.has(waiter.outboxId)) waiter.done(true);
     }
   }
 

@@ -1,17 +1,22 @@
 import type { DirectoryChange } from '../domain/directory.ts';
 
-/** Directory changes that are committed but not yet on the DIRECTORY stream, in order. */
+/**
+ * Directory changes that are committed but not yet on the DIRECTORY stream. The changes of one merchant or endpoint have
+ * ascending ids. An engine with several writers may show an id after a higher one of another key, so changes are
+ * forgotten by their ids, and never up to an id.
+ */
 export interface Outbox {
   /** Returns the changes after the id `after`, or from the first. */
   pending(
     limit: number,
     after?: number,
   ): Promise<readonly { readonly outboxId: number; readonly change: DirectoryChange }[]>;
-  published(upTo: number): Promise<void>;
+  /** Forgets changes that are on the DIRECTORY stream. */
+  published(outboxIds: readonly number[]): Promise<void>;
+  /** Returns whether a committed change is on the DIRECTORY stream: it is not in the outbox any more. */
+  isPublished(outboxId: number): Promise<boolean>;
   /** Called after each commit that added rows, to wake the relay. */
   onAdded(listener: () => void): void;
-  /** The highest outbox id whose change was published. */
-  publishedUpTo(): number;
   /**
    * Returns every merchant and endpoint in its present state, deleted ones included, in pages: `after` is null, then
    * the last `next`.

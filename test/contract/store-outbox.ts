@@ -32,14 +32,29 @@ function pendingChanges(test: StoreUnderTest): void {
     expect(pending.at(-1)?.outboxId).toBe(outboxId);
     expect(await test.store.outbox.pending(1)).toEqual(pending.slice(0, 1));
     expect(await test.store.outbox.pending(9, pending[0]?.outboxId)).toEqual(pending.slice(1));
-    await test.store.outbox.published(pending[0]?.outboxId ?? 0);
-    expect(test.store.outbox.publishedUpTo()).toBe(pending[0]?.outboxId);
+    const first = pending[0]?.outboxId ?? 0;
+    await test.store.outbox.published([first]);
     const store = await test.crashAndReopen();
-    expect(store.outbox.publishedUpTo()).toBe(pending[0]?.outboxId);
+    expect(await store.outbox.isPublished(first)).toBe(true);
+    expect(await store.outbox.isPublished(outboxId)).toBe(false);
     expect(await store.outbox.pending(10)).toEqual(pending.slice(1));
-    await store.outbox.published(outboxId);
+    await store.outbox.published([outboxId]);
     const next = await createEndpoint(await test.reopen(), MERCHANT, randomUUID());
     expect(next.outboxId).toBeGreaterThan(outboxId);
+  });
+
+  it('forgets exactly the changes that are published: an earlier one may be committed later', async () => {
+    await createMerchant(test);
+    for (let made = 0; made < 3; made += 1) await createEndpoint(test.store, MERCHANT, randomUUID());
+    const [first, second, third, fourth] = (await test.store.outbox.pending(10)).map(
+      ({ outboxId }) => outboxId,
+    );
+    await test.store.outbox.published([second ?? 0, fourth ?? 0]);
+    const left = (await test.store.outbox.pending(10)).map(({ outboxId }) => outboxId);
+    expect(left).toEqual([first, third]);
+    // Published once more, by a relay that died before it could say so.
+    await test.store.outbox.published([second ?? 0]);
+    expect(await test.store.outbox.isPublished(first ?? 0)).toBe(false);
   });
 
   it('takes changes once more, after the pending ones', async () => {

@@ -48,6 +48,7 @@ function operations(db: ReturnType<typeof openConnection>) {
     endpoints: management.endpoints.bind(management),
     answer: management.answer.bind(management),
     outbox: management.outbox.bind(management),
+    isPublished: management.isPublished.bind(management),
     snapshot: snapshot.snapshot.bind(snapshot),
     positionOf: log.positionOf.bind(log),
     delivery: log.delivery.bind(log),
@@ -90,7 +91,7 @@ try {
     tell(port, { kind: 'replies', replies: calls.map(one), hasOutboxRows: false });
     if (!db.open) port.close();
   });
-  tell(port, { kind: 'ready', value: null });
+  tell(port, { kind: 'ready' });
 } catch (error) {
   tell(port, { kind: 'refused', message: toFailure(error, file).message });
   port.close();

@@ -44,9 +44,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     const reader = await ThreadCalls.start<ReaderOps>(
       spawnWorker(new URL('./reader.ts', import.meta.url), readerData),
     );
-    return new SqliteStore({ ...options, writer: writer.calls, reader: reader.calls }, Number(writer.ready));
+    return new SqliteStore({ ...options, writer, reader });
   } catch (error) {
-    await writer.calls.close('close');
+    await writer.close('close');
     throw error;
   }
 }
@@ -84,7 +84,7 @@ class SqliteStore implements Store {
   readonly #used = new Map<string, number>();
   #cancelTouch: (() => void) | null = null;
 
-  constructor({ writer, reader, clock, log, file }: SqliteStoreOptions & Threads, publishedUpTo: number) {
+  constructor({ writer, reader, clock, log, file }: SqliteStoreOptions & Threads) {
     this.backup = (to) => backupSqliteStore(file, to);
     this.#writer = writer;
     this.#reader = reader;
@@ -100,7 +100,7 @@ class SqliteStore implements Store {
     };
     this.replays = this.#makeReplays();
     this.feed = new SqliteFeed(reader, writer);
-    this.outbox = this.#makeOutbox(publishedUpTo);
+    this.outbox = this.#makeOutbox();
     this.log = new SqliteDeliveryLog(reader, writer, this.feed, (written) => this.#watched(written));
     this.lists = {
       deliveries: (...args) => reader.call('merchantDeliveries', args),
@@ -251,8 +251,7 @@ class SqliteStore implements Store {
     };
   }
 
-  #makeOutbox(publishedAtStart: number): Outbox {
-    let publishedUpTo = publishedAtStart;
+  #makeOutbox(): Outbox {
     const listeners: (() => void)[] = [];
     this.#writer.onOutboxRows = () => {
       for (const listener of listeners) listener();
@@ -260,12 +259,9 @@ class SqliteStore implements Store {
     };
     return {
       pending: (limit, after = 0) => this.#reader.call('outbox', [limit, after]),
-      published: async (upTo) => {
-        const reached = await this.#watched(this.#writer.call('published', [upTo]));
-        publishedUpTo = Math.max(publishedUpTo, reached);
-      },
+      published: (outboxIds) => this.#watched(this.#writer.call('published', [outboxIds])),
+      isPublished: (outboxId) => this.#reader.call('isPublished', [outboxId]),
       onAdded: (listener) => void listeners.push(listener),
-      publishedUpTo: () => publishedUpTo,
       snapshot: (after, limit) => this.#reader.call('snapshot', [after, limit]),
       addAgain: (changes) => this.#watched(this.#writer.call('addAgain', [changes])),
       adopt: (changes, at) => this.#watched(this.#writer.call('adopt', [changes, at])),

@@ -21,7 +21,7 @@ export interface Failure {
 
 /** A message of a worker thread: first that it is ready, then replies, several at once. */
 export type FromThread =
-  | { readonly kind: 'ready'; readonly value: unknown }
+  | { readonly kind: 'ready' }
   | { readonly kind: 'refused'; readonly message: string }
   | { readonly kind: 'replies'; readonly replies: readonly Reply[]; readonly hasOutboxRows: boolean }
   | { readonly kind: 'broken'; readonly message: string };
@@ -62,19 +62,17 @@ export class ThreadCalls<Ops extends Operations> {
   }
 
   /** Waits until the thread is ready. Rejects with a one-line reason when it cannot start. */
-  static async start<Ops extends Operations>(
-    worker: Worker,
-  ): Promise<{ readonly calls: ThreadCalls<Ops>; readonly ready: unknown }> {
+  static async start<Ops extends Operations>(worker: Worker): Promise<ThreadCalls<Ops>> {
     const calls = new ThreadCalls<Ops>(worker);
-    const ready = await new Promise<unknown>((resolve, reject) => {
+    await new Promise<void>((resolve, reject) => {
       void calls.exited.then((reason) => reject(reason ?? new Error('a store thread ended while starting')));
       worker.on('message', (message: FromThread) => {
-        if (message.kind === 'ready') resolve(message.value);
+        if (message.kind === 'ready') resolve();
         else if (message.kind === 'refused') reject(new Error(message.message));
         else calls.#receive(message);
       });
     });
-    return { calls, ready };
+    return calls;
   }
 
   call<Op extends keyof Ops & string>(

@@ -110,7 +110,7 @@ function managementOf({ merchants, endpoints, replays, legacy }: ReturnType<type
 function operations({ lock, db }: ReturnType<typeof open>) {
   const writers = writersOf(db);
   const { names, feed, outbox, health, restore, journal, retention, bodies, sealings, erasures } = writers;
-  const probe = db.prepare("UPDATE meta SET value = value WHERE name = 'published_up_to'");
+  const probe = db.prepare("UPDATE meta SET value = value WHERE name = 'event_indexed_to'");
   return {
     ...managementOf(writers),
     published: outbox.published.bind(outbox),
@@ -139,7 +139,6 @@ function operations({ lock, db }: ReturnType<typeof open>) {
       db.close();
       lock.release();
     },
-    publishedUpTo: outbox.publishedUpTo.bind(outbox),
     takeOutboxRows() {
       const { hasAdded } = outbox;
       outbox.hasAdded = false;
@@ -223,7 +222,7 @@ function run(db: ReturnType<typeof open>['db'], ops: WriterOps): void {
 try {
   const opened = open();
   const ops = operations(opened);
-  tell(port, { kind: 'ready', value: ops.publishedUpTo() });
+  tell(port, { kind: 'ready' });
   run(opened.db, ops);
 } catch (error) {
   tell(port, { kind: 'refused', message: toFailure(error, file).message });

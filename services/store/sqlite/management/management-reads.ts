@@ -19,6 +19,7 @@ export class ManagementReads {
   readonly #endpoints;
   readonly #answer;
   readonly #outbox;
+  readonly #isPending;
 
   constructor(db: Database) {
     this.#merchant = db.prepare(`SELECT ${MERCHANT_COLUMNS} FROM merchant WHERE merchant_id = ?`);
@@ -36,8 +37,9 @@ export class ManagementReads {
     );
     this.#outbox = db.prepare(
       `SELECT outbox_id AS outboxId, change FROM outbox
-       WHERE outbox_id > max(?, (SELECT value FROM meta WHERE name = 'published_up_to')) ORDER BY outbox_id LIMIT ?`,
+       WHERE outbox_id > ? ORDER BY outbox_id LIMIT ?`,
     );
+    this.#isPending = db.prepare('SELECT 1 FROM outbox WHERE outbox_id = ?');
   }
 
   merchant(merchantId: string): Merchant | undefined {
@@ -90,5 +92,8 @@ export class ManagementReads {
   outbox(limit: number, after: number): { readonly outboxId: number; readonly change: DirectoryChange }[] {
     const rows = this.#outbox.all(after, Math.min(limit, PAGE_MAX)) as { outboxId: number; change: string }[];
     return rows.map(({ outboxId, change }) => ({ outboxId, change: JSON.parse(change) as DirectoryChange }));
+  }
+  isPublished(outboxId: number): boolean {
+    return this.#isPending.get(outboxId) === undefined;
   }
 }

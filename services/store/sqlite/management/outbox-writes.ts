@@ -14,8 +14,6 @@ export class OutboxWrites {
   readonly #add;
   readonly #audit;
   readonly #forget;
-  readonly #setPublished;
-  readonly #publishedUpTo;
 
   constructor(db: Database, feed: FeedWrites) {
     this.#feed = feed;
@@ -23,9 +21,7 @@ export class OutboxWrites {
     this.#audit = db.prepare(
       'INSERT INTO audit (at, actor, merchant_id, endpoint_uuid, action, details) VALUES (?, ?, ?, ?, ?, ?)',
     );
-    this.#forget = db.prepare('DELETE FROM outbox WHERE outbox_id <= ?');
-    this.#setPublished = db.prepare("UPDATE meta SET value = ? WHERE name = 'published_up_to' AND value < ?");
-    this.#publishedUpTo = db.prepare("SELECT value FROM meta WHERE name = 'published_up_to'").pluck();
+    this.#forget = db.prepare('DELETE FROM outbox WHERE outbox_id = ?');
   }
 
   /** Returns the outbox id. */
@@ -62,14 +58,8 @@ export class OutboxWrites {
       this.#feed.add(merchantId, 'endpoint', { ref: Number(auditId), at });
   }
 
-  /** Marks the changes up to this one as published on the DIRECTORY stream. Returns the highest published id. */
-  published(upTo: number): number {
-    this.#setPublished.run(upTo, upTo);
-    this.#forget.run(upTo);
-    return this.publishedUpTo();
-  }
-
-  publishedUpTo(): number {
-    return this.#publishedUpTo.get() as number;
+  /** Forgets changes that are on the DIRECTORY stream. */
+  published(outboxIds: readonly number[]): void {
+    for (const outboxId of outboxIds) this.#forget.run(outboxId);
   }
 }

@@ -11,6 +11,7 @@ import { feed } from './009-feed.ts';
 import { refused } from './010-refused.ts';
 import { listIndexes } from './011-list-indexes.ts';
 import { contents } from './012-contents.ts';
+import { outboxById } from './013-outbox-by-id.ts';
 
 /** All migrations in order. Never change one: `user_version` in a file is the number of those applied. */
 export const MIGRATIONS: readonly string[] = [
@@ -26,6 +27,7 @@ export const MIGRATIONS: readonly string[] = [
   refused,
   listIndexes,
   contents,
+  outboxById,
 ];
 
 /**
