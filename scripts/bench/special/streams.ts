@@ -1,14 +1,15 @@
 /**
  * How much open streams (GET /merchant/stream) slow down live deliveries, and how late the streams are. Deliveries come
  * at a steady rate; periods without and with open streams take turns in one run of one service, so that the ratio holds
- * on any machine. The readers run in this process, beside the producer.
+ * on any machine. The readers run in a process of their own.
  */
-import { type IncomingMessage, request } from 'node:http';
+import { startChild } from '../child.ts';
 import { type RunOptions, withService } from '../engine.ts';
 import { makeEvents, type Producer, serialise, sleep } from '../load.ts';
-import { type Latency, latencyOf, latencyText, percentile, wallClock } from '../measure.ts';
+import { type Latency, latencyOf, latencyText, percentile } from '../measure.ts';
 import { nameOf } from '../report/names.ts';
 import type { Service } from '../service.ts';
+import type { ReadersOptions } from '../stream-readers-process.ts';
 
 export interface StreamsResult {
   readonly engine: string;
@@ -44,16 +45,25 @@ export function measureStreams(options: StreamsOptions): Promise<StreamsResult> 
     const posted = { without: new Map<string, number>(), with: new Map<string, number>() };
     const arrivals: Awaited<ReturnType<typeof receiver.recorded>>[number][] = [];
     const lateMs: number[] = [];
-    for (let turn = 0; turn < turns; turn += 1) {
-      for (const kind of ['without', 'with'] as const) {
-        const readers = kind === 'with' ? await openAll(service, streams, lateMs) : [];
-        await receiver.reset({ record: true });
-        const postedAt = await postAll(service, producer, options, `${kind} ${turn}`);
-        for (const [eventId, at] of postedAt) posted[kind].set(eventId, at);
-        await sleep(ARRIVED_MS);
-        arrivals.push(...(await receiver.recorded()));
-        for (const reader of readers) reader.destroy();
+    const readers = startChild('./stream-readers-process.ts');
+    const { apiUrl, apiKeys } = service;
+    try {
+      for (let turn = 0; turn < turns; turn += 1) {
+        for (const kind of ['without', 'with'] as const) {
+          if (kind === 'with') {
+            await readers.ask('open', { apiUrl, apiKeys, streams } satisfies ReadersOptions);
+            await sleep(OPENED_MS);
+          }
+          await receiver.reset({ record: true });
+          const postedAt = await postAll(service, producer, options, `${kind} ${turn}`);
+          for (const [eventId, at] of postedAt) posted[kind].set(eventId, at);
+          await sleep(ARRIVED_MS);
+          arrivals.push(...(await receiver.recorded()));
+          lateMs.push(...(await readers.ask<number[]>('close')));
+        }
       }
+    } finally {
+      await readers.stop();
     }
     const [before, during] = [latencyOf(posted.without, arrivals), latencyOf(posted.with, arrivals)];
     const sorted = Float64Array.from(lateMs).sort();
@@ -80,48 +90,6 @@ function postAll(
 ): Promise<ReadonlyMap<string, number>> {
   const events = makeEvents(merchantIds, eventsPerSecond * seconds, label);
   return producer.publishAt(eventsPerSecond, serialise(events, 1));
-}
-
-/** Opens the streams, for all merchants in turn. The first stream of each merchant notes how late its attempts are. */
-async function openAll(service: Service, streams: number, lateMs: number[]): Promise<IncomingMessage[]> {
-  const { apiUrl, apiKeys } = service;
-  const readers: IncomingMessage[] = [];
-  for (let at = 0; at < streams; at += 1) {
-    const reader = await openStream(apiUrl, apiKeys[at % apiKeys.length] ?? '');
-    if (at < apiKeys.length) noteLateness(reader, lateMs);
-    else reader.resume();
-    readers.push(reader);
-  }
-  await sleep(OPENED_MS);
-  return readers;
-}
-
-function openStream(apiUrl: string, apiKey: string): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const headers = { authorization: `API-Key ${apiKey}` };
-    const sent = request(`${apiUrl}/merchant/stream`, { headers, agent: false }, (response) => {
-      response.on('error', () => {});
-      if (response.statusCode === 200) resolve(response);
-      else reject(new Error(`GET /merchant/stream returned ${response.statusCode}`));
-    });
-    sent.on('error', reject);
-    sent.end();
-  });
-}
-
-function noteLateness(reader: IncomingMessage, lateMs: number[]): void {
-  let rest = '';
-  reader.setEncoding('utf8').on('data', (text: string) => {
-    const now = wallClock();
-    const blocks = (rest + text).split('\n\n');
-    rest = blocks.pop() ?? '';
-    for (const block of blocks) {
-      const [, data] = /^event: attempt\ndata: (.*)$/m.exec(block) ?? [];
-      if (data === undefined) continue;
-      const { started_at: startedAt, duration_ms: durationMs } = JSON.parse(data);
-      lateMs.push(now - (Date.parse(startedAt) + durationMs));
-    }
-  });
 }
 
 export function streamsText(result: StreamsResult): string {
