@@ -275,6 +275,7 @@ async function startSending(deps: StationDeps): Promise<void> {
     egress: egressOf(config),
     proxy: config.egress.proxy,
     extraCa: readExtraCa(config.egress.extraCaFile),
+    descriptors: deps.descriptors,
   });
   lifecycle.onStop('transport', () => transport.close());
   const sender = await startSender({

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 /** The share of all connections that a single address may have. */
 const SHARE_OF_AN_ADDRESS = 1 / 4;
 const OF_AN_ADDRESS_MIN = 16;
-/** The time a connection has to send its first request before it may be closed for another one of its address. */
+/** The time a connection has to send its next request before it may be closed for another one of its address. */
 const GRACE_MS = 500;
 /** The time a connection that will be refused has to send its request. */
 const REFUSED_MS_MAX = 2000;
@@ -12,7 +12,7 @@ const REFUSED_MS_MAX = 2000;
 export interface ConnectionsOptions {
   /** The limit. As many more are accepted only to be refused with a response. */
   readonly connectionsMax: number;
-  /** File descriptors are scarce: connections are closed as soon as they are idle. */
+  /** File descriptors are scarce: connections are closed after their request, and when they are idle. */
   readonly isShort: () => boolean;
   /** Responds to a request for which there is no room. The connection is closed afterwards. */
   readonly refuse: (response: ServerResponse) => void;
@@ -25,7 +25,6 @@ export interface ConnectionsOptions {
  * connections. When there is none, the new one is refused.
  */
 export class Connections {
-  readonly #server: Server;
   readonly #options: ConnectionsOptions;
   readonly #perAddressMax: number;
   /** The connections of each address with the time since they are idle, the longest first. */
@@ -35,7 +34,6 @@ export class Connections {
   #size = 0;
 
   constructor(server: Server, app: RequestListener, options: ConnectionsOptions) {
-    this.#server = server;
     this.#options = options;
     const share = Math.floor(options.connectionsMax * SHARE_OF_AN_ADDRESS);
     this.#perAddressMax = Math.min(options.connectionsMax, Math.max(OF_AN_ADDRESS_MIN, share));
@@ -54,7 +52,7 @@ export class Connections {
   }
 
   #opened(socket: Socket): void {
-    if (this.#options.isShort()) this.#server.closeIdleConnections();
+    if (this.#options.isShort()) this.#closeIdle();
     const address = socket.remoteAddress ?? '';
     if (!this.#makeRoom(address)) {
       this.#refuse(socket);
@@ -87,6 +85,11 @@ export class Connections {
     if (!sockets?.delete(socket)) return;
     this.#size -= 1;
     if (sockets.size === 0) this.#ofAddress.delete(address);
+  }
+
+  /** Not those that were opened or answered just now: their request may be on its way. */
+  #closeIdle(): void {
+    for (const address of [...this.#ofAddress.keys()]) while (this.#closeOne(address, GRACE_MS));
   }
 
   #makeRoom(address: string): boolean {

@@ -30,11 +30,34 @@ export function acceptedMax(wanted: number): number {
   return Math.min(wanted, Math.max(RESERVE, Math.floor((openFilesMax() - OTHER_USES) / 3)));
 }
 
+/** Opens this many descriptors; returns those that it got before there was none left. */
+function opened(wanted: number): number[] {
+  const descriptors: number[] = [];
+  try {
+    while (descriptors.length < wanted) descriptors.push(openSync('/dev/null', 'r'));
+  } catch {
+    // None is left, in this process or on the machine.
+  }
+  return descriptors;
+}
+
+function closeAll(descriptors: readonly number[]): void {
+  for (const descriptor of descriptors) closeSync(descriptor);
+}
+
+/** What the users of descriptors ask and tell. */
+export interface DescriptorWatch {
+  /** The last ones are kept for requests and files: no connection is opened that can wait. */
+  readonly isShort: boolean;
+  /** Tries whether one is left. To be called when something failed that needs one. */
+  isLeft(): boolean;
+}
+
 /**
  * Notices when this process runs out of file descriptors, and when it has some again, and reports both in the log, in
  * a metric and to readiness. Meanwhile connections are held back where possible: see `isShort`.
  */
-export class Descriptors {
+export class Descriptors implements DescriptorWatch {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #limit = openFilesMax();
@@ -67,12 +90,20 @@ export class Descriptors {
     return `all ${this.#limit} file descriptors are in use: raise the limit (ulimit -n, LimitNOFILE=, --ulimit nofile=)`;
   }
 
+  isLeft(): boolean {
+    const [one] = opened(1);
+    if (one !== undefined) closeSync(one);
+    else if (!this.#isShort) this.#look();
+    return one !== undefined;
+  }
+
   stop(): void {
     this.#cancel();
     this.#giveUpReserve();
   }
 
   #look(): void {
+    this.#cancel();
     const isShort = !this.#hasReserve();
     if (isShort) this.#giveUpReserve();
     if (isShort !== this.#isShort) {
@@ -84,18 +115,16 @@ export class Descriptors {
     this.#cancel = this.#clock.at(this.#clock.now() + LOOK_MS, () => this.#look());
   }
 
-  /** Returns whether the reserve is held and one more descriptor can be opened. */
+  /** Returns whether the reserve is held and more can be opened: after a shortage as many again, so that it is over. */
   #hasReserve(): boolean {
-    try {
-      while (this.#reserve.length < RESERVE) this.#reserve.push(openSync('/dev/null', 'r'));
-      closeSync(openSync('/dev/null', 'r'));
-      return true;
-    } catch {
-      return false;
-    }
+    this.#reserve.push(...opened(RESERVE - this.#reserve.length));
+    const wanted = this.#isShort ? RESERVE : 1;
+    const more = opened(wanted);
+    closeAll(more);
+    return this.#reserve.length === RESERVE && more.length === wanted;
   }
 
   #giveUpReserve(): void {
-    for (const descriptor of this.#reserve.splice(0)) closeSync(descriptor);
+    closeAll(this.#reserve.splice(0));
   }
 }

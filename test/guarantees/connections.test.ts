@@ -129,6 +129,8 @@ describe('a process without file descriptors', () => {
       () => receivers.every(({ arrivals }) => arrivals.length > 0),
       60_000,
     );
+    const first = receivers.map(({ arrivals }) => arrivals[0]?.attempt);
+    expect(first, 'the lack of descriptors counted as no attempt').toEqual(receivers.map(() => 1));
     const told = running.output.filter((line) => line.includes('"file_descriptors_used_up"'));
     expect(told.length).toBeGreaterThanOrEqual(1);
     expect(told.length, 'one line per transition').toBeLessThan(5);

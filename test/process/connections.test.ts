@@ -15,11 +15,11 @@ afterEach(() => {
   server.close();
 });
 
-async function start(connectionsMax: number): Promise<number> {
+async function start(connectionsMax: number, isShort = false): Promise<number> {
   server = createServer();
   new Connections(server, (_request, response) => void response.end('served'), {
     connectionsMax,
-    isShort: () => false,
+    isShort: () => isShort,
     refuse: (response) => void response.writeHead(503).end('no room'),
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -77,4 +77,17 @@ it('an address that has more connections makes room for another one at once', as
   other.socket.write(REQUEST);
   await eventually('the request is served', () => other.heard().includes('served'));
   await eventually('the first connection of the crowded address is closed', () => one.socket.closed);
+});
+
+it('without file descriptors an idle connection is closed for another one, but not before it can send its request', async () => {
+  const port = await start(8, true);
+  const idle = await open(port, '127.0.0.2');
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  const clients = await Promise.all(Array.from({ length: 4 }, () => open(port, '127.0.0.2')));
+  await eventually('the idle connection is closed', () => idle.socket.closed);
+  for (const { socket } of clients) socket.write(REQUEST);
+  for (const { socket, heard } of clients) {
+    await eventually('the request is served', () => heard().includes('served'));
+    await eventually('the connection is closed after its request', () => socket.closed);
+  }
 });

@@ -49,13 +49,16 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
   'EPERM',
 ]);
 
+/** No connection can be opened from this machine. `code`: the system's, such as EMFILE. */
+export function machineLimit(code: string): ConnectFailure {
+  return new ConnectFailure('connect_refused', code, { ownFault: 'machine_limit', sign: 'unknown' });
+}
+
 /** Classifies the failure of a socket before TLS was established. */
 export function connectFailureOf(error: Error & { code?: string }): ConnectFailure {
   if (error instanceof ConnectFailure) return error;
   const code = error.code ?? '';
-  if (OURS.has(code)) {
-    return new ConnectFailure('connect_refused', code, { ownFault: 'machine_limit', sign: 'unknown' });
-  }
+  if (OURS.has(code)) return machineLimit(code);
   if (code === 'ECONNREFUSED') return new ConnectFailure('connect_refused', 'the connection was refused');
   if (UNREACHABLE.has(code)) {
     return new ConnectFailure('connect_refused', `the address cannot be reached: ${code}`, {

@@ -4,9 +4,10 @@ import tls from 'node:tls';
 import type { EgressProxy } from '../../egress/egress-proxy.ts';
 import type { Clock } from '../../process/clock.ts';
 import { Deadlines } from '../../process/deadlines.ts';
+import type { DescriptorWatch } from '../../process/descriptors.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { type Dial, raceAddresses } from './address-race.ts';
-import { ConnectFailure, connectFailureOf } from './connect-failure.ts';
+import { ConnectFailure, connectFailureOf, machineLimit } from './connect-failure.ts';
 import { openTunnel } from './egress-proxy.ts';
 import { certificateEnd, type KeptSession, keepSession, mayBeResumed } from './tls-session.ts';
 
@@ -18,6 +19,7 @@ export interface ConnectorDeps {
   readonly connectTimeoutMs: number;
   /** Connects for us, except to hosts exempt from the guard; null: we connect ourselves. */
   readonly proxy: EgressProxy | null;
+  readonly descriptors: DescriptorWatch;
 }
 
 /** Where to connect, with the TLS session of an earlier connection there, whose certificate was verified. */
@@ -93,9 +95,12 @@ export class Connector {
         } else resolve(result);
       };
       this.#opening.add(connecting);
-      this.#open(target, connecting).then(connecting.end, (error: Error) =>
-        connecting.end(connectFailureOf(error)),
-      );
+      this.#open(target, connecting).then(connecting.end, (error: Error) => {
+        const failure = connectFailureOf(error);
+        // Noticed at once: requests to the API need the reserve.
+        if (failure.facts.ownFault === 'machine_limit') this.#deps.descriptors.isLeft();
+        connecting.end(failure);
+      });
     });
   }
 
@@ -107,8 +112,12 @@ export class Connector {
   }
 
   async #open(target: ConnectTarget, connecting: Connecting): Promise<Established> {
-    const { clock, guard } = this.#deps;
-    const addresses = await guard.addressesOf(target.host, target.port);
+    const { clock, guard, descriptors } = this.#deps;
+    if (descriptors.isShort) throw machineLimit('EMFILE');
+    const addresses = await guard.addressesOf(target.host, target.port).catch((error: unknown) => {
+      // Without one, resolvers can neither read the hosts file nor ask a server, and say that the name does not exist.
+      throw descriptors.isLeft() ? error : machineLimit('EMFILE');
+    });
     if (connecting.isOver) throw new ConnectFailure('connection_reset', 'closed');
     connecting.stage = 'connecting';
     connecting.stepped();

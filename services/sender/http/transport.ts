@@ -1,6 +1,7 @@
 import type { EgressProxy } from '../../egress/egress-proxy.ts';
 import type { Clock } from '../../process/clock.ts';
 import { Deadlines } from '../../process/deadlines.ts';
+import type { DescriptorWatch } from '../../process/descriptors.ts';
 import { LoopTurns } from '../../process/loop-turns.ts';
 import {
   AddressGuard,
@@ -47,6 +48,8 @@ export interface TransportOptions {
   readonly limits?: Partial<TransportLimits>;
   /** Resolves merchants' names; the DNS by default. */
   readonly resolve?: Resolve;
+  /** By default there are always enough. */
+  readonly descriptors?: DescriptorWatch;
 }
 
 const TRANSPORT_LIMITS = {
@@ -66,6 +69,8 @@ const TRANSPORT_LIMITS = {
 } as const satisfies TransportLimits;
 
 export type TransportLimits = PoolLimits;
+
+const ENOUGH_DESCRIPTORS: DescriptorWatch = { isShort: false, isLeft: () => true };
 
 /** Opens the transport over HTTPS/1.1, on undici. Throws when the extra authority cannot be parsed. */
 export function openTransport(options: TransportOptions): HttpTransport {
@@ -95,6 +100,7 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
       secureContext: secureContext(options.extraCa),
       connectTimeoutMs: Math.min(connectTimeoutMs, totalTimeoutMs),
       proxy: options.proxy ?? null,
+      descriptors: options.descriptors ?? ENOUGH_DESCRIPTORS,
     });
     const limits = { ...TRANSPORT_LIMITS, ...options.limits };
     // With less than half of its time left, the receiver would be blamed for a time-out that is ours.

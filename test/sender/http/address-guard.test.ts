@@ -136,6 +136,7 @@ describe('the address guard sends not one packet', () => {
       secureContext: secureContext(certificates.ca),
       connectTimeoutMs: 2000,
       proxy: null,
+      descriptors: { isShort: false, isLeft: () => true },
     });
     const target = { host: 'localhost', port: receiver.port, session: undefined };
     await expect(connector.connect(target)).rejects.toMatchObject({
@@ -215,6 +216,7 @@ describe('a connection to a name with two addresses', () => {
       secureContext: secureContext(certificates.ca),
       connectTimeoutMs: 2000,
       proxy: null,
+      descriptors: { isShort: false, isLeft: () => true },
     });
     opened.push({ close: async () => connector.close() });
     const { socket } = await connector.connect({

@@ -1,0 +1,49 @@
+/** Guarantee: where no file descriptor is left, that is our own fault, whatever the system's calls say. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { NOTHING_EXEMPT } from '../../../services/egress/egress.ts';
+import { systemClock } from '../../../services/process/clock.ts';
+import type { DescriptorWatch } from '../../../services/process/descriptors.ts';
+import { AddressGuard, type Resolve } from '../../../services/sender/http/address-guard.ts';
+import { Connector, secureContext } from '../../../services/sender/http/connector.ts';
+
+const HOST = 'merchant-a.com';
+const OWN_FAULT = { facts: { ownFault: 'machine_limit' } };
+let asked: string[] = [];
+let connector: Connector;
+
+beforeEach(() => {
+  asked = [];
+});
+afterEach(() => connector.close());
+
+const noSuchName: Resolve = async (hostname) => {
+  asked.push(hostname);
+  throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' });
+};
+
+function connect(descriptors: DescriptorWatch) {
+  const policy = { ports: [443], allow: NOTHING_EXEMPT };
+  connector = new Connector({
+    clock: systemClock(),
+    guard: new AddressGuard(policy, { resolve: noSuchName, resolveExempt: noSuchName }),
+    secureContext: secureContext(null),
+    connectTimeoutMs: 2000,
+    proxy: null,
+    descriptors,
+  });
+  return connector.connect({ host: HOST, port: 443, session: undefined });
+}
+
+test('a name that the resolver could not look up without a descriptor is not missing', async () => {
+  await expect(connect({ isShort: false, isLeft: () => false })).rejects.toMatchObject(OWN_FAULT);
+  expect(asked).toEqual([HOST]);
+  await expect(connect({ isShort: false, isLeft: () => true })).rejects.toMatchObject({
+    failureCode: 'dns_error',
+    facts: { sign: 'no_such_name' },
+  });
+});
+
+test('while few descriptors are left no connection is opened: they are for requests to the API', async () => {
+  await expect(connect({ isShort: true, isLeft: () => true })).rejects.toMatchObject(OWN_FAULT);
+  expect(asked).toEqual([]);
+});
