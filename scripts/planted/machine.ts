@@ -53,7 +53,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
   {
     id: 'rate-limit-by-system-time',
     bug: 'an API key at its rate limit is blocked for an hour after the system clock was set back',
-    file: 'services/api/rate-limit.ts',
+    file: 'services/store/sqlite/management/request-windows.ts',
     text: 'const now = this.#clock.now();',
     replacement: 'const now = this.#clock.wall();',
     test: 'test/api/rate-limit.test.ts',

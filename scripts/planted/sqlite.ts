@@ -127,4 +127,22 @@ export const SQLITE_BUGS: readonly PlantedBug[] = [
     test: 'test/relay/relay.test.ts',
     title: 'a change that another process publishes ends the wait',
   },
+  {
+    id: 'answer-without-claim',
+    bug: 'a request whose claim has ended stores its change and its answer',
+    file: 'services/store/sqlite/management/answer-writes.ts',
+    text: "throw new StoreConflict('the claim of this Idempotency-Key has ended');",
+    replacement: '{}',
+    test: 'test/store/sqlite/contract.test.ts',
+    title: 'change nothing for a request whose claim has ended meanwhile',
+  },
+  {
+    id: 'replay-advances-from-anywhere',
+    bug: 'a runner of replays that stalled counts its page although another has gone on',
+    file: 'services/store/sqlite/replays/replay-writes.ts',
+    text: "status = 'running' AND place IS ?`",
+    replacement: "status = 'running' AND ? IS NOT 0`",
+    test: 'test/store/sqlite/contract.test.ts',
+    title: 'keep a replay’s place and counts',
+  },
 ];

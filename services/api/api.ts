@@ -18,9 +18,8 @@ import { authenticate, type Environment } from './auth.ts';
 import { boundValues, readJson } from './body.ts';
 import { API_LIMITS, type ApiContext, type ApiOptions } from './context.ts';
 import { apiHeaders, type Docs, mountDocs } from './docs.ts';
-import type { RunningKeys } from './idempotency.ts';
 import { ApiError, problemHandler } from './problem.ts';
-import { limitPerMinute, type RateLimit } from './rate-limit.ts';
+import { limitPerMinute } from './rate-limit.ts';
 import { requestLog } from './request-log.ts';
 import { readTargets, refuseMalformedTargets } from './request-target.ts';
 import { deleteEndpoint, rotateSecret, updateEndpoint } from './routes/change-endpoint.ts';
@@ -60,7 +59,7 @@ export interface Api {
   readonly url: string;
   readonly port: number;
   readonly docs: Docs;
-  /** Stops listening, gives running requests some time to finish, and releases what the API holds. May be called twice. */
+  /** Stops listening, and gives running requests some time to finish. May be called twice. */
   stop(): Promise<void>;
 }
 
@@ -68,17 +67,12 @@ export interface Api {
 export async function startApi(deps: ApiDeps): Promise<Api> {
   const limits = { ...API_LIMITS, ...deps.options.limits };
   const stopping = new AbortController();
-  const { app, docs, limiters } = createApp({ ...deps, limits, stopping: stopping.signal }, deps);
+  const { app, docs } = createApp({ ...deps, limits, stopping: stopping.signal }, deps);
   const server = createApiServer(readTargets(app), limits, {
     random: deps.random,
     isShort: () => deps.descriptors?.isShort ?? false,
   });
-  try {
-    await listen(server, deps.options.host, deps.options.port, 'HOOKRAIL_API_PORT');
-  } catch (error) {
-    for (const limiter of limiters) limiter.stop();
-    throw error;
-  }
+  await listen(server, deps.options.host, deps.options.port, 'HOOKRAIL_API_PORT');
   const { port } = server.address() as AddressInfo;
   const host = deps.options.host.includes(':') ? `[${deps.options.host}]` : deps.options.host;
   let stopped: Promise<void> | undefined;
@@ -88,9 +82,7 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
     docs,
     stop: () => {
       stopping.abort();
-      stopped ??= drainServer(server, limits.stopGraceMs, deps.clock).then(() => {
-        for (const limiter of limiters) limiter.stop();
-      });
+      stopped ??= drainServer(server, limits.stopGraceMs, deps.clock);
       return stopped;
     },
   };
@@ -99,9 +91,10 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
 function createApp(
   context: ApiContext,
   deps: Pick<ApiDeps, 'log' | 'registry'>,
-): { readonly app: Express; readonly docs: Docs; readonly limiters: readonly RateLimit[] } {
-  const general = limitPerMinute('requests', context.options.rateLimitPerMinute, context.clock);
-  const tests = limitPerMinute('tests', context.options.testRateLimitPerMinute, context.clock);
+): { readonly app: Express; readonly docs: Docs } {
+  const { options, store, clock } = context;
+  const general = limitPerMinute('requests', options.rateLimitPerMinute, store.limits, clock);
+  const tests = limitPerMinute('tests', options.testRateLimitPerMinute, store.limits, clock);
   const app = express();
   // Paths must match openapi.yaml exactly.
   app.enable('case sensitive routing').enable('strict routing').disable('etag');
@@ -112,13 +105,12 @@ function createApp(
     refuseMalformedTargets,
   );
   const docs = mountDocs(app, context.environment);
-  const merchant = [authenticate('merchant', context), general.handler];
+  const merchant = [authenticate('merchant', context), general];
   const validated = [readJson(context.limits.bodyBytesMax), boundValues, ...validateRequests()];
-  const running: RunningKeys = new Set();
   const open = (...handlers: RequestHandler[]) => [...merchant, ...validated, ...handlers];
 
   route(app, '/merchant/webhook-endpoints', {
-    post: open(createEndpoint(context, running)),
+    post: open(createEndpoint(context)),
     get: open(listEndpoints(context)),
   });
   route(app, '/merchant/webhook-endpoints/{id}', {
@@ -126,18 +118,18 @@ function createApp(
     patch: open(updateEndpoint(context)),
     delete: open(deleteEndpoint(context)),
   });
-  route(app, '/merchant/webhook-endpoints/{id}/secret', { patch: open(rotateSecret(context, running)) });
+  route(app, '/merchant/webhook-endpoints/{id}/secret', { patch: open(rotateSecret(context)) });
   route(app, '/merchant/webhook-endpoints/{id}/test', {
-    post: [...merchant, tests.handler, refuseInProduction(context), ...validated, testEndpoint(context)],
+    post: [...merchant, tests, refuseInProduction(context), ...validated, testEndpoint(context)],
   });
   route(app, '/merchant/webhook-endpoints/{id}/deliveries', { get: open(listDeliveries(context)) });
   route(app, '/merchant/webhook-endpoints/{id}/deliveries/{delivery_id}', {
     get: open(getDelivery(context)),
   });
   route(app, '/merchant/webhook-endpoints/{id}/deliveries/{delivery_id}/resend', {
-    post: open(resendDelivery(context, running)),
+    post: open(resendDelivery(context)),
   });
-  route(app, '/merchant/webhook-endpoints/{id}/replay', { post: open(startReplay(context, running)) });
+  route(app, '/merchant/webhook-endpoints/{id}/replay', { post: open(startReplay(context)) });
   route(app, '/merchant/webhook-endpoints/{id}/replays', { get: open(listReplays(context)) });
   route(app, '/merchant/webhook-endpoints/{id}/replays/{replay_id}', { get: open(getReplay(context)) });
   route(app, '/merchant/deliveries', { get: open(listAllDeliveries(context)) });
@@ -161,7 +153,7 @@ function createApp(
     throw new ApiError('route_not_found', 'No operation has this path.');
   });
   app.use(problemHandler(deps.log));
-  return { app, docs, limiters: [general, tests] };
+  return { app, docs };
 }
 
 function streamsOf({ store, clock, options, limits }: ApiContext, log: Logger): OpenStreams {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Request, Response } from 'express';
-import type { AnswerToStore } from '../store/change.ts';
+import { type AnswerToStore, StoreConflict } from '../store/change.ts';
 import { type ApiContext, awaitPublished, wholeNow } from './context.ts';
 import { ApiError } from './problem.ts';
 
@@ -13,17 +13,13 @@ export interface Answer {
 /** Seals a response for the store, or returns undefined when the request has no Idempotency-Key. */
 export type Remember = (answer: Answer) => AnswerToStore | undefined;
 
-/** The running requests with an Idempotency-Key. Only this process uses the store, so memory is enough. */
-export type RunningKeys = Set<string>;
-
 /**
- * Runs the work of a request at most once per API key and Idempotency-Key. The work passes the result of `remember` to
- * the store, in the same transaction as its change; a repeated request gets that response again. Only successes are
+ * Runs the work of a request at most once per API key and Idempotency-Key: the store gives one request the claim. The
+ * work passes the result of `remember` to the store, in the same transaction as its change; a repeated request gets that response again. Only successes are
  * stored: a refused request changed nothing and is judged anew. Sealed, because the response contains a signing secret.
  */
 export async function idempotently(
   context: ApiContext,
-  running: RunningKeys,
   {
     request,
     response,
@@ -38,34 +34,55 @@ export async function idempotently(
 ): Promise<void> {
   const key = request.get('idempotency-key');
   if (key === undefined) return send(response, await work(() => undefined));
+  const { store, clock, keyRing, limits } = context;
   const scope = `${response.locals.keyId}:${key}`;
   const requestHash = hashOf(request);
-  if (running.has(scope)) {
-    const detail = 'The first request with this key is still in progress.';
-    throw new ApiError('idempotency_key_in_progress', detail, { headers: { 'Retry-After': '1' } });
-  }
-  running.add(scope);
-  try {
-    const known = await context.store.answers.find(scope, context.clock.wall());
-    if (known === undefined) {
-      const answer = await work((toKeep) => ({
+  const claim = await store.answers.claim(scope, clock.wall());
+  switch (claim.kind) {
+    case 'running':
+      throw inProgress('The first request with this key is still in progress.');
+    case 'claimed': {
+      const { token } = claim;
+      const remember: Remember = (toKeep) => ({
         scope,
+        token,
         requestHash,
         status: toKeep.status,
-        sealed: JSON.stringify(context.keyRing.seal(JSON.stringify(toKeep), scope)),
-        expiresAt: wholeNow(context.clock) + context.limits.answersKeptMs,
-      }));
-      return send(response, answer);
+        sealed: JSON.stringify(keyRing.seal(JSON.stringify(toKeep), scope)),
+        expiresAt: wholeNow(clock) + limits.answersKeptMs,
+      });
+      return send(response, await claimed(context, { scope, token }, () => work(remember)));
     }
-    if (known.requestHash !== requestHash) {
-      throw new ApiError('idempotency_key_reused', 'The first request with this key was a different one.');
+    case 'stored': {
+      if (claim.requestHash !== requestHash)
+        throw new ApiError('idempotency_key_reused', 'The first request with this key was a different one.');
+      if (replayWaits) await awaitPublished(context, claim.outboxId);
+      const answer: Answer = JSON.parse(keyRing.open(JSON.parse(claim.sealed), scope));
+      return send(response, { ...answer, headers: { ...answer.headers, 'Idempotent-Replayed': 'true' } });
     }
-    if (replayWaits) await awaitPublished(context, known.outboxId);
-    const answer: Answer = JSON.parse(context.keyRing.open(JSON.parse(known.sealed), scope));
-    send(response, { ...answer, headers: { ...answer.headers, 'Idempotent-Replayed': 'true' } });
-  } finally {
-    running.delete(scope);
   }
+}
+
+/** Carries out the work, and ends the claim: it is in nobody's way once an answer was stored. */
+async function claimed(
+  { store }: ApiContext,
+  { scope, token }: { readonly scope: string; readonly token: string },
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof StoreConflict)
+      throw inProgress('This request took too long, and another one with this key was started.');
+    throw error;
+  } finally {
+    // One that cannot be ended now ends by itself.
+    await store.answers.release(scope, token).catch(() => {});
+  }
+}
+
+function inProgress(detail: string): ApiError {
+  return new ApiError('idempotency_key_in_progress', detail, { headers: { 'Retry-After': '1' } });
 }
 
 function send(response: Response, answer: Answer): void {

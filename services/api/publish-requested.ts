@@ -10,8 +10,8 @@ const LOOK_MS = 10;
  */
 export async function publishRequested(context: ApiContext, asked: RequestedDelivery): Promise<void> {
   const { broker, clock, limits, stopping, store } = context;
-  await published(broker.publishTasks([requestedTask(asked, wholeNow(clock))]));
-  const { merchantId, endpointId, deliveryId } = asked;
-  const isRecorded = async () => (await store.log.delivery(merchantId, endpointId, deliveryId)) !== undefined;
+  const createdAt = wholeNow(clock);
+  await published(broker.publishTasks([requestedTask(asked, createdAt)]));
+  const isRecorded = () => store.log.isRecorded(asked.deliveryId, createdAt);
   await pollUntil(clock, isRecorded, { everyMs: LOOK_MS, atMostMs: limits.recordedWaitMs, signal: stopping });
 }

@@ -1,25 +1,20 @@
 import type { RequestHandler } from 'express';
 import { type ClientRateLimitInfo, rateLimit, type Store } from 'express-rate-limit';
 import type { Clock } from '../process/clock.ts';
+import type { Limits } from '../store/limits.ts';
 import { ApiError } from './problem.ts';
 
 const WINDOW_MS = 60_000;
 
-export interface RateLimit {
-  readonly handler: RequestHandler;
-  stop(): void;
-}
-
 /**
- * Limits the requests of one API key per minute, in this process. Every response has the RateLimit headers (IETF
- * draft); a refusal also has Retry-After. Runs after authentication.
+ * Limits the requests of one API key per minute, over all processes on the store. Every response has the RateLimit
+ * headers (IETF draft); a refusal also has Retry-After. Runs after authentication.
  */
-export function limitPerMinute(name: string, limit: number, clock: Clock): RateLimit {
-  const windows = new Windows(clock);
-  const handler = rateLimit({
+export function limitPerMinute(name: string, limit: number, limits: Limits, clock: Clock): RequestHandler {
+  return rateLimit({
     windowMs: WINDOW_MS,
     limit,
-    store: windows,
+    store: new CountedRequests(name, limits, clock),
     identifier: name,
     standardHeaders: 'draft-8',
     legacyHeaders: false,
@@ -28,53 +23,29 @@ export function limitPerMinute(name: string, limit: number, clock: Clock): RateL
       next(new ApiError('rate_limited', `The limit is ${limit} requests per key and minute (${name}).`));
     },
   });
-  return { handler, stop: () => windows.clear() };
 }
 
-interface Window {
-  requests: number;
-  /** When it ends, by the clock's `now()`. */
-  readonly endsAt: number;
-}
-
-/**
- * The current window of each key. The library's own store uses the system's time: after that is set back by an hour, a
- * key at its limit would be refused for an hour.
- */
-class Windows implements Store {
-  readonly localKeys = true;
+/** The counts of our store as the library wants them. Every request counts, so none is taken back. */
+class CountedRequests implements Store {
+  readonly localKeys = false;
+  readonly #name: string;
+  readonly #limits: Limits;
   readonly #clock: Clock;
-  /** In the order of their ends, since all are equally long. */
-  readonly #windows = new Map<string, Window>();
 
-  constructor(clock: Clock) {
+  constructor(name: string, limits: Limits, clock: Clock) {
+    this.#name = name;
+    this.#limits = limits;
     this.#clock = clock;
   }
 
-  increment(key: string): ClientRateLimitInfo {
-    const now = this.#clock.now();
-    for (const [other, { endsAt }] of this.#windows) {
-      if (endsAt > now) break;
-      this.#windows.delete(other);
-    }
-    const window = this.#windows.get(key) ?? { requests: 0, endsAt: now + WINDOW_MS };
-    window.requests += 1;
-    this.#windows.set(key, window);
+  async increment(keyId: string): Promise<ClientRateLimitInfo> {
+    const { used, endsInMs } = await this.#limits.take(keyId, this.#name, WINDOW_MS);
+    const clock = this.#clock;
     // The library compares it with the system's time.
-    const resetTime = new Date(this.#clock.system(this.#clock.wall(window.endsAt)));
-    return { totalHits: window.requests, resetTime };
+    return { totalHits: used, resetTime: new Date(clock.system(clock.wall(clock.now() + endsInMs))) };
   }
 
-  decrement(key: string): void {
-    const window = this.#windows.get(key);
-    if (window) window.requests -= 1;
-  }
+  decrement(): void {}
 
-  resetKey(key: string): void {
-    this.#windows.delete(key);
-  }
-
-  clear(): void {
-    this.#windows.clear();
-  }
+  resetKey(): void {}
 }

@@ -116,7 +116,7 @@ export class Replayer {
     this.#made.inc(tasks.length);
     this.#turns.published(replay, tasks.length, clock.now());
     for (const { task } of tasks) this.#follow(replay, task.deliveryId);
-    const step = { place: next, published: tasks.length, leftOut };
+    const step = { from: replay.place, place: next, published: tasks.length, leftOut };
     const goesOn = await store.replays.advance(replay.replayId, step);
     if (goesOn && isLast) this.#turns.through(replay);
   }

@@ -7,6 +7,8 @@ export type Actor =
 export interface AnswerToStore {
   /** Key id and Idempotency-Key, as one string. */
   readonly scope: string;
+  /** Of the claim (StoredAnswers.claim). The change rejects with StoreConflict when the scope has another claim by now. */
+  readonly token: string;
   readonly requestHash: string;
   readonly status: number;
   /** The response's body, sealed by the key ring (JSON of the created object, for `scope`): it contains the secret. */
@@ -21,4 +23,8 @@ export type Changed<T> = {
 /** The cursor was not issued by this store's list: a caller's mistake. */
 export class CursorInvalid extends Error {
   override readonly name = 'CursorInvalid';
+}
+/** The request's claim has ended, and another request may have taken it: nothing of the change was kept. */
+export class StoreConflict extends Error {
+  override readonly name = 'StoreConflict';
 }

@@ -76,11 +76,17 @@ export interface Replays {
   /** Returns the replays that have not ended, oldest first. */
   running(): Promise<readonly ReplayRecord[]>;
   /**
-   * Adds to the numbers published and left out, and stores the next page's place. Returns false when it no longer runs.
+   * Adds to the numbers published and left out, and stores the next page's place. `from`: the place that the page began
+   * at. Returns false, and changes nothing, when it no longer runs or is at another place: somebody else has gone on.
    */
   advance(
     replayId: string,
-    step: { readonly place: string; readonly published: number; readonly leftOut: number },
+    step: {
+      readonly from: string | null;
+      readonly place: string;
+      readonly published: number;
+      readonly leftOut: number;
+    },
   ): Promise<boolean>;
   /** Returns undefined when it is unknown or has already ended. */
   finish(

@@ -17,6 +17,7 @@ import type { Trigger } from '../domain/task.ts';
 import type { AnswerToStore } from './change.ts';
 import type { Endpoints } from './endpoints.ts';
 import type { Feed } from './feed.ts';
+import type { Limits } from './limits.ts';
 import type { Audit, Erasures, Sealings } from './maintenance.ts';
 import type { ApiKeys, Merchants } from './merchants.ts';
 import type { Outbox } from './outbox.ts';
@@ -30,6 +31,7 @@ export interface Store {
   readonly keys: ApiKeys;
   readonly endpoints: Endpoints;
   readonly answers: StoredAnswers;
+  readonly limits: Limits;
   readonly outbox: Outbox;
   readonly log: DeliveryLog;
   readonly lists: MerchantLists;
@@ -54,22 +56,31 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
+/** How long a claim lasts, unless its answer is stored or it is released: a request that takes longer has failed. */
+export const CLAIM_MS = 60_000;
+
+export type Claim =
+  /** The caller may carry out the request, and stores its answer with this token. */
+  | { readonly kind: 'claimed'; readonly token: string }
+  /** Another request has the claim. */
+  | { readonly kind: 'running' }
+  | {
+      readonly kind: 'stored';
+      readonly requestHash: string;
+      readonly status: number;
+      readonly sealed: string;
+      readonly outboxId: number;
+    };
+
+/** The answers of requests with an Idempotency-Key: of those with one scope at most one carries out its change. */
 export interface StoredAnswers {
-  find(
-    scope: string,
-    now: number,
-  ): Promise<
-    | {
-        readonly requestHash: string;
-        readonly status: number;
-        readonly sealed: string;
-        readonly outboxId: number;
-      }
-    | undefined
-  >;
+  /** Claims a scope for one request. A claim need not survive a crash: neither does its request. */
+  claim(scope: string, now: number): Promise<Claim>;
+  /** Ends a claim whose request has no answer to store. One that has ended already stays ended. */
+  release(scope: string, token: string): Promise<void>;
   /**
    * Stores the response to a request that changed nothing in the store (a resend), so that it has no transaction of its
-   * own.
+   * own. Rejects with StoreConflict.
    */
   keep(answer: AnswerToStore, at: number): Promise<void>;
 }
@@ -190,6 +201,11 @@ export interface DeliveryLog {
     | { readonly event: StoredEvent; readonly routedAt: number; readonly trace: readonly TraceRecord[] }
     | undefined
   >;
+  /**
+   * Returns whether the log has the delivery. `createdAt`: when it was made, milliseconds since the epoch; an engine that
+   * keeps its log by time looks there only.
+   */
+  isRecorded(deliveryId: string, createdAt: number): Promise<boolean>;
   /** Resolves true once the delivery's first attempt is recorded or it was cancelled, false when the signal fires. */
   waitForAttempt(deliveryId: string, signal: AbortSignal): Promise<boolean>;
   /** Deletes deliveries and events older than `before`, at most `limit` rows; returns the number deleted. */

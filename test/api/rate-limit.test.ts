@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler } from 'express';
 import { afterEach, expect, it } from 'vitest';
 import { limitPerMinute } from '../../services/api/rate-limit.ts';
+import { RequestWindows } from '../../services/store/sqlite/management/request-windows.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 
 const LIMIT = 3;
@@ -18,7 +19,10 @@ async function startLimited(clock: SimulatedClock): Promise<(key?: string) => Pr
     response.locals.keyId = String(request.headers['x-key']);
     next();
   });
-  app.use(limitPerMinute('requests', LIMIT, clock).handler, (_request, response) => void response.end());
+  app.use(
+    limitPerMinute('requests', LIMIT, new RequestWindows(clock), clock),
+    (_request, response) => void response.end(),
+  );
   const refused: ErrorRequestHandler = (_error, _request, response, _next) => void response.status(429).end();
   app.use(refused);
   const server = createServer(app);

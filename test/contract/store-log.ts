@@ -106,6 +106,16 @@ function waiting(test: StoreUnderTest): void {
     expect(await ended).toBe(true);
   });
 
+  it('knows a delivery from the moment it is recorded, also after a crash', async () => {
+    const { asked, apply } = setUp();
+    const isRecorded = () => test.store.log.isRecorded(asked.deliveryId, START);
+    expect(await isRecorded()).toBe(false);
+    await apply(requested(asked, new Uint8Array(2)));
+    expect(await isRecorded()).toBe(true);
+    await test.crashAndReopen();
+    expect(await isRecorded()).toBe(true);
+  });
+
   it('stops waiting when the signal fires or the store closes', async () => {
     const { asked, apply, wait } = setUp();
     await apply(requested(asked, new Uint8Array(2)));

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../services/store/store.ts';
 import { createEndpoint, HOUR_MS, newEndpoint, OPERATOR, START } from '../support/records/journal-entries.ts';
+import { tokenFor } from './requests/store-answers.ts';
 import type { StoreUnderTest } from './store-place.ts';
 
 const MERCHANT = 'a-merchant';
@@ -69,8 +70,8 @@ function audit(test: StoreUnderTest): void {
 }
 
 function sealings(test: StoreUnderTest): void {
-  const answer = (scope: string, keyId: string, expiresAt = START + HOUR_MS) => ({
-    ...{ scope, requestHash: 'hash', status: 201, expiresAt },
+  const answer = async (scope: string, keyId: string, expiresAt = START + HOUR_MS) => ({
+    ...{ scope, requestHash: 'hash', status: 201, expiresAt, token: await tokenFor(test.store, scope) },
     sealed: JSON.stringify({ keyId, ciphertext: 'sealed' }),
   });
 
@@ -83,13 +84,13 @@ function sealings(test: StoreUnderTest): void {
       MERCHANT,
       first,
       { sealed, hint: '…' },
-      { ...BY, answer: answer('a', 'k1') },
+      { ...BY, answer: await answer('a', 'k1') },
     );
     await test.store.endpoints.rotate(
       MERCHANT,
       first,
       { sealed, hint: '…' },
-      { ...BY, answer: answer('b', 'k2') },
+      { ...BY, answer: await answer('b', 'k2') },
     );
     expect(await test.store.sealings.counts(START)).toEqual([
       { keyId: 'k1', endpoints: 1, answers: 1 },
@@ -109,7 +110,7 @@ function sealings(test: StoreUnderTest): void {
       MERCHANT,
       kept,
       { sealed: { keyId: 'k1', ciphertext: 'of kept' }, hint: '…' },
-      { ...BY, answer: answer('scope', 'k1') },
+      { ...BY, answer: await answer('scope', 'k1') },
     );
     const options = { now: START, limit: 2 };
     const first = await test.store.sealings.notSealedWith('k2', options);
@@ -142,7 +143,8 @@ function sealings(test: StoreUnderTest): void {
     expect([after?.version, after?.updatedAt]).toEqual([(before?.version ?? 0) + 1, before?.updatedAt]);
     const pending = await store.outbox.pending(100);
     expect(pending.at(-1)?.change).toMatchObject({ id: changed, value: { secret: { keyId: 'k2' } } });
-    expect((await store.answers.find('scope', START))?.sealed).toContain('anew scope');
+    const stored = await store.answers.claim('scope', START);
+    expect(stored).toMatchObject({ kind: 'stored', sealed: expect.stringContaining('anew scope') });
     expect(await store.sealings.notSealedWith('k2', { now: START, limit: 9 })).toEqual([]);
     const [entry] = await store.audit.list({ limit: 1 });
     expect(entry).toMatchObject({

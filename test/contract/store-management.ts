@@ -6,14 +6,6 @@ import type { StoreUnderTest } from './store-place.ts';
 
 const MERCHANT = 'a-merchant';
 const options = (at = START, quota = 100) => ({ at, actor: OPERATOR, quota });
-const answer = (scope: string) => ({
-  scope,
-  requestHash: 'hash',
-  status: 201,
-  sealed: 'sealed answer',
-  expiresAt: START + 1000,
-});
-
 export function managementContract(test: StoreUnderTest): void {
   describe('with merchants and keys', () => merchantsAndKeys(test));
   describe('with endpoints', () => {
@@ -21,7 +13,6 @@ export function managementContract(test: StoreUnderTest): void {
     rulesOfEndpoints(test);
     lists(test);
   });
-  describe('with stored answers', () => storedAnswers(test));
 }
 
 function merchantsAndKeys(test: StoreUnderTest): void {
@@ -242,31 +233,5 @@ function lists(test: StoreUnderTest): void {
     await endpoints.update(MERCHANT, first, { status: 'disabled' }, options());
     const disabled = await endpoints.list(MERCHANT, { status: 'disabled', limit: 10 });
     expect(disabled.map(({ uuid }) => uuid)).toEqual([first]);
-  });
-}
-
-function storedAnswers(test: StoreUnderTest): void {
-  it('stores an answer with its change, so that a crash leaves both or neither', async () => {
-    const uuid = randomUUID();
-    const stored = answer('key-1/idem');
-    const created = await test.store.endpoints.create(newEndpoint(MERCHANT, uuid), {
-      ...options(),
-      answer: stored,
-    });
-    const store = await test.crashAndReopen();
-    const outboxId = created.kind === 'ok' ? created.outboxId : 0;
-    const { requestHash, status, sealed } = stored;
-    expect(await store.answers.find('key-1/idem', START)).toEqual({ requestHash, status, sealed, outboxId });
-    expect(await store.answers.find('key-1/idem', START + 1000)).toBeUndefined();
-    expect(await store.answers.find('key-1/other', START)).toBeUndefined();
-  });
-
-  it('stores no answer for a change that was refused', async () => {
-    const refused = await test.store.endpoints.create(newEndpoint(MERCHANT, randomUUID()), {
-      ...options(START, 0),
-      answer: answer('key-1/refused'),
-    });
-    expect(refused.kind).toBe('quota_exceeded');
-    expect(await test.store.answers.find('key-1/refused', START)).toBeUndefined();
   });
 }

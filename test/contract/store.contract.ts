@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe } from 'vitest';
 import type { Store } from '../../services/store/store.ts';
 import { feedContract } from './merchants/store-feed.ts';
 import { listContract } from './merchants/store-lists.ts';
+import { answersContract } from './requests/store-answers.ts';
+import { limitsContract } from './requests/store-limits.ts';
 import { bodiesContract } from './store-bodies.ts';
 import { healthContract } from './store-health.ts';
 import { journalContract } from './store-journal.ts';
@@ -44,6 +46,8 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       },
     };
     managementContract(underTest);
+    answersContract(underTest);
+    limitsContract(underTest);
     outboxContract(underTest);
     journalContract(underTest);
     healthContract(underTest);

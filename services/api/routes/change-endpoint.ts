@@ -6,7 +6,7 @@ import type { EndpointChange, EndpointRecord } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import { type ApiContext, awaitPublished, wholeNow } from '../context.ts';
 import { endpointJson, timestamp } from '../endpoint-json.ts';
-import { type Answer, idempotently, type RunningKeys, sendJson } from '../idempotency.ts';
+import { type Answer, idempotently, sendJson } from '../idempotency.ts';
 import { acceptedText, acceptedUrl, foldedFilter, urlTaken } from './create-endpoint.ts';
 import { filterWarnings } from './filter-warnings.ts';
 import { endpointNotFound, findEndpoint, pathId } from './read-endpoints.ts';
@@ -69,12 +69,12 @@ export function hintAfter(
 }
 
 /** PATCH /merchant/webhook-endpoints/{id}/secret: once it responds, the old secret is invalid. */
-export function rotateSecret(context: ApiContext, running: RunningKeys): RequestHandler {
+export function rotateSecret(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const uuid = pathId(request, 'id');
     const merchantId = merchantOf(response);
     const actor = { kind: 'api_key', keyId: String(response.locals.keyId) } as const;
-    await idempotently(context, running, { request, response, replayWaits: true }, async (remember) => {
+    await idempotently(context, { request, response, replayWaits: true }, async (remember) => {
       const at = wholeNow(context.clock);
       const secret = newSecret(context.random.bytes(SECRET_BYTES));
       const hint = secretHint(secret);

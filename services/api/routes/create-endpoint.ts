@@ -7,7 +7,7 @@ import type { EndpointRecord } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import { type ApiContext, wholeNow } from '../context.ts';
 import { endpointJson } from '../endpoint-json.ts';
-import { type Answer, idempotently, type Remember, type RunningKeys } from '../idempotency.ts';
+import { type Answer, idempotently, type Remember } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
 import { filterWarnings } from './filter-warnings.ts';
 
@@ -21,11 +21,11 @@ interface CreateBody {
 }
 
 /** POST /merchant/webhook-endpoints: responds with the secret (docs/decisions.md, "Endpoint operations"). */
-export function createEndpoint(context: ApiContext, running: RunningKeys): RequestHandler {
+export function createEndpoint(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const actor = { kind: 'api_key', keyId: String(response.locals.keyId) } as const;
     const headerVersion = request.get('api-version') as ApiVersion | undefined;
-    await idempotently(context, running, { request, response, replayWaits: false }, (remember) =>
+    await idempotently(context, { request, response, replayWaits: false }, (remember) =>
       create(context, merchantOf(response), actor, request.body, headerVersion, remember),
     );
   };

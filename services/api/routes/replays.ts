@@ -7,7 +7,7 @@ import type { ReplayRecord, ReplayScope } from '../../store/replays.ts';
 import type { EndpointRecord } from '../../store/store.ts';
 import { type ApiContext, wholeNow } from '../context.ts';
 import { timestamp, timestampOrNull } from '../endpoint-json.ts';
-import { type Answer, idempotently, type Remember, type RunningKeys, sendJson } from '../idempotency.ts';
+import { type Answer, idempotently, type Remember, sendJson } from '../idempotency.ts';
 import { cursorInvalid, page, queryOf } from '../pagination.ts';
 import { ApiError } from '../problem.ts';
 import { timeOf } from './read-deliveries.ts';
@@ -23,7 +23,7 @@ interface ReplayBody {
 }
 
 /** POST /merchant/webhook-endpoints/{id}/replay: sends missed events again (docs/decisions.md, "Replays"). */
-export function startReplay(context: ApiContext, running: RunningKeys): RequestHandler {
+export function startReplay(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const endpoint = await findEndpoint(context, request, response);
     const body: ReplayBody = request.body;
@@ -33,7 +33,7 @@ export function startReplay(context: ApiContext, running: RunningKeys): RequestH
       return sendJson(response, 200, { dry_run: true, count, ...scopeJson(scope) });
     }
     const actor = { kind: 'api_key', keyId: String(response.locals.keyId) } as const;
-    await idempotently(context, running, { request, response, replayWaits: false }, (remember) =>
+    await idempotently(context, { request, response, replayWaits: false }, (remember) =>
       create(context, endpoint, scope, actor, remember),
     );
   };

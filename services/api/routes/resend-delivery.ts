@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { requestedDeliveryId } from '../../domain/ids.ts';
 import type { EndpointRecord } from '../../store/store.ts';
 import { type ApiContext, wholeNow } from '../context.ts';
-import { type Answer, idempotently, type RunningKeys } from '../idempotency.ts';
+import { type Answer, idempotently } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
 import { publishRequested } from '../publish-requested.ts';
 import { findEndpoint, pathId } from './read-endpoints.ts';
@@ -11,14 +11,14 @@ import { findEndpoint, pathId } from './read-endpoints.ts';
  * POST /merchant/webhook-endpoints/{id}/deliveries/{delivery_id}/resend: sends the same bytes again, as a new delivery
  * with one attempt (docs/decisions.md, "Delivery log and recovery").
  */
-export function resendDelivery(context: ApiContext, running: RunningKeys): RequestHandler {
+export function resendDelivery(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const endpoint = await findEndpoint(context, request, response);
     const deliveryId = pathId(request, 'delivery_id');
     const key = request.get('idempotency-key');
     // From the key, if there is one: a repeat after a crash, before the response was stored, is the same delivery.
     const asked = key === undefined ? response.locals.requestId : `${response.locals.keyId}:${key}`;
-    await idempotently(context, running, { request, response, replayWaits: false }, async (remember) => {
+    await idempotently(context, { request, response, replayWaits: false }, async (remember) => {
       const answer = await resend(context, endpoint, deliveryId, asked);
       const kept = remember(answer);
       if (kept) await context.store.answers.keep(kept, wholeNow(context.clock));

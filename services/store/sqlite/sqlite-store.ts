@@ -2,6 +2,7 @@ import type { HealthPolicy } from '../../domain/health.ts';
 import type { Clock } from '../../process/clock.ts';
 import { spawnWorker } from '../../process/worker-thread.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import type { Limits } from '../limits.ts';
 import type { Audit, Erasures, Sealings } from '../maintenance.ts';
 import type { Outbox } from '../outbox.ts';
 import type { Replays } from '../replays.ts';
@@ -11,6 +12,7 @@ import { SqliteDeliveryLog } from './log/sqlite-delivery-log.ts';
 import { backupSqliteStore } from './maintenance/backup.ts';
 import { SqliteErasures } from './maintenance/sqlite-erasures.ts';
 import { KnownKeys } from './management/known-keys.ts';
+import { RequestWindows } from './management/request-windows.ts';
 import type { ReaderData, ReaderOps } from './reader.ts';
 import { ThreadCalls } from './thread-calls.ts';
 import type { WriterData, WriterOps } from './writer.ts';
@@ -62,6 +64,7 @@ class SqliteStore implements Store {
   readonly keys: ApiKeys;
   readonly endpoints: Endpoints;
   readonly answers: StoredAnswers;
+  readonly limits: Limits;
   readonly outbox: Outbox;
   readonly log: SqliteDeliveryLog;
   readonly lists: MerchantLists;
@@ -95,9 +98,11 @@ class SqliteStore implements Store {
     this.keys = this.#makeKeys();
     this.endpoints = this.#makeEndpoints();
     this.answers = {
-      find: (scope, now) => reader.call('answer', [scope, now]),
+      claim: (scope, now) => writer.call('claimAnswer', [scope, now]),
+      release: (scope, token) => writer.call('releaseAnswer', [scope, token]),
       keep: (answer, at) => this.#watched(writer.call('keepAnswer', [answer, at])),
     };
+    this.limits = new RequestWindows(clock);
     this.replays = this.#makeReplays();
     this.feed = new SqliteFeed(reader, writer);
     this.outbox = this.#makeOutbox();

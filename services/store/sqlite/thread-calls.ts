@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import { asError } from '../../messages/error-message.ts';
-import { CursorInvalid } from '../change.ts';
+import { CursorInvalid, StoreConflict } from '../change.ts';
 import { StoreUnavailable } from '../store.ts';
 
 /** One operation requested from a worker thread. */
@@ -15,7 +15,7 @@ export type Reply =
   | { readonly id: number; readonly failure: Failure };
 
 export interface Failure {
-  readonly kind: 'unavailable' | 'cursor' | 'other';
+  readonly kind: 'unavailable' | 'cursor' | 'conflict' | 'other';
   readonly message: string;
 }
 
@@ -120,6 +120,8 @@ function toError({ kind, message }: Failure): Error {
       return new StoreUnavailable(message);
     case 'cursor':
       return new CursorInvalid(message);
+    case 'conflict':
+      return new StoreConflict(message);
     case 'other':
       return new Error(message);
   }

@@ -1,7 +1,7 @@
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { messageOf } from '../../messages/error-message.ts';
 import { damaged, isDamage, isUnavailable } from '../../sqlite/database.ts';
-import { CursorInvalid } from '../change.ts';
+import { CursorInvalid, StoreConflict } from '../change.ts';
 import type { Call, Failure, FromThread } from './thread-calls.ts';
 
 /** The most calls handled together: those that waited while the thread was busy. */
@@ -34,6 +34,7 @@ export function tell(port: MessagePort, message: FromThread): void {
 export function toFailure(error: unknown, file: string): Failure {
   const message = messageOf(error);
   if (error instanceof CursorInvalid) return { kind: 'cursor', message };
+  if (error instanceof StoreConflict) return { kind: 'conflict', message };
   if (isDamage(error)) return { kind: 'unavailable', message: damaged(file, error) };
   if (!isUnavailable(error)) return { kind: 'other', message };
   return { kind: 'unavailable', message: `the store ${file} is unavailable: ${message}` };

@@ -88,7 +88,7 @@ function writersOf(db: ReturnType<typeof openConnection>) {
 }
 
 /** Returns the operations of the api and of operators. */
-function managementOf({ merchants, endpoints, replays, legacy }: ReturnType<typeof writersOf>) {
+function managementOf({ merchants, endpoints, replays, legacy, answers }: ReturnType<typeof writersOf>) {
   return {
     createMerchant: merchants.create.bind(merchants),
     updateMerchant: merchants.update.bind(merchants),
@@ -102,14 +102,17 @@ function managementOf({ merchants, endpoints, replays, legacy }: ReturnType<type
     createReplay: replays.create.bind(replays),
     advanceReplay: replays.advance.bind(replays),
     finishReplay: replays.finish.bind(replays),
-    keepAnswer: replays.keepAnswer.bind(replays),
+    claimAnswer: answers.claim.bind(answers),
+    releaseAnswer: answers.release.bind(answers),
+    keepAnswer: answers.keep.bind(answers),
     setLegacyEndpoint: legacy.set.bind(legacy),
   };
 }
 
 function operations({ lock, db }: ReturnType<typeof open>) {
   const writers = writersOf(db);
-  const { names, feed, outbox, health, restore, journal, retention, bodies, sealings, erasures } = writers;
+  const { names, feed, outbox, answers, health, restore, journal, retention, bodies, sealings, erasures } =
+    writers;
   const probe = db.prepare("UPDATE meta SET value = value WHERE name = 'event_indexed_to'");
   return {
     ...managementOf(writers),
@@ -148,8 +151,12 @@ function operations({ lock, db }: ReturnType<typeof open>) {
     fillLists() {
       for (const { list } of [feed, journal.events, journal.deliveries]) list.fill();
     },
-    committed: () => journal.committed(),
+    committed() {
+      answers.committed();
+      journal.committed();
+    },
     rolledBack() {
+      answers.rolledBack();
       outbox.hasAdded = false;
       names.forgetAll();
       health.forgetAll();

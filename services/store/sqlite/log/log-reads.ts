@@ -100,6 +100,11 @@ export class LogReads {
     return toEvent({ ...row, data }, merchantId, (endpoint) => String(this.#endpointName.get(endpoint)));
   }
 
+  /** Returns whether the index has the delivery. */
+  isRecorded(deliveryId: string): boolean {
+    return this.#deliveryById.get(packId(deliveryId)) !== undefined;
+  }
+
   /** Returns whether an attempt of the delivery is recorded, or it was cancelled. */
   isTried(deliveryId: string, seq: number | undefined): boolean {
     const found = seq ?? (this.#deliveryById.get(packId(deliveryId)) as number | undefined);

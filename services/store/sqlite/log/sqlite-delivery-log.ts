@@ -58,6 +58,11 @@ export class SqliteDeliveryLog implements DeliveryLog {
     return this.#reader.call('event', [...args, seq]);
   }
 
+  async isRecorded(deliveryId: string): Promise<boolean> {
+    const seq = await this.#writer.call('findDelivery', [deliveryId]);
+    return seq !== undefined || this.#reader.call('isRecorded', [deliveryId]);
+  }
+
   async waitForAttempt(deliveryId: string, signal: AbortSignal): Promise<boolean> {
     // Listening starts before the read: an attempt recorded between the two is noticed.
     let done = (_isTried: boolean) => {};

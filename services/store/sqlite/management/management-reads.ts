@@ -1,15 +1,13 @@
 import type { Database } from 'better-sqlite3';
 import type { DirectoryChange } from '../../../domain/directory.ts';
 import type { Merchant } from '../../../domain/merchant.ts';
-import type { ApiKey, EndpointRecord, Endpoints, StoredAnswers } from '../../store.ts';
+import type { ApiKey, EndpointRecord, Endpoints } from '../../store.ts';
 import { type EndpointRow, SELECT_ENDPOINT, toEndpointRecord } from './endpoint-rows.ts';
 import { type ApiKeyRow, MERCHANT_COLUMNS, type MerchantRow, toApiKey, toMerchant } from './merchant-rows.ts';
 
 const PAGE_MAX = 1000;
 
-type StoredAnswer = NonNullable<Awaited<ReturnType<StoredAnswers['find']>>>;
-
-/** Reads of merchants, keys, endpoints, stored responses and the outbox. */
+/** Reads of merchants, keys, endpoints and the outbox. */
 export class ManagementReads {
   readonly #merchant;
   readonly #merchants;
@@ -17,7 +15,6 @@ export class ManagementReads {
   readonly #keys;
   readonly #endpoint;
   readonly #endpoints;
-  readonly #answer;
   readonly #outbox;
   readonly #isPending;
 
@@ -31,10 +28,6 @@ export class ManagementReads {
       all: db.prepare(ManagementReads.listSql(false)),
       ofStatus: db.prepare(ManagementReads.listSql(true)),
     };
-    this.#answer = db.prepare(
-      `SELECT request_hash AS requestHash, status, sealed, outbox_id AS outboxId FROM answer
-       WHERE scope = ? AND expires_at > ?`,
-    );
     this.#outbox = db.prepare(
       `SELECT outbox_id AS outboxId, change FROM outbox
        WHERE outbox_id > ? ORDER BY outbox_id LIMIT ?`,
@@ -83,10 +76,6 @@ export class ManagementReads {
       limit: Math.min(options.limit, PAGE_MAX),
     }) as EndpointRow[];
     return rows.map(toEndpointRecord);
-  }
-
-  answer(scope: string, now: number): StoredAnswer | undefined {
-    return this.#answer.get(scope, now) as StoredAnswer | undefined;
   }
 
   outbox(limit: number, after: number): { readonly outboxId: number; readonly change: DirectoryChange }[] {

@@ -1,14 +1,12 @@
 import type { Database } from 'better-sqlite3';
 import type { NewReplay, ReplayRecord, Replays } from '../../replays.ts';
-import type { AnswerWrites } from '../management/answer-writes.ts';
+import { type AnswerWrites, NO_OUTBOX_ROW } from '../management/answer-writes.ts';
 import type { OutboxWrites } from '../management/outbox-writes.ts';
 import { type ReplayRow, toReplay } from './replay-rows.ts';
 
 /** Replays that ended this long ago are deleted, a few with each new one, so that the table does not grow for ever. */
 const KEPT_MS = 365 * 24 * 3_600_000;
 const EXPIRED_PER_REPLAY = 10;
-/** For a stored response that waits for no directory change. */
-const NO_OUTBOX_ROW = 0;
 
 type Created = Awaited<ReturnType<Replays['create']>>;
 
@@ -42,7 +40,7 @@ export class ReplayWrites {
     this.#find = db.prepare('SELECT * FROM replay WHERE replay_id = ?');
     this.#advance = db.prepare(
       `UPDATE replay SET place = ?, published = published + ?, left_out = left_out + ?
-       WHERE replay_id = ? AND status = 'running'`,
+       WHERE replay_id = ? AND status = 'running' AND place IS ?`,
     );
     this.#finish = db.prepare(
       `UPDATE replay SET status = ?, cancel_reason = ?, finished_at = ? WHERE replay_id = ? AND status = 'running'`,
@@ -64,8 +62,9 @@ export class ReplayWrites {
     return { kind: 'ok', record: toReplay(this.#find.get(replayId) as ReplayRow) };
   }
 
-  advance(replayId: string, { place, published, leftOut }: Parameters<Replays['advance']>[1]): boolean {
-    return this.#advance.run(place, published, leftOut, replayId).changes > 0;
+  advance(replayId: string, step: Parameters<Replays['advance']>[1]): boolean {
+    const { from, place, published, leftOut } = step;
+    return this.#advance.run(place, published, leftOut, replayId, from).changes > 0;
   }
 
   finish(
@@ -81,9 +80,5 @@ export class ReplayWrites {
       this.#outbox.audit({ at, actor, merchantId, ...endpoint, action: 'replay.cancel', details });
     }
     return record;
-  }
-
-  keepAnswer(answer: Parameters<AnswerWrites['store']>[0], at: number): void {
-    this.#answers.store(answer, NO_OUTBOX_ROW, at);
   }
 }
