@@ -1,16 +1,16 @@
 import type { Clock } from '../../process/clock.ts';
 import type { Feed } from '../../store/feed.ts';
 import { pageText } from './stream-text.ts';
+import type { WritePace } from './write-pace.ts';
 
 /** Entries read together. */
 const PAGE_ENTRIES = 200;
 /** Pages kept for streams that are a little behind. */
 const RECENT_MAX = 16;
-/** The pause between two reads, so that what happens in the meantime is read and written together. */
-const PAUSE_MS_MIN = 5;
-const PAUSE_MS_PER_STREAM = 0.2;
-/** The streams that are sent to in one turn of the event loop: deliveries must not wait for hundreds of writes. */
-const WOKEN_PER_TURN = 16;
+/** Pages read before the streams are woken, so that hundreds of them keep up with a busy merchant. */
+const PAGES_PER_WRITE = 8;
+/** The least time between two reads, so that what happens in the meantime is read and written together. */
+const PAUSE_MS = 5;
 /** After a failed read. */
 const RETRY_MS = 1000;
 
@@ -29,27 +29,31 @@ export class MerchantTail {
   readonly #feed: Feed;
   readonly #merchantId: string;
   readonly #clock: Clock;
+  readonly #pace: WritePace;
   readonly #onFailed: (error: unknown) => void;
   readonly #stopListening: () => void;
   readonly #stopped = new AbortController();
-  /** Called at every change of the head. */
-  readonly #waiting = new Set<() => void>();
+  /** Called at the next change of the head: at once, and the streams at the pace of their writes. */
+  readonly #opening = new Set<() => void>();
+  readonly #streams = new Set<() => void>();
   #recent: Chunk[] = [];
   #head: string | undefined;
   #isBehind = false;
   #reading: Promise<void> | undefined;
-  /** The streams that are open. */
+  /** How many streams are open. */
   streams = 0;
 
   constructor(deps: {
     readonly feed: Feed;
     readonly merchantId: string;
     readonly clock: Clock;
+    readonly pace: WritePace;
     readonly onFailed: (error: unknown) => void;
   }) {
     this.#feed = deps.feed;
     this.#merchantId = deps.merchantId;
     this.#clock = deps.clock;
+    this.#pace = deps.pace;
     this.#onFailed = deps.onFailed;
     // Before the head is read, so that nothing is added unnoticed in between.
     this.#stopListening = deps.feed.onAdded(deps.merchantId, () => this.#added());
@@ -72,7 +76,7 @@ export class MerchantTail {
     const { next } = await this.#read(known);
     if (next === known || this.#head !== known) return;
     this.#added();
-    await this.changed(RETRY_MS, this.#stopped.signal);
+    await this.#wakeIn(this.#opening, RETRY_MS, this.#stopped.signal);
   }
 
   /** Returns what follows a position, up to the head at most; an empty chunk when nothing does. */
@@ -81,20 +85,9 @@ export class MerchantTail {
     return recent ?? this.#read(after, this.head);
   }
 
-  /** Resolves at the next change of the head, after `ms`, or when the signal fires. */
+  /** Resolves when a stream may send what a change of the head has added, after `ms`, or when the signal fires. */
   changed(ms: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      if (signal.aborted) return resolve();
-      const done = () => {
-        cancel();
-        this.#waiting.delete(done);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      const cancel = this.#clock.at(this.#clock.now() + ms, done);
-      this.#waiting.add(done);
-      signal.addEventListener('abort', done, { once: true });
-    });
+    return this.#wakeIn(this.#streams, ms, signal);
   }
 
   stop(): void {
@@ -116,7 +109,7 @@ export class MerchantTail {
       this.#isBehind = false;
       try {
         while (await this.#advance());
-        await this.#clock.sleep(PAUSE_MS_MIN + PAUSE_MS_PER_STREAM * this.streams, signal);
+        await this.#clock.sleep(PAUSE_MS, signal);
       } catch (error) {
         this.#onFailed(error);
         this.#isBehind = true;
@@ -125,22 +118,49 @@ export class MerchantTail {
     }
   }
 
-  /** Returns false when there was nothing new. */
+  /** Reads some pages, and wakes the streams. Returns whether there may be more. */
   async #advance(): Promise<boolean> {
+    const from = this.#head;
+    let pages = 0;
+    try {
+      while (pages < PAGES_PER_WRITE && (await this.#readPage())) pages += 1;
+    } finally {
+      if (this.#head !== from) await this.#wake();
+    }
+    return pages === PAGES_PER_WRITE;
+  }
+
+  async #wake(): Promise<void> {
+    for (const wake of [...this.#opening]) wake();
+    for (const wake of [...this.#streams]) {
+      await this.#pace.turn(this.#stopped.signal);
+      wake();
+    }
+  }
+
+  /** Returns false when there was nothing new. */
+  async #readPage(): Promise<boolean> {
     const chunk = await this.#read(this.head);
     if (chunk.next === chunk.after) return false;
     this.#recent.push(chunk);
     if (this.#recent.length > RECENT_MAX) this.#recent.shift();
     this.#head = chunk.next;
-    await this.#wake();
     return true;
   }
 
-  async #wake(): Promise<void> {
-    for (const [index, wake] of [...this.#waiting].entries()) {
-      if (index > 0 && index % WOKEN_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
-      wake();
-    }
+  #wakeIn(waiting: Set<() => void>, ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve();
+      const wake = () => {
+        cancel();
+        waiting.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      const cancel = this.#clock.at(this.#clock.now() + ms, wake);
+      waiting.add(wake);
+      signal.addEventListener('abort', wake, { once: true });
+    });
   }
 
   async #read(after: string, upTo?: string): Promise<Chunk> {

@@ -3,6 +3,7 @@ import type { ApiKey, Store } from '../../store/store.ts';
 import { ApiError } from '../problem.ts';
 import { MerchantTail } from './merchant-tail.ts';
 import type { EndReason } from './stream-text.ts';
+import { WritePace } from './write-pace.ts';
 
 /** A key is looked up again after this long, once for all its streams. */
 const KEY_CHECK_MS = 1000;
@@ -36,10 +37,12 @@ export class OpenStreams {
   readonly #deps: OpenStreamsDeps;
   readonly #keys = new Map<string, KeyState>();
   readonly #tails = new Map<string, MerchantTail>();
+  readonly #pace: WritePace;
   #open = 0;
 
   constructor(deps: OpenStreamsDeps) {
     this.#deps = deps;
+    this.#pace = new WritePace(deps.clock);
   }
 
   /** Takes a place for one more stream, or throws the problem that says why there is none. */
@@ -59,7 +62,8 @@ export class OpenStreams {
     if (this.#open >= max)
       throw new ApiError('temporarily_unavailable', 'All streams of this process are taken.', { headers });
     const tail =
-      this.#tails.get(merchantId) ?? new MerchantTail({ feed: store.feed, merchantId, clock, onFailed });
+      this.#tails.get(merchantId) ??
+      new MerchantTail({ feed: store.feed, merchantId, clock, pace: this.#pace, onFailed });
     this.#keys.set(key.keyId, state);
     this.#tails.set(merchantId, tail);
     state.open += 1;
