@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { startApi } from './api/api.ts';
 import type { Docs } from './api/docs.ts';
+import { startApiJobs } from './api-jobs.ts';
 import type { Broker, Follower } from './broker/broker.ts';
 import { openBroker } from './broker/open.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
@@ -12,7 +13,6 @@ import { KeyRing } from './keys/keyring.ts';
 import { observeBroker } from './observability/broker-metrics.ts';
 import { isFresh, observeReadiness, type Phase, readinessOf } from './observability/readiness.ts';
 import { clockCommands } from './operator/commands/clock.ts';
-import { finishErasures } from './operator/commands/erase-entity.ts';
 import { operatorRoutes } from './operator/commands/routes.ts';
 import type { Clock } from './process/clock.ts';
 import { Descriptors } from './process/descriptors.ts';
@@ -23,8 +23,7 @@ import { runProcess } from './process/run-process.ts';
 import { openClock } from './process/sandbox-clock.ts';
 import { startRecorder } from './recorder/recorder.ts';
 import { runRetention } from './recorder/retention.ts';
-import { startRelay } from './relay/relay.ts';
-import { Replayer } from './replayer/replayer.ts';
+import { PublishedChanges } from './relay/published-changes.ts';
 import { startRouter } from './router/router.ts';
 import { openTransport } from './sender/http/transport.ts';
 import { startSender } from './sender/sender.ts';
@@ -226,10 +225,14 @@ function openDataDir(dataDir: string, log: Logger): void {
 
 async function startServing(deps: StationDeps & { readonly store: Store }) {
   const { config, lifecycle } = deps;
-  const relay = await startRelay(deps);
-  lifecycle.onStop('relay', () => relay.stop());
-  const replayer = new Replayer({ ...deps, pace: { perSecondMax: config.replayPerSecond } });
-  lifecycle.onStop('replayer', () => replayer.stop());
+  const relay = new PublishedChanges(deps.store.outbox, deps.clock);
+  const { replayPerSecond } = config;
+  const jobs = () => startApiJobs({ ...deps, published: relay, replayPerSecond });
+  const lease = await deps.store.leases.hold('api', jobs);
+  lifecycle.onStop('api jobs', async () => {
+    await lease.stop();
+    relay.stop();
+  });
   const api = await startApi({
     ...deps,
     relay,
@@ -238,12 +241,6 @@ async function startServing(deps: StationDeps & { readonly store: Store }) {
     options: { ...config.api, egress: egressOf(config) },
   });
   lifecycle.onStop('api', () => api.stop());
-  const stopErasing = new AbortController();
-  const erasing = finishErasures({ ...deps, recordStores: deps.broker, signal: stopErasing.signal });
-  lifecycle.onStop('erasures', () => {
-    stopErasing.abort();
-    return erasing;
-  });
   return api;
 }
 
@@ -257,13 +254,16 @@ async function startRecording(deps: StationDeps & { readonly store: Store }): Pr
   const { config, lifecycle } = deps;
   const recorder = await startRecorder(deps);
   lifecycle.onStop('recorder', () => recorder.stop(SETTLE_MS));
-  const stopRetention = new AbortController();
-  const { retentionMs, bodyRetentionMs } = config;
-  const retention = runRetention({ ...deps, retentionMs, bodyRetentionMs, signal: stopRetention.signal });
-  lifecycle.onStop('retention', () => {
-    stopRetention.abort();
-    return retention;
+  const lease = await deps.store.leases.hold('log', async () => {
+    const stopping = new AbortController();
+    const { retentionMs, bodyRetentionMs } = config;
+    const retention = runRetention({ ...deps, retentionMs, bodyRetentionMs, signal: stopping.signal });
+    return () => {
+      stopping.abort();
+      return retention;
+    };
   });
+  lifecycle.onStop('retention', () => lease.stop());
 }
 
 async function startSending(deps: StationDeps): Promise<void> {

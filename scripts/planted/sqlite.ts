@@ -121,8 +121,8 @@ export const SQLITE_BUGS: readonly PlantedBug[] = [
   {
     id: 'published-elsewhere-unnoticed',
     bug: 'a change that another process published is waited for until the time is up',
-    file: 'services/relay/relay.ts',
-    text: 'await store.outbox.isPublished(waiter.outboxId).catch(() => false)',
+    file: 'services/relay/published-changes.ts',
+    text: 'await this.#outbox.isPublished(waiter.outboxId).catch(() => false)',
     replacement: 'false',
     test: 'test/relay/relay.test.ts',
     title: 'a change that another process publishes ends the wait',

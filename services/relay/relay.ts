@@ -3,24 +3,19 @@ import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { PublishedChanges } from './published-changes.ts';
 import { type ReconcileDeps, reconcile, untilPropagated } from './reconcile.ts';
 
 const BATCH = 200;
-/** How often a change is looked up that another process may have published. */
-const LOOK_MS = 25;
 /** Pauses after one failure, two, …, milliseconds; a success resets them. */
 const PAUSES_MS = [50, 200, 1000, 2000] as const;
 
 export interface RelayDeps {
   readonly store: Pick<Store, 'outbox'>;
   readonly broker: Pick<Broker, 'publishDirectory'>;
+  readonly published: Pick<PublishedChanges, 'note'>;
   readonly clock: Clock;
   readonly log: Logger;
-}
-
-interface Waiter {
-  readonly outboxId: number;
-  readonly done: (published: boolean) => void;
 }
 
 /**
@@ -30,7 +25,6 @@ interface Waiter {
 export class Relay {
   readonly #deps: RelayDeps;
   readonly #stopping = new AbortController();
-  readonly #waiting = new Set<Waiter>();
   readonly #running: Promise<void>;
   #isWoken = false;
   #wake = () => {};
@@ -45,39 +39,11 @@ export class Relay {
     this.#running = this.#run();
   }
 
-  /** Resolves true once the change is on the DIRECTORY stream, false when `timeoutMs` have passed first. */
-  published(outboxId: number, timeoutMs: number): Promise<boolean> {
-    const until = this.#deps.clock.now() + timeoutMs;
-    return new Promise((resolve) => {
-      const waiter: Waiter = {
-        outboxId,
-        done: (published) => {
-          this.#waiting.delete(waiter);
-          resolve(published);
-        },
-      };
-      this.#waiting.add(waiter);
-      void this.#look(waiter, until);
-    });
-  }
-
-  async #look(waiter: Waiter, until: number): Promise<void> {
-    const { clock, store } = this.#deps;
-    while (this.#waiting.has(waiter)) {
-      // A store that does not answer does not know: the relay may tell.
-      const isPublished = await store.outbox.isPublished(waiter.outboxId).catch(() => false);
-      const leftMs = until - clock.now();
-      if (isPublished || leftMs <= 0) waiter.done(isPublished);
-      else await clock.sleep(Math.min(leftMs, LOOK_MS));
-    }
-  }
-
-  /** Waits for a running publish to end; remaining waits resolve false. */
+  /** Waits for a running publish to end. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#wake();
     await this.#running;
-    for (const waiter of this.#waiting) waiter.done(false);
   }
 
   async #run(): Promise<void> {
@@ -97,14 +63,14 @@ export class Relay {
 
   /** Publishes until nothing is pending. */
   async #drain(): Promise<void> {
-    const { store, broker } = this.#deps;
+    const { store, broker, published } = this.#deps;
     while (!this.#stopping.signal.aborted) {
       const rows = await store.outbox.pending(BATCH);
       if (rows.length === 0) return;
       await broker.publishDirectory(rows.map((row) => row.change));
-      const published = new Set(rows.map((row) => row.outboxId));
-      await store.outbox.published([...published]);
-      for (const waiter of this.#waiting) if (published.has(waiter.outboxId)) waiter.done(true);
+      const outboxIds = new Set(rows.map((row) => row.outboxId));
+      await store.outbox.published([...outboxIds]);
+      published.note(outboxIds);
     }
   }
 

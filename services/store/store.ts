@@ -17,6 +17,7 @@ import type { Trigger } from '../domain/task.ts';
 import type { AnswerToStore } from './change.ts';
 import type { Endpoints } from './endpoints.ts';
 import type { Feed } from './feed.ts';
+import type { Leases } from './leases.ts';
 import type { Limits } from './limits.ts';
 import type { Audit, Erasures, Sealings } from './maintenance.ts';
 import type { ApiKeys, Merchants } from './merchants.ts';
@@ -32,6 +33,7 @@ export interface Store {
   readonly endpoints: Endpoints;
   readonly answers: StoredAnswers;
   readonly limits: Limits;
+  readonly leases: Leases;
   readonly outbox: Outbox;
   readonly log: DeliveryLog;
   readonly lists: MerchantLists;

@@ -10,6 +10,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openSqliteBroker } from '../../services/broker/sqlite/sqlite-broker.ts';
 import { Directory } from '../../services/domain/directory.ts';
+import { PublishedChanges } from '../../services/relay/published-changes.ts';
 import { Relay } from '../../services/relay/relay.ts';
 import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { eventually } from '../support/eventually.ts';
@@ -53,10 +54,10 @@ test('the Idempotency-Key of a waiting rotation is in progress, and later gets t
   const codes = [first.body.code, second.body.code].sort();
   expect(codes).toEqual(['change_committed_pending', 'idempotency_key_in_progress']);
   expect((await rotate()).body.code).toBe('change_committed_pending');
-  const { broker, relay, directory } = await anotherBroker();
+  const { broker, relay, published, directory } = await anotherBroker();
   try {
     const pending = await api.store.outbox.pending(10);
-    await relay.published(pending.at(-1)?.outboxId ?? 0, 20_000);
+    await published.published(pending.at(-1)?.outboxId ?? 0, 20_000);
     const answer = await rotate();
     expect(answer.status).toBe(200);
     expect(answer.headers.get('idempotent-replayed')).toBe('true');
@@ -74,8 +75,10 @@ async function anotherBroker() {
   const broker = await openSqliteBroker({ file, clock: api.clock, retryScale: 1 });
   const directory = new Directory();
   await broker.followDirectory((change) => void directory.apply(change));
-  const relay = new Relay({ store: api.store, broker, clock: api.clock, log: pino({ level: 'silent' }) });
-  return { broker, relay, directory };
+  const published = new PublishedChanges(api.store.outbox, api.clock);
+  const log = pino({ level: 'silent' });
+  const relay = new Relay({ store: api.store, broker, published, clock: api.clock, log });
+  return { broker, relay, published, directory };
 }
 
 test('events and test webhooks without a broker are answered with 503, as it is unknown whether they were kept', async () => {

@@ -3,6 +3,7 @@ import type { Store } from '../../services/store/store.ts';
 import { feedContract } from './merchants/store-feed.ts';
 import { listContract } from './merchants/store-lists.ts';
 import { answersContract } from './requests/store-answers.ts';
+import { leasesContract } from './requests/store-leases.ts';
 import { limitsContract } from './requests/store-limits.ts';
 import { bodiesContract } from './store-bodies.ts';
 import { healthContract } from './store-health.ts';
@@ -48,6 +49,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     managementContract(underTest);
     answersContract(underTest);
     limitsContract(underTest);
+    leasesContract(underTest);
     outboxContract(underTest);
     journalContract(underTest);
     healthContract(underTest);

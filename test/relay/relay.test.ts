@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { DirectoryChange } from '../../services/domain/directory.ts';
 import { systemClock } from '../../services/process/clock.ts';
+import { PublishedChanges } from '../../services/relay/published-changes.ts';
 import { Relay } from '../../services/relay/relay.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import { type Store, StoreUnavailable } from '../../services/store/store.ts';
@@ -20,14 +21,17 @@ const log = pino({ level: 'silent' });
 let folder: string;
 let store: Store;
 let relay: Relay | undefined;
+let changes: PublishedChanges;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'hookrail-relay-'));
   store = await openSqliteStore({ file: join(folder, 'store.db'), clock, healthPolicy: TEST_POLICY });
+  changes = new PublishedChanges(store.outbox, clock);
   await store.merchants.create({ merchantId: MERCHANT, name: MERCHANT, senderAccountDetails: false });
 });
 afterEach(async () => {
   await relay?.stop();
   relay = undefined;
+  changes.stop();
   await store.close();
   await rm(folder, { recursive: true, force: true });
 });
@@ -39,20 +43,20 @@ test('a change is published once it is on the stream, and its row is gone', asyn
   const broker = {
     publishDirectory: async (changes: readonly DirectoryChange[]) => void published.push(...changes),
   };
-  relay = new Relay({ store, broker, clock, log });
+  relay = new Relay({ store, broker, published: changes, clock, log });
   const { outboxId } = await createEndpoint(store, MERCHANT, randomUUID());
-  expect(await relay.published(outboxId, LONG_MS)).toBe(true);
+  expect(await changes.published(outboxId, LONG_MS)).toBe(true);
   expect(published.map(({ kind }) => kind)).toEqual(['merchant', 'endpoint']);
   expect(await store.outbox.pending(10)).toEqual([]);
   // A response that was stored for an Idempotency-Key asks for its change again.
-  expect(await relay.published(outboxId, LONG_MS)).toBe(true);
-  expect(await relay.published(0, LONG_MS)).toBe(true);
+  expect(await changes.published(outboxId, LONG_MS)).toBe(true);
+  expect(await changes.published(0, LONG_MS)).toBe(true);
 });
 
 test('a change that another process publishes ends the wait', async () => {
-  relay = new Relay({ store, broker: broken, clock, log });
+  relay = new Relay({ store, broker: broken, published: changes, clock, log });
   const { outboxId } = await createEndpoint(store, MERCHANT, randomUUID());
-  const waits = relay.published(outboxId, LONG_MS);
+  const waits = changes.published(outboxId, LONG_MS);
   await store.outbox.published([outboxId]);
   expect(await waits).toBe(true);
 });
@@ -75,26 +79,26 @@ test('a change that commits after a higher id was published is published too', a
       return isCommitted ? pending : pending.filter(({ outboxId }) => outboxId !== low.outboxId);
     },
   };
-  relay = new Relay({ store: { outbox }, broker, clock, log });
+  relay = new Relay({ store: { outbox }, broker, published: changes, clock, log });
   const { outboxId } = await createEndpoint(store, MERCHANT, randomUUID());
-  expect(await relay.published(outboxId, LONG_MS)).toBe(true);
-  expect(await relay.published(low.outboxId, 1)).toBe(false);
+  expect(await changes.published(outboxId, LONG_MS)).toBe(true);
+  expect(await changes.published(low.outboxId, 1)).toBe(false);
   isCommitted = true;
   await createEndpoint(store, MERCHANT, randomUUID());
-  expect(await relay.published(low.outboxId, LONG_MS)).toBe(true);
+  expect(await changes.published(low.outboxId, LONG_MS)).toBe(true);
   expect(published).toContain(MERCHANT);
 });
 
-test('a wait ends without the change when its time is up, the store does not answer, or the relay stops', async () => {
+test('a wait ends without the change when its time is up, the store does not answer, or the process stops', async () => {
   const outbox: Store['outbox'] = {
     ...store.outbox,
     isPublished: () => Promise.reject(new StoreUnavailable('disk full')),
   };
-  relay = new Relay({ store: { outbox }, broker: broken, clock, log });
+  changes = new PublishedChanges(outbox, clock);
   const { outboxId } = await createEndpoint(store, MERCHANT, randomUUID());
-  expect(await relay.published(outboxId, 60)).toBe(false);
-  const waits = relay.published(outboxId, LONG_MS);
-  await relay.stop();
+  expect(await changes.published(outboxId, 60)).toBe(false);
+  const waits = changes.published(outboxId, LONG_MS);
+  changes.stop();
   expect(await waits).toBe(false);
   expect(await store.outbox.pending(10)).toHaveLength(2);
 });

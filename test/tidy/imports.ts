@@ -148,8 +148,9 @@ const PARTS: readonly Part[] = [
   },
   {
     name: 'the wiring',
-    files: /^services\/main\.ts$/,
+    files: /^services\/(main|api-jobs)\.ts$/,
     parts: [
+      'the wiring',
       ...STATION_MAY,
       'observability',
       'the broker chooser',

@@ -14,6 +14,7 @@ import { SqliteErasures } from './maintenance/sqlite-erasures.ts';
 import { KnownKeys } from './management/known-keys.ts';
 import { RequestWindows } from './management/request-windows.ts';
 import type { ReaderData, ReaderOps } from './reader.ts';
+import { soleProcess } from './sole-process.ts';
 import { ThreadCalls } from './thread-calls.ts';
 import type { WriterData, WriterOps } from './writer.ts';
 
@@ -65,6 +66,7 @@ class SqliteStore implements Store {
   readonly endpoints: Endpoints;
   readonly answers: StoredAnswers;
   readonly limits: Limits;
+  readonly leases = soleProcess;
   readonly outbox: Outbox;
   readonly log: SqliteDeliveryLog;
   readonly lists: MerchantLists;

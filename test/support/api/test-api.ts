@@ -10,6 +10,7 @@ import { Directory } from '../../../services/domain/directory.ts';
 import { KeyRing } from '../../../services/keys/keyring.ts';
 import { type Clock, systemClock } from '../../../services/process/clock.ts';
 import { systemRandom } from '../../../services/process/random.ts';
+import { PublishedChanges } from '../../../services/relay/published-changes.ts';
 import { startRelay } from '../../../services/relay/relay.ts';
 import { Replayer } from '../../../services/replayer/replayer.ts';
 import type { ReplayPace } from '../../../services/replayer/turns.ts';
@@ -86,11 +87,12 @@ export async function startTestApi({
   const directory = new Directory();
   await broker.followDirectory((change) => void directory.apply(change));
   const deps = { store, broker, directory, clock, log, registry };
-  const relay = await startRelay(deps);
+  const published = new PublishedChanges(store.outbox, clock);
+  const relay = await startRelay({ ...deps, published });
   const replayer = new Replayer({ ...deps, pace: { perSecondMax: 100_000, ...replayPace } });
   const api = await startApi({
     ...deps,
-    relay,
+    relay: published,
     keyRing,
     random: systemRandom,
     environment,
@@ -108,6 +110,7 @@ export async function startTestApi({
     },
   }).catch(async (error: unknown) => {
     await Promise.all([relay.stop(), replayer.stop()]);
+    published.stop();
     await broker.close();
     await store.close();
     throw error;
@@ -117,6 +120,7 @@ export async function startTestApi({
   const close = async () => {
     await api.stop();
     await Promise.all([relay.stop(), replayer.stop()]);
+    published.stop();
     await broker.close();
     await store.close();
     await rm(dataDir, { recursive: true, force: true });

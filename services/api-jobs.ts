@@ -1,0 +1,38 @@
+import type { Registry } from 'prom-client';
+import type { Broker } from './broker/broker.ts';
+import type { Directory } from './domain/directory.ts';
+import { finishErasures } from './operator/commands/erase-entity.ts';
+import type { Clock } from './process/clock.ts';
+import type { PublishedChanges } from './relay/published-changes.ts';
+import { startRelay } from './relay/relay.ts';
+import { Replayer } from './replayer/replayer.ts';
+import type { StopJobs } from './store/leases.ts';
+import type { Store } from './store/store.ts';
+import type { Logger } from './telemetry/logger.ts';
+
+export interface ApiJobsDeps {
+  readonly store: Store;
+  readonly broker: Broker;
+  readonly directory: Directory;
+  readonly published: PublishedChanges;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly replayPerSecond: number;
+}
+
+/**
+ * Starts what one process with the role `api` does for all of them: it brings store and DIRECTORY stream into agreement,
+ * publishes directory changes, sends missed events again and finishes erasures. Resolves when the two agree.
+ */
+export async function startApiJobs(deps: ApiJobsDeps): Promise<StopJobs> {
+  const relay = await startRelay(deps);
+  const replayer = new Replayer({ ...deps, pace: { perSecondMax: deps.replayPerSecond } });
+  const stopErasing = new AbortController();
+  const { signal } = stopErasing;
+  const erasing = finishErasures({ ...deps, recordStores: deps.broker, signal });
+  return async () => {
+    stopErasing.abort();
+    await Promise.all([relay.stop(), replayer.stop(), erasing]);
+  };
+}

@@ -1,0 +1,20 @@
+/** Jobs that one process on the store does at a time: a part of the store port (store.ts). */
+
+/** `api`: the relay, replays and erasures. `log`: retention. */
+export type LeaseName = 'api' | 'log';
+
+/** Ends the jobs; resolves when nothing of them runs any more. */
+export type StopJobs = () => Promise<void>;
+
+export interface Leases {
+  /**
+   * Starts the jobs whenever this process gets the lease, and ends them when it is lost. Resolves when that was tried
+   * once: the jobs have started, or another process has the lease. Rejects when they could not be started that time.
+   */
+  hold(name: LeaseName, start: () => Promise<StopJobs>): Promise<HeldLease>;
+}
+
+export interface HeldLease {
+  /** Ends the jobs and the lease, so that another process can have it at once. May be called twice. */
+  stop(): Promise<void>;
+}
