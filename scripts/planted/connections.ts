@@ -276,7 +276,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     text: "throw descriptors.isLeft() ? error : machineLimit('EMFILE');",
     replacement: 'throw error;',
     test: 'test/sender/http/descriptors.test.ts',
-    title: 'a name that the resolver could not look up',
+    title: 'a name that could not be looked up for lack of a descriptor',
   },
   {
     id: 'sender-takes-the-reserve',

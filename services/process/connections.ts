@@ -87,7 +87,7 @@ export class Connections {
     if (sockets.size === 0) this.#ofAddress.delete(address);
   }
 
-  /** Not those that were opened or answered just now: their request may be on its way. */
+  /** Closes idle connections, except those opened or answered just now: their next request may be on its way. */
   #closeIdle(): void {
     for (const address of [...this.#ofAddress.keys()]) while (this.#closeOne(address, GRACE_MS));
   }

@@ -45,13 +45,16 @@ function closeAll(descriptors: readonly number[]): void {
   for (const descriptor of descriptors) closeSync(descriptor);
 }
 
-/** What the users of descriptors ask and tell. */
+/** Tells users of file descriptors whether they may open one. */
 export interface DescriptorWatch {
-  /** The last ones are kept for requests and files: no connection is opened that can wait. */
+  /** Only the reserve is left, which is for requests and files: do not open a connection that can wait. */
   readonly isShort: boolean;
-  /** Tries whether one is left. To be called when something failed that needs one. */
+  /** Tries whether one is left, and notices a shortage at once. Call it when something failed that needs one. */
   isLeft(): boolean;
 }
+
+/** For a process that never runs out of them. */
+export const ENOUGH_DESCRIPTORS: DescriptorWatch = { isShort: false, isLeft: () => true };
 
 /**
  * Notices when this process runs out of file descriptors, and when it has some again, and reports both in the log, in
@@ -115,7 +118,7 @@ export class Descriptors implements DescriptorWatch {
     this.#cancel = this.#clock.at(this.#clock.now() + LOOK_MS, () => this.#look());
   }
 
-  /** Returns whether the reserve is held and more can be opened: after a shortage as many again, so that it is over. */
+  /** Returns whether the reserve is held and more can be opened. To end a shortage, as many again must be free. */
   #hasReserve(): boolean {
     this.#reserve.push(...opened(RESERVE - this.#reserve.length));
     const wanted = this.#isShort ? RESERVE : 1;

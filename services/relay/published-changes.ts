@@ -1,7 +1,7 @@
 import type { Clock } from '../process/clock.ts';
 import type { Outbox } from '../store/outbox.ts';
 
-/** How often a change is looked up that another process may have published. */
+/** The interval of look-ups for a change that another process may have published. */
 const LOOK_MS = 25;
 
 interface Waiter {
@@ -36,12 +36,12 @@ export class PublishedChanges {
     });
   }
 
-  /** The relay of this process has published these: who waits for them need not look. */
+  /** Ends the waits for changes that the relay of this process has published. */
   note(outboxIds: ReadonlySet<number>): void {
     for (const waiter of this.#waiting) if (outboxIds.has(waiter.outboxId)) waiter.done(true);
   }
 
-  /** Every wait ends without its change. */
+  /** Ends every wait without its change. */
   stop(): void {
     for (const waiter of this.#waiting) waiter.done(false);
   }

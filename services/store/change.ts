@@ -17,7 +17,8 @@ export interface AnswerToStore {
 }
 export type Changed<T> = {
   readonly kind: 'ok';
-  readonly record: T /** Await it with relay.published. */;
+  readonly record: T;
+  /** Await it with PublishedChanges.published. */
   readonly outboxId: number;
 };
 /** The cursor was not issued by this store's list: a caller's mistake. */

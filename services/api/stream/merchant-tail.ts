@@ -33,7 +33,7 @@ export class MerchantTail {
   readonly #onFailed: (error: unknown) => void;
   readonly #stopListening: () => void;
   readonly #stopped = new AbortController();
-  /** Called at the next change of the head: at once, and the streams at the pace of their writes. */
+  /** Callbacks for the next change of the head: those of openings run at once, those of streams at the pace of writes. */
   readonly #opening = new Set<() => void>();
   readonly #streams = new Set<() => void>();
   #recent: Chunk[] = [];
@@ -85,7 +85,7 @@ export class MerchantTail {
     return recent ?? this.#read(after, this.head);
   }
 
-  /** Resolves when a stream may send what a change of the head has added, after `ms`, or when the signal fires. */
+  /** Resolves when a stream may send the next change of the head, after `ms`, or when the signal fires. */
   changed(ms: number, signal: AbortSignal): Promise<void> {
     return this.#wakeIn(this.#streams, ms, signal);
   }

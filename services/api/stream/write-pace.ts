@@ -1,13 +1,13 @@
 import type { Clock } from '../../process/clock.ts';
 
-/** Each write to a stream takes this much of the pace. */
+/** The time between two writes. */
 const MS_PER_WRITE = 2;
-/** After a quiet time this much of the pace may be used at once. */
+/** After a pause, the writes of this many milliseconds may go at once. */
 const BURST_MS = 5;
 
 /**
  * Spreads the writes to all open streams of this process: 500 a second. What is added while a stream waits for its
- * turn is written together, so more streams cost a delay of each stream and not time of the deliveries.
+ * turn is written together, so many streams delay one another, and not the deliveries.
  */
 export class WritePace {
   readonly #clock: Clock;

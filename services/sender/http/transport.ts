@@ -1,7 +1,7 @@
 import type { EgressProxy } from '../../egress/egress-proxy.ts';
 import type { Clock } from '../../process/clock.ts';
 import { Deadlines } from '../../process/deadlines.ts';
-import type { DescriptorWatch } from '../../process/descriptors.ts';
+import { type DescriptorWatch, ENOUGH_DESCRIPTORS } from '../../process/descriptors.ts';
 import { LoopTurns } from '../../process/loop-turns.ts';
 import {
   AddressGuard,
@@ -69,8 +69,6 @@ const TRANSPORT_LIMITS = {
 } as const satisfies TransportLimits;
 
 export type TransportLimits = PoolLimits;
-
-const ENOUGH_DESCRIPTORS: DescriptorWatch = { isShort: false, isLeft: () => true };
 
 /** Opens the transport over HTTPS/1.1, on undici. Throws when the extra authority cannot be parsed. */
 export function openTransport(options: TransportOptions): HttpTransport {

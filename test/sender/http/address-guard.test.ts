@@ -9,6 +9,7 @@ import { createConnection } from 'node:net';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { NOTHING_EXEMPT, parseEgressAllow } from '../../../services/egress/egress.ts';
 import { systemClock } from '../../../services/process/clock.ts';
+import { ENOUGH_DESCRIPTORS } from '../../../services/process/descriptors.ts';
 import { AddressGuard, hostsResolver, type Resolve } from '../../../services/sender/http/address-guard.ts';
 import type { ConnectFailure } from '../../../services/sender/http/connect-failure.ts';
 import { Connector, secureContext } from '../../../services/sender/http/connector.ts';
@@ -136,7 +137,7 @@ describe('the address guard sends not one packet', () => {
       secureContext: secureContext(certificates.ca),
       connectTimeoutMs: 2000,
       proxy: null,
-      descriptors: { isShort: false, isLeft: () => true },
+      descriptors: ENOUGH_DESCRIPTORS,
     });
     const target = { host: 'localhost', port: receiver.port, session: undefined };
     await expect(connector.connect(target)).rejects.toMatchObject({
@@ -216,7 +217,7 @@ describe('a connection to a name with two addresses', () => {
       secureContext: secureContext(certificates.ca),
       connectTimeoutMs: 2000,
       proxy: null,
-      descriptors: { isShort: false, isLeft: () => true },
+      descriptors: ENOUGH_DESCRIPTORS,
     });
     opened.push({ close: async () => connector.close() });
     const { socket } = await connector.connect({

@@ -19,7 +19,7 @@ interface Held {
  */
 export class AnswerWrites {
   readonly #held = new Map<string, Held>();
-  /** What the running transaction does to the claims: they change when it is committed. */
+  /** Changes of the claims by the running transaction, made when it is committed; null ends one. */
   readonly #changes = new Map<string, Held | null>();
   readonly #find;
   readonly #store;
