@@ -8,6 +8,11 @@ import type { Partition } from './partition.ts';
 /** The interval of commits, milliseconds. */
 export const COMMIT_MS = 500;
 
+/** The pause before a last commit that failed is repeated, milliseconds. */
+const LAST_AGAIN_MS = 100;
+/** The longest time for the last commit, milliseconds: brokers that are down do not hold up a stop for longer. */
+const LAST_MS_MAX = 5000;
+
 /** Longer than a rebalance or a broker's restart takes. */
 const FAILING_MS = 15_000;
 
@@ -28,7 +33,7 @@ export class Commits {
   readonly #options: CommitsOptions;
   /** Commits in the generation that was read last; null = nothing was read. */
   #send: EachBatchPayload['commitOffsetsIfNecessary'] | null = null;
-  #underWay: Promise<void> | null = null;
+  #underWay: Promise<boolean> | null = null;
   #cancel: () => void = () => {};
   #isEnded = false;
   /** The first failure since the last success; null = the last one succeeded. */
@@ -54,18 +59,32 @@ export class Commits {
     this.#send = send;
   }
 
-  /** Commits once, in one generation: the request names the generation of this moment, and is not repeated. */
-  commit(): Promise<void> {
+  /**
+   * Commits once, in one generation: the request names the generation of this moment, and is not repeated. Returns
+   * false when it failed and the next one may succeed.
+   */
+  commit(): Promise<boolean> {
     this.#underWay ??= this.#commitOnce().finally(() => {
       this.#underWay = null;
     });
     return this.#underWay;
   }
 
-  /** Commits everything done by now; a commit in progress may not include it. */
-  async commitLast(): Promise<void> {
+  /**
+   * Commits everything done by now, within `deadlineMs` and five seconds. A failed commit is repeated: a coordinator
+   * that is busy or moves refuses for a moment, and no later commit includes this one.
+   */
+  async commitLast(deadlineMs: number): Promise<void> {
+    const { clock } = this.#options;
+    const limit = new AbortController();
+    const expired = clock.sleep(Math.min(deadlineMs, LAST_MS_MAX), limit.signal).then(() => limit.abort());
+    await Promise.race([this.#commitUntil(limit.signal), expired]);
+    limit.abort();
+  }
+
+  async #commitUntil(signal: AbortSignal): Promise<void> {
     await this.#underWay;
-    await this.commit();
+    while (!signal.aborted && !(await this.commit())) await this.#options.clock.sleep(LAST_AGAIN_MS, signal);
   }
 
   end(): void {
@@ -73,14 +92,14 @@ export class Commits {
     this.#cancel();
   }
 
-  async #commitOnce(): Promise<void> {
+  async #commitOnce(): Promise<boolean> {
     const { committed, partitions: ours, topic } = this.#options;
     const send = this.#send;
     const commits = [...ours()].flatMap((partition) => {
       const commit = partition.toCommit();
       return commit ? [{ partition, commit }] : [];
     });
-    if (!send || commits.length === 0 || this.#isEnded) return;
+    if (!send || commits.length === 0 || this.#isEnded) return true;
     const partitions = commits.map(({ partition, commit }) => ({ partition: partition.id, ...commit }));
     try {
       await send({ topics: [{ topic, partitions }] });
@@ -89,9 +108,11 @@ export class Commits {
         committed?.(partition.id, Number(commit.offset));
       }
       this.#succeeded();
+      return true;
     } catch (error) {
       this.#options.commitFailed?.();
       this.#failed(error);
+      return isRefused(error);
     }
   }
 
@@ -107,15 +128,18 @@ export class Commits {
     const { clock, groupId, log, topic } = this.#options;
     log.debug({ topic, detail: errorLine(error) }, 'offsets not committed');
     this.#failingSince ??= clock.now();
-    const isRefused = rootOf(error).type?.endsWith('_AUTHORIZATION_FAILED') ?? false;
-    if (this.#isReported || (!isRefused && clock.now() - this.#failingSince < FAILING_MS)) return;
+    if (this.#isReported || (!isRefused(error) && clock.now() - this.#failingSince < FAILING_MS)) return;
     this.#isReported = true;
     log.warn(
       { topic, groupId, detail: errorLine(error) },
       'offsets cannot be committed: a restart would repeat everything since the last commit; ' +
-        (isRefused
+        (isRefused(error)
           ? 'the Kafka user needs READ on the group and on the topic, `hookrail operator topics` prints the ACLs'
           : 'the brokers must accept 4096 bytes of metadata with an offset (offset.metadata.max.bytes)'),
     );
   }
+}
+
+function isRefused(error: unknown): boolean {
+  return rootOf(error).type?.endsWith('_AUTHORIZATION_FAILED') ?? false;
 }

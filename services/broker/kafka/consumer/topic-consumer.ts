@@ -102,10 +102,7 @@ export class TopicConsumer {
 
   /** Commits progress, leaves the group and closes the connections, within `deadlineMs`. */
   async stop(deadlineMs: number): Promise<void> {
-    const { clock } = this.#options;
-    const limit = new AbortController();
-    await Promise.race([this.#commits.commitLast(), clock.sleep(deadlineMs, limit.signal)]);
-    limit.abort();
+    await this.#commits.commitLast(deadlineMs);
     await this.abandon();
   }
 
