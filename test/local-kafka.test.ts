@@ -12,8 +12,8 @@ import { createInterface } from 'node:readline';
 import { SchemaRegistry } from '@kafkajs/confluent-schema-registry';
 import { type Admin, Kafka, logLevel, Partitioners } from 'kafkajs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
+import { freePort, freePorts, isFree } from '../scripts/free-ports.ts';
 import { whyNoLocalKafka } from '../scripts/local-kafka/cluster.ts';
-import { freePorts, isFree } from '../scripts/local-kafka/ports.ts';
 import { eventually } from './support/eventually.ts';
 import {
   describeWhereKafkaStarts,
@@ -168,7 +168,7 @@ await describeWhereKafkaStarts('npm run kafka:local', () => {
   }, 120_000);
 
   it('names the port that is in use', async () => {
-    const [port] = await freePorts(1);
+    const port = await freePort();
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
     await expect(startScript(['--port', String(port)])).rejects.toThrow(

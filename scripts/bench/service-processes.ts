@@ -1,6 +1,6 @@
 import { mkdirSync, openSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../free-ports.ts';
 import { type Child, startChild } from './child.ts';
 import { ROOT } from './engines.ts';
 
@@ -63,17 +63,4 @@ async function apart(environment: Readonly<Record<string, string>>, roles: strin
   const dataDir = join(environment.HOOKRAIL_DATA_DIR ?? '', roles);
   mkdirSync(dataDir, { recursive: true });
   return { ...environment, HOOKRAIL_DATA_DIR: dataDir, HOOKRAIL_OPS_PORT: `${await freePort()}` };
-}
-
-/** Returns a port that is free now. */
-export function freePort(): Promise<number> {
-  const server = createServer();
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
 }

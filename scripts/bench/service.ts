@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { request } from 'undici';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { runOperator } from '../../services/operator.ts';
+import { freePort } from '../free-ports.ts';
 import { sumOf } from './counts.ts';
 import { type BenchEngine, DATA_DIR } from './engines.ts';
 import { sleep } from './load.ts';
 import { wallClock } from './measure.ts';
 import { type Parked, parkedIn } from './parked.ts';
-import { freePort, type ServiceProcess, startServiceProcess } from './service-processes.ts';
+import { type ServiceProcess, startServiceProcess } from './service-processes.ts';
 
 const READY_MS_MAX = 60_000;
 const READY_POLL_MS = 100;

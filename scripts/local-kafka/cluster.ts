@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../services/messages/error-message.ts';
+import { freePorts, isFree } from '../free-ports.ts';
 import { findJava, kafkaJars, registryJar } from './artifacts.ts';
 import { Guard } from './guard.ts';
 import type { JavaProcess } from './java-process.ts';
 import { KafkaNode } from './kafka-node.ts';
-import { freePorts, isFree } from './ports.ts';
 import { LocalRegistry } from './registry.ts';
 import type { SecuredListener } from './settings.ts';
 

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
-import { type AddressInfo, createServer as createSocketServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { Kafka, logLevel } from 'kafkajs';
 import { runOperator } from '../../services/operator.ts';
 import { createAuthority, issueCertificate } from '../../simulator/receiver/certificate-authority.ts';
+import { freePort } from '../free-ports.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const READY_MS_MAX = 90_000;
@@ -225,12 +226,4 @@ async function operator(
   const text = printed.join('\n');
   if (code !== 0) throw new Error(`operator ${command.join(' ')}: ${text}`);
   return /^[[{]/.test(text) ? JSON.parse(text) : {};
-}
-
-async function freePort(): Promise<number> {
-  const server = createSocketServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return port;
 }

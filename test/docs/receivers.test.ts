@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
+import { freePort } from '../../scripts/free-ports.ts';
 import { sign } from '../../services/domain/signature.ts';
 import {
-  freePort,
   isInstalled,
   RUNTIMES,
   type RunningReceiver,

@@ -4,12 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  freePort,
-  isInstalled,
-  RUNTIMES,
-  startReceiverIn,
-} from '../../support/receivers/documented-receivers.ts';
+import { freePort } from '../../../scripts/free-ports.ts';
+import { isInstalled, RUNTIMES, startReceiverIn } from '../../support/receivers/documented-receivers.ts';
 import { simHere } from '../support/command-line.ts';
 import { type ListenSandbox, startListenSandbox } from '../support/listen-sandbox.ts';
 import { runSim } from '../support/running-sim.ts';

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../../scripts/free-ports.ts';
 import { type Hookrail, startHookrail } from '../../../services/main.ts';
 import { openAuthority } from '../../../simulator/receiver/certificate-authority.ts';
 import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
@@ -27,8 +28,8 @@ export async function startListenSandbox(): Promise<ListenSandbox> {
     HOOKRAIL_EXTRA_CA_FILE: join(folder, 'ca.crt'),
     HOOKRAIL_RETRY_SCALE: '100',
   });
-  let hookrail: Hookrail = await startHookrail(setup.environment);
-  const port = new URL(hookrail.apiUrl).port;
+  const environment = { ...setup.environment, HOOKRAIL_API_PORT: `${await freePort()}` };
+  let hookrail: Hookrail = await startHookrail(environment);
   const access = {
     HOOKRAIL_DATA_DIR: folder,
     HOOKRAIL_BASE_URL: hookrail.apiUrl,
@@ -46,7 +47,7 @@ export async function startListenSandbox(): Promise<ListenSandbox> {
     },
     restart: async () => {
       await hookrail.stop();
-      hookrail = await startHookrail({ ...setup.environment, HOOKRAIL_API_PORT: port });
+      hookrail = await startHookrail(environment);
     },
     close: async () => {
       await hookrail.stop();

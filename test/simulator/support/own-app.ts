@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { freePort } from '../../../scripts/free-ports.ts';
 import { eventually } from '../../support/eventually.ts';
 
 export interface AppRequest {
@@ -24,7 +24,7 @@ export interface OwnApp {
 }
 
 /** Starts an app that answers 200 to everything. */
-export async function startOwnApp(port = 0): Promise<OwnApp> {
+export async function startOwnApp(port?: number): Promise<OwnApp> {
   const requests: AppRequest[] = [];
   const take = async (request: IncomingMessage, response: ServerResponse) => {
     const body = Buffer.concat(await request.toArray());
@@ -35,8 +35,8 @@ export async function startOwnApp(port = 0): Promise<OwnApp> {
     app.answer(taken, response);
   };
   const server = createServer(take);
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  const own = (server.address() as AddressInfo).port;
+  const own = port ?? (await freePort());
+  await new Promise<void>((resolve) => server.listen(own, '127.0.0.1', resolve));
   const app: OwnApp = {
     port: own,
     url: `http://localhost:${own}/hook`,

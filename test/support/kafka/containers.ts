@@ -12,7 +12,7 @@ import {
   Wait,
 } from 'testcontainers';
 import { parse } from 'yaml';
-import { freePorts } from '../../../scripts/local-kafka/ports.ts';
+import { freePorts } from '../../../scripts/free-ports.ts';
 import { messageOf } from '../../../services/messages/error-message.ts';
 import type { KafkaForTests } from './address.ts';
 

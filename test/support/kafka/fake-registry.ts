@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { freePort } from '../../../scripts/free-ports.ts';
 
 /**
  * How the registry responds: `well` = correctly; `error` = status 500; `page` = a proxy's own 404; `nothing` = never;
@@ -73,8 +73,8 @@ export async function startFakeRegistry(): Promise<FakeRegistry> {
   };
   const listen = (port: number) =>
     new Promise<void>((resolve) => server.listen(port, '127.0.0.1', () => resolve()));
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
+  const port = await freePort();
+  await listen(port);
   const registry: FakeRegistry = {
     url: `http://127.0.0.1:${port}`,
     mood: 'well',

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -44,16 +44,6 @@ export interface RunningReceiver {
 
 export function isInstalled([command, ...args]: Runtime['probe']): boolean {
   return spawnSync(command, args).status === 0;
-}
-
-/** The receivers listen where PORT says, so a free port is found by listening on it for a moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Resolves when the receiver takes connections; rejects with its output when it ends instead. */

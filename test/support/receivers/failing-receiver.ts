@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { freePort } from '../../../scripts/free-ports.ts';
 
 /** How an endpoint fails: it accepts requests and never responds, refuses connections, or responds with 503. */
 export const FAILURES = ['hang', 'refuse', '503'] as const;
@@ -27,7 +27,7 @@ export class FailingReceiver {
   readonly #certificate: { readonly certPem: string; readonly keyPem: string };
   readonly #answerMs: number;
   #server: Server;
-  #port = 0;
+  #port: number | null = null;
 
   constructor(certificate: { readonly certPem: string; readonly keyPem: string }, answerMs = 0) {
     this.#certificate = certificate;
@@ -40,8 +40,9 @@ export class FailingReceiver {
   }
 
   async start(): Promise<this> {
-    await new Promise<void>((resolve) => this.#server.listen(this.#port, '127.0.0.1', resolve));
-    this.#port = (this.#server.address() as AddressInfo).port;
+    this.#port ??= await freePort();
+    const port = this.#port;
+    await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve));
     return this;
   }
 

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-// Below the range of ephemeral ports, so that no outgoing connection takes the port of a node while it is stopped.
+// Below the range of ephemeral ports, so that no outgoing connection takes a port while its owner restarts.
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 
@@ -12,6 +12,12 @@ export function isFree(port: number): Promise<boolean> {
     server.once('error', () => resolve(false));
     server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
   });
+}
+
+/** Returns one of `freePorts`. */
+export async function freePort(): Promise<number> {
+  const [port] = await freePorts(1);
+  return port as number;
 }
 
 /** Returns ports on 127.0.0.1 that are free now, not in `taken`, and stay free while their owner restarts. */
