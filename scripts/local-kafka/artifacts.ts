@@ -1,13 +1,14 @@
 /** The jars of Kafka and the registry, fetched once from Maven Central into the user's cache. */
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder } from '../cache-folder.ts';
 import type { Guard } from './guard.ts';
 
-const KAFKA = '4.3.1';
+export const KAFKA = '4.3.1';
 /** The last release line that runs on Java 17. */
-const APICURIO = '3.0.9';
+export const APICURIO = '3.0.9';
 const JAVA_MIN = 17;
 // Newer ones require the registry's parent pom, which Maven Central does not have.
 const DEPENDENCY_PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:2.8';
@@ -19,19 +20,28 @@ export interface JarsContext {
   readonly say: (line: string) => void;
 }
 
+export interface Java {
+  /** The command, or the path of it. */
+  readonly command: string;
+  /** Identifies its version and build. */
+  readonly build: string;
+}
+
 /** Returns the Java to use; rejects with one line when there is none of version 17 or newer. */
-export async function findJava(context: JarsContext): Promise<string> {
+export async function findJava(context: JarsContext): Promise<Java> {
   const home = context.environment.JAVA_HOME;
-  const java = home ? join(home, 'bin', 'java') : 'java';
+  const command = home ? join(home, 'bin', 'java') : 'java';
   const advice = `Install a JDK of version ${JAVA_MIN} or newer (Debian: openjdk-17-jre-headless), or set JAVA_HOME to one.`;
-  const { code, output } = await run(java, ['-version'], context);
+  const { code, output } = await run(command, ['-version'], context);
   if (code !== 0)
-    throw new Error(`A local Kafka needs Java ${JAVA_MIN}, but \`${java}\` cannot be run. ${advice}`);
+    throw new Error(`A local Kafka needs Java ${JAVA_MIN}, but \`${command}\` cannot be run. ${advice}`);
   const version = /version "(\d+)/.exec(output)?.[1];
   if (Number(version) < JAVA_MIN) {
-    throw new Error(`A local Kafka needs Java ${JAVA_MIN}, but \`${java}\` is version ${version}. ${advice}`);
+    throw new Error(
+      `A local Kafka needs Java ${JAVA_MIN}, but \`${command}\` is version ${version}. ${advice}`,
+    );
   }
-  return java;
+  return { command, build: createHash('sha256').update(output).digest('hex').slice(0, 16) };
 }
 
 /** Returns the folder of Kafka's jars. */

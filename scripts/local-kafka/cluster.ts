@@ -5,11 +5,11 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../services/messages/error-message.ts';
 import { freePorts, isFree } from '../free-ports.ts';
-import { findJava, kafkaJars, registryJar } from './artifacts.ts';
+import { findJava, type JarsContext, kafkaJars, registryJar } from './artifacts.ts';
 import { Guard } from './guard.ts';
 import type { JavaProcess } from './java-process.ts';
-import { KafkaNode } from './kafka-node.ts';
-import { LocalRegistry } from './registry.ts';
+import { archiveOfKafka, KafkaNode } from './kafka-node.ts';
+import { archiveOfRegistry, LocalRegistry } from './registry.ts';
 import type { SecuredListener } from './settings.ts';
 
 const ALL_SEEN_MS = 60_000;
@@ -96,14 +96,15 @@ export async function startLocalKafka(options: LocalKafkaOptions): Promise<Local
   }
 }
 
-/** Fetches missing jars. Returns the reason in one line why a local Kafka cannot be started here, or undefined. */
+/**
+ * Fetches missing jars and records missing archives of classes. Returns the reason in one line why a local Kafka cannot
+ * be started here, or undefined.
+ */
 export async function whyNoLocalKafka(environment: NodeJS.ProcessEnv): Promise<string | undefined> {
   const guard = new Guard();
   const context = { guard, environment, say: () => {} };
   try {
-    await findJava(context);
-    await kafkaJars(context);
-    await registryJar(context);
+    await installed(context, true);
     return undefined;
   } catch (error) {
     return messageOf(error);
@@ -118,9 +119,7 @@ async function prepare(
   dataDir: string,
 ): Promise<{ nodes: KafkaNode[]; registry: LocalRegistry | undefined }> {
   const context = { guard, environment: options.environment, say: options.say ?? (() => {}) };
-  const java = await findJava(context);
-  const jarsFolder = await kafkaJars(context);
-  const jar = options.registry ? await registryJar(context) : undefined;
+  const { java, jarsFolder, classes, jar, registryClasses } = await installed(context, options.registry);
   const { ports, registryPort } = await choosePorts(options);
   const clusterId = clusterIdOf(dataDir, options.nodes);
   const onUnexpectedEnd = options.onUnexpectedEnd ?? (() => {});
@@ -131,7 +130,7 @@ async function prepare(
     const folder = join(dataDir, `node-${index + 1}`);
     const id = index + 1;
     return new KafkaNode({
-      ...{ id, ports, folder, java, jarsFolder, clusterId, context, onUnexpectedEnd },
+      ...{ id, ports, folder, java, jarsFolder, classes, clusterId, context, onUnexpectedEnd },
       secured: options.secured,
       settings: options.settings,
       isShortLived: options.isShortLived,
@@ -139,9 +138,21 @@ async function prepare(
   });
   const folder = join(dataDir, 'registry');
   const registry = jar
-    ? new LocalRegistry({ java, jar, port: registryPort, folder, guard, onUnexpectedEnd })
+    ? new LocalRegistry({
+        ...{ java, jar, port: registryPort, classes: registryClasses, folder, guard, onUnexpectedEnd },
+      })
     : undefined;
   return { nodes, registry };
+}
+
+/** Finds what the programs need, and obtains what is missing. `jar` is the registry's; undefined without a registry. */
+async function installed(context: JarsContext, registry: boolean) {
+  const java = await findJava(context);
+  const jarsFolder = await kafkaJars(context);
+  const classes = await archiveOfKafka(java, jarsFolder, context);
+  const jar = registry ? await registryJar(context) : undefined;
+  const registryClasses = jar ? await archiveOfRegistry(java, jar, context) : [];
+  return { java, jarsFolder, classes, jar, registryClasses };
 }
 
 function dataFolder(options: LocalKafkaOptions, guard: Guard): { dataDir: string; isTemporary: boolean } {

@@ -70,15 +70,15 @@ export class JavaProcess {
     await running.ended;
   }
 
-  /** Sends SIGTERM, and SIGKILL after 6 s: Kafka waits forever for nodes that stop at the same time. */
-  async stop(): Promise<void> {
+  /** Sends SIGTERM, and SIGKILL after `patienceMs`: Kafka waits forever for nodes that stop at the same time. */
+  async stop(patienceMs = STOP_MS): Promise<void> {
     const running = this.#running;
     if (!running) return;
     running.isExitRequested = true;
     running.child.kill('SIGCONT');
     running.child.kill('SIGTERM');
     const patience = new AbortController();
-    await Promise.race([running.ended, sleep(STOP_MS, undefined, patience).catch(() => {})]);
+    await Promise.race([running.ended, sleep(patienceMs, undefined, patience).catch(() => {})]);
     patience.abort();
     if (this.#running === running) await this.kill();
   }

@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kafka, logLevel } from 'kafkajs';
-import { type JarsContext, runJava } from './artifacts.ts';
+import { freePorts } from '../free-ports.ts';
+import { type JarsContext, type Java, KAFKA, runJava } from './artifacts.ts';
+import { archivedClasses, RECORDED_MS_MAX } from './class-archive.ts';
 import { JavaProcess } from './java-process.ts';
 import { type NodePorts, nodeProperties, type SecuredListener } from './settings.ts';
 
@@ -12,9 +14,11 @@ export interface KafkaNodeOptions {
   readonly settings: Readonly<Record<string, string | number>> | undefined;
   /** This node's own folder, for its settings, output and data. */
   readonly folder: string;
-  readonly java: string;
+  readonly java: Java;
   /** The folder of Kafka's jars. */
   readonly jarsFolder: string;
+  /** Arguments with which Java finds the archive of its classes, or makes it; see `archivedClasses`. */
+  readonly classes: readonly string[];
   readonly clusterId: string;
   readonly context: JarsContext;
   /** Whether Java compiles quickly and optimises little. */
@@ -36,7 +40,7 @@ export class KafkaNode extends JavaProcess {
     const broker = `127.0.0.1:${options.ports[options.id - 1]?.broker}`;
     super({
       name: `Kafka node ${options.id}`,
-      java: options.java,
+      java: options.java.command,
       args: [
         ...(options.isShortLived ? QUICK : []),
         ...javaArgs(options),
@@ -62,7 +66,11 @@ export class KafkaNode extends JavaProcess {
     writeFileSync(propertiesFile(this.#options), nodeProperties({ id, dataDir, ports, secured, settings }));
     if (existsSync(join(dataDir, 'meta.properties'))) return;
     const tool = [...QUICK, ...javaArgs(this.#options), 'kafka.tools.StorageTool'];
-    await runJava(java, [...tool, 'format', '-t', clusterId, '-c', propertiesFile(this.#options)], context);
+    await runJava(
+      java.command,
+      [...tool, 'format', '-t', clusterId, '-c', propertiesFile(this.#options)],
+      context,
+    );
   }
 
   /** Returns the ids of the live nodes that this one sees; rejects when it does not respond. */
@@ -71,11 +79,36 @@ export class KafkaNode extends JavaProcess {
   }
 }
 
+/** Returns the arguments with which Java finds the archive of Kafka's classes, which it makes where it is missing. */
+export function archiveOfKafka(
+  java: Java,
+  jarsFolder: string,
+  context: JarsContext,
+): Promise<readonly string[]> {
+  return archivedClasses(`kafka-${KAFKA}`, java, context, async (args, folder) => {
+    const [broker = 0, controller = 0, secured = 0] = await freePorts(3);
+    const options = {
+      ...{ id: 1, folder, java, jarsFolder, context, clusterId: 'AAAAAAAAAAAAAAAAAAAAAA' },
+      ports: [{ broker, controller, secured }],
+      secured: undefined,
+      settings: undefined,
+      isShortLived: true,
+      onUnexpectedEnd: () => {},
+    };
+    // The tool that formats the storage is a program of its own.
+    await new KafkaNode({ ...options, classes: [] }).prepare();
+    const node = new KafkaNode({ ...options, classes: args });
+    await node.start();
+    await node.stop(RECORDED_MS_MAX);
+  });
+}
+
 /** Only Java's first compiler, which halves the CPU time of a start. */
 const QUICK = ['-XX:TieredStopAtLevel=1'];
 
-function javaArgs({ folder, jarsFolder }: KafkaNodeOptions): string[] {
+function javaArgs({ folder, jarsFolder, classes }: KafkaNodeOptions): string[] {
   return [
+    ...classes,
     ...['-Xms128m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:-UsePerfData'],
     // Compression libraries are unpacked here; after a kill they would remain in the system's temporary folder.
     `-Djava.io.tmpdir=${join(folder, 'tmp')}`,

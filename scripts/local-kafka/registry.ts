@@ -1,5 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '../free-ports.ts';
+import { APICURIO, type JarsContext, type Java } from './artifacts.ts';
+import { archivedClasses, RECORDED_MS_MAX } from './class-archive.ts';
 import type { Guard } from './guard.ts';
 import { JavaProcess } from './java-process.ts';
 
@@ -7,7 +10,9 @@ import { JavaProcess } from './java-process.ts';
 const PATH = '/apis/ccompat/v7';
 
 export interface RegistryOptions {
-  readonly java: string;
+  readonly java: Java;
+  /** Arguments with which Java finds the archive of its classes, or makes it; see `archivedClasses`. */
+  readonly classes: readonly string[];
   readonly jar: string;
   readonly port: number;
   /** The registry's own folder, for its output and data. */
@@ -25,7 +30,7 @@ export class LocalRegistry extends JavaProcess {
     mkdirSync(join(options.folder, 'tmp'), { recursive: true });
     super({
       name: 'The schema registry',
-      java: options.java,
+      java: options.java.command,
       args: javaArgs(options),
       logFile: join(options.folder, 'output.log'),
       isReady: async () => (await fetch(`${url}/subjects`, { signal: AbortSignal.timeout(2_000) })).ok,
@@ -36,8 +41,28 @@ export class LocalRegistry extends JavaProcess {
   }
 }
 
-function javaArgs({ folder, jar, port }: RegistryOptions): string[] {
+/** Returns the arguments with which Java finds the archive of the registry's classes, which it makes where it is missing. */
+export function archiveOfRegistry(java: Java, jar: string, context: JarsContext): Promise<readonly string[]> {
+  return archivedClasses(`apicurio-registry-${APICURIO}`, java, context, async (classes, folder) => {
+    const { guard } = context;
+    const port = await freePort();
+    const registry = new LocalRegistry({
+      java,
+      jar,
+      port,
+      classes,
+      folder,
+      guard,
+      onUnexpectedEnd: () => {},
+    });
+    await registry.start();
+    await registry.stop(RECORDED_MS_MAX);
+  });
+}
+
+function javaArgs({ folder, jar, port, classes }: RegistryOptions): string[] {
   return [
+    ...classes,
     ...['-Xms64m', '-Xmx320m', '-XX:+UseSerialGC', '-XX:-UsePerfData'],
     // It has little work, none of it urgent: using only Java's first compiler halves the CPU time of its start.
     '-XX:TieredStopAtLevel=1',

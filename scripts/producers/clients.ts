@@ -88,7 +88,7 @@ async function prepareJava(options: Environment): Promise<Launcher> {
     join(PROGRAMS, 'Client.java'),
   ];
   try {
-    const java = await findJava({ guard, environment, say });
+    const { command: java } = await findJava({ guard, environment, say });
     const jars = await cacheFolder(`producer-jars-${versionOf(pom)}`, { environment }, (target) =>
       copyDependencies(pom, target, { guard, environment, say }),
     );

@@ -22,7 +22,7 @@ export async function outsideProducer(kafka: KafkaForTests): Promise<OutsideProd
   const guard = new Guard();
   try {
     const context = { guard, environment: process.env, say: () => {} };
-    const java = await findJava(context);
+    const { command: java } = await findJava(context);
     const { stdout } = await execute(java, ['--list-modules']);
     if (!stdout.includes('jdk.compiler')) throw new Error('this Java is a runtime without a compiler');
     const jars = await kafkaJars(context);
