@@ -15,6 +15,9 @@ export class Lateness {
   readonly #hasWork: () => boolean;
   #share = 0;
   #isWatching = false;
+  #lateMs = 0;
+  /** When the timer is due; infinite while there is none. */
+  #dueAt = Number.POSITIVE_INFINITY;
   #endedAt: number;
   #cancel: () => void = () => {};
 
@@ -41,10 +44,22 @@ export class Lateness {
     return this.#share;
   }
 
+  /** The milliseconds in which it was late so far, those of a hold-up that has just ended included. */
+  get lateMs(): number {
+    return this.#lateMs + this.#overdueMs();
+  }
+
+  #overdueMs(): number {
+    return Math.max(0, this.#clock.now() - this.#dueAt - TOLERATED_MS);
+  }
+
   #wait(): void {
     const dueAt = this.#clock.now() + EVERY_MS;
+    this.#dueAt = dueAt;
     this.#cancel = this.#clock.at(dueAt, () => {
-      const lateMs = Math.max(0, this.#clock.now() - dueAt - TOLERATED_MS);
+      const lateMs = this.#overdueMs();
+      this.#dueAt = Number.POSITIVE_INFINITY;
+      this.#lateMs += lateMs;
       this.#note(lateMs, EVERY_MS + lateMs);
       if (this.#hasWork()) this.#wait();
       else this.#end();

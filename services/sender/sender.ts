@@ -106,8 +106,9 @@ class RunningSender implements Sender, PendingTaskOwner {
     const lanes = (taskClass: TaskClass) => {
       const source = deps.broker.tasks[taskClass];
       const wake = source.wake?.bind(source) ?? null;
+      const lateMs = () => this.#lateness.lateMs;
       const isLate = () => this.#lateness.share > LATE_SHARE;
-      return new Lanes(deps.clock, { ...laneOptions(deps, SHARE[taskClass]), isLate }, wake);
+      return new Lanes(deps.clock, { ...laneOptions(deps, SHARE[taskClass]), isLate, lateMs }, wake);
     };
     this.#lanes = { live: lanes('live'), test: lanes('test'), replay: lanes('replay') };
     this.#metrics = new SenderMetrics(

@@ -6,7 +6,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { BUILT } from '../support/built/modules.ts';
 import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
@@ -15,6 +15,7 @@ import { MerchantClient } from '../support/service/merchant-client.ts';
 import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 
 const BLOCKED_MS = Number(process.env.LOG_BLOCKED_SECONDS ?? 8) * 1000;
+const START_MS_MAX = 60_000;
 const PER_SECOND = 500;
 const BATCH = 250;
 const TOLD = /(\d+) log lines were dropped while standard output could not be written/;
@@ -44,11 +45,9 @@ async function start(stdout: 'pipe' | number, text: (child: ChildProcess) => () 
   });
   const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
   const read = text(child);
-  const line = await eventually('the service runs', () =>
-    read()
-      .split('\n')
-      .find((one) => one.includes('hookrail is running')),
-  );
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const isRunning = (line: string) => line.includes('hookrail is running');
+  const line = await eventually('the service runs', () => read().split('\n').find(isRunning), START_MS_MAX);
   const { api, operations } = JSON.parse(line);
   return { process: child, apiUrl: api, operationsUrl: operations, exited };
 }

@@ -33,6 +33,20 @@ it('a process whose timers fire late again and again is late by that share', () 
   expect(lateness.share).toBeCloseTo(0.5, 1);
 });
 
+it('the time in which a process was late adds up, that of a hold-up that is not over included', () => {
+  const { clock, lateness } = started();
+  for (let i = 0; i < 100; i += 1) clock.holdUp(110);
+  expect(lateness.lateMs).toBeCloseTo(5000, -2);
+  const before = lateness.lateMs;
+  let during = 0;
+  clock.at(clock.now() + 1, () => {
+    during = lateness.lateMs;
+  });
+  clock.holdUp(1060);
+  expect(during - before).toBeCloseTo(1000, -2);
+  expect(lateness.lateMs - before).toBeCloseTo(1000, -2);
+});
+
 it('a process that is stopped on purpose looks no longer', () => {
   const { clock, lateness } = started();
   lateness.stop();

@@ -28,23 +28,37 @@ test('the intake opens again as soon as the endpoint’s attempts are demoted, b
   expect(said).toEqual(['pause', 'resume']);
 });
 
-describe('after a process was late, the intake opens again although no attempt ends', () => {
+describe('while this process is late', () => {
   /** No attempt to the endpoint starts or is demoted after the first ones, which fill the slow lane. */
-  const FULL = { slowSlots: 1 };
+  const FULL = { slowSlots: 1, isLate: () => true };
 
-  test('not while the process is late: how fast the endpoint is, nobody can tell', () => {
-    const { clock, said } = shutIntake({ ...FULL, isLate: () => true });
-    clock.advance(3000);
+  test('the intake stays shut for an endpoint that was silent only while the process could not listen', () => {
+    let lateMs = 0;
+    const { clock, said } = shutIntake({ ...FULL, lateMs: () => lateMs });
+    for (let i = 0; i < 30; i += 1) {
+      lateMs += 95;
+      clock.advance(100);
+    }
     expect(said).toEqual(['pause']);
   });
 
-  test('within half a second of the moment from which it is on time', () => {
-    let isLate = true;
-    const { clock, said } = shutIntake({ ...FULL, isLate: () => isLate });
-    clock.advance(600);
+  test('it opens again, although no attempt ends, once the endpoint is silent for longer than usual', () => {
+    const { clock, said } = shutIntake(FULL);
+    clock.advance(250);
     expect(said).toEqual(['pause']);
-    isLate = false;
-    clock.advance(500);
+    clock.advance(600);
     expect(said).toEqual(['pause', 'resume']);
   });
+});
+
+test('once this process is on time, the intake opens although no attempt ends', () => {
+  let isLate = true;
+  let lateMs = 0;
+  const { clock, said } = shutIntake({ slowSlots: 1, isLate: () => isLate, lateMs: () => lateMs });
+  lateMs = 600;
+  clock.advance(600);
+  expect(said).toEqual(['pause']);
+  isLate = false;
+  clock.advance(500);
+  expect(said).toEqual(['pause', 'resume']);
 });

@@ -4,14 +4,16 @@ import { Allowance } from './allowance.ts';
 import { type LaneOptions, slowMost } from './lane-options.ts';
 import type { AttemptResult, QueuedTask } from './queued-task.ts';
 import { TaskQueue } from './task-queue.ts';
+import type { UsualAnswer } from './usual-answer.ts';
 
 /** The weight of one attempt's duration in the mean. */
 const MEAN_WEIGHT = 0.2;
 const MEAN_MS_START = 50;
 /** A response younger than this shows that an endpoint answers, even while other attempts hang. */
 const ANSWERING_MS = 1000;
-/** The same while this process is late: receivers on a busy machine, or behind a busy network, may be slow too. */
-const HEARD_MS = 1500;
+/** While this process is late, an endpoint that was heard within this many times the usual answer still answers. */
+const USUAL_TIMES = 3;
+const HEARD_MS_MIN = 300;
 /** An endpoint that takes longer than this, with its window at its widest, limits the speed of a burst itself. */
 const QUICK_MS = 40;
 
@@ -69,6 +71,7 @@ export class EndpointLane {
   /** Its last slow attempt has not been followed by a quick one: further attempts start in the slow lane. */
   isSlow = false;
   readonly #options: LaneOptions;
+  readonly #usual: UsualAnswer;
   #window: number;
   #meanMs = MEAN_MS_START;
   #hasFailed = false;
@@ -76,6 +79,8 @@ export class EndpointLane {
   #isUnanswered = false;
   #startedAt = Number.NEGATIVE_INFINITY;
   #heardAt = Number.NEGATIVE_INFINITY;
+  /** How late this process had been in all by then, milliseconds. */
+  #heardLateMs = 0;
   #succeededAt = Number.NEGATIVE_INFINITY;
   #succeededSlowlyAt = Number.NEGATIVE_INFINITY;
   /** Attempts started before this were in flight when the endpoint recovered: their failures do not count. */
@@ -83,8 +88,9 @@ export class EndpointLane {
   #hung = 0;
   #narrowUntil = 0;
 
-  constructor(id: string, options: LaneOptions) {
+  constructor(id: string, options: LaneOptions, usual: UsualAnswer) {
     this.id = id;
+    this.#usual = usual;
     this.#options = options;
     this.#window = options.windowStart;
     this.soon = new Allowance(options.parkedSoonMs);
@@ -109,7 +115,7 @@ export class EndpointLane {
     task.isProbe = this.isSilent(now);
     if (task.isProbe) this.probes += 1;
     // Nothing was sent to it before: its silence begins now.
-    if (this.inFlight === 0) this.#heardAt = Math.max(this.#heardAt, now);
+    if (this.inFlight === 0) this.#heard(now);
     this.inFlight += 1;
     this.#startedAt = now;
   }
@@ -130,7 +136,8 @@ export class EndpointLane {
     this.#meanMs += MEAN_WEIGHT * (took - this.#meanMs);
     this.#hasFailed = result !== 'success';
     this.#isUnanswered = result === 'failure';
-    if (result !== 'failure' || isQuick) this.#heardAt = now;
+    if (result !== 'failure' || isQuick) this.#heard(now);
+    if (result === 'success') this.#usual.note(now - startedAt);
     if (result === 'success') {
       this.#succeededAt = now;
       if (!isQuick) this.#succeededSlowlyAt = now;
@@ -141,6 +148,11 @@ export class EndpointLane {
       this.isSlow = false;
       this.#meanMs = took;
     }
+  }
+
+  #heard(now: number): void {
+    this.#heardAt = now;
+    this.#heardLateMs = this.#options.lateMs();
   }
 
   /** The endpoint has recovered: attempts that still hang neither fill its window nor narrow it. */
@@ -196,12 +208,17 @@ export class EndpointLane {
 
   /**
    * Returns whether its tasks wait for this process. While this process is late, that is so for every endpoint that
-   * answers: how fast, nobody can tell.
+   * answers: how fast, nobody can tell. One that has gone dark meanwhile is told by its silence.
    */
   waitsForUs(now: number): boolean {
     if (this.isHealthy(now)) return true;
-    const answers = !this.#hasFailed && now >= this.#narrowUntil && now - this.#heardAt < HEARD_MS;
-    return answers && this.#options.isLate();
+    if (this.#hasFailed || now < this.#narrowUntil || !this.#options.isLate()) return false;
+    return this.#unheardMs(now) < Math.max(HEARD_MS_MIN, USUAL_TIMES * this.#usual.ms);
+  }
+
+  /** How long nothing was heard of it, in time in which this process was on time. */
+  #unheardMs(now: number): number {
+    return now - this.#heardAt - (this.#options.lateMs() - this.#heardLateMs);
   }
 
   /** Its window cannot grow, and its own speed is the limit: a burst for it would hold up all others. */

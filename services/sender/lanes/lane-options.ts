@@ -54,6 +54,8 @@ export interface LaneOptions {
   readonly darkEveryMs: number;
   /** Returns whether this process is late: then nothing shows how fast a receiver is. */
   readonly isLate: () => boolean;
+  /** Returns the milliseconds in which this process was late so far. */
+  readonly lateMs: () => number;
   /** Returns the number of connections opened so far, to tell whether an attempt that was just started opened one. */
   readonly opened: () => number;
   /** Calls back in the next turn of the event loop. */
@@ -84,6 +86,7 @@ export const LANE_OPTIONS = {
   retryScale: 1,
   darkEveryMs: 4,
   isLate: () => false,
+  lateMs: () => 0,
   opened: () => 0,
   afterTurn: (callback) => void setImmediate(callback),
 } as const satisfies LaneOptions;

@@ -9,6 +9,7 @@ import { Handshakes } from './handshakes.ts';
 import type { LaneOptions } from './lane-options.ts';
 import type { AttemptResult, QueuedTask } from './queued-task.ts';
 import { ReadyLanes } from './ready-lanes.ts';
+import { UsualAnswer } from './usual-answer.ts';
 import { Waiting } from './waiting.ts';
 
 /**
@@ -29,6 +30,7 @@ export class Lanes {
   readonly #handshakes: Handshakes;
   readonly #backlog: Backlog;
   readonly #waiting: Waiting;
+  readonly #usual = new UsualAnswer();
   #slow = 0;
   #demoted = 0;
   #isClosed = false;
@@ -159,7 +161,7 @@ export class Lanes {
   #laneOf(endpointId: string): EndpointLane {
     let lane = this.#endpoints.get(endpointId);
     if (!lane) {
-      lane = new EndpointLane(endpointId, this.#options);
+      lane = new EndpointLane(endpointId, this.#options, this.#usual);
       this.#endpoints.set(endpointId, lane);
     }
     return lane;
@@ -234,13 +236,13 @@ export class Lanes {
   }
 
   /**
-   * Probes an endpoint that does not answer, and brings back parked tasks where none waits. Once this process is no
-   * longer late, its tasks may not wait for us any more, although none of its attempts ends or starts.
+   * Probes an endpoint that does not answer, and brings back parked tasks where none waits. Once it is silent, or this
+   * process is no longer late, its tasks do not wait for us any more, although none of its attempts ends or starts.
    */
   #recheck(lane: EndpointLane): void {
     lane.recheck = null;
     const now = this.#clock.now();
-    const areFewer = !this.#options.isLate() && this.#waiting.recount(lane, now);
+    const areFewer = this.#waiting.recount(lane, now);
     if (lane.hasRoom(now, this.#slow)) {
       this.#markReady(lane);
       this.#backlog.refill(lane, this.#waiting.count, now);
