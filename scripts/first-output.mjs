@@ -1,7 +1,8 @@
 // Prints how long each command takes from Enter to its first line, as a table: the median of ten, in milliseconds. Each
 // column is a way to start hookrail, `label|folder|words` where {tool} is start, sim or operator:
 //   node scripts/first-output.mjs 'checkout|.|node bin/hookrail.mjs {tool}' 'npm run|/older/clone|npm run -s {tool} --'
-// ROUNDS=3 is quicker. It starts a sandbox of its own for the commands that ask one.
+// ROUNDS=3 is quicker. It starts a sandbox of its own for the commands that ask one. A command that a column does not
+// have is shown as –.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,6 +33,15 @@ const COMMANDS = [
   'sim scenarios list',
   'sim scenarios show onramp.happy',
   'sim scenarios validate onramp.happy',
+  'sim scenarios check onramp.happy',
+  'sim scenarios graph onramp.happy',
+  'sim scenarios new made{n} --out {folder}/{n}.yaml',
+  'sim step',
+  'sim assert last',
+  'sim record --since 10m --out {folder}/{n}.ndjson',
+  'sim replay {folder}/journey.ndjson --new-ids --speed instant',
+  'sim load --duration 1s --rate 1',
+  'sim listen --forward-to 3000/hook',
   'sim receiver',
   'sim endpoints create --url https://localhost/{n}',
   'sim endpoints list',
@@ -44,7 +54,17 @@ const COMMANDS = [
   'sim endpoints delete {created}',
   'sim deliveries list',
   'sim deliveries get {delivery}',
+  'sim deliveries tail --since 1h',
+  'sim deliveries resend {delivery}',
+  'sim events list',
   'sim events get {event}',
+  'sim missed',
+  'sim clock show',
+  'sim catalog',
+  'sim catalog KYC/FULL_USER',
+  'sim doctor',
+  'sim sign --secret x --body {folder}/data/sandbox.env',
+  'sim sample node',
   'sim verify --secret x --headers {folder}/data/sandbox.env --body {folder}/data/sandbox.env',
   'sim cert --out {folder}',
   'sim whoami',
@@ -63,21 +83,28 @@ const COMMANDS = [
   'operator schemas',
 ];
 
-/** Returns the milliseconds until a program's first byte. It is then ended. */
+/** These do not end by themselves. */
+const ENDLESS = new Set(['start', 'receiver', 'listen', 'tail']);
+
+/** Returns the milliseconds until a program's first byte; null when it does not know the command. */
 function firstOutput(cwd, [program, ...args]) {
   return new Promise((resolve, reject) => {
     const own = args.includes('start') ? { HOOKRAIL_DATA_DIR: join(folder, 'other') } : {};
     const start = performance.now();
     const child = spawn(program, args, { cwd, env: { ...environment, ...own }, detached: true });
     let took;
-    const onData = () => {
+    let said = '';
+    const onData = (chunk) => {
       took ??= performance.now() - start;
-      if (args.includes('start') || args.includes('receiver')) process.kill(-child.pid, 'SIGKILL');
+      said += chunk;
+      if (args.some((word) => ENDLESS.has(word))) process.kill(-child.pid, 'SIGKILL');
     };
-    for (const stream of [child.stdout, child.stderr]) stream.once('data', onData).resume();
-    child.once('close', () =>
-      took === undefined ? reject(new Error(`${args.join(' ')}: no output`)) : resolve(took),
-    );
+    child.stdout.once('data', onData).resume();
+    child.stderr.on('data', onData);
+    child.once('close', () => {
+      if (took === undefined) reject(new Error(`${args.join(' ')}: no output`));
+      else resolve(/unknown (command|argument|option)/i.test(said) ? null : took);
+    });
   });
 }
 
@@ -102,6 +129,7 @@ try {
       if (text.split('"delivered"').length > 3) resolve();
     });
   });
+  data('record', '--since', '1h', '--out', join(folder, 'journey.ndjson'));
   const [{ uuid: endpoint }] = data('endpoints', 'list');
   const [{ delivery_uuid: delivery, event_uuid: event }] = data('deliveries', 'list');
   let number = 0;
@@ -128,7 +156,8 @@ try {
       }
     }
     const shown = command.replaceAll(/\{folder\}\S*|\{(\w+)\}/g, (_, name) => (name ? `<${name}>` : '…'));
-    console.log(`| \`${shown}\` | ${took.map((times) => Math.round(median(times))).join(' | ')} |`);
+    const cells = took.map((times) => (times.includes(null) ? '–' : Math.round(median(times))));
+    console.log(`| \`${shown}\` | ${cells.join(' | ')} |`);
   }
 } finally {
   sandbox.kill('SIGINT');

@@ -5,6 +5,9 @@ import { createServer } from 'node:net';
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 
+/** Ports that were tried or returned: their owners may not listen yet. */
+const tried = new Set<number>();
+
 /** Returns whether the port of 127.0.0.1 is free. */
 export function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
@@ -20,14 +23,19 @@ export async function freePort(): Promise<number> {
   return port as number;
 }
 
-/** Returns ports on 127.0.0.1 that are free now, not in `taken`, and stay free while their owner restarts. */
+/**
+ * Returns ports on 127.0.0.1 that are free now, not in `taken`, and stay free while their owner restarts. None is returned
+ * twice in one process.
+ */
 export async function freePorts(count: number, taken: readonly number[] = []): Promise<number[]> {
-  const found = new Set<number>();
-  for (let tries = 0; found.size < count; tries += 1) {
+  const found: number[] = [];
+  for (let tries = 0; found.length < count; tries += 1) {
     if (tries > 1000)
       throw new Error(`No ${count} free ports between ${LOWEST} and ${HIGHEST} on 127.0.0.1.`);
     const port = randomInt(LOWEST, HIGHEST);
-    if (!taken.includes(port) && !found.has(port) && (await isFree(port))) found.add(port);
+    if (taken.includes(port) || tried.has(port)) continue;
+    tried.add(port);
+    if (await isFree(port)) found.push(port);
   }
-  return [...found];
+  return found;
 }
