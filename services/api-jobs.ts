@@ -1,11 +1,11 @@
-import type { Registry } from 'prom-client';
+import type { Counter, Registry } from 'prom-client';
 import type { Broker } from './broker/broker.ts';
 import type { Directory } from './domain/directory.ts';
 import { finishErasures } from './operator/commands/erase-entity.ts';
 import type { Clock } from './process/clock.ts';
 import type { PublishedChanges } from './relay/published-changes.ts';
 import { startRelay } from './relay/relay.ts';
-import { Replayer } from './replayer/replayer.ts';
+import { Replayer, replayedDeliveries } from './replayer/replayer.ts';
 import type { StopJobs } from './store/leases.ts';
 import type { Store } from './store/store.ts';
 import type { Logger } from './telemetry/logger.ts';
@@ -22,12 +22,18 @@ export interface ApiJobsDeps {
 }
 
 /**
- * Starts what one process with the role `api` does for all of them: it brings store and DIRECTORY stream into agreement,
- * publishes directory changes, sends missed events again and finishes erasures. Resolves when the two agree.
+ * Returns what starts the work that one process with the role `api` does for all of them: it brings store and DIRECTORY
+ * stream into agreement, publishes directory changes, sends missed events again and finishes erasures. It resolves when
+ * the two agree, and may be called again once the work was stopped.
  */
-export async function startApiJobs(deps: ApiJobsDeps): Promise<StopJobs> {
+export function apiJobs(deps: ApiJobsDeps): () => Promise<StopJobs> {
+  const made = replayedDeliveries(deps.registry);
+  return () => startApiJobs(deps, made);
+}
+
+async function startApiJobs(deps: ApiJobsDeps, made: Counter): Promise<StopJobs> {
   const relay = await startRelay(deps);
-  const replayer = new Replayer({ ...deps, pace: { perSecondMax: deps.replayPerSecond } });
+  const replayer = new Replayer({ ...deps, made, pace: { perSecondMax: deps.replayPerSecond } });
   const stopErasing = new AbortController();
   const { signal } = stopErasing;
   const erasing = finishErasures({ ...deps, recordStores: deps.broker, signal });

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { startApi } from './api/api.ts';
 import type { Docs } from './api/docs.ts';
-import { startApiJobs } from './api-jobs.ts';
+import { apiJobs } from './api-jobs.ts';
 import type { Broker, Follower } from './broker/broker.ts';
 import { openBroker } from './broker/open.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
@@ -227,7 +227,7 @@ async function startServing(deps: StationDeps & { readonly store: Store }) {
   const { config, lifecycle } = deps;
   const relay = new PublishedChanges(deps.store.outbox, deps.clock);
   const { replayPerSecond } = config;
-  const jobs = () => startApiJobs({ ...deps, published: relay, replayPerSecond });
+  const jobs = apiJobs({ ...deps, published: relay, replayPerSecond });
   const lease = await deps.store.leases.hold('api', jobs);
   lifecycle.onStop('api jobs', async () => {
     await lease.stop();

@@ -26,13 +26,14 @@ export class Relay {
   readonly #deps: RelayDeps;
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>;
+  readonly #stopListening: () => void;
   #isWoken = false;
   #wake = () => {};
 
   /** Starts at once: changes that an earlier process left in the outbox go first. */
   constructor(deps: RelayDeps) {
     this.#deps = deps;
-    deps.store.outbox.onAdded(() => {
+    this.#stopListening = deps.store.outbox.onAdded(() => {
       this.#isWoken = true;
       this.#wake();
     });
@@ -42,6 +43,7 @@ export class Relay {
   /** Waits for a running publish to end. */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#stopListening();
     this.#wake();
     await this.#running;
   }

@@ -24,8 +24,18 @@ export interface ReplayerDeps {
   readonly broker: Pick<Broker, 'publishTasks' | 'status'>;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly registry: Registry;
+  /** Counts the deliveries made; see replayedDeliveries. */
+  readonly made: Counter;
   readonly pace?: Partial<ReplayPace>;
+}
+
+/** Registers the metric of what replays made, which outlives each Replayer. */
+export function replayedDeliveries(registry: Registry): Counter {
+  return new Counter({
+    name: 'hookrail_replayed_deliveries_total',
+    help: 'Deliveries made by replays.',
+    registers: [registry],
+  });
 }
 
 /**
@@ -39,7 +49,7 @@ export class Replayer {
   readonly #turns: Turns;
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>;
-  readonly #made: Counter;
+  readonly #stopListening: () => void;
   #isWoken = false;
   #wake = () => {};
 
@@ -48,20 +58,16 @@ export class Replayer {
     this.#deps = deps;
     this.#pace = { ...REPLAY_PACE, ...deps.pace };
     this.#turns = new Turns(this.#pace);
-    this.#made = new Counter({
-      name: 'hookrail_replayed_deliveries_total',
-      help: 'Deliveries made by replays.',
-      registers: [deps.registry],
-    });
     // One listener for each delivery in progress, whose number turns.ts bounds.
     setMaxListeners(0, this.#stopping.signal);
-    deps.store.replays.onAdded(() => this.#wakeUp());
+    this.#stopListening = deps.store.replays.onAdded(() => this.#wakeUp());
     this.#running = this.#run();
   }
 
   /** Waits for a page that is being published. May be called twice. */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#stopListening();
     this.#wakeUp();
     await this.#running;
   }
@@ -113,7 +119,7 @@ export class Replayer {
       Math.floor(clock.wall()),
     );
     await broker.publishTasks(tasks);
-    this.#made.inc(tasks.length);
+    this.#deps.made.inc(tasks.length);
     this.#turns.published(replay, tasks.length, clock.now());
     for (const { task } of tasks) this.#follow(replay, task.deliveryId);
     const step = { from: replay.place, place: next, published: tasks.length, leftOut };

@@ -15,8 +15,10 @@ export interface Outbox {
   published(outboxIds: readonly number[]): Promise<void>;
   /** Returns whether a committed change is on the DIRECTORY stream: it is not in the outbox any more. */
   isPublished(outboxId: number): Promise<boolean>;
-  /** Called after each commit that added rows, to wake the relay. */
-  onAdded(listener: () => void): void;
+  /**
+   * Calls back after each commit of this process that added rows, to wake the relay. Returns a function that ends it.
+   */
+  onAdded(listener: () => void): () => void;
   /**
    * Returns every merchant and endpoint in its present state, deleted ones included, in pages: `after` is null, then
    * the last `next`.

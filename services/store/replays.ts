@@ -111,6 +111,9 @@ export interface Replays {
     readonly next: string;
     readonly isLast: boolean;
   }>;
-  /** Called after each commit that created a replay, to wake the runner. */
-  onAdded(listener: () => void): void;
+  /**
+   * Calls back after each commit of this process that created a replay, to wake the runner. Returns a function that ends
+   * it.
+   */
+  onAdded(listener: () => void): () => void;
 }

@@ -61,13 +61,16 @@ function pendingChanges(test: StoreUnderTest): void {
     await createMerchant(test);
     const before = (await test.store.outbox.pending(10)).map(({ change }) => change);
     let woken = 0;
-    test.store.outbox.onAdded(() => {
+    const stopListening = test.store.outbox.onAdded(() => {
       woken += 1;
     });
     await test.store.outbox.addAgain(before);
     expect(woken).toBe(1);
     const after = (await test.store.outbox.pending(10)).map(({ change }) => change);
     expect(after).toEqual([...before, ...before]);
+    stopListening();
+    await test.store.outbox.addAgain(before);
+    expect(woken).toBe(1);
   });
 }
 

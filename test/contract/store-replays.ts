@@ -263,17 +263,18 @@ function jobs(test: StoreUnderTest): void {
   it('are listed newest first, for one endpoint or all, page by page, and listeners hear of new ones', async () => {
     const { replays } = test.store;
     let notified = 0;
-    replays.onAdded(() => {
+    const stopListening = replays.onAdded(() => {
       notified += 1;
     });
     const endpointId = randomUUID();
     const made = [make(endpointId), make(null), make(endpointId)];
-    for (const replay of made) {
+    for (const [index, replay] of made.entries()) {
+      if (index === 2) stopListening();
       await replays.create(replay, options);
       const end = { status: 'completed', reason: null, at: START, actor: SYSTEM } as const;
       await replays.finish(replay.replayId, end);
     }
-    expect(notified).toBe(3);
+    expect(notified).toBe(2);
     const ids = made.map(({ replayId }) => replayId);
     const list = async (more: object) =>
       (await replays.list({ limit: 10, ...more })).map(({ replayId }) => ids.indexOf(replayId));

@@ -6,7 +6,7 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Replayer, type ReplayerDeps } from '../../services/replayer/replayer.ts';
+import { Replayer, type ReplayerDeps, replayedDeliveries } from '../../services/replayer/replayer.ts';
 import { REPLAY_PACE } from '../../services/replayer/turns.ts';
 import { type RecordedApi, startRecorded } from '../support/api/recorded-api.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
@@ -87,7 +87,7 @@ function runner(change: { store?: object; broker?: object }): Replayer {
     },
     clock: api.clock,
     log: pino({ level: 'silent' }),
-    registry: new Registry(),
+    made: replayedDeliveries(new Registry()),
     pace: { pageEvents: 25, perSecondMax: 100_000 },
   };
   return new Replayer(deps);

@@ -1,5 +1,6 @@
 import type { HealthPolicy } from '../../domain/health.ts';
 import type { Clock } from '../../process/clock.ts';
+import { Listeners } from '../../process/listeners.ts';
 import { spawnWorker } from '../../process/worker-thread.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Limits } from '../limits.ts';
@@ -241,11 +242,11 @@ class SqliteStore implements Store {
   }
 
   #makeReplays(): Replays {
-    const listeners: (() => void)[] = [];
+    const listeners = new Listeners();
     return {
       create: async (replay, options) => {
         const created = await this.#watched(this.#writer.call('createReplay', [replay, options]));
-        if (created.kind === 'ok') for (const listener of listeners) listener();
+        if (created.kind === 'ok') listeners.call();
         return created;
       },
       get: (replayId) => this.#reader.call('replay', [replayId]),
@@ -254,21 +255,21 @@ class SqliteStore implements Store {
       advance: (replayId, step) => this.#watched(this.#writer.call('advanceReplay', [replayId, step])),
       finish: (replayId, end) => this.#watched(this.#writer.call('finishReplay', [replayId, end])),
       missed: (scope, place, limit) => this.#reader.call('missed', [scope, place, limit]),
-      onAdded: (listener) => void listeners.push(listener),
+      onAdded: (listener) => listeners.add(listener),
     };
   }
 
   #makeOutbox(): Outbox {
-    const listeners: (() => void)[] = [];
+    const listeners = new Listeners();
     this.#writer.onOutboxRows = () => {
-      for (const listener of listeners) listener();
+      listeners.call();
       this.feed.changed();
     };
     return {
       pending: (limit, after = 0) => this.#reader.call('outbox', [limit, after]),
       published: (outboxIds) => this.#watched(this.#writer.call('published', [outboxIds])),
       isPublished: (outboxId) => this.#reader.call('isPublished', [outboxId]),
-      onAdded: (listener) => void listeners.push(listener),
+      onAdded: (listener) => listeners.add(listener),
       snapshot: (after, limit) => this.#reader.call('snapshot', [after, limit]),
       addAgain: (changes) => this.#watched(this.#writer.call('addAgain', [changes])),
       adopt: (changes, at) => this.#watched(this.#writer.call('adopt', [changes, at])),

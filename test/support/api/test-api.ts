@@ -12,7 +12,7 @@ import { type Clock, systemClock } from '../../../services/process/clock.ts';
 import { systemRandom } from '../../../services/process/random.ts';
 import { PublishedChanges } from '../../../services/relay/published-changes.ts';
 import { startRelay } from '../../../services/relay/relay.ts';
-import { Replayer } from '../../../services/replayer/replayer.ts';
+import { Replayer, replayedDeliveries } from '../../../services/replayer/replayer.ts';
 import type { ReplayPace } from '../../../services/replayer/turns.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../services/store/store.ts';
@@ -89,7 +89,11 @@ export async function startTestApi({
   const deps = { store, broker, directory, clock, log, registry };
   const published = new PublishedChanges(store.outbox, clock);
   const relay = await startRelay({ ...deps, published });
-  const replayer = new Replayer({ ...deps, pace: { perSecondMax: 100_000, ...replayPace } });
+  const replayer = new Replayer({
+    ...deps,
+    made: replayedDeliveries(registry),
+    pace: { perSecondMax: 100_000, ...replayPace },
+  });
   const api = await startApi({
     ...deps,
     relay: published,

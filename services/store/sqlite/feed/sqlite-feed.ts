@@ -1,4 +1,5 @@
 import type { JournalEntries } from '../../../domain/journal.ts';
+import { Listeners } from '../../../process/listeners.ts';
 import type { Feed, FeedPage } from '../../feed.ts';
 import type { ReaderOps } from '../reader.ts';
 import type { ThreadCalls } from '../thread-calls.ts';
@@ -8,7 +9,7 @@ import type { WriterOps } from '../writer.ts';
 export class SqliteFeed implements Feed {
   readonly #reader: ThreadCalls<ReaderOps>;
   readonly #writer: ThreadCalls<WriterOps>;
-  readonly #listeners = new Map<string, Set<() => void>>();
+  readonly #listeners = new Map<string, Listeners>();
 
   constructor(reader: ThreadCalls<ReaderOps>, writer: ThreadCalls<WriterOps>) {
     this.#reader = reader;
@@ -24,11 +25,12 @@ export class SqliteFeed implements Feed {
   }
 
   onAdded(merchantId: string, listener: () => void): () => void {
-    const listeners = this.#listeners.get(merchantId) ?? new Set();
-    this.#listeners.set(merchantId, listeners.add(listener));
+    const listeners = this.#listeners.get(merchantId) ?? new Listeners();
+    this.#listeners.set(merchantId, listeners);
+    const remove = listeners.add(listener);
     return () => {
-      listeners.delete(listener);
-      if (listeners.size === 0 && this.#listeners.get(merchantId) === listeners)
+      remove();
+      if (listeners.isEmpty && this.#listeners.get(merchantId) === listeners)
         this.#listeners.delete(merchantId);
     };
   }
@@ -44,15 +46,11 @@ export class SqliteFeed implements Feed {
     const merchants = new Set<string>();
     for (const entry of entries)
       merchants.add(entry.kind === 'routed' ? entry.event.merchantId : entry.delivery.merchantId);
-    for (const merchant of merchants) this.#wake(this.#listeners.get(merchant));
+    for (const merchant of merchants) this.#listeners.get(merchant)?.call();
   }
 
   /** A change of an endpoint was committed. */
   changed(): void {
-    for (const listeners of this.#listeners.values()) this.#wake(listeners);
-  }
-
-  #wake(listeners: ReadonlySet<() => void> | undefined): void {
-    for (const listener of listeners ?? []) listener();
+    for (const listeners of this.#listeners.values()) listeners.call();
   }
 }
