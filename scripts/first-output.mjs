@@ -1,8 +1,8 @@
 // Prints how long each command takes from Enter to its first line, as a table: the median of ten, in milliseconds. Each
 // column is a way to start hookrail, `label|folder|words` where {tool} is start, sim or operator:
 //   node scripts/first-output.mjs 'checkout|.|node bin/hookrail.mjs {tool}' 'npm run|/older/clone|npm run -s {tool} --'
-// ROUNDS=3 is quicker. It starts a sandbox of its own for the commands that ask one. A command that a column does not
-// have is shown as –.
+// ROUNDS=3 is quicker. It starts a sandbox of its own for the commands that ask one. A version that lacks a
+// command shows – for it.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,8 +35,8 @@ const COMMANDS = [
   'sim scenarios validate onramp.happy',
   'sim scenarios check onramp.happy',
   'sim scenarios graph onramp.happy',
-  'sim scenarios new made{n} --out {folder}/{n}.yaml',
-  'sim step',
+  'sim scenarios new mine --out {folder}/{n}.yaml',
+  'sim step --help',
   'sim assert last',
   'sim record --since 10m --out {folder}/{n}.ndjson',
   'sim replay {folder}/journey.ndjson --new-ids --speed instant',
@@ -83,7 +83,7 @@ const COMMANDS = [
   'operator schemas',
 ];
 
-/** These do not end by themselves. */
+/** Commands that run until they are stopped. */
 const ENDLESS = new Set(['start', 'receiver', 'listen', 'tail']);
 
 /** Returns the milliseconds until a program's first byte; null when it does not know the command. */

@@ -22,9 +22,9 @@ export interface ApiJobsDeps {
 }
 
 /**
- * Returns what starts the work that one process with the role `api` does for all of them: it brings store and DIRECTORY
- * stream into agreement, publishes directory changes, sends missed events again and finishes erasures. It resolves when
- * the two agree, and may be called again once the work was stopped.
+ * Returns a function that starts the jobs that one process with the role `api` does for all: they bring store and
+ * DIRECTORY stream into agreement, publish directory changes, send missed events again and finish erasures. It resolves
+ * when the two agree, and may be called again once the jobs were stopped.
  */
 export function apiJobs(deps: ApiJobsDeps): () => Promise<StopJobs> {
   const made = replayedDeliveries(deps.registry);

@@ -78,8 +78,8 @@ export async function registryJar(context: JarsContext): Promise<string> {
   return join(folder, `apicurio-registry-app-${APICURIO}-runner.jar`);
 }
 
-/** Returns a folder of jars in the cache. */
-function cached(
+/** Returns a folder of the cache, filled by `fill` where it is missing. */
+export function cached(
   name: string,
   { guard, environment }: JarsContext,
   fill: (folder: string) => Promise<void>,

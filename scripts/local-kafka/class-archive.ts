@@ -4,8 +4,7 @@
  */
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolder } from '../cache-folder.ts';
-import type { JarsContext, Java } from './artifacts.ts';
+import { cached, type JarsContext, type Java } from './artifacts.ts';
 
 const ARCHIVE = 'classes.jsa';
 /** An archive is written when the program exits, within seconds; SIGKILL before that would lose it. Milliseconds. */
@@ -20,14 +19,13 @@ export const RECORDED_MS_MAX = 120_000;
 export async function archivedClasses(
   program: string,
   java: Java,
-  { guard, environment, say }: JarsContext,
+  context: JarsContext,
   record: (args: readonly string[], folder: string) => Promise<void>,
 ): Promise<readonly string[]> {
-  const onUnfinished = (folder: string) => guard.removeAtEnd(folder);
   const name = `${program}-classes-${java.build}`;
   try {
-    const folder = await cacheFolder(name, { environment, onUnfinished }, async (unfinished) => {
-      say(`Recording the classes of ${program} for quicker starts, once …`);
+    const folder = await cached(name, context, async (unfinished) => {
+      context.say(`Recording the classes of ${program} for quicker starts, once …`);
       const data = join(unfinished, 'data');
       mkdirSync(data);
       await record([`-XX:ArchiveClassesAtExit=${join(unfinished, ARCHIVE)}`], data);

@@ -16,7 +16,8 @@ export type Remember = (answer: Answer) => AnswerToStore | undefined;
 /**
  * Runs the work of a request at most once per API key and Idempotency-Key: the store gives one request the claim. The
  * work passes the result of `remember` to the store, in the same transaction as its change; a repeated request gets that
- * response again. Only successes are stored: a refused request changed nothing and is judged anew. Sealed, because the response contains a signing secret.
+ * response again. Only successes are stored: a refused request changed nothing and is judged anew. Sealed, because the
+ * response contains a signing secret.
  */
 export async function idempotently(
   context: ApiContext,

@@ -1,4 +1,4 @@
-/** Callbacks of one occasion, called in the order in which they were added. */
+/** Callbacks that are called together, in the order in which they were added. */
 export class Listeners {
   readonly #listeners = new Set<() => void>();
 

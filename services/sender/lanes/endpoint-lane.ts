@@ -11,8 +11,9 @@ const MEAN_WEIGHT = 0.2;
 const MEAN_MS_START = 50;
 /** A response younger than this shows that an endpoint answers, even while other attempts hang. */
 const ANSWERING_MS = 1000;
-/** While this process is late, an endpoint that was heard within this many times the usual answer still answers. */
+/** While this process is late, an endpoint still answers if it responded within this multiple of the usual duration. */
 const USUAL_TIMES = 3;
+/** The same where the usual duration is short. */
 const HEARD_MS_MIN = 300;
 /** An endpoint that takes longer than this, with its window at its widest, limits the speed of a burst itself. */
 const QUICK_MS = 40;
@@ -79,7 +80,7 @@ export class EndpointLane {
   #isUnanswered = false;
   #startedAt = Number.NEGATIVE_INFINITY;
   #heardAt = Number.NEGATIVE_INFINITY;
-  /** How late this process had been in all by then, milliseconds. */
+  /** The total lateness of this process at that moment, milliseconds. */
   #heardLateMs = 0;
   #succeededAt = Number.NEGATIVE_INFINITY;
   #succeededSlowlyAt = Number.NEGATIVE_INFINITY;
@@ -208,7 +209,7 @@ export class EndpointLane {
 
   /**
    * Returns whether its tasks wait for this process. While this process is late, that is so for every endpoint that
-   * answers: how fast, nobody can tell. One that has gone dark meanwhile is told by its silence.
+   * answers, because nobody can tell how fast it is. One that has gone dark is recognised by its silence.
    */
   waitsForUs(now: number): boolean {
     if (this.isHealthy(now)) return true;
@@ -216,7 +217,7 @@ export class EndpointLane {
     return this.#unheardMs(now) < Math.max(HEARD_MS_MIN, USUAL_TIMES * this.#usual.ms);
   }
 
-  /** How long nothing was heard of it, in time in which this process was on time. */
+  /** Returns how long it has been silent, without the time in which this process could not listen. */
   #unheardMs(now: number): number {
     return now - this.#heardAt - (this.#options.lateMs() - this.#heardLateMs);
   }

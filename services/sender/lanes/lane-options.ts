@@ -54,7 +54,7 @@ export interface LaneOptions {
   readonly darkEveryMs: number;
   /** Returns whether this process is late: then nothing shows how fast a receiver is. */
   readonly isLate: () => boolean;
-  /** Returns the milliseconds in which this process was late so far. */
+  /** Returns the total lateness of this process so far, milliseconds. */
   readonly lateMs: () => number;
   /** Returns the number of connections opened so far, to tell whether an attempt that was just started opened one. */
   readonly opened: () => number;

@@ -1,7 +1,7 @@
 /** The weight of one answer in the mean. */
 const MEAN_WEIGHT = 0.05;
 
-/** How long successful attempts take at present over all endpoints, whatever makes them slow: receivers, or this process. */
+/** The usual duration of successful attempts at present, over all endpoints, whether receivers or this process take it. */
 export class UsualAnswer {
   #ms = 0;
 

@@ -8,7 +8,7 @@ import type { Partition } from './partition.ts';
 /** The interval of commits, milliseconds. */
 export const COMMIT_MS = 500;
 
-/** The pause before a last commit that failed is repeated, milliseconds. */
+/** The pause between two tries of the last commit, milliseconds. */
 const LAST_AGAIN_MS = 100;
 /** The longest time for the last commit, milliseconds: brokers that are down do not hold up a stop for longer. */
 const LAST_MS_MAX = 5000;
@@ -71,7 +71,7 @@ export class Commits {
   }
 
   /**
-   * Commits everything done by now, within `deadlineMs` and five seconds. A failed commit is repeated: a coordinator
+   * Commits everything done by now, within `deadlineMs` and at most five seconds. A failed commit is repeated: a coordinator
    * that is busy or moves refuses for a moment, and no later commit includes this one.
    */
   async commitLast(deadlineMs: number): Promise<void> {

@@ -57,7 +57,7 @@ describe('the last commit of a consumer', () => {
     }
   });
 
-  it('is not repeated without the permission for it', async () => {
+  it('is not repeated when Kafka denies permission', async () => {
     const refusal = Object.assign(new Error('Not authorized'), { type: 'GROUP_AUTHORIZATION_FAILED' });
     const { commits, requests } = commitsAnswered([refusal, refusal]);
     await commits.commitLast(20_000);
