@@ -22,6 +22,9 @@ export interface Arrival {
 
 export type SecretSource = string | ((endpointId: string) => string | undefined);
 
+/** One behaviour for all, or chosen by the request's headers. */
+export type BehaviourSource = Behaviour | ((headers: Arrival['headers']) => Behaviour);
+
 export interface ReceiverOptions extends Omit<HttpsServerOptions, 'onRequest'> {
   /** One secret for all, or by the webhook-endpoint-id header. Without one nothing is verified. */
   readonly secret?: SecretSource;
@@ -48,7 +51,7 @@ export interface Receiver {
   /** The newest, oldest first. */
   readonly arrivals: readonly Arrival[];
   setSecret(secret: SecretSource | undefined): void;
-  setBehaviour(behaviour: Behaviour): void;
+  setBehaviour(behaviour: BehaviourSource): void;
   /** Cuts every connection; complete when it resolves. */
   close(): Promise<void>;
 }
@@ -83,7 +86,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
 class ReceiverState {
   readonly arrivals: Arrival[] = [];
   secret: SecretSource | undefined;
-  behaviour: Behaviour;
+  behaviour: BehaviourSource;
   readonly #options: ReceiverOptions;
   readonly #delays = new Set<NodeJS.Timeout>();
   /** Requests seen per delivery, counted for --fail-first. The oldest deliveries are forgotten. */
@@ -154,7 +157,7 @@ class ReceiverState {
     if (failFirst > 0 && this.#countOf(delivery) <= failFirst) return '500';
     const attempt = headers['webhook-attempt'] ?? String(this.#count);
     if (failRate > 0 && fraction(`${seed}/${delivery}/${attempt}`) < failRate) return '500';
-    return this.behaviour;
+    return typeof this.behaviour === 'function' ? this.behaviour(headers) : this.behaviour;
   }
 
   #countOf(delivery: string): number {

@@ -45,7 +45,7 @@ export type Condition =
 export const FORGERIES = ['bad-secret', 'bad-signature', 'stale-timestamp', 'replayed'] as const;
 export type Forgery = (typeof FORGERIES)[number];
 
-/** A receiver's behaviour; `flaky` fails every other request. */
+/** A receiver's behaviour; `flaky` fails the first attempt of every other webhook. */
 export type StagedBehaviour = Behaviour | 'flaky';
 
 /** Something other than an event that a step does. */

@@ -1,7 +1,7 @@
 import type { MerchantApi } from '../client/merchant-api.ts';
-import type { Behaviour } from '../receiver/behaviours.ts';
 import type { Authority } from '../receiver/certificate-authority.ts';
-import { type Arrival, type Receiver, startReceiver } from '../receiver/receiver.ts';
+import { flaky } from '../receiver/flaky.ts';
+import { type Receiver, startReceiver } from '../receiver/receiver.ts';
 import { receiverCertificate } from '../receiver/receiver-certificate.ts';
 import type { StagedBehaviour, StagedEndpoint } from '../scenario/scenario-format.ts';
 
@@ -47,8 +47,6 @@ async function startStagedReceiver(
 ): Promise<{ readonly server: Receiver; behave(as: StagedBehaviour): void }> {
   const validity = certificate === 'expired' ? 'tls-expired' : 'ok';
   const { certPem, keyPem } = await receiverCertificate(authority, HOST, validity);
-  let isFlaky = false;
-  const turns = new Flaky();
   const server = await startReceiver({
     port: 0,
     cert: certPem,
@@ -56,22 +54,8 @@ async function startStagedReceiver(
     refuses: true,
     failFirst,
     delayMs,
-    // Called when the response to this request is decided: it changes that to the next one.
-    onArrival: (arrival) => {
-      if (isFlaky) server.setBehaviour(turns.after(arrival));
-    },
   });
-  const behave = (as: StagedBehaviour) => {
-    isFlaky = as === 'flaky';
-    server.setBehaviour(as === 'flaky' ? '500' : as);
-  };
+  const behave = (as: StagedBehaviour) => server.setBehaviour(as === 'flaky' ? flaky() : as);
   behave(behaviour);
   return { server, behave };
-}
-
-/** Fails every other request, beginning with the first. */
-class Flaky {
-  after({ answered }: Arrival): Behaviour {
-    return answered === '500' ? 'ok' : '500';
-  }
 }

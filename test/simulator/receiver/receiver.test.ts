@@ -10,6 +10,7 @@ import {
   createAuthority,
   issueCertificate,
 } from '../../../simulator/receiver/certificate-authority.ts';
+import { flaky } from '../../../simulator/receiver/flaky.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from '../../../simulator/receiver/receiver.ts';
 import { type Reply, type SendOptions, send, webhookHeaders } from '../support/https-request.ts';
 
@@ -92,6 +93,17 @@ test.each<[Behaviour, (reply: Reply) => void]>([
   ['garbage', (reply) => expect([reply.status, reply.error?.slice(0, 3)]).toEqual([null, 'HPE'])],
 ])('the receiver behaves as --behaviour says: %s', async (behaviour, check) => {
   check(await deliver(await start({ behaviour })));
+});
+
+test('a flaky receiver fails every other webhook once, in whatever order the retries come', async () => {
+  const receiver = await start();
+  receiver.setBehaviour(flaky());
+  const statusOf = async (delivery: string, attempt: number) =>
+    (await deliver(receiver, {}, delivery, attempt)).status;
+  const first = [await statusOf('a', 1), await statusOf('b', 1), await statusOf('c', 1)];
+  expect(first).toEqual([500, 200, 500]);
+  // Between two first attempts that would fail, if every other request did.
+  expect([await statusOf('a', 2), await statusOf('d', 1), await statusOf('c', 2)]).toEqual([200, 200, 200]);
 });
 
 test('the behaviour hang answers nothing, slow-body never ends its body, and drip never ends its headers', async () => {
