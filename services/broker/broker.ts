@@ -82,6 +82,8 @@ export interface BrokerCapabilities {
   readonly multipleProcesses: boolean;
   /** Whether retention deletes quarantined records and dead letters after a month; then `forget` does nothing. */
   readonly hasRetention: boolean;
+  /** Whether journal entries that a store had and lost are handed over again. */
+  readonly keepsJournal: boolean;
 }
 
 /** The delayed tasks of every class, for a sandbox whose clock is moved on. */
@@ -200,7 +202,8 @@ export interface JournalSource {
   /**
    * Hands over batches, one at a time per partition, in order. The handler stores the effects and `last` in one
    * transaction; it takes a batch as a whole or throws. `positionOf` returns the store's position, so that recorded
-   * entries are not handed over again (a repeat is allowed: the store ignores entries that it has).
+   * entries are not handed over again (a repeat is allowed: the store ignores entries that it has). When the handler
+   * throws PositionLost, the position is asked for again, and reading continues there.
    */
   consume(
     handler: (batch: JournalBatch) => Promise<void>,
@@ -219,6 +222,11 @@ export interface JournalBatch {
   readonly last: number;
   /** The position of each entry, where they are not consecutive from `first` on. */
   readonly positions?: readonly number[];
+  /**
+   * The position before this batch: `last` of the one before, or what `positionOf` returned. Absent: the store had none,
+   * or the engine cannot read the entries before again.
+   */
+  readonly after?: number | undefined;
   readonly entries: JournalEntries;
 }
 

@@ -36,6 +36,14 @@ export type RoutingVerdict =
     }
   | { readonly endpointId: string; readonly verdict: SkipReason };
 
+/**
+ * The delivery log no longer has entries that it had: commits were lost in a failover, or a backup was restored. The
+ * journal is read again from the log's position.
+ */
+export class PositionLost extends Error {
+  override readonly name = 'PositionLost';
+}
+
 /** An event was routed: the event itself, its bodies, and the trace. */
 export interface Routed {
   readonly kind: 'routed';

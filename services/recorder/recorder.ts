@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Broker } from '../broker/broker.ts';
-import type { JournalEntry } from '../domain/journal.ts';
+import { type JournalEntry, PositionLost } from '../domain/journal.ts';
 import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Store } from '../store/store.ts';
@@ -23,7 +23,8 @@ export interface Recorder {
 
 /**
  * Runs the recorder: journal batches → the delivery log and the endpoints' health. Effects and position commit in one
- * store transaction, so a redelivered batch changes nothing.
+ * store transaction, so a redelivered batch changes nothing. A store that was set back gets the journal again from its
+ * position (PositionLost).
  */
 export async function startRecorder(deps: RecorderDeps): Promise<Recorder> {
   const { broker, store, log, clock } = deps;
@@ -43,6 +44,7 @@ export async function startRecorder(deps: RecorderDeps): Promise<Recorder> {
       try {
         await store.log.applyJournal(batch, batch.entries);
       } catch (error) {
+        if (error instanceof PositionLost) throw error;
         const reason = messageOf(error);
         const { partition, first, last } = batch;
         if (!isFailing) log.error({ partition, first, last, reason }, 'journal batch not recorded, retrying');

@@ -93,6 +93,8 @@ export interface JournalPosition {
   readonly last: number;
   /** Of each entry, strictly increasing; absent: consecutive from `first` on. */
   readonly positions?: readonly number[];
+  /** The store had everything up to here; absent: it had nothing, or the entries before cannot be read again. */
+  readonly after?: number | undefined;
 }
 
 /**
@@ -163,6 +165,7 @@ export interface AttemptRecord {
 export type StoredEvent = Omit<DomainEvent, 'data'> & { readonly data: EventData | null };
 
 export interface DeliveryLog {
+  /** Rejects with PositionLost, and keeps nothing, when the partition's position is before `after`. */
   applyJournal(position: JournalPosition, entries: JournalEntries): Promise<void>;
   positionOf(partition: string): Promise<number | undefined>;
   /**

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Broker, JournalBatch } from '../../services/broker/broker.ts';
-import type { JournalEntry } from '../../services/domain/journal.ts';
+import { type JournalEntry, PositionLost } from '../../services/domain/journal.ts';
 import { aTask, requested } from '../support/records/broker-records.ts';
 import { type GiveBench, gate, stopped } from './broker-bench.ts';
 
@@ -28,12 +28,27 @@ class Positions {
     expect([positions[0], positions.at(-1)]).toEqual([batch.first, batch.last]);
     expect(positions).toEqual([...new Set(positions)].sort((a, b) => a - b));
     const last = this.#last.get(batch.partition);
+    const { after } = batch;
+    if (after !== undefined && (last === undefined || last < after))
+      throw new PositionLost('it was set back');
     this.batches.push(batch);
     for (const [index, entry] of [...batch.entries].entries()) {
       if (last === undefined || (positions[index] ?? 0) > last) this.entries.push(entry);
     }
     this.#last.set(batch.partition, Math.max(batch.last, last ?? -1));
   };
+
+  /** Forgets the newest batches, until about `kept` entries are left. */
+  setBack(kept: number): void {
+    while (this.entries.length > kept) {
+      const batch = this.batches.pop();
+      if (!batch) return;
+      this.entries.splice(-batch.entries.length);
+      const before = this.batches.findLast(({ partition }) => partition === batch.partition);
+      if (before) this.#last.set(batch.partition, before.last);
+      else this.#last.delete(batch.partition);
+    }
+  }
 
   readonly positionOf = async (partition: string): Promise<number | undefined> => this.#last.get(partition);
 }
@@ -116,6 +131,22 @@ export function journalGuarantees(bench: GiveBench): void {
     expect(tried[1]).toEqual(tried[0]);
     expect(tried[3]?.first).toEqual(tried[0]?.first);
     expect(store.entries).toEqual(entries);
+    expect(broker.status().stuck.count).toBe(0);
+  });
+
+  it('hands over again what a store has lost that was set back', async (context) => {
+    const broker = await bench().open();
+    if (!broker.capabilities.keepsJournal) return context.skip();
+    const store = new Positions();
+    const entries = await write(broker, 200);
+    await broker.journal.consume(store.take, store.positionOf, { batchMax: 20 });
+    await bench().eventually('the first entries', () => store.entries.length === entries.length);
+    store.setBack(80);
+    expect(store.entries.length).toBeLessThan(entries.length);
+    const more = await write(broker, 200);
+    const all = [...entries, ...more];
+    await bench().eventually('all entries', () => store.entries.length === all.length);
+    expect(store.entries).toEqual(all);
     expect(broker.status().stuck.count).toBe(0);
   });
 

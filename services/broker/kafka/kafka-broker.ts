@@ -76,6 +76,7 @@ class KafkaEngine implements KafkaBroker {
     recognisesRepeatedEvents: false,
     multipleProcesses: true,
     hasRetention: true,
+    keepsJournal: true,
   };
   readonly events: Source<ReceivedEvent, RouterResult>;
   readonly tasks: Readonly<Record<TaskClass, Source<DeliveryTask, Settlement>>>;

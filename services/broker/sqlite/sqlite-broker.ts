@@ -77,6 +77,7 @@ class SqliteEngine implements SqliteBroker {
     recognisesRepeatedEvents: true,
     multipleProcesses: false,
     hasRetention: false,
+    keepsJournal: false,
   };
   readonly events: WorkSource<FileItem<DomainEvent>, ReceivedEvent, RouterResult>;
   readonly tasks: Readonly<Record<TaskClass, FileTaskSource>>;

@@ -1,4 +1,5 @@
 import type { Worker } from 'node:worker_threads';
+import { PositionLost } from '../../domain/journal.ts';
 import { asError } from '../../messages/error-message.ts';
 import { CursorInvalid, StoreConflict } from '../change.ts';
 import { StoreUnavailable } from '../store.ts';
@@ -15,7 +16,7 @@ export type Reply =
   | { readonly id: number; readonly failure: Failure };
 
 export interface Failure {
-  readonly kind: 'unavailable' | 'cursor' | 'conflict' | 'other';
+  readonly kind: 'unavailable' | 'cursor' | 'conflict' | 'position' | 'other';
   readonly message: string;
 }
 
@@ -122,6 +123,8 @@ function toError({ kind, message }: Failure): Error {
       return new CursorInvalid(message);
     case 'conflict':
       return new StoreConflict(message);
+    case 'position':
+      return new PositionLost(message);
     case 'other':
       return new Error(message);
   }

@@ -1,4 +1,5 @@
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
+import { PositionLost } from '../../domain/journal.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import { damaged, isDamage, isUnavailable } from '../../sqlite/database.ts';
 import { CursorInvalid, StoreConflict } from '../change.ts';
@@ -35,6 +36,7 @@ export function toFailure(error: unknown, file: string): Failure {
   const message = messageOf(error);
   if (error instanceof CursorInvalid) return { kind: 'cursor', message };
   if (error instanceof StoreConflict) return { kind: 'conflict', message };
+  if (error instanceof PositionLost) return { kind: 'position', message };
   if (isDamage(error)) return { kind: 'unavailable', message: damaged(file, error) };
   if (!isUnavailable(error)) return { kind: 'other', message };
   return { kind: 'unavailable', message: `the store ${file} is unavailable: ${message}` };

@@ -261,15 +261,20 @@ export class TopicConsumer {
     }
   }
 
-  /** Starts a partition again: nothing is known of a log that was replaced. */
   #startAnew(old: Partition): void {
     const { log, topic } = this.#options;
     log.error(
       { topic, partition: old.id, position: old.next },
       'the topic was deleted and created again, or its end was lost, while it was read: reading it from its beginning',
     );
+    this.readAgain(old);
+  }
+
+  /** Reads a partition again from where it starts now. What is held of it is no longer ours. */
+  readAgain(old: Partition): void {
+    if (this.#partitions.get(old.id) !== old) return;
     old.isAlive = false;
-    const partition = new Partition(topic, old.id);
+    const partition = new Partition(this.topic, old.id);
     this.#partitions.set(old.id, partition);
     this.#member.pause(old.id);
     this.#options.changed?.();

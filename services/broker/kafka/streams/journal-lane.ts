@@ -22,6 +22,8 @@ export interface JournalLane {
   opened: OpenedRecord | null;
   /** The batch that the handler has not accepted yet, with the records that end in it. It is handed over again unchanged. */
   held: { readonly batch: JournalBatch; readonly records: readonly ReadRecord[] } | null;
+  /** The store has everything up to this position; undefined: it had none. */
+  after: number | undefined;
   working: Promise<void> | null;
   /** An entry could not be decoded: each is, until a batch is accepted, so that the malformed one is found. */
   isSuspect: boolean;
@@ -29,8 +31,9 @@ export interface JournalLane {
   failingSince: number;
 }
 
-export const newJournalLane = (partition: Partition): JournalLane => ({
+export const newJournalLane = (partition: Partition, after: number | undefined): JournalLane => ({
   partition,
+  after,
   waiting: [],
   opened: null,
   held: null,

@@ -1,12 +1,12 @@
-import { EncodedEntries } from '../../../codec/encoded-entries.ts';
+import { PositionLost } from '../../../domain/journal.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { growingPause } from '../../../process/growing-pause.ts';
-import type { Logger } from '../../../telemetry/logger.ts';
 import type { Consumer, JournalBatch, JournalSource } from '../../broker.ts';
 import type { Partition, ReadRecord } from '../consumer/partition.ts';
 import type { TopicConsumer } from '../consumer/topic-consumer.ts';
 import type { TopicConsumerOptions } from '../consumer/topic-consumer-options.ts';
-import { JOURNAL_RECORD_MAX, type KafkaRecords } from '../registry/records.ts';
+import { JOURNAL_RECORD_MAX } from '../registry/records.ts';
+import { JournalBatches, type JournalRecordDeps } from './journal-batches.ts';
 import { gatherMs, JOURNAL_HELD, type JournalLane, newJournalLane, opensAgain } from './journal-lane.ts';
 import { AGAIN_MS } from './stream-feed.ts';
 
@@ -15,17 +15,11 @@ const PAUSE_MS_MAX = 30_000;
 
 type OpenOptions = 'take' | 'changed' | 'startOf' | keyof typeof JOURNAL_HELD;
 
-export interface JournalDeps {
-  readonly records: KafkaRecords;
+export interface JournalDeps extends JournalRecordDeps {
   readonly clock: Clock;
-  readonly log: Logger;
   /** Positions count within one incarnation of the cluster. */
   readonly clusterId: string;
-  readonly topic: string;
   readonly open: (options: Pick<TopicConsumerOptions, OpenOptions>) => TopicConsumer;
-  /** Keeps a record that cannot be read, for operators; resolves when it is durable. */
-  readonly quarantine: (record: ReadRecord, detail: string) => Promise<void>;
-  readonly closing: AbortSignal;
 }
 
 type Handler = (batch: JournalBatch) => Promise<void>;
@@ -67,7 +61,9 @@ export class KafkaJournal implements JournalSource {
 class KafkaJournalConsumer implements Consumer {
   readonly #deps: JournalDeps;
   readonly #handler: Handler;
-  readonly #batchMax: number;
+  readonly #batches: JournalBatches;
+  /** The store's position when the reading of a partition began, by the partition's number. */
+  readonly #starts = new Map<number, number | undefined>();
   readonly #lanes = new Map<Partition, JournalLane>();
   readonly #topic: TopicConsumer;
   readonly #stopping = new AbortController();
@@ -85,16 +81,17 @@ class KafkaJournalConsumer implements Consumer {
   ) {
     this.#deps = deps;
     this.#handler = handler;
-    this.#batchMax = batchMax;
+    const nameOf = (id: number, topicId: string | null) => partitionName(deps, id, topicId);
+    const dropped = (record: ReadRecord) => this.#topic.done(record);
+    this.#batches = new JournalBatches({ ...deps, nameOf, dropped }, batchMax);
     this.#topic = deps.open({
       ...JOURNAL_HELD,
       take: (record) => this.#take(record),
       startOf: async (id, { topicId, isCommitted }) => {
-        let position = topicId === null ? undefined : await positionOf(this.#nameOf(id, topicId));
+        let position = await positionOf(nameOf(id, topicId));
+        this.#starts.set(id, position);
         // Earlier versions named partitions without the topic's id.
-        if (position === undefined && (isCommitted || topicId === null)) {
-          position = await positionOf(this.#nameOf(id, null));
-        }
+        if (position === undefined && isCommitted) position = await positionOf(nameOf(id, null));
         // The record may have entries that the store lacks; it ignores those that it has.
         return position === undefined ? undefined : Math.floor(position / JOURNAL_RECORD_MAX);
       },
@@ -136,7 +133,7 @@ class KafkaJournalConsumer implements Consumer {
   #take(record: ReadRecord): void {
     let lane = this.#lanes.get(record.partition);
     if (!lane) {
-      lane = newJournalLane(record.partition);
+      lane = newJournalLane(record.partition, this.#starts.get(record.partition.id));
       this.#lanes.set(record.partition, lane);
     }
     lane.waiting.push(record);
@@ -175,11 +172,12 @@ class KafkaJournalConsumer implements Consumer {
   async #work(lane: JournalLane): Promise<void> {
     while (!this.#paused && !this.#stop && lane.partition.isAlive && this.#topic.isTrusted) {
       try {
-        lane.held ??= await this.#nextBatch(lane);
+        lane.held ??= await this.#batches.next(lane);
         if (!lane.held) return;
         await this.#handler(lane.held.batch);
       } catch (error) {
         if (this.#abandoned) return;
+        if (error instanceof PositionLost) return this.#readAgain(lane, error);
         if (opensAgain(lane)) continue;
         await this.#pauseAfter(lane, error);
         continue;
@@ -187,73 +185,13 @@ class KafkaJournalConsumer implements Consumer {
       if (this.#abandoned) return;
       const { records, batch } = lane.held;
       lane.held = null;
+      lane.after = batch.last;
       lane.failures = 0;
       lane.isSuspect = false;
       lane.waiting.splice(0, records.length);
       for (const record of records) this.#topic.done(record);
       const pause = gatherMs(lane.partition, batch.entries.length, this.#deps.clock.now());
       if (pause > 0) await this.#deps.clock.sleep(pause, this.#stopping.signal);
-    }
-  }
-
-  /** Returns as many entries as may go together, up to a record that cannot be read. */
-  async #nextBatch(lane: JournalLane): Promise<JournalLane['held']> {
-    const entries: Buffer[] = [];
-    const positions: number[] = [];
-    const records: ReadRecord[] = [];
-    for (const record of lane.waiting.slice(0, this.#batchMax)) {
-      const opened = lane.opened ?? (await this.#open(lane, record, entries.length > 0));
-      if (!opened) break;
-      for (; opened.taken < opened.entries.length && entries.length < this.#batchMax; opened.taken += 1) {
-        entries.push(opened.entries[opened.taken] as Buffer);
-        positions.push(record.offset * JOURNAL_RECORD_MAX + opened.taken);
-      }
-      lane.opened = opened.taken < opened.entries.length ? opened : null;
-      if (lane.opened) break;
-      records.push(record);
-    }
-    const [first] = positions;
-    const last = positions.at(-1);
-    if (first === undefined || last === undefined) return null;
-    return {
-      batch: {
-        partition: this.#nameOf(lane.partition.id, lane.partition.topicId),
-        first,
-        last,
-        positions,
-        entries: new EncodedEntries(entries),
-      },
-      records,
-    };
-  }
-
-  async #open(lane: JournalLane, record: ReadRecord, hasEarlier: boolean) {
-    const entries = await this.#read(lane, record, hasEarlier);
-    return entries && { record, entries, taken: 0 };
-  }
-
-  /**
-   * Returns the entries; null = the batch ends before them. A record that can never be read is stored, once it comes
-   * first.
-   */
-  async #read(lane: JournalLane, record: ReadRecord, hasEarlier: boolean): Promise<readonly Buffer[] | null> {
-    const { records, closing, quarantine, log, topic } = this.#deps;
-    const value = record.value ?? Buffer.alloc(0);
-    if (!records.isKnown(value)) {
-      if (hasEarlier) return null;
-      await records.learn(value, closing);
-    }
-    try {
-      const entries = records.journalEntries(value, { isDecoded: lane.isSuspect });
-      if (entries.length > 0 && entries.length <= JOURNAL_RECORD_MAX) return entries;
-      throw new Error(`${entries.length} entries in one record: 1 to ${JOURNAL_RECORD_MAX} can be read`);
-    } catch (error) {
-      if (hasEarlier) return null;
-      log.error({ topic, offset: record.offset, detail: String(error) }, 'a journal record cannot be read');
-      await quarantine(record, String(error));
-      lane.waiting.shift();
-      this.#topic.done(record);
-      return null;
     }
   }
 
@@ -264,6 +202,16 @@ class KafkaJournalConsumer implements Consumer {
     log.error({ stream: 'journal', failures: lane.failures, detail: String(error) }, 'a handler threw');
     const pause = growingPause(lane.failures, PAUSE_MS, PAUSE_MS_MAX);
     await clock.sleep(pause, this.#stopping.signal);
+  }
+
+  /** The store was set back: the partition is read again from where it is now. */
+  #readAgain({ partition }: JournalLane, { message }: PositionLost): void {
+    const { log, topic } = this.#deps;
+    log.warn(
+      { topic, partition: partition.id, detail: message },
+      'the log was set back, reading the journal again',
+    );
+    this.#topic.readAgain(partition);
   }
 
   #forgetDead(): void {
@@ -285,10 +233,10 @@ class KafkaJournalConsumer implements Consumer {
     this.stopped = true;
     return inTime ? 'drained' : 'abandoned';
   }
+}
 
-  /** Returns a partition's name. A topic that is created again has other partitions, which begin at 0 again. */
-  #nameOf(id: number, topicId: string | null): string {
-    const name = `kafka:${this.#deps.clusterId}:${this.#deps.topic}:${id}`;
-    return topicId === null ? name : `${name}:${topicId}`;
-  }
+/** Returns a partition's name. A topic that is created again has other partitions, which begin at 0 again. */
+function partitionName({ clusterId, topic }: JournalDeps, id: number, topicId: string | null): string {
+  const name = `kafka:${clusterId}:${topic}:${id}`;
+  return topicId === null ? name : `${name}:${topicId}`;
 }

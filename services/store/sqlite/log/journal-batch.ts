@@ -18,10 +18,10 @@ export interface JournalBatch {
  * journal's schema.
  */
 export function encodeBatch(
-  { partition, first, last, positions }: JournalPosition,
+  { partition, first, last, positions, after }: JournalPosition,
   entries: JournalEntries,
 ): JournalBatch {
-  const position = { partition, first, last, ...(positions === undefined ? {} : { positions }) };
+  const position = { partition, first, last, after, ...(positions === undefined ? {} : { positions }) };
   return { position, ...(entries instanceof EncodedEntries ? copied(entries) : encoded(entries)) };
 }
 
