@@ -8,7 +8,7 @@ export const SPECIFICATION_BUGS: readonly PlantedBug[] = [
   {
     id: 'gone-is-exhausted',
     bug: 'a delivery that a 410 ended is recorded as exhausted',
-    file: 'services/store/sqlite/log/journal-writer.ts',
+    file: 'services/store/log/journal-fold.ts',
     text: 'refused: STATUS.of.refused,',
     replacement: 'refused: STATUS.of.exhausted,',
     test: 'test/store/sqlite/contract.test.ts',
@@ -109,9 +109,9 @@ export const SPECIFICATION_BUGS: readonly PlantedBug[] = [
   {
     id: 'version-is-not-changed',
     bug: 'an update of api_version changes nothing',
-    file: 'services/store/sqlite/management/endpoint-writes.ts',
-    text: 'apiVersion: change.apiVersion ?? row.api_version,',
-    replacement: 'apiVersion: row.api_version,',
+    file: 'services/store/rows/endpoint-change.ts',
+    text: 'api_version: change.apiVersion ?? row.api_version,',
+    replacement: 'api_version: row.api_version,',
     test: 'test/api/routes/update.test.ts',
     title: 'changes the version',
   },

@@ -101,6 +101,15 @@ export const SQLITE_BUGS: readonly PlantedBug[] = [
     title: 'events apart when they have one id',
   },
   {
+    id: 'gap-in-the-journal-recorded',
+    bug: 'the log records a batch although it lacks entries before it',
+    file: 'services/store/sqlite/log/journal-writer.ts',
+    text: 'if (after !== undefined && (stored === undefined || stored < after))',
+    replacement: 'if (after === Number.MAX_SAFE_INTEGER)',
+    test: 'test/store/sqlite/contract.test.ts',
+    title: 'keeps nothing of a batch while it lacks entries before it',
+  },
+  {
     id: 'revoked-key-still-known',
     bug: 'a revoked key that was looked up before is still accepted',
     file: 'services/store/sqlite/management/known-keys.ts',

@@ -2,11 +2,11 @@ import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { LegacyChange } from '../../services/store/store.ts';
 import { createEndpoint, newEndpoint, OPERATOR, START } from '../support/records/journal-entries.ts';
-import type { StoreUnderTest } from './store-place.ts';
+import type { ManagementUnderTest } from './store-place.ts';
 
 const MERCHANT = 'a-merchant';
 const options = (at = START, quota = 100) => ({ at, actor: OPERATOR, quota });
-export function managementContract(test: StoreUnderTest): void {
+export function managementContract(test: ManagementUnderTest): void {
   describe('with merchants and keys', () => merchantsAndKeys(test));
   describe('with endpoints', () => {
     lifeOfAnEndpoint(test);
@@ -15,7 +15,7 @@ export function managementContract(test: StoreUnderTest): void {
   });
 }
 
-function merchantsAndKeys(test: StoreUnderTest): void {
+function merchantsAndKeys(test: ManagementUnderTest): void {
   it('keeps merchants with a version that grows with every change', async () => {
     const { merchants } = test.store;
     const merchant = { merchantId: MERCHANT, name: 'Shop', senderAccountDetails: false };
@@ -59,7 +59,7 @@ function merchantsAndKeys(test: StoreUnderTest): void {
   });
 }
 
-function lifeOfAnEndpoint(test: StoreUnderTest): void {
+function lifeOfAnEndpoint(test: ManagementUnderTest): void {
   it('creates, changes, rotates and removes an endpoint, with a version that only grows', async () => {
     const uuid = randomUUID();
     const { endpoints } = test.store;
@@ -129,12 +129,15 @@ function lifeOfAnEndpoint(test: StoreUnderTest): void {
     expect(await set({ url })).toMatchObject({ record: { status: 'active', secret: { ciphertext: 'c' } } });
     expect(await set(null)).toMatchObject({ kind: 'ok', record: null });
     expect(await endpoints.get(MERCHANT, uuid)).toBeUndefined();
+    // At the same time: either may be the first.
     const again = await Promise.all(['d', 'e'].map((name) => set({ url, secret: secretOf(name) })));
-    expect(again).toMatchObject([{ record: { version: 7 } }, { record: { version: 8 } }]);
+    const records = again.flatMap((one) => (one.kind === 'ok' && one.record ? [one.record] : []));
+    const [, newest] = records.sort((one, other) => one.version - other.version);
+    expect(records.map(({ version }) => version)).toEqual([7, 8]);
     const changes = (await test.store.outbox.pending(100)).map(({ change }) => change.version);
     expect(changes).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
     const store = await test.crashAndReopen();
-    expect(await store.endpoints.get(MERCHANT, uuid)).toMatchObject({ secret: { ciphertext: 'e' } });
+    expect(await store.endpoints.get(MERCHANT, uuid)).toEqual(newest);
   });
 
   it('keeps acknowledged changes through a crash', async () => {
@@ -146,7 +149,7 @@ function lifeOfAnEndpoint(test: StoreUnderTest): void {
   });
 }
 
-function rulesOfEndpoints(test: StoreUnderTest): void {
+function rulesOfEndpoints(test: ManagementUnderTest): void {
   it('refuses a URL that another endpoint of the merchant has, managed or legacy, and only then', async () => {
     const [first, second, legacy] = [randomUUID(), randomUUID(), randomUUID()];
     const url = 'https://shop.example.com/a';
@@ -207,11 +210,12 @@ function rulesOfEndpoints(test: StoreUnderTest): void {
     const versions = (await Promise.all(changes)).map(
       (change) => change.kind === 'ok' && change.record.version,
     );
-    expect(versions).toEqual(Array.from({ length: 20 }, (_, n) => n + 2));
+    // In any order: an engine with several connections may make a later change first.
+    expect(new Set(versions)).toEqual(new Set(Array.from({ length: 20 }, (_, n) => n + 2)));
   });
 }
 
-function lists(test: StoreUnderTest): void {
+function lists(test: ManagementUnderTest): void {
   it('lists the newest endpoints first, page by page, without legacy and deleted ones', async () => {
     const uuids = Array.from({ length: 5 }, () => randomUUID());
     // The second and third have the same millisecond, so the uuid decides.

@@ -5,12 +5,12 @@ import type { Endpoint } from '../../services/domain/endpoint.ts';
 import { legacyEndpointId } from '../../services/domain/ids.ts';
 import type { SnapshotCursor } from '../../services/store/outbox.ts';
 import { createEndpoint, OPERATOR, START } from '../support/records/journal-entries.ts';
-import type { StoreUnderTest } from './store-place.ts';
+import type { ManagementUnderTest } from './store-place.ts';
 
 const MERCHANT = 'a-merchant';
 const options = { at: START, actor: OPERATOR };
 
-export function outboxContract(test: StoreUnderTest): void {
+export function outboxContract(test: ManagementUnderTest): void {
   describe('the outbox of the store', () => {
     pendingChanges(test);
     snapshotChanges(test);
@@ -18,7 +18,7 @@ export function outboxContract(test: StoreUnderTest): void {
   });
 }
 
-function pendingChanges(test: StoreUnderTest): void {
+function pendingChanges(test: ManagementUnderTest): void {
   it('offers committed changes in order until they are published, also after a crash', async () => {
     let woken = 0;
     test.store.outbox.onAdded(() => {
@@ -74,7 +74,7 @@ function pendingChanges(test: StoreUnderTest): void {
   });
 }
 
-function snapshotChanges(test: StoreUnderTest): void {
+function snapshotChanges(test: ManagementUnderTest): void {
   it('shows every merchant and endpoint as it is, deleted ones too, in pages', async () => {
     expect(await snapshot(test, 1)).toEqual([]);
     await createMerchant(test);
@@ -88,7 +88,7 @@ function snapshotChanges(test: StoreUnderTest): void {
   });
 }
 
-function adoptedChanges(test: StoreUnderTest): void {
+function adoptedChanges(test: ManagementUnderTest): void {
   it('adopts newer changes: deletes, updates, exchanged URLs and unknown endpoints', async () => {
     await createMerchant(test);
     const [gone, left, right] = [randomUUID(), randomUUID(), randomUUID()];
@@ -110,7 +110,7 @@ function adoptedChanges(test: StoreUnderTest): void {
     await outbox.adopt(
       [
         put({ ...plain(a), url: b.url, version: 2 }),
-        put({ ...plain(b), url: a.url, version: 5, secret, status: 'auto_disabled' }),
+        put({ ...plain(b), url: a.url, version: 5, secret, status: 'auto_disabled', apiVersion: '2.2.8' }),
         { kind: 'endpoint', id: gone, version: 2, value: null },
         { kind: 'endpoint', id: randomUUID(), version: 3, value: null },
         put(unseen),
@@ -127,6 +127,7 @@ function adoptedChanges(test: StoreUnderTest): void {
       secret,
       secretHint: '…',
       status: 'auto_disabled',
+      apiVersion: '2.2.8',
       disabledAt: START + 9,
     };
     expect(await endpoints.get(MERCHANT, right)).toMatchObject({ ...known, ...other });
@@ -171,7 +172,7 @@ function adoptedChanges(test: StoreUnderTest): void {
   });
 }
 
-async function snapshot(test: StoreUnderTest, limit: number): Promise<DirectoryChange[]> {
+async function snapshot(test: ManagementUnderTest, limit: number): Promise<DirectoryChange[]> {
   const changes: DirectoryChange[] = [];
   let after: SnapshotCursor | null = null;
   do {
@@ -185,7 +186,7 @@ async function snapshot(test: StoreUnderTest, limit: number): Promise<DirectoryC
   return changes;
 }
 
-const createMerchant = (test: StoreUnderTest) =>
+const createMerchant = (test: ManagementUnderTest) =>
   test.store.merchants.create({ merchantId: MERCHANT, name: 'Shop', senderAccountDetails: true });
 
 const put = (value: Endpoint): DirectoryChange => ({

@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, describe } from 'vitest';
 import type { Store } from '../../services/store/store.ts';
+import { healthContract } from './journal/store-health.ts';
+import { journalContract } from './journal/store-journal.ts';
 import { feedContract } from './merchants/store-feed.ts';
 import { listContract } from './merchants/store-lists.ts';
 import { answersContract } from './requests/store-answers.ts';
 import { leasesContract } from './requests/store-leases.ts';
 import { limitsContract } from './requests/store-limits.ts';
 import { bodiesContract } from './store-bodies.ts';
-import { healthContract } from './store-health.ts';
-import { journalContract } from './store-journal.ts';
 import { logContract } from './store-log.ts';
 import { keepingContract } from './store-maintenance.ts';
 import { managementContract } from './store-management.ts';
 import { outboxContract } from './store-outbox.ts';
-import type { StorePlace, StoreUnderTest } from './store-place.ts';
+import type { ManagementPart, ManagementUnderTest, StorePlace, StoreUnderTest } from './store-place.ts';
 import { replayContract } from './store-replays.ts';
 
 /**
@@ -21,43 +21,62 @@ import { replayContract } from './store-replays.ts';
  */
 export function storeContract(name: string, makePlace: () => Promise<StorePlace>): void {
   describe(`the ${name} store`, () => {
-    let place: StorePlace;
-    let store: Store;
-    beforeEach(async () => {
-      place = await makePlace();
-      store = await place.open();
-    });
-    afterEach(async () => {
-      await store.close();
-      await place.dispose();
-    });
-    const underTest: StoreUnderTest = {
-      get store() {
-        return store;
-      },
-      async crashAndReopen() {
-        await place.crash(store);
-        store = await place.open();
-        return store;
-      },
-      async reopen() {
-        await store.close();
-        store = await place.open();
-        return store;
-      },
-    };
-    managementContract(underTest);
-    answersContract(underTest);
-    limitsContract(underTest);
-    leasesContract(underTest);
-    outboxContract(underTest);
-    journalContract(underTest);
-    healthContract(underTest);
-    logContract(underTest);
-    listContract(underTest);
-    feedContract(underTest);
-    replayContract(underTest);
-    keepingContract(underTest);
-    bodiesContract(underTest);
+    const test = storeUnderTest(makePlace);
+    managementSuites(test);
+    journalContract(test);
+    healthContract(test);
+    logContract(test);
+    listContract(test);
+    feedContract(test);
+    replayContract(test);
+    bodiesContract(test);
   });
+}
+
+/** The guarantees without those of the delivery log. */
+export function managementContractOf(
+  name: string,
+  makePlace: () => Promise<StorePlace<ManagementPart>>,
+): void {
+  describe(`the ${name} store`, () => managementSuites(storeUnderTest(makePlace)));
+}
+
+function managementSuites(test: ManagementUnderTest): void {
+  managementContract(test);
+  answersContract(test);
+  limitsContract(test);
+  leasesContract(test);
+  outboxContract(test);
+  keepingContract(test);
+}
+
+/** Opens a new store for each test. */
+function storeUnderTest<Part extends keyof Store>(
+  makePlace: () => Promise<StorePlace<Part>>,
+): StoreUnderTest<Part> {
+  let place: StorePlace<Part>;
+  let store: StoreUnderTest<Part>['store'];
+  beforeEach(async () => {
+    place = await makePlace();
+    store = await place.open();
+  });
+  afterEach(async () => {
+    await store.close();
+    await place.dispose();
+  });
+  return {
+    get store() {
+      return store;
+    },
+    async crashAndReopen() {
+      await place.crash(store);
+      store = await place.open();
+      return store;
+    },
+    async reopen() {
+      await store.close();
+      store = await place.open();
+      return store;
+    },
+  };
 }

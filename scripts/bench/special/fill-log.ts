@@ -2,18 +2,12 @@ import { closeSync, fsyncSync, openSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { EVENT_TYPES } from '../../../services/domain/event.ts';
 import { unpackId } from '../../../services/sqlite/ids.ts';
-import {
-  API_VERSION,
-  EVENT_TYPE,
-  FAILURE_CODE,
-  STATUS,
-  TRIGGER,
-} from '../../../services/store/sqlite/codes.ts';
+import { API_VERSION, EVENT_TYPE, FAILURE_CODE, STATUS, TRIGGER } from '../../../services/store/log/codes.ts';
+import { ATTEMPTS_PER_DELIVERY } from '../../../services/store/log/delivery.ts';
+import { FEED_KIND } from '../../../services/store/log/log-rows.ts';
 import { openConnection } from '../../../services/store/sqlite/connection.ts';
 import { FeedReads } from '../../../services/store/sqlite/feed/feed-reads.ts';
-import { FEED_KIND } from '../../../services/store/sqlite/feed/feed-writes.ts';
 import { ListReads } from '../../../services/store/sqlite/lists/list-reads.ts';
-import { ATTEMPTS_PER_DELIVERY } from '../../../services/store/sqlite/log/delivery-rows.ts';
 import { LogReads } from '../../../services/store/sqlite/log/log-reads.ts';
 import { ManagementReads } from '../../../services/store/sqlite/management/management-reads.ts';
 import { migrate } from '../../../services/store/sqlite/migrations/migrate.ts';

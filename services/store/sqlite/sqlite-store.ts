@@ -8,6 +8,7 @@ import type { Audit, Erasures, Sealings } from '../maintenance.ts';
 import type { Outbox } from '../outbox.ts';
 import type { Replays } from '../replays.ts';
 import type { ApiKeys, Endpoints, MerchantLists, Merchants, Store, StoredAnswers } from '../store.ts';
+import { UsedKeys } from '../used-keys.ts';
 import { SqliteFeed } from './feed/sqlite-feed.ts';
 import { SqliteDeliveryLog } from './log/sqlite-delivery-log.ts';
 import { backupSqliteStore } from './maintenance/backup.ts';
@@ -18,9 +19,6 @@ import type { ReaderData, ReaderOps } from './reader.ts';
 import { soleProcess } from './sole-process.ts';
 import { ThreadCalls } from './thread-calls.ts';
 import type { WriterData, WriterOps } from './writer.ts';
-
-/** The delay after which uses of API keys are written together. */
-const TOUCH_AFTER_MS = 1000;
 
 export interface SqliteStoreOptions {
   /** The database's path; `<file>-wal`, `<file>-shm` and `<file>.lock` are beside it. */
@@ -87,8 +85,7 @@ class SqliteStore implements Store {
   #isProbing = false;
   #isFailed = false;
   #closing: Promise<void> | null = null;
-  readonly #used = new Map<string, number>();
-  #cancelTouch: (() => void) | null = null;
+  readonly #used: UsedKeys;
 
   constructor({ writer, reader, clock, log, file }: SqliteStoreOptions & Threads) {
     this.backup = (to) => backupSqliteStore(file, to);
@@ -97,6 +94,7 @@ class SqliteStore implements Store {
     this.#clock = clock;
     this.#log = log;
     this.#file = file;
+    this.#used = new UsedKeys(clock, (used) => this.#watched(writer.call('touchKeys', [used])));
     this.merchants = this.#makeMerchants();
     this.keys = this.#makeKeys();
     this.endpoints = this.#makeEndpoints();
@@ -146,8 +144,7 @@ class SqliteStore implements Store {
   }
 
   async #close(): Promise<void> {
-    this.#cancelTouch?.();
-    await this.#writeUsed();
+    await this.#used.flush();
     this.log.close();
     await this.#reader.close('close');
     await this.#writer.close('close');
@@ -206,23 +203,8 @@ class SqliteStore implements Store {
       findByHash: (hash) => known.find(hash),
       list: () => this.#reader.call('keys', []),
       revoke: (keyId, at) => known.change(this.#watched(this.#writer.call('revokeKey', [keyId, at]))),
-      touch: (keyId, at) => {
-        this.#used.set(keyId, at);
-        this.#cancelTouch ??= this.#clock.at(
-          this.#clock.now() + TOUCH_AFTER_MS,
-          () => void this.#writeUsed(),
-        );
-      },
+      touch: (keyId, at) => this.#used.add(keyId, at),
     };
-  }
-
-  async #writeUsed(): Promise<void> {
-    this.#cancelTouch = null;
-    if (this.#used.size === 0) return;
-    const used = new Map(this.#used);
-    this.#used.clear();
-    // Best effort: the time of a key's last use is not worth a failed request.
-    await this.#watched(this.#writer.call('touchKeys', [used])).catch(() => {});
   }
 
   #makeEndpoints(): Endpoints {

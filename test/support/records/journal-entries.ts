@@ -42,7 +42,7 @@ export function newEndpoint(
 
 /** Creates an endpoint and returns its record. */
 export async function createEndpoint(
-  store: Store,
+  store: Pick<Store, 'endpoints'>,
   merchantId: string,
   uuid: string,
   change: Partial<NewEndpoint> = {},
@@ -179,7 +179,7 @@ export function requested(delivery: DeliveryHead, body: Uint8Array, at = deliver
 }
 
 /** Returns a function that feeds a store's journal: each call is the next batch of one partition. */
-export function journalOf(store: Store, partition = 'journal-0') {
+export function journalOf(store: Pick<Store, 'log'>, partition = 'journal-0') {
   let last = 0;
   return async (...entries: readonly JournalEntry[]): Promise<void> => {
     const first = last + 1;

@@ -1,9 +1,10 @@
 import type { Database } from 'better-sqlite3';
 import { CursorInvalid } from '../../change.ts';
 import type { Feed, FeedContent, FeedEntry, FeedPage } from '../../feed.ts';
-import { ATTEMPTS_PER_DELIVERY } from '../log/delivery-rows.ts';
+import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
+import { FEED_KIND } from '../../log/log-rows.ts';
+import type { TraceLine } from '../../log/trace-lines.ts';
 import { listedToSql } from '../log/list-index.ts';
-import type { TraceLine } from '../log/trace-lines.ts';
 import {
   type AuditRow,
   type DeliveryHeadRow,
@@ -17,7 +18,6 @@ import {
   toRequested,
   toRouting,
 } from './feed-rows.ts';
-import { FEED_KIND } from './feed-writes.ts';
 
 /** The most rows of one page, whatever is requested. */
 const PAGE_MAX = 1000;

@@ -1,7 +1,14 @@
 import { unpackId } from '../../../sqlite/ids.ts';
 import type { EndpointChangeKind, FeedAttempt, FeedContent, FeedDelivery } from '../../feed.ts';
-import { API_VERSION, CANCEL_REASON, EVENT_TYPE, FAILURE_CODE, SKIP_REASON, TRIGGER } from '../codes.ts';
-import type { TraceLine } from '../log/trace-lines.ts';
+import {
+  API_VERSION,
+  CANCEL_REASON,
+  EVENT_TYPE,
+  FAILURE_CODE,
+  SKIP_REASON,
+  TRIGGER,
+} from '../../log/codes.ts';
+import type { TraceLine } from '../../log/trace-lines.ts';
 
 export interface FeedRow {
   readonly seq: number;

@@ -1,22 +1,7 @@
 import type { Database } from 'better-sqlite3';
+import { FEED_KIND } from '../../log/log-rows.ts';
 import { ListIndex } from '../log/list-index.ts';
 import type { Names } from '../names.ts';
-
-/** Kinds of a feed row; `ref` and `detail` mean: */
-export const FEED_KIND = {
-  /** event, number of lines that its trace had */
-  routed: 1,
-  /** event, index of a line that a repeated routing added to its trace or changed */
-  line: 2,
-  /** delivery */
-  requested: 3,
-  /** attempt */
-  attempt: 4,
-  /** delivery, code of the reason */
-  cancelled: 5,
-  /** audit entry */
-  endpoint: 6,
-} as const;
 
 /** Writes the feed, in the transaction of what it reports. */
 export class FeedWrites {

@@ -1,11 +1,11 @@
 import type { Database } from 'better-sqlite3';
 import { packId } from '../../../sqlite/ids.ts';
 import { CursorInvalid } from '../../change.ts';
+import { EVENT_TYPE, SKIP_REASON, STATUS } from '../../log/codes.ts';
+import type { TraceLine } from '../../log/trace-lines.ts';
 import type { DeliveryFilter, DeliveryPage, EventFilter, EventPage, MerchantLists } from '../../store.ts';
-import { EVENT_TYPE, SKIP_REASON, STATUS } from '../codes.ts';
 import { listedToSql } from '../log/list-index.ts';
 import { type DeliveryRow, type EventRow, SELECT_DELIVERY, toDelivery, toListed } from '../log/log-rows.ts';
-import type { TraceLine } from '../log/trace-lines.ts';
 import { type Key, NEWEST, newestKeys, type ReadKeys } from './newest-keys.ts';
 
 type DeliveryOptions = Parameters<MerchantLists['deliveries']>[1];

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
+import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
 import type { ContentWrites } from './contents.ts';
-import { ATTEMPTS_PER_DELIVERY, type DeliveryRows } from './delivery-rows.ts';
+import type { DeliveryRows } from './delivery-rows.ts';
 
 /**
  * Removes bodies and keeps the rows. Events go first: deliveries recorded afterwards are then stored without bodies.

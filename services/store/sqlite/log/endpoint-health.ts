@@ -6,8 +6,9 @@ import {
   type Observation,
   observe,
 } from '../../../domain/health.ts';
-import { type EndpointRow, SELECT_ENDPOINT, toEndpoint, toLastFailure } from '../management/endpoint-rows.ts';
+import { type EndpointRow, toEndpoint, toLastFailure } from '../../rows/endpoint-rows.ts';
 import type { OutboxWrites } from '../management/outbox-writes.ts';
+import { SELECT_ENDPOINT } from '../management/select-endpoint.ts';
 
 /** Endpoints kept in memory; others are read again. */
 const ENTRIES_MAX = 50_000;

@@ -1,14 +1,16 @@
 import type { Database } from 'better-sqlite3';
 import type { DeliveryHead, Routed } from '../../../domain/journal.ts';
 import { packId } from '../../../sqlite/ids.ts';
-import { API_VERSION, ENTITY_KIND, EVENT_TYPE } from '../codes.ts';
+import { API_VERSION, ENTITY_KIND, EVENT_TYPE } from '../../log/codes.ts';
+import type { Completed } from '../../log/log-rows.ts';
+import { isPassedOver } from '../../log/missed.ts';
+import { mergedTrace, type TraceLine, withdrawn } from '../../log/trace-lines.ts';
 import { ErasureRows } from '../maintenance/erasure-rows.ts';
-import { isPassedOver, type MissedRows } from '../replays/missed-rows.ts';
+import type { MissedRows } from '../replays/missed-rows.ts';
 import { ContentWrites } from './contents.ts';
 import { IdIndex } from './id-index.ts';
 import { ListIndex } from './list-index.ts';
 import { nextSeq } from './next-seq.ts';
-import { mergedTrace, type TraceLine, type Withdrawn, withdrawn } from './trace-lines.ts';
 
 /** Writes the events of the log: the event, its bodies and its routing trace, once per event. */
 export class EventRows {
@@ -181,15 +183,6 @@ export class EventRows {
     const bodies = (this.#bodies.get(seq) as Buffer | null) ?? this.contents.of(seq)?.bodies;
     return bodies && bodyOf(bodies, apiVersion);
   }
-}
-
-interface Completed {
-  /** Whether it was the event's first routing. */
-  readonly isFirst: boolean;
-  /** The lines that a repeat has added or changed. */
-  readonly changed: readonly number[];
-  /** The deliveries that the repeat does not have. */
-  readonly withdrawn: readonly Withdrawn[];
 }
 
 interface StoredRouting {

@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import { packId } from '../../../sqlite/ids.ts';
+import { STATUS } from '../../log/codes.ts';
+import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
 import type { DeliveryLog } from '../../store.ts';
-import { STATUS } from '../codes.ts';
 import { ContentReads } from './contents.ts';
-import { ATTEMPTS_PER_DELIVERY } from './delivery-rows.ts';
 import { bodyOf } from './event-rows.ts';
 import {
   type AttemptRow,

@@ -2,8 +2,6 @@ import type { ResponseKept } from '../../../domain/attempt.ts';
 import type { ApiVersion } from '../../../domain/endpoint.ts';
 import type { EventData } from '../../../domain/event.ts';
 import { unpackId } from '../../../sqlite/ids.ts';
-import type { TraceRecord } from '../../replays.ts';
-import type { AttemptRecord, DeliveryLog, DeliveryRecord, EventListed } from '../../store.ts';
 import {
   API_VERSION,
   CANCEL_REASON,
@@ -14,8 +12,10 @@ import {
   SKIP_REASON,
   STATUS,
   TRIGGER,
-} from '../codes.ts';
-import type { TraceLine } from './trace-lines.ts';
+} from '../../log/codes.ts';
+import type { TraceLine } from '../../log/trace-lines.ts';
+import type { TraceRecord } from '../../replays.ts';
+import type { AttemptRecord, DeliveryLog, DeliveryRecord, EventListed } from '../../store.ts';
 
 export interface DeliveryRow {
   readonly seq: number;

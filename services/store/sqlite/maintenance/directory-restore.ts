@@ -3,10 +3,8 @@ import type { DirectoryChange } from '../../../domain/directory.ts';
 import type { Endpoint } from '../../../domain/endpoint.ts';
 import { isMadeOfParts } from '../../../domain/ids.ts';
 import type { Merchant } from '../../../domain/merchant.ts';
+import { HINT_UNKNOWN } from '../../rows/endpoint-rows.ts';
 import type { OutboxWrites } from '../management/outbox-writes.ts';
-
-/** The hint of a secret that only senders can open. */
-const HINT_UNKNOWN = '…';
 
 /**
  * Writes changes of the DIRECTORY stream that are newer than this file, in the caller's transaction. None is published.
@@ -43,7 +41,7 @@ export class DirectoryRestore {
        VALUES (:uuid, :merchantId, :url, '', :subscribed, :status, :apiVersion, :keyId, :ciphertext, :hint,
        :legacy, :version, :at, :at, :at, :disabledAt)
        ON CONFLICT (uuid) DO UPDATE SET url = excluded.url, subscribed_events = excluded.subscribed_events,
-       status = excluded.status, activated_at = excluded.activated_at, disabled_at = excluded.disabled_at,
+       status = excluded.status, api_version = excluded.api_version, activated_at = excluded.activated_at, disabled_at = excluded.disabled_at,
        disabled_reason = NULL, secret_key_id = excluded.secret_key_id,
        secret_hint = iif(secret_ciphertext = excluded.secret_ciphertext, secret_hint, excluded.secret_hint),
        secret_ciphertext = excluded.secret_ciphertext, version = excluded.version,

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { unpackId } from '../../../sqlite/ids.ts';
+import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
 import type { DeliveryRows } from '../log/delivery-rows.ts';
-import { ATTEMPTS_PER_DELIVERY } from '../log/delivery-rows.ts';
 import type { EventRows } from '../log/event-rows.ts';
 import type { MissedRows } from '../replays/missed-rows.ts';
 

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { SealedSecret } from '../../../domain/endpoint.ts';
-import { CursorInvalid } from '../../change.ts';
 import type { SealedThing, Sealings } from '../../maintenance.ts';
+import { parseSealingCursor } from '../../rows/sealing-cursor.ts';
 
 type SealCount = Awaited<ReturnType<Sealings['counts']>>[number];
 type NotSealedOptions = Parameters<Sealings['notSealedWith']>[1];
@@ -48,7 +48,7 @@ export class SealingReads {
   }
 
   notSealedWith(keyId: string, options: NotSealedOptions): (SealedThing & { readonly cursor: string })[] {
-    const { endpoint, scope } = parseCursor(options.after);
+    const { endpoint, scope } = parseSealingCursor(options.after);
     const limit = Math.min(options.limit, PAGE_MAX);
     const endpoints =
       endpoint === null ? [] : (this.#endpoints.all(endpoint, keyId, limit) as EndpointSealed[]);
@@ -71,13 +71,4 @@ export class SealingReads {
 interface EndpointSealed extends SealedSecret {
   readonly seq: number;
   readonly uuid: string;
-}
-
-/** Endpoints come first: null = all of them are done. */
-function parseCursor(cursor: string | undefined): { endpoint: number | null; scope: string } {
-  if (cursor === undefined) return { endpoint: 0, scope: '' };
-  const endpoint = /^endpoint:(\d{1,15})$/.exec(cursor)?.[1];
-  if (endpoint !== undefined) return { endpoint: Number(endpoint), scope: '' };
-  if (cursor.startsWith('answer:')) return { endpoint: null, scope: cursor.slice('answer:'.length) };
-  throw new CursorInvalid('the cursor does not belong to this list');
 }

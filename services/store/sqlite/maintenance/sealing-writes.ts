@@ -1,8 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import type { Actor } from '../../change.ts';
 import type { Resealed } from '../../maintenance.ts';
-import { type EndpointRow, SELECT_ENDPOINT, toEndpoint } from '../management/endpoint-rows.ts';
+import { type EndpointRow, toEndpoint } from '../../rows/endpoint-rows.ts';
 import type { OutboxWrites } from '../management/outbox-writes.ts';
+import { SELECT_ENDPOINT } from '../management/select-endpoint.ts';
 
 /**
  * Replaces secrets with newly sealed ones. Compare and set by the sealed text itself: a rotation in between has changed

@@ -1,8 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import type { DirectoryChange } from '../../../domain/directory.ts';
 import type { SnapshotCursor, SnapshotPage } from '../../outbox.ts';
-import { type EndpointRow, SELECT_ENDPOINT_OR_TOMBSTONE, toEndpoint } from '../management/endpoint-rows.ts';
-import { MERCHANT_COLUMNS, type MerchantRow, toMerchant } from '../management/merchant-rows.ts';
+import { type EndpointRow, toEndpointChange } from '../../rows/endpoint-rows.ts';
+import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../../rows/merchant-rows.ts';
+import { SELECT_ENDPOINT_OR_TOMBSTONE } from '../management/select-endpoint.ts';
 
 const PAGE_MAX = 1000;
 
@@ -37,17 +38,11 @@ export class SnapshotReads {
   ): { row: number; change: DirectoryChange }[] {
     if (kind === 'merchant') {
       const rows = this.#merchants.all(after, limit) as (MerchantRow & { readonly seq: number })[];
-      return rows.map((row) => {
-        const value = toMerchant(row);
-        return { row: row.seq, change: { kind, id: value.merchantId, version: value.version, value } };
-      });
+      return rows.map((row) => ({ row: row.seq, change: toMerchantChange(row) }));
     }
     const rows = this.#endpoints.all(after, limit) as (EndpointRow & {
       readonly deleted_at: number | null;
     })[];
-    return rows.map((row) => {
-      const value = row.deleted_at === null ? toEndpoint(row) : null;
-      return { row: row.seq, change: { kind, id: row.uuid, version: row.version, value } };
-    });
+    return rows.map((row) => ({ row: row.seq, change: toEndpointChange(row) }));
   }
 }

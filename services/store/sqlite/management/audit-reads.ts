@@ -1,23 +1,16 @@
 import type { Database } from 'better-sqlite3';
-import { type Actor, CursorInvalid } from '../../change.ts';
 import type { Audit, AuditEntry } from '../../maintenance.ts';
+import {
+  type AuditRow,
+  auditCursor,
+  KEY_ACTOR,
+  parseAuditCursor,
+  toAuditEntry,
+} from '../../rows/audit-rows.ts';
 
 type ListOptions = Parameters<Audit['list']>[0];
 
 const PAGE_MAX = 1000;
-const KEY_ACTOR = 'api_key:';
-
-interface AuditRow {
-  readonly audit_id: number;
-  readonly at: number;
-  readonly actor: string;
-  readonly merchant_id: string | null;
-  readonly endpoint_uuid: string | null;
-  readonly action: string;
-  readonly details: string;
-  readonly hint: string | null;
-  readonly name: string | null;
-}
 
 /** Reads the audit, newest first. */
 export class AuditReads {
@@ -39,9 +32,9 @@ export class AuditReads {
       ...(merchantId === undefined ? {} : { merchantId }),
       ...(endpointId === undefined ? {} : { endpointId }),
       ...(since === undefined ? {} : { since }),
-      ...(after === undefined ? {} : parseCursor(after)),
+      ...(after === undefined ? {} : parseAuditCursor(after)),
     }) as AuditRow[];
-    return rows.map((row) => ({ ...toEntry(row), cursor: `${row.at}.${row.audit_id}` }));
+    return rows.map((row) => ({ ...toAuditEntry(row), cursor: auditCursor(row) }));
   }
 
   /** Returns the SQL of a page with these filters; exposed so that its query plan can be checked. */
@@ -58,27 +51,4 @@ export class AuditReads {
       LEFT JOIN api_key k ON k.key_id = substr(a.actor, ${KEY_ACTOR.length + 1})
       WHERE ${conditions.join(' AND ')} ORDER BY a.at DESC, a.audit_id DESC LIMIT :limit`;
   }
-}
-
-function toEntry(row: AuditRow): AuditEntry {
-  return {
-    at: row.at,
-    actor: toActor(row.actor),
-    key: row.hint === null ? null : { hint: row.hint, name: row.name },
-    merchantId: row.merchant_id,
-    endpointId: row.endpoint_uuid,
-    action: row.action,
-    details: JSON.parse(row.details),
-  };
-}
-
-function toActor(actor: string): Actor {
-  if (actor.startsWith(KEY_ACTOR)) return { kind: 'api_key', keyId: actor.slice(KEY_ACTOR.length) };
-  return { kind: actor === 'operator' ? 'operator' : 'system' };
-}
-
-function parseCursor(cursor: string): { readonly at: number; readonly auditId: number } {
-  const parts = /^(\d{1,15})\.(\d{1,15})$/.exec(cursor);
-  if (!parts) throw new CursorInvalid('the cursor does not belong to the audit log');
-  return { at: Number(parts[1]), auditId: Number(parts[2]) };
 }

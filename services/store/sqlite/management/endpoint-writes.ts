@@ -1,5 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Actor, AnswerToStore, Changed } from '../../change.ts';
+import { changedColumns } from '../../rows/endpoint-change.ts';
+import { type EndpointRow, toEndpoint, toEndpointRecord } from '../../rows/endpoint-rows.ts';
 import type {
   EndpointChange,
   EndpointRecord,
@@ -9,8 +11,8 @@ import type {
   UrlTaken,
 } from '../../store.ts';
 import type { AnswerWrites } from './answer-writes.ts';
-import { type EndpointRow, SELECT_ENDPOINT, toEndpoint, toEndpointRecord } from './endpoint-rows.ts';
 import type { OutboxWrites } from './outbox-writes.ts';
+import { SELECT_ENDPOINT } from './select-endpoint.ts';
 
 interface ChangeOptions {
   readonly at: number;
@@ -69,12 +71,12 @@ export class EndpointWrites {
        WHERE uuid = :uuid AND legacy = :legacy`,
     );
     this.#update = db.prepare(
-      `UPDATE endpoint SET url = :url, description = :description, subscribed_events = :subscribed, status =
-       :status, api_version = :apiVersion,
-       activated_at = :activatedAt, disabled_at = :disabledAt, disabled_reason = :disabledReason,
-       secret_key_id = :keyId, secret_ciphertext = :ciphertext, secret_hint = :hint, secret_rotated_at =
-       :rotatedAt,
-       updated_at = :at, version = version + 1 WHERE seq = :seq`,
+      `UPDATE endpoint SET url = :url, description = :description, subscribed_events = :subscribed_events,
+       status = :status, api_version = :api_version, activated_at = :activated_at, disabled_at = :disabled_at,
+       disabled_reason = :disabled_reason, secret_key_id = :secret_key_id,
+       secret_ciphertext = :secret_ciphertext, secret_hint = :secret_hint,
+       secret_rotated_at = :secret_rotated_at, updated_at = :updated_at, version = version + 1
+       WHERE seq = :seq`,
     );
     this.#rotate = db.prepare(
       `UPDATE endpoint SET secret_key_id = :keyId, secret_ciphertext = :ciphertext, secret_hint = :hint,
@@ -123,42 +125,18 @@ export class EndpointWrites {
   update(
     merchantId: string,
     uuid: string,
-    { secret, ...change }: EndpointChange & Pick<LegacyChange, 'secret'>,
+    change: EndpointChange & Pick<LegacyChange, 'secret'>,
     options: ChangeOptions,
   ): Changed<EndpointRecord> | UrlTaken | NotFound {
     const row = this.#row(merchantId, uuid);
     if (!row) return { kind: 'not_found' };
-    const { url = row.url } = change;
-    const isMoved = url !== row.url;
-    const taken = isMoved ? this.#urlTaken(merchantId, url) : undefined;
+    const { columns, resetsHealth } = changedColumns(row, change, Math.floor(options.at));
+    const taken = columns.url === row.url ? undefined : this.#urlTaken(merchantId, columns.url);
     if (taken) return taken;
-    const at = Math.floor(options.at);
-    const isActivated = change.status === 'active' && row.status !== 'active';
-    // From auto_disabled to disabled is the merchant's own decision: the recorded reason becomes theirs.
-    const isDisabled = change.status === 'disabled' && row.status !== 'disabled';
-    const isActive = change.status === 'active';
-    this.#update.run({
-      seq: row.seq,
-      url,
-      description: change.description ?? row.description,
-      subscribed:
-        change.subscribedEvents === undefined
-          ? row.subscribed_events
-          : change.subscribedEvents && JSON.stringify(change.subscribedEvents),
-      status: change.status ?? row.status,
-      apiVersion: change.apiVersion ?? row.api_version,
-      activatedAt: isActivated || isMoved ? at : row.activated_at,
-      disabledAt: isDisabled ? at : isActive ? null : row.disabled_at,
-      disabledReason: isDisabled ? 'manual' : isActive ? null : row.disabled_reason,
-      keyId: secret?.sealed.keyId ?? row.secret_key_id,
-      ciphertext: secret?.sealed.ciphertext ?? row.secret_ciphertext,
-      hint: secret?.hint ?? row.secret_hint,
-      rotatedAt: secret ? at : row.secret_rotated_at,
-      at,
-    });
-    // Failures at another URL do not count for this one.
-    if (isActive || isMoved) this.#resetHealth.run(row.seq);
-    const details = { ...change, ...(secret ? { sealedWith: secret.sealed.keyId } : {}) };
+    this.#update.run({ seq: row.seq, ...columns });
+    if (resetsHealth) this.#resetHealth.run(row.seq);
+    const { secret, ...told } = change;
+    const details = { ...told, ...(secret ? { sealedWith: secret.sealed.keyId } : {}) };
     return this.#changed(merchantId, uuid, 'endpoint.update', details, options);
   }
 

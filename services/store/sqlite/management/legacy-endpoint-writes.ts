@@ -1,9 +1,7 @@
 import type { Actor, Changed } from '../../change.ts';
+import { newLegacyEndpoint } from '../../rows/legacy-endpoint.ts';
 import type { EndpointRecord, LegacyChange, UrlTaken } from '../../store.ts';
 import type { EndpointWrites } from './endpoint-writes.ts';
-
-/** Shown instead of a merchant's description. */
-const DESCRIPTION = 'The single webhook URL of API 2.2.8';
 
 /** The endpoint behind the single-URL operation, in the caller's transaction. */
 export class LegacyEndpointWrites {
@@ -25,20 +23,10 @@ export class LegacyEndpointWrites {
     const changed = this.#endpoints.update(merchantId, uuid, { ...change, ...on }, options);
     if (changed.kind !== 'not_found') return changed;
     if (url === undefined || secret === undefined) return { kind: 'incomplete' };
-    const created = this.#endpoints.create(
-      {
-        uuid,
-        merchantId,
-        url,
-        description: DESCRIPTION,
-        subscribedEvents: null,
-        apiVersion: '2.2.8',
-        secret: secret.sealed,
-        secretHint: secret.hint,
-        legacy: true,
-      },
-      { ...options, quota: 0 },
-    );
+    const created = this.#endpoints.create(newLegacyEndpoint(merchantId, uuid, url, secret), {
+      ...options,
+      quota: 0,
+    });
     if (created.kind === 'quota_exceeded') throw new Error('the quota counts managed endpoints only');
     return created;
   }

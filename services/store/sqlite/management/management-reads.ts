@@ -1,9 +1,16 @@
 import type { Database } from 'better-sqlite3';
 import type { DirectoryChange } from '../../../domain/directory.ts';
 import type { Merchant } from '../../../domain/merchant.ts';
+import { type EndpointRow, toEndpointRecord } from '../../rows/endpoint-rows.ts';
+import {
+  type ApiKeyRow,
+  MERCHANT_COLUMNS,
+  type MerchantRow,
+  toApiKey,
+  toMerchant,
+} from '../../rows/merchant-rows.ts';
 import type { ApiKey, EndpointRecord, Endpoints } from '../../store.ts';
-import { type EndpointRow, SELECT_ENDPOINT, toEndpointRecord } from './endpoint-rows.ts';
-import { type ApiKeyRow, MERCHANT_COLUMNS, type MerchantRow, toApiKey, toMerchant } from './merchant-rows.ts';
+import { SELECT_ENDPOINT } from './select-endpoint.ts';
 
 const PAGE_MAX = 1000;
 

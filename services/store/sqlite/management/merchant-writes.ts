@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Merchant } from '../../../domain/merchant.ts';
+import { type ApiKeyRow, MERCHANT_COLUMNS, type MerchantRow, toMerchant } from '../../rows/merchant-rows.ts';
 import type { ApiKey, Merchants } from '../../store.ts';
-import { type ApiKeyRow, MERCHANT_COLUMNS, type MerchantRow, toMerchant } from './merchant-rows.ts';
 import type { OutboxWrites } from './outbox-writes.ts';
 
 /** Changes of merchants and API keys. The audit names the operator as their actor. */

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { DirectoryChange } from '../../../domain/directory.ts';
 import type { Actor } from '../../change.ts';
+import { actorText } from '../../rows/audit-rows.ts';
 import type { FeedWrites } from '../feed/feed-writes.ts';
 
 /**
@@ -43,7 +44,7 @@ export class OutboxWrites {
     readonly action: string;
     readonly details: Readonly<Record<string, unknown>>;
   }): void {
-    const actor = entry.actor.kind === 'api_key' ? `api_key:${entry.actor.keyId}` : entry.actor.kind;
+    const actor = actorText(entry.actor);
     const details = JSON.stringify(entry.details);
     const { at, merchantId, endpointId, action } = entry;
     const auditId = this.#audit.run(

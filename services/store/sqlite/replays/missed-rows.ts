@@ -1,27 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import { SKIP_REASON, STATUS, TRIGGER } from '../codes.ts';
-import type { Delivery } from '../log/delivery-rows.ts';
-
-const PASSED_OVER: readonly number[] = [
-  SKIP_REASON.of.endpoint_disabled,
-  SKIP_REASON.of.endpoint_auto_disabled,
-];
-
-/** Statuses of deliveries that ended without success. */
-const LOST: readonly number[] = [STATUS.of.exhausted, STATUS.of.refused, STATUS.of.cancelled];
-
-/** Returns whether a replay makes up for a skip with this reason: the endpoint was disabled. */
-export function isPassedOver(reason: number): boolean {
-  return PASSED_OVER.includes(reason);
-}
-
-/**
- * Returns whether it is the event's own delivery, with the whole schedule. A requested delivery has one attempt, and
- * changes what was missed only when it succeeds.
- */
-export function isOwn(delivery: Delivery): boolean {
-  return delivery.attemptsMax > 1;
-}
+import type { Delivery } from '../../log/delivery.ts';
+import { missedAfter } from '../../log/missed.ts';
 
 /** Writes the events that endpoints have missed (see migrations/003-replays.ts). Writes nothing while nothing fails. */
 export class MissedRows {
@@ -68,13 +47,8 @@ export class MissedRows {
 
   /** The delivery's status may have changed from `before`. */
   follow(delivery: Delivery, before: number): void {
-    const { status, trigger } = delivery;
-    if (status === before || trigger === TRIGGER.of.test) return;
-    if (LOST.includes(status) && isOwn(delivery)) {
-      this.#add.run(delivery.endpoint, delivery.seq, delivery.event);
-      return;
-    }
-    const isUsual = trigger === TRIGGER.of.live && !LOST.includes(before);
-    if (status === STATUS.of.delivered && !isUsual) this.#remove.run(delivery.event, delivery.endpoint);
+    const change = missedAfter(delivery, before);
+    if (change === 'missed') this.#add.run(delivery.endpoint, delivery.seq, delivery.event);
+    if (change === 'received') this.#remove.run(delivery.event, delivery.endpoint);
   }
 }

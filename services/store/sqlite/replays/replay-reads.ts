@@ -3,8 +3,8 @@ import type { MissedBecause } from '../../../domain/replay.ts';
 import { replays } from '../../../domain/replay.ts';
 import { unpackId } from '../../../sqlite/ids.ts';
 import { CursorInvalid } from '../../change.ts';
+import { EVENT_TYPE, STATUS } from '../../log/codes.ts';
 import type { MissedEvent, ReplayRecord, ReplayScope, Replays } from '../../replays.ts';
-import { EVENT_TYPE, STATUS } from '../codes.ts';
 import { type ReplayRow, toReplay } from './replay-rows.ts';
 
 const PAGE_MAX = 1000;

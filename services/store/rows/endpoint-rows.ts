@@ -1,9 +1,13 @@
-import type { FailureCode } from '../../../domain/attempt.ts';
-import type { ApiVersion, Endpoint, EndpointStatus } from '../../../domain/endpoint.ts';
-import type { EventType } from '../../../domain/event.ts';
-import type { EndpointRecord } from '../../store.ts';
+import type { FailureCode } from '../../domain/attempt.ts';
+import type { DirectoryChange } from '../../domain/directory.ts';
+import type { ApiVersion, Endpoint, EndpointStatus } from '../../domain/endpoint.ts';
+import type { EventType } from '../../domain/event.ts';
+import type { EndpointRecord } from '../store.ts';
 
-/** An endpoint with its health, as the queries of this folder select it. */
+/** The hint of a secret that only senders can open. */
+export const HINT_UNKNOWN = '…';
+
+/** An endpoint with its health, as each engine selects it. */
 export interface EndpointRow {
   readonly seq: number;
   readonly uuid: string;
@@ -31,15 +35,6 @@ export interface EndpointRow {
   readonly last_failure_code: string | null;
   readonly last_failure_status: number | null;
 }
-
-/** Every endpoint, deleted ones included, with its health; a WHERE clause may follow. */
-export const SELECT_ENDPOINT_OR_TOMBSTONE = `SELECT e.*, coalesce(h.failure_count, 0) AS failure_count,
-  coalesce(h.exhausted_count, 0) AS exhausted_count, h.last_success_at, h.last_failure_at,
-  h.last_failure_code, h.last_failure_status
-  FROM endpoint e LEFT JOIN endpoint_health h ON h.endpoint = e.seq`;
-
-/** Endpoints that were not deleted; a WHERE clause follows after AND. */
-export const SELECT_ENDPOINT = `${SELECT_ENDPOINT_OR_TOMBSTONE} WHERE e.deleted_at IS NULL`;
 
 /** Returns the fields that routers and senders need: the value of the endpoint's directory change. */
 export function toEndpoint(row: EndpointRow): Endpoint {
@@ -77,4 +72,10 @@ export function toEndpointRecord(row: EndpointRow): EndpointRecord {
 export function toLastFailure(row: EndpointRow): EndpointRecord['lastFailure'] {
   if (row.last_failure_code === null) return null;
   return { code: row.last_failure_code as FailureCode, responseStatus: row.last_failure_status };
+}
+
+/** Returns the directory change of an endpoint's present state; one that was deleted has no value. */
+export function toEndpointChange(row: EndpointRow & { readonly deleted_at: number | null }): DirectoryChange {
+  const value = row.deleted_at === null ? toEndpoint(row) : null;
+  return { kind: 'endpoint', id: row.uuid, version: row.version, value };
 }

@@ -1,5 +1,5 @@
-import type { CancelReason } from '../../../domain/outcome.ts';
-import { SKIP_REASON } from '../codes.ts';
+import type { CancelReason } from '../../domain/outcome.ts';
+import { SKIP_REASON } from './codes.ts';
 
 /**
  * Endpoint (its number); 0 or the code of a skip reason; for a delivery its id and API version; then 1 when a replay made

@@ -9,8 +9,8 @@ import {
   journalOf,
   OPERATOR,
   START,
-} from '../support/records/journal-entries.ts';
-import type { StoreUnderTest } from './store-place.ts';
+} from '../../support/records/journal-entries.ts';
+import type { StoreUnderTest } from '../store-place.ts';
 
 const MERCHANT = 'a-merchant';
 

@@ -1,5 +1,6 @@
-import type { Merchant } from '../../../domain/merchant.ts';
-import type { ApiKey } from '../../store.ts';
+import type { DirectoryChange } from '../../domain/directory.ts';
+import type { Merchant } from '../../domain/merchant.ts';
+import type { ApiKey } from '../store.ts';
 
 export const MERCHANT_COLUMNS = 'merchant_id, name, state, sender_account_details, version';
 
@@ -19,6 +20,12 @@ export function toMerchant(row: MerchantRow): Merchant {
     senderAccountDetails: row.sender_account_details === 1,
     version: row.version,
   };
+}
+
+/** Returns the directory change of a merchant's present state. */
+export function toMerchantChange(row: MerchantRow): DirectoryChange {
+  const value = toMerchant(row);
+  return { kind: 'merchant', id: value.merchantId, version: value.version, value };
 }
 
 export interface ApiKeyRow {

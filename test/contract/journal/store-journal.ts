@@ -1,13 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deliveryId } from '../../services/domain/ids.ts';
-import type { JournalEntry } from '../../services/domain/journal.ts';
-import type { Store } from '../../services/store/store.ts';
+import { deliveryId } from '../../../services/domain/ids.ts';
 import {
   bodyOf,
   cancelled,
-  createEndpoint,
   delivered,
   eventNumber,
   failed,
@@ -18,8 +14,9 @@ import {
   requested,
   routed,
   START,
-} from '../support/records/journal-entries.ts';
-import type { StoreUnderTest } from './store-place.ts';
+} from '../../support/records/journal-entries.ts';
+import type { StoreUnderTest } from '../store-place.ts';
+import { everything, repeatedEntries } from './store-journal-repeats.ts';
 
 const MERCHANT = 'a-merchant';
 
@@ -27,20 +24,9 @@ export function journalContract(test: StoreUnderTest): void {
   describe('the journal in the store', () => {
     statuses(test);
     parking(test);
-    repeats(test);
+    repeatedEntries(test);
     requests(test);
   });
-}
-
-/** Returns everything that merchants can read of an endpoint's deliveries. */
-async function everything(store: Store, endpointId: string) {
-  const list = (await store.log.deliveries(MERCHANT, endpointId, { limit: 100 })).records;
-  const details = list.map(({ deliveryId }) => store.log.delivery(MERCHANT, endpointId, deliveryId));
-  return {
-    list,
-    details: await Promise.all(details),
-    endpoint: await store.endpoints.get(MERCHANT, endpointId),
-  };
 }
 
 function statuses(test: StoreUnderTest): void {
@@ -151,106 +137,6 @@ function parking(test: StoreUnderTest): void {
       ['cancelled', null, null],
       ['pending', 'endpoint_full', 9000],
     ]);
-  });
-}
-
-function repeats(test: StoreUnderTest): void {
-  it('drops a batch, or the part of one, that is already stored', async () => {
-    const endpointId = randomUUID();
-    await createEndpoint(test.store, MERCHANT, endpointId);
-    const [one, two] = [eventNumber(MERCHANT, 1), eventNumber(MERCHANT, 2)];
-    const entries = [routed(one, [endpointId]), failed(head(one, endpointId)), routed(two, [endpointId])];
-    const more = delivered(head(one, endpointId, { attempt: 2 }));
-    const { log } = test.store;
-    expect(await log.positionOf('p')).toBeUndefined();
-    await log.applyJournal({ partition: 'p', first: 1, last: 3 }, entries);
-    const before = await everything(test.store, endpointId);
-    await log.applyJournal({ partition: 'p', first: 1, last: 3 }, entries);
-    const store = await test.crashAndReopen();
-    await store.log.applyJournal({ partition: 'p', first: 2, last: 3 }, entries.slice(1));
-    expect(await everything(store, endpointId)).toEqual(before);
-    expect(before.endpoint?.failureCount).toBe(1);
-    await store.log.applyJournal({ partition: 'p', first: 1, last: 4 }, [...entries, more]);
-    expect(await store.log.positionOf('p')).toBe(4);
-    const after = await everything(store, endpointId);
-    expect(after.list.map(({ status }) => status)).toEqual(['pending', 'delivered']);
-    expect(after.endpoint?.failureCount).toBe(0);
-  });
-
-  it('drops stored entries where offsets do not follow one another by one', async () => {
-    const endpointId = randomUUID();
-    await createEndpoint(test.store, MERCHANT, endpointId);
-    const one = eventNumber(MERCHANT, 1);
-    const failures = [1, 2, 3].map((attempt) => failed(head(one, endpointId, { attempt })));
-    const { log } = test.store;
-    await log.applyJournal(
-      { partition: 'p', first: 64, last: 65, positions: [64, 65] },
-      failures.slice(0, 2),
-    );
-    await log.applyJournal({ partition: 'p', first: 65, last: 128, positions: [65, 128] }, failures.slice(1));
-    expect(await log.positionOf('p')).toBe(128);
-    expect((await everything(test.store, endpointId)).endpoint?.failureCount).toBe(3);
-  });
-
-  it('brings back nothing that was deleted, and its position never goes back', async () => {
-    const endpointId = randomUUID();
-    const events = [1, 2, 3].map((n) => eventNumber(MERCHANT, n));
-    const entries = events.map((event) => routed(event, [endpointId]));
-    const { log } = test.store;
-    await log.applyJournal({ partition: 'p', first: 1, last: 2 }, entries.slice(0, 2));
-    expect(await log.retain(Number.MAX_SAFE_INTEGER, 100)).toBe(4);
-    await log.applyJournal({ partition: 'p', first: 1, last: 1 }, entries.slice(0, 1));
-    expect(await log.positionOf('p')).toBe(2);
-    await log.applyJournal({ partition: 'p', first: 1, last: 3 }, entries);
-    const list = (await log.deliveries(MERCHANT, endpointId, { limit: 10 })).records;
-    expect(list.map(({ eventId }) => eventId)).toEqual([events[2]?.eventId]);
-  });
-
-  it('keeps the first record of an attempt that a crash repeated, and counts it once', async () => {
-    const endpointId = randomUUID();
-    await createEndpoint(test.store, MERCHANT, endpointId);
-    const event = eventNumber(MERCHANT, 1);
-    const first = failed(head(event, endpointId), 'http_4xx');
-    const apply = journalOf(test.store);
-    await apply(routed(event, [endpointId]), first, failed(head(event, endpointId), 'tls_error'));
-    await apply(delivered(head(event, endpointId)), routed(event, [endpointId]));
-    const { details, endpoint } = await everything(test.store, endpointId);
-    expect(details).toHaveLength(1);
-    expect(details[0]).toMatchObject({ status: 'failed', lastFailureCode: 'http_4xx', attemptsMade: 1 });
-    expect(details[0]?.attempts).toHaveLength(1);
-    expect(endpoint?.failureCount).toBe(1);
-  });
-
-  it('has the same result whatever the order and the batches of the entries', async () => {
-    const event = eventNumber(MERCHANT, 1);
-    const entriesFor = (endpointId: string): JournalEntry[] => [
-      routed(event, [endpointId]),
-      failed(head(event, endpointId)),
-      failed(head(event, endpointId, { attempt: 2 }), 'dns_error'),
-      delivered(head(event, endpointId, { attempt: 3 })),
-    ];
-    const end = async (store: Store, endpointId: string) => {
-      const [found] = (await everything(store, endpointId)).details;
-      return { ...found, deliveryId: '', endpointId: '' };
-    };
-    const model = randomUUID();
-    await journalOf(test.store)(...entriesFor(model));
-    const expected = await end(test.store, model);
-    let run = 0;
-    const anyOrder = fc.shuffledSubarray([0, 1, 2, 3], { minLength: 4 });
-    await fc.assert(
-      fc.asyncProperty(anyOrder, fc.integer({ min: 1, max: 4 }), async (order, size) => {
-        const endpointId = randomUUID();
-        run += 1;
-        const apply = journalOf(test.store, `run ${run}`);
-        const entries = entriesFor(endpointId);
-        for (let at = 0; at < 4; at += size) {
-          await apply(...order.slice(at, at + size).flatMap((index) => entries[index] ?? []));
-        }
-        expect(await end(test.store, endpointId)).toEqual(expected);
-      }),
-      { numRuns: 40 },
-    );
   });
 }
 

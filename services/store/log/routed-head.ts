@@ -1,5 +1,5 @@
-import type { DeliveryHead, Routed } from '../../../domain/journal.ts';
-import { ATTEMPTS_MAX } from '../../../domain/retry.ts';
+import type { DeliveryHead, Routed } from '../../domain/journal.ts';
+import { ATTEMPTS_MAX } from '../../domain/retry.ts';
 
 type DeliveredLine = Extract<Routed['trace'][number], { readonly verdict: 'delivered_to' }>;
 

@@ -1,0 +1,51 @@
+import { type Actor, CursorInvalid } from '../change.ts';
+import type { AuditEntry } from '../maintenance.ts';
+
+/** Before the key's id, in the column `actor`. */
+export const KEY_ACTOR = 'api_key:';
+
+/** An audit entry with its key's hint and name, as each engine selects it. */
+export interface AuditRow {
+  readonly audit_id: number;
+  readonly at: number;
+  readonly actor: string;
+  readonly merchant_id: string | null;
+  readonly endpoint_uuid: string | null;
+  readonly action: string;
+  readonly details: string;
+  readonly hint: string | null;
+  readonly name: string | null;
+}
+
+export function toAuditEntry(row: AuditRow): AuditEntry {
+  return {
+    at: row.at,
+    actor: toActor(row.actor),
+    key: row.hint === null ? null : { hint: row.hint, name: row.name },
+    merchantId: row.merchant_id,
+    endpointId: row.endpoint_uuid,
+    action: row.action,
+    details: JSON.parse(row.details),
+  };
+}
+
+function toActor(actor: string): Actor {
+  if (actor.startsWith(KEY_ACTOR)) return { kind: 'api_key', keyId: actor.slice(KEY_ACTOR.length) };
+  return { kind: actor === 'operator' ? 'operator' : 'system' };
+}
+
+/** Throws CursorInvalid. */
+export function parseAuditCursor(cursor: string): { readonly at: number; readonly auditId: number } {
+  const parts = /^(\d{1,15})\.(\d{1,15})$/.exec(cursor);
+  if (!parts) throw new CursorInvalid('the cursor does not belong to the audit log');
+  return { at: Number(parts[1]), auditId: Number(parts[2]) };
+}
+
+export function auditCursor({ at, audit_id }: AuditRow): string {
+  return `${at}.${audit_id}`;
+}
+
+/** Returns the text of the column `actor`. */
+export function actorText(actor: Actor): string {
+  return actor.kind === 'api_key' ? `${KEY_ACTOR}${actor.keyId}` : actor.kind;
+}

@@ -1,0 +1,49 @@
+import type { EndpointChange, LegacyChange } from '../endpoints.ts';
+import type { EndpointRow } from './endpoint-rows.ts';
+
+type Columns = Omit<
+  EndpointRow,
+  | 'seq'
+  | 'uuid'
+  | 'merchant_id'
+  | 'legacy'
+  | 'version'
+  | 'created_at'
+  | 'failure_count'
+  | 'exhausted_count'
+  | `last_${string}`
+>;
+
+/** Returns what a change makes of an endpoint's columns, and whether its failures no longer count. */
+export function changedColumns(
+  row: EndpointRow,
+  { secret, ...change }: EndpointChange & Pick<LegacyChange, 'secret'>,
+  at: number,
+): { readonly columns: Columns; readonly resetsHealth: boolean } {
+  const { url = row.url } = change;
+  const isMoved = url !== row.url;
+  const isActivated = change.status === 'active' && row.status !== 'active';
+  // From auto_disabled to disabled is the merchant's own decision: the recorded reason becomes theirs.
+  const isDisabled = change.status === 'disabled' && row.status !== 'disabled';
+  const isActive = change.status === 'active';
+  const columns = {
+    url,
+    description: change.description ?? row.description,
+    subscribed_events:
+      change.subscribedEvents === undefined
+        ? row.subscribed_events
+        : change.subscribedEvents && JSON.stringify(change.subscribedEvents),
+    status: change.status ?? row.status,
+    api_version: change.apiVersion ?? row.api_version,
+    activated_at: isActivated || isMoved ? at : row.activated_at,
+    disabled_at: isDisabled ? at : isActive ? null : row.disabled_at,
+    disabled_reason: isDisabled ? 'manual' : isActive ? null : row.disabled_reason,
+    secret_key_id: secret?.sealed.keyId ?? row.secret_key_id,
+    secret_ciphertext: secret?.sealed.ciphertext ?? row.secret_ciphertext,
+    secret_hint: secret?.hint ?? row.secret_hint,
+    secret_rotated_at: secret ? at : row.secret_rotated_at,
+    updated_at: at,
+  };
+  // Failures at another URL do not count for this one.
+  return { columns, resetsHealth: isActive || isMoved };
+}
