@@ -51,7 +51,11 @@ export default defineConfig({
     ],
   },
   test: {
-    globalSetup: ['test/support/built/setup.ts', 'test/support/kafka/setup.ts'],
+    globalSetup: [
+      'test/support/built/setup.ts',
+      'test/support/kafka/setup.ts',
+      'test/support/postgres/setup.ts',
+    ],
     pool: 'forks',
     testTimeout: 30_000,
     hookTimeout: 30_000,

@@ -7,6 +7,7 @@ import { LANE_BUGS } from './lanes.ts';
 import { MACHINE_BUGS } from './machine.ts';
 import { PARKING_BUGS } from './parking.ts';
 import type { PlantedBug } from './planted-bug.ts';
+import { POSTGRES_BUGS } from './postgres.ts';
 import { RECORD_SET_BUGS } from './record-sets.ts';
 import { SPECIFICATION_BUGS } from './specification.ts';
 import { SQLITE_BUGS } from './sqlite.ts';
@@ -23,5 +24,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...CONNECTION_BUGS,
   ...MACHINE_BUGS,
   ...SQLITE_BUGS,
+  ...POSTGRES_BUGS,
   ...SPECIFICATION_BUGS,
 ];

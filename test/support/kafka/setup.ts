@@ -1,24 +1,12 @@
 /**
- * One Kafka for a whole test run, started when the first file requests it: a run without Kafka tests starts none. Test
- * files run in their own processes, so they request it over a loopback port.
- *
- * It runs on this machine's Java; without Java, or with HOOKRAIL_TEST_KAFKA=docker, it runs in containers.
+ * One Kafka for a whole test run (run-wide.ts), on this machine's Java; without Java, or with HOOKRAIL_TEST_KAFKA=docker,
+ * in containers.
  */
-
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
 import { startLocalKafka, whyNoLocalKafka } from '../../../scripts/local-kafka/cluster.ts';
-import { messageOf } from '../../../services/messages/error-message.ts';
-import type { StarterAnswer } from './address.ts';
+import { type RunWide, serveRunWide } from '../run-wide.ts';
+import type { KafkaForTests } from './address.ts';
 import { startKafkaContainers, whyNoContainers } from './containers.ts';
-
-/** The Kafka of this run. */
-interface StartedKafka {
-  readonly brokers: string[];
-  readonly registryUrl: string;
-  stop(): Promise<void>;
-}
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -27,31 +15,17 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  let starting: Promise<StartedKafka> | undefined;
-  const answer = async (): Promise<StarterAnswer> => {
-    starting ??= start();
-    try {
-      const { brokers, registryUrl } = await starting;
-      return { brokers, registryUrl };
-    } catch (error) {
-      return { missing: messageOf(error) };
-    }
-  };
-  const server = createServer(async (_request, response) => {
-    response.end(JSON.stringify(await answer()));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  server.unref();
-  project.provide('kafkaStarterUrl', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  return async () => {
-    server.close();
-    server.closeAllConnections();
-    const cluster = await starting?.catch(() => undefined);
-    await cluster?.stop();
-  };
+  const { url, stop } = await serveRunWide(start);
+  project.provide('kafkaStarterUrl', url);
+  return stop;
 }
 
-async function start(): Promise<StartedKafka> {
+async function start(): Promise<RunWide<KafkaForTests>> {
+  const { brokers, registryUrl, stop } = await startKafka();
+  return { address: { brokers, registryUrl }, stop };
+}
+
+async function startKafka() {
   const missing = await whyNotOnJava();
   if (missing === undefined) {
     return startLocalKafka({

@@ -4,10 +4,10 @@
  * printed; with HOOKRAIL_REQUIRE_KAFKA=1 they fail.
  */
 import { randomBytes } from 'node:crypto';
-import { get } from 'node:http';
 import { afterAll, beforeAll, describe, inject } from 'vitest';
 import { type LocalKafka, startLocalKafka, whyNoLocalKafka } from '../../../scripts/local-kafka/cluster.ts';
-import type { KafkaForTests, StarterAnswer } from './address.ts';
+import { requestRunWide } from '../run-wide.ts';
+import type { KafkaForTests } from './address.ts';
 
 const START_MS = 300_000;
 const STOP_MS = 30_000;
@@ -24,7 +24,7 @@ async function givenKafka(): Promise<KafkaForTests | undefined> {
       'HOOKRAIL_TEST_KAFKA_BROKERS and HOOKRAIL_TEST_SCHEMA_REGISTRY_URL must be set together: set both or neither.',
     );
   }
-  const answer = await requestKafka();
+  const answer = await requestRunWide<KafkaForTests>(inject('kafkaStarterUrl'));
   if (!('missing' in answer)) return answer;
   return skipOrThrow(answer.missing);
 }
@@ -80,16 +80,4 @@ function skipOrThrow(reason: string): undefined {
   }
   console.warn(`Kafka tests are skipped. ${reason}`);
   return undefined;
-}
-
-/** Waits without a timeout: the first start downloads 150 MB. */
-function requestKafka(): Promise<StarterAnswer> {
-  return new Promise((resolve, reject) => {
-    const request = get(inject('kafkaStarterUrl'), async (response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of response) chunks.push(chunk);
-      resolve(JSON.parse(Buffer.concat(chunks).toString()));
-    });
-    request.once('error', reject);
-  });
 }

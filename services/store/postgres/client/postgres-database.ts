@@ -1,0 +1,170 @@
+import type { PoolClient } from 'pg';
+import { errorLine } from '../../../messages/error-message.ts';
+import type { Clock } from '../../../process/clock.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
+import { StoreUnavailable } from '../../store.ts';
+import { failureOf } from './postgres-errors.ts';
+import { Primary, type PrimaryOptions } from './primary.ts';
+import { type Added, type Statements, statementsOf, type Transaction } from './statements.ts';
+
+/** How often a transaction that met another one is made. */
+const ATTEMPTS = 3;
+const PAUSE_MS = 20;
+/** The interval of tests whether the server answers again. */
+const PROBE_MS = 1_000;
+
+export interface DatabaseOptions extends PrimaryOptions {
+  readonly clock: Clock;
+  readonly log?: Logger | undefined;
+}
+
+/**
+ * Transactions and reads on the primary. They reject with StoreUnavailable when the server cannot be reached or cannot
+ * do it now: nothing of a transaction was kept then, or, when its connection was lost during the commit, it is not known.
+ */
+export class PostgresDatabase {
+  readonly #primary: Primary;
+  readonly #clock: Clock;
+  readonly #log: Logger | undefined;
+  #isReachable = true;
+  /** Called after the commit of a transaction of this process, with what it added. */
+  onAdded: (what: Added) => void = () => {};
+  #cancelProbe: (() => void) | null = null;
+  #isClosed = false;
+
+  constructor({ clock, log, ...options }: DatabaseOptions) {
+    this.#primary = new Primary(options);
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** Whether the last call reached the server. While it did not, that is tested every second. */
+  get isReachable(): boolean {
+    return this.#isReachable;
+  }
+
+  get connections(): Primary['counts'] {
+    return this.#primary.counts;
+  }
+
+  /** Reads, each statement with a snapshot of its own. */
+  read<T>(work: (statements: Statements) => Promise<T>): Promise<T> {
+    return this.#watched(() => this.#with((client) => work(statementsOf(client))));
+  }
+
+  /**
+   * Runs the work in one transaction (READ COMMITTED), which commits when it resolves. It may run more than once, when
+   * it met another transaction.
+   */
+  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return this.#watched(async () => {
+      for (let attempt = 1; ; attempt += 1) {
+        const added = new Set<Added>();
+        const withAdded = (statements: Statements) =>
+          work({ ...statements, added: (what) => void added.add(what) });
+        try {
+          const result = await this.#with((client) => once(client, withAdded));
+          for (const what of added) this.onAdded(what);
+          return result;
+        } catch (error) {
+          if (failureOf(error) !== 'repeat' || attempt === ATTEMPTS) throw error;
+          await this.#clock.sleep(attempt * PAUSE_MS);
+        }
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelProbe?.();
+    await this.#primary.close();
+  }
+
+  async #with<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    const { client, lost } = await this.#primary.connect();
+    // What waits for the connection rejects with the error, too.
+    const ignore = () => {};
+    client.on('error', ignore);
+    let isLost = true;
+    try {
+      const result = await work(client);
+      isLost = false;
+      return result;
+    } catch (error) {
+      isLost = error instanceof CommitUnknown || failureOf(error) === 'lost';
+      throw error;
+    } finally {
+      client.release(isLost);
+      client.off('error', ignore);
+      if (isLost) lost();
+    }
+  }
+
+  async #watched<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      const result = await call();
+      this.#answered();
+      return result;
+    } catch (error) {
+      const failure = error instanceof CommitUnknown ? 'lost' : failureOf(error);
+      if (failure === 'unique' || failure === 'other') {
+        this.#answered();
+        throw error;
+      }
+      if (failure === 'lost') this.#lost(error);
+      throw new StoreUnavailable(`PostgreSQL is unavailable: ${errorLine(error)}`, { cause: error });
+    }
+  }
+
+  #answered(): void {
+    if (this.#isReachable) return;
+    this.#isReachable = true;
+    this.#cancelProbe?.();
+    this.#cancelProbe = null;
+    this.#log?.warn({ event: 'store_reachable' }, 'PostgreSQL answers again');
+  }
+
+  #lost(error: unknown): void {
+    if (!this.#isReachable || this.#isClosed) return;
+    this.#isReachable = false;
+    const what = 'PostgreSQL cannot be reached: check the server and HOOKRAIL_POSTGRES_URL';
+    this.#log?.error({ event: 'store_unreachable', reason: errorLine(error) }, what);
+    this.#probeSoon();
+  }
+
+  #probeSoon(): void {
+    this.#cancelProbe = this.#clock.at(this.#clock.now() + PROBE_MS, () => {
+      this.read((statements) => statements.rows('SELECT 1')).catch(() => {
+        if (!this.#isReachable && !this.#isClosed) this.#probeSoon();
+      });
+    });
+  }
+}
+
+/** The connection was lost while the transaction was committed. */
+class CommitUnknown extends Error {}
+
+async function once<T>(client: PoolClient, work: (statements: Statements) => Promise<T>): Promise<T> {
+  try {
+    await client.query('BEGIN');
+    const result = await work(statementsOf(client));
+    await commit(client);
+    return result;
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure !== 'lost' && !(error instanceof CommitUnknown)) await client.query('ROLLBACK');
+    throw error;
+  }
+}
+
+async function commit(client: PoolClient): Promise<void> {
+  try {
+    const { command } = await client.query('COMMIT');
+    // The server rolls back, without an error, what had one that the work did not pass on.
+    if (command !== 'COMMIT')
+      throw new Error('a statement failed within the transaction, and the failure was not passed on');
+  } catch (error) {
+    if (failureOf(error) !== 'lost') throw error;
+    throw new CommitUnknown(`${errorLine(error)}; whether the change was kept is not known`);
+  }
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { type AnswerToStore, StoreConflict } from '../../change.ts';
+import { CLAIM_MS, type Claim, type StoredAnswers } from '../../store.ts';
+import type { PostgresDatabase } from '../client/postgres-database.ts';
+import type { Transaction } from '../client/statements.ts';
+
+/** Expired responses deleted with each new one, so that the table does not grow beyond the valid ones. */
+const EXPIRED_PER_ANSWER = 10;
+/** For a stored response that waits for no directory change. */
+const NO_OUTBOX_ROW = 0;
+
+/** The responses kept for a repeated Idempotency-Key, and the claims of running requests, over all processes. */
+export class PostgresAnswers implements StoredAnswers {
+  readonly #database: PostgresDatabase;
+
+  constructor(database: PostgresDatabase) {
+    this.#database = database;
+  }
+
+  claim(scope: string, now: number): Promise<Claim> {
+    const token = randomUUID();
+    const at = Math.floor(now);
+    return this.#database.transaction(async ({ first }) => {
+      // A claim or response that has expired is taken over; one that has not is left as it is, and read.
+      const taken = await first(
+        `INSERT INTO answer (scope, token, expires_at) VALUES ($1, $2, $3)
+         ON CONFLICT (scope) DO UPDATE SET token = excluded.token, expires_at = excluded.expires_at,
+         request_hash = NULL, status = NULL, sealed = NULL, outbox_id = NULL
+         WHERE answer.expires_at <= $4 RETURNING 1`,
+        [scope, token, at + CLAIM_MS, at],
+      );
+      if (taken) return { kind: 'claimed', token };
+      const stored = await first<Extract<Claim, { readonly kind: 'stored' }>>(
+        `SELECT 'stored' AS kind, request_hash AS "requestHash", status, sealed, outbox_id AS "outboxId"
+         FROM answer WHERE scope = $1 AND status IS NOT NULL`,
+        [scope],
+      );
+      return stored ?? { kind: 'running' };
+    });
+  }
+
+  async release(scope: string, token: string): Promise<void> {
+    await this.#database.transaction(({ change }) =>
+      change('DELETE FROM answer WHERE scope = $1 AND token = $2 AND status IS NULL', [scope, token]),
+    );
+  }
+
+  async keep(answer: AnswerToStore, at: number): Promise<void> {
+    await this.#database.transaction((tx) => storeAnswer(tx, answer, NO_OUTBOX_ROW, at));
+  }
+}
+
+/**
+ * Stores a response in the transaction of the change that it reports. `outboxId`: the change, so that a repeated request
+ * can wait for it as well. Throws StoreConflict.
+ */
+export async function storeAnswer(
+  tx: Transaction,
+  { scope, token, requestHash, status, sealed, expiresAt }: AnswerToStore,
+  outboxId: number,
+  now: number,
+): Promise<void> {
+  const kept = await tx.change(
+    `UPDATE answer SET request_hash = $3, status = $4, sealed = $5, outbox_id = $6, expires_at = $7
+     WHERE scope = $1 AND token = $2 AND status IS NULL`,
+    [scope, token, requestHash, status, sealed, outboxId, Math.floor(expiresAt)],
+  );
+  if (kept === 0) throw new StoreConflict('the claim of this Idempotency-Key has ended');
+  // Those that another transaction holds are left to it.
+  await tx.change(
+    `DELETE FROM answer WHERE scope IN (SELECT scope FROM answer WHERE expires_at <= $1 ORDER BY expires_at
+     LIMIT ${EXPIRED_PER_ANSWER} FOR UPDATE SKIP LOCKED)`,
+    [Math.floor(now)],
+  );
+}

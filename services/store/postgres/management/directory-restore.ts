@@ -1,0 +1,126 @@
+import type { DirectoryChange } from '../../../domain/directory.ts';
+import type { Endpoint } from '../../../domain/endpoint.ts';
+import { isMadeOfParts } from '../../../domain/ids.ts';
+import type { Merchant } from '../../../domain/merchant.ts';
+import { HINT_UNKNOWN } from '../../rows/endpoint-rows.ts';
+import type { Transaction } from '../client/statements.ts';
+import { lockMerchant } from './merchant-lock.ts';
+import { addToAudit } from './outbox-writes.ts';
+
+type EndpointUpdate = Extract<DirectoryChange, { readonly kind: 'endpoint' }>;
+
+/** Writes changes of the DIRECTORY stream that are newer than this database. None is published. `at`: whole milliseconds. */
+export async function adoptChanges(
+  tx: Transaction,
+  changes: readonly DirectoryChange[],
+  at: number,
+): Promise<void> {
+  await lockAll(tx, changes);
+  const newer: EndpointUpdate[] = [];
+  for (const change of changes)
+    if (change.kind === 'endpoint' && (await isNewer(tx, change))) newer.push(change);
+  // Endpoints may have exchanged URLs: first all release theirs, then each takes its new one.
+  const uuids = newer.map(({ id }) => id);
+  await tx.change('UPDATE endpoint SET deleted_at = $2 WHERE uuid = ANY($1::text[])', [uuids, at]);
+  for (const { id, version, value } of newer) {
+    if (value) await writeEndpoint(tx, value, at);
+    else await writeTombstone(tx, id, version, at);
+  }
+  for (const change of newer) await note(tx, 'endpoint.adopt', change, at);
+  for (const change of changes) {
+    // Merchants are never deleted.
+    if (change.kind === 'merchant' && change.value && (await takeMerchant(tx, change.value)))
+      await note(tx, 'merchant.adopt', change, at);
+  }
+}
+
+/** Keeps other changes out: of the merchants, and of the endpoints' rows. In one order, so that nobody waits in a circle. */
+async function lockAll(tx: Transaction, changes: readonly DirectoryChange[]): Promise<void> {
+  const uuids = changes.flatMap(({ kind, id }) => (kind === 'endpoint' ? [id] : []));
+  const known = await tx.rows<{ readonly merchant_id: string }>(
+    'SELECT DISTINCT merchant_id FROM endpoint WHERE uuid = ANY($1::text[])',
+    [uuids],
+  );
+  const named = changes.flatMap(({ value }) => (value ? [value.merchantId] : []));
+  const merchants = new Set([...named, ...known.map(({ merchant_id }) => merchant_id)]);
+  for (const merchantId of [...merchants].sort()) await lockMerchant(tx, merchantId);
+  await tx.rows('SELECT 1 FROM endpoint WHERE uuid = ANY($1::text[]) ORDER BY uuid FOR UPDATE', [uuids]);
+}
+
+async function isNewer(tx: Transaction, { id, version, value }: EndpointUpdate): Promise<boolean> {
+  const known = await tx.first<{ readonly version: number }>('SELECT version FROM endpoint WHERE uuid = $1', [
+    id,
+  ]);
+  if (known !== undefined) return known.version < version;
+  // An endpoint created and deleted after the backup needs no row, unless its id can recur: then its versions keep
+  // growing.
+  return value !== null || isMadeOfParts(id);
+}
+
+async function writeEndpoint(tx: Transaction, endpoint: Endpoint, at: number): Promise<void> {
+  const { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, legacy, version } = endpoint;
+  await tx.change(
+    `INSERT INTO endpoint AS e (uuid, merchant_id, url, description, subscribed_events, status, api_version,
+     secret_key_id, secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at,
+     disabled_at)
+     VALUES ($1, $2, $3, '', $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $12, $13)
+     ON CONFLICT (uuid) DO UPDATE SET url = excluded.url, subscribed_events = excluded.subscribed_events,
+     status = excluded.status, api_version = excluded.api_version, activated_at = excluded.activated_at, disabled_at = excluded.disabled_at,
+     disabled_reason = NULL, secret_key_id = excluded.secret_key_id,
+     secret_hint = CASE WHEN e.secret_ciphertext = excluded.secret_ciphertext THEN e.secret_hint
+     ELSE excluded.secret_hint END,
+     secret_ciphertext = excluded.secret_ciphertext, version = excluded.version,
+     health_generation = e.health_generation + 1, updated_at = excluded.updated_at, deleted_at = NULL`,
+    [
+      uuid,
+      merchantId,
+      url,
+      subscribedEvents && JSON.stringify(subscribedEvents),
+      status,
+      apiVersion,
+      secret.keyId,
+      secret.ciphertext,
+      HINT_UNKNOWN,
+      legacy ? 1 : 0,
+      version,
+      at,
+      status === 'active' ? null : at,
+    ],
+  );
+}
+
+/** The stream does not name the merchant of a deleted endpoint: nobody reads the row, and only its version matters. */
+async function writeTombstone(tx: Transaction, uuid: string, version: number, at: number): Promise<void> {
+  await tx.change(
+    `INSERT INTO endpoint (uuid, merchant_id, url, description, status, api_version, secret_key_id,
+     secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at, deleted_at)
+     VALUES ($1, '', '', '', 'disabled', '2.2.8', '', '', '', 1, $2, $3, $3, $3, $3)
+     ON CONFLICT (uuid) DO UPDATE SET deleted_at = excluded.deleted_at, updated_at = excluded.updated_at,
+     secret_ciphertext = '', secret_hint = '', version = excluded.version`,
+    [uuid, version, at],
+  );
+}
+
+async function takeMerchant(tx: Transaction, merchant: Merchant): Promise<boolean> {
+  const { merchantId, name, state, senderAccountDetails, version } = merchant;
+  const taken = await tx.change(
+    `INSERT INTO merchant AS m (merchant_id, name, state, sender_account_details, version)
+     VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (merchant_id) DO UPDATE SET name = excluded.name, state = excluded.state,
+     sender_account_details = excluded.sender_account_details, version = excluded.version
+     WHERE m.version < excluded.version`,
+    [merchantId, name, state, senderAccountDetails ? 1 : 0, version],
+  );
+  return taken > 0;
+}
+
+async function note(tx: Transaction, action: string, change: DirectoryChange, at: number): Promise<void> {
+  const { kind, id, version, value } = change;
+  const details = { version, deleted: value === null };
+  const actor = { kind: 'system' } as const;
+  if (kind === 'merchant') await addToAudit(tx, { at, actor, merchantId: id, action, details });
+  else {
+    const merchantId = value?.merchantId ?? null;
+    await addToAudit(tx, { at, actor, merchantId, endpointId: id, action, details });
+  }
+}

@@ -1,0 +1,186 @@
+import type { Actor, AnswerToStore, Changed } from '../../change.ts';
+import type {
+  EndpointChange,
+  EndpointRecord,
+  Endpoints,
+  LegacyChange,
+  NewEndpoint,
+  NotFound,
+  UrlTaken,
+} from '../../endpoints.ts';
+import { changedColumns } from '../../rows/endpoint-change.ts';
+import { type EndpointRow, toEndpoint, toEndpointRecord } from '../../rows/endpoint-rows.ts';
+import type { Transaction } from '../client/statements.ts';
+import { storeAnswer } from './answer-writes.ts';
+import { addToAudit, addToOutbox } from './outbox-writes.ts';
+import { SELECT_ENDPOINT } from './select-endpoint.ts';
+
+/*
+ * Changes of endpoints, each with its outbox row, audit entry and stored response. The caller's transaction holds the
+ * merchant's lock (merchant-lock.ts).
+ */
+
+interface ChangeOptions {
+  readonly at: number;
+  readonly actor: Actor;
+  readonly answer?: AnswerToStore;
+}
+
+type Secret = NonNullable<LegacyChange['secret']>;
+
+export async function createEndpoint(
+  tx: Transaction,
+  endpoint: NewEndpoint,
+  options: ChangeOptions & { readonly quota: number },
+): ReturnType<Endpoints['create']> {
+  const { uuid, merchantId, url, description, apiVersion, secret, legacy } = endpoint;
+  const taken = await urlTaken(tx, merchantId, url);
+  if (taken) return taken;
+  if (!legacy && (await countOf(tx, merchantId)) >= options.quota) return { kind: 'quota_exceeded' };
+  const subscribed = endpoint.subscribedEvents && JSON.stringify(endpoint.subscribedEvents);
+  await tx.change((await mayRevive(tx, endpoint)) ? REVIVE : INSERT, [
+    uuid,
+    merchantId,
+    url,
+    description,
+    subscribed,
+    apiVersion,
+    secret.keyId,
+    secret.ciphertext,
+    endpoint.secretHint,
+    legacy ? 1 : 0,
+    Math.floor(options.at),
+  ]);
+  return changed(tx, merchantId, uuid, 'endpoint.create', { url, apiVersion, legacy }, options);
+}
+
+export async function updateEndpoint(
+  tx: Transaction,
+  merchantId: string,
+  uuid: string,
+  change: EndpointChange & Pick<LegacyChange, 'secret'>,
+  options: ChangeOptions,
+): Promise<Changed<EndpointRecord> | UrlTaken | NotFound> {
+  const row = await lockedRow(tx, merchantId, uuid);
+  if (!row) return { kind: 'not_found' };
+  const { columns, resetsHealth } = changedColumns(row, change, Math.floor(options.at));
+  const taken = columns.url === row.url ? undefined : await urlTaken(tx, merchantId, columns.url);
+  if (taken) return taken;
+  const names = Object.keys(columns);
+  const set = names.map((name, index) => `${name} = $${index + 3}`).join(', ');
+  await tx.change(
+    `UPDATE endpoint SET ${set}, health_generation = health_generation + $2, version = version + 1 WHERE seq = $1`,
+    [row.seq, resetsHealth ? 1 : 0, ...Object.values(columns)],
+  );
+  const { secret, ...told } = change;
+  const details = { ...told, ...(secret ? { sealedWith: secret.sealed.keyId } : {}) };
+  return changed(tx, merchantId, uuid, 'endpoint.update', details, options);
+}
+
+export async function rotateEndpoint(
+  tx: Transaction,
+  merchantId: string,
+  uuid: string,
+  { sealed, hint }: Secret,
+  options: ChangeOptions,
+): Promise<Changed<EndpointRecord> | NotFound> {
+  const row = await lockedRow(tx, merchantId, uuid);
+  if (!row) return { kind: 'not_found' };
+  await tx.change(
+    `UPDATE endpoint SET secret_key_id = $2, secret_ciphertext = $3, secret_hint = $4, secret_rotated_at = $5,
+     updated_at = $5, version = version + 1 WHERE seq = $1`,
+    [row.seq, sealed.keyId, sealed.ciphertext, hint, Math.floor(options.at)],
+  );
+  return changed(tx, merchantId, uuid, 'endpoint.rotate', { sealedWith: sealed.keyId }, options);
+}
+
+export async function removeEndpoint(
+  tx: Transaction,
+  merchantId: string,
+  uuid: string,
+  { at, actor }: ChangeOptions,
+): Promise<{ readonly kind: 'ok'; readonly outboxId: number } | NotFound> {
+  const row = await lockedRow(tx, merchantId, uuid);
+  if (!row) return { kind: 'not_found' };
+  await tx.change(
+    `UPDATE endpoint SET deleted_at = $2, updated_at = $2, secret_ciphertext = '', secret_hint = '',
+     version = version + 1 WHERE seq = $1`,
+    [row.seq, Math.floor(at)],
+  );
+  const outboxId = await addToOutbox(tx, {
+    kind: 'endpoint',
+    id: uuid,
+    version: row.version + 1,
+    value: null,
+  });
+  const details = { url: row.url };
+  await addToAudit(tx, { at, actor, merchantId, endpointId: uuid, action: 'endpoint.delete', details });
+  return { kind: 'ok', outboxId };
+}
+
+/** Returns the endpoint, and keeps the recorder from changing it until the transaction ends. */
+function lockedRow(tx: Transaction, merchantId: string, uuid: string): Promise<EndpointRow | undefined> {
+  return tx.first<EndpointRow>(`${SELECT_ENDPOINT} AND e.uuid = $1 AND e.merchant_id = $2 FOR UPDATE OF e`, [
+    uuid,
+    merchantId,
+  ]);
+}
+
+/** Returns the endpoint that has the URL, be it managed or legacy: one URL never has two secrets. */
+async function urlTaken(tx: Transaction, merchantId: string, url: string): Promise<UrlTaken | undefined> {
+  const row = await tx.first<{ readonly uuid: string }>(
+    'SELECT uuid FROM endpoint WHERE merchant_id = $1 AND url = $2 AND deleted_at IS NULL',
+    [merchantId, url],
+  );
+  return row && { kind: 'url_taken', existingUuid: row.uuid };
+}
+
+async function countOf(tx: Transaction, merchantId: string): Promise<number> {
+  const row = await tx.first<{ readonly count: number }>(
+    'SELECT count(*) AS count FROM endpoint WHERE merchant_id = $1 AND deleted_at IS NULL AND legacy = 0',
+    [merchantId],
+  );
+  return row?.count ?? 0;
+}
+
+/**
+ * The legacy operation has one fixed uuid per merchant, which is used again after a delete: its version keeps growing, so
+ * that followers accept the new one. Any other uuid is used once.
+ */
+async function mayRevive(tx: Transaction, { uuid, merchantId, legacy }: NewEndpoint): Promise<boolean> {
+  const known = await tx.first<{ merchant_id: string; legacy: number; deleted_at: number | null }>(
+    'SELECT merchant_id, legacy, deleted_at FROM endpoint WHERE uuid = $1 FOR UPDATE',
+    [uuid],
+  );
+  if (!known) return false;
+  // Without a merchant: the directory stream did not name it (directory-restore.ts).
+  const isOwn = known.merchant_id === merchantId || known.merchant_id === '';
+  if (legacy && known.legacy === 1 && isOwn && known.deleted_at !== null) return true;
+  throw new Error(`endpoint ${uuid} exists or existed before: a new endpoint needs a new uuid`);
+}
+
+async function changed(
+  tx: Transaction,
+  merchantId: string,
+  uuid: string,
+  action: string,
+  details: Readonly<Record<string, unknown>>,
+  { at, actor, answer }: ChangeOptions,
+): Promise<Changed<EndpointRecord>> {
+  const row = await tx.first<EndpointRow>(`${SELECT_ENDPOINT} AND e.uuid = $1`, [uuid]);
+  if (!row) throw new Error(`endpoint ${uuid} is gone within its own change`);
+  const value = toEndpoint(row);
+  const outboxId = await addToOutbox(tx, { kind: 'endpoint', id: uuid, version: row.version, value });
+  await addToAudit(tx, { at, actor, merchantId, endpointId: uuid, action, details });
+  if (answer) await storeAnswer(tx, answer, outboxId, at);
+  return { kind: 'ok', record: toEndpointRecord(row), outboxId };
+}
+
+const INSERT = `INSERT INTO endpoint (uuid, merchant_id, url, description, subscribed_events, api_version,
+  secret_key_id, secret_ciphertext, secret_hint, legacy, status, version, created_at, updated_at, activated_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'active', 1, $11, $11, $11)`;
+
+const REVIVE = `UPDATE endpoint SET seq = DEFAULT, merchant_id = $2, url = $3, description = $4, subscribed_events = $5,
+  api_version = $6, secret_key_id = $7, secret_ciphertext = $8, secret_hint = $9, status = 'active',
+  secret_rotated_at = NULL, version = version + 1, created_at = $11, updated_at = $11, activated_at = $11,
+  disabled_at = NULL, disabled_reason = NULL, deleted_at = NULL WHERE uuid = $1 AND legacy = $10`;

@@ -1,0 +1,108 @@
+import type { Merchant } from '../../../domain/merchant.ts';
+import type { ApiKey, Merchants } from '../../merchants.ts';
+import { type ApiKeyRow, MERCHANT_COLUMNS, type MerchantRow, toMerchant } from '../../rows/merchant-rows.ts';
+import type { Transaction } from '../client/statements.ts';
+import { addToAudit, addToOutbox } from './outbox-writes.ts';
+
+/* Changes of merchants and API keys. The audit names the operator as their actor. */
+
+/** Throws when the merchant exists. */
+export async function createMerchant(
+  tx: Transaction,
+  { merchantId, name, senderAccountDetails }: Parameters<Merchants['create']>[0],
+  at: number,
+): Promise<Merchant> {
+  const created = await tx.first<MerchantRow>(
+    `INSERT INTO merchant (merchant_id, name, state, sender_account_details, version)
+     VALUES ($1, $2, 'active', $3, 1) ON CONFLICT DO NOTHING RETURNING ${MERCHANT_COLUMNS}`,
+    [merchantId, name, senderAccountDetails ? 1 : 0],
+  );
+  if (!created) throw new Error(`merchant ${merchantId} exists: update it instead`);
+  return changed(tx, created, 'merchant.create', { senderAccountDetails }, at);
+}
+
+export async function updateMerchant(
+  tx: Transaction,
+  merchantId: string,
+  change: Parameters<Merchants['update']>[1],
+  at: number,
+): Promise<Merchant | undefined> {
+  const { name, state, senderAccountDetails } = change;
+  const updated = await tx.first<MerchantRow>(
+    `UPDATE merchant SET name = coalesce($2, name), state = coalesce($3, state),
+     sender_account_details = coalesce($4, sender_account_details), version = version + 1
+     WHERE merchant_id = $1 RETURNING ${MERCHANT_COLUMNS}`,
+    [merchantId, name, state, senderAccountDetails === undefined ? undefined : senderAccountDetails ? 1 : 0],
+  );
+  return updated && changed(tx, updated, 'merchant.update', { ...change }, at);
+}
+
+export async function createKey(tx: Transaction, key: ApiKey, at: number): Promise<void> {
+  const { keyId, kind, merchantId, hash, hint, name, createdAt, revokedAt, lastUsedAt } = key;
+  await tx.change(
+    `INSERT INTO api_key (key_id, kind, merchant_id, hash, hint, name, created_at, revoked_at, last_used_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      keyId,
+      kind,
+      merchantId,
+      Buffer.from(hash),
+      hint,
+      name,
+      Math.floor(createdAt),
+      whole(revokedAt),
+      whole(lastUsedAt),
+    ],
+  );
+  await auditKey(tx, 'api_key.create', { keyId, merchantId, hint, name }, at);
+}
+
+/** Returns false when there is no such key, or it was already revoked. */
+export async function revokeKey(tx: Transaction, keyId: string, at: number): Promise<boolean> {
+  const row = await tx.first<ApiKeyRow>(
+    'UPDATE api_key SET revoked_at = $2 WHERE key_id = $1 AND revoked_at IS NULL RETURNING *',
+    [keyId, Math.floor(at)],
+  );
+  if (!row) return false;
+  const { merchant_id: merchantId, hint, name } = row;
+  await auditKey(tx, 'api_key.revoke', { keyId, merchantId, hint, name }, at);
+  return true;
+}
+
+/** Notes when keys were last used. In one order: two processes that do so wait for each other, and no more. */
+export async function touchKeys(tx: Transaction, used: ReadonlyMap<string, number>): Promise<void> {
+  const entries = [...used].sort(([one], [other]) => (one < other ? -1 : 1));
+  await tx.change(
+    `WITH used AS (
+       SELECT k.seq, u.at FROM api_key k JOIN unnest($1::text[], $2::bigint[]) AS u (key_id, at) USING (key_id)
+       ORDER BY k.key_id FOR UPDATE OF k
+     )
+     UPDATE api_key SET last_used_at = greatest(last_used_at, used.at) FROM used WHERE api_key.seq = used.seq`,
+    [entries.map(([keyId]) => keyId), entries.map(([, at]) => Math.floor(at))],
+  );
+}
+
+type AuditedKey = Pick<ApiKey, 'keyId' | 'merchantId' | 'hint' | 'name'>;
+
+async function auditKey(tx: Transaction, action: string, key: AuditedKey, at: number): Promise<void> {
+  const { merchantId, ...details } = key;
+  await addToAudit(tx, { at, actor: { kind: 'operator' }, merchantId, action, details });
+}
+
+async function changed(
+  tx: Transaction,
+  row: MerchantRow,
+  action: string,
+  details: Readonly<Record<string, unknown>>,
+  at: number,
+): Promise<Merchant> {
+  const value = toMerchant(row);
+  const { merchantId, version } = value;
+  await addToOutbox(tx, { kind: 'merchant', id: merchantId, version, value });
+  await addToAudit(tx, { at, actor: { kind: 'operator' }, merchantId, action, details });
+  return value;
+}
+
+function whole(at: number | null): number | null {
+  return at === null ? null : Math.floor(at);
+}

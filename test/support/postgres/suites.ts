@@ -1,0 +1,82 @@
+/**
+ * PostgreSQL for tests: the server that HOOKRAIL_TEST_POSTGRES_URL names, where the tests may create databases, else one
+ * of this machine (setup.ts), started once for all files. Without one, the tests are skipped and the reason is printed;
+ * with HOOKRAIL_REQUIRE_POSTGRES=1 they fail.
+ */
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { describe, inject } from 'vitest';
+import { findBinaries } from '../../../scripts/local-postgres/binaries.ts';
+import { requestRunWide } from '../run-wide.ts';
+
+export interface PostgresForTests {
+  /** Of a user that may create databases. */
+  readonly url: string;
+}
+
+/** A database that a test has for itself. */
+export interface TestDatabase {
+  readonly url: string;
+  /** Runs statements on it, beside whoever else uses it. */
+  query(text: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>;
+  /** Ends every other connection to it, as a crash of its users would. */
+  disconnectAll(): Promise<void>;
+  drop(): Promise<void>;
+}
+
+/** Declares a suite that runs on a PostgreSQL shared with other tests. Must be awaited at the top of a test file. */
+export async function describeWithPostgres(
+  title: string,
+  suite: (createDatabase: () => Promise<TestDatabase>) => void,
+): Promise<void> {
+  const given = process.env.HOOKRAIL_TEST_POSTGRES_URL;
+  const answer = given
+    ? { url: given }
+    : await requestRunWide<PostgresForTests>(inject('postgresStarterUrl'));
+  const missing = 'missing' in answer ? answer.missing : undefined;
+  if (missing !== undefined) skipOrThrow(missing);
+  const url = 'url' in answer ? answer.url : '';
+  describe.skipIf(missing !== undefined)(title, () => suite(() => createDatabase(url)));
+}
+
+/** Declares a suite that starts its own PostgreSQL servers. */
+export function describeWherePostgresStarts(title: string, suite: () => void): void {
+  const found = findBinaries(process.env);
+  const missing = 'missing' in found ? found.missing : undefined;
+  if (missing !== undefined) skipOrThrow(missing);
+  describe.skipIf(missing !== undefined)(title, suite);
+}
+
+function skipOrThrow(reason: string): void {
+  if (process.env.HOOKRAIL_REQUIRE_POSTGRES === '1')
+    throw new Error(`HOOKRAIL_REQUIRE_POSTGRES=1 is set, but PostgreSQL is not available. ${reason}`);
+  console.warn(`PostgreSQL tests are skipped. ${reason}`);
+}
+
+async function createDatabase(serverUrl: string): Promise<TestDatabase> {
+  const name = `t${randomBytes(6).toString('hex')}`;
+  await once(serverUrl, `CREATE DATABASE ${name}`);
+  const url = serverUrl.replace(/\/[^/?]*(\?|$)/, `/${name}$1`);
+  return {
+    url,
+    query: (text, values) => once(url, text, values),
+    async disconnectAll() {
+      await once(serverUrl, 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [
+        name,
+      ]);
+    },
+    async drop() {
+      await once(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`);
+    },
+  };
+}
+
+async function once(connectionString: string, text: string, values: readonly unknown[] = []) {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    return (await client.query(text, [...values])).rows as readonly Record<string, unknown>[];
+  } finally {
+    await client.end();
+  }
+}
