@@ -1,10 +1,12 @@
 import type { PlantedBug } from './planted-bug.ts';
 
 const MANAGEMENT = 'services/store/postgres/management';
+const LOG = 'services/store/postgres/log';
 const DATABASE = 'services/store/postgres/client/postgres-database.ts';
 const CONTRACT = 'test/store/postgres/contract.test.ts';
 const CLIENT = 'test/store/postgres/client/postgres-database.test.ts';
 const REQUESTS = 'test/store/postgres/processes/requests.test.ts';
+const RECORDERS = 'test/store/postgres/processes/recorders.test.ts';
 const LEASES = 'test/store/postgres/processes/leases.test.ts';
 
 /** The store on PostgreSQL: what several processes do at the same time. */
@@ -80,5 +82,77 @@ export const POSTGRES_BUGS: readonly PlantedBug[] = [
     replacement: 'throw error;',
     test: CLIENT,
     title: 'during a commit leave open whether it was kept',
+  },
+  {
+    id: 'postgres-position-not-compared',
+    bug: 'a batch that another recorder has applied is applied again',
+    file: `${LOG}/journal-writes.ts`,
+    text: '(positions?.[index] ?? first + index) > stored',
+    replacement: '(positions?.[index] ?? first + index) > NOTHING',
+    test: RECORDERS,
+    title: 'apply one batch once',
+  },
+  {
+    id: 'postgres-position-not-locked',
+    bug: 'two recorders read the position of a partition at the same time',
+    file: `${LOG}/journal-writes.ts`,
+    text: ' ORDER BY partition FOR UPDATE',
+    replacement: ' ORDER BY partition',
+    test: RECORDERS,
+    title: 'apply one batch once',
+  },
+  {
+    id: 'postgres-gap-recorded',
+    bug: 'the log records a batch although it lacks entries before it',
+    file: `${LOG}/journal-writes.ts`,
+    text: 'if (after !== undefined && stored < after)',
+    replacement: 'if (after === Number.MAX_SAFE_INTEGER)',
+    test: RECORDERS,
+    title: 'read again from where the log is',
+  },
+  {
+    id: 'postgres-repeated-row-fails',
+    bug: 'a row that another recorder has made first stops the partition',
+    file: `${LOG}/journal-writes.ts`,
+    text: 'code !== UNIQUE_VIOLATION && ',
+    replacement: '',
+    test: RECORDERS,
+    title: 'record one delivery from two partitions',
+  },
+  {
+    id: 'postgres-erasure-not-locked',
+    bug: 'an erasure does not wait for a batch that has not seen it',
+    file: 'services/store/postgres/maintenance/postgres-erasures.ts',
+    text: 'SELECT pg_advisory_xact_lock(',
+    replacement: 'SELECT pg_advisory_xact_lock_shared(',
+    test: RECORDERS,
+    title: 'keep no body of an entity',
+  },
+  {
+    id: 'postgres-health-not-locked',
+    bug: 'two recorders count from the same number of failures',
+    file: `${LOG}/health-writes.ts`,
+    text: 'ORDER BY endpoint FOR UPDATE`',
+    replacement: 'ORDER BY endpoint`',
+    test: RECORDERS,
+    title: 'count the attempts of one endpoint together',
+  },
+  {
+    id: 'postgres-health-without-generation',
+    bug: 'failures at a previous URL count for the present one',
+    file: `${MANAGEMENT}/select-endpoint.ts`,
+    text: 'CASE WHEN h.generation = e.health_generation THEN h.failure_count ELSE 0 END AS failure_count',
+    replacement: 'coalesce(h.failure_count, 0) AS failure_count',
+    test: CONTRACT,
+    title: 'counts from the last change of the URL on',
+  },
+  {
+    id: 'postgres-replay-advances-from-anywhere',
+    bug: 'a replay that somebody else has moved on is moved on again',
+    file: 'services/store/postgres/maintenance/postgres-replays.ts',
+    text: ' AND place IS NOT DISTINCT FROM $5`',
+    replacement: ' AND $5::text IS NOT DISTINCT FROM $5`',
+    test: CONTRACT,
+    title: 'keep a replay’s place and counts',
   },
 ];

@@ -2,6 +2,7 @@
  * The api station: the merchants' REST API, and event intake over HTTP for producers. openapi.yaml describes the API;
  * requests are validated against it.
  */
+import { setMaxListeners } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Registry } from 'prom-client';
@@ -67,6 +68,8 @@ export interface Api {
 export async function startApi(deps: ApiDeps): Promise<Api> {
   const limits = { ...API_LIMITS, ...deps.options.limits };
   const stopping = new AbortController();
+  // Each open stream listens to it, and each request that waits.
+  setMaxListeners(0, stopping.signal);
   const { app, docs } = createApp({ ...deps, limits, stopping: stopping.signal }, deps);
   const server = createApiServer(readTargets(app), limits, {
     random: deps.random,

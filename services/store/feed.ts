@@ -107,6 +107,6 @@ export interface Feed {
    * function that ends it. Costs nothing while nobody listens.
    */
   onAdded(merchantId: string, listener: () => void): () => void;
-  /** Deletes entries older than `before`, at most `limit`; returns the number deleted. */
+  /** Deletes entries older than `before`, in steps as DeliveryLog.retain does; 0: nothing is old enough. */
   retain(before: number, limit: number): Promise<number>;
 }

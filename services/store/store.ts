@@ -213,11 +213,15 @@ export interface DeliveryLog {
   isRecorded(deliveryId: string, createdAt: number): Promise<boolean>;
   /** Resolves true once the delivery's first attempt is recorded or it was cancelled, false when the signal fires. */
   waitForAttempt(deliveryId: string, signal: AbortSignal): Promise<boolean>;
-  /** Deletes deliveries and events older than `before`, at most `limit` rows; returns the number deleted. */
+  /**
+   * Deletes deliveries and events older than `before`, at most `limit` rows or one leaf: an engine that keeps its log in
+   * leaves, one for each span of time, drops a leaf when all of it is older. Returns the number of rows, or leaves; 0:
+   * nothing is old enough.
+   */
   retain(before: number, limit: number): Promise<number>;
   /**
-   * Removes bodies of events and deliveries older than `before` and keeps the rows; returns the number of rows
-   * examined.
+   * Removes bodies of events and deliveries older than `before` and keeps the rows, in steps as `retain` does. Returns the
+   * number of rows examined, or leaves; 0: nothing is old enough.
    */
   removeBodies(before: number, limit: number): Promise<number>;
 }

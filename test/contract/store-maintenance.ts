@@ -3,16 +3,16 @@ import { describe, expect, it } from 'vitest';
 import type { Store } from '../../services/store/store.ts';
 import { createEndpoint, HOUR_MS, newEndpoint, OPERATOR, START } from '../support/records/journal-entries.ts';
 import { tokenFor } from './requests/store-answers.ts';
-import type { ManagementUnderTest } from './store-place.ts';
+import type { StoreUnderTest } from './store-place.ts';
 
 const MERCHANT = 'a-merchant';
 const BY = { at: START, actor: OPERATOR } as const;
-export function keepingContract(test: ManagementUnderTest): void {
+export function keepingContract(test: StoreUnderTest): void {
   describe('the audit log', () => audit(test));
   describe('each sealed secret', () => sealings(test));
 }
 
-function audit(test: ManagementUnderTest): void {
+function audit(test: StoreUnderTest): void {
   it('has every change with its author, newest first, page by page', async () => {
     const { endpoints, merchants, keys } = test.store;
     await merchants.create({ merchantId: MERCHANT, name: 'Shop', senderAccountDetails: false });
@@ -69,7 +69,7 @@ function audit(test: ManagementUnderTest): void {
   });
 }
 
-function sealings(test: ManagementUnderTest): void {
+function sealings(test: StoreUnderTest): void {
   const answer = async (scope: string, keyId: string, expiresAt = START + HOUR_MS) => ({
     ...{ scope, requestHash: 'hash', status: 201, expiresAt, token: await tokenFor(test.store, scope) },
     sealed: JSON.stringify({ keyId, ciphertext: 'sealed' }),

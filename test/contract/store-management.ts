@@ -2,11 +2,11 @@ import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { LegacyChange } from '../../services/store/store.ts';
 import { createEndpoint, newEndpoint, OPERATOR, START } from '../support/records/journal-entries.ts';
-import type { ManagementUnderTest } from './store-place.ts';
+import type { StoreUnderTest } from './store-place.ts';
 
 const MERCHANT = 'a-merchant';
 const options = (at = START, quota = 100) => ({ at, actor: OPERATOR, quota });
-export function managementContract(test: ManagementUnderTest): void {
+export function managementContract(test: StoreUnderTest): void {
   describe('with merchants and keys', () => merchantsAndKeys(test));
   describe('with endpoints', () => {
     lifeOfAnEndpoint(test);
@@ -15,7 +15,7 @@ export function managementContract(test: ManagementUnderTest): void {
   });
 }
 
-function merchantsAndKeys(test: ManagementUnderTest): void {
+function merchantsAndKeys(test: StoreUnderTest): void {
   it('keeps merchants with a version that grows with every change', async () => {
     const { merchants } = test.store;
     const merchant = { merchantId: MERCHANT, name: 'Shop', senderAccountDetails: false };
@@ -59,7 +59,7 @@ function merchantsAndKeys(test: ManagementUnderTest): void {
   });
 }
 
-function lifeOfAnEndpoint(test: ManagementUnderTest): void {
+function lifeOfAnEndpoint(test: StoreUnderTest): void {
   it('creates, changes, rotates and removes an endpoint, with a version that only grows', async () => {
     const uuid = randomUUID();
     const { endpoints } = test.store;
@@ -149,7 +149,7 @@ function lifeOfAnEndpoint(test: ManagementUnderTest): void {
   });
 }
 
-function rulesOfEndpoints(test: ManagementUnderTest): void {
+function rulesOfEndpoints(test: StoreUnderTest): void {
   it('refuses a URL that another endpoint of the merchant has, managed or legacy, and only then', async () => {
     const [first, second, legacy] = [randomUUID(), randomUUID(), randomUUID()];
     const url = 'https://shop.example.com/a';
@@ -215,7 +215,7 @@ function rulesOfEndpoints(test: ManagementUnderTest): void {
   });
 }
 
-function lists(test: ManagementUnderTest): void {
+function lists(test: StoreUnderTest): void {
   it('lists the newest endpoints first, page by page, without legacy and deleted ones', async () => {
     const uuids = Array.from({ length: 5 }, () => randomUUID());
     // The second and third have the same millisecond, so the uuid decides.

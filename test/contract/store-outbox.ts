@@ -5,12 +5,12 @@ import type { Endpoint } from '../../services/domain/endpoint.ts';
 import { legacyEndpointId } from '../../services/domain/ids.ts';
 import type { SnapshotCursor } from '../../services/store/outbox.ts';
 import { createEndpoint, OPERATOR, START } from '../support/records/journal-entries.ts';
-import type { ManagementUnderTest } from './store-place.ts';
+import type { StoreUnderTest } from './store-place.ts';
 
 const MERCHANT = 'a-merchant';
 const options = { at: START, actor: OPERATOR };
 
-export function outboxContract(test: ManagementUnderTest): void {
+export function outboxContract(test: StoreUnderTest): void {
   describe('the outbox of the store', () => {
     pendingChanges(test);
     snapshotChanges(test);
@@ -18,7 +18,7 @@ export function outboxContract(test: ManagementUnderTest): void {
   });
 }
 
-function pendingChanges(test: ManagementUnderTest): void {
+function pendingChanges(test: StoreUnderTest): void {
   it('offers committed changes in order until they are published, also after a crash', async () => {
     let woken = 0;
     test.store.outbox.onAdded(() => {
@@ -74,7 +74,7 @@ function pendingChanges(test: ManagementUnderTest): void {
   });
 }
 
-function snapshotChanges(test: ManagementUnderTest): void {
+function snapshotChanges(test: StoreUnderTest): void {
   it('shows every merchant and endpoint as it is, deleted ones too, in pages', async () => {
     expect(await snapshot(test, 1)).toEqual([]);
     await createMerchant(test);
@@ -88,7 +88,7 @@ function snapshotChanges(test: ManagementUnderTest): void {
   });
 }
 
-function adoptedChanges(test: ManagementUnderTest): void {
+function adoptedChanges(test: StoreUnderTest): void {
   it('adopts newer changes: deletes, updates, exchanged URLs and unknown endpoints', async () => {
     await createMerchant(test);
     const [gone, left, right] = [randomUUID(), randomUUID(), randomUUID()];
@@ -172,7 +172,7 @@ function adoptedChanges(test: ManagementUnderTest): void {
   });
 }
 
-async function snapshot(test: ManagementUnderTest, limit: number): Promise<DirectoryChange[]> {
+async function snapshot(test: StoreUnderTest, limit: number): Promise<DirectoryChange[]> {
   const changes: DirectoryChange[] = [];
   let after: SnapshotCursor | null = null;
   do {
@@ -186,7 +186,7 @@ async function snapshot(test: ManagementUnderTest, limit: number): Promise<Direc
   return changes;
 }
 
-const createMerchant = (test: ManagementUnderTest) =>
+const createMerchant = (test: StoreUnderTest) =>
   test.store.merchants.create({ merchantId: MERCHANT, name: 'Shop', senderAccountDetails: true });
 
 const put = (value: Endpoint): DirectoryChange => ({

@@ -12,7 +12,7 @@ import { logContract } from './store-log.ts';
 import { keepingContract } from './store-maintenance.ts';
 import { managementContract } from './store-management.ts';
 import { outboxContract } from './store-outbox.ts';
-import type { ManagementPart, ManagementUnderTest, StorePlace, StoreUnderTest } from './store-place.ts';
+import type { StorePlace, StoreUnderTest } from './store-place.ts';
 import { replayContract } from './store-replays.ts';
 
 /**
@@ -22,40 +22,26 @@ import { replayContract } from './store-replays.ts';
 export function storeContract(name: string, makePlace: () => Promise<StorePlace>): void {
   describe(`the ${name} store`, () => {
     const test = storeUnderTest(makePlace);
-    managementSuites(test);
+    managementContract(test);
+    answersContract(test);
+    limitsContract(test);
+    leasesContract(test);
+    outboxContract(test);
     journalContract(test);
     healthContract(test);
     logContract(test);
     listContract(test);
     feedContract(test);
     replayContract(test);
+    keepingContract(test);
     bodiesContract(test);
   });
 }
 
-/** The guarantees without those of the delivery log. */
-export function managementContractOf(
-  name: string,
-  makePlace: () => Promise<StorePlace<ManagementPart>>,
-): void {
-  describe(`the ${name} store`, () => managementSuites(storeUnderTest(makePlace)));
-}
-
-function managementSuites(test: ManagementUnderTest): void {
-  managementContract(test);
-  answersContract(test);
-  limitsContract(test);
-  leasesContract(test);
-  outboxContract(test);
-  keepingContract(test);
-}
-
 /** Opens a new store for each test. */
-function storeUnderTest<Part extends keyof Store>(
-  makePlace: () => Promise<StorePlace<Part>>,
-): StoreUnderTest<Part> {
-  let place: StorePlace<Part>;
-  let store: StoreUnderTest<Part>['store'];
+function storeUnderTest(makePlace: () => Promise<StorePlace>): StoreUnderTest {
+  let place: StorePlace;
+  let store: Store;
   beforeEach(async () => {
     place = await makePlace();
     store = await place.open();

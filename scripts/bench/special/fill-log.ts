@@ -99,7 +99,7 @@ function insertEndpoints(db: Database, merchantId: string, endpoints: number, fr
     SELECT ${UUID}, '${merchantId}', 'https://hooks.merchant.com/' || i, 'benchmark', NULL,
     CASE WHEN i % 2000 = 0 THEN 'auto_disabled' WHEN i % 200 = 0 THEN 'disabled' ELSE 'active' END,
     '2.3.8', 'k1', '', '…abcd', 0, 1, ${from} + i, ${from} + i, ${from} + i FROM n`);
-  db.exec(`INSERT INTO log_merchant VALUES (1, '${merchantId}');
+  db.exec(`INSERT INTO log_merchant (seq, merchant_id) VALUES (1, '${merchantId}');
     INSERT INTO log_endpoint SELECT seq, uuid, 1 FROM endpoint WHERE merchant_id = '${merchantId}' LIMIT ${LOG_ENDPOINTS}`);
 }
 

@@ -97,6 +97,6 @@ export function applyParked(delivery: Delivery, attempt: number, reason: number,
 }
 
 /** Tests and manual resends do not count for an endpoint's health (docs/decisions.md, "Auto-disable"). */
-export function countsForHealth(delivery: Delivery): boolean {
-  return delivery.trigger !== TRIGGER.of.test && delivery.trigger !== TRIGGER.of.manual;
+export function countsForHealth(trigger: number): boolean {
+  return trigger !== TRIGGER.of.test && trigger !== TRIGGER.of.manual;
 }

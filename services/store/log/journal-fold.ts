@@ -26,7 +26,7 @@ import {
   countsForHealth,
   type Delivery,
 } from './delivery.ts';
-import type { LogRows } from './log-rows.ts';
+import type { LogRows, Observed } from './log-rows.ts';
 import { isOwn } from './missed.ts';
 import { headOf } from './routed-head.ts';
 import { cancelReasonOf, type TraceLine, type Withdrawn } from './trace-lines.ts';
@@ -99,8 +99,10 @@ export class JournalFold {
     const known = this.#rows.events.find(event.eventId, merchant);
     if (known === undefined) {
       const made = this.#rows.events.insert(entry, merchant, trace);
-      // The event is new, so are its deliveries: an attempt recorded first would have created the event's row.
-      for (const head of heads) this.#batch.set(head.deliveryId, this.#begin(head, merchant, made));
+      for (const head of heads) {
+        const known = this.#rows.deliveries.ofNewEvent(head.deliveryId);
+        this.#batch.set(head.deliveryId, known ?? this.#begin(head, merchant, made));
+      }
       this.#rows.feed.add(event.merchantId, 'routed', { ref: made.seq, detail: trace.length, at: entry.at });
     } else {
       const { isFirst, changed, withdrawn } = this.#rows.events.complete(known, entry, trace);
@@ -165,32 +167,7 @@ export class JournalFold {
     const before = delivery.status;
     applyAttempt(delivery, { number, startedAt, status, nextAttemptAt, responseStatus, failureCode });
     this.#rows.missed.follow(delivery, before);
-    if (countsForHealth(delivery)) this.#observe(entry);
-  }
-
-  #observe({
-    delivery,
-    endpointVersion,
-    startedAt,
-    durationMs,
-    outcome,
-    failureCode,
-    response,
-  }: Attempted): void {
-    const endedAt = startedAt + durationMs;
-    this.#rows.health.observe(
-      delivery.endpointId,
-      endpointVersion,
-      failureCode === null
-        ? { kind: 'success', endedAt }
-        : {
-            kind: 'failure',
-            endedAt,
-            code: failureCode,
-            responseStatus: response?.status ?? null,
-            isLast: outcome.kind !== 'retry',
-          },
-    );
+    if (countsForHealth(delivery.trigger)) this.#rows.health.observe(observationOf(entry));
   }
 
   #cancelled({ at, delivery: head, reason }: Cancelled): void {
@@ -246,3 +223,23 @@ export class JournalFold {
 }
 
 type EventMade = ReturnType<LogRows['events']['insert']>;
+
+/** Returns what an attempt says of its endpoint. */
+export function observationOf({
+  delivery,
+  endpointVersion,
+  startedAt,
+  durationMs,
+  outcome,
+  failureCode,
+  response,
+}: Attempted): Observed {
+  const endedAt = startedAt + durationMs;
+  const { endpointId } = delivery;
+  if (failureCode === null)
+    return { endpointId, version: endpointVersion, seen: { kind: 'success', endedAt } };
+  const responseStatus = response?.status ?? null;
+  const isLast = outcome.kind !== 'retry';
+  const seen = { kind: 'failure', endedAt, code: failureCode, responseStatus, isLast } as const;
+  return { endpointId, version: endpointVersion, seen };
+}

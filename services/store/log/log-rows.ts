@@ -16,6 +16,13 @@ export interface Completed {
   readonly withdrawn: readonly Withdrawn[];
 }
 
+/** An attempt made under `version` of the endpoint. An older version does not count for the present one. */
+export interface Observed {
+  readonly endpointId: string;
+  readonly version: number;
+  readonly seen: Observation;
+}
+
 export interface NewAttempt {
   /** The delivery's number times ATTEMPTS_PER_DELIVERY, plus the attempt's. */
   readonly attemptId: number;
@@ -79,6 +86,11 @@ export interface LogRows {
   readonly deliveries: {
     /** Returns the delivery as it is stored, or undefined. */
     load(deliveryId: string, endpointId: string): Delivery | undefined;
+    /**
+     * Returns a delivery that is stored although its event is new: an attempt was recorded first. Undefined where that would
+     * have made a row of the event.
+     */
+    ofNewEvent(deliveryId: string): Delivery | undefined;
     /** Makes a delivery that has no row yet; its number is reserved. */
     begin(made: NewDelivery): Delivery;
     /** Sets when it was requested: an attempt recorded first only knew about the event. */
@@ -97,8 +109,7 @@ export interface LogRows {
     follow(delivery: Delivery, before: number): void;
   };
   readonly health: {
-    /** Adds one attempt made under `version` of the endpoint. An older version does not count for the present one. */
-    observe(endpointId: string, version: number, seen: Observation): void;
+    observe(observed: Observed): void;
   };
   readonly feed: {
     add(

@@ -1,9 +1,19 @@
+import type { HealthPolicy } from '../../domain/health.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Store } from '../store.ts';
 import { UsedKeys } from '../used-keys.ts';
 import type { PostgresAddress } from './client/postgres-address.ts';
 import { PostgresDatabase } from './client/postgres-database.ts';
+import { feedWriter } from './feed/feed-writes.ts';
+import { PostgresFeed } from './feed/postgres-feed.ts';
+import { Leaves } from './log/leaves.ts';
+import { LogNames } from './log/log-names.ts';
+import { Numbers } from './log/numbers.ts';
+import { PostgresDeliveryLog } from './log/postgres-delivery-log.ts';
+import { PostgresLists } from './log/postgres-lists.ts';
+import { PostgresErasures } from './maintenance/postgres-erasures.ts';
+import { PostgresReplays } from './maintenance/postgres-replays.ts';
 import { makeSealings } from './maintenance/sealings.ts';
 import { PostgresAnswers } from './management/answer-writes.ts';
 import { makeAudit } from './management/audit-reads.ts';
@@ -19,30 +29,17 @@ export interface PostgresStoreOptions {
   readonly clock: Clock;
   /** The most connections at a time. */
   readonly connectionsMax: number;
+  readonly healthPolicy: HealthPolicy;
+  /** The span of a leaf of the log, milliseconds: an hour or a whole number of hours that divides a day. */
+  readonly leafMs: number;
   readonly log?: Logger;
 }
-
-/** The parts of the store that PostgreSQL keeps so far: everything but the delivery log. */
-export type PostgresStore = Pick<
-  Store,
-  | 'merchants'
-  | 'keys'
-  | 'endpoints'
-  | 'answers'
-  | 'limits'
-  | 'leases'
-  | 'outbox'
-  | 'audit'
-  | 'sealings'
-  | 'status'
-  | 'close'
->;
 
 /**
  * Opens the store, which any number of processes share. Rejects with one line when the server cannot be reached, or its
  * database has another layout than this build's.
  */
-export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { clock, log } = options;
   const database = new PostgresDatabase({ ...options, applicationName: 'hookrail' });
   try {
@@ -51,30 +48,51 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     await database.close();
     throw error;
   }
-  const outbox = new PostgresOutbox(database);
-  database.onAdded = (what) => {
-    if (what === 'outbox') outbox.added();
-  };
+  const leaves = new Leaves(database, options.leafMs);
+  database.writeFeed = feedWriter(leaves);
+  const names = new LogNames(database);
+  const outbox = new PostgresOutbox(database, leaves);
+  const replays = new PostgresReplays(database);
+  database.onAdded = (what) => (what === 'outbox' ? outbox.added() : replays.added());
   const used = new UsedKeys(clock, (uses) => database.transaction((tx) => touchKeys(tx, uses)));
   const leases = new PostgresLeases({ database, clock, log });
+  const lists = new PostgresLists(database, names);
+  const feed = new PostgresFeed({ database, leaves, names, clock });
+  const numbers = new Numbers();
+  const deliveryLog = new PostgresDeliveryLog({
+    ...{ database, leaves, names, numbers, lists, feed, clock },
+    policy: options.healthPolicy,
+  });
   return {
     merchants: makeMerchants({ database, clock }),
     keys: makeKeys({ database, clock }, used),
-    endpoints: makeEndpoints({ database }),
+    endpoints: makeEndpoints({ database, leaves }),
     answers: new PostgresAnswers(database),
     limits: new PostgresLimits(database),
     leases,
     outbox,
+    log: deliveryLog,
+    lists,
+    feed,
+    replays,
     audit: makeAudit(database),
     sealings: makeSealings(database),
+    erasures: new PostgresErasures({ database, leaves, names }),
     status: () => ({ reachable: database.isReachable }),
+    backup: () => Promise.reject(new Error(BACKUP)),
+    failed: new Promise<Error>(() => {}),
     async close() {
+      deliveryLog.close();
+      feed.close();
       await leases.close();
       await used.flush();
       await database.close();
     },
   };
 }
+
+const BACKUP =
+  "a store on PostgreSQL is backed up with PostgreSQL's own tools: a base backup and the WAL archive";
 
 async function checkLayout(database: PostgresDatabase): Promise<void> {
   const layout = await layoutOf(database);

@@ -86,20 +86,6 @@ export function repeatedEntries(test: StoreUnderTest): void {
     expect(records).toHaveLength(3);
   });
 
-  it('brings back nothing that was deleted, and its position never goes back', async () => {
-    const endpointId = randomUUID();
-    const events = [1, 2, 3].map((n) => eventNumber(MERCHANT, n));
-    const entries = events.map((event) => routed(event, [endpointId]));
-    const { log } = test.store;
-    await log.applyJournal({ partition: 'p', first: 1, last: 2 }, entries.slice(0, 2));
-    expect(await log.retain(Number.MAX_SAFE_INTEGER, 100)).toBe(4);
-    await log.applyJournal({ partition: 'p', first: 1, last: 1 }, entries.slice(0, 1));
-    expect(await log.positionOf('p')).toBe(2);
-    await log.applyJournal({ partition: 'p', first: 1, last: 3 }, entries);
-    const list = (await log.deliveries(MERCHANT, endpointId, { limit: 10 })).records;
-    expect(list.map(({ eventId }) => eventId)).toEqual([events[2]?.eventId]);
-  });
-
   it('keeps the first record of an attempt that a crash repeated, and counts it once', async () => {
     const endpointId = randomUUID();
     await createEndpoint(test.store, MERCHANT, endpointId);

@@ -145,10 +145,11 @@ function requests(test: StoreUnderTest): void {
     const endpointId = randomUUID();
     const event = eventNumber(MERCHANT, 1);
     const body = new Uint8Array([123, 0, 255, 125]);
-    const asked = head(event, endpointId, { trigger: 'test', attemptsMax: 1 });
+    const acceptedAt = START + 5000.5;
+    const asked = head(event, endpointId, { trigger: 'test', attemptsMax: 1, acceptedAt });
     const apply = journalOf(test.store);
     await apply(delivered(asked));
-    await apply(requested(asked, body, START + 5000.5));
+    await apply(requested(asked, body));
     const found = await test.store.log.delivery(MERCHANT, endpointId, asked.deliveryId);
     expect(found).toMatchObject({ status: 'delivered', trigger: 'test', createdAt: START + 5000 });
     expect([...(found?.body ?? [])]).toEqual([...body]);
@@ -158,12 +159,14 @@ function requests(test: StoreUnderTest): void {
   it('shows a resend beside the delivery it repeats, each with its own body', async () => {
     const endpointId = randomUUID();
     const event = eventNumber(MERCHANT, 1);
-    const resend = head(event, endpointId, { trigger: 'manual', attemptsMax: 1, deliveryId: randomUUID() });
-    const other = head(event, endpointId, { trigger: 'replay', attemptsMax: 1, deliveryId: randomUUID() });
+    const again = (trigger: 'manual' | 'replay', hours: number) => {
+      const acceptedAt = START + hours * HOUR_MS;
+      return head(event, endpointId, { trigger, attemptsMax: 1, deliveryId: randomUUID(), acceptedAt });
+    };
     const apply = journalOf(test.store);
     await apply(routed(event, [endpointId]));
-    await apply(requested(resend, bodyOf(event), START + 2 * HOUR_MS));
-    await apply(requested(other, new Uint8Array([1]), START + 3 * HOUR_MS));
+    await apply(requested(again('manual', 2), bodyOf(event)));
+    await apply(requested(again('replay', 3), new Uint8Array([1])));
     const { details } = await everything(test.store, endpointId);
     expect(details.map((found) => [found?.trigger, found?.body?.length])).toEqual([
       ['replay', 1],

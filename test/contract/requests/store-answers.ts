@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { StoreConflict } from '../../../services/store/change.ts';
 import { CLAIM_MS, type Store } from '../../../services/store/store.ts';
 import { newEndpoint, OPERATOR, START } from '../../support/records/journal-entries.ts';
-import type { ManagementUnderTest } from '../store-place.ts';
+import type { StoreUnderTest } from '../store-place.ts';
 
 const MERCHANT = 'a-merchant';
 const SCOPE = 'key-1/idem';
@@ -13,7 +13,7 @@ const answer = (token: string, scope = SCOPE) => ({
   expiresAt: START + CLAIM_MS * 10,
 });
 
-export function answersContract(test: ManagementUnderTest): void {
+export function answersContract(test: StoreUnderTest): void {
   describe('the answers of the store', () => {
     storedWithChanges(test);
     claims(test);
@@ -30,7 +30,7 @@ export async function tokenFor(store: Pick<Store, 'answers'>, scope: string, now
 const createWith = async (store: Pick<Store, 'endpoints'>, token: string) =>
   store.endpoints.create(newEndpoint(MERCHANT, randomUUID()), { ...options, answer: answer(token) });
 
-function storedWithChanges(test: ManagementUnderTest): void {
+function storedWithChanges(test: StoreUnderTest): void {
   it('are stored with their change, so that a crash leaves both or neither', async () => {
     const created = await createWith(test.store, await tokenFor(test.store, SCOPE));
     const { answers } = await test.crashAndReopen();
@@ -62,7 +62,7 @@ function storedWithChanges(test: ManagementUnderTest): void {
   });
 }
 
-function claims(test: ManagementUnderTest): void {
+function claims(test: StoreUnderTest): void {
   it('are claimed by one request of many, until it has stored its answer', async () => {
     const { answers } = test.store;
     const asked = await Promise.all(Array.from({ length: 5 }, () => answers.claim(SCOPE, START)));

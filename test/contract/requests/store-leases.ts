@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ManagementUnderTest } from '../store-place.ts';
+import type { StoreUnderTest } from '../store-place.ts';
 
-export function leasesContract(test: ManagementUnderTest): void {
+export function leasesContract(test: StoreUnderTest): void {
   describe('the leases of the store', () => {
     it('start the jobs, and end them before the lease ends', async () => {
       const done: string[] = [];

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import type { ManagementUnderTest } from '../store-place.ts';
+import type { StoreUnderTest } from '../store-place.ts';
 
 const MINUTE_MS = 60_000;
 
-export function limitsContract(test: ManagementUnderTest): void {
+export function limitsContract(test: StoreUnderTest): void {
   describe('the rate limits of the store', () => {
     it('count every request of a key against its limit, also those that come at once', async () => {
       const { limits } = test.store;

@@ -5,8 +5,11 @@ import { parsePostgresUrl } from '../../../services/store/postgres/client/postgr
 import { PostgresDatabase } from '../../../services/store/postgres/client/postgres-database.ts';
 import { layoutOf, MIGRATIONS, migrate } from '../../../services/store/postgres/migrations/migrate.ts';
 import { openPostgresStore } from '../../../services/store/postgres/postgres-store.ts';
+import { TEST_POLICY } from '../../contract/store-place.ts';
 import { describeWithPostgres } from '../../support/postgres/suites.ts';
+import { HOUR_MS } from '../../support/records/journal-entries.ts';
 
+const OPTIONS = { clock: systemClock(), connectionsMax: 1, healthPolicy: TEST_POLICY, leafMs: HOUR_MS };
 const STEPS = [
   'CREATE TABLE step (n int); INSERT INTO step VALUES (1)',
   'INSERT INTO step VALUES (2)',
@@ -54,13 +57,13 @@ await describeWithPostgres('migrations on PostgreSQL', (createDatabase) => {
     await migrate(database, [...MIGRATIONS, 'SELECT 1']);
     const newer = MIGRATIONS.length + 1;
     await expect(migrate(database)).rejects.toThrow(`has layout ${newer}, this build knows up to`);
-    const opened = openPostgresStore({ address, clock: systemClock(), connectionsMax: 1 });
+    const opened = openPostgresStore({ ...OPTIONS, address });
     await expect(opened).rejects.toThrow('run the newer build');
   });
 
   it('are asked for by a store that finds none', async () => {
     const { address } = await fresh();
-    const opened = openPostgresStore({ address, clock: systemClock(), connectionsMax: 1 });
-    await expect(opened).rejects.toThrow('has layout 0, this build needs 1: migrate it first');
+    const opened = openPostgresStore({ ...OPTIONS, address });
+    await expect(opened).rejects.toThrow('has layout 0, this build needs 2: migrate it first');
   });
 });

@@ -2,8 +2,11 @@ import type { Clock } from '../../../services/process/clock.ts';
 import { parsePostgresUrl } from '../../../services/store/postgres/client/postgres-address.ts';
 import { PostgresDatabase } from '../../../services/store/postgres/client/postgres-database.ts';
 import { migrate } from '../../../services/store/postgres/migrations/migrate.ts';
-import { openPostgresStore, type PostgresStore } from '../../../services/store/postgres/postgres-store.ts';
+import { openPostgresStore } from '../../../services/store/postgres/postgres-store.ts';
+import type { Store } from '../../../services/store/store.ts';
+import { TEST_POLICY } from '../../contract/store-place.ts';
 import type { TestDatabase } from '../../support/postgres/suites.ts';
+import { HOUR_MS } from '../../support/records/journal-entries.ts';
 
 /** Connections of a store under test. */
 const CONNECTIONS_MAX = 5;
@@ -11,9 +14,9 @@ const CONNECTIONS_MAX = 5;
 /** A migrated database, and stores on it as of processes of their own. */
 export interface PostgresPlace {
   readonly database: TestDatabase;
-  open(): Promise<PostgresStore>;
+  open(): Promise<Store>;
   /** Ends the connections of all stores on it, as `kill -9` of their processes would. */
-  crash(store: PostgresStore): Promise<void>;
+  crash(store: Store): Promise<void>;
   dispose(): Promise<void>;
 }
 
@@ -24,10 +27,17 @@ export async function postgresPlace(
   const database = await createDatabase();
   const address = parsePostgresUrl(database.url, undefined);
   await migrateDatabase(database.url, clock);
-  const crashed: PostgresStore[] = [];
+  const crashed: Store[] = [];
   return {
     database,
-    open: () => openPostgresStore({ address, clock, connectionsMax: CONNECTIONS_MAX }),
+    open: () =>
+      openPostgresStore({
+        address,
+        clock,
+        connectionsMax: CONNECTIONS_MAX,
+        healthPolicy: TEST_POLICY,
+        leafMs: HOUR_MS,
+      }),
     async crash(store) {
       crashed.push(store);
       await database.disconnectAll();

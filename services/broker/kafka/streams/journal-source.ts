@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { PositionLost } from '../../../domain/journal.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { growingPause } from '../../../process/growing-pause.ts';
@@ -81,6 +82,8 @@ class KafkaJournalConsumer implements Consumer {
   ) {
     this.#deps = deps;
     this.#handler = handler;
+    // Each partition may wait with it.
+    setMaxListeners(0, this.#stopping.signal);
     const nameOf = (id: number, topicId: string | null) => partitionName(deps, id, topicId);
     const dropped = (record: ReadRecord) => this.#topic.done(record);
     this.#batches = new JournalBatches({ ...deps, nameOf, dropped }, batchMax);

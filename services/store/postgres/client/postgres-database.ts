@@ -5,7 +5,7 @@ import type { Logger } from '../../../telemetry/logger.ts';
 import { StoreUnavailable } from '../../store.ts';
 import { failureOf } from './postgres-errors.ts';
 import { Primary, type PrimaryOptions } from './primary.ts';
-import { type Added, type Statements, statementsOf, type Transaction } from './statements.ts';
+import { type Added, copyRows, type Statements, statementsOf, type Transaction } from './statements.ts';
 
 /** How often a transaction that met another one is made. */
 const ATTEMPTS = 3;
@@ -29,6 +29,8 @@ export class PostgresDatabase {
   #isReachable = true;
   /** Called after the commit of a transaction of this process, with what it added. */
   onAdded: (what: Added) => void = () => {};
+  /** Writes what a transaction has put into `feed`, before the commit. */
+  writeFeed: (transaction: Transaction) => Promise<void> = () => Promise.resolve();
   #cancelProbe: (() => void) | null = null;
   #isClosed = false;
 
@@ -41,10 +43,6 @@ export class PostgresDatabase {
   /** Whether the last call reached the server. While it did not, that is tested every second. */
   get isReachable(): boolean {
     return this.#isReachable;
-  }
-
-  get connections(): Primary['counts'] {
-    return this.#primary.counts;
   }
 
   /** Reads, each statement with a snapshot of its own. */
@@ -60,10 +58,19 @@ export class PostgresDatabase {
     return this.#watched(async () => {
       for (let attempt = 1; ; attempt += 1) {
         const added = new Set<Added>();
-        const withAdded = (statements: Statements) =>
-          work({ ...statements, added: (what) => void added.add(what) });
+        const run = async (client: PoolClient) => {
+          const transaction: Transaction = {
+            ...statementsOf(client),
+            feed: [],
+            copy: (table, rows) => copyRows(client, table, rows),
+            added: (what) => void added.add(what),
+          };
+          const result = await work(transaction);
+          if (transaction.feed.length > 0) await this.writeFeed(transaction);
+          return result;
+        };
         try {
-          const result = await this.#with((client) => once(client, withAdded));
+          const result = await this.#with((client) => once(client, run));
           for (const what of added) this.onAdded(what);
           return result;
         } catch (error) {
@@ -144,10 +151,10 @@ export class PostgresDatabase {
 /** The connection was lost while the transaction was committed. */
 class CommitUnknown extends Error {}
 
-async function once<T>(client: PoolClient, work: (statements: Statements) => Promise<T>): Promise<T> {
+async function once<T>(client: PoolClient, work: (client: PoolClient) => Promise<T>): Promise<T> {
   try {
     await client.query('BEGIN');
-    const result = await work(statementsOf(client));
+    const result = await work(client);
     await commit(client);
     return result;
   } catch (error) {

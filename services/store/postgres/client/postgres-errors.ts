@@ -50,6 +50,12 @@ export function failureOf(error: unknown): PostgresFailure {
   return BY_MESSAGE.find(([begin]) => messageOf(error).startsWith(begin))?.[1] ?? 'other';
 }
 
+/** Returns the error's code of PostgreSQL (Appendix A), or '' when it has none. */
+export function sqlStateOf(error: unknown): string {
+  const code = codeOf(error);
+  return /^[0-9A-Z]{5}$/.test(code) ? code : '';
+}
+
 function codeOf(error: unknown): string {
   const code = (error as { readonly code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : '';

@@ -71,11 +71,6 @@ export class Primary {
     this.#end(pool);
   }
 
-  get counts(): { readonly open: number; readonly idle: number; readonly waiting: number } {
-    const { totalCount = 0, idleCount = 0, waitingCount = 0 } = this.#pool ?? {};
-    return { open: totalCount, idle: idleCount, waiting: waitingCount };
-  }
-
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#finding?.catch(() => {});

@@ -1,4 +1,7 @@
+import { finished } from 'node:stream/promises';
 import type { PoolClient, QueryResultRow } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { CopyRows } from './copy-rows.ts';
 
 /** The statements of one connection: of a transaction, or single reads. Values are $1, $2, … */
 export interface Statements {
@@ -9,10 +12,26 @@ export interface Statements {
   change(text: string, values?: readonly unknown[]): Promise<number>;
 }
 
+/** A row of the feed that a transaction adds (migrations/002-delivery-log.ts). */
+export interface FeedItem {
+  readonly merchantId: string;
+  readonly kind: number;
+  readonly at: number;
+  readonly detail?: number | null;
+  readonly eventId?: string;
+  readonly deliveryId?: string;
+  readonly ref?: number;
+  readonly refAt?: number;
+}
+
 /** What a transaction added, for which this process has somebody to wake. */
 export type Added = 'outbox' | 'replay';
 
 export interface Transaction extends Statements {
+  /** Adds rows to a table; the columns are all of it or those named, as in COPY. */
+  copy(table: string, rows: CopyRows): Promise<void>;
+  /** What the feed reports of it: written last of all, because that keeps others of the merchant waiting. */
+  readonly feed: FeedItem[];
   /** Called within the transaction; those who wait for it are woken once it is committed. */
   added(what: Added): void;
 }
@@ -26,4 +45,12 @@ export function statementsOf(client: PoolClient): Statements {
       (await rows<Row>(text, values))[0],
     change: async (text, values = []) => (await client.query(text, [...values])).rowCount ?? 0,
   };
+}
+
+/** Adds rows to a table, unless there are none. */
+export async function copyRows(client: PoolClient, table: string, rows: CopyRows): Promise<void> {
+  if (rows.count === 0) return;
+  const stream = client.query(copyFrom(`COPY ${table} FROM STDIN (FORMAT binary)`));
+  stream.end(rows.end());
+  await finished(stream);
 }

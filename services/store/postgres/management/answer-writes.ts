@@ -7,7 +7,7 @@ import type { Transaction } from '../client/statements.ts';
 /** Expired responses deleted with each new one, so that the table does not grow beyond the valid ones. */
 const EXPIRED_PER_ANSWER = 10;
 /** For a stored response that waits for no directory change. */
-const NO_OUTBOX_ROW = 0;
+export const NO_OUTBOX_ROW = 0;
 
 /** The responses kept for a repeated Idempotency-Key, and the claims of running requests, over all processes. */
 export class PostgresAnswers implements StoredAnswers {

@@ -1,5 +1,6 @@
 import type { DirectoryChange } from '../../../domain/directory.ts';
 import type { Actor } from '../../change.ts';
+import { FEED_KIND } from '../../log/log-rows.ts';
 import { actorText } from '../../rows/audit-rows.ts';
 import type { Transaction } from '../client/statements.ts';
 
@@ -17,7 +18,7 @@ export async function addToOutbox(tx: Transaction, change: DirectoryChange): Pro
   return row.outbox_id;
 }
 
-/** Adds an audit entry. `details` must not contain a secret. */
+/** Adds an audit entry, and for a change of an endpoint what the feed reports of it. `details` must not contain a secret. */
 export async function addToAudit(
   tx: Transaction,
   entry: {
@@ -30,8 +31,11 @@ export async function addToAudit(
   },
 ): Promise<void> {
   const { at, actor, merchantId, endpointId = null, action, details } = entry;
-  await tx.change(
-    'INSERT INTO audit (at, actor, merchant_id, endpoint_uuid, action, details) VALUES ($1, $2, $3, $4, $5, $6)',
+  const row = await tx.first<{ readonly audit_id: number }>(
+    `INSERT INTO audit (at, actor, merchant_id, endpoint_uuid, action, details) VALUES ($1, $2, $3, $4, $5, $6)
+     RETURNING audit_id`,
     [Math.floor(at), actorText(actor), merchantId, endpointId, action, JSON.stringify(details)],
   );
+  if (row && merchantId !== null && endpointId !== null && action.startsWith('endpoint.'))
+    tx.feed.push({ merchantId, kind: FEED_KIND.endpoint, at, ref: row.audit_id });
 }

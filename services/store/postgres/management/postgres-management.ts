@@ -12,6 +12,7 @@ import {
 import type { UsedKeys } from '../../used-keys.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { Transaction } from '../client/statements.ts';
+import type { Leaves } from '../log/leaves.ts';
 import { createEndpoint, removeEndpoint, rotateEndpoint, updateEndpoint } from './endpoint-writes.ts';
 import { setLegacyEndpoint } from './legacy-endpoint-writes.ts';
 import { lockMerchant } from './merchant-lock.ts';
@@ -23,9 +24,10 @@ const PAGE_MAX = 1000;
 interface Deps {
   readonly database: PostgresDatabase;
   readonly clock: Clock;
+  readonly leaves: Leaves;
 }
 
-export function makeMerchants({ database, clock }: Deps): Merchants {
+export function makeMerchants({ database, clock }: Omit<Deps, 'leaves'>): Merchants {
   return {
     create: (merchant) => database.transaction((tx) => createMerchant(tx, merchant, clock.wall())),
     update: (merchantId, change) =>
@@ -46,7 +48,7 @@ export function makeMerchants({ database, clock }: Deps): Merchants {
   };
 }
 
-export function makeKeys({ database, clock }: Deps, used: UsedKeys): ApiKeys {
+export function makeKeys({ database, clock }: Omit<Deps, 'leaves'>, used: UsedKeys): ApiKeys {
   return {
     create: (key) => database.transaction((tx) => createKey(tx, key, clock.wall())),
     revoke: (keyId, at) => database.transaction((tx) => revokeKey(tx, keyId, at)),
@@ -64,23 +66,27 @@ export function makeKeys({ database, clock }: Deps, used: UsedKeys): ApiKeys {
   };
 }
 
-export function makeEndpoints({ database }: Pick<Deps, 'database'>): Endpoints {
+export function makeEndpoints({ database, leaves }: Pick<Deps, 'database' | 'leaves'>): Endpoints {
   /** Changes an endpoint of the merchant; no other process changes one of its endpoints meanwhile. */
-  const change = <T>(merchantId: string, work: (tx: Transaction) => Promise<T>) =>
-    database.transaction(async (tx) => {
+  const change = async <T>(merchantId: string, at: number, work: (tx: Transaction) => Promise<T>) => {
+    // The feed reports it with this time.
+    await leaves.ensureAt(at);
+    return database.transaction(async (tx) => {
       await lockMerchant(tx, merchantId);
       return work(tx);
     });
+  };
   return {
-    create: (endpoint, options) => change(endpoint.merchantId, (tx) => createEndpoint(tx, endpoint, options)),
+    create: (endpoint, options) =>
+      change(endpoint.merchantId, options.at, (tx) => createEndpoint(tx, endpoint, options)),
     update: (merchantId, uuid, wanted, options) =>
-      change(merchantId, (tx) => updateEndpoint(tx, merchantId, uuid, wanted, options)),
+      change(merchantId, options.at, (tx) => updateEndpoint(tx, merchantId, uuid, wanted, options)),
     rotate: (merchantId, uuid, secret, options) =>
-      change(merchantId, (tx) => rotateEndpoint(tx, merchantId, uuid, secret, options)),
+      change(merchantId, options.at, (tx) => rotateEndpoint(tx, merchantId, uuid, secret, options)),
     remove: (merchantId, uuid, options) =>
-      change(merchantId, (tx) => removeEndpoint(tx, merchantId, uuid, options)),
+      change(merchantId, options.at, (tx) => removeEndpoint(tx, merchantId, uuid, options)),
     setLegacy: (merchantId, uuid, wanted, options) =>
-      change(merchantId, (tx) => setLegacyEndpoint(tx, merchantId, uuid, wanted, options)),
+      change(merchantId, options.at, (tx) => setLegacyEndpoint(tx, merchantId, uuid, wanted, options)),
     get: (merchantId, uuid) =>
       database.read(async ({ first }) => {
         const row = await first<EndpointRow>(`${SELECT_ENDPOINT} AND e.uuid = $1 AND e.merchant_id = $2`, [

@@ -4,6 +4,7 @@ import type { Outbox, SnapshotCursor, SnapshotPage } from '../../outbox.ts';
 import { type EndpointRow, toEndpointChange } from '../../rows/endpoint-rows.ts';
 import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../../rows/merchant-rows.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
+import type { Leaves } from '../log/leaves.ts';
 import { adoptChanges } from './directory-restore.ts';
 import { addToOutbox } from './outbox-writes.ts';
 import { SELECT_ENDPOINT_OR_TOMBSTONE } from './select-endpoint.ts';
@@ -12,10 +13,12 @@ const PAGE_MAX = 1000;
 
 export class PostgresOutbox implements Outbox {
   readonly #database: PostgresDatabase;
+  readonly #leaves: Leaves;
   readonly #listeners = new Listeners();
 
-  constructor(database: PostgresDatabase) {
+  constructor(database: PostgresDatabase, leaves: Leaves) {
     this.#database = database;
+    this.#leaves = leaves;
   }
 
   /** A transaction of this process that added rows was committed. */
@@ -82,6 +85,7 @@ export class PostgresOutbox implements Outbox {
   }
 
   async adopt(changes: readonly DirectoryChange[], at: number): Promise<void> {
+    await this.#leaves.ensureAt(at);
     await this.#database.transaction((tx) => adoptChanges(tx, changes, Math.floor(at)));
   }
 }

@@ -1,9 +1,10 @@
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { Statements } from '../client/statements.ts';
 import { management } from './001-management.ts';
+import { deliveryLog } from './002-delivery-log.ts';
 
 /** All migrations in order. Never change one that was released: `layout` has the number of those applied. */
-export const MIGRATIONS: readonly string[] = [management];
+export const MIGRATIONS: readonly string[] = [management, deliveryLog];
 
 /** The name of the advisory lock of migrations: one process migrates at a time. */
 const LOCK = "hashtextextended('hookrail migration', 0)";

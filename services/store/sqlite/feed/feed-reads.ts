@@ -1,37 +1,34 @@
 import type { Database } from 'better-sqlite3';
-import { CursorInvalid } from '../../change.ts';
-import type { Feed, FeedContent, FeedEntry, FeedPage } from '../../feed.ts';
+import { unpackId } from '../../../sqlite/ids.ts';
+import type { Feed, FeedPage } from '../../feed.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
+import {
+  type AttemptOfDelivery,
+  type AuditOfEndpoint,
+  type DeliveryHead,
+  type EventHead,
+  type FeedReference,
+  type FeedRow,
+  feedContents,
+} from '../../log/feed-contents.ts';
+import { feedPage, feedSpan } from '../../log/feed-page.ts';
 import { FEED_KIND } from '../../log/log-rows.ts';
 import type { TraceLine } from '../../log/trace-lines.ts';
 import { listedToSql } from '../log/list-index.ts';
-import {
-  type AuditRow,
-  type DeliveryHeadRow,
-  type EventHeadRow,
-  type FeedAttemptRow,
-  type FeedRow,
-  toAttempted,
-  toCancelled,
-  toEndpointChanged,
-  toLine,
-  toRequested,
-  toRouting,
-} from './feed-rows.ts';
 
-/** The most rows of one page, whatever is requested. */
-const PAGE_MAX = 1000;
 /** Rows examined in one step of the retention. */
 const SCAN_ROWS = 2000;
 
-/** A place in the feed: all of a row (no line), or its entries up to and including this one. */
-interface Place {
-  readonly seq: number;
-  readonly line: number | null;
-}
+type RowOfFeed = FeedRow & { readonly ref: number };
+type Packed<Head extends EventHead> = Omit<Head, 'eventId' | 'entityId' | 'deliveryId'> & {
+  readonly eventId: Uint8Array | string;
+  readonly entityId: Uint8Array | string;
+  readonly deliveryId: Uint8Array | string;
+};
 
-const DELIVERY_HEAD = `d.delivery_id, d.api_version, d.trigger, n.endpoint_id, ev.event_id, ev.entity_id, ev.type,
-  ev.sub_type`;
+const EVENT_HEAD = 'ev.event_id AS eventId, ev.entity_id AS entityId, ev.type, ev.sub_type AS subType';
+const DELIVERY_HEAD = `d.delivery_id AS deliveryId, d.api_version AS apiVersion, d.trigger,
+  n.endpoint_id AS endpointId, ${EVENT_HEAD}`;
 const DELIVERY_JOINS =
   'CROSS JOIN event ev ON ev.seq = d.event CROSS JOIN log_endpoint n ON n.seq = d.endpoint';
 
@@ -61,15 +58,19 @@ export class FeedReads {
     this.#newestListed = db.prepare('SELECT max(seq) FROM feed_by_merchant WHERE merchant = ?').pluck();
     this.#listed = db.prepare(FeedReads.listedSql);
     this.#unlisted = db.prepare(FeedReads.unlistedSql);
-    this.#event = db.prepare('SELECT event_id, entity_id, type, sub_type, trace FROM event WHERE seq = ?');
+    this.#event = db.prepare(`SELECT ${EVENT_HEAD}, ev.trace FROM event ev WHERE ev.seq = ?`);
     this.#delivery = db.prepare(`SELECT ${DELIVERY_HEAD} FROM delivery d ${DELIVERY_JOINS} WHERE d.seq = ?`);
     this.#attempt = db.prepare(
-      `SELECT a.attempt_id % ${ATTEMPTS_PER_DELIVERY} AS number, a.started_at, a.duration_ms, a.response_status,
-       a.failure_code, a.failure_detail, a.next_attempt_at, d.attempts_max, ${DELIVERY_HEAD}
+      `SELECT a.attempt_id % ${ATTEMPTS_PER_DELIVERY} AS number, a.started_at AS startedAt,
+       a.duration_ms AS durationMs, a.response_status AS responseStatus, a.failure_code AS failureCode,
+       a.failure_detail AS failureDetail, a.next_attempt_at AS nextAttemptAt, d.attempts_max AS attemptsMax,
+       ${DELIVERY_HEAD}
        FROM attempt a CROSS JOIN delivery d ON d.seq = a.attempt_id / ${ATTEMPTS_PER_DELIVERY} ${DELIVERY_JOINS}
        WHERE a.attempt_id = ?`,
     );
-    this.#audit = db.prepare('SELECT endpoint_uuid, action, details FROM audit WHERE audit_id = ?');
+    this.#audit = db.prepare(
+      'SELECT endpoint_uuid AS endpointId, action, details FROM audit WHERE audit_id = ?',
+    );
     this.#endpointName = db.prepare('SELECT endpoint_id FROM log_endpoint WHERE seq = ?').pluck();
     this.#oldest = db.prepare('SELECT seq, at FROM feed WHERE seq > 0 ORDER BY seq LIMIT ?');
   }
@@ -88,41 +89,24 @@ export class FeedReads {
   }
 
   read(merchantId: string, options: Parameters<Feed['read']>[1]): FeedPage {
-    const after = parsePosition(options.after);
-    const upTo = options.upTo === undefined ? undefined : parsePosition(options.upTo).seq;
-    const { merchant, removedTo, head } = this.#ofMerchant(merchantId);
-    if (after.seq > head) return { entries: [], next: String(head), gap: 'restored' };
-    // An entry is missing when its row was deleted, or (later in this page) what the row refers to.
-    const isCut = after.seq < removedTo || (after.line !== null && after.seq === removedTo);
-    const from = after.line === null ? after.seq + 1 : after.seq;
-    const limit = Math.min(options.limit, PAGE_MAX);
-    const rows = this.#rowsOf(merchant, from, upTo ?? head, limit);
-    const entries: FeedEntry[] = [];
-    let last = after.seq;
-    let gap: FeedPage['gap'] = isCut ? 'retention' : null;
-    for (const row of rows) {
-      if (entries.length >= limit) break;
-      const contents = this.#contents(row);
-      if (contents === undefined) gap = 'retention';
-      const skipped = row.seq === after.seq ? (after.line ?? 0) : 0;
-      entries.push(...entriesOf(row, contents ?? [], skipped));
-      last = row.seq;
-    }
-    const isWhole = rows.length < limit && last === (rows.at(-1)?.seq ?? after.seq);
-    // Everything up to the end was examined; the head itself may be below it.
-    const next = isWhole ? Math.max(last, upTo ?? head) : last;
-    const isUnmoved = next === after.seq && rows.length === 0;
-    return { entries, next: isUnmoved ? options.after : String(next), gap };
+    const { merchant, ...extent } = this.#ofMerchant(merchantId);
+    const span = feedSpan(options, extent);
+    if (span === null) return { entries: [], next: String(extent.head), gap: 'restored' };
+    const rows = this.#rowsOf(merchant, span.from, span.upTo, span.limit);
+    const name = (endpoint: number) => String(this.#endpointName.get(endpoint));
+    return feedPage(rows, span, extent, options.after, (row) =>
+      feedContents(row, this.#referenceOf(row), name),
+    );
   }
 
   /** Returns a merchant's rows from `from` to `upTo`: those in its index, then newer ones. */
-  #rowsOf(merchant: number, from: number, upTo: number, limit: number): FeedRow[] {
+  #rowsOf(merchant: number, from: number, upTo: number, limit: number): RowOfFeed[] {
     const listedTo = this.#listedTo.get() as number;
     const isListed = from <= listedTo;
-    const listed = isListed ? (this.#listed.all({ merchant, from, upTo, limit }) as FeedRow[]) : [];
+    const listed = isListed ? (this.#listed.all({ merchant, from, upTo, limit }) as RowOfFeed[]) : [];
     if (listed.length === limit || upTo <= listedTo) return listed;
     const rest = { merchant, from: Math.max(from, listedTo + 1), upTo, limit: limit - listed.length };
-    return [...listed, ...(this.#unlisted.all(rest) as FeedRow[])];
+    return [...listed, ...(this.#unlisted.all(rest) as RowOfFeed[])];
   }
 
   /** Returns the oldest rows, as far as they are older than `before`. */
@@ -140,44 +124,29 @@ export class FeedReads {
     return { merchant: row.seq, removedTo: row.removedTo, head: Math.max(newest ?? 0, row.removedTo) };
   }
 
-  /** Returns what a row reports, undefined when that was deleted. */
-  #contents({ kind, ref, detail }: FeedRow): readonly FeedContent[] | undefined {
-    const name = (endpoint: number) => String(this.#endpointName.get(endpoint));
+  #referenceOf({ kind, ref }: RowOfFeed): FeedReference {
     if (kind === FEED_KIND.routed || kind === FEED_KIND.line) {
-      const row = this.#event.get(ref) as (EventHeadRow & { readonly trace: string | null }) | undefined;
-      if (!row || row.trace === null) return undefined;
-      const lines = JSON.parse(row.trace) as TraceLine[];
-      if (kind === FEED_KIND.routed) return toRouting(row, lines.slice(0, detail ?? lines.length), name);
-      const line = lines[detail ?? 0];
-      return line && [toLine(row, line, name)];
+      const row = this.#event.get(ref) as (Packed<EventHead> & { readonly trace: string | null }) | undefined;
+      if (!row || row.trace === null) return {};
+      return { event: { ...unpacked(row), lines: JSON.parse(row.trace) as TraceLine[] } };
     }
     if (kind === FEED_KIND.endpoint) {
-      const row = this.#audit.get(ref) as AuditRow | undefined;
-      return row && [toEndpointChanged(row)];
+      const audit = this.#audit.get(ref) as AuditOfEndpoint | undefined;
+      return audit ? { audit } : {};
     }
     if (kind === FEED_KIND.attempt) {
-      const row = this.#attempt.get(ref) as FeedAttemptRow | undefined;
-      return row && [toAttempted(row)];
+      const attempt = this.#attempt.get(ref) as Packed<AttemptOfDelivery> | undefined;
+      return attempt ? { attempt: withDelivery(attempt) } : {};
     }
-    const row = this.#delivery.get(ref) as DeliveryHeadRow | undefined;
-    if (!row) return undefined;
-    return [kind === FEED_KIND.requested ? toRequested(row) : toCancelled(row, detail ?? 0)];
+    const delivery = this.#delivery.get(ref) as Packed<DeliveryHead> | undefined;
+    return delivery ? { delivery: withDelivery(delivery) } : {};
   }
 }
 
-/** Numbers a row's entries; the last one's position is the whole row, which is where the next page begins. */
-function entriesOf(row: FeedRow, contents: readonly FeedContent[], skipped: number): FeedEntry[] {
-  return contents
-    .map((content, index) => {
-      const isLast = index === contents.length - 1;
-      const position = isLast ? String(row.seq) : `${row.seq}.${index + 1}`;
-      return { ...content, position, at: row.at };
-    })
-    .slice(skipped);
+function unpacked<Row extends { eventId: Uint8Array | string; entityId: Uint8Array | string }>(row: Row) {
+  return { ...row, eventId: unpackId(row.eventId), entityId: unpackId(row.entityId) };
 }
 
-function parsePosition(position: string): Place {
-  const parts = /^(\d{1,15})(?:\.(\d{1,6}))?$/.exec(position);
-  if (!parts) throw new CursorInvalid('the position does not belong to the feed');
-  return { seq: Number(parts[1]), line: parts[2] === undefined ? null : Number(parts[2]) };
+function withDelivery<Row extends Packed<DeliveryHead>>(row: Row) {
+  return { ...unpacked(row), deliveryId: unpackId(row.deliveryId) };
 }

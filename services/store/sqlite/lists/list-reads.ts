@@ -1,12 +1,12 @@
 import type { Database } from 'better-sqlite3';
 import { packId } from '../../../sqlite/ids.ts';
-import { CursorInvalid } from '../../change.ts';
 import { EVENT_TYPE, SKIP_REASON, STATUS } from '../../log/codes.ts';
+import { type ListKey, listCursor, startOfList } from '../../log/list-cursor.ts';
 import type { TraceLine } from '../../log/trace-lines.ts';
 import type { DeliveryFilter, DeliveryPage, EventFilter, EventPage, MerchantLists } from '../../store.ts';
 import { listedToSql } from '../log/list-index.ts';
 import { type DeliveryRow, type EventRow, SELECT_DELIVERY, toDelivery, toListed } from '../log/log-rows.ts';
-import { type Key, NEWEST, newestKeys, type ReadKeys } from './newest-keys.ts';
+import { newestKeys, type ReadKeys } from './newest-keys.ts';
 
 type DeliveryOptions = Parameters<MerchantLists['deliveries']>[1];
 type EventOptions = Parameters<MerchantLists['events']>[1];
@@ -96,7 +96,7 @@ export class ListReads {
     ORDER BY ev.created_at DESC, ev.seq DESC LIMIT ${LOOKED_AT_MAX}`;
 
   deliveries(merchantId: string, options: DeliveryOptions): DeliveryPage {
-    const start = startOf(options);
+    const start = startOfList(options);
     const merchant = this.#merchant.get(merchantId) as number | undefined;
     const endpoints = this.#endpointsOf(merchantId, options.endpointId);
     if (endpoints.length === 0) return { records: [], next: null };
@@ -107,11 +107,11 @@ export class ListReads {
     const only = options.endpointId === undefined ? null : (endpoints[0] ?? null);
     const read: ReadKeys = (endpoint, before, count) => {
       const values = { since, ...before, limit: count };
-      if (isFailing) return this.#failingKeys.all({ endpoint, ...status, ...values }) as Key[];
-      if (endpoint !== UNLISTED) return this.#keys.all({ endpoint, ...values }) as Key[];
+      if (isFailing) return this.#failingKeys.all({ endpoint, ...status, ...values }) as ListKey[];
+      if (endpoint !== UNLISTED) return this.#keys.all({ endpoint, ...values }) as ListKey[];
       // Each read walks all of them: whatever the first one leaves is read at once.
       const all = before === start ? count : LOOKED_AT_MAX;
-      return this.#unlistedKeys.all({ merchant, endpoint: only, ...values, limit: all }) as Key[];
+      return this.#unlistedKeys.all({ merchant, endpoint: only, ...values, limit: all }) as ListKey[];
     };
     const keys = newestKeys(isFailing ? endpoints : [UNLISTED, ...endpoints], read, start, limit);
     const conditions = deliveryConditions(options);
@@ -122,7 +122,7 @@ export class ListReads {
   }
 
   events(merchantId: string, options: EventOptions): EventPage {
-    const start = startOf(options);
+    const start = startOfList(options);
     const merchant = this.#merchant.get(merchantId) as number | undefined;
     const endpoint =
       options.endpointId === undefined ? undefined : this.#endpointsOf(merchantId, options.endpointId)[0];
@@ -164,7 +164,7 @@ function isNewer(one: ListedRow, other: ListedRow): boolean {
   return one.created_at > other.created_at || (one.created_at === other.created_at && one.seq > other.seq);
 }
 
-function* withKeys(rows: Iterable<ListedRow>): Generator<Key & { readonly row: ListedRow }> {
+function* withKeys(rows: Iterable<ListedRow>): Generator<ListKey & { readonly row: ListedRow }> {
   for (const row of rows) yield { createdAt: row.created_at, seq: row.seq, row };
 }
 
@@ -172,22 +172,22 @@ function* withKeys(rows: Iterable<ListedRow>): Generator<Key & { readonly row: L
  * Takes rows until the page is full, or as many were examined as one page may; `next` is where the following one
  * begins.
  */
-function page<Each extends Key, Row>(
+function page<Each extends ListKey, Row>(
   keys: Iterable<Each>,
   limit: number,
   find: (key: Each) => Row | undefined,
 ): { readonly rows: Row[]; readonly next: string | null } {
   const rows: Row[] = [];
   let looked = 0;
-  let last: Key | undefined;
+  let last: ListKey | undefined;
   for (const key of keys) {
     const row = find(key);
     // One more than the page has: its presence means that there is a next page.
-    if (row !== undefined && rows.length === limit) return { rows, next: last ? formatCursor(last) : null };
+    if (row !== undefined && rows.length === limit) return { rows, next: last ? listCursor(last) : null };
     if (row !== undefined) rows.push(row);
     last = key;
     looked += 1;
-    if (looked === LOOKED_AT_MAX) return { rows, next: formatCursor(key) };
+    if (looked === LOOKED_AT_MAX) return { rows, next: listCursor(key) };
   }
   return { rows, next: null };
 }
@@ -221,18 +221,4 @@ function eventCondition(filter: EventFilter, endpoint: number | undefined): (row
 function isSame(one: Uint8Array | string, other: Uint8Array | string): boolean {
   if (typeof one === 'string' || typeof other === 'string') return one === other;
   return Buffer.compare(one, other) === 0;
-}
-
-/** Returns the place after which a page begins: the cursor's, or the end of the period. */
-function startOf({ after, until }: { readonly after?: string; readonly until?: number }): Key {
-  const end = until === undefined ? NEWEST : { createdAt: until, seq: 0 };
-  if (after === undefined) return end;
-  const parts = /^(\d{1,15})\.(\d{1,15})$/.exec(Buffer.from(after, 'base64url').toString());
-  if (!parts) throw new CursorInvalid('the cursor does not belong to this list');
-  const cursor = { createdAt: Number(parts[1]), seq: Number(parts[2]) };
-  return cursor.createdAt < end.createdAt ? cursor : end;
-}
-
-function formatCursor({ createdAt, seq }: Key): string {
-  return Buffer.from(`${createdAt}.${seq}`).toString('base64url');
 }

@@ -1,14 +1,7 @@
-/** A row's place in a list, newest first. */
-export interface Key {
-  readonly createdAt: number;
-  readonly seq: number;
-}
+import type { ListKey } from '../../log/list-cursor.ts';
 
 /** Reads the next keys of one source that come after `before`, newest first. */
-export type ReadKeys = (source: number, before: Key, limit: number) => readonly Key[];
-
-/** Before every key. */
-export const NEWEST: Key = { createdAt: Number.MAX_SAFE_INTEGER, seq: Number.MAX_SAFE_INTEGER };
+export type ReadKeys = (source: number, before: ListKey, limit: number) => readonly ListKey[];
 
 const CHUNK_MIN = 4;
 const CHUNK_MAX = 256;
@@ -16,7 +9,7 @@ const CHUNK_MAX = 256;
 interface Source {
   readonly source: number;
   /** Keys read and not handed out yet, newest first, from `at` on. */
-  keys: readonly Key[];
+  keys: readonly ListKey[];
   at: number;
   chunk: number;
 }
@@ -28,9 +21,9 @@ interface Source {
 export function* newestKeys(
   sources: readonly number[],
   read: ReadKeys,
-  after: Key,
+  after: ListKey,
   expected: number,
-): Generator<Key> {
+): Generator<ListKey> {
   const share = Math.ceil((2 * expected) / Math.max(1, sources.length));
   const chunk = Math.min(CHUNK_MAX, Math.max(CHUNK_MIN, share));
   const open: Source[] = sources
@@ -46,7 +39,7 @@ export function* newestKeys(
 }
 
 /** Reads the next keys of a source that is used up. Returns false when it has none. */
-function refill(source: Source, read: ReadKeys, last: Key): boolean {
+function refill(source: Source, read: ReadKeys, last: ListKey): boolean {
   // Fewer than asked for: these were its last.
   if (source.keys.length < source.chunk) return false;
   source.chunk = Math.min(CHUNK_MAX, 2 * source.chunk);
@@ -55,10 +48,10 @@ function refill(source: Source, read: ReadKeys, last: Key): boolean {
   return source.keys.length > 0;
 }
 
-function headOf({ keys, at }: Source): Key {
-  return keys[at] as Key;
+function headOf({ keys, at }: Source): ListKey {
+  return keys[at] as ListKey;
 }
 
-function isNewer(one: Key, other: Key): boolean {
+function isNewer(one: ListKey, other: ListKey): boolean {
   return one.createdAt > other.createdAt || (one.createdAt === other.createdAt && one.seq > other.seq);
 }

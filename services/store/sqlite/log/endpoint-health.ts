@@ -1,11 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import {
-  disableReason,
-  type Health,
-  type HealthPolicy,
-  type Observation,
-  observe,
-} from '../../../domain/health.ts';
+import { disableReason, type Health, type HealthPolicy, observe } from '../../../domain/health.ts';
+import type { Observed } from '../../log/log-rows.ts';
 import { type EndpointRow, toEndpoint, toLastFailure } from '../../rows/endpoint-rows.ts';
 import type { OutboxWrites } from '../management/outbox-writes.ts';
 import { SELECT_ENDPOINT } from '../management/select-endpoint.ts';
@@ -53,8 +48,7 @@ export class EndpointHealth {
     );
   }
 
-  /** Adds one attempt made under `version` of the endpoint. An older version does not count for the present one. */
-  observe(endpointId: string, version: number, seen: Observation): void {
+  observe({ endpointId, version, seen }: Observed): void {
     const entry = this.#entry(endpointId);
     if (!entry || version < entry.version) return;
     if (!entry.isChanged) {

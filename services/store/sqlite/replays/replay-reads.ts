@@ -5,7 +5,7 @@ import { unpackId } from '../../../sqlite/ids.ts';
 import { CursorInvalid } from '../../change.ts';
 import { EVENT_TYPE, STATUS } from '../../log/codes.ts';
 import type { MissedEvent, ReplayRecord, ReplayScope, Replays } from '../../replays.ts';
-import { type ReplayRow, toReplay } from './replay-rows.ts';
+import { type ReplayRow, toReplay } from '../../rows/replay-rows.ts';
 
 const PAGE_MAX = 1000;
 /** Endpoints examined in one page, most of which have missed nothing. */

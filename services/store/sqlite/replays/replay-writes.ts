@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import type { NewReplay, ReplayRecord, Replays } from '../../replays.ts';
+import { type ReplayRow, toReplay } from '../../rows/replay-rows.ts';
 import { type AnswerWrites, NO_OUTBOX_ROW } from '../management/answer-writes.ts';
 import type { OutboxWrites } from '../management/outbox-writes.ts';
-import { type ReplayRow, toReplay } from './replay-rows.ts';
 
 /** Replays that ended this long ago are deleted, a few with each new one, so that the table does not grow for ever. */
 const KEPT_MS = 365 * 24 * 3_600_000;

@@ -1,4 +1,5 @@
 /** Guarantee: the client finds the primary among the hosts, after a crash and after a failover. */
+import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type LocalPostgres, startLocalPostgres } from '../../../../scripts/local-postgres/server.ts';
 import { systemClock } from '../../../../services/process/clock.ts';
@@ -81,7 +82,6 @@ describeWherePostgresStarts('a client of a primary and its standby', () => {
 });
 
 async function standbyHas(standby: LocalPostgres, n: number): Promise<boolean> {
-  const { default: pg } = await import('pg');
   const client = new pg.Client({ connectionString: standby.url() });
   await client.connect();
   try {

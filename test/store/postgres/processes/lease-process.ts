@@ -8,7 +8,13 @@ import { openPostgresStore } from '../../../../services/store/postgres/postgres-
 
 const [url = ''] = process.argv.slice(2);
 const address = parsePostgresUrl(url, undefined);
-const store = await openPostgresStore({ address, clock: systemClock(), connectionsMax: 2 });
+const store = await openPostgresStore({
+  address,
+  clock: systemClock(),
+  connectionsMax: 2,
+  healthPolicy: { withoutSuccessMs: 1, failedAttempts: 1 },
+  leafMs: 3_600_000,
+});
 const say = (what: string) => process.stdout.write(`${what} ${Date.now()}\n`);
 await store.leases.hold('api', async () => {
   say('started');

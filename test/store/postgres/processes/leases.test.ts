@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../../../services/process/clock.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -103,7 +104,6 @@ await describeWithPostgres('the leases of several processes', (createDatabase) =
 
 /** Keeps everybody from the leases, as a network that was cut does. Returns a function that ends it. */
 async function lockTable({ database }: PostgresPlace): Promise<() => Promise<void>> {
-  const { default: pg } = await import('pg');
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   await client.query('BEGIN; LOCK TABLE lease IN ACCESS EXCLUSIVE MODE');

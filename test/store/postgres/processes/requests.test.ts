@@ -6,20 +6,19 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../../../services/process/clock.ts';
 import { StoreConflict } from '../../../../services/store/change.ts';
-import type { PostgresStore } from '../../../../services/store/postgres/postgres-store.ts';
-import { CLAIM_MS } from '../../../../services/store/store.ts';
-import { eventually } from '../../../support/eventually.ts';
+import { CLAIM_MS, type Store } from '../../../../services/store/store.ts';
 import { describeWithPostgres } from '../../../support/postgres/suites.ts';
 import { newEndpoint, OPERATOR, START } from '../../../support/records/journal-entries.ts';
 import { type PostgresPlace, postgresPlace } from '../postgres-place.ts';
+import { meet } from './meet.ts';
 
 const MERCHANT = 'a-merchant';
 const BY = { at: START, actor: OPERATOR };
 
 await describeWithPostgres('two processes on one database', (createDatabase) => {
   let place: PostgresPlace;
-  let one: PostgresStore;
-  let two: PostgresStore;
+  let one: Store;
+  let two: Store;
   beforeEach(async () => {
     place = await postgresPlace(createDatabase, systemClock());
     [one, two] = await Promise.all([place.open(), place.open()]);
@@ -29,24 +28,9 @@ await describeWithPostgres('two processes on one database', (createDatabase) => 
     await place.dispose();
   });
 
-  /** Begins both while nobody can write the table, and lets them go once both wait. */
-  async function atOnce<A, B>(
-    table: string,
-    first: () => Promise<A>,
-    second: () => Promise<B>,
-  ): Promise<[A, B]> {
-    const { default: pg } = await import('pg');
-    const holder = new pg.Client({ connectionString: place.database.url });
-    await holder.connect();
-    await holder.query(`BEGIN; LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`);
-    const both = Promise.all([first(), second()]);
-    both.catch(() => {});
-    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    await eventually('both wait', async () => (await place.database.query(waiting)).length >= 2);
-    await holder.end();
-    return both;
-  }
-  const create = (store: PostgresStore, change: Parameters<typeof newEndpoint>[2] = {}, quota = 100) =>
+  const atOnce = <A, B>(table: string, first: () => Promise<A>, second: () => Promise<B>) =>
+    meet(place.database, table, first, second);
+  const create = (store: Store, change: Parameters<typeof newEndpoint>[2] = {}, quota = 100) =>
     store.endpoints.create(newEndpoint(MERCHANT, randomUUID(), change), { ...BY, quota });
 
   it('give one URL to one endpoint', async () => {
@@ -73,7 +57,7 @@ await describeWithPostgres('two processes on one database', (createDatabase) => 
 
   it('make one legacy endpoint, and change it', async () => {
     const uuid = randomUUID();
-    const set = (store: PostgresStore, name: string) => () =>
+    const set = (store: Store, name: string) => () =>
       store.endpoints.setLegacy(
         MERCHANT,
         uuid,
@@ -97,7 +81,7 @@ await describeWithPostgres('two processes on one database', (createDatabase) => 
   it('give changes of one endpoint ascending versions, and outbox ids in their order', async () => {
     const made = await create(one);
     const uuid = made.kind === 'ok' ? made.record.uuid : '';
-    const update = (store: PostgresStore, description: string) => () =>
+    const update = (store: Store, description: string) => () =>
       store.endpoints.update(MERCHANT, uuid, { description }, BY);
     const results = await atOnce('endpoint', update(one, 'a'), update(two, 'b'));
     const changes = results.flatMap((result) =>
@@ -109,7 +93,7 @@ await describeWithPostgres('two processes on one database', (createDatabase) => 
   });
 
   it('carry out a request with an Idempotency-Key once', async () => {
-    const claim = (store: PostgresStore) => () => store.answers.claim('key-1/idem', START);
+    const claim = (store: Store) => () => store.answers.claim('key-1/idem', START);
     const claims = await atOnce('answer', claim(one), claim(two));
     expect(claims.map(({ kind }) => kind).sort()).toEqual(['claimed', 'running']);
   });

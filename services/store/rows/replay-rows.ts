@@ -1,6 +1,6 @@
-import type { EventType } from '../../../domain/event.ts';
-import type { ReplayCancelReason, ReplayKind } from '../../../domain/replay.ts';
-import type { ReplayRecord } from '../../replays.ts';
+import type { EventType } from '../../domain/event.ts';
+import type { ReplayCancelReason, ReplayKind } from '../../domain/replay.ts';
+import type { ReplayRecord } from '../replays.ts';
 
 /** A replay as it is stored in the file. */
 export interface ReplayRow {

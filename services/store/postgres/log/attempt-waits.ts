@@ -1,0 +1,90 @@
+import type { JournalEntries } from '../../../domain/journal.ts';
+import type { Clock } from '../../../process/clock.ts';
+import { STATUS } from '../../log/codes.ts';
+import type { PostgresDatabase } from '../client/postgres-database.ts';
+import { idBytes, idOf } from './packed-id.ts';
+
+/** The interval of looks for all who wait: the recorder may be another process. */
+const LOOK_MS = 50;
+const IDS_PER_LOOK = 1000;
+
+type Done = (isTried: boolean) => void;
+
+/** Callers that wait for the first attempt of a delivery: one look for all of them. */
+export class AttemptWaits {
+  readonly #database: PostgresDatabase;
+  readonly #clock: Clock;
+  readonly #waiting = new Map<string, Set<Done>>();
+  #looking: Promise<void> | null = null;
+  #isClosed = false;
+
+  constructor(database: PostgresDatabase, clock: Clock) {
+    this.#database = database;
+    this.#clock = clock;
+  }
+
+  async wait(deliveryId: string, signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted || this.#isClosed) return false;
+    let stop = () => {};
+    const heard = new Promise<boolean>((resolve) => {
+      const dones = this.#waiting.get(deliveryId) ?? new Set();
+      this.#waiting.set(deliveryId, dones.add(resolve));
+      stop = () => resolve(false);
+    });
+    signal.addEventListener('abort', stop, { once: true });
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = null;
+    });
+    try {
+      return await heard;
+    } finally {
+      signal.removeEventListener('abort', stop);
+      // Whoever else waits for it looks on.
+      const dones = this.#waiting.get(deliveryId);
+      if (dones && signal.aborted && dones.size === 1) this.#waiting.delete(deliveryId);
+    }
+  }
+
+  /** This process has recorded entries: those who wait for them hear it at once. */
+  recorded(entries: JournalEntries): void {
+    if (this.#waiting.size === 0) return;
+    for (const entry of entries)
+      if (entry.kind === 'attempted' || entry.kind === 'cancelled') this.#tried(entry.delivery.deliveryId);
+  }
+
+  /** Ends all waits. */
+  close(): void {
+    this.#isClosed = true;
+    for (const dones of this.#waiting.values()) for (const done of dones) done(false);
+    this.#waiting.clear();
+  }
+
+  async #look(): Promise<void> {
+    while (this.#waiting.size > 0) {
+      const ids = [...this.#waiting.keys()].slice(0, IDS_PER_LOOK);
+      try {
+        for (const id of await this.#triedOf(ids)) this.#tried(id);
+      } catch {
+        // The store is away: whoever waits gives up by itself.
+      }
+      if (this.#waiting.size > 0) await this.#clock.sleep(LOOK_MS);
+    }
+  }
+
+  async #triedOf(ids: readonly string[]): Promise<readonly string[]> {
+    const found = await this.#database.read(({ rows }) =>
+      rows<{ readonly delivery_id: Buffer }>(
+        `SELECT delivery_id FROM delivery WHERE delivery_id = ANY($1::bytea[])
+         AND (attempts_made > 0 OR status = ${STATUS.of.cancelled})`,
+        [ids.map(idBytes)],
+      ),
+    );
+    return found.map(({ delivery_id }) => idOf(delivery_id));
+  }
+
+  #tried(deliveryId: string): void {
+    const dones = this.#waiting.get(deliveryId);
+    this.#waiting.delete(deliveryId);
+    if (dones) for (const done of dones) done(true);
+  }
+}

@@ -1,0 +1,105 @@
+import type { JournalEntry } from '../../../domain/journal.ts';
+import { TRIGGER } from '../../log/codes.ts';
+import { ATTEMPTS_PER_DELIVERY, countsForHealth, type Delivery } from '../../log/delivery.ts';
+import { JournalFold, observationOf } from '../../log/journal-fold.ts';
+import { FEED_KIND, type LogRows, type Observed } from '../../log/log-rows.ts';
+import type { FeedItem } from '../client/statements.ts';
+import { BatchAttempts, BatchDeliveries } from './batch-deliveries.ts';
+import { BatchEvents } from './batch-events.ts';
+import type { NewBody } from './bodies.ts';
+import { MissedChanges } from './missed-changes.ts';
+import type { Numbers } from './numbers.ts';
+import type { Preloaded } from './preload.ts';
+
+/** The rows of one transaction of the recorder, in memory: what was read, and what becomes of it. */
+export class Batch {
+  readonly events: BatchEvents;
+  readonly deliveries: BatchDeliveries;
+  readonly attempts: BatchAttempts;
+  readonly missed = new MissedChanges();
+  readonly feed: FeedItem[] = [];
+  readonly observed: Observed[] = [];
+  readonly #fold: JournalFold;
+
+  constructor(preloaded: Preloaded, names: LogRows['names'], numbers: Numbers) {
+    const { erasures, bodies } = preloaded;
+    this.events = new BatchEvents({ numbers, erasures, missed: this.missed, bodies }, preloaded.events);
+    this.deliveries = new BatchDeliveries(numbers, this.#storedDeliveries(preloaded));
+    this.attempts = new BatchAttempts(preloaded.attempts, this.deliveries);
+    this.missed.keyOf = (delivery) => this.#eventOf(delivery);
+    this.#fold = new JournalFold({
+      names,
+      events: this.events,
+      deliveries: this.deliveries,
+      attempts: this.attempts,
+      missed: this.missed,
+      health: {
+        observe: (observed) => void this.observed.push(observed),
+      },
+      feed: { add: (merchantId, kind, row) => this.#addToFeed(merchantId, kind, row) },
+    });
+  }
+
+  apply(entry: JournalEntry): void {
+    this.#fold.apply(entry);
+  }
+
+  /** Takes nothing of an entry but what an attempt says of its endpoint. */
+  observeOnly(entry: JournalEntry): void {
+    if (entry.kind !== 'attempted' || !countsForHealth(TRIGGER.of[entry.delivery.trigger])) return;
+    this.observed.push(observationOf(entry));
+  }
+
+  /** The deliveries that the batch has read or made, each in its last state. */
+  get changed(): Iterable<Delivery> {
+    return this.#fold.deliveries;
+  }
+
+  get newBodies(): readonly NewBody[] {
+    return [this.events, this.deliveries, this.attempts].flatMap(({ newBodies }) => newBodies);
+  }
+
+  #storedDeliveries({ deliveries }: Preloaded): ReadonlyMap<string, Delivery> {
+    return new Map(
+      deliveries.map(({ head, ...stored }) => {
+        const event = this.events.ofDelivery(head, stored.merchant, stored.createdAt);
+        return [stored.deliveryId, { ...stored, event, isNew: false, isChanged: false }];
+      }),
+    );
+  }
+
+  /**
+   * Returns the event of a delivery. Of a delivery that routing made, the event was accepted when the delivery was made;
+   * of another one that is known from its row alone.
+   */
+  #eventOf({ event, trigger }: Delivery): { readonly eventId: string; readonly createdAt: number } | null {
+    const state = this.events.states[event];
+    if (!state || (state.row === null && trigger !== TRIGGER.of.live)) return null;
+    return state;
+  }
+
+  #addToFeed(
+    merchantId: string,
+    kind: keyof typeof FEED_KIND,
+    { ref, detail, at }: Parameters<LogRows['feed']['add']>[2],
+  ): void {
+    this.feed.push({
+      ...this.#reported(kind, ref),
+      ...{ merchantId, kind: FEED_KIND[kind], detail: detail ?? null, at },
+    });
+  }
+
+  /** Returns the ids of what an entry of the feed reports, and where it is. */
+  #reported(kind: keyof typeof FEED_KIND, ref: number): Partial<FeedItem> {
+    if (kind === 'routed' || kind === 'line') {
+      const state = this.events.states[ref];
+      return state ? { eventId: state.eventId, refAt: state.createdAt } : {};
+    }
+    const delivery = this.deliveries.withSeq(
+      kind === 'attempt' ? Math.floor(ref / ATTEMPTS_PER_DELIVERY) : ref,
+    );
+    if (!delivery) return {};
+    const { deliveryId, createdAt: refAt } = delivery;
+    return kind === 'attempt' ? { deliveryId, refAt, ref } : { deliveryId, refAt };
+  }
+}

@@ -1,0 +1,231 @@
+import { STATUS } from '../../log/codes.ts';
+import type { Delivery } from '../../log/delivery.ts';
+import { CopyRows } from '../client/copy-rows.ts';
+import type { Transaction } from '../client/statements.ts';
+import type { Batch } from './batch.ts';
+import type { EventState } from './batch-events.ts';
+import type { NewBody } from './bodies.ts';
+import type { Leaves } from './leaves.ts';
+import { writeMissed } from './missed-writes.ts';
+import { idBytes } from './packed-id.ts';
+
+/** Columns of each table that is written by COPY, in the order of migrations/002-delivery-log.ts. */
+const COLUMNS = { event: 13, delivery: 22, attempt: 11, body: 6, failing: 5 } as const;
+
+/** Writes what a batch has changed, but for health and the position. */
+export async function flush(tx: Transaction, batch: Batch, leaves: Leaves): Promise<void> {
+  const copies = new Copies(leaves);
+  const changed = [...batch.changed];
+  for (const state of batch.events.states) if (state.row?.isNew) addEvent(copies, state);
+  for (const delivery of changed)
+    if (delivery.isNew) addDelivery(copies, delivery, batch.events.states[delivery.event]);
+  for (const attempt of batch.attempts.list) addAttempt(copies, attempt);
+  const existing: NewBody[] = [];
+  for (const body of batch.newBodies) {
+    if (!leaves.keepsBodies(body.createdAt)) continue;
+    if (body.mayExist) existing.push(body);
+    else addBody(copies, body);
+  }
+  for (const delivery of changed)
+    addFailing(copies, delivery, batch.deliveries.statusBefore.get(delivery.seq));
+  await copies.write(tx);
+  await updateEvents(tx, batch.events.states);
+  await updateDeliveries(
+    tx,
+    leaves,
+    changed.filter(({ isNew, isChanged }) => isChanged && !isNew),
+  );
+  await insertBodies(tx, existing);
+  await removeFailing(tx, changed, batch.deliveries.statusBefore);
+  await writeMissed(tx, batch.missed.list);
+  tx.feed.push(...batch.feed);
+}
+
+/** Rows for COPY, by leaf. */
+class Copies {
+  readonly #leaves: Leaves;
+  readonly #rows = new Map<string, CopyRows>();
+
+  constructor(leaves: Leaves) {
+    this.#leaves = leaves;
+  }
+
+  row(kind: keyof typeof COLUMNS, createdAt: number): CopyRows {
+    const table = `${kind}_${this.#leaves.of(createdAt).suffix}`;
+    const rows = this.#rows.get(table) ?? new CopyRows(COLUMNS[kind]);
+    this.#rows.set(table, rows);
+    return rows.row();
+  }
+
+  async write(tx: Transaction): Promise<void> {
+    for (const [table, rows] of this.#rows) await tx.copy(table, rows);
+  }
+}
+
+function addEvent(copies: Copies, state: EventState): void {
+  const { row } = state;
+  if (!row) return;
+  copies
+    .row('event', state.createdAt)
+    .bigint(row.seq)
+    .bigint(state.createdAt)
+    .int(state.merchant)
+    .bytea(idBytes(state.eventId))
+    .bytea(idBytes(state.entityId))
+    .smallint(row.entityKind)
+    .smallint(state.type)
+    .text(state.subType)
+    .float8(state.occurredAt)
+    .smallint(row.simulated)
+    .float8(row.routedAt)
+    .bigint(row.removedAt)
+    .text(JSON.stringify(row.trace));
+}
+
+function addDelivery(copies: Copies, d: Delivery, event: EventState | undefined): void {
+  if (!event) throw new Error(`the delivery ${d.deliveryId} has no event`);
+  copies
+    .row('delivery', d.createdAt)
+    .bigint(d.seq)
+    .bigint(d.createdAt)
+    .bytea(idBytes(d.deliveryId))
+    .bytea(idBytes(event.eventId))
+    .bytea(idBytes(event.entityId))
+    .float8(event.occurredAt)
+    .float8(d.nextAttemptAt)
+    .float8(d.lastAttemptAt)
+    .int(event.merchant)
+    .int(d.endpoint)
+    .smallint(d.type)
+    .smallint(d.apiVersion)
+    .smallint(d.trigger)
+    .smallint(d.status)
+    .smallint(d.cancelReason)
+    .smallint(d.attemptsMade)
+    .smallint(d.attemptsMax)
+    .smallint(d.lastResponseStatus)
+    .smallint(d.lastFailureCode)
+    .smallint(d.parked)
+    .smallint(d.isRemoved)
+    .text(event.subType);
+}
+
+function addAttempt(copies: Copies, attempt: Batch['attempts']['list'][number]): void {
+  const { response } = attempt;
+  copies
+    .row('attempt', attempt.createdAt)
+    .bigint(attempt.attemptId)
+    .bigint(attempt.createdAt)
+    .float8(attempt.startedAt)
+    .float8(attempt.durationMs)
+    .float8(attempt.nextAttemptAt)
+    .smallint(response?.status ?? null)
+    .smallint(attempt.failureCode)
+    .smallint(response ? Number(response.bodyTruncated) : null)
+    .text(attempt.failureDetail)
+    .text(response ? JSON.stringify(response.headers) : null)
+    .text(attempt.signature);
+}
+
+function addBody(copies: Copies, { owner, createdAt, kind, n, bytes }: NewBody): void {
+  copies
+    .row('body', createdAt)
+    .bigint(owner)
+    .bigint(createdAt)
+    .smallint(kind)
+    .smallint(n)
+    .smallint(0)
+    .bytea(bytes);
+}
+
+/** Adds a delivery whose status has become one of those that `failing` lists. */
+function addFailing(copies: Copies, d: Delivery, before: number | undefined): void {
+  if (d.status === before || !isFailing(d.status)) return;
+  copies
+    .row('failing', d.createdAt)
+    .int(d.endpoint)
+    .smallint(d.status)
+    .bigint(d.createdAt)
+    .bigint(d.seq)
+    .bytea(idBytes(d.deliveryId));
+}
+
+function isFailing(status: number): boolean {
+  return status > STATUS.of.delivered;
+}
+
+async function removeFailing(
+  tx: Transaction,
+  changed: readonly Delivery[],
+  statusBefore: ReadonlyMap<number, number>,
+): Promise<void> {
+  const gone = changed.flatMap((delivery) => {
+    const before = statusBefore.get(delivery.seq);
+    if (before === undefined || before === delivery.status || !isFailing(before)) return [];
+    return [{ ...delivery, before }];
+  });
+  if (gone.length === 0) return;
+  await tx.change(
+    `DELETE FROM failing USING unnest($1::bigint[], $2::bigint[], $3::smallint[]) AS g (seq, created_at, status)
+     WHERE failing.seq = g.seq AND failing.created_at = g.created_at AND failing.status = g.status`,
+    [gone.map(({ seq }) => seq), gone.map(({ createdAt }) => createdAt), gone.map(({ before }) => before)],
+  );
+}
+
+async function updateEvents(tx: Transaction, states: readonly EventState[]): Promise<void> {
+  for (const { row, createdAt } of states) {
+    if (!row?.isChanged || row.isNew) continue;
+    await tx.change(
+      'UPDATE event SET entity_kind = $3, simulated = $4, trace = $5 WHERE seq = $1 AND created_at = $2',
+      [row.seq, createdAt, row.entityKind, row.simulated, JSON.stringify(row.trace)],
+    );
+  }
+}
+
+const updateOf = (table: string) => `UPDATE ${table} d SET status = u.status, cancel_reason = u.cancel_reason,
+  attempts_made = u.attempts_made, next_attempt_at = u.next_attempt_at, last_attempt_at = u.last_attempt_at,
+  last_response_status = u.last_response_status, last_failure_code = u.last_failure_code, parked = u.parked
+  FROM json_to_recordset($1::json) AS u (id text, created_at bigint, status smallint, cancel_reason smallint,
+  attempts_made smallint, next_attempt_at float8, last_attempt_at float8, last_response_status smallint,
+  last_failure_code smallint, parked smallint)
+  WHERE d.delivery_id = decode(u.id, 'hex') AND d.created_at = u.created_at`;
+
+async function updateDeliveries(
+  tx: Transaction,
+  leaves: Leaves,
+  deliveries: readonly Delivery[],
+): Promise<void> {
+  const bySuffix = new Map<string, Delivery[]>();
+  for (const delivery of deliveries) {
+    const { suffix } = leaves.of(delivery.createdAt);
+    const ofLeaf = bySuffix.get(suffix) ?? [];
+    ofLeaf.push(delivery);
+    bySuffix.set(suffix, ofLeaf);
+  }
+  for (const [suffix, ofLeaf] of bySuffix)
+    await tx.change(updateOf(`delivery_${suffix}`), [JSON.stringify(ofLeaf.map(toUpdate))]);
+}
+
+function toUpdate(d: Delivery) {
+  return {
+    id: idBytes(d.deliveryId).toString('hex'),
+    created_at: d.createdAt,
+    status: d.status,
+    cancel_reason: d.cancelReason,
+    attempts_made: d.attemptsMade,
+    next_attempt_at: d.nextAttemptAt,
+    last_attempt_at: d.lastAttemptAt,
+    last_response_status: d.lastResponseStatus,
+    last_failure_code: d.lastFailureCode,
+    parked: d.parked,
+  };
+}
+
+async function insertBodies(tx: Transaction, bodies: readonly NewBody[]): Promise<void> {
+  for (const { owner, createdAt, kind, n, bytes } of bodies)
+    await tx.change(
+      `INSERT INTO body (owner, created_at, kind, n, codec, bytes) SELECT $1, $2, $3, $4, 0, $5
+       WHERE NOT EXISTS (SELECT 1 FROM body WHERE owner = $1 AND created_at = $2 AND kind = $3 AND n = $4)`,
+      [owner, createdAt, kind, n, Buffer.from(bytes)],
+    );
+}

@@ -1,0 +1,122 @@
+import { disableReason, type Health, type HealthPolicy, observe } from '../../../domain/health.ts';
+import type { Observed } from '../../log/log-rows.ts';
+import { type EndpointRow, toEndpoint, toLastFailure } from '../../rows/endpoint-rows.ts';
+import type { Transaction } from '../client/statements.ts';
+import { addToAudit, addToOutbox } from '../management/outbox-writes.ts';
+import { SELECT_ENDPOINT } from '../management/select-endpoint.ts';
+
+type HealthRow = EndpointRow & { readonly health_generation: number };
+
+/** Folds a batch's attempts into the health of their endpoints, and switches off those that only fail. */
+export async function writeHealth(
+  tx: Transaction,
+  observed: readonly Observed[],
+  policy: HealthPolicy,
+): Promise<void> {
+  if (observed.length === 0) return;
+  const rows = await lockedRows(tx, [...new Set(observed.map(({ endpointId }) => endpointId))]);
+  for (const row of rows) {
+    const seen = observed.filter(({ endpointId }) => endpointId === row.uuid);
+    await foldOne(tx, row, seen, policy);
+  }
+}
+
+/**
+ * Returns the endpoints with their health, which no other recorder changes until the transaction ends. The health of all
+ * is locked in one order, and before the endpoint of any: nobody waits in a circle.
+ */
+async function lockedRows(tx: Transaction, uuids: readonly string[]): Promise<readonly HealthRow[]> {
+  await tx.change(
+    `INSERT INTO endpoint_health (endpoint, generation, failure_count, exhausted_count)
+     SELECT seq, health_generation, 0, 0 FROM endpoint WHERE uuid = ANY($1::text[]) AND deleted_at IS NULL
+     ORDER BY seq ON CONFLICT DO NOTHING`,
+    [uuids],
+  );
+  await tx.rows(
+    `SELECT 1 FROM endpoint_health WHERE endpoint IN (SELECT seq FROM endpoint WHERE uuid = ANY($1::text[]))
+     ORDER BY endpoint FOR UPDATE`,
+    [uuids],
+  );
+  return tx.rows<HealthRow>(`${SELECT_ENDPOINT} AND e.uuid = ANY($1::text[]) ORDER BY e.seq`, [uuids]);
+}
+
+async function foldOne(
+  tx: Transaction,
+  row: HealthRow,
+  observed: readonly Observed[],
+  policy: HealthPolicy,
+): Promise<void> {
+  let health = toHealth(row);
+  let { version, status } = row;
+  let off: {
+    readonly at: number;
+    readonly reason: 'gone' | 'consecutive_failures';
+    readonly count: number;
+  } | null = null;
+  for (const each of observed) {
+    // An older version does not count for the present one.
+    if (each.version < version) continue;
+    health = observe(health, each.seen);
+    if (status !== 'active') continue;
+    const reason = disableReason(health, each.seen, row.activated_at, policy);
+    if (reason === null) continue;
+    off = { at: Math.floor(each.seen.endedAt), reason, count: health.failureCount };
+    version += 1;
+    status = 'auto_disabled';
+  }
+  await writeOne(tx, row, health);
+  if (off) await switchOff(tx, row, off);
+}
+
+async function writeOne(tx: Transaction, row: HealthRow, health: Health): Promise<void> {
+  const { failureCount, exhaustedCount, lastSuccessAt, lastFailureAt, lastFailure } = health;
+  await tx.change(
+    `UPDATE endpoint_health SET generation = $2, failure_count = $3, exhausted_count = $4, last_success_at = $5,
+     last_failure_at = $6, last_failure_code = $7, last_failure_status = $8 WHERE endpoint = $1`,
+    [
+      row.seq,
+      row.health_generation,
+      failureCount,
+      exhaustedCount,
+      lastSuccessAt,
+      lastFailureAt,
+      lastFailure?.code ?? null,
+      lastFailure?.responseStatus ?? null,
+    ],
+  );
+}
+
+async function switchOff(
+  tx: Transaction,
+  row: HealthRow,
+  { at, reason, count }: { readonly at: number; readonly reason: string; readonly count: number },
+): Promise<void> {
+  const { seq, uuid, merchant_id: merchantId, version } = row;
+  // Compare and set: any other change of the endpoint has raised its version.
+  const changed = await tx.change(
+    `UPDATE endpoint SET status = 'auto_disabled', disabled_at = $2, disabled_reason = $3, updated_at = $2,
+     version = version + 1 WHERE seq = $1 AND version = $4 AND status = 'active' AND deleted_at IS NULL`,
+    [seq, at, reason, version],
+  );
+  if (changed === 0) return;
+  const value = { ...toEndpoint(row), status: 'auto_disabled', version: version + 1 } as const;
+  await addToOutbox(tx, { kind: 'endpoint', id: uuid, version: version + 1, value });
+  await addToAudit(tx, {
+    at,
+    actor: { kind: 'system' },
+    merchantId,
+    endpointId: uuid,
+    action: 'endpoint.auto_disable',
+    details: { reason, failureCount: count },
+  });
+}
+
+function toHealth(row: EndpointRow): Health {
+  return {
+    failureCount: row.failure_count,
+    exhaustedCount: row.exhausted_count,
+    lastSuccessAt: row.last_success_at,
+    lastFailureAt: row.last_failure_at,
+    lastFailure: toLastFailure(row),
+  };
+}

@@ -1,0 +1,201 @@
+import type { HealthPolicy } from '../../../domain/health.ts';
+import { type JournalEntries, type JournalEntry, PositionLost } from '../../../domain/journal.ts';
+import type { TraceLine } from '../../log/trace-lines.ts';
+import type { JournalPosition } from '../../store.ts';
+import type { PostgresDatabase } from '../client/postgres-database.ts';
+import { sqlStateOf } from '../client/postgres-errors.ts';
+import type { Transaction } from '../client/statements.ts';
+import { Batch } from './batch.ts';
+import type { StoredEventRow } from './batch-events.ts';
+import { flush } from './flush.ts';
+import { writeHealth } from './health-writes.ts';
+import type { Leaves } from './leaves.ts';
+import type { LogNames } from './log-names.ts';
+import type { Numbers } from './numbers.ts';
+import { preload } from './preload.ts';
+
+/** Entries of one transaction: batches of several partitions that wait are joined up to here. */
+const ENTRIES_MAX = 2000;
+/** How often a batch is recorded that met another process. */
+const ATTEMPTS = 3;
+const UNIQUE_VIOLATION = '23505';
+const UNDEFINED_TABLE = '42P01';
+/** Before the first position of a partition. */
+const NOTHING = -1;
+/** An erasure takes it alone, so that each batch is either seen by it or sees the order. */
+export const ERASURE_LOCK = "hashtextextended('hookrail erasure', 0)";
+
+export interface JournalWriteDeps {
+  readonly database: PostgresDatabase;
+  readonly leaves: Leaves;
+  readonly names: LogNames;
+  readonly numbers: Numbers;
+  readonly policy: HealthPolicy;
+}
+
+interface Waiting {
+  readonly position: JournalPosition;
+  readonly entries: readonly JournalEntry[];
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Records journal batches: each with its partition's position in one transaction. What waits while a transaction runs goes
+ * into the next one together; when that fails, each batch gets one of its own, so that a bad one stops only its partition.
+ */
+export class JournalWrites {
+  readonly #deps: JournalWriteDeps;
+  #waiting: Waiting[] = [];
+  #running: Promise<void> | null = null;
+
+  constructor(deps: JournalWriteDeps) {
+    this.#deps = deps;
+  }
+
+  apply(position: JournalPosition, entries: JournalEntries): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ position, entries: [...entries], resolve, reject });
+      this.#running ??= this.#run().finally(() => {
+        this.#running = null;
+      });
+    });
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batches = this.#take();
+      try {
+        await this.#record(batches);
+        for (const { resolve } of batches) resolve();
+      } catch (error) {
+        if (batches.length === 1) batches[0]?.reject(error);
+        else for (const batch of batches) await this.#record([batch]).then(batch.resolve, batch.reject);
+      }
+    }
+  }
+
+  /** Takes as many as one transaction may have, at least one. */
+  #take(): readonly Waiting[] {
+    let entries = 0;
+    const end = this.#waiting.findIndex((batch, index) => {
+      entries += batch.entries.length;
+      return index > 0 && entries > ENTRIES_MAX;
+    });
+    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
+  }
+
+  async #record(batches: readonly Waiting[]): Promise<void> {
+    const { leaves, names, database } = this.#deps;
+    const entries = batches.flatMap((batch) => batch.entries);
+    const { merchants, endpoints } = namesIn(entries);
+    await names.add(merchants, endpoints);
+    const times = new Set(entries.flatMap(timesOf));
+    for (let attempt = 1; ; attempt += 1) {
+      await leaves.ensureAt(...times);
+      try {
+        return await database.transaction((tx) => this.#within(tx, batches));
+      } catch (error) {
+        const code = sqlStateOf(error);
+        // A recorder of another partition has made the same row first; or another process has dropped the leaf.
+        if (attempt === ATTEMPTS || (code !== UNIQUE_VIOLATION && code !== UNDEFINED_TABLE)) throw error;
+        if (code === UNDEFINED_TABLE) leaves.forget();
+      }
+    }
+  }
+
+  async #within(tx: Transaction, batches: readonly Waiting[]): Promise<void> {
+    const { leaves, names, numbers, policy } = this.#deps;
+    const stored = await lockPositions(tx, batches);
+    await tx.rows(`SELECT pg_advisory_xact_lock_shared(${ERASURE_LOCK})`);
+    const entries = batches.flatMap((batch) => newEntries(batch, stored));
+    // Of what is too old to be kept, only the endpoints' health is.
+    const kept = entries.filter((entry) => leaves.isKept(acceptedAtOf(entry)));
+    const preloaded = await preload(tx, kept);
+    await numbers.reserve(rowsIn(kept), tx);
+    await names.readIds(preloaded.events.flatMap(endpointsIn), tx);
+    const batch = new Batch(preloaded, names.numbers, numbers);
+    for (const entry of entries) {
+      if (leaves.isKept(acceptedAtOf(entry))) batch.apply(entry);
+      else batch.observeOnly(entry);
+    }
+    await flush(tx, batch, leaves);
+    await writeHealth(tx, batch.observed, policy);
+    await setPositions(tx, batches);
+  }
+}
+
+/** Returns the positions of the batches' partitions, which no other recorder changes until the transaction ends. */
+async function lockPositions(tx: Transaction, batches: readonly Waiting[]): Promise<Map<string, number>> {
+  const partitions = [...new Set(batches.map(({ position }) => position.partition))].sort();
+  await tx.change(
+    'INSERT INTO journal_position SELECT unnest($1::text[]), $2::bigint ON CONFLICT DO NOTHING',
+    [partitions, NOTHING],
+  );
+  const rows = await tx.rows<{ readonly partition: string; readonly last: number }>(
+    'SELECT partition, last FROM journal_position WHERE partition = ANY($1::text[]) ORDER BY partition FOR UPDATE',
+    [partitions],
+  );
+  return new Map(rows.map(({ partition, last }) => [partition, last]));
+}
+
+/** Returns the entries that the log does not have, and moves the position on. A part of the batch may be recorded. */
+function newEntries(
+  { position, entries }: Waiting,
+  positionsOf: Map<string, number>,
+): readonly JournalEntry[] {
+  const { partition, first, last, positions, after } = position;
+  const stored = positionsOf.get(partition) ?? NOTHING;
+  if (after !== undefined && stored < after)
+    throw new PositionLost(
+      `the log has ${partition} up to ${stored === NOTHING ? 'nothing' : stored}, but had it up to ${after}`,
+    );
+  positionsOf.set(partition, Math.max(stored, last));
+  return entries.filter((_, index) => (positions?.[index] ?? first + index) > stored);
+}
+
+async function setPositions(tx: Transaction, batches: readonly Waiting[]): Promise<void> {
+  for (const { position } of batches)
+    await tx.change('UPDATE journal_position SET last = greatest(last, $2) WHERE partition = $1', [
+      position.partition,
+      position.last,
+    ]);
+}
+
+function namesIn(entries: readonly JournalEntry[]) {
+  const merchants = new Set<string>();
+  const endpoints = new Map<string, string>();
+  for (const entry of entries) {
+    const { merchantId } = entry.kind === 'routed' ? entry.event : entry.delivery;
+    merchants.add(merchantId);
+    if (entry.kind === 'routed')
+      for (const { endpointId } of entry.trace) endpoints.set(endpointId, merchantId);
+    else endpoints.set(entry.delivery.endpointId, merchantId);
+  }
+  return { merchants, endpoints };
+}
+
+function endpointsIn({ trace }: StoredEventRow): readonly number[] {
+  return (JSON.parse(trace) as TraceLine[]).map(([endpoint]) => endpoint);
+}
+
+function acceptedAtOf(entry: JournalEntry): number {
+  return entry.kind === 'routed' ? entry.acceptedAt : entry.delivery.acceptedAt;
+}
+
+/** Returns the times that decide in which leaves an entry is recorded. */
+function timesOf(entry: JournalEntry): readonly number[] {
+  switch (entry.kind) {
+    case 'routed':
+      return [entry.acceptedAt, entry.at];
+    case 'attempted':
+      return [entry.delivery.acceptedAt, entry.startedAt + entry.durationMs];
+    default:
+      return [entry.delivery.acceptedAt, entry.at];
+  }
+}
+
+/** Returns how many new rows with a number the entries may make. */
+function rowsIn(entries: readonly JournalEntry[]): number {
+  return entries.reduce((sum, entry) => sum + (entry.kind === 'routed' ? 1 + entry.trace.length : 1), 0);
+}

@@ -1,0 +1,149 @@
+import type { PostgresDatabase } from '../client/postgres-database.ts';
+import type { Statements, Transaction } from '../client/statements.ts';
+import { beginOfLeaf, LEAF_KINDS, type Leaf, type LeafKind, leafOf } from './leaf.ts';
+
+/** One process at a time makes leaves, or moves the beginning of the log. */
+const LOCK = "hashtextextended('hookrail leaves', 0)";
+
+/** What makes a row of a leaf unique. */
+const UNIQUE: Readonly<Record<LeafKind, string>> = {
+  event: 'event_id, merchant',
+  delivery: 'delivery_id',
+  attempt: 'attempt_id',
+  body: 'owner, kind, n',
+  failing: 'seq, status',
+  missed: 'endpoint, event_id',
+  feed: 'merchant, seq',
+};
+
+/** Fill factors of leaves whose rows are updated in place. */
+const FILL: Partial<Record<LeafKind, number>> = { delivery: 60 };
+
+/** `whole`: it has every kind. `bodiless`: its bodies are too old. `gone`: all of it is. */
+type State = 'whole' | 'bodiless' | 'gone';
+
+/** The leaves of the log: made before something is written to them, dropped when all of it is too old. */
+export class Leaves {
+  readonly #database: PostgresDatabase;
+  readonly leafMs: number;
+  /** By suffix. */
+  readonly #known = new Map<string, State>();
+
+  constructor(database: PostgresDatabase, leafMs: number) {
+    this.#database = database;
+    this.leafMs = leafMs;
+  }
+
+  of(at: number): Leaf {
+    return leafOf(at, this.leafMs);
+  }
+
+  /** Makes the leaves of these times that are missing, unless they were dropped for their age. */
+  async ensureAt(...times: readonly number[]): Promise<void> {
+    for (const at of times) {
+      const leaf = this.of(at);
+      if (this.#known.has(leaf.suffix)) continue;
+      this.#known.set(leaf.suffix, await this.#database.transaction((tx) => make(tx, leaf)));
+    }
+  }
+
+  /** Whether something of this time is still recorded. Its leaf was ensured. */
+  isKept(at: number): boolean {
+    return this.#known.get(this.of(at).suffix) !== 'gone';
+  }
+
+  keepsBodies(at: number): boolean {
+    return this.#known.get(this.of(at).suffix) === 'whole';
+  }
+
+  /** Another process may have dropped leaves: they are looked for again. */
+  forget(): void {
+    this.#known.clear();
+  }
+
+  /** Returns the leaves of a kind, oldest first. */
+  async list(kind: LeafKind): Promise<readonly Leaf[]> {
+    const names = await this.#database.read(({ rows }) =>
+      rows<{ readonly name: string }>(
+        `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+         WHERE i.inhparent = $1::regclass ORDER BY c.relname`,
+        [kind],
+      ),
+    );
+    return names.flatMap(({ name }) => {
+      const from = beginOfLeaf(kind, name);
+      return from === undefined ? [] : [leafOf(from, this.leafMs)];
+    });
+  }
+
+  /**
+   * Drops the oldest leaf of these kinds when all of it is older than `before`. Returns whether there was one. `beginning`:
+   * what is moved to the leaf's end first, so that no process makes it again.
+   */
+  async dropOldest(
+    kinds: readonly LeafKind[],
+    before: number,
+    beginning: 'log_from' | 'bodies_from',
+  ): Promise<boolean> {
+    const lists = await Promise.all(kinds.map((kind) => this.list(kind)));
+    const [oldest] = lists.flatMap(([first]) => first ?? []).sort((one, other) => one.from - other.from);
+    if (!oldest || oldest.to > before) return false;
+    await this.#database.transaction(async ({ rows, change }) => {
+      await rows(`SELECT pg_advisory_xact_lock(${LOCK})`);
+      await change('UPDATE meta SET value = $2 WHERE name = $1 AND value::bigint < $2::bigint', [
+        beginning,
+        `${oldest.to}`,
+      ]);
+    });
+    for (const kind of kinds) await this.drop(kind, oldest);
+    return true;
+  }
+
+  /** Drops a leaf of a kind; writers of other leaves do not wait. Dropping one that is gone does nothing. */
+  async drop(kind: LeafKind, { suffix }: Leaf): Promise<void> {
+    const name = `${kind}_${suffix}`;
+    this.#known.delete(suffix);
+    await this.#database.read(async ({ rows, first }) => {
+      const state = await first<{ readonly pending: boolean }>(
+        `SELECT inhdetachpending AS pending FROM pg_inherits WHERE inhrelid = to_regclass($1)
+         AND inhparent = $2::regclass`,
+        [name, kind],
+      );
+      // Not within a transaction: readers and writers go on meanwhile. One that was cut off is finished.
+      const how = state?.pending ? 'FINALIZE' : 'CONCURRENTLY';
+      if (state) await rows(`ALTER TABLE ${kind} DETACH PARTITION ${name} ${how}`);
+      await rows(`DROP TABLE IF EXISTS ${name}`);
+    });
+  }
+}
+
+/** Returns where the log and its bodies begin, milliseconds since the epoch. */
+export async function beginnings({
+  rows,
+}: Statements): Promise<{ readonly log: number; readonly bodies: number }> {
+  const found = await rows<{ readonly name: string; readonly value: string }>(
+    "SELECT name, value FROM meta WHERE name IN ('log_from', 'bodies_from')",
+  );
+  const of = (name: string) => Number(found.find((row) => row.name === name)?.value ?? 0);
+  return { log: of('log_from'), bodies: Math.max(of('log_from'), of('bodies_from')) };
+}
+
+async function make(tx: Transaction, { from, to, suffix }: Leaf): Promise<State> {
+  await tx.rows(`SELECT pg_advisory_xact_lock(${LOCK})`);
+  const { log, bodies } = await beginnings(tx);
+  if (to <= log) return 'gone';
+  const hasBodies = to > bodies;
+  for (const kind of LEAF_KINDS) {
+    const name = `${kind}_${suffix}`;
+    if (kind === 'body' && !hasBodies) continue;
+    const there = await tx.first<{ readonly oid: string | null }>('SELECT to_regclass($1)::text AS oid', [
+      name,
+    ]);
+    if (there?.oid) continue;
+    const fill = FILL[kind] === undefined ? '' : `WITH (fillfactor = ${FILL[kind]})`;
+    await tx.rows(`CREATE TABLE ${name} (LIKE ${kind} INCLUDING ALL) ${fill}`);
+    await tx.rows(`CREATE UNIQUE INDEX ${name}_key ON ${name} (${UNIQUE[kind]})`);
+    await tx.rows(`ALTER TABLE ${kind} ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO (${to})`);
+  }
+  return hasBodies ? 'whole' : 'bodiless';
+}

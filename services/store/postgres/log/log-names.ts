@@ -1,0 +1,126 @@
+import type { LogRows } from '../../log/log-rows.ts';
+import type { PostgresDatabase } from '../client/postgres-database.ts';
+import type { Statements } from '../client/statements.ts';
+
+/** Names kept in memory; then all are looked up again. */
+const NAMES_MAX = 100_000;
+
+interface EndpointName {
+  readonly seq: number;
+  readonly merchant: number;
+}
+
+/**
+ * Merchants and endpoints as small numbers, which every row of the log uses. A number never changes, so what was read is
+ * remembered.
+ */
+export class LogNames {
+  readonly #database: PostgresDatabase;
+  readonly #merchants = new Map<string, number>();
+  readonly #endpoints = new Map<string, EndpointName>();
+  readonly #endpointIds = new Map<number, string>();
+
+  constructor(database: PostgresDatabase) {
+    this.#database = database;
+  }
+
+  /** Gives these a number that have none. `endpoints`: with their merchants. */
+  async add(merchants: Iterable<string>, endpoints: ReadonlyMap<string, string>): Promise<void> {
+    if (this.#endpoints.size > NAMES_MAX) this.#forget();
+    const newMerchants = [...new Set(merchants)].filter((id) => !this.#merchants.has(id)).sort();
+    const newEndpoints = [...endpoints.keys()].filter((id) => !this.#endpoints.has(id)).sort();
+    if (newMerchants.length + newEndpoints.length === 0) return;
+    // A transaction of its own: recorders that add the same name wait for it, and for nothing else.
+    await this.#database.transaction(async ({ rows, change }) => {
+      await change(
+        'INSERT INTO log_merchant (merchant_id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING',
+        [newMerchants],
+      );
+      for (const { id, seq } of await rows<{ id: string; seq: number }>(
+        'SELECT merchant_id AS id, seq FROM log_merchant WHERE merchant_id = ANY($1::text[])',
+        [newMerchants],
+      ))
+        this.#merchants.set(id, seq);
+      await change(
+        `INSERT INTO log_endpoint (endpoint_id, merchant) SELECT * FROM unnest($1::text[], $2::int[])
+         ON CONFLICT DO NOTHING`,
+        [newEndpoints, newEndpoints.map((id) => this.#merchants.get(endpoints.get(id) ?? ''))],
+      );
+      for (const { id, seq, merchant } of await rows<EndpointName & { id: string }>(
+        'SELECT endpoint_id AS id, seq, merchant FROM log_endpoint WHERE endpoint_id = ANY($1::text[])',
+        [newEndpoints],
+      ))
+        this.#remember(id, { seq, merchant });
+    });
+  }
+
+  /** The numbers that were added. */
+  readonly numbers: LogRows['names'] = {
+    merchant: (merchantId) => known(this.#merchants.get(merchantId), merchantId),
+    endpoint: (endpointId) => known(this.#endpoints.get(endpointId)?.seq, endpointId),
+    endpointId: (endpoint) => known(this.#endpointIds.get(endpoint), endpoint),
+  };
+
+  async merchant(merchantId: string): Promise<number | undefined> {
+    const remembered = this.#merchants.get(merchantId);
+    if (remembered !== undefined) return remembered;
+    const row = await this.#database.read(({ first }) =>
+      first<{ readonly seq: number }>('SELECT seq FROM log_merchant WHERE merchant_id = $1', [merchantId]),
+    );
+    if (row) this.#merchants.set(merchantId, row.seq);
+    return row?.seq;
+  }
+
+  /** Returns the endpoint of this merchant. */
+  async endpoint(merchantId: string, endpointId: string): Promise<number | undefined> {
+    const merchant = await this.merchant(merchantId);
+    if (merchant === undefined) return undefined;
+    const found = this.#endpoints.get(endpointId) ?? (await this.#readEndpoint(endpointId));
+    return found?.merchant === merchant ? found.seq : undefined;
+  }
+
+  /** Returns the endpoints of a merchant. */
+  async endpointsOf(merchant: number): Promise<readonly number[]> {
+    const found = await this.#database.read(({ rows }) =>
+      rows<{ readonly seq: number }>('SELECT seq FROM log_endpoint WHERE merchant = $1', [merchant]),
+    );
+    return found.map(({ seq }) => seq);
+  }
+
+  /** Reads the names of these numbers, so that `numbers.endpointId` has them. `within`: a transaction that runs. */
+  async readIds(endpoints: Iterable<number>, within?: Statements): Promise<void> {
+    const missing = [...new Set(endpoints)].filter((seq) => !this.#endpointIds.has(seq));
+    if (missing.length === 0) return;
+    const read = ({ rows }: Statements) =>
+      rows<EndpointName & { id: string }>(
+        'SELECT endpoint_id AS id, seq, merchant FROM log_endpoint WHERE seq = ANY($1::int[])',
+        [missing],
+      );
+    const found = await (within ? read(within) : this.#database.read(read));
+    for (const { id, ...name } of found) this.#remember(id, name);
+  }
+
+  async #readEndpoint(endpointId: string): Promise<EndpointName | undefined> {
+    const row = await this.#database.read(({ first }) =>
+      first<EndpointName>('SELECT seq, merchant FROM log_endpoint WHERE endpoint_id = $1', [endpointId]),
+    );
+    if (row) this.#remember(endpointId, row);
+    return row;
+  }
+
+  #remember(endpointId: string, name: EndpointName): void {
+    this.#endpoints.set(endpointId, name);
+    this.#endpointIds.set(name.seq, endpointId);
+  }
+
+  #forget(): void {
+    this.#merchants.clear();
+    this.#endpoints.clear();
+    this.#endpointIds.clear();
+  }
+}
+
+function known<T>(value: T | undefined, name: string | number): T {
+  if (value === undefined) throw new Error(`${name} has no name in the log: it was not added`);
+  return value;
+}

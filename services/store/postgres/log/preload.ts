@@ -1,0 +1,232 @@
+import type { DeliveryHead, JournalEntry } from '../../../domain/journal.ts';
+import { API_VERSION, EVENT_TYPE, TRIGGER } from '../../log/codes.ts';
+import { ATTEMPTS_PER_DELIVERY, type Delivery } from '../../log/delivery.ts';
+import type { TraceLine } from '../../log/trace-lines.ts';
+import type { Statements } from '../client/statements.ts';
+import type { StoredEventRow } from './batch-events.ts';
+import { BODY_KIND } from './bodies.ts';
+import { ErasureOrders } from './erasure-orders.ts';
+import { idBytes, idOf } from './packed-id.ts';
+
+/** A delivery as the database has it, with the head of its event. */
+type StoredDelivery = Omit<Delivery, 'event' | 'isNew' | 'isChanged'> & {
+  readonly merchant: number;
+  readonly head: DeliveryHead;
+};
+
+/** What the database has of the things that a batch names. */
+export interface Preloaded {
+  readonly deliveries: readonly StoredDelivery[];
+  readonly events: readonly StoredEventRow[];
+  /** Ids of attempts. */
+  readonly attempts: readonly number[];
+  /** Bodies of events that a request may have, by the event's number and the code of the version. */
+  readonly bodies: ReadonlyMap<number, ReadonlyMap<number, Buffer>>;
+  readonly erasures: ErasureOrders;
+}
+
+/** What a batch names. */
+interface Named {
+  /** Deliveries, with their attempts. */
+  readonly deliveries: Map<string, number[]>;
+  /** Events whose leaf is known: they were accepted in the batch's span. */
+  readonly events: Set<string>;
+  /** Events of deliveries that were requested, perhaps long after. */
+  readonly olderEvents: Set<string>;
+  readonly requested: Set<string>;
+  from: number;
+  to: number;
+}
+
+/** Reads it, within the transaction, and keeps other recorders from changing it. */
+export async function preload(tx: Statements, entries: Iterable<JournalEntry>): Promise<Preloaded> {
+  const named = namesOf(entries);
+  const events = await readEvents(tx, named);
+  nameEarlierDeliveries(named, events);
+  const deliveries = await readDeliveries(tx, named);
+  return {
+    deliveries,
+    events,
+    attempts: await readAttempts(tx, named, deliveries),
+    bodies: await readBodies(tx, named, events),
+    erasures: await readErasures(tx),
+  };
+}
+
+function namesOf(entries: Iterable<JournalEntry>): Named {
+  const named: Named = {
+    deliveries: new Map(),
+    events: new Set(),
+    olderEvents: new Set(),
+    requested: new Set(),
+    from: Number.POSITIVE_INFINITY,
+    to: 0,
+  };
+  const span = (at: number) => {
+    named.from = Math.min(named.from, Math.floor(at));
+    named.to = Math.max(named.to, Math.floor(at) + 1);
+  };
+  for (const entry of entries) {
+    if (entry.kind === 'routed') {
+      span(entry.acceptedAt);
+      named.events.add(entry.event.eventId);
+      for (const line of entry.trace) if (line.verdict === 'delivered_to') attemptsOf(named, line.deliveryId);
+      continue;
+    }
+    const { deliveryId, eventId, acceptedAt, attempt, trigger } = entry.delivery;
+    span(acceptedAt);
+    const attempts = attemptsOf(named, deliveryId);
+    if (entry.kind === 'attempted') attempts.push(attempt);
+    if (entry.kind === 'requested') {
+      span(entry.at);
+      named.requested.add(eventId);
+    }
+    if (trigger !== 'live') named.olderEvents.add(eventId);
+  }
+  return named;
+}
+
+/** An event that is routed again may lose deliveries of its first routing. */
+function nameEarlierDeliveries(named: Named, events: readonly StoredEventRow[]): void {
+  for (const { eventId, trace } of events) {
+    if (!named.events.has(eventId)) continue;
+    for (const [, , deliveryId] of JSON.parse(trace) as TraceLine[])
+      if (deliveryId !== undefined) attemptsOf(named, deliveryId);
+  }
+}
+
+function attemptsOf({ deliveries }: Named, deliveryId: string): number[] {
+  const attempts = deliveries.get(deliveryId) ?? [];
+  deliveries.set(deliveryId, attempts);
+  return attempts;
+}
+
+interface DeliveryRow extends Omit<Delivery, 'deliveryId' | 'endpointId' | 'event' | 'isNew' | 'isChanged'> {
+  readonly delivery_id: Buffer;
+  readonly event_id: Buffer;
+  readonly entity_id: Buffer;
+  readonly endpointId: string;
+  readonly merchantId: string;
+  readonly merchant: number;
+  readonly occurredAt: number;
+  readonly subType: string;
+}
+
+const DELIVERIES = `SELECT d.seq, d.delivery_id, d.event_id, d.entity_id, d.merchant, d.endpoint, d.type,
+  d.api_version AS "apiVersion", d.trigger, d.attempts_max AS "attemptsMax", d.removed AS "isRemoved",
+  d.created_at AS "createdAt", d.status, d.cancel_reason AS "cancelReason", d.attempts_made AS "attemptsMade",
+  d.next_attempt_at AS "nextAttemptAt", d.last_attempt_at AS "lastAttemptAt",
+  d.last_response_status AS "lastResponseStatus", d.last_failure_code AS "lastFailureCode", d.parked,
+  d.occurred_at AS "occurredAt", d.sub_type AS "subType", n.endpoint_id AS "endpointId",
+  m.merchant_id AS "merchantId"
+  FROM delivery d JOIN log_endpoint n ON n.seq = d.endpoint JOIN log_merchant m ON m.seq = d.merchant
+  WHERE d.delivery_id = ANY($1::bytea[]) AND d.created_at >= $2 AND d.created_at < $3
+  ORDER BY d.delivery_id FOR UPDATE OF d`;
+
+async function readDeliveries(tx: Statements, { deliveries, from, to }: Named): Promise<StoredDelivery[]> {
+  if (deliveries.size === 0) return [];
+  const ids = [...deliveries.keys()].map(idBytes);
+  const rows = await tx.rows<DeliveryRow>(DELIVERIES, [ids, from, to]);
+  return rows.map(toStored);
+}
+
+function toStored(row: DeliveryRow): StoredDelivery {
+  const { delivery_id, event_id, entity_id, merchantId, occurredAt, subType, ...delivery } = row;
+  const [deliveryId, eventId, entityId] = [delivery_id, event_id, entity_id].map(idOf) as [
+    string,
+    string,
+    string,
+  ];
+  const { endpointId, type, apiVersion, trigger, attemptsMax, createdAt } = delivery;
+  const head: DeliveryHead = {
+    deliveryId,
+    eventId,
+    merchantId,
+    endpointId,
+    entityId,
+    type: EVENT_TYPE.word(type),
+    subType,
+    apiVersion: API_VERSION.word(apiVersion),
+    trigger: TRIGGER.word(trigger),
+    attempt: 1,
+    attemptsMax,
+    occurredAt,
+    acceptedAt: createdAt,
+  };
+  return { ...delivery, deliveryId, head };
+}
+
+type EventRow = Omit<StoredEventRow, 'eventId' | 'entityId'> & {
+  readonly event_id: Buffer;
+  readonly entity_id: Buffer;
+};
+
+const EVENTS = `SELECT seq, created_at, merchant, event_id, entity_id, entity_kind, type, sub_type, occurred_at,
+  simulated, routed_at, removed_at, trace FROM event WHERE event_id = ANY($1::bytea[])`;
+
+async function readEvents(
+  tx: Statements,
+  { events, olderEvents, from, to }: Named,
+): Promise<StoredEventRow[]> {
+  const near = [...events].filter((id) => !olderEvents.has(id));
+  const found: EventRow[] = [];
+  if (near.length > 0) {
+    const text = `${EVENTS} AND created_at >= $2 AND created_at < $3 ORDER BY event_id FOR UPDATE`;
+    found.push(...(await tx.rows<EventRow>(text, [near.map(idBytes), from, to])));
+  }
+  if (olderEvents.size > 0) {
+    const ids = [...olderEvents].map(idBytes);
+    found.push(...(await tx.rows<EventRow>(`${EVENTS} ORDER BY event_id FOR UPDATE`, [ids])));
+  }
+  return found.map(({ event_id, entity_id, ...row }) => ({
+    ...row,
+    eventId: idOf(event_id),
+    entityId: idOf(entity_id),
+  }));
+}
+
+async function readAttempts(
+  tx: Statements,
+  named: Named,
+  stored: readonly StoredDelivery[],
+): Promise<readonly number[]> {
+  const ids = stored.flatMap(({ seq, deliveryId }) =>
+    (named.deliveries.get(deliveryId) ?? []).map((number) => seq * ATTEMPTS_PER_DELIVERY + number),
+  );
+  if (ids.length === 0) return [];
+  const rows = await tx.rows<{ readonly attempt_id: number }>(
+    'SELECT attempt_id FROM attempt WHERE attempt_id = ANY($1::bigint[]) AND created_at >= $2 AND created_at < $3',
+    [ids, named.from, named.to],
+  );
+  return rows.map(({ attempt_id }) => attempt_id);
+}
+
+async function readBodies(
+  tx: Statements,
+  { requested }: Named,
+  events: readonly StoredEventRow[],
+): Promise<Preloaded['bodies']> {
+  const bodies = new Map<number, Map<number, Buffer>>();
+  for (const { seq, created_at, eventId } of events) {
+    if (!requested.has(eventId)) continue;
+    const rows = await tx.rows<{ readonly n: number; readonly bytes: Buffer }>(
+      'SELECT n, bytes FROM body WHERE owner = $1 AND kind = $2 AND created_at = $3',
+      [seq, BODY_KIND.event, created_at],
+    );
+    bodies.set(seq, new Map(rows.map(({ n, bytes }) => [n, bytes])));
+  }
+  return bodies;
+}
+
+async function readErasures(tx: Statements): Promise<ErasureOrders> {
+  const rows = await tx.rows<{ entity_id: string; merchant: number | null; accepted_before: number }>(
+    'SELECT entity_id, merchant, accepted_before FROM erasure',
+  );
+  return new ErasureOrders(
+    rows.map(({ entity_id, merchant, accepted_before }) => ({
+      entityId: entity_id,
+      merchant,
+      acceptedBefore: accepted_before,
+    })),
+  );
+}

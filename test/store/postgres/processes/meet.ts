@@ -1,0 +1,23 @@
+import pg from 'pg';
+import { eventually } from '../../../support/eventually.ts';
+import type { TestDatabase } from '../../../support/postgres/suites.ts';
+
+/** Of the database's sessions, those that wait for a lock. */
+const WAITING = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+
+/** Begins both while nobody can write the table, and lets them go once both wait for it or for each other. */
+export async function meet<A, B>(
+  database: TestDatabase,
+  table: string,
+  first: () => Promise<A>,
+  second: () => Promise<B>,
+): Promise<[A, B]> {
+  const holder = new pg.Client({ connectionString: database.url });
+  await holder.connect();
+  await holder.query(`BEGIN; LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`);
+  const both = Promise.all([first(), second()]);
+  both.catch(() => {});
+  await eventually('both wait', async () => (await database.query(WAITING)).length >= 2);
+  await holder.end();
+  return both;
+}
