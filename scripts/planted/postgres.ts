@@ -90,16 +90,7 @@ export const POSTGRES_BUGS: readonly PlantedBug[] = [
     text: '(positions?.[index] ?? first + index) > stored',
     replacement: '(positions?.[index] ?? first + index) > NOTHING',
     test: RECORDERS,
-    title: 'apply one batch once',
-  },
-  {
-    id: 'postgres-position-not-locked',
-    bug: 'two recorders read the position of a partition at the same time',
-    file: `${LOG}/journal-writes.ts`,
-    text: ' ORDER BY partition FOR UPDATE',
-    replacement: ' ORDER BY partition',
-    test: RECORDERS,
-    title: 'apply one batch once',
+    title: 'apply no batch again',
   },
   {
     id: 'postgres-gap-recorded',

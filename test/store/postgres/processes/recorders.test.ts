@@ -52,6 +52,19 @@ await describeWithPostgres('recorders of two processes', (createDatabase) => {
     expect(entries.map(({ kind }) => kind)).toEqual(['endpoint_changed', 'routed', 'attempt']);
   });
 
+  it('apply no batch again that another one has applied, whatever was recorded since', async () => {
+    const [first, second] = [randomUUID(), randomUUID()];
+    const event = eventNumber(MERCHANT, 1);
+    const once = [routed(event, [first])];
+    await one.log.applyJournal(at('p', 1), once);
+    await one.log.applyJournal(at('p', 2), [routed(event, [first, second])]);
+    // A routing without the second endpoint would cancel its delivery.
+    await two.log.applyJournal(at('p', 1), once);
+    const id = deliveryId(event.eventId, second);
+    expect(await two.log.delivery(MERCHANT, second, id)).toMatchObject({ status: 'pending' });
+    expect(await two.log.positionOf('p')).toBe(2);
+  });
+
   it('record one delivery from two partitions, whichever comes first', async () => {
     const endpointId = randomUUID();
     await createEndpoint(one, MERCHANT, endpointId);
