@@ -91,7 +91,7 @@ async function main(): Promise<void> {
       void stop(1);
     },
   });
-  console.error('Kafka and the schema registry run until Ctrl-C. Run these lines where hookrail starts:\n');
+  console.error('Kafka and the schema registry run until Ctrl-C. Where hookrail starts, run:\n');
   console.log('export HOOKRAIL_ENGINE=kafka');
   console.log(`export HOOKRAIL_KAFKA_BROKERS=${cluster.brokers.join(',')}`);
   console.log(`export HOOKRAIL_SCHEMA_REGISTRY_URL=${cluster.registryUrl}`);

@@ -26,7 +26,7 @@ import {
   countsForHealth,
   type Delivery,
 } from './delivery.ts';
-import type { LogRows, Observed } from './log-rows.ts';
+import type { LogEvents, LogRows, Observed } from './log-rows.ts';
 import { isOwn } from './missed.ts';
 import { headOf } from './routed-head.ts';
 import { cancelReasonOf, type TraceLine, type Withdrawn } from './trace-lines.ts';
@@ -222,7 +222,7 @@ export class JournalFold {
   }
 }
 
-type EventMade = ReturnType<LogRows['events']['insert']>;
+type EventMade = ReturnType<LogEvents['insert']>;
 
 /** Returns what an attempt says of its endpoint. */
 export function observationOf({

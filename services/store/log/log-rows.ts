@@ -4,7 +4,7 @@ import type { DeliveryHead, Routed } from '../../domain/journal.ts';
 import type { Delivery, NewDelivery } from './delivery.ts';
 import type { TraceLine, Withdrawn } from './trace-lines.ts';
 
-/* The rows of an engine's log, as JournalFold reads and changes them. Numbers stand for ids and words (codes.ts). */
+/* Numbers stand for ids and words (codes.ts). */
 
 /** What a repeated routing of an event has changed. */
 export interface Completed {
@@ -53,69 +53,84 @@ export const FEED_KIND = {
   endpoint: 6,
 } as const;
 
+/** The numbers of merchants and endpoints, given when they are first asked for. */
+export interface NameNumbers {
+  merchant(merchantId: string): number;
+  endpoint(endpointId: string, merchant: number): number;
+  endpointId(endpoint: number): string;
+}
+
+export interface LogEvents {
+  find(eventId: string, merchant: number): number | undefined;
+  /** An event whose entity was erased after it was accepted is kept without its bodies. */
+  insert(
+    entry: Routed,
+    merchant: number,
+    trace: readonly TraceLine[],
+  ): { readonly seq: number; readonly isRemoved: boolean };
+  /**
+   * The event is known. Its first routing fills the row; a repeated one adds lines that the first did not have, and an
+   * endpoint once delivered to stays so.
+   */
+  complete(event: number, entry: Routed, trace: readonly TraceLine[]): Completed;
+  /** Returns the event of a delivery, made from the delivery when its routing was not recorded (yet, or it has none). */
+  ofDelivery(head: DeliveryHead, merchant: number, createdAt: number): number;
+  /** A delivery of it was made at this time: the event is kept as long as that. */
+  touch(event: number, at: number): void;
+  isRemoved(event: number): boolean;
+  /** Returns its body in an API version, if it has one. */
+  body(event: number, apiVersion: number): Buffer | undefined;
+  /** Marks in the trace that a replay sends the event to an endpoint that was skipped. */
+  replayed(event: number, endpoint: number, deliveryId: string, apiVersion: number): void;
+}
+
+export interface LogDeliveries {
+  /** Returns the delivery as it is stored, or undefined. */
+  load(deliveryId: string, endpointId: string): Delivery | undefined;
+  /**
+   * Returns a delivery that is stored although its event is new: an attempt was recorded first. Undefined where that would
+   * have made a row of the event.
+   */
+  ofNewEvent(deliveryId: string): Delivery | undefined;
+  /** Makes a delivery that has no row yet; its number is reserved. */
+  begin(made: NewDelivery): Delivery;
+  /** Sets when it was requested: an attempt recorded first only knew about the event. */
+  setCreated(delivery: Delivery, at: number): void;
+  /** Stores a body that is not among its event's. */
+  addBody(delivery: Delivery, body: Uint8Array): void;
+}
+
+export interface LogAttempts {
+  /** Returns false when the attempt is known. */
+  add(attempt: NewAttempt): boolean;
+}
+
+export interface LogMissed {
+  /** A delivery was made for a skipped event. */
+  begin(delivery: Delivery): void;
+  /** The delivery's status may have changed from `before`. */
+  follow(delivery: Delivery, before: number): void;
+}
+
+export interface LogHealth {
+  observe(observed: Observed): void;
+}
+
+export interface LogFeed {
+  add(
+    merchantId: string,
+    kind: keyof typeof FEED_KIND,
+    row: { readonly ref: number; readonly detail?: number; readonly at: number },
+  ): void;
+}
+
+/** The rows of an engine's log, as JournalFold reads and changes them. */
 export interface LogRows {
-  /** The numbers of merchants and endpoints, given when they are first asked for. */
-  readonly names: {
-    merchant(merchantId: string): number;
-    endpoint(endpointId: string, merchant: number): number;
-    endpointId(endpoint: number): string;
-  };
-  readonly events: {
-    find(eventId: string, merchant: number): number | undefined;
-    /** An event whose entity was erased after it was accepted is kept without its bodies. */
-    insert(
-      entry: Routed,
-      merchant: number,
-      trace: readonly TraceLine[],
-    ): { readonly seq: number; readonly isRemoved: boolean };
-    /**
-     * The event is known. Its first routing fills the row; a repeated one adds lines that the first did not have, and an
-     * endpoint once delivered to stays so.
-     */
-    complete(event: number, entry: Routed, trace: readonly TraceLine[]): Completed;
-    /** Returns the event of a delivery, made from the delivery when its routing was not recorded (yet, or it has none). */
-    ofDelivery(head: DeliveryHead, merchant: number, createdAt: number): number;
-    /** A delivery of it was made at this time: the event is kept as long as that. */
-    touch(event: number, at: number): void;
-    isRemoved(event: number): boolean;
-    /** Returns its body in an API version, if it has one. */
-    body(event: number, apiVersion: number): Buffer | undefined;
-    /** Marks in the trace that a replay sends the event to an endpoint that was skipped. */
-    replayed(event: number, endpoint: number, deliveryId: string, apiVersion: number): void;
-  };
-  readonly deliveries: {
-    /** Returns the delivery as it is stored, or undefined. */
-    load(deliveryId: string, endpointId: string): Delivery | undefined;
-    /**
-     * Returns a delivery that is stored although its event is new: an attempt was recorded first. Undefined where that would
-     * have made a row of the event.
-     */
-    ofNewEvent(deliveryId: string): Delivery | undefined;
-    /** Makes a delivery that has no row yet; its number is reserved. */
-    begin(made: NewDelivery): Delivery;
-    /** Sets when it was requested: an attempt recorded first only knew about the event. */
-    setCreated(delivery: Delivery, at: number): void;
-    /** Stores a body that is not among its event's. */
-    addBody(delivery: Delivery, body: Uint8Array): void;
-  };
-  readonly attempts: {
-    /** Returns false when the attempt is known. */
-    add(attempt: NewAttempt): boolean;
-  };
-  readonly missed: {
-    /** A delivery was made for a skipped event. */
-    begin(delivery: Delivery): void;
-    /** The delivery's status may have changed from `before`. */
-    follow(delivery: Delivery, before: number): void;
-  };
-  readonly health: {
-    observe(observed: Observed): void;
-  };
-  readonly feed: {
-    add(
-      merchantId: string,
-      kind: keyof typeof FEED_KIND,
-      row: { readonly ref: number; readonly detail?: number; readonly at: number },
-    ): void;
-  };
+  readonly names: NameNumbers;
+  readonly events: LogEvents;
+  readonly deliveries: LogDeliveries;
+  readonly attempts: LogAttempts;
+  readonly missed: LogMissed;
+  readonly health: LogHealth;
+  readonly feed: LogFeed;
 }

@@ -50,6 +50,11 @@ export class PostgresDatabase {
     return this.#watched(() => this.#with((client) => work(statementsOf(client))));
   }
 
+  /** Runs statements that cannot be part of a transaction, each on its own. */
+  alone<T>(work: (statements: Statements) => Promise<T>): Promise<T> {
+    return this.read(work);
+  }
+
   /**
    * Runs the work in one transaction (READ COMMITTED), which commits when it resolves. It may run more than once, when
    * it met another transaction.

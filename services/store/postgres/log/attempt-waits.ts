@@ -25,24 +25,30 @@ export class AttemptWaits {
 
   async wait(deliveryId: string, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted || this.#isClosed) return false;
-    let stop = () => {};
+    let done: Done = () => {};
     const heard = new Promise<boolean>((resolve) => {
-      const dones = this.#waiting.get(deliveryId) ?? new Set();
-      this.#waiting.set(deliveryId, dones.add(resolve));
-      stop = () => resolve(false);
+      done = resolve;
     });
+    const stop = () => done(false);
+    const dones = this.#waiting.get(deliveryId) ?? new Set();
+    this.#waiting.set(deliveryId, dones.add(done));
     signal.addEventListener('abort', stop, { once: true });
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = null;
-    });
+    this.#start();
     try {
       return await heard;
     } finally {
       signal.removeEventListener('abort', stop);
-      // Whoever else waits for it looks on.
-      const dones = this.#waiting.get(deliveryId);
-      if (dones && signal.aborted && dones.size === 1) this.#waiting.delete(deliveryId);
+      dones.delete(done);
+      if (dones.size === 0 && this.#waiting.get(deliveryId) === dones) this.#waiting.delete(deliveryId);
     }
+  }
+
+  #start(): void {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = null;
+      // Somebody may have come while the loop was ending.
+      if (this.#waiting.size > 0) this.#start();
+    });
   }
 
   /** This process has recorded entries: those who wait for them hear it at once. */
@@ -61,9 +67,10 @@ export class AttemptWaits {
 
   async #look(): Promise<void> {
     while (this.#waiting.size > 0) {
-      const ids = [...this.#waiting.keys()].slice(0, IDS_PER_LOOK);
+      const ids = [...this.#waiting.keys()];
       try {
-        for (const id of await this.#triedOf(ids)) this.#tried(id);
+        for (let at = 0; at < ids.length; at += IDS_PER_LOOK)
+          for (const id of await this.#triedOf(ids.slice(at, at + IDS_PER_LOOK))) this.#tried(id);
       } catch {
         // The store is away: whoever waits gives up by itself.
       }

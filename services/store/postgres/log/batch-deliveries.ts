@@ -1,12 +1,12 @@
 import { STATUS } from '../../log/codes.ts';
 import type { Delivery, NewDelivery } from '../../log/delivery.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
-import type { LogRows, NewAttempt } from '../../log/log-rows.ts';
+import type { LogAttempts, LogDeliveries, NewAttempt } from '../../log/log-rows.ts';
 import { BODY_KIND, type NewBody } from './bodies.ts';
 import type { Numbers } from './numbers.ts';
 
 /** The deliveries of one batch: those that were read, and new ones. */
-export class BatchDeliveries implements Pick<LogRows['deliveries'], keyof LogRows['deliveries']> {
+export class BatchDeliveries implements LogDeliveries {
   readonly #numbers: Numbers;
   readonly #stored: ReadonlyMap<string, Delivery>;
   /** The status of each delivery that was read, as the database has it. */
@@ -69,7 +69,7 @@ export class BatchDeliveries implements Pick<LogRows['deliveries'], keyof LogRow
 export type AttemptRow = NewAttempt & { readonly createdAt: number };
 
 /** The new attempts of one batch. */
-export class BatchAttempts implements Pick<LogRows['attempts'], keyof LogRows['attempts']> {
+export class BatchAttempts implements LogAttempts {
   readonly #known: Set<number>;
   readonly #deliveries: Pick<BatchDeliveries, 'withSeq'>;
   readonly list: AttemptRow[] = [];

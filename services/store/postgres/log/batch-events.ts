@@ -1,6 +1,6 @@
 import type { DeliveryHead, Routed } from '../../../domain/journal.ts';
 import { API_VERSION, ENTITY_KIND, EVENT_TYPE } from '../../log/codes.ts';
-import type { Completed, LogRows } from '../../log/log-rows.ts';
+import type { Completed, LogEvents } from '../../log/log-rows.ts';
 import { isPassedOver } from '../../log/missed.ts';
 import { mergedTrace, type TraceLine, withdrawn } from '../../log/trace-lines.ts';
 import { BODY_KIND, type NewBody } from './bodies.ts';
@@ -59,7 +59,7 @@ interface Deps {
 }
 
 /** The events of one batch. The fold knows each by its place in this list. */
-export class BatchEvents implements Pick<LogRows['events'], keyof LogRows['events']> {
+export class BatchEvents implements LogEvents {
   readonly #deps: Deps;
   readonly states: EventState[] = [];
   readonly #places = new Map<string, number>();

@@ -2,7 +2,7 @@ import type { JournalEntry } from '../../../domain/journal.ts';
 import { TRIGGER } from '../../log/codes.ts';
 import { ATTEMPTS_PER_DELIVERY, countsForHealth, type Delivery } from '../../log/delivery.ts';
 import { JournalFold, observationOf } from '../../log/journal-fold.ts';
-import { FEED_KIND, type LogRows, type Observed } from '../../log/log-rows.ts';
+import { FEED_KIND, type LogFeed, type NameNumbers, type Observed } from '../../log/log-rows.ts';
 import type { FeedItem } from '../client/statements.ts';
 import { BatchAttempts, BatchDeliveries } from './batch-deliveries.ts';
 import { BatchEvents } from './batch-events.ts';
@@ -21,7 +21,7 @@ export class Batch {
   readonly observed: Observed[] = [];
   readonly #fold: JournalFold;
 
-  constructor(preloaded: Preloaded, names: LogRows['names'], numbers: Numbers) {
+  constructor(preloaded: Preloaded, names: NameNumbers, numbers: Numbers) {
     const { erasures, bodies } = preloaded;
     this.events = new BatchEvents({ numbers, erasures, missed: this.missed, bodies }, preloaded.events);
     this.deliveries = new BatchDeliveries(numbers, this.#storedDeliveries(preloaded));
@@ -81,7 +81,7 @@ export class Batch {
   #addToFeed(
     merchantId: string,
     kind: keyof typeof FEED_KIND,
-    { ref, detail, at }: Parameters<LogRows['feed']['add']>[2],
+    { ref, detail, at }: Parameters<LogFeed['add']>[2],
   ): void {
     this.feed.push({
       ...this.#reported(kind, ref),

@@ -56,9 +56,15 @@ export class JournalWrites {
   apply(position: JournalPosition, entries: JournalEntries): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ position, entries: [...entries], resolve, reject });
-      this.#running ??= this.#run().finally(() => {
-        this.#running = null;
-      });
+      this.#start();
+    });
+  }
+
+  #start(): void {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = null;
+      // A batch may have come while the loop was ending.
+      if (this.#waiting.length > 0) this.#start();
     });
   }
 

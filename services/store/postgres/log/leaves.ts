@@ -103,7 +103,7 @@ export class Leaves {
   async drop(kind: LeafKind, { suffix }: Leaf): Promise<void> {
     const name = `${kind}_${suffix}`;
     this.#known.delete(suffix);
-    await this.#database.read(async ({ rows, first }) => {
+    await this.#database.alone(async ({ rows, first }) => {
       const state = await first<{ readonly pending: boolean }>(
         `SELECT inhdetachpending AS pending FROM pg_inherits WHERE inhrelid = to_regclass($1)
          AND inhparent = $2::regclass`,

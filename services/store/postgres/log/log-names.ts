@@ -1,4 +1,4 @@
-import type { LogRows } from '../../log/log-rows.ts';
+import type { NameNumbers } from '../../log/log-rows.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { Statements } from '../client/statements.ts';
 
@@ -55,7 +55,7 @@ export class LogNames {
   }
 
   /** The numbers that were added. */
-  readonly numbers: LogRows['names'] = {
+  readonly numbers: NameNumbers = {
     merchant: (merchantId) => known(this.#merchants.get(merchantId), merchantId),
     endpoint: (endpointId) => known(this.#endpoints.get(endpointId)?.seq, endpointId),
     endpointId: (endpoint) => known(this.#endpointIds.get(endpoint), endpoint),

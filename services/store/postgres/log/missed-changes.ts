@@ -1,5 +1,5 @@
 import type { Delivery } from '../../log/delivery.ts';
-import type { LogRows } from '../../log/log-rows.ts';
+import type { LogMissed } from '../../log/log-rows.ts';
 import { missedAfter } from '../../log/missed.ts';
 
 /** An event by its id and when it was accepted, whole milliseconds. */
@@ -19,7 +19,7 @@ export interface MissedChange extends EventKey {
  * What a batch makes of the missed events, in order. Events are given by `keyOf`; null: the event is not kept any more, so
  * nobody can be sent it again.
  */
-export class MissedChanges implements Pick<LogRows['missed'], keyof LogRows['missed']> {
+export class MissedChanges implements LogMissed {
   readonly list: MissedChange[] = [];
   /** Returns the event of a delivery. Set by the batch. */
   keyOf: (delivery: Delivery) => EventKey | null = () => null;

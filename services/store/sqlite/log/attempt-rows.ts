@@ -1,15 +1,15 @@
 import type { Database } from 'better-sqlite3';
-import type { LogRows, NewAttempt } from '../../log/log-rows.ts';
+import type { LogAttempts, NewAttempt } from '../../log/log-rows.ts';
 
 /** Writes the attempts of the log. */
-export class AttemptRows {
+export class AttemptRows implements LogAttempts {
   readonly #insert;
 
   constructor(db: Database) {
     this.#insert = db.prepare(`INSERT OR IGNORE INTO attempt VALUES (${Array(11).fill('?').join(', ')})`);
   }
 
-  add({ response, ...attempt }: NewAttempt): ReturnType<LogRows['attempts']['add']> {
+  add({ response, ...attempt }: NewAttempt): boolean {
     const inserted = this.#insert.run(
       attempt.attemptId,
       attempt.startedAt,

@@ -15,9 +15,12 @@ describeWherePostgresStarts('a client of a primary and its standby', () => {
   let primary: LocalPostgres;
   let standby: LocalPostgres;
   let database: PostgresDatabase;
+  const started: { dispose(): Promise<void> }[] = [];
   beforeAll(async () => {
     primary = await startLocalPostgres({ environment: process.env, settings: { wal_level: 'replica' } });
+    started.push(primary);
     standby = await startLocalPostgres({ environment: process.env, standbyOf: primary });
+    started.push(standby);
     const hosts = [standby, primary].map(({ port }) => `127.0.0.1:${port}`).join(',');
     database = new PostgresDatabase({
       address: parsePostgresUrl(`postgres://hookrail@${hosts}/postgres`, undefined),
@@ -27,9 +30,8 @@ describeWherePostgresStarts('a client of a primary and its standby', () => {
     });
   }, START_MS);
   afterAll(async () => {
-    await database.close();
-    await standby.dispose();
-    await primary.dispose();
+    await database?.close();
+    for (const server of started.reverse()) await server.dispose();
   }, START_MS);
 
   const insert = (n: number) =>
