@@ -41,6 +41,33 @@ export interface NewDelivery {
   readonly isRemoved: boolean;
 }
 
+/** Returns a delivery that waits for its first attempt. */
+export function newDelivery(seq: number, made: NewDelivery): Delivery {
+  return {
+    seq,
+    deliveryId: made.deliveryId,
+    endpointId: made.endpointId,
+    endpoint: made.endpoint,
+    event: made.event,
+    type: made.type,
+    apiVersion: made.apiVersion,
+    trigger: made.trigger,
+    attemptsMax: made.attemptsMax,
+    isRemoved: made.isRemoved ? 1 : 0,
+    createdAt: made.createdAt,
+    status: STATUS.of.pending,
+    cancelReason: null,
+    attemptsMade: 0,
+    nextAttemptAt: null,
+    lastAttemptAt: null,
+    lastResponseStatus: null,
+    lastFailureCode: null,
+    parked: null,
+    isNew: true,
+    isChanged: false,
+  };
+}
+
 /** The result of an attempt, in codes. */
 export interface AttemptResult {
   readonly number: number;

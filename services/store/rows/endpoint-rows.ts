@@ -2,6 +2,7 @@ import type { FailureCode } from '../../domain/attempt.ts';
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { ApiVersion, Endpoint, EndpointStatus } from '../../domain/endpoint.ts';
 import type { EventType } from '../../domain/event.ts';
+import type { Health } from '../../domain/health.ts';
 import type { EndpointRecord } from '../store.ts';
 
 /** The hint of a secret that only senders can open. */
@@ -69,7 +70,7 @@ export function toEndpointRecord(row: EndpointRow): EndpointRecord {
   };
 }
 
-export function toLastFailure(row: EndpointRow): EndpointRecord['lastFailure'] {
+function toLastFailure(row: EndpointRow): EndpointRecord['lastFailure'] {
   if (row.last_failure_code === null) return null;
   return { code: row.last_failure_code as FailureCode, responseStatus: row.last_failure_status };
 }
@@ -78,4 +79,15 @@ export function toLastFailure(row: EndpointRow): EndpointRecord['lastFailure'] {
 export function toEndpointChange(row: EndpointRow & { readonly deleted_at: number | null }): DirectoryChange {
   const value = row.deleted_at === null ? toEndpoint(row) : null;
   return { kind: 'endpoint', id: row.uuid, version: row.version, value };
+}
+
+/** Returns the endpoint's health as it is counted. */
+export function toHealth(row: EndpointRow): Health {
+  return {
+    failureCount: row.failure_count,
+    exhaustedCount: row.exhausted_count,
+    lastSuccessAt: row.last_success_at,
+    lastFailureAt: row.last_failure_at,
+    lastFailure: toLastFailure(row),
+  };
 }

@@ -1,6 +1,4 @@
-import { STATUS } from '../../log/codes.ts';
-import type { Delivery, NewDelivery } from '../../log/delivery.ts';
-import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
+import { ATTEMPTS_PER_DELIVERY, type Delivery, type NewDelivery, newDelivery } from '../../log/delivery.ts';
 import type { LogAttempts, LogDeliveries, NewAttempt } from '../../log/log-rows.ts';
 import { BODY_KIND, type NewBody } from './bodies.ts';
 import type { Numbers } from './numbers.ts';
@@ -31,22 +29,8 @@ export class BatchDeliveries implements LogDeliveries {
     return this.#stored.get(deliveryId);
   }
 
-  begin({ isRemoved, ...made }: NewDelivery): Delivery {
-    const delivery = {
-      ...made,
-      seq: this.#numbers.take(),
-      isRemoved: isRemoved ? 1 : 0,
-      status: STATUS.of.pending,
-      cancelReason: null,
-      attemptsMade: 0,
-      nextAttemptAt: null,
-      lastAttemptAt: null,
-      lastResponseStatus: null,
-      lastFailureCode: null,
-      parked: null,
-      isNew: true,
-      isChanged: false,
-    };
+  begin(made: NewDelivery): Delivery {
+    const delivery = newDelivery(this.#numbers.take(), made);
     this.#bySeq.set(delivery.seq, delivery);
     return delivery;
   }

@@ -1,6 +1,6 @@
 import { disableReason, type Health, type HealthPolicy, observe } from '../../../domain/health.ts';
 import type { Observed } from '../../log/log-rows.ts';
-import { type EndpointRow, toEndpoint, toLastFailure } from '../../rows/endpoint-rows.ts';
+import { type EndpointRow, toEndpoint, toHealth } from '../../rows/endpoint-rows.ts';
 import type { Transaction } from '../client/statements.ts';
 import { addToAudit, addToOutbox } from '../management/outbox-writes.ts';
 import { SELECT_ENDPOINT } from '../management/select-endpoint.ts';
@@ -109,14 +109,4 @@ async function switchOff(
     action: 'endpoint.auto_disable',
     details: { reason, failureCount: count },
   });
-}
-
-function toHealth(row: EndpointRow): Health {
-  return {
-    failureCount: row.failure_count,
-    exhaustedCount: row.exhausted_count,
-    lastSuccessAt: row.last_success_at,
-    lastFailureAt: row.last_failure_at,
-    lastFailure: toLastFailure(row),
-  };
 }

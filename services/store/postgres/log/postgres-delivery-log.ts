@@ -1,6 +1,8 @@
+import type { EventData } from '../../../domain/event.ts';
 import type { JournalEntries } from '../../../domain/journal.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
+import { linesOf } from '../../rows/log-records.ts';
 import type { DeliveryLog, JournalPosition, MerchantLists } from '../../store.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { PostgresFeed } from '../feed/postgres-feed.ts';
@@ -14,10 +16,8 @@ import {
   type AttemptRow,
   type DeliveryRow,
   type EventRow,
-  linesOf,
   toAttempt,
   toDelivery,
-  toEventData,
   toListed,
 } from './log-rows.ts';
 import { idBytes } from './packed-id.ts';
@@ -134,7 +134,9 @@ export class PostgresDeliveryLog implements DeliveryLog {
     if (!found) return undefined;
     await this.#names.readIds(linesOf(found.row).map(([endpoint]) => endpoint));
     const listed = toListed(found.row, merchantId, this.#names.numbers.endpointId);
-    const data = found.row.removed_at === null ? toEventData(found.data) : null;
+    const { row, data: stored } = found;
+    const isKept = row.removed_at === null && stored !== undefined;
+    const data = isKept ? (JSON.parse(stored.toString()) as EventData) : null;
     return { event: { ...listed.event, data }, routedAt: listed.routedAt, trace: listed.trace };
   }
 

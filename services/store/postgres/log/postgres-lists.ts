@@ -1,10 +1,11 @@
 import { EVENT_TYPE, SKIP_REASON, STATUS } from '../../log/codes.ts';
 import { type ListKey, listCursor, startOfList } from '../../log/list-cursor.ts';
 import type { TraceLine } from '../../log/trace-lines.ts';
+import { linesOf } from '../../rows/log-records.ts';
 import type { DeliveryPage, EventFilter, EventPage, MerchantLists } from '../../store.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { LogNames } from './log-names.ts';
-import { type DeliveryRow, type EventRow, linesOf, toDelivery, toListed } from './log-rows.ts';
+import { type DeliveryRow, type EventRow, toDelivery, toListed } from './log-rows.ts';
 import { idBytes } from './packed-id.ts';
 
 type DeliveryOptions = Parameters<MerchantLists['deliveries']>[1];

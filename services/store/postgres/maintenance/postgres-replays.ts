@@ -1,8 +1,6 @@
-import type { MissedBecause } from '../../../domain/replay.ts';
-import { replays } from '../../../domain/replay.ts';
 import { Listeners } from '../../../process/listeners.ts';
-import { CursorInvalid } from '../../change.ts';
-import { EVENT_TYPE, STATUS } from '../../log/codes.ts';
+import { EVENT_TYPE } from '../../log/codes.ts';
+import { becauseOf, isWanted, parseReplayCursor, replayCursor } from '../../log/missed-page.ts';
 import type { MissedEvent, NewReplay, ReplayRecord, ReplayScope, Replays } from '../../replays.ts';
 import { type ReplayRow, toReplay } from '../../rows/replay-rows.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
@@ -48,7 +46,7 @@ export class PostgresReplays implements Replays {
   }
 
   async list({ endpointId, limit, after }: Parameters<Replays['list']>[0]) {
-    const before = after === undefined ? Number.MAX_SAFE_INTEGER : parseCursor(after);
+    const before = after === undefined ? Number.MAX_SAFE_INTEGER : parseReplayCursor(after);
     const rows = await this.#database.read((statements) =>
       statements.rows<ReplayRow>(
         `SELECT * FROM replay WHERE seq < $1 ${endpointId === undefined ? '' : 'AND endpoint_id = $3'}
@@ -56,7 +54,7 @@ export class PostgresReplays implements Replays {
         [before, Math.min(limit, PAGE_MAX), ...(endpointId === undefined ? [] : [endpointId])],
       ),
     );
-    return rows.map((row) => ({ ...toReplay(row), cursor: formatCursor(row.seq) }));
+    return rows.map((row) => ({ ...toReplay(row), cursor: replayCursor(row.seq) }));
   }
 
   async running(): Promise<readonly ReplayRecord[]> {
@@ -246,7 +244,7 @@ function placeAfter(rows: readonly MissedRow[]): Partial<PageStart> {
 
 /** Returns null when the delivery is in progress, or the event is no longer kept. */
 function toMissed(row: MissedRow, { endpointId, merchantId }: ScopeEndpoint): MissedEvent | null {
-  const because = becauseOf(row);
+  const because = becauseOf(row.delivery_id !== null, row.status);
   if (because === null || row.type === null) return null;
   return {
     eventId: idOf(row.event_id),
@@ -259,17 +257,6 @@ function toMissed(row: MissedRow, { endpointId, merchantId }: ScopeEndpoint): Mi
   };
 }
 
-function becauseOf({ delivery_id, status }: MissedRow): MissedBecause | null {
-  if (delivery_id === null) return 'skipped';
-  if (status === STATUS.of.exhausted) return 'exhausted';
-  if (status === STATUS.of.refused) return 'refused';
-  return status === STATUS.of.cancelled ? 'cancelled' : null;
-}
-
-function isWanted({ because, type }: MissedEvent, { only, types }: ReplayScope): boolean {
-  return replays(only, because) && (types === null || types.includes(type));
-}
-
 function formatPlace({ endpoint, createdAt, event }: PageStart): string {
   return `${endpoint}.${createdAt}.${event}`;
 }
@@ -279,14 +266,4 @@ function parsePlace(place: string): PageStart {
   if (!parts) throw new Error(`the position of a replay is not valid in this store: ${place}`);
   const [, endpoint, createdAt, event = ''] = parts;
   return { endpoint: Number(endpoint), createdAt: Number(createdAt), event };
-}
-
-function formatCursor(seq: number): string {
-  return Buffer.from(`${seq}`).toString('base64url');
-}
-
-function parseCursor(cursor: string): number {
-  const text = Buffer.from(cursor, 'base64url').toString();
-  if (!/^\d{1,15}$/.test(text)) throw new CursorInvalid('the cursor does not belong to this list');
-  return Number(text);
 }

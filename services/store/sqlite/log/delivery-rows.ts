@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { packId } from '../../../sqlite/ids.ts';
 import { STATUS } from '../../log/codes.ts';
-import type { Delivery, NewDelivery } from '../../log/delivery.ts';
+import { type Delivery, type NewDelivery, newDelivery } from '../../log/delivery.ts';
 import { IdIndex } from './id-index.ts';
 import { ListIndex } from './list-index.ts';
 import { nextSeq } from './next-seq.ts';
@@ -65,29 +65,7 @@ export class DeliveryRows {
   begin(made: NewDelivery): Delivery {
     const seq = this.#nextSeq++;
     this.index.add(0, made.deliveryId, seq);
-    return {
-      seq,
-      deliveryId: made.deliveryId,
-      endpointId: made.endpointId,
-      endpoint: made.endpoint,
-      event: made.event,
-      type: made.type,
-      apiVersion: made.apiVersion,
-      trigger: made.trigger,
-      attemptsMax: made.attemptsMax,
-      isRemoved: made.isRemoved ? 1 : 0,
-      createdAt: made.createdAt,
-      status: STATUS.of.pending,
-      cancelReason: null,
-      attemptsMade: 0,
-      nextAttemptAt: null,
-      lastAttemptAt: null,
-      lastResponseStatus: null,
-      lastFailureCode: null,
-      parked: null,
-      isNew: true,
-      isChanged: false,
-    };
+    return newDelivery(seq, made);
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { disableReason, type Health, type HealthPolicy, observe } from '../../../domain/health.ts';
 import type { Observed } from '../../log/log-rows.ts';
-import { type EndpointRow, toEndpoint, toLastFailure } from '../../rows/endpoint-rows.ts';
+import { type EndpointRow, toEndpoint, toHealth } from '../../rows/endpoint-rows.ts';
 import type { OutboxWrites } from '../management/outbox-writes.ts';
 import { SELECT_ENDPOINT } from '../management/select-endpoint.ts';
 
@@ -121,14 +121,4 @@ export class EndpointHealth {
     this.#entries.set(endpointId, entry);
     return entry;
   }
-}
-
-function toHealth(row: EndpointRow): Health {
-  return {
-    failureCount: row.failure_count,
-    exhaustedCount: row.exhausted_count,
-    lastSuccessAt: row.last_success_at,
-    lastFailureAt: row.last_failure_at,
-    lastFailure: toLastFailure(row),
-  };
 }

@@ -1,9 +1,7 @@
 import type { Database } from 'better-sqlite3';
-import type { MissedBecause } from '../../../domain/replay.ts';
-import { replays } from '../../../domain/replay.ts';
 import { unpackId } from '../../../sqlite/ids.ts';
-import { CursorInvalid } from '../../change.ts';
-import { EVENT_TYPE, STATUS } from '../../log/codes.ts';
+import { EVENT_TYPE } from '../../log/codes.ts';
+import { becauseOf, isWanted, parseReplayCursor, replayCursor } from '../../log/missed-page.ts';
 import type { MissedEvent, ReplayRecord, ReplayScope, Replays } from '../../replays.ts';
 import { type ReplayRow, toReplay } from '../../rows/replay-rows.ts';
 
@@ -93,13 +91,13 @@ export class ReplayReads {
   }
 
   list({ endpointId, limit, after }: Parameters<Replays['list']>[0]) {
-    const before = after === undefined ? Number.MAX_SAFE_INTEGER : parseCursor(after);
+    const before = after === undefined ? Number.MAX_SAFE_INTEGER : parseReplayCursor(after);
     const most = Math.min(limit, PAGE_MAX);
     const rows =
       endpointId === undefined
         ? this.#newest.all(before, most)
         : this.#newestOf.all(before, endpointId, most);
-    return (rows as ReplayRow[]).map((row) => ({ ...toReplay(row), cursor: formatCursor(row.seq) }));
+    return (rows as ReplayRow[]).map((row) => ({ ...toReplay(row), cursor: replayCursor(row.seq) }));
   }
 
   missed(scope: ReplayScope, place: string | null, limit: number): Awaited<ReturnType<Replays['missed']>> {
@@ -145,7 +143,7 @@ function placeAfter(rows: readonly MissedRow[]): Partial<PageStart> {
 
 /** Returns null when the delivery is in progress, or no longer kept. */
 function toMissed(row: MissedRow, { endpointId, merchantId }: ScopeEndpoint): MissedEvent | null {
-  const because = becauseOf(row);
+  const because = becauseOf(row.delivery !== null, row.status);
   if (because === null) return null;
   return {
     eventId: unpackId(row.eventId),
@@ -158,17 +156,6 @@ function toMissed(row: MissedRow, { endpointId, merchantId }: ScopeEndpoint): Mi
   };
 }
 
-function becauseOf({ delivery, status }: MissedRow): MissedBecause | null {
-  if (delivery === null) return 'skipped';
-  if (status === STATUS.of.exhausted) return 'exhausted';
-  if (status === STATUS.of.refused) return 'refused';
-  return status === STATUS.of.cancelled ? 'cancelled' : null;
-}
-
-function isWanted({ because, type }: MissedEvent, { only, types }: ReplayScope): boolean {
-  return replays(only, because) && (types === null || types.includes(type));
-}
-
 function formatPlace({ endpoint, createdAt, event }: PageStart): string {
   return `${endpoint}.${createdAt}.${event}`;
 }
@@ -179,14 +166,4 @@ function parsePlace(place: string): PageStart {
     throw new Error(`the position of a replay is not valid in this store: ${place}`);
   }
   return { endpoint, createdAt, event };
-}
-
-function formatCursor(seq: number): string {
-  return Buffer.from(`${seq}`).toString('base64url');
-}
-
-function parseCursor(cursor: string): number {
-  const text = Buffer.from(cursor, 'base64url').toString();
-  if (!/^\d{1,15}$/.test(text)) throw new CursorInvalid('the cursor does not belong to this list');
-  return Number(text);
 }
