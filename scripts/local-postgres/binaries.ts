@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 
 /** Where Debian has PostgreSQL, a folder per version. */
 const DEBIAN = '/usr/lib/postgresql';
-/** What a folder on the path may have in part, as links. */
+/** The programs of the server. A folder on the path may have only some of them, as links. */
 const PROGRAMS = ['initdb', 'postgres', 'pg_ctl', 'pg_basebackup'];
 /** The oldest version that the store runs on. */
 const VERSION_MIN = 15;

@@ -1,5 +1,5 @@
 /**
- * What all test files of a run share, started when the first one requests it: a run that does not need it starts none.
+ * Shares one server among all test files of a run. The first request for it starts it; a run without a request starts none.
  * Test files run in their own processes, so they request it over a loopback port.
  */
 import { createServer, get } from 'node:http';

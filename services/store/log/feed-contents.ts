@@ -42,7 +42,7 @@ export interface AuditOfEndpoint {
   readonly details: string;
 }
 
-/** What a row of the feed refers to, as it is now: one of these, or none when it was deleted. */
+/** The thing that a row of the feed refers to, as it is now. All fields are absent when it was deleted. */
 export interface FeedReference {
   readonly event?: EventHead & { readonly lines: readonly TraceLine[] };
   readonly delivery?: DeliveryHead;

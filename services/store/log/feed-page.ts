@@ -11,13 +11,13 @@ export interface FeedPlace {
   readonly line: number | null;
 }
 
-/** What the feed of a merchant has: its newest row's number, and that of the newest row that was deleted. */
+/** The extent of a merchant's feed: the number of its newest row, and of the newest row that was deleted. */
 export interface FeedExtent {
   readonly head: number;
   readonly removedTo: number;
 }
 
-/** Which rows a page needs; null: the position is not from this store. */
+/** The rows that a page needs. */
 export interface FeedSpan {
   readonly after: FeedPlace;
   readonly from: number;
@@ -32,7 +32,7 @@ function parseFeedPlace(position: string): FeedPlace {
   return { seq: Number(parts[1]), line: parts[2] === undefined ? null : Number(parts[2]) };
 }
 
-/** Throws CursorInvalid. */
+/** Returns the rows that a page needs, null when the position is not from this store. Throws CursorInvalid. */
 export function feedSpan(
   options: { readonly after: string; readonly upTo?: string; readonly limit: number },
   { head }: FeedExtent,

@@ -100,8 +100,8 @@ export class JournalFold {
     if (known === undefined) {
       const made = this.#rows.events.insert(entry, merchant, trace);
       for (const head of heads) {
-        const known = this.#rows.deliveries.ofNewEvent(head.deliveryId);
-        this.#batch.set(head.deliveryId, known ?? this.#begin(head, merchant, made));
+        const stored = this.#rows.deliveries.ofNewEvent(head.deliveryId);
+        this.#batch.set(head.deliveryId, stored ?? this.#begin(head, merchant, made));
       }
       this.#rows.feed.add(event.merchantId, 'routed', { ref: made.seq, detail: trace.length, at: entry.at });
     } else {
@@ -192,7 +192,7 @@ export class JournalFold {
     applyParked(this.#delivery(head), head.attempt, PARKED_REASON.of[reason], until);
   }
 
-  /** Returns the delivery: from this batch, from the file, or new. */
+  /** Returns the delivery: from this batch, from the store, or new. */
   #delivery(head: DeliveryHead): Delivery {
     const known = this.#batch.get(head.deliveryId);
     if (known) return known;

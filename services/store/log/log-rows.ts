@@ -6,7 +6,7 @@ import type { TraceLine, Withdrawn } from './trace-lines.ts';
 
 /* Numbers stand for ids and words (codes.ts). */
 
-/** What a repeated routing of an event has changed. */
+/** The changes that a repeated routing made to an event. */
 export interface Completed {
   /** Whether it was the event's first routing. */
   readonly isFirst: boolean;

@@ -1,7 +1,7 @@
 import { messageOf } from '../../../messages/error-message.ts';
 
 /**
- * What an error of the driver or the server means for the call:
+ * The kind of an error of the driver or the server, by what the call can do:
  * - `repeat`: the transaction met another one; the same transaction may succeed now.
  * - `lost`: the connection, or the server behind it, is no longer the one to talk to.
  * - `unavailable`: the server answers, but cannot do it now (disk full, too many connections, a time-out).

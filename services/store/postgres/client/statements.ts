@@ -24,13 +24,13 @@ export interface FeedItem {
   readonly refAt?: number;
 }
 
-/** What a transaction added, for which this process has somebody to wake. */
+/** A kind of row that a transaction added and that a loop of this process waits for. */
 export type Added = 'outbox' | 'replay';
 
 export interface Transaction extends Statements {
   /** Adds rows to a table; the columns are all of it or those named, as in COPY. */
   copy(table: string, rows: CopyRows): Promise<void>;
-  /** What the feed reports of it: written last of all, because that keeps others of the merchant waiting. */
+  /** The feed's rows about it. They are written last, because they lock the merchant's feed until the commit. */
   readonly feed: FeedItem[];
   /** Called within the transaction; those who wait for it are woken once it is committed. */
   added(what: Added): void;

@@ -24,7 +24,7 @@ export type RowOfFeed = FeedRow & {
 type EventWithLines = EventHead & { readonly lines: readonly TraceLine[] };
 type AttemptPart = Omit<AttemptOfDelivery, keyof DeliveryHead | 'attemptsMax'>;
 
-/** What the rows of a page refer to, as far as it is kept. */
+/** The things that the rows of a page refer to, without those that were deleted. */
 class References {
   readonly events = new Map<string, EventWithLines>();
   readonly deliveries = new Map<string, DeliveryHead & { readonly attemptsMax: number }>();

@@ -5,7 +5,7 @@ import { beginOfLeaf, LEAF_KINDS, type Leaf, type LeafKind, leafOf } from './lea
 /** One process at a time makes leaves, or moves the beginning of the log. */
 const LOCK = "hashtextextended('hookrail leaves', 0)";
 
-/** What makes a row of a leaf unique. */
+/** The columns that make a row of a leaf unique. */
 const UNIQUE: Readonly<Record<LeafKind, string>> = {
   event: 'event_id, merchant',
   delivery: 'delivery_id',

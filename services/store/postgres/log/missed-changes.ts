@@ -16,8 +16,8 @@ export interface MissedChange extends EventKey {
 }
 
 /**
- * What a batch makes of the missed events, in order. Events are given by `keyOf`; null: the event is not kept any more, so
- * nobody can be sent it again.
+ * The changes of a batch to the missed events, in order. `keyOf` returns the event of a delivery, null when the event was
+ * deleted and so cannot be sent again.
  */
 export class MissedChanges implements LogMissed {
   readonly list: MissedChange[] = [];

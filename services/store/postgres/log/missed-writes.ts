@@ -2,7 +2,7 @@ import type { Transaction } from '../client/statements.ts';
 import type { MissedChange } from './missed-changes.ts';
 import { idBytes } from './packed-id.ts';
 
-/** What each change does to the row of an endpoint ($1) and an event ($2: created_at, $3: id). */
+/** The statement of each kind of change, to the row of an endpoint ($1) and an event ($2: created_at, $3: id). */
 const STATEMENTS: Readonly<Record<MissedChange['kind'], string>> = {
   skip: `INSERT INTO missed (endpoint, created_at, event_id) SELECT $1, $2, $3 WHERE NOT EXISTS (
     SELECT 1 FROM missed WHERE endpoint = $1 AND created_at = $2 AND event_id = $3)`,

@@ -25,7 +25,7 @@ import { idBytes } from './packed-id.ts';
 type FullDelivery = Awaited<ReturnType<DeliveryLog['delivery']>>;
 type FullEvent = Awaited<ReturnType<DeliveryLog['event']>>;
 
-/** What is deleted with a delivery's leaf. The feed has a retention of its own. */
+/** The kinds of leaves that deletion by age covers. The feed has a retention of its own. */
 const LOG_KINDS = LEAF_KINDS.filter((kind) => kind !== 'feed');
 
 export class PostgresDeliveryLog implements DeliveryLog {

@@ -1,6 +1,6 @@
-import { EVENT_TYPE, SKIP_REASON, STATUS } from '../../log/codes.ts';
+import { EVENT_TYPE, STATUS } from '../../log/codes.ts';
 import { type ListKey, listCursor, startOfList } from '../../log/list-cursor.ts';
-import type { TraceLine } from '../../log/trace-lines.ts';
+import { eventCondition } from '../../rows/event-condition.ts';
 import { linesOf } from '../../rows/log-records.ts';
 import type { DeliveryPage, EventFilter, EventPage, MerchantLists } from '../../store.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
@@ -50,7 +50,7 @@ export class PostgresLists implements MerchantLists {
         : (await this.#endpointsOf(merchantId, options.endpointId))[0];
     const isUnknown = options.endpointId !== undefined && endpoint === undefined;
     if (merchant === undefined || isUnknown) return { records: [], next: null };
-    const matches = eventCondition(options, endpoint);
+    const matches = listCondition(options, endpoint);
     const read = async (before: ListKey, count: number) => {
       const rows = await this.#database.read((statements) =>
         statements.rows<EventRow>(EVENTS, [
@@ -182,17 +182,8 @@ async function page<Row>(
 }
 
 /** Returns the condition on an event's row. `endpoint`: the number of the filter's endpoint. */
-function eventCondition(filter: EventFilter, endpoint: number | undefined): (row: EventRow) => boolean {
-  const type = filter.type === undefined ? undefined : EVENT_TYPE.of[filter.type];
+function listCondition(filter: EventFilter, endpoint: number | undefined): (row: EventRow) => boolean {
   const entity = filter.entityId === undefined ? undefined : idBytes(filter.entityId);
-  const { verdict, subType } = filter;
-  const code = verdict === undefined || verdict === 'delivered_to' ? 0 : SKIP_REASON.of[verdict];
-  const isLine = (line: TraceLine) =>
-    (endpoint === undefined || line[0] === endpoint) && (verdict === undefined || line[1] === code);
-  const needsTrace = endpoint !== undefined || verdict !== undefined;
-  return (row) =>
-    (type === undefined || row.type === type) &&
-    (subType === undefined || row.sub_type === subType) &&
-    (entity === undefined || entity.equals(row.entity_id)) &&
-    (!needsTrace || linesOf(row).some(isLine));
+  const matches = eventCondition(filter, endpoint);
+  return (row) => (entity === undefined || entity.equals(row.entity_id)) && matches(row);
 }

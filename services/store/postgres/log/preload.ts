@@ -14,7 +14,7 @@ type StoredDelivery = Omit<Delivery, 'event' | 'isNew' | 'isChanged'> & {
   readonly head: DeliveryHead;
 };
 
-/** What the database has of the things that a batch names. */
+/** The rows of the database that a batch names. */
 export interface Preloaded {
   readonly deliveries: readonly StoredDelivery[];
   readonly events: readonly StoredEventRow[];
@@ -25,7 +25,7 @@ export interface Preloaded {
   readonly erasures: ErasureOrders;
 }
 
-/** What a batch names. */
+/** The keys of the rows that a batch names. */
 interface Named {
   /** Deliveries, with their attempts. */
   readonly deliveries: Map<string, number[]>;

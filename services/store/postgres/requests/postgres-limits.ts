@@ -37,7 +37,7 @@ const TAKE = `INSERT INTO request_window AS w (key_id, name, used, ends_at) VALU
   ends_at = CASE WHEN w.ends_at > clock_timestamp() THEN w.ends_at ELSE ${END} END
   RETURNING used, (extract(epoch FROM ends_at - clock_timestamp()) * 1000)::float8 AS ends_in_ms`;
 
-/** Those that another transaction counts on are left to it. */
+/** Deletes windows that have ended. A row that another transaction has locked is left to that transaction. */
 const FORGET_ENDED = `DELETE FROM request_window WHERE (key_id, name) IN (
   SELECT key_id, name FROM request_window WHERE ends_at <= clock_timestamp() ORDER BY ends_at LIMIT $1
   FOR UPDATE SKIP LOCKED)`;

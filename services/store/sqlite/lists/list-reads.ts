@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { packId } from '../../../sqlite/ids.ts';
-import { EVENT_TYPE, SKIP_REASON, STATUS } from '../../log/codes.ts';
+import { EVENT_TYPE, STATUS } from '../../log/codes.ts';
 import { type ListKey, listCursor, startOfList } from '../../log/list-cursor.ts';
-import type { TraceLine } from '../../log/trace-lines.ts';
+import { eventCondition } from '../../rows/event-condition.ts';
 import type { DeliveryFilter, DeliveryPage, EventFilter, EventPage, MerchantLists } from '../../store.ts';
 import { listedToSql } from '../log/list-index.ts';
 import { type DeliveryRow, type EventRow, SELECT_DELIVERY, toDelivery, toListed } from '../log/log-rows.ts';
@@ -132,7 +132,7 @@ export class ListReads {
     const values = { merchant, since, ...start };
     const unlisted = this.#unlistedEvents.all(values) as ListedRow[];
     const rows = newestFirst(unlisted, this.#events.iterate(values) as IterableIterator<ListedRow>);
-    const matches = eventCondition(options, endpoint);
+    const matches = listCondition(options, endpoint);
     const limit = Math.min(options.limit, PAGE_MAX);
     const found = page(withKeys(rows), limit, ({ row }) => (matches(row) ? row : undefined));
     const nameOf = (each: number) => String(this.#endpointName.get(each));
@@ -202,20 +202,11 @@ function deliveryConditions({ status, type, subType, entityId }: DeliveryFilter)
 }
 
 /** Returns the condition on an event's row. `endpoint`: the number of the filter's endpoint. */
-function eventCondition(filter: EventFilter, endpoint: number | undefined): (row: ListedRow) => boolean {
-  const type = filter.type === undefined ? undefined : EVENT_TYPE.of[filter.type];
+function listCondition(filter: EventFilter, endpoint: number | undefined): (row: ListedRow) => boolean {
   const entity = filter.entityId === undefined ? undefined : packId(filter.entityId);
-  const { verdict, subType } = filter;
-  const code = verdict === undefined || verdict === 'delivered_to' ? 0 : SKIP_REASON.of[verdict];
-  const isLine = (line: TraceLine) =>
-    (endpoint === undefined || line[0] === endpoint) && (verdict === undefined || line[1] === code);
-  const needsTrace = endpoint !== undefined || verdict !== undefined;
+  const matches = eventCondition(filter, endpoint);
   return (row) =>
-    row.routed_at !== null &&
-    (type === undefined || row.type === type) &&
-    (subType === undefined || row.sub_type === subType) &&
-    (entity === undefined || isSame(entity, row.entity_id)) &&
-    (!needsTrace || (JSON.parse(row.trace) as TraceLine[]).some(isLine));
+    row.routed_at !== null && (entity === undefined || isSame(entity, row.entity_id)) && matches(row);
 }
 
 function isSame(one: Uint8Array | string, other: Uint8Array | string): boolean {
