@@ -89,7 +89,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
     text: 'if (error instanceof PositionLost) return this.#readAgain(lane, error);',
     replacement: '',
     test: 'test/broker/kafka/contract.test.ts',
-    title: 'hands over again what a store has lost',
+    title: 'delivers again the entries that a store lost',
     needsKafka: true,
   },
   {

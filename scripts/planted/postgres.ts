@@ -36,7 +36,7 @@ export const POSTGRES_BUGS: readonly PlantedBug[] = [
     text: "if (kept === 0) throw new StoreConflict('the claim of this Idempotency-Key has ended');",
     replacement: '',
     test: REQUESTS,
-    title: 'take the claim of a process that stalled',
+    title: 'take over the claim of a stalled process',
   },
   {
     id: 'postgres-claim-taken-twice',
@@ -72,7 +72,7 @@ export const POSTGRES_BUGS: readonly PlantedBug[] = [
     text: "if (command !== 'COMMIT')",
     replacement: "if (command === '')",
     test: CLIENT,
-    title: 'do not resolve when a statement failed',
+    title: 'reject when a statement failed',
   },
   {
     id: 'postgres-unknown-commit-is-not-kept',
@@ -81,7 +81,7 @@ export const POSTGRES_BUGS: readonly PlantedBug[] = [
     text: "if (failureOf(error) !== 'lost') throw error;",
     replacement: 'throw error;',
     test: CLIENT,
-    title: 'during a commit leave open whether it was kept',
+    title: 'during a commit reject with an error that says the result is unknown',
   },
   {
     id: 'postgres-position-not-compared',
@@ -90,7 +90,7 @@ export const POSTGRES_BUGS: readonly PlantedBug[] = [
     text: '(positions?.[index] ?? first + index) > stored',
     replacement: '(positions?.[index] ?? first + index) > NOTHING',
     test: RECORDERS,
-    title: 'apply no batch again',
+    title: 'do not apply a batch that another one has applied',
   },
   {
     id: 'postgres-gap-recorded',
@@ -99,7 +99,7 @@ export const POSTGRES_BUGS: readonly PlantedBug[] = [
     text: 'if (after !== undefined && stored < after)',
     replacement: 'if (after === Number.MAX_SAFE_INTEGER)',
     test: RECORDERS,
-    title: 'read again from where the log is',
+    title: 'read again from the position in the log',
   },
   {
     id: 'postgres-repeated-row-fails',

@@ -134,7 +134,7 @@ export function journalGuarantees(bench: GiveBench): void {
     expect(broker.status().stuck.count).toBe(0);
   });
 
-  it('hands over again what a store has lost that was set back', async (context) => {
+  it('delivers again the entries that a store lost when its position went back', async (context) => {
     const broker = await bench().open();
     if (!broker.capabilities.keepsJournal) return context.skip();
     const store = new Positions();

@@ -131,7 +131,7 @@ function waiting(test: StoreUnderTest): void {
 }
 
 function retention(test: StoreUnderTest): void {
-  it('brings back nothing that was deleted, and its position never goes back', async () => {
+  it('does not restore what was deleted, and its position never decreases', async () => {
     const endpointId = randomUUID();
     const events = [1, 2, 3].map((n) => eventNumber(MERCHANT, n));
     const entries = events.map((event) => routed(event, [endpointId]));

@@ -43,7 +43,7 @@ await describeWithPostgres('migrations on PostgreSQL', (createDatabase) => {
     await Promise.all(others.map((each) => each.close()));
   });
 
-  it('that fail leave the layout before them, and go on from there', async () => {
+  it('that fail are rolled back, and run again the next time', async () => {
     const { created, database } = await fresh();
     const [first = '', second = ''] = STEPS;
     await expect(migrate(database, [first, `${second}; SELECT 1 / 0`])).rejects.toThrow('division by zero');
@@ -61,7 +61,7 @@ await describeWithPostgres('migrations on PostgreSQL', (createDatabase) => {
     await expect(opened).rejects.toThrow('run the newer build');
   });
 
-  it('are asked for by a store that finds none', async () => {
+  it('are required: a store refuses a database without them', async () => {
     const { address } = await fresh();
     const opened = openPostgresStore({ ...OPTIONS, address });
     await expect(opened).rejects.toThrow('has layout 0, this build needs 2: migrate it first');

@@ -7,7 +7,7 @@ import { failureOf } from './postgres-errors.ts';
 import { Primary, type PrimaryOptions } from './primary.ts';
 import { type Added, copyRows, type Statements, statementsOf, type Transaction } from './statements.ts';
 
-/** How often a transaction that met another one is made. */
+/** Attempts at a transaction that conflicts with another one. */
 const ATTEMPTS = 3;
 const PAUSE_MS = 20;
 /** The interval of tests whether the server answers again. */
@@ -56,8 +56,8 @@ export class PostgresDatabase {
   }
 
   /**
-   * Runs the work in one transaction (READ COMMITTED), which commits when it resolves. It may run more than once, when
-   * it met another transaction.
+   * Runs the work in one transaction (READ COMMITTED), which commits when it resolves. It runs again
+   * after a conflict with another transaction.
    */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.#watched(async () => {

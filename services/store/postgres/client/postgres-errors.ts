@@ -2,7 +2,7 @@ import { messageOf } from '../../../messages/error-message.ts';
 
 /**
  * The kind of an error of the driver or the server, by what the call can do:
- * - `repeat`: the transaction met another one; the same transaction may succeed now.
+ * - `repeat`: the transaction conflicted with another one; a retry may succeed.
  * - `lost`: the connection, or the server behind it, is no longer the one to talk to.
  * - `unavailable`: the server answers, but cannot do it now (disk full, too many connections, a time-out).
  * - `unique`: a unique index has the value.

@@ -16,7 +16,7 @@ import { preload } from './preload.ts';
 
 /** Entries of one transaction: batches of several partitions that wait are joined up to here. */
 const ENTRIES_MAX = 2000;
-/** How often a batch is recorded that met another process. */
+/** Attempts to record a batch that conflicts with another process. */
 const ATTEMPTS = 3;
 const UNIQUE_VIOLATION = '23505';
 const UNDEFINED_TABLE = '42P01';

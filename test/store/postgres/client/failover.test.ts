@@ -42,7 +42,7 @@ describeWherePostgresStarts('a client of a primary and its standby', () => {
     );
   const portOf = () => database.read(async ({ first }) => (await first<{ port: string }>('SHOW port'))?.port);
 
-  it('passes over the standby', async () => {
+  it('skips the standby', async () => {
     await database.transaction(({ rows }) => rows('CREATE TABLE kept (n int)'));
     await insert(1);
     expect(await portOf()).toBe(`${primary.port}`);

@@ -37,7 +37,7 @@ await describeWithPostgres('a client of PostgreSQL', (createDatabase) => {
     shared.query("TRUNCATE account; INSERT INTO account VALUES ('a', 10), ('b', 9007199254740991)");
 
   describe('transactions', () => {
-    it('keep what resolved, and nothing of what threw', async () => {
+    it('are committed when they resolve, and rolled back when they throw', async () => {
       await reset();
       const { database } = openDatabase(shared.url);
       await database.transaction(({ change }) => change("UPDATE account SET amount = 11 WHERE name = 'a'"));
@@ -53,7 +53,7 @@ await describeWithPostgres('a client of PostgreSQL', (createDatabase) => {
       ]);
     });
 
-    it('do not resolve when a statement failed and the failure was swallowed', async () => {
+    it('reject when a statement failed, even if its error was ignored', async () => {
       await reset();
       const { database } = openDatabase(shared.url);
       const swallowed = database.transaction(async ({ change }) => {
@@ -64,7 +64,7 @@ await describeWithPostgres('a client of PostgreSQL', (createDatabase) => {
       expect(await shared.query("SELECT amount FROM account WHERE name = 'a'")).toEqual([{ amount: '10' }]);
     });
 
-    it('are made again when they met another one', async () => {
+    it('are retried after a conflict with another one', async () => {
       await reset();
       const { database } = openDatabase(shared.url);
       let runs = 0;
@@ -96,7 +96,7 @@ await describeWithPostgres('a client of PostgreSQL', (createDatabase) => {
       await expect(read).rejects.toThrow('9007199254740993');
     });
 
-    it('tell what they added once they are committed, and only then', async () => {
+    it('report what they added only after the commit', async () => {
       await reset();
       const { database } = openDatabase(shared.url);
       const told: string[] = [];
@@ -139,7 +139,7 @@ await describeWithPostgres('a client of PostgreSQL', (createDatabase) => {
       expect(await shared.query("SELECT amount FROM account WHERE name = 'a'")).toEqual([{ amount: '10' }]);
     });
 
-    it('during a commit leave open whether it was kept, and say so', async () => {
+    it('during a commit reject with an error that says the result is unknown', async () => {
       await reset();
       // The commit waits for a deferred trigger, which ends the connection.
       await shared.query(`CREATE OR REPLACE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS

@@ -74,7 +74,7 @@ await describeWithPostgres('the leases of several processes', (createDatabase) =
     expect(at - (ended?.at ?? 0)).toBeLessThan(2_000 + MARGIN_MS);
   });
 
-  it('are ended by a holder that wakes up after another one has taken over', async () => {
+  it('end for a holder that wakes up after another process took over', async () => {
     const first = await start();
     await start();
     first.kill('SIGSTOP');

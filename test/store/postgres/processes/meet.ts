@@ -2,10 +2,10 @@ import pg from 'pg';
 import { eventually } from '../../../support/eventually.ts';
 import type { TestDatabase } from '../../../support/postgres/suites.ts';
 
-/** Of the database's sessions, those that wait for a lock. */
+/** Finds the sessions of the database that wait for a lock. */
 const WAITING = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
-/** Begins both while nobody can write the table, and lets them go once both wait for it or for each other. */
+/** Locks the table, begins both, and releases the lock once both wait for it or for each other. */
 export async function meet<A, B>(
   database: TestDatabase,
   table: string,

@@ -1,6 +1,7 @@
 /**
  * Guarantee: recorders of several processes record each entry once, whichever partition it comes from, and count each
- * attempt once for its endpoint. A third connection holds what they wait for, so that they meet every time.
+ * attempt once for its endpoint. A third connection holds a lock that both wait for, so that they
+ * conflict every time.
  */
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -52,7 +53,7 @@ await describeWithPostgres('recorders of two processes', (createDatabase) => {
     expect(entries.map(({ kind }) => kind)).toEqual(['endpoint_changed', 'routed', 'attempt']);
   });
 
-  it('apply no batch again that another one has applied, whatever was recorded since', async () => {
+  it('do not apply a batch that another one has applied, even after later records', async () => {
     const [first, second] = [randomUUID(), randomUUID()];
     const event = eventNumber(MERCHANT, 1);
     const once = [routed(event, [first])];
@@ -100,7 +101,7 @@ await describeWithPostgres('recorders of two processes', (createDatabase) => {
     expect((await one.endpoints.get(MERCHANT, endpointId))?.failureCount).toBe(20);
   });
 
-  it('read again from where the log is, when commits were lost', async () => {
+  it('read again from the position in the log after commits were lost', async () => {
     const entries = [1, 2, 3].map((n) => routed(eventNumber(MERCHANT, n), [randomUUID()]));
     for (const [index, entry] of entries.entries()) await one.log.applyJournal(at('p', index + 1), [entry]);
     await place.database.query("UPDATE journal_position SET last = 1 WHERE partition = 'p'");

@@ -1,6 +1,6 @@
 /**
- * Guarantee: what processes on one database do at the same time has the result of doing it one after the other. A third
- * connection holds what they wait for, so that they meet every time.
+ * Guarantee: requests that run at the same time in two processes have the result of running one after the other. A
+ * third connection holds a lock that both wait for, so that they conflict every time.
  */
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -98,7 +98,7 @@ await describeWithPostgres('two processes on one database', (createDatabase) => 
     expect(claims.map(({ kind }) => kind).sort()).toEqual(['claimed', 'running']);
   });
 
-  it('take the claim of a process that stalled, which then changes nothing', async () => {
+  it('take over the claim of a stalled process, whose change is then refused', async () => {
     const scope = 'key-1/idem';
     const first = await one.answers.claim(scope, START);
     const second = await two.answers.claim(scope, START + CLAIM_MS);
