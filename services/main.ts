@@ -12,12 +12,13 @@ import { readExtraCa } from './egress/extra-ca.ts';
 import { KeyRing } from './keys/keyring.ts';
 import { observeBroker } from './observability/broker-metrics.ts';
 import { isFresh, observeReadiness, type Phase, readinessOf } from './observability/readiness.ts';
+import { observeStore } from './observability/store-metrics.ts';
 import { clockCommands } from './operator/commands/clock.ts';
 import { operatorRoutes } from './operator/commands/routes.ts';
 import type { Clock } from './process/clock.ts';
 import { Descriptors } from './process/descriptors.ts';
 import { Lifecycle } from './process/lifecycle.ts';
-import { openPrivateFolder } from './process/private-files.ts';
+import { openDataDir } from './process/private-files.ts';
 import { systemRandom } from './process/random.ts';
 import { runProcess } from './process/run-process.ts';
 import { openClock } from './process/sandbox-clock.ts';
@@ -119,6 +120,7 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
   const readiness = () => readinessOf(parts, phase);
   observeReadiness(deps.registry, readiness);
   observeBroker(deps.registry, broker, deps.follower);
+  if (store) observeStore(deps.registry, store);
   const operations = await startOperations({
     ...config.operations,
     registry: deps.registry,
@@ -134,8 +136,12 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
   const api = store && has(config, 'api') ? await startServing({ ...deps, store }) : null;
   if (has(config, 'router')) await startRouting(deps);
   phase = 'running';
-  const { engine, roles } = config;
-  deps.log.info({ api: api?.url, operations: operations.url, engine, roles }, 'hookrail is running');
+  const { engine, roles, postgres } = config;
+  const stores = store && { store: postgres ? 'postgres' : 'sqlite' };
+  deps.log.info(
+    { api: api?.url, operations: operations.url, engine, ...stores, roles },
+    'hookrail is running',
+  );
   return {
     apiUrl: api?.url ?? null,
     docs: api?.docs ?? null,
@@ -162,7 +168,6 @@ function operatorRoutesOf(deps: StationDeps & { readonly store: Store }) {
     ...deps,
     ...clock,
     keyRing,
-    isRelayed: true,
     random: systemRandom,
     environment,
     dataDir,
@@ -209,18 +214,6 @@ async function openDeps(config: Config, lifecycle: Lifecycle): Promise<ProcessDe
   lifecycle.onStop('directory', () => follower.close());
   const parts = { config, clock, log, registry, keyRing, broker, store, directory, follower };
   return { ...parts, lifecycle, tracer, descriptors };
-}
-
-/** The databases hold names and account numbers. */
-function openDataDir(dataDir: string, log: Logger): void {
-  const { tightened, open } = openPrivateFolder(dataDir);
-  if (tightened.length > 0)
-    log.warn({ tightened }, 'other users could read the data directory: their access was removed');
-  if (open.length > 0)
-    log.warn(
-      { open },
-      'other users can read the data directory: give it to the user of this process (chown)',
-    );
 }
 
 async function startServing(deps: StationDeps & { readonly store: Store }) {

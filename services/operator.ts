@@ -131,7 +131,7 @@ function commandLine(environment: Environment, execute: Execute, print: (line: s
     )
     .command('store', 'Backups of merchants, keys, endpoints and the delivery log', (store) =>
       storeCommands(store, execute, {
-        dataDir: (options) => dataDirOf(environment, options),
+        configOf: (options) => withDataDir(environment, options['data-dir']),
         show: (options, result) => print(shown(result, options.output)),
       }),
     )
@@ -187,10 +187,6 @@ function withDataDir(environment: Environment, dataDir: string | undefined): Ret
   return readConfig({ ...given, ...sandboxOperations(config.dataDir) });
 }
 
-function dataDirOf(environment: Environment, options: GlobalOptions): string {
-  return withDataDir(environment, options['data-dir']).dataDir;
-}
-
 function keyRingMeans(
   environment: Environment,
   execute: Execute,
@@ -203,7 +199,10 @@ function keyRingMeans(
     usage: async (options) => {
       const config = configOf(options);
       const { storeFile } = await import('./store/open.ts');
-      const hasStore = existsSync(storeFile(config)) || existsSync(operatorTokenFile(config.dataDir));
+      const hasStore =
+        config.postgres !== null ||
+        existsSync(storeFile(config)) ||
+        existsSync(operatorTokenFile(config.dataDir));
       return hasStore ? ((await ask('keyring-usage', {}, config)) as []) : null;
     },
     show: (options, result) => print(shown(result, options.output)),

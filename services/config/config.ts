@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { parseEgressProxy } from '../egress/egress-proxy.ts';
 import { KAFKA_VARIABLES, kafkaConfig } from './kafka-config.ts';
+import { POSTGRES_VARIABLES, postgresConfig } from './postgres-config.ts';
 import { tracingConfig } from './tracing-config.ts';
 import { as, ConfigError, readVariables, variable } from './variables.ts';
 
@@ -28,8 +29,14 @@ export const VARIABLES = {
   HOOKRAIL_ROLES: variable(
     as.list(as.oneOf(ROLES)),
     ROLES,
-    'The stations this process runs. The `sqlite` engine runs all of them; with `kafka`, `api` and `recorder` ' +
-      'are one process, `router` and `sender` as many as wanted.',
+    'The stations this process runs. With the `sqlite` engine one process runs all of them; with `kafka`, any number of ' +
+      'processes run each. Where the store is SQLite, one process runs both `api` and `recorder`.',
+  ),
+  HOOKRAIL_STORE: variable(
+    as.oneOf(['sqlite', 'postgres']),
+    'sqlite',
+    'The engine of the store: merchants, endpoints, delivery log. `sqlite` is a file of one process; `postgres` needs ' +
+      'the `kafka` engine, and takes any number of processes.',
   ),
   HOOKRAIL_DATA_DIR: variable(as.text, './data', 'The data directory: databases, key ring, operator token.'),
   HOOKRAIL_KEYRING: variable(
@@ -120,6 +127,7 @@ export const VARIABLES = {
     'Log level. Logs are JSON lines on standard output, one per attempt at `info`.',
   ),
   ...KAFKA_VARIABLES,
+  ...POSTGRES_VARIABLES,
 } as const;
 
 /** Variables read elsewhere: by the simulator's commands and by the tests. */
@@ -142,13 +150,18 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const values = readVariables(VARIABLES, VARIABLES_OF_TOOLS, environment);
   if (values.HOOKRAIL_ENVIRONMENT === 'production') refuseSandboxOnly(values, environment);
   const isSandbox = values.HOOKRAIL_ENVIRONMENT === 'sandbox';
-  checkRoles(values.HOOKRAIL_ENGINE, values.HOOKRAIL_ROLES);
+  const roles = values.HOOKRAIL_ROLES;
+  checkRoles(values.HOOKRAIL_ENGINE, values.HOOKRAIL_STORE, roles);
+  const hasApi = roles.includes('api');
+  const opensStore = hasApi || roles.includes('recorder');
   return {
     environment: values.HOOKRAIL_ENVIRONMENT,
     engine: values.HOOKRAIL_ENGINE,
     /** Null with another engine. */
     kafka: values.HOOKRAIL_ENGINE === 'kafka' ? kafkaConfig(values, isSandbox) : null,
-    roles: values.HOOKRAIL_ROLES,
+    /** Null with the store on SQLite. */
+    postgres: values.HOOKRAIL_STORE === 'postgres' ? postgresConfig(values, { opensStore, hasApi }) : null,
+    roles,
     dataDir: values.HOOKRAIL_DATA_DIR,
     keyRingFile: values.HOOKRAIL_KEYRING || join(values.HOOKRAIL_DATA_DIR, 'keyring.json'),
     api: {
@@ -195,8 +208,10 @@ function bodyRetentionDays(values: {
   );
 }
 
-function checkRoles(engine: 'sqlite' | 'kafka', roles: readonly Role[]): void {
+function checkRoles(engine: 'sqlite' | 'kafka', store: 'sqlite' | 'postgres', roles: readonly Role[]): void {
   const missing = ROLES.filter((role) => !roles.includes(role));
+  if (engine === 'sqlite' && store === 'postgres')
+    throw new ConfigError('HOOKRAIL_STORE=postgres needs Kafka: set HOOKRAIL_ENGINE=kafka');
   if (engine === 'sqlite' && missing.length > 0) {
     throw new ConfigError(
       `HOOKRAIL_ROLES leaves out ${missing.join(', ')}: the sqlite engine is one process of all roles`,
@@ -206,10 +221,11 @@ function checkRoles(engine: 'sqlite' | 'kafka', roles: readonly Role[]): void {
     throw new ConfigError(`HOOKRAIL_ROLES is empty: name at least one of ${ROLES.join(', ')}`);
   }
   // Both write the store, which is one file of one process.
-  if (roles.includes('api') !== roles.includes('recorder')) {
+  if (store === 'sqlite' && roles.includes('api') !== roles.includes('recorder')) {
     const [has, lacks] = roles.includes('api') ? ['api', 'recorder'] : ['recorder', 'api'];
     throw new ConfigError(
-      `HOOKRAIL_ROLES has ${has} without ${lacks}: the two share the store, so one process runs both or neither`,
+      `HOOKRAIL_ROLES has ${has} without ${lacks}: the two share the store, a file of one process; ` +
+        'HOOKRAIL_STORE=postgres separates them',
     );
   }
 }

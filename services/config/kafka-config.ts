@@ -1,7 +1,5 @@
-import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { messageOf } from '../messages/error-message.ts';
+import { certificate, readPem } from './pem-file.ts';
 import { as, ConfigError, Malformed, type Values, variable } from './variables.ts';
 
 /** The characters of a Kafka topic name. */
@@ -256,19 +254,4 @@ export function readTlsFiles(files: KafkaConfig['tls']): TlsOptions | null {
 /** Reads the PEM file of the registry's authorities. Throws ConfigError when it cannot be read or is not PEM. */
 export function readRegistryCa({ caFile }: Pick<KafkaConfig['registry'], 'caFile'>): string | null {
   return readPem('HOOKRAIL_SCHEMA_REGISTRY_CA_FILE', caFile ?? '', certificate);
-}
-
-const certificate = (pem: string) => new X509Certificate(pem);
-
-function readPem(name: string, path: string, check: (pem: string) => object): string | null {
-  if (path === '') return null;
-  try {
-    const pem = readFileSync(path, 'utf8');
-    if (!pem.includes('-----BEGIN ')) throw new Error('it is not a PEM file');
-    check(pem);
-    return pem;
-  } catch (error) {
-    const why = messageOf(error);
-    throw new ConfigError(`${name}="${path}" cannot be used: ${why}`);
-  }
 }

@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Logger } from '../telemetry/logger.ts';
 
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
@@ -39,4 +40,16 @@ export function openPrivateFolder(path: string): PrivateFolder {
     if (entry.isFile() && DATABASE.test(entry.name)) tighten(join(path, entry.name), FILE_MODE);
   }
   return { tightened, open };
+}
+
+/** Opens the data directory for this user only: its files hold names and account numbers. */
+export function openDataDir(dataDir: string, log: Pick<Logger, 'warn'>): void {
+  const { tightened, open } = openPrivateFolder(dataDir);
+  if (tightened.length > 0)
+    log.warn({ tightened }, 'other users could read the data directory: their access was removed');
+  if (open.length > 0)
+    log.warn(
+      { open },
+      'other users can read the data directory: give it to the user of this process (chown)',
+    );
 }

@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Broker } from '../broker/broker.ts';
 import { type JournalEntry, PositionLost } from '../domain/journal.ts';
 import { messageOf } from '../messages/error-message.ts';
@@ -8,6 +8,7 @@ import type { Logger } from '../telemetry/logger.ts';
 
 /** Entries applied in one store transaction. */
 const BATCH_MAX = 2000;
+const BATCH_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export interface RecorderDeps {
   readonly broker: Pick<Broker, 'journal'>;
@@ -38,9 +39,16 @@ export async function startRecorder(deps: RecorderDeps): Promise<Recorder> {
     help: 'Age of the newest journal entry when it was applied.',
     registers: [deps.registry],
   });
+  const seconds = new Histogram({
+    name: 'hookrail_journal_batch_seconds',
+    help: 'Time to apply a batch of journal entries to the delivery log.',
+    buckets: BATCH_SECONDS,
+    registers: [deps.registry],
+  });
   let isFailing = false;
   const consumer = await broker.journal.consume(
     async (batch) => {
+      const startedAt = clock.now();
       try {
         await store.log.applyJournal(batch, batch.entries);
       } catch (error) {
@@ -54,6 +62,7 @@ export async function startRecorder(deps: RecorderDeps): Promise<Recorder> {
       if (isFailing) log.warn({ partition: batch.partition }, 'journal batches are recorded again');
       isFailing = false;
       recorded.inc(batch.entries.length);
+      seconds.observe((clock.now() - startedAt) / 1000);
       const newest = batch.entries.at(-1);
       if (newest) delay.set(Math.max(0, clock.wall() - endOf(newest)) / 1000);
     },

@@ -1,21 +1,46 @@
 import { join } from 'node:path';
-import type { Config } from '../config/config.ts';
+import { type Config, ConfigError } from '../config/config.ts';
+import { type PostgresConfig, readPostgresCa } from '../config/postgres-config.ts';
+import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { parsePostgresUrl } from './postgres/client/postgres-address.ts';
 import { restoreSqliteStore } from './sqlite/maintenance/restore.ts';
 import { openSqliteStore } from './sqlite/sqlite-store.ts';
 import type { Store } from './store.ts';
 
-type StoreConfig = Pick<Config, 'dataDir' | 'autoDisable'>;
+type StoreConfig = Pick<Config, 'dataDir' | 'autoDisable' | 'environment' | 'postgres'>;
 
-/** Returns the file of the store, of which there is one engine. */
+/** Returns the file of the store on SQLite. */
 export function storeFile({ dataDir }: Pick<StoreConfig, 'dataDir'>): string {
   return join(dataDir, 'store.db');
 }
 
-/** Opens the store; the only place that chooses its engine. Rejects with one line for an operator. */
-export function openStore(config: StoreConfig, clock: Clock, log: Logger): Promise<Store> {
-  return openSqliteStore({ file: storeFile(config), clock, healthPolicy: config.autoDisable, log });
+/**
+ * Opens the store; the only place that chooses its engine. In the sandbox the database is migrated first. Rejects with
+ * one line for an operator.
+ */
+export async function openStore(config: StoreConfig, clock: Clock, log: Logger): Promise<Store> {
+  const { postgres, autoDisable: healthPolicy, environment } = config;
+  if (!postgres) return openSqliteStore({ file: storeFile(config), clock, healthPolicy, log });
+  if (environment === 'sandbox') await migrateStore({ postgres }, clock);
+  const { openPostgresStore } = await import('./postgres/postgres-store.ts');
+  const { connectionsMax, leafMs } = postgres;
+  const address = addressOf(postgres);
+  return openPostgresStore({ address, clock, connectionsMax, healthPolicy, leafMs, log });
+}
+
+/**
+ * Migrates the database to the layout of this build, while processes of this build and of the one before use it. Returns
+ * the layout before and after. Rejects with one line for an operator.
+ */
+export async function migrateStore(
+  { postgres }: Pick<StoreConfig, 'postgres'>,
+  clock: Clock,
+): Promise<{ readonly from: number; readonly to: number }> {
+  if (!postgres) throw new ConfigError('a store on SQLite is migrated by the service when it starts');
+  const { migrateDatabase } = await import('./postgres/migrations/migrate.ts');
+  return migrateDatabase(addressOf(postgres), clock);
 }
 
 /**
@@ -23,9 +48,22 @@ export function openStore(config: StoreConfig, clock: Clock, log: Logger): Promi
  * previous one is kept; null where there was none. Throws one line for an operator.
  */
 export function restoreStore(
-  config: Pick<StoreConfig, 'dataDir'>,
+  config: Pick<StoreConfig, 'dataDir' | 'postgres'>,
   from: string,
 ): { readonly file: string; readonly keptAs: string | null } {
+  if (config.postgres)
+    throw new ConfigError(
+      "a store on PostgreSQL is restored with PostgreSQL's own tools: to a point in time, from a base backup and the WAL archive",
+    );
   const file = storeFile(config);
   return { file, keptAs: restoreSqliteStore(file, from).keptAs };
+}
+
+function addressOf(postgres: PostgresConfig) {
+  const ca = readPostgresCa(postgres);
+  try {
+    return parsePostgresUrl(postgres.url, ca);
+  } catch (error) {
+    throw new ConfigError(`HOOKRAIL_POSTGRES_URL cannot be used: ${messageOf(error)}`);
+  }
 }

@@ -23,6 +23,7 @@ import type { Audit, Erasures, Sealings } from './maintenance.ts';
 import type { ApiKeys, Merchants } from './merchants.ts';
 import type { Outbox } from './outbox.ts';
 import type { Replays, TraceRecord } from './replays.ts';
+import type { StoreStatus } from './status.ts';
 
 export type * from './endpoints.ts';
 export type { ApiKey, ApiKeys, Merchants } from './merchants.ts';
@@ -42,7 +43,7 @@ export interface Store {
   readonly audit: Audit;
   readonly sealings: Sealings;
   readonly erasures: Erasures;
-  status(): { readonly reachable: boolean };
+  status(): StoreStatus;
   /**
    * Copies the store, as it is now, into a new file, while it is in use; rejects when that exists. Resolves when
    * durable.

@@ -160,7 +160,11 @@ describe('the roles of a process', () => {
   );
 
   it.each([
-    ['kafka', 'api', 'HOOKRAIL_ROLES has api without recorder'],
+    [
+      'kafka',
+      'api',
+      'HOOKRAIL_ROLES has api without recorder: the two share the store, a file of one process',
+    ],
     ['kafka', 'recorder,sender', 'HOOKRAIL_ROLES has recorder without api'],
     ['kafka', '', 'HOOKRAIL_ROLES is empty'],
     ['sqlite', 'api,recorder', 'HOOKRAIL_ROLES leaves out router, sender'],

@@ -67,8 +67,8 @@ function cutOff(sealings: Store['sealings']): Store['sealings'] {
 test('a rewrap that was cut off and is run again changes each secret once, and every secret opens', async () => {
   const uuids = await createEndpoints();
   const active = addKey(ringFile);
-  const deps = { clock, keyRing: KeyRing.read(ringFile), isRelayed: false };
-  const broken = { sealings: cutOff(store.sealings), outbox: store.outbox };
+  const deps = { clock, keyRing: KeyRing.read(ringFile) };
+  const broken = { sealings: cutOff(store.sealings), outbox: store.outbox, leases: store.leases };
   await expect(rewrap({ ...deps, store: broken })).rejects.toThrow('the process ends here');
   await store.close();
   store = await open();
@@ -94,7 +94,7 @@ test('a rewrap names a secret that its key does not open, and leaves it as it is
   const options = { at: clock.now(), actor: OPERATOR };
   await store.endpoints.rotate(MERCHANT, uuid ?? '', { sealed, hint: '…' }, options);
   addKey(ringFile);
-  const done = await rewrap({ clock, keyRing: KeyRing.read(ringFile), isRelayed: false, store });
+  const done = await rewrap({ clock, keyRing: KeyRing.read(ringFile), store });
   expect(done).toEqual({ endpoints: ENDPOINTS - 1, answers: 0, notOpened: [uuid] });
   expect((await store.endpoints.get(MERCHANT, uuid ?? ''))?.secret).toEqual(sealed);
 });

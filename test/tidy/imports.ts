@@ -88,7 +88,7 @@ const PARTS: readonly Part[] = [
   {
     name: 'the store chooser',
     files: /^services\/store\/open\.ts$/,
-    parts: ['foundation', 'the store port', 'a store engine'],
+    parts: ['messages', 'foundation', 'the store port', 'a store engine'],
     instead: 'It chooses an engine and does nothing else.',
   },
   {

@@ -12,8 +12,9 @@ import { sandboxOperations } from './sandbox-operations.ts';
 import type { RecordStoreSummary } from './status-command.ts';
 
 /**
- * A running service has locked the store, so the tool asks it over its operations port; without one, the tool opens the
- * store itself. Only what a command uses is loaded.
+ * A running service has locked a store on SQLite, so the tool asks it over its operations port; without one, and where
+ * the store is on PostgreSQL and the service on another machine, the tool opens the store itself. Only what a command
+ * uses is loaded.
  */
 
 const SERVICE_TIMEOUT_MS = 10_000;
@@ -42,7 +43,10 @@ export async function ask(
   const { runOperatorCommand } = await import('../commands/commands.ts');
   const { createLogger } = await import('../../telemetry/logger.ts');
   const opening = openStore(config, clock, createLogger('silent'));
-  const store = await opening.catch((error: Error) => throwInUse(error, config));
+  const store = await opening.catch((error: Error) => {
+    if (config.postgres) throw new OperatorError(error.message);
+    return throwInUse(error, config);
+  });
   try {
     return await runOperatorCommand(
       {
@@ -52,7 +56,6 @@ export async function ask(
         environment: config.environment,
         keyRing: () => KeyRing.read(config.keyRingFile),
         withRecordStores: (use) => withBroker(config, use),
-        isRelayed: false,
       },
       command,
       given,

@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import type { Argv } from 'yargs';
+import type { Config } from '../../config/config.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import { OperatorError } from '../commands/arguments.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
 
-/** The data directory of the store, and how a result is printed. */
-export interface RestorePlace {
-  readonly dataDir: (options: GlobalOptions) => string;
+/** The configuration of the store, and how a result is printed. */
+export interface StoreMeans {
+  readonly configOf: (options: GlobalOptions) => Config;
   readonly show: (options: GlobalOptions, result: unknown) => void;
 }
 
@@ -14,7 +15,7 @@ export interface RestorePlace {
 export function storeCommands(
   store: Argv<GlobalOptions>,
   execute: Execute,
-  { dataDir, show }: RestorePlace,
+  { configOf, show }: StoreMeans,
 ): Argv<GlobalOptions> {
   return store
     .command(
@@ -29,18 +30,36 @@ export function storeCommands(
       'Replace the store with a backup; the service must be stopped',
       (restore) =>
         restore.positional('from', { type: 'string', demandOption: true, describe: 'A backup of the store' }),
-      async (argv) => show(argv, await restored(dataDir(argv), argv)),
+      async (argv) => show(argv, await restored(configOf(argv), argv)),
     )
-    .demandCommand(1, 'name a store command: backup, restore');
+    .command(
+      'migrate',
+      'Bring a database on PostgreSQL to the layout of this build, while the service runs',
+      (migrate) => migrate,
+      async (argv) => show(argv, await migrated(configOf(argv), argv)),
+    )
+    .demandCommand(1, 'name a store command: backup, restore, migrate');
+}
+
+async function migrated(config: Config, { output }: GlobalOptions): Promise<object | string> {
+  const { migrateStore } = await import('../../store/open.ts');
+  const { systemClock } = await import('../../process/clock.ts');
+  try {
+    const { from, to } = await migrateStore(config, systemClock());
+    if (output === 'json') return { from, to };
+    return from === to ? `the database has layout ${to} already` : `migrated from layout ${from} to ${to}`;
+  } catch (error) {
+    throw new OperatorError(messageOf(error));
+  }
 }
 
 async function restored(
-  dataDir: string,
+  config: Config,
   { from, output }: GlobalOptions & { readonly from: string },
 ): Promise<object | string> {
   const { restoreStore } = await import('../../store/open.ts');
   try {
-    const { file, keptAs } = restoreStore({ dataDir }, from);
+    const { file, keptAs } = restoreStore(config, from);
     const kept = keptAs === null ? '' : `; the previous store is kept as ${keptAs}`;
     const note = 'API keys that were revoked after the backup are valid again: check keys list';
     return output === 'json'

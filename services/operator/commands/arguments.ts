@@ -29,6 +29,7 @@ export interface OperatorDeps {
     | 'audit'
     | 'sealings'
     | 'erasures'
+    | 'leases'
     | 'backup'
   >;
   readonly clock: Clock;
@@ -38,8 +39,6 @@ export interface OperatorDeps {
   readonly keyRing: () => KeyRing;
   /** Lends the broker's record stores; where no service runs they are opened for the call. */
   readonly withRecordStores: <T>(use: (recordStores: RecordStores) => Promise<T>) => Promise<T>;
-  /** Whether a relay publishes changes to the stream meanwhile: a running service has one. */
-  readonly isRelayed: boolean;
 }
 
 /** Arguments come over HTTP or from a command line, unchecked. */

@@ -22,10 +22,9 @@ export interface Rewrapped {
  * are skipped: they are sealed with the active key already. Run again after a crash, it does the rest.
  */
 export async function rewrap(deps: {
-  readonly store: Pick<Store, 'sealings' | 'outbox'>;
+  readonly store: Pick<Store, 'sealings' | 'outbox' | 'leases'>;
   readonly clock: Clock;
   readonly keyRing: KeyRing;
-  readonly isRelayed: boolean;
 }): Promise<Rewrapped> {
   const { store, clock, keyRing } = deps;
   const notOpened: string[] = [];
@@ -45,7 +44,7 @@ export async function rewrap(deps: {
     const replaced = await store.sealings.replace(resealed, { at: now, actor: { kind: 'operator' } });
     endpoints += replaced.endpoints;
     answers += replaced.answers;
-    if (deps.isRelayed) await relayed(deps);
+    if (await store.leases.isHeld('api')) await relayed(deps);
   }
 }
 

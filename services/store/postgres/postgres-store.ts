@@ -20,7 +20,7 @@ import { makeAudit } from './management/audit-reads.ts';
 import { touchKeys } from './management/merchant-writes.ts';
 import { makeEndpoints, makeKeys, makeMerchants } from './management/postgres-management.ts';
 import { PostgresOutbox } from './management/postgres-outbox.ts';
-import { layoutOf, MIGRATIONS } from './migrations/migrate.ts';
+import { checkLayout } from './migrations/migrate.ts';
 import { PostgresLeases } from './requests/postgres-leases.ts';
 import { PostgresLimits } from './requests/postgres-limits.ts';
 
@@ -78,7 +78,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     audit: makeAudit(database),
     sealings: makeSealings(database),
     erasures: new PostgresErasures({ database, leaves, names }),
-    status: () => ({ reachable: database.isReachable }),
+    status: () => ({
+      reachable: database.isReachable,
+      connections: database.connections,
+      leases: leases.names,
+    }),
     backup: () => Promise.reject(new Error(BACKUP)),
     failed: new Promise<Error>(() => {}),
     async close() {
@@ -93,11 +97,3 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
 const BACKUP =
   "a store on PostgreSQL is backed up with PostgreSQL's own tools: a base backup and the WAL archive";
-
-async function checkLayout(database: PostgresDatabase): Promise<void> {
-  const layout = await layoutOf(database);
-  if (layout === MIGRATIONS.length) return;
-  const older = 'migrate it first';
-  const how = layout < MIGRATIONS.length ? older : 'run the newer build that has migrated it';
-  throw new Error(`the database has layout ${layout}, this build needs ${MIGRATIONS.length}: ${how}`);
-}

@@ -7,6 +7,7 @@ import type { Limits } from '../limits.ts';
 import type { Audit, Erasures, Sealings } from '../maintenance.ts';
 import type { Outbox } from '../outbox.ts';
 import type { Replays } from '../replays.ts';
+import type { StoreStatus } from '../status.ts';
 import type { ApiKeys, Endpoints, MerchantLists, Merchants, Store, StoredAnswers } from '../store.ts';
 import { UsedKeys } from '../used-keys.ts';
 import { SqliteFeed } from './feed/sqlite-feed.ts';
@@ -16,7 +17,7 @@ import { SqliteErasures } from './maintenance/sqlite-erasures.ts';
 import { KnownKeys } from './management/known-keys.ts';
 import { RequestWindows } from './management/request-windows.ts';
 import type { ReaderData, ReaderOps } from './reader.ts';
-import { soleProcess } from './sole-process.ts';
+import { SoleProcess } from './sole-process.ts';
 import { ThreadCalls } from './thread-calls.ts';
 import type { WriterData, WriterOps } from './writer.ts';
 
@@ -65,7 +66,7 @@ class SqliteStore implements Store {
   readonly endpoints: Endpoints;
   readonly answers: StoredAnswers;
   readonly limits: Limits;
-  readonly leases = soleProcess;
+  readonly leases = new SoleProcess();
   readonly outbox: Outbox;
   readonly log: SqliteDeliveryLog;
   readonly lists: MerchantLists;
@@ -133,9 +134,10 @@ class SqliteStore implements Store {
     });
   }
 
-  status(): { readonly reachable: boolean } {
+  status(): StoreStatus {
     if (!this.#isWritable && !this.#isProbing && !this.#isFailed) this.#probe();
-    return { reachable: this.#isWritable && !this.#isFailed };
+    const reachable = this.#isWritable && !this.#isFailed;
+    return { reachable, connections: null, leases: this.leases.names };
   }
 
   close(): Promise<void> {

@@ -1,29 +1,37 @@
-/** Guarantee: a database is migrated once, whole, by whichever process is first; an unknown layout is refused. */
+/** Guarantee: a database is migrated while it is in use, whole, by whichever process is first; an unknown layout is refused. */
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../services/process/clock.ts';
 import { parsePostgresUrl } from '../../../services/store/postgres/client/postgres-address.ts';
 import { PostgresDatabase } from '../../../services/store/postgres/client/postgres-database.ts';
-import { layoutOf, MIGRATIONS, migrate } from '../../../services/store/postgres/migrations/migrate.ts';
+import {
+  checkLayout,
+  layoutOf,
+  MIGRATIONS,
+  type Migration,
+  migrate,
+  migrateDatabase,
+} from '../../../services/store/postgres/migrations/migrate.ts';
 import { openPostgresStore } from '../../../services/store/postgres/postgres-store.ts';
 import { TEST_POLICY } from '../../contract/store-place.ts';
+import { eventually } from '../../support/eventually.ts';
 import { describeWithPostgres } from '../../support/postgres/suites.ts';
 import { HOUR_MS } from '../../support/records/journal-entries.ts';
 
-const OPTIONS = { clock: systemClock(), connectionsMax: 1, healthPolicy: TEST_POLICY, leafMs: HOUR_MS };
+const clock = systemClock();
+const OPTIONS = { clock, connectionsMax: 1, healthPolicy: TEST_POLICY, leafMs: HOUR_MS };
+const change = (sql: string) => ({ kind: 'change', sql }) as const;
+const of = (...steps: Migration['steps']): Migration => ({ steps, worksWith: 1 });
 const STEPS = [
-  'CREATE TABLE step (n int); INSERT INTO step VALUES (1)',
-  'INSERT INTO step VALUES (2)',
-  'INSERT INTO step VALUES (3)',
+  of(change('CREATE TABLE step (n int)'), change('INSERT INTO step VALUES (1)')),
+  of(change('INSERT INTO step VALUES (2)')),
+  of(change('INSERT INTO step VALUES (3)')),
 ];
 
 await describeWithPostgres('migrations on PostgreSQL', (createDatabase) => {
-  async function fresh(connectionsMax = 2) {
+  async function fresh(connectionsMax = 3) {
     const created = await createDatabase();
     const address = parsePostgresUrl(created.url, undefined);
-    const open = () => {
-      const options = { address, connectionsMax, applicationName: 'test', clock: systemClock() };
-      return new PostgresDatabase(options);
-    };
+    const open = () => new PostgresDatabase({ address, connectionsMax, applicationName: 'test', clock });
     const database = open();
     onTestFinished(async () => {
       await database.close();
@@ -32,38 +40,120 @@ await describeWithPostgres('migrations on PostgreSQL', (createDatabase) => {
     return { created, address, database, open };
   }
 
+  const valuesOf = async (database: PostgresDatabase, sql: string) =>
+    (await database.read(({ rows }) => rows<{ readonly value: unknown }>(sql))).map(({ value }) => value);
+
   it('are applied once each, by several processes at the same time', async () => {
     const { created, database, open } = await fresh();
-    expect(await layoutOf(database)).toBe(0);
+    expect((await layoutOf(database)).version).toBe(0);
     const others = Array.from({ length: 4 }, open);
-    const ran = await Promise.all([database, ...others].map((each) => migrate(each, STEPS)));
+    const ran = await Promise.all([database, ...others].map((each) => migrate(each, clock, STEPS)));
     expect(ran.map(({ to }) => to)).toEqual([3, 3, 3, 3, 3]);
     expect(await created.query('SELECT n FROM step ORDER BY n')).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
-    expect(await layoutOf(database)).toBe(3);
+    expect((await layoutOf(database)).version).toBe(3);
     await Promise.all(others.map((each) => each.close()));
   });
 
-  it('that fail are rolled back, and run again the next time', async () => {
+  it('that fail go on with the step that failed', async () => {
     const { created, database } = await fresh();
-    const [first = '', second = ''] = STEPS;
-    await expect(migrate(database, [first, `${second}; SELECT 1 / 0`])).rejects.toThrow('division by zero');
-    expect(await layoutOf(database)).toBe(1);
-    expect(await created.query('SELECT n FROM step')).toEqual([{ n: 1 }]);
-    expect(await migrate(database, STEPS)).toEqual({ from: 1, to: 3 });
+    const [first = of()] = STEPS;
+    const failing = of(change('INSERT INTO step VALUES (2)'), change('INSERT INTO step VALUES (1 / 0)'));
+    await expect(migrate(database, clock, [first, failing])).rejects.toThrow('division by zero');
+    expect((await layoutOf(database)).version).toBe(1);
+    const mended = of(change('INSERT INTO step VALUES (2)'), change('INSERT INTO step VALUES (3)'));
+    expect(await migrate(database, clock, [first, mended])).toEqual({ from: 1, to: 2 });
+    expect(await created.query('SELECT n FROM step ORDER BY n')).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
   });
 
-  it('refuse the layout of a newer build', async () => {
+  it('refuse the layout of a newer build, unless it works with this one', async () => {
     const { database, address } = await fresh();
-    await migrate(database, [...MIGRATIONS, 'SELECT 1']);
     const newer = MIGRATIONS.length + 1;
-    await expect(migrate(database)).rejects.toThrow(`has layout ${newer}, this build knows up to`);
-    const opened = openPostgresStore({ ...OPTIONS, address });
-    await expect(opened).rejects.toThrow('run the newer build');
+    const more = [...MIGRATIONS, { steps: [change('SELECT 1')], worksWith: MIGRATIONS.length }];
+    await migrateDatabase(address, clock, more);
+    await expect(migrate(database, clock)).rejects.toThrow(`has layout ${newer}, this build knows up to`);
+    const store = await openPostgresStore({ ...OPTIONS, address });
+    await store.close();
+    await migrate(database, clock, [...more, { steps: [change('SELECT 1')], worksWith: newer }]);
+    await expect(openPostgresStore({ ...OPTIONS, address })).rejects.toThrow('run the newer build');
   });
 
-  it('are required: a store refuses a database without them', async () => {
+  it('are required: a store refuses a database without them, with the command', async () => {
     const { address } = await fresh();
     const opened = openPostgresStore({ ...OPTIONS, address });
-    await expect(opened).rejects.toThrow('has layout 0, this build needs 2: migrate it first');
+    await expect(opened).rejects.toThrow(
+      'has layout 0, this build needs 2: migrate it with hookrail operator store migrate',
+    );
+  });
+
+  it('of a build that failed keep the builds before it out only where they must', async () => {
+    const { database } = await fresh();
+    await migrate(database, clock, STEPS);
+    const failing = { steps: [change('SELECT 1 / 0')], worksWith: 3 };
+    await expect(migrate(database, clock, [...STEPS, failing])).rejects.toThrow('division by zero');
+    await checkLayout(database, 3);
+    await expect(checkLayout(database, 2)).rejects.toThrow('for builds that know layout 3');
+  });
+
+  it('build an index on every leaf, also where an earlier try left an invalid one', async () => {
+    const { database } = await fresh();
+    const table = `CREATE TABLE part (at int, n int) PARTITION BY RANGE (at);
+      CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (0) TO (10);
+      CREATE TABLE part_2 PARTITION OF part FOR VALUES FROM (10) TO (20);
+      INSERT INTO part SELECT 1, g / 2 FROM generate_series(1, 10) g`;
+    await migrate(database, clock, [of(change(table))]);
+    const unique = 'CREATE UNIQUE INDEX CONCURRENTLY part_n_1 ON part_1 (n)';
+    await expect(database.alone(({ rows }) => rows(unique))).rejects.toThrow('could not create unique index');
+    const index = { kind: 'index', table: 'part', name: 'part_n', columns: 'n' } as const;
+    await migrate(database, clock, [of(change(table)), of(index)]);
+    const state = await valuesOf(
+      database,
+      "SELECT relname || ' ' || indisvalid AS value FROM pg_index JOIN pg_class ON oid = indexrelid WHERE relname LIKE 'part_n%' ORDER BY relname",
+    );
+    expect(state).toEqual(['part_n true', 'part_n_1 true', 'part_n_2 true']);
+    await database.transaction((tx) =>
+      tx.rows('CREATE TABLE part_3 PARTITION OF part FOR VALUES FROM (20) TO (30)'),
+    );
+    const leaves = "SELECT count(*)::int AS value FROM pg_inherits WHERE inhparent = 'part_n'::regclass";
+    expect(await valuesOf(database, leaves)).toEqual([3]);
+  });
+
+  it('fill rows in steps, until none is left', async () => {
+    const { database } = await fresh();
+    const table = 'CREATE TABLE row AS SELECT g AS n, NULL::int AS twice FROM generate_series(1, 25) g';
+    const fill = {
+      kind: 'fill',
+      sql: `UPDATE row SET twice = 2 * n WHERE ctid = ANY (ARRAY
+        (SELECT ctid FROM row WHERE twice IS NULL LIMIT 10))`,
+    } as const;
+    await migrate(database, clock, [of(change(table), fill)]);
+    expect(await valuesOf(database, 'SELECT sum(twice)::int AS value FROM row')).toEqual([650]);
+  });
+
+  it('do not make writers wait behind a change that waits for a long transaction', async () => {
+    const { database, open } = await fresh(4);
+    await migrate(database, clock, STEPS);
+    const reader = open();
+    let end = () => {};
+    let reading = Promise.resolve();
+    await new Promise<void>((hasRead) => {
+      reading = reader.transaction(async ({ rows }) => {
+        await rows('SELECT n FROM step');
+        hasRead();
+        await new Promise<void>((resolve) => {
+          end = resolve;
+        });
+      });
+    });
+    const more = of(change('ALTER TABLE step ADD COLUMN more int'));
+    const migrating = migrate(database, clock, [...STEPS, more]);
+    const waiting = "SELECT pid AS value FROM pg_stat_activity WHERE wait_event = 'relation'";
+    await eventually('the change waits', async () => (await valuesOf(database, waiting)).length > 0);
+    // It waits for the change, which gives up, and not for the reader, which goes on.
+    await database.transaction(({ rows }) => rows('INSERT INTO step (n) VALUES (4)'));
+    end();
+    await reading;
+    expect(await migrating).toEqual({ from: 3, to: 4 });
+    expect(await valuesOf(database, 'SELECT count(more)::int AS value FROM step')).toEqual([0]);
+    await reader.close();
   });
 });

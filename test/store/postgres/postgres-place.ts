@@ -1,7 +1,6 @@
 import type { Clock } from '../../../services/process/clock.ts';
 import { parsePostgresUrl } from '../../../services/store/postgres/client/postgres-address.ts';
-import { PostgresDatabase } from '../../../services/store/postgres/client/postgres-database.ts';
-import { migrate } from '../../../services/store/postgres/migrations/migrate.ts';
+import { migrateDatabase } from '../../../services/store/postgres/migrations/migrate.ts';
 import { openPostgresStore } from '../../../services/store/postgres/postgres-store.ts';
 import type { Store } from '../../../services/store/store.ts';
 import { TEST_POLICY } from '../../contract/store-place.ts';
@@ -26,7 +25,7 @@ export async function postgresPlace(
 ): Promise<PostgresPlace> {
   const database = await createDatabase();
   const address = parsePostgresUrl(database.url, undefined);
-  await migrateDatabase(database.url, clock);
+  await migrateDatabase(address, clock);
   const crashed: Store[] = [];
   return {
     database,
@@ -47,14 +46,4 @@ export async function postgresPlace(
       await database.drop();
     },
   };
-}
-
-async function migrateDatabase(url: string, clock: Clock): Promise<void> {
-  const address = parsePostgresUrl(url, undefined);
-  const database = new PostgresDatabase({ address, clock, connectionsMax: 1, applicationName: 'test' });
-  try {
-    await migrate(database);
-  } finally {
-    await database.close();
-  }
 }

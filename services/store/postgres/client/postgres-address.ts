@@ -25,7 +25,7 @@ const MODES = ['disable', 'verify-full'];
  */
 export function parsePostgresUrl(text: string, ca: string | undefined): PostgresAddress {
   const parts = /^postgres(?:ql)?:\/\/(?:([^@/]*)@)?([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/.exec(text);
-  if (!parts) throw new Error('it is no URL like postgres://user:password@host:5432/database');
+  if (!parts) throw new Error('it is not a URL such as postgres://user:password@host:5432/database');
   const [, credentials = '', authority = '', path = '', query = ''] = parts;
   const parameters = new URLSearchParams(query);
   const hosts = hostsOf(parameters.get('host') ?? authority, parameters.get('port'));
@@ -50,7 +50,7 @@ function hostsOf(text: string, port: string | null): readonly PostgresHost[] {
 
 function portOf(text: string): number {
   const port = text === '' ? PORT : Number(text);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error(`${text} is no port`);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error(`${text} is not a port`);
   return port;
 }
 

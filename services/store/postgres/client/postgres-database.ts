@@ -45,6 +45,10 @@ export class PostgresDatabase {
     return this.#isReachable;
   }
 
+  get connections() {
+    return this.#primary.connections;
+  }
+
   /** Reads, each statement with a snapshot of its own. */
   read<T>(work: (statements: Statements) => Promise<T>): Promise<T> {
     return this.#watched(() => this.#with((client) => work(statementsOf(client))));

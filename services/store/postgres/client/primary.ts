@@ -6,7 +6,7 @@ import { failureOf } from './postgres-errors.ts';
 /** How long connecting to one host may take. */
 const CONNECT_MS = 2_000;
 /** A network that was cut answers nothing. */
-const QUERY_MS = 10_000;
+const QUERY_MS_DEFAULT = 10_000;
 const LIFETIME_S = 3_600;
 const INT8 = types.builtins.INT8;
 
@@ -16,6 +16,8 @@ export interface PrimaryOptions {
   readonly connectionsMax: number;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
+  /** The most time of one statement; 10 s when it is left out. */
+  readonly queryMs?: number;
 }
 
 /** Reads whole numbers of eight bytes as numbers: times, positions and row numbers stay below 2 to the 53rd. */
@@ -50,6 +52,12 @@ export class Primary {
 
   constructor(options: PrimaryOptions) {
     this.#options = options;
+  }
+
+  /** How many there are now. */
+  get connections() {
+    const { totalCount = 0, idleCount = 0, waitingCount = 0 } = this.#pool ?? {};
+    return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
   }
 
   /** Returns a connection to the primary; release it. Rejects with the driver's error when no host is one. */
@@ -113,7 +121,7 @@ export class Primary {
   }
 
   #open({ host, port }: PostgresHost): Pool {
-    const { address, connectionsMax, applicationName } = this.#options;
+    const { address, connectionsMax, applicationName, queryMs = QUERY_MS_DEFAULT } = this.#options;
     const { database, user, password, ssl } = address;
     const pool = new Pool({
       host,
@@ -124,7 +132,7 @@ export class Primary {
       ssl,
       max: connectionsMax,
       connectionTimeoutMillis: CONNECT_MS,
-      query_timeout: QUERY_MS,
+      query_timeout: queryMs,
       keepAlive: true,
       maxLifetimeSeconds: LIFETIME_S,
       application_name: applicationName,

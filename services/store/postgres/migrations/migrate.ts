@@ -1,67 +1,139 @@
-import type { PostgresDatabase } from '../client/postgres-database.ts';
+import type { Clock } from '../../../process/clock.ts';
+import type { PostgresAddress } from '../client/postgres-address.ts';
+import { PostgresDatabase } from '../client/postgres-database.ts';
 import type { Statements } from '../client/statements.ts';
 import { management } from './001-management.ts';
 import { deliveryLog } from './002-delivery-log.ts';
+import { carryOut, type Step } from './steps.ts';
 
-/** All migrations in order. Never change one that was released: `layout` has the number of those applied. */
-export const MIGRATIONS: readonly string[] = [management, deliveryLog];
+export interface Migration {
+  readonly steps: readonly Step[];
+  /**
+   * The oldest layout whose builds go on while and after it is applied, so that processes are replaced one by one. A
+   * column is dropped one release after the last build that reads it.
+   */
+  readonly worksWith: number;
+}
+
+const change = (sql: string): Step => ({ kind: 'change', sql });
+
+/** All migrations in order; the n-th makes layout n. Never change one that was released. */
+export const MIGRATIONS: readonly Migration[] = [
+  { steps: [change(management)], worksWith: 1 },
+  { steps: [change(deliveryLog)], worksWith: 2 },
+];
 
 /** The name of the advisory lock of migrations: one process migrates at a time. */
 const LOCK = "hashtextextended('hookrail migration', 0)";
+/** Building an index takes as long as it takes. */
+const QUERY_MS = 24 * 3_600_000;
+
+/** Migrates the database at an address, with connections of its own. */
+export async function migrateDatabase(
+  address: PostgresAddress,
+  clock: Clock,
+  migrations: readonly Migration[] = MIGRATIONS,
+): ReturnType<typeof migrate> {
+  const options = { address, clock, queryMs: QUERY_MS, applicationName: 'hookrail migration' };
+  const database = new PostgresDatabase({ ...options, connectionsMax: 2 });
+  try {
+    return await migrate(database, clock, migrations);
+  } finally {
+    await database.close();
+  }
+}
 
 /**
- * Migrates the database to the newest layout, one transaction per migration, so that a crash leaves it between two of
- * them. Returns the layout before and after. Throws when a newer build has migrated it: an older build would lose data
- * that it does not know.
+ * Migrates the database to the newest layout, step by step, while readers and writers go on. One that was cut off goes
+ * on with the step at which it was. Returns the layout before and after. Throws when a newer build has migrated it.
  */
-export async function migrate(
+export function migrate(
   database: PostgresDatabase,
-  migrations: readonly string[] = MIGRATIONS,
+  clock: Pick<Clock, 'sleep'>,
+  migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<{ readonly from: number; readonly to: number }> {
-  const from = await database.transaction(async (tx) => {
-    await tx.rows(`SELECT pg_advisory_xact_lock(${LOCK})`);
-    await tx.rows(
-      'CREATE TABLE IF NOT EXISTS layout (version int PRIMARY KEY, applied_at timestamptz NOT NULL)',
-    );
-    return layoutIn(tx);
+  // A lock of the session, which ends with it.
+  return database.alone(async ({ rows }) => {
+    await rows(`SELECT pg_advisory_lock(${LOCK})`);
+    try {
+      return await applyAll(database, clock, migrations);
+    } finally {
+      await rows(`SELECT pg_advisory_unlock(${LOCK})`);
+    }
   });
+}
+
+async function applyAll(
+  database: PostgresDatabase,
+  clock: Pick<Clock, 'sleep'>,
+  migrations: readonly Migration[],
+): Promise<{ readonly from: number; readonly to: number }> {
+  await database.transaction((tx) => tx.rows(LAYOUT));
+  const { version: from } = await layoutOf(database);
   if (from > migrations.length)
     throw new Error(
       `the database has layout ${from}, this build knows up to ${migrations.length}: run the newer build`,
     );
-  let to = from;
-  while (to < migrations.length) to = await applyNext(database, migrations);
-  return { from, to };
+  for (let version = from + 1; version <= migrations.length; version += 1) {
+    const { steps, worksWith } = migrations[version - 1] as Migration;
+    const begin = 'INSERT INTO layout VALUES ($1, $2, 0) ON CONFLICT DO NOTHING';
+    await database.transaction((tx) => tx.change(begin, [version, worksWith]));
+    const done = await database.read(({ first }) =>
+      first<{ readonly steps: number }>('SELECT steps FROM layout WHERE version = $1', [version]),
+    );
+    for (const [at, step] of steps.entries()) {
+      if (at < (done?.steps ?? 0)) continue;
+      const applied = at === steps.length - 1 ? ', applied_at = now()' : '';
+      await carryOut(database, step, {
+        sleep: (ms) => clock.sleep(ms),
+        done: `UPDATE layout SET steps = ${at + 1}${applied} WHERE version = ${version}`,
+      });
+    }
+  }
+  return { from, to: migrations.length };
 }
 
-/** Applies the next migration, unless another process has done so. Returns the layout afterwards. */
-function applyNext(database: PostgresDatabase, migrations: readonly string[]): Promise<number> {
-  return database.transaction(async (tx) => {
-    await tx.rows(`SELECT pg_advisory_xact_lock(${LOCK})`);
-    const layout = await layoutIn(tx);
-    const next = migrations[layout];
-    if (next === undefined) return layout;
-    // Whoever uses a table waits no longer than this; the migration is tried again.
-    await tx.rows("SET LOCAL lock_timeout = '2s'");
-    await tx.rows(next);
-    await tx.change('INSERT INTO layout VALUES ($1, now())', [layout + 1]);
-    return layout + 1;
-  });
+/** `steps`: how many were carried out; `applied_at`: null until all were. */
+const LAYOUT = `CREATE TABLE IF NOT EXISTS layout (
+  version int PRIMARY KEY, works_with int NOT NULL, steps int NOT NULL, applied_at timestamptz)`;
+
+/** The layout of a database. */
+export interface Layout {
+  /** The number of migrations applied; 0 when there is none. */
+  readonly version: number;
+  /** The oldest layout whose builds may use it, once a migration that has begun is applied. */
+  readonly worksWith: number;
 }
 
-/** Returns the layout of the database: the number of migrations applied; 0 when there is none. */
-export function layoutOf(database: PostgresDatabase): Promise<number> {
+export function layoutOf(database: PostgresDatabase): Promise<Layout> {
   return database.read(async (statements) => {
     const found = await statements.first<{ readonly name: string | null }>(
       "SELECT to_regclass('layout')::text AS name",
     );
-    return found?.name ? layoutIn(statements) : 0;
+    return found?.name ? layoutIn(statements) : { version: 0, worksWith: 0 };
   });
 }
 
-async function layoutIn(statements: Statements): Promise<number> {
-  const row = await statements.first<{ readonly version: number }>(
-    'SELECT coalesce(max(version), 0)::int AS version FROM layout',
+async function layoutIn({ first }: Statements): Promise<Layout> {
+  const row = await first<Layout>(
+    `SELECT coalesce(max(version) FILTER (WHERE applied_at IS NOT NULL), 0)::int AS version,
+     coalesce(max(works_with), 0)::int AS "worksWith" FROM layout`,
   );
-  return row?.version ?? 0;
+  return row ?? { version: 0, worksWith: 0 };
+}
+
+/** Throws one line, with the command that helps, when a build with these migrations cannot use the database. */
+export async function checkLayout(
+  database: PostgresDatabase,
+  needed: number = MIGRATIONS.length,
+): Promise<void> {
+  const { version, worksWith } = await layoutOf(database);
+  if (version < needed)
+    throw new Error(
+      `the database has layout ${version}, this build needs ${needed}: migrate it with hookrail operator store migrate`,
+    );
+  if (worksWith > needed)
+    throw new Error(
+      `the database has layout ${version}, for builds that know layout ${worksWith} or newer; this one knows ${needed}: run the newer build`,
+    );
 }

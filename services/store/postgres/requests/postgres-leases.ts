@@ -51,6 +51,16 @@ export class PostgresLeases implements Leases {
     };
   }
 
+  async isHeld(name: LeaseName): Promise<boolean> {
+    const held = 'SELECT 1 FROM lease WHERE name = $1 AND expires_at > clock_timestamp()';
+    return (await this.#deps.database.read(({ first }) => first(held, [name]))) !== undefined;
+  }
+
+  /** The leases that this process has. */
+  get names(): readonly LeaseName[] {
+    return [...new Set([...this.#held].flatMap((held) => (held.isHeld ? [held.name] : [])))];
+  }
+
   /** Ends all jobs and leases. */
   async close(): Promise<void> {
     await Promise.all([...this.#held].map((held) => held.stop()));
@@ -60,7 +70,7 @@ export class PostgresLeases implements Leases {
 /** The jobs of one lease: started when this process gets it, ended when it loses it. */
 class HeldJobs {
   readonly #deps: Deps;
-  readonly #name: LeaseName;
+  readonly name: LeaseName;
   readonly #start: () => Promise<StopJobs>;
   /** Of this holder alone: two of one process exclude each other, too. */
   readonly #holder = randomUUID();
@@ -74,8 +84,12 @@ class HeldJobs {
 
   constructor(deps: Deps, name: LeaseName, start: () => Promise<StopJobs>) {
     this.#deps = deps;
-    this.#name = name;
+    this.name = name;
     this.#start = start;
+  }
+
+  get isHeld(): boolean {
+    return this.#isHeld;
   }
 
   /** Tries once to get the lease, then goes on in the background. Rejects when the jobs cannot be started. */
@@ -92,7 +106,7 @@ class HeldJobs {
     const end = 'UPDATE lease SET expires_at = clock_timestamp() WHERE name = $1 AND holder = $2';
     // Where that fails, it ends by itself.
     await this.#deps.database
-      .transaction(({ change }) => change(end, [this.#name, this.#holder]))
+      .transaction(({ change }) => change(end, [this.name, this.#holder]))
       .catch(() => {});
   }
 
@@ -106,7 +120,7 @@ class HeldJobs {
       await this.#renew().catch(() => {});
       this.#startJobs().catch((error) => {
         log?.error(
-          { lease: this.#name, reason: errorLine(error) },
+          { lease: this.name, reason: errorLine(error) },
           'the jobs of a lease could not be started',
         );
       });
@@ -118,20 +132,20 @@ class HeldJobs {
     const { clock, log, database } = this.#deps;
     const sentAt = clock.now();
     const wasHeld = this.#isHeld;
-    const row = await database.transaction(({ first }) => first(TAKE, [this.#name, this.#holder]));
+    const row = await database.transaction(({ first }) => first(TAKE, [this.name, this.#holder]));
     if (row === undefined) {
       if (wasHeld)
-        log?.warn({ event: 'lease_lost', lease: this.#name }, 'another process has taken the lease');
+        log?.warn({ event: 'lease_lost', lease: this.name }, 'another process has taken the lease');
       await this.#lose();
       return;
     }
     this.#isHeld = true;
     this.#cancelDeadline();
     this.#cancelDeadline = clock.at(sentAt + COUNTS_ITSELF_OUT_MS, () => {
-      log?.warn({ event: 'lease_lost', lease: this.#name }, 'a lease was not renewed in time: its jobs end');
+      log?.warn({ event: 'lease_lost', lease: this.name }, 'a lease was not renewed in time: its jobs end');
       void this.#lose();
     });
-    if (!wasHeld) log?.info({ event: 'lease_taken', lease: this.#name }, 'this process has the lease');
+    if (!wasHeld) log?.info({ event: 'lease_taken', lease: this.name }, 'this process has the lease');
   }
 
   #lose(): Promise<void> {

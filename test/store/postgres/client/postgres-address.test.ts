@@ -32,11 +32,11 @@ describe('the address of PostgreSQL', () => {
   });
 
   it.each([
-    ['mysql://u@db/d', 'is no URL like postgres://'],
+    ['mysql://u@db/d', 'is not a URL such as postgres://'],
     ['postgres://db/d', 'names no user'],
     ['postgres://u:secret@db', 'names no database'],
     ['postgres://u:secret@/d', 'names no host'],
-    ['postgres://u:secret@db:70000/d', '70000 is no port'],
+    ['postgres://u:secret@db:70000/d', '70000 is not a port'],
     ['postgres://u:secret@db:a/d', 'names no host in "db:a"'],
     ['postgres://u:secret@db/d?sslmode=require', 'sslmode is require'],
     ['postgres://u:secret@db/d?sslcert=x', 'parameter sslcert'],
