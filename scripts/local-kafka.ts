@@ -1,17 +1,22 @@
 /**
- * `npm run kafka:local [-- --brokers N] [--port N] [--registry-port N] [--data DIR | --memory]`: Kafka and a schema
- * registry on 127.0.0.1, without Docker, until Ctrl-C. Needs Java 17; Maven fetches the jars once.
+ * `npm run kafka:local [-- OPTIONS]`: Kafka, a schema registry and, with --postgres, PostgreSQL on 127.0.0.1, without
+ * Docker, until Ctrl-C. Needs Java 17; Maven fetches the jars once.
  */
 
 import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../services/messages/error-message.ts';
 import { type LocalKafka, startLocalKafka } from './local-kafka/cluster.ts';
+import { Guard } from './local-kafka/guard.ts';
+import { type LocalPostgres, startLocalPostgres } from './local-postgres/server.ts';
 
 const USAGE = `npm run kafka:local [-- OPTIONS]
   --brokers N        number of nodes, 1 to 9 (1; 3 survive the loss of one)
   --port N           port of the first node; the others use the next ones (9092)
   --registry-port N  port of the schema registry (8085)
+  --postgres         also start PostgreSQL, for the store
+  --postgres-port N  port of PostgreSQL (5432)
   --data DIR         keep the data in this folder for the next start (default: a temporary folder)
   --memory           put the temporary folder in memory (Linux)`;
 
@@ -36,6 +41,9 @@ function readOptions() {
     registry: true,
     isShortLived: false,
     dataDir: values.data,
+    postgresPort: values.postgres
+      ? wholeNumber('--postgres-port', values['postgres-port'], 1024, 65_535)
+      : undefined,
     temporaryIn: values.memory ? MEMORY : undefined,
     ports: {
       broker: wholeNumber('--port', values.port, 1024, 65_535 - nodes),
@@ -51,6 +59,8 @@ function parse() {
         brokers: { type: 'string', default: '1' },
         port: { type: 'string', default: '9092' },
         'registry-port': { type: 'string', default: '8085' },
+        postgres: { type: 'boolean', default: false },
+        'postgres-port': { type: 'string', default: '5432' },
         data: { type: 'string' },
         memory: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
@@ -70,6 +80,7 @@ function wholeNumber(option: string, text: string, min: number, max: number): nu
 async function main(): Promise<void> {
   const options = readOptions();
   let cluster: LocalKafka | undefined;
+  let postgres: LocalPostgres | undefined;
   let stoppingSince: number | undefined;
   const stop = async (code: number) => {
     const isRepeat = stoppingSince !== undefined;
@@ -78,7 +89,7 @@ async function main(): Promise<void> {
     if (isRepeat || !cluster) process.exit(code || 130);
     stoppingSince = Date.now();
     console.error('Stopping …');
-    await cluster.stop();
+    await Promise.all([cluster.stop(), postgres?.dispose()]);
     process.exit(code);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
@@ -91,10 +102,25 @@ async function main(): Promise<void> {
       void stop(1);
     },
   });
-  console.error('Kafka and the schema registry run until Ctrl-C. Where hookrail starts, run:\n');
+  if (options.postgresPort !== undefined) postgres = await startPostgres(options);
+  const what = postgres ? 'Kafka, the schema registry and PostgreSQL' : 'Kafka and the schema registry';
+  console.error(`${what} run until Ctrl-C. Where hookrail starts, run:\n`);
   console.log('export HOOKRAIL_ENGINE=kafka');
   console.log(`export HOOKRAIL_KAFKA_BROKERS=${cluster.brokers.join(',')}`);
   console.log(`export HOOKRAIL_SCHEMA_REGISTRY_URL=${cluster.registryUrl}`);
+  if (!postgres) return;
+  console.log('export HOOKRAIL_STORE=postgres');
+  console.log(`export HOOKRAIL_POSTGRES_URL=${postgres.url()}`);
+}
+
+async function startPostgres(options: ReturnType<typeof readOptions>): Promise<LocalPostgres> {
+  const { dataDir, postgresPort: port } = options;
+  const folder = dataDir === undefined ? {} : { folder: resolve(join(dataDir, 'postgres')) };
+  const postgres = await startLocalPostgres({ environment: process.env, port: port as number, ...folder });
+  const guard = new Guard();
+  if (postgres.pid !== undefined) guard.watch(postgres.pid);
+  if (dataDir === undefined) guard.removeAtEnd(postgres.folder);
+  return postgres;
 }
 
 main().catch((error: unknown) => {

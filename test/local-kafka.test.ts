@@ -4,13 +4,14 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { SchemaRegistry } from '@kafkajs/confluent-schema-registry';
 import { type Admin, Kafka, logLevel, Partitioners } from 'kafkajs';
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
 import { freePort, freePorts, isFree } from '../scripts/free-ports.ts';
 import { whyNoLocalKafka } from '../scripts/local-kafka/cluster.ts';
@@ -167,6 +168,24 @@ await describeWhereKafkaStarts('npm run kafka:local', () => {
     );
   }, 120_000);
 
+  it('also starts PostgreSQL, keeps its data with --data, and leaves no process behind when killed', async () => {
+    // Where this user is root, PostgreSQL runs as another one.
+    chmodSync(temporary, 0o711);
+    const port = await freePort();
+    const args = ['--postgres', '--postgres-port', `${port}`, '--data', temporary];
+    const first = await startScript(args, 5);
+    expect(first.lines[3]).toBe('export HOOKRAIL_STORE=postgres');
+    const url = /^export HOOKRAIL_POSTGRES_URL=(.*)$/.exec(first.lines[4] ?? '')?.[1] ?? '';
+    await queryOnce(url, 'CREATE TABLE kept ()');
+    first.child.kill('SIGKILL');
+    await eventually('PostgreSQL is gone', () => isFree(port));
+    const second = await startScript(args, 5);
+    await queryOnce(url, 'SELECT * FROM kept');
+    second.child.kill('SIGINT');
+    expect(await second.ended).toBe(0);
+    expect(await isFree(port)).toBe(true);
+  }, 120_000);
+
   it('names the port that is in use', async () => {
     const port = await freePort();
     const server = createServer();
@@ -255,8 +274,14 @@ interface Script {
   readonly ended: Promise<number | null>;
 }
 
+async function queryOnce(connectionString: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  await client.query(text).finally(() => client.end());
+}
+
 /** Runs scripts/local-kafka.ts and resolves when it has said all; rejects with its messages when it ends before. */
-async function startScript(args: readonly string[]): Promise<Script> {
+async function startScript(args: readonly string[], linesMin = 3): Promise<Script> {
   const [port, registryPort] = await freePorts(2);
   const command = ['--import', 'tsx', 'scripts/local-kafka.ts', '--port', `${port}`];
   const child = spawn(process.execPath, [...command, '--registry-port', `${registryPort}`, ...args], {
@@ -272,7 +297,7 @@ async function startScript(args: readonly string[]): Promise<Script> {
   await Promise.race([
     new Promise<void>((resolve) => {
       output.on('line', (line) => {
-        if (lines.push(line) === 3) resolve();
+        if (lines.push(line) === linesMin) resolve();
       });
     }),
     ended.then((code) => {

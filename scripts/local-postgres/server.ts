@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
-import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,9 +25,13 @@ export interface LocalPostgresOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Copies a primary and follows it, instead of a new database cluster. */
   readonly standbyOf?: LocalPostgres;
+  /** Any free one when it is left out. */
+  readonly port?: number;
+  /** Keeps the files in this folder for the next start; a temporary folder when it is left out. */
+  readonly folder?: string;
 }
 
-/** A PostgreSQL server on 127.0.0.1 with its files in a temporary folder; any local user may connect. */
+/** A PostgreSQL server on 127.0.0.1; any local user may connect. */
 export interface LocalPostgres {
   readonly port: number;
   /** Its host is 127.0.0.1; use `?host=` with this for the Unix socket. */
@@ -43,7 +47,7 @@ export interface LocalPostgres {
   kill(): Promise<void>;
   /** Makes a standby the primary. Resolves when it accepts writes. */
   promote(): Promise<void>;
-  /** Stops it, and deletes its files. */
+  /** Stops it, and deletes its files if they are in a temporary folder. */
   dispose(): Promise<void>;
 }
 
@@ -51,8 +55,9 @@ export interface LocalPostgres {
 export async function startLocalPostgres(options: LocalPostgresOptions): Promise<LocalPostgres> {
   const binaries = findBinaries(options.environment);
   if ('missing' in binaries) throw new Error(binaries.missing);
-  const folder = mkdtempSync(join(tmpdir(), 'hookrail-postgres-'));
-  const server = new Server(binaries.folder, folder, await freePort(), options);
+  if (options.folder !== undefined) mkdirSync(options.folder, { recursive: true, mode: 0o700 });
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'hookrail-postgres-'));
+  const server = new Server(binaries.folder, folder, options.port ?? (await freePort()), options);
   try {
     await server.create();
     await server.start();
@@ -90,6 +95,7 @@ class Server implements LocalPostgres {
   }
 
   async create(): Promise<void> {
+    if (existsSync(join(this.#data, 'PG_VERSION'))) return;
     const { standbyOf } = this.#options;
     if (standbyOf) {
       const from = ['-h', '127.0.0.1', '-p', `${standbyOf.port}`, '-U', SUPERUSER];
@@ -138,7 +144,7 @@ class Server implements LocalPostgres {
 
   async dispose(): Promise<void> {
     await this.#end((pid) => process.kill(pid, 'SIGQUIT'));
-    rmSync(this.folder, { recursive: true, force: true });
+    if (this.#options.folder === undefined) rmSync(this.folder, { recursive: true, force: true });
   }
 
   async #end(ask: (pid: number) => void): Promise<void> {

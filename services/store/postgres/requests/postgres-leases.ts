@@ -6,14 +6,16 @@ import type { HeldLease, LeaseName, Leases, StopJobs } from '../../leases.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 
 /** How long a lease lasts without being renewed, by the database's clock. */
-const LASTS_MS = 6_000;
-/** The interval of renewals, and of attempts to get a lease that another process has. */
-const RENEW_MS = 2_000;
+const LASTS_MS = 5_500;
+/** The interval of renewals. */
+const RENEW_MS = 1_500;
+/** The interval of attempts to get a lease that another process has. */
+const RETRY_MS = 500;
 /**
  * The holder counts itself out this long after it sent the last renewal that succeeded, by its own clock: before the
  * database gives the lease to another process.
  */
-const COUNTS_ITSELF_OUT_MS = 5_000;
+const COUNTS_ITSELF_OUT_MS = 4_500;
 
 interface Deps {
   readonly database: PostgresDatabase;
@@ -114,7 +116,7 @@ class HeldJobs {
     const { clock, log } = this.#deps;
     const { signal } = this.#stopping;
     for (;;) {
-      await clock.sleep(RENEW_MS, signal);
+      await clock.sleep(this.#isHeld ? RENEW_MS : RETRY_MS, signal);
       if (signal.aborted) return;
       // Whether it was renewed is not known then: the deadline ends the jobs.
       await this.#renew().catch(() => {});
