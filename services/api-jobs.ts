@@ -1,10 +1,10 @@
 import type { Counter, Registry } from 'prom-client';
-import type { Broker } from './broker/broker.ts';
+import type { Broker, Follower } from './broker/broker.ts';
 import type { Directory } from './domain/directory.ts';
 import { finishErasures } from './operator/commands/erase-entity.ts';
 import type { Clock } from './process/clock.ts';
 import type { PublishedChanges } from './relay/published-changes.ts';
-import { startRelay } from './relay/relay.ts';
+import { startRelay } from './relay/start-relay.ts';
 import { Replayer, replayedDeliveries } from './replayer/replayer.ts';
 import type { StopJobs } from './store/leases.ts';
 import type { Store } from './store/store.ts';
@@ -14,6 +14,7 @@ export interface ApiJobsDeps {
   readonly store: Store;
   readonly broker: Broker;
   readonly directory: Directory;
+  readonly follower: Follower;
   readonly published: PublishedChanges;
   readonly clock: Clock;
   readonly log: Logger;

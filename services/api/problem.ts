@@ -101,12 +101,20 @@ function sendProblem(response: Response, error: ApiError, requestId: string): vo
   response.end(JSON.stringify(problemDocument(error, requestId)));
 }
 
+const UNAVAILABLE: Readonly<Record<StoreUnavailable['state'], string>> = {
+  away: 'The store or the broker is unavailable; a change may or may not have been saved.',
+  unknown:
+    'The connection to the store was lost while the change was saved: whether it was saved is not known. Send the same request with the same Idempotency-Key, or read what it changes.',
+  reconciling:
+    'The store was failed over or restored, and is being compared with what is in force: nothing was saved. Try again in a few seconds.',
+};
+
 /** Maps errors of middleware and stations to the list of codes. */
 function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (thrown instanceof StoreUnavailable || thrown instanceof BrokerUnavailable) {
-    const detail = 'The store or the broker is unavailable; a change may or may not have been saved.';
-    return new ApiError('temporarily_unavailable', detail, {
+    const state = thrown instanceof StoreUnavailable ? thrown.state : 'away';
+    return new ApiError('temporarily_unavailable', UNAVAILABLE[state], {
       headers: { 'Retry-After': RETRY_AFTER_SECONDS },
     });
   }

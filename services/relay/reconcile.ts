@@ -19,9 +19,12 @@ export interface ReconcileDeps {
 
 /**
  * Makes store and DIRECTORY stream agree again, before the api serves. Normally they do; they differ when the stream
- * was replaced (another engine, topics created anew) or the store was (restored from a backup). On both sides the
- * higher version of a key wins: changes that the stream lacks go to the outbox again, newer ones of the stream are
+ * was replaced (another engine, topics created anew) or the store was (restored from a backup, failed over). On both sides
+ * the higher version of a key wins: changes that the stream lacks go to the outbox again, newer ones of the stream are
  * copied to the store, above all deletes. A store that never held anything is new, and copies nothing.
+ *
+ * Another process may change an endpoint meanwhile, and looks then like a difference. So the store looks at each again,
+ * under the lock of its row, and only what it has changed is told.
  */
 export async function reconcile({
   store,
@@ -31,16 +34,15 @@ export async function reconcile({
 }: ReconcileDeps): Promise<readonly DirectoryChange[]> {
   const { lacking, ahead, known } = await compare(store, directory);
   const pending = await pendingIds(store);
-  // Changes already in the outbox need no help.
-  const again = lacking.filter(({ id }) => !pending.has(id));
-  for (let from = 0; from < again.length; from += PAGE) {
-    await store.outbox.addAgain(again.slice(from, from + PAGE));
-  }
-  if (again.length > 0) {
-    log.warn(
-      { keys: again.length },
-      'the directory stream lacks changes of the store: publishing them again',
-    );
+  // Changes already in the outbox need no help, nor those that have come meanwhile.
+  const again = lacking.filter(
+    (change) => !pending.has(change.id) && isOlder(directory.newest(change), change),
+  );
+  let added = 0;
+  for (let from = 0; from < again.length; from += PAGE)
+    added += await store.outbox.addAgain(again.slice(from, from + PAGE));
+  if (added > 0) {
+    log.warn({ keys: added }, 'the directory stream lacks changes of the store: publishing them again');
   }
   for (const change of directory.all()) if (!known.has(change.id)) ahead.push(change);
   if (ahead.length > 0 && known.size === 0) {
@@ -49,13 +51,18 @@ export async function reconcile({
       'the directory stream has merchants and endpoints that this new store lacks: if the previous store was lost, stop and restore a backup',
     );
   } else if (ahead.length > 0) {
-    await store.outbox.adopt(ahead, clock.wall());
-    log.warn(
-      { keys: ahead.length },
-      'the directory stream was ahead of the store: its changes were copied to the store',
-    );
+    const adopted = await store.outbox.adopt(ahead, clock.wall());
+    if (adopted > 0)
+      log.warn(
+        { keys: adopted },
+        'the directory stream was ahead of the store: its changes were copied to the store',
+      );
   }
   return lacking;
+}
+
+function isOlder(known: DirectoryChange | undefined, { version }: DirectoryChange): boolean {
+  return known === undefined || known.version < version;
 }
 
 /**
@@ -68,7 +75,7 @@ export async function untilPropagated(
 ): Promise<void> {
   let waiting = lacking;
   const isPropagated = () => {
-    waiting = waiting.filter((change) => (directory.newest(change)?.version ?? -1) < change.version);
+    waiting = waiting.filter((change) => isOlder(directory.newest(change), change));
     return waiting.length === 0;
   };
   if (await pollUntil(clock, isPropagated, { everyMs: POLL_MS, atMostMs: PROPAGATED_MS_MAX })) return;
@@ -100,8 +107,8 @@ async function compare(
     for (const change of page.changes) {
       known.add(change.id);
       const newest = directory.newest(change);
-      if (newest === undefined || newest.version < change.version) lacking.push(change);
-      else if (newest.version > change.version) ahead.push(newest);
+      if (isOlder(newest, change)) lacking.push(change);
+      else if (newest && newest.version > change.version) ahead.push(newest);
     }
     after = page.next;
   } while (after !== null);

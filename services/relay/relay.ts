@@ -4,7 +4,6 @@ import type { Clock } from '../process/clock.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { PublishedChanges } from './published-changes.ts';
-import { type ReconcileDeps, reconcile, untilPropagated } from './reconcile.ts';
 
 const BATCH = 200;
 /** Pauses after one failure, two, …, milliseconds; a success resets them. */
@@ -16,6 +15,8 @@ export interface RelayDeps {
   readonly published: Pick<PublishedChanges, 'note'>;
   readonly clock: Clock;
   readonly log: Logger;
+  /** The interval of looks at the outbox, milliseconds; absent where no other process adds to it. */
+  readonly lookMs?: number;
 }
 
 /**
@@ -77,11 +78,15 @@ export class Relay {
   }
 
   /** Rows added while the last ones were being published have already set the wake-up. */
-  #nextWake(): Promise<void> {
-    if (this.#isWoken || this.#stopping.signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
+  async #nextWake(): Promise<void> {
+    if (this.#isWoken || this.#stopping.signal.aborted) return;
+    const { clock, lookMs } = this.#deps;
+    let cancelLook = () => {};
+    await new Promise<void>((resolve) => {
       this.#wake = resolve;
+      if (lookMs !== undefined) cancelLook = clock.at(clock.now() + lookMs, resolve);
     });
+    cancelLook();
   }
 
   async #pauseAfter(error: unknown, failuresBefore: number): Promise<void> {
@@ -95,15 +100,4 @@ export class Relay {
     });
     await this.#deps.clock.sleep(pause, this.#stopping.signal);
   }
-}
-
-/**
- * Brings store and DIRECTORY stream into agreement, and starts the relay. Resolves when the stream has what it lacked, so
- * that no event is routed without it.
- */
-export async function startRelay(deps: RelayDeps & ReconcileDeps): Promise<Relay> {
-  const lacking = await reconcile(deps);
-  const relay = new Relay(deps);
-  await untilPropagated(lacking, deps);
-  return relay;
 }

@@ -24,14 +24,34 @@ export interface Outbox {
    * the last `next`.
    */
   snapshot(after: SnapshotCursor | null, limit: number): Promise<SnapshotPage>;
-  /** Adds changes that the stream lacks to the outbox again. */
-  addAgain(changes: readonly DirectoryChange[]): Promise<void>;
+  /**
+   * Adds changes that the stream lacks to the outbox again, unless the store has another version by now. Returns how many
+   * were added.
+   */
+  addAgain(changes: readonly DirectoryChange[]): Promise<number>;
   /**
    * Applies changes of the DIRECTORY stream that are newer than this store's: it was restored from a backup. Versions
    * that are not higher are ignored. Fields that only the store has (descriptions, hints, times) get defaults in new
-   * rows.
+   * rows. Returns how many were applied.
    */
-  adopt(changes: readonly DirectoryChange[], at: number): Promise<void>;
+  adopt(changes: readonly DirectoryChange[], at: number): Promise<number>;
+  /**
+   * Returns the timeline of the store; null in an engine that one process has for itself. A failover or a restore begins
+   * another one, and committed changes may be missing on it: every change of a merchant or an endpoint is refused
+   * (StoreUnavailable) until the store was reconciled with the DIRECTORY stream.
+   */
+  timeline(): Promise<Timeline | null>;
+  /**
+   * Accepts changes on this timeline. Versions given from then on are higher than those of changes that were lost and are
+   * still on their way to the stream. Rejects with StoreUnavailable when the store is on another timeline by now.
+   */
+  reconciled(timeline: string): Promise<void>;
+}
+
+export interface Timeline {
+  readonly name: string;
+  /** Whether changes are accepted on it. */
+  readonly isReconciled: boolean;
 }
 
 /** A position in the table of one kind. */

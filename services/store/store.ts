@@ -54,9 +54,26 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/**
+ * What became of the call:
+ * - `away`: nothing was kept, unless the call's description says that it is not known.
+ * - `unknown`: the connection was lost during the commit; a repeat with the same Idempotency-Key tells.
+ * - `reconciling`: nothing was kept; the store was set back (Outbox.timeline), and accepts no change yet.
+ */
+type UnavailableState = 'away' | 'unknown' | 'reconciling';
+
 /** The store cannot respond now (disk full, I/O error): 503 to a caller. The message is fit for an operator. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
+  readonly state: UnavailableState;
+
+  constructor(
+    message: string,
+    { state = 'away', ...options }: ErrorOptions & { state?: UnavailableState } = {},
+  ) {
+    super(message, options);
+    this.state = state;
+  }
 }
 
 /** How long a claim lasts, unless its answer is stored or it is released: a request that takes longer has failed. */

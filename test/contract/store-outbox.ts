@@ -4,6 +4,7 @@ import type { DirectoryChange } from '../../services/domain/directory.ts';
 import type { Endpoint } from '../../services/domain/endpoint.ts';
 import { legacyEndpointId } from '../../services/domain/ids.ts';
 import type { SnapshotCursor } from '../../services/store/outbox.ts';
+import { StoreUnavailable } from '../../services/store/store.ts';
 import { createEndpoint, OPERATOR, START } from '../support/records/journal-entries.ts';
 import type { StoreUnderTest } from './store-place.ts';
 
@@ -64,13 +65,40 @@ function pendingChanges(test: StoreUnderTest): void {
     const stopListening = test.store.outbox.onAdded(() => {
       woken += 1;
     });
-    await test.store.outbox.addAgain(before);
+    expect(await test.store.outbox.addAgain(before)).toBe(1);
     expect(woken).toBe(1);
     const after = (await test.store.outbox.pending(10)).map(({ change }) => change);
     expect(after).toEqual([...before, ...before]);
     stopListening();
     await test.store.outbox.addAgain(before);
     expect(woken).toBe(1);
+  });
+
+  it('takes no change once more that is no longer in force', async () => {
+    await createMerchant(test);
+    const uuid = randomUUID();
+    await createEndpoint(test.store, MERCHANT, uuid);
+    const old = (await test.store.outbox.pending(10)).map(({ change }) => change);
+    await test.store.endpoints.update(MERCHANT, uuid, { status: 'disabled' }, options);
+    const before = await test.store.outbox.pending(10);
+    const unknown = { kind: 'endpoint', id: randomUUID(), version: 1, value: null } as const;
+    expect(await test.store.outbox.addAgain([...old, unknown])).toBe(1);
+    const added = (await test.store.outbox.pending(10)).slice(before.length);
+    expect(added.map(({ change }) => change)).toEqual(old.filter(({ kind }) => kind === 'merchant'));
+  });
+
+  it('accepts changes on the timeline that was reconciled', async () => {
+    await createMerchant(test);
+    const timeline = await test.store.outbox.timeline();
+    if (timeline === null) return;
+    expect(timeline.isReconciled, 'an empty store lacks nothing').toBe(true);
+    await test.store.outbox.reconciled(timeline.name);
+    const { record } = await createEndpoint(test.store, MERCHANT, randomUUID());
+    expect(record.version).toBe(1);
+    expect(await test.store.outbox.timeline()).toEqual(timeline);
+    const another = test.store.outbox.reconciled(`${timeline.name}0`);
+    await expect(another).rejects.toBeInstanceOf(StoreUnavailable);
+    await createEndpoint(test.store, MERCHANT, randomUUID());
   });
 }
 
@@ -107,7 +135,7 @@ function adoptedChanges(test: StoreUnderTest): void {
       state: 'paused',
       senderAccountDetails: true,
     } as const;
-    await outbox.adopt(
+    const adopted = await outbox.adopt(
       [
         put({ ...plain(a), url: b.url, version: 2 }),
         put({ ...plain(b), url: a.url, version: 5, secret, status: 'auto_disabled', apiVersion: '2.2.8' }),
@@ -118,6 +146,8 @@ function adoptedChanges(test: StoreUnderTest): void {
       ],
       START + 9,
     );
+    // The endpoint that was created and deleted without this store leaves no row.
+    expect(adopted).toBe(5);
     expect(await endpoints.get(MERCHANT, gone)).toBeUndefined();
     const known = { description: 'mine', secretHint: '…abcd', updatedAt: START + 9, createdAt: START };
     expect(await endpoints.get(MERCHANT, left)).toMatchObject({ ...known, url: b.url, version: 2 });
@@ -163,10 +193,11 @@ function adoptedChanges(test: StoreUnderTest): void {
       senderAccountDetails: true,
       version: 1,
     } as const;
-    await test.store.outbox.adopt(
+    const adopted = await test.store.outbox.adopt(
       [older, { kind: 'merchant', id: MERCHANT, version: 1, value: renamed }],
       START + 9,
     );
+    expect(adopted).toBe(0);
     expect(await test.store.endpoints.get(MERCHANT, uuid)).toEqual(record);
     expect(await test.store.merchants.get(MERCHANT)).toEqual(merchant);
   });

@@ -12,6 +12,7 @@ import { Relay } from '../../services/relay/relay.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import { type Store, StoreUnavailable } from '../../services/store/store.ts';
 import { TEST_POLICY } from '../contract/store-place.ts';
+import { eventually } from '../support/eventually.ts';
 import { createEndpoint } from '../support/records/journal-entries.ts';
 
 const MERCHANT = 'a-merchant';
@@ -59,6 +60,20 @@ test('a change that another process publishes ends the wait', async () => {
   const waits = changes.published(outboxId, LONG_MS);
   await store.outbox.published([outboxId]);
   expect(await waits).toBe(true);
+});
+
+test('a change that another process adds is published, although nobody wakes the relay', async () => {
+  const published: string[] = [];
+  const broker = {
+    publishDirectory: async (changes: readonly DirectoryChange[]) =>
+      void published.push(...changes.map(({ id }) => id)),
+  };
+  const outbox: Store['outbox'] = { ...store.outbox, onAdded: () => () => {} };
+  relay = new Relay({ store: { outbox }, broker, published: changes, clock, log, lookMs: 5 });
+  await eventually('the first is published', () => published.includes(MERCHANT));
+  const uuid = randomUUID();
+  await createEndpoint(store, MERCHANT, uuid);
+  await eventually('the second is published', () => published.includes(uuid));
 });
 
 test('a change that commits after a higher id was published is published too', async () => {

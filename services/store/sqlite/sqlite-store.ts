@@ -257,6 +257,8 @@ class SqliteStore implements Store {
       snapshot: (after, limit) => this.#reader.call('snapshot', [after, limit]),
       addAgain: (changes) => this.#watched(this.#writer.call('addAgain', [changes])),
       adopt: (changes, at) => this.#watched(this.#writer.call('adopt', [changes, at])),
+      timeline: async () => null,
+      reconciled: async () => {},
     };
   }
 }

@@ -117,7 +117,7 @@ function operations({ lock, db }: ReturnType<typeof open>) {
   return {
     ...managementOf(writers),
     published: outbox.published.bind(outbox),
-    addAgain: outbox.addAll.bind(outbox),
+    addAgain: restore.addAgain.bind(restore),
     adopt: restore.adopt.bind(restore),
     applyJournal: journal.apply.bind(journal),
     deleteDeliveries: retention.deleteDeliveries.bind(retention),

@@ -11,7 +11,7 @@ import { KeyRing } from '../../../services/keys/keyring.ts';
 import { type Clock, systemClock } from '../../../services/process/clock.ts';
 import { systemRandom } from '../../../services/process/random.ts';
 import { PublishedChanges } from '../../../services/relay/published-changes.ts';
-import { startRelay } from '../../../services/relay/relay.ts';
+import { startRelay } from '../../../services/relay/start-relay.ts';
 import { Replayer, replayedDeliveries } from '../../../services/replayer/replayer.ts';
 import type { ReplayPace } from '../../../services/replayer/turns.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
@@ -85,8 +85,8 @@ export async function startTestApi({
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
   const { merchantId, foreignMerchantId, keys, keyIds } = await makeKeys(store, clock, environment);
   const directory = new Directory();
-  await broker.followDirectory((change) => void directory.apply(change));
-  const deps = { store, broker, directory, clock, log, registry };
+  const follower = await broker.followDirectory((change) => void directory.apply(change));
+  const deps = { store, broker, directory, follower, clock, log, registry };
   const published = new PublishedChanges(store.outbox, clock);
   const relay = await startRelay({ ...deps, published });
   const replayer = new Replayer({

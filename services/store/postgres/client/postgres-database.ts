@@ -72,6 +72,7 @@ export class PostgresDatabase {
             ...statementsOf(client),
             feed: [],
             copy: (table, rows) => copyRows(client, table, rows),
+            sawTimeline: (name) => this.#primary.sawTimeline(name),
             added: (what) => void added.add(what),
           };
           const result = await work(transaction);
@@ -122,13 +123,15 @@ export class PostgresDatabase {
       this.#answered();
       return result;
     } catch (error) {
-      const failure = error instanceof CommitUnknown ? 'lost' : failureOf(error);
+      const isUnknown = error instanceof CommitUnknown;
+      const failure = isUnknown ? 'lost' : failureOf(error);
       if (failure === 'unique' || failure === 'other') {
         this.#answered();
         throw error;
       }
       if (failure === 'lost') this.#lost(error);
-      throw new StoreUnavailable(`PostgreSQL is unavailable: ${errorLine(error)}`, { cause: error });
+      const state = isUnknown ? 'unknown' : 'away';
+      throw new StoreUnavailable(`PostgreSQL is unavailable: ${errorLine(error)}`, { cause: error, state });
     }
   }
 

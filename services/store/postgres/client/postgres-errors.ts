@@ -1,4 +1,5 @@
 import { messageOf } from '../../../messages/error-message.ts';
+import { FORMER_PRIMARY } from './timeline.ts';
 
 /**
  * The kind of an error of the driver or the server, by what the call can do:
@@ -36,6 +37,7 @@ const BY_MESSAGE: readonly (readonly [begin: string, failure: PostgresFailure])[
   ['Client has encountered a connection error', 'lost'],
   ['Cannot use a pool after calling end', 'lost'],
   ['the server is read-only', 'lost'],
+  [FORMER_PRIMARY, 'lost'],
   // All connections are in use, and none came free in time.
   ['timeout exceeded when trying to connect', 'unavailable'],
 ];

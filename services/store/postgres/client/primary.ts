@@ -2,6 +2,7 @@ import { Pool, type PoolClient, types } from 'pg';
 import { errorLine } from '../../../messages/error-message.ts';
 import type { PostgresAddress, PostgresHost } from './postgres-address.ts';
 import { failureOf } from './postgres-errors.ts';
+import { isLater, SeenTimelines, TIMELINE } from './timeline.ts';
 
 /** How long connecting to one host may take. */
 const CONNECT_MS = 2_000;
@@ -40,9 +41,19 @@ export interface Connection {
   lost(): void;
 }
 
-/** Connections to the one host that can be written to. After a failover it is found again, with the next call. */
+interface Found {
+  readonly at: number;
+  readonly pool: Pool;
+  readonly timeline: string;
+}
+
+/**
+ * Connections to the one host that can be written to. After a failover it is found again, with the next call. Of several
+ * that can be written to, the one on the latest timeline is the primary: the others were, and came back.
+ */
 export class Primary {
   readonly #options: PrimaryOptions;
+  readonly #seen = new SeenTimelines();
   /** The host that was the primary last, an index of `hosts`. */
   #at = 0;
   #pool: Pool | null = null;
@@ -73,6 +84,11 @@ export class Primary {
     }
   }
 
+  /** Throws when the server's timeline is older than one that this process has seen. */
+  sawTimeline(name: string): void {
+    this.#seen.see(name);
+  }
+
   #giveUp(pool: Pool): void {
     if (this.#pool !== pool) return;
     this.#pool = null;
@@ -93,31 +109,44 @@ export class Primary {
     return this.#finding;
   }
 
-  /** Tries each host, beginning with the one that was the primary last. */
+  /** Tries all hosts at the same time. One that does not answer costs no more than the time limit, as before. */
   async #tryAll(): Promise<Pool> {
     const { hosts } = this.#options.address;
-    const failures: unknown[] = [];
-    for (let step = 0; step < hosts.length && !this.#isClosed; step += 1) {
-      const at = (this.#at + step) % hosts.length;
-      const host = hosts[at] as PostgresHost;
-      const pool = this.#open(host);
-      try {
-        const client = await pool.connect();
-        client.release();
-        this.#at = at;
-        this.#pool = pool;
-        return pool;
-      } catch (error) {
-        failures.push(error);
-        this.#end(pool);
-      }
+    const tried = await Promise.allSettled(hosts.map((host, at) => this.#try(host, at)));
+    const found = tried.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    // The one that was the primary last is preferred among equals.
+    const inOrder = found.sort((one, other) => this.#distance(one.at) - this.#distance(other.at));
+    const [first] = inOrder;
+    if (!first || this.#isClosed) {
+      for (const { pool } of found) this.#end(pool);
+      throw noPrimary(hosts, tried);
     }
-    const [first] = failures;
-    if (failures.length <= 1) throw first ?? new Error('Connection terminated: the store is closed');
-    const names = failures.map(
-      (error, index) => `${hosts[(this.#at + index) % hosts.length]?.host}: ${errorLine(error)}`,
-    );
-    throw Object.assign(new Error(`no host is a primary (${names.join('; ')})`), { code: 'ECONNREFUSED' });
+    const best = inOrder.reduce((one, other) => (isLater(other.timeline, one.timeline) ? other : one));
+    for (const { pool } of found) if (pool !== best.pool) this.#end(pool);
+    this.#at = best.at;
+    this.#pool = best.pool;
+    return best.pool;
+  }
+
+  #distance(at: number): number {
+    const { length } = this.#options.address.hosts;
+    return (at - this.#at + length) % length;
+  }
+
+  async #try(host: PostgresHost, at: number): Promise<Found> {
+    const pool = this.#open(host);
+    try {
+      const client = await pool.connect();
+      try {
+        const { rows } = await client.query<{ readonly timeline: string }>(`SELECT ${TIMELINE} AS timeline`);
+        return { at, pool, timeline: rows[0]?.timeline ?? '' };
+      } finally {
+        client.release();
+      }
+    } catch (error) {
+      this.#end(pool);
+      throw error;
+    }
   }
 
   #open({ host, port }: PostgresHost): Pool {
@@ -137,7 +166,7 @@ export class Primary {
       maxLifetimeSeconds: LIFETIME_S,
       application_name: applicationName,
       types: PARSERS,
-      onConnect: isPrimary,
+      onConnect: async (client) => this.#seen.see(await timelineOf(client)),
     });
     // A connection that ends while nobody uses it. The next call opens another.
     pool.on('error', () => {});
@@ -150,11 +179,28 @@ export class Primary {
   }
 }
 
-/** Rejects when the server is a standby. */
-async function isPrimary(client: {
+/** Returns the name of the server's timeline. Rejects when the server is a standby. */
+async function timelineOf(client: {
   query(text: string): Promise<{ rows: readonly unknown[] }>;
-}): Promise<void> {
-  const { rows } = await client.query('SHOW transaction_read_only');
-  const [row] = rows as readonly { readonly transaction_read_only: string }[];
-  if (row?.transaction_read_only !== 'off') throw new Error('the server is read-only: it is a standby');
+}): Promise<string> {
+  const { rows } = await client.query(STATE);
+  const [row] = rows as readonly { readonly read_only: string; readonly timeline: string | null }[];
+  if (row?.read_only !== 'off' || row.timeline === null)
+    throw new Error('the server is read-only: it is a standby');
+  return row.timeline;
+}
+
+const STATE = `SELECT current_setting('transaction_read_only') AS read_only,
+  CASE WHEN pg_is_in_recovery() THEN NULL ELSE ${TIMELINE} END AS timeline`;
+
+/** Returns the error of a search that found no primary. */
+function noPrimary(hosts: readonly PostgresHost[], tried: readonly PromiseSettledResult<Found>[]): unknown {
+  const failures = tried.flatMap((each, at) =>
+    each.status === 'rejected' ? [{ host: hosts[at]?.host, error: each.reason as unknown }] : [],
+  );
+  const [first] = failures;
+  if (!first) return new Error('Connection terminated: the store is closed');
+  if (hosts.length === 1) return first.error;
+  const names = failures.map(({ host, error }) => `${host}: ${errorLine(error)}`);
+  return Object.assign(new Error(`no host is a primary (${names.join('; ')})`), { code: 'ECONNREFUSED' });
 }

@@ -32,6 +32,8 @@ export interface Transaction extends Statements {
   copy(table: string, rows: CopyRows): Promise<void>;
   /** The feed's rows about it. They are written last, because they lock the merchant's feed until the commit. */
   readonly feed: FeedItem[];
+  /** Throws when the timeline is older than one that this process has seen: the server was the primary, and is not. */
+  sawTimeline(name: string): void;
   /** Called within the transaction; those who wait for it are woken once it is committed. */
   added(what: Added): void;
 }

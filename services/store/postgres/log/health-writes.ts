@@ -93,14 +93,15 @@ async function switchOff(
 ): Promise<void> {
   const { seq, uuid, merchant_id: merchantId, version } = row;
   // Compare and set: any other change of the endpoint has raised its version.
-  const changed = await tx.change(
+  const changed = await tx.first<Pick<EndpointRow, 'version'>>(
     `UPDATE endpoint SET status = 'auto_disabled', disabled_at = $2, disabled_reason = $3, updated_at = $2,
-     version = version + 1 WHERE seq = $1 AND version = $4 AND status = 'active' AND deleted_at IS NULL`,
+     version = next_version(version) WHERE seq = $1 AND version = $4 AND status = 'active' AND deleted_at IS NULL
+     RETURNING version`,
     [seq, at, reason, version],
   );
-  if (changed === 0) return;
-  const value = { ...toEndpoint(row), status: 'auto_disabled', version: version + 1 } as const;
-  await addToOutbox(tx, { kind: 'endpoint', id: uuid, version: version + 1, value });
+  if (!changed) return;
+  const value = { ...toEndpoint(row), ...changed, status: 'auto_disabled' } as const;
+  await addToOutbox(tx, { kind: 'endpoint', id: uuid, version: changed.version, value });
   await addToAudit(tx, {
     at,
     actor: { kind: 'system' },

@@ -110,7 +110,7 @@ async function replace(
 async function replaceEndpoint(tx: Transaction, { id, sealed, resealed }: Resealed): Promise<number> {
   // Not updated_at, which merchants see: the secret is the same.
   const replaced = await tx.change(
-    `UPDATE endpoint SET secret_key_id = $2, secret_ciphertext = $3, version = version + 1
+    `UPDATE endpoint SET secret_key_id = $2, secret_ciphertext = $3, version = next_version(version)
      WHERE uuid = $1 AND secret_key_id = $4 AND secret_ciphertext = $5 AND deleted_at IS NULL`,
     [id, resealed.keyId, resealed.ciphertext, sealed.keyId, sealed.ciphertext],
   );

@@ -9,12 +9,15 @@ import { addToAudit } from './outbox-writes.ts';
 
 type EndpointUpdate = Extract<DirectoryChange, { readonly kind: 'endpoint' }>;
 
-/** Writes changes of the DIRECTORY stream that are newer than this database. None is published. `at`: whole milliseconds. */
+/**
+ * Writes changes of the DIRECTORY stream that are newer than this database. None is published. `at`: whole milliseconds.
+ * Returns how many were newer.
+ */
 export async function adoptChanges(
   tx: Transaction,
   changes: readonly DirectoryChange[],
   at: number,
-): Promise<void> {
+): Promise<number> {
   await lockAll(tx, changes);
   const newer: EndpointUpdate[] = [];
   for (const change of changes)
@@ -27,11 +30,14 @@ export async function adoptChanges(
     else await writeTombstone(tx, id, version, at);
   }
   for (const change of newer) await note(tx, 'endpoint.adopt', change, at);
+  let merchants = 0;
   for (const change of changes) {
     // Merchants are never deleted.
-    if (change.kind === 'merchant' && change.value && (await takeMerchant(tx, change.value)))
-      await note(tx, 'merchant.adopt', change, at);
+    if (change.kind !== 'merchant' || !change.value || !(await takeMerchant(tx, change.value))) continue;
+    merchants += 1;
+    await note(tx, 'merchant.adopt', change, at);
   }
+  return newer.length + merchants;
 }
 
 /** Keeps other changes out: of the merchants, and of the endpoints' rows. In one order, so that nobody waits in a circle. */

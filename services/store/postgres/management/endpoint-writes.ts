@@ -69,7 +69,7 @@ export async function updateEndpoint(
   const names = Object.keys(columns);
   const set = names.map((name, index) => `${name} = $${index + 3}`).join(', ');
   await tx.change(
-    `UPDATE endpoint SET ${set}, health_generation = health_generation + $2, version = version + 1 WHERE seq = $1`,
+    `UPDATE endpoint SET ${set}, health_generation = health_generation + $2, version = next_version(version) WHERE seq = $1`,
     [row.seq, resetsHealth ? 1 : 0, ...Object.values(columns)],
   );
   const { secret, ...told } = change;
@@ -88,7 +88,7 @@ export async function rotateEndpoint(
   if (!row) return { kind: 'not_found' };
   await tx.change(
     `UPDATE endpoint SET secret_key_id = $2, secret_ciphertext = $3, secret_hint = $4, secret_rotated_at = $5,
-     updated_at = $5, version = version + 1 WHERE seq = $1`,
+     updated_at = $5, version = next_version(version) WHERE seq = $1`,
     [row.seq, sealed.keyId, sealed.ciphertext, hint, Math.floor(options.at)],
   );
   return changed(tx, merchantId, uuid, 'endpoint.rotate', { sealedWith: sealed.keyId }, options);
@@ -102,17 +102,13 @@ export async function removeEndpoint(
 ): Promise<{ readonly kind: 'ok'; readonly outboxId: number } | NotFound> {
   const row = await lockedRow(tx, merchantId, uuid);
   if (!row) return { kind: 'not_found' };
-  await tx.change(
+  const deleted = await tx.first<Pick<EndpointRow, 'version'>>(
     `UPDATE endpoint SET deleted_at = $2, updated_at = $2, secret_ciphertext = '', secret_hint = '',
-     version = version + 1 WHERE seq = $1`,
+     version = next_version(version) WHERE seq = $1 RETURNING version`,
     [row.seq, Math.floor(at)],
   );
-  const outboxId = await addToOutbox(tx, {
-    kind: 'endpoint',
-    id: uuid,
-    version: row.version + 1,
-    value: null,
-  });
+  const { version } = deleted ?? row;
+  const outboxId = await addToOutbox(tx, { kind: 'endpoint', id: uuid, version, value: null });
   const details = { url: row.url };
   await addToAudit(tx, { at, actor, merchantId, endpointId: uuid, action: 'endpoint.delete', details });
   return { kind: 'ok', outboxId };
@@ -178,9 +174,9 @@ async function changed(
 
 const INSERT = `INSERT INTO endpoint (uuid, merchant_id, url, description, subscribed_events, api_version,
   secret_key_id, secret_ciphertext, secret_hint, legacy, status, version, created_at, updated_at, activated_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'active', 1, $11, $11, $11)`;
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'active', next_version(0), $11, $11, $11)`;
 
 const REVIVE = `UPDATE endpoint SET seq = DEFAULT, merchant_id = $2, url = $3, description = $4, subscribed_events = $5,
   api_version = $6, secret_key_id = $7, secret_ciphertext = $8, secret_hint = $9, status = 'active',
-  secret_rotated_at = NULL, version = version + 1, created_at = $11, updated_at = $11, activated_at = $11,
+  secret_rotated_at = NULL, version = next_version(version), created_at = $11, updated_at = $11, activated_at = $11,
   disabled_at = NULL, disabled_reason = NULL, deleted_at = NULL WHERE uuid = $1 AND legacy = $10`;

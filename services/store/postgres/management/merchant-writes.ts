@@ -14,7 +14,7 @@ export async function createMerchant(
 ): Promise<Merchant> {
   const created = await tx.first<MerchantRow>(
     `INSERT INTO merchant (merchant_id, name, state, sender_account_details, version)
-     VALUES ($1, $2, 'active', $3, 1) ON CONFLICT DO NOTHING RETURNING ${MERCHANT_COLUMNS}`,
+     VALUES ($1, $2, 'active', $3, next_version(0)) ON CONFLICT DO NOTHING RETURNING ${MERCHANT_COLUMNS}`,
     [merchantId, name, senderAccountDetails ? 1 : 0],
   );
   if (!created) throw new Error(`merchant ${merchantId} exists: update it instead`);
@@ -30,7 +30,7 @@ export async function updateMerchant(
   const { name, state, senderAccountDetails } = change;
   const updated = await tx.first<MerchantRow>(
     `UPDATE merchant SET name = coalesce($2, name), state = coalesce($3, state),
-     sender_account_details = coalesce($4, sender_account_details), version = version + 1
+     sender_account_details = coalesce($4, sender_account_details), version = next_version(version)
      WHERE merchant_id = $1 RETURNING ${MERCHANT_COLUMNS}`,
     [merchantId, name, state, senderAccountDetails === undefined ? undefined : senderAccountDetails ? 1 : 0],
   );

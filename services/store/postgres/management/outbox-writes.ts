@@ -2,20 +2,41 @@ import type { DirectoryChange } from '../../../domain/directory.ts';
 import type { Actor } from '../../change.ts';
 import { FEED_KIND } from '../../log/log-rows.ts';
 import { actorText } from '../../rows/audit-rows.ts';
+import { StoreUnavailable } from '../../store.ts';
 import type { Transaction } from '../client/statements.ts';
+import { TIMELINE } from '../client/timeline.ts';
 
 /**
  * Adds a directory change, within the transaction that made it. Returns the outbox id. The transaction holds the lock of
  * the merchant's or endpoint's row by now, so that the ids of one key ascend in the order of the commits.
+ *
+ * Throws StoreUnavailable on a timeline that was not reconciled yet: the version of a lost change would be given again.
  */
 export async function addToOutbox(tx: Transaction, change: DirectoryChange): Promise<number> {
-  const row = await tx.first<{ readonly outbox_id: number }>(
-    'INSERT INTO outbox (change) VALUES ($1) RETURNING outbox_id',
-    [JSON.stringify(change)],
-  );
-  if (!row) throw new Error('the outbox returned no id');
+  const row = await tx.first<{ readonly timeline: string; readonly outbox_id: number | null }>(ADD_FENCED, [
+    JSON.stringify(change),
+  ]);
+  if (!row) throw new Error('the outbox returned no row');
+  tx.sawTimeline(row.timeline);
+  if (row.outbox_id === null)
+    throw new StoreUnavailable(notReconciled(row.timeline), { state: 'reconciling' });
   tx.added('outbox');
   return row.outbox_id;
+}
+
+const ADD_FENCED = `WITH server AS (SELECT ${TIMELINE} AS timeline), added AS (
+    INSERT INTO outbox (change) SELECT $1 FROM server JOIN meta ON meta.value = server.timeline
+    WHERE meta.name = 'timeline' RETURNING outbox_id)
+  SELECT server.timeline, added.outbox_id FROM server LEFT JOIN added ON TRUE`;
+
+function notReconciled(timeline: string): string {
+  return `PostgreSQL was failed over or restored (timeline ${timeline}): changes are refused until the process with the lease "api" has reconciled the store with the directory stream`;
+}
+
+/** Adds a change again that is in force in the store, whether the timeline was reconciled or not. */
+export async function addAgainToOutbox(tx: Transaction, change: DirectoryChange): Promise<void> {
+  await tx.change('INSERT INTO outbox (change) VALUES ($1)', [JSON.stringify(change)]);
+  tx.added('outbox');
 }
 
 /** Adds an audit entry, and for a change of an endpoint what the feed reports of it. `details` must not contain a secret. */

@@ -1,12 +1,12 @@
 import type { DirectoryChange } from '../../../domain/directory.ts';
 import { Listeners } from '../../../process/listeners.ts';
-import type { Outbox, SnapshotCursor, SnapshotPage } from '../../outbox.ts';
+import type { Outbox, SnapshotCursor, SnapshotPage, Timeline } from '../../outbox.ts';
 import { type EndpointRow, toEndpointChange } from '../../rows/endpoint-rows.ts';
 import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../../rows/merchant-rows.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { Leaves } from '../log/leaves.ts';
 import { adoptChanges } from './directory-restore.ts';
-import { addToOutbox } from './outbox-writes.ts';
+import { acceptChanges, publishAgain, readTimeline } from './reconciliation.ts';
 import { SELECT_ENDPOINT_OR_TOMBSTONE } from './select-endpoint.ts';
 
 const PAGE_MAX = 1000;
@@ -78,15 +78,21 @@ export class PostgresOutbox implements Outbox {
     });
   }
 
-  async addAgain(changes: readonly DirectoryChange[]): Promise<void> {
-    await this.#database.transaction(async (tx) => {
-      for (const change of changes) await addToOutbox(tx, change);
-    });
+  addAgain(changes: readonly DirectoryChange[]): Promise<number> {
+    return this.#database.transaction((tx) => publishAgain(tx, changes));
   }
 
-  async adopt(changes: readonly DirectoryChange[], at: number): Promise<void> {
+  async adopt(changes: readonly DirectoryChange[], at: number): Promise<number> {
     await this.#leaves.ensureAt(at);
-    await this.#database.transaction((tx) => adoptChanges(tx, changes, Math.floor(at)));
+    return this.#database.transaction((tx) => adoptChanges(tx, changes, Math.floor(at)));
+  }
+
+  timeline(): Promise<Timeline> {
+    return readTimeline(this.#database);
+  }
+
+  async reconciled(timeline: string): Promise<void> {
+    await this.#database.transaction((tx) => acceptChanges(tx, timeline));
   }
 }
 

@@ -13,6 +13,7 @@ export class DirectoryRestore {
   readonly #outbox: OutboxWrites;
   readonly #onChanged: (uuid: string) => void;
   readonly #versionOf;
+  readonly #merchantVersionOf;
   readonly #markDeleted;
   readonly #delete;
   readonly #tombstone;
@@ -23,6 +24,7 @@ export class DirectoryRestore {
     this.#outbox = outbox;
     this.#onChanged = onChanged;
     this.#versionOf = db.prepare('SELECT version FROM endpoint WHERE uuid = ?').pluck();
+    this.#merchantVersionOf = db.prepare('SELECT version FROM merchant WHERE merchant_id = ?').pluck();
     this.#delete = db.prepare(
       `UPDATE endpoint SET deleted_at = :at, updated_at = :at, secret_ciphertext = '', secret_hint = '',
        version = :version WHERE uuid = :uuid`,
@@ -56,7 +58,7 @@ export class DirectoryRestore {
     );
   }
 
-  adopt(changes: readonly DirectoryChange[], at: number): void {
+  adopt(changes: readonly DirectoryChange[], at: number): number {
     const whole = Math.floor(at);
     // Endpoints may have exchanged URLs: first all release theirs, then each takes its new one.
     const newer = changes.filter((change) => change.kind === 'endpoint' && this.#isNewer(change));
@@ -71,12 +73,22 @@ export class DirectoryRestore {
       this.#onChanged(change.id);
       this.#note('endpoint.adopt', change, whole);
     }
+    let merchants = 0;
     for (const change of changes) {
       // Merchants are never deleted.
-      if (change.kind === 'merchant' && change.value && this.#takeMerchant(change.value)) {
-        this.#note('merchant.adopt', change, whole);
-      }
+      if (change.kind !== 'merchant' || !change.value || !this.#takeMerchant(change.value)) continue;
+      merchants += 1;
+      this.#note('merchant.adopt', change, whole);
     }
+    return newer.length + merchants;
+  }
+
+  /** Adds the changes that are still in force to the outbox. Returns how many. */
+  addAgain(changes: readonly DirectoryChange[]): number {
+    const versionOf = { endpoint: this.#versionOf, merchant: this.#merchantVersionOf };
+    const present = changes.filter(({ kind, id, version }) => versionOf[kind].get(id) === version);
+    for (const change of present) this.#outbox.add(change);
+    return present.length;
   }
 
   #isNewer({ id, version, value }: DirectoryChange): boolean {

@@ -31,10 +31,6 @@ export class OutboxWrites {
     return Number(this.#add.run(JSON.stringify(change)).lastInsertRowid);
   }
 
-  addAll(changes: readonly DirectoryChange[]): void {
-    for (const change of changes) this.add(change);
-  }
-
   /** `details` must not contain a secret. */
   audit(entry: {
     readonly at: number;

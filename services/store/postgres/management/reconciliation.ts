@@ -1,0 +1,64 @@
+import type { DirectoryChange } from '../../../domain/directory.ts';
+import type { Timeline } from '../../outbox.ts';
+import { StoreUnavailable } from '../../store.ts';
+import type { PostgresDatabase } from '../client/postgres-database.ts';
+import type { Transaction } from '../client/statements.ts';
+import { TIMELINE } from '../client/timeline.ts';
+import { addAgainToOutbox } from './outbox-writes.ts';
+
+/*
+ * What bringing the store into agreement with the DIRECTORY stream needs, at each taking of the lease `api` and after
+ * each failover. Other processes may change endpoints meanwhile, so everything is looked at again under the row's lock.
+ */
+
+/**
+ * Versions above all that are known which the first change after a failover skips: more than the changes that one relay
+ * may have on their way to the stream.
+ */
+const VERSIONS_SKIPPED = 1000;
+
+/** Adds the changes that are still in force to the outbox. Returns how many. */
+export async function publishAgain(tx: Transaction, changes: readonly DirectoryChange[]): Promise<number> {
+  let added = 0;
+  // In one order, so that two that do so wait for each other, and no more.
+  for (const change of [...changes].sort((one, other) => (one.id < other.id ? -1 : 1))) {
+    const row = await tx.first<{ readonly version: number }>(LOCK_OF[change.kind], [change.id]);
+    if (row?.version !== change.version) continue;
+    await addAgainToOutbox(tx, change);
+    added += 1;
+  }
+  return added;
+}
+
+const LOCK_OF: Readonly<Record<DirectoryChange['kind'], string>> = {
+  merchant: 'SELECT version FROM merchant WHERE merchant_id = $1 FOR UPDATE',
+  endpoint: 'SELECT version FROM endpoint WHERE uuid = $1 FOR UPDATE',
+};
+
+export function readTimeline(database: PostgresDatabase): Promise<Timeline> {
+  return database.transaction(async (tx) => {
+    const row = await tx.first<{ readonly name: string; readonly reconciled: string | null }>(
+      `SELECT ${TIMELINE} AS name, (SELECT value FROM meta WHERE name = 'timeline') AS reconciled`,
+    );
+    if (!row) throw new Error('the server named no timeline');
+    tx.sawTimeline(row.name);
+    return { name: row.name, isReconciled: row.reconciled === row.name };
+  });
+}
+
+/** Accepts changes on the timeline, with versions above all those that lost commits may have had. */
+export async function acceptChanges(tx: Transaction, timeline: string): Promise<void> {
+  const now = await tx.first<{ readonly name: string }>(`SELECT ${TIMELINE} AS name`);
+  if (now?.name !== timeline)
+    throw new StoreUnavailable(`PostgreSQL is on timeline ${now?.name}, and no longer on ${timeline}`);
+  const isNew = await tx.first(
+    `INSERT INTO meta VALUES ('timeline', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+     WHERE meta.value <> excluded.value RETURNING 1`,
+    [timeline],
+  );
+  if (isNew) await tx.change(RAISE_FLOOR, [VERSIONS_SKIPPED]);
+}
+
+const RAISE_FLOOR = `INSERT INTO meta SELECT 'version_floor', greatest(
+    next_version(0), (SELECT max(version) FROM endpoint), (SELECT max(version) FROM merchant)) + $1::bigint
+  ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
