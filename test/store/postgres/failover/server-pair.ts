@@ -1,8 +1,7 @@
 import { type LocalPostgres, startLocalPostgres } from '../../../../scripts/local-postgres/server.ts';
 import { systemClock } from '../../../../services/process/clock.ts';
 import { parsePostgresUrl } from '../../../../services/store/postgres/client/postgres-address.ts';
-import { PostgresDatabase } from '../../../../services/store/postgres/client/postgres-database.ts';
-import { migrate } from '../../../../services/store/postgres/migrations/migrate.ts';
+import { migrateDatabase } from '../../../../services/store/postgres/migrations/migrate.ts';
 import { openPostgresStore } from '../../../../services/store/postgres/postgres-store.ts';
 import type { Store } from '../../../../services/store/store.ts';
 import type { Logger } from '../../../../services/telemetry/logger.ts';
@@ -64,13 +63,7 @@ export async function startServerPair(): Promise<ServerPair> {
 }
 
 export async function migrateServer(server: LocalPostgres): Promise<void> {
-  const database = new PostgresDatabase({
-    address: parsePostgresUrl(server.url(), undefined),
-    clock: systemClock(),
-    connectionsMax: 1,
-    applicationName: 'test',
-  });
-  await migrate(database).finally(() => database.close());
+  await migrateDatabase(parsePostgresUrl(server.url(), undefined), systemClock());
 }
 
 /** Returns a URL that names these servers, in this order. */
