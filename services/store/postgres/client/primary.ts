@@ -73,13 +73,17 @@ export class Primary {
 
   /** Returns a connection to the primary; release it. Rejects with the driver's error when no host is one. */
   async connect(): Promise<Connection> {
-    const pool = this.#pool ?? (await this.#find());
+    const known = this.#pool;
+    const pool = known ?? (await this.#find());
     try {
       return { client: await pool.connect(), lost: () => this.#giveUp(pool) };
     } catch (error) {
       // Given up by another call meanwhile.
       if (pool.ending && !this.#isClosed && this.#pool !== pool) return this.connect();
-      if (failureOf(error) === 'lost') this.#giveUp(pool);
+      if (failureOf(error) !== 'lost') throw error;
+      this.#giveUp(pool);
+      // Nothing was sent yet: the primary may be another host by now.
+      if (known && !this.#isClosed) return this.connect();
       throw error;
     }
   }

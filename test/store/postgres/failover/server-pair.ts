@@ -62,6 +62,7 @@ export async function startServerPair(): Promise<ServerPair> {
   }
 }
 
+/** Migrates the server's database. */
 export async function migrateServer(server: LocalPostgres): Promise<void> {
   await migrateDatabase(parsePostgresUrl(server.url(), undefined), systemClock());
 }
