@@ -7,6 +7,7 @@ const CONTRACT = 'test/store/postgres/contract.test.ts';
 const CLIENT = 'test/store/postgres/client/postgres-database.test.ts';
 const REQUESTS = 'test/store/postgres/processes/requests.test.ts';
 const RECORDERS = 'test/store/postgres/processes/recorders.test.ts';
+const NUMBERS = 'test/store/postgres/failover/numbers.test.ts';
 const LEASES = 'test/store/postgres/processes/leases.test.ts';
 
 /** The store on PostgreSQL: what several processes do at the same time. */
@@ -51,10 +52,28 @@ export const POSTGRES_BUGS: readonly PlantedBug[] = [
     id: 'postgres-lease-held-for-ever',
     bug: 'a holder that cannot renew its lease goes on with its jobs',
     file: 'services/store/postgres/requests/postgres-leases.ts',
-    text: 'const COUNTS_ITSELF_OUT_MS = 5_000;',
+    text: 'const COUNTS_ITSELF_OUT_MS = 4_500;',
     replacement: 'const COUNTS_ITSELF_OUT_MS = 500_000;',
     test: LEASES,
     title: 'are ended by a holder that cannot renew',
+  },
+  {
+    id: 'postgres-numbers-not-durable',
+    bug: 'numbers of rows are used before it is durable that they were taken',
+    file: `${LOG}/numbers.ts`,
+    text: 'SET LOCAL synchronous_commit = on',
+    replacement: 'SET LOCAL synchronous_commit = off',
+    test: NUMBERS,
+    title: 'use no number before it is durable',
+  },
+  {
+    id: 'postgres-names-of-a-lost-timeline',
+    bug: 'numbers of endpoints are kept in memory over a failover',
+    file: 'services/store/postgres/postgres-store.ts',
+    text: '    names.forget();\n',
+    replacement: '',
+    test: NUMBERS,
+    title: 'look names up again that a failover has lost',
   },
   {
     id: 'postgres-lease-taken-while-held',

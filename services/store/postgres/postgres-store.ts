@@ -58,11 +58,17 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const leases = new PostgresLeases({ database, clock, log });
   const lists = new PostgresLists(database, names);
   const feed = new PostgresFeed({ database, leaves, names, clock });
-  const numbers = new Numbers();
+  const numbers = new Numbers(database);
   const deliveryLog = new PostgresDeliveryLog({
     ...{ database, leaves, names, numbers, lists, feed, clock },
     policy: options.healthPolicy,
   });
+  database.onTimeline = () => {
+    names.forget();
+    numbers.forget();
+    leaves.forget();
+    deliveryLog.forgot();
+  };
   return {
     merchants: makeMerchants({ database, clock }),
     keys: makeKeys({ database, clock }, used),

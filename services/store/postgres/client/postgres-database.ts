@@ -31,6 +31,13 @@ export class PostgresDatabase {
   onAdded: (what: Added) => void = () => {};
   /** Writes what a transaction has put into `feed`, before the commit. */
   writeFeed: (transaction: Transaction) => Promise<void> = () => Promise.resolve();
+  /**
+   * Called when the server is on another timeline than before: of what was read or committed on the last one, some may be
+   * lost and given to others, such as numbers.
+   */
+  set onTimeline(changed: () => void) {
+    this.#primary.onTimeline = changed;
+  }
   #cancelProbe: (() => void) | null = null;
   #isClosed = false;
 

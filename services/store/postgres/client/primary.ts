@@ -53,7 +53,9 @@ interface Found {
  */
 export class Primary {
   readonly #options: PrimaryOptions;
-  readonly #seen = new SeenTimelines();
+  readonly #seen = new SeenTimelines(() => this.onTimeline());
+  /** Called when the server is on another timeline than the last one that this process has seen. */
+  onTimeline: () => void = () => {};
   /** The host that was the primary last, an index of `hosts`. */
   #at = 0;
   #pool: Pool | null = null;

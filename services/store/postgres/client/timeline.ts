@@ -11,6 +11,13 @@ export const TIMELINE = `(SELECT s.system_identifier || '/' || d.oid || '/' ||
 /** The newest timeline that this process has seen of each database: a server that is on an older one was its primary. */
 export class SeenTimelines {
   readonly #newest = new Map<string, number>();
+  readonly #changed: () => void;
+  #last = '';
+
+  /** `changed`: called when the timeline is another one than the last. */
+  constructor(changed: () => void) {
+    this.#changed = changed;
+  }
 
   /** Throws when this process has seen a newer one. */
   see(name: string): void {
@@ -19,6 +26,9 @@ export class SeenTimelines {
     if (number < newest)
       throw new Error(`${FORMER_PRIMARY}: it is on timeline ${number}, and this process has seen ${newest}`);
     this.#newest.set(database, number);
+    if (name === this.#last) return;
+    this.#last = name;
+    this.#changed();
   }
 }
 

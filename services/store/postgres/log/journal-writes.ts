@@ -5,6 +5,7 @@ import type { JournalPosition } from '../../store.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import { sqlStateOf } from '../client/postgres-errors.ts';
 import type { Transaction } from '../client/statements.ts';
+import { TIMELINE } from '../client/timeline.ts';
 import { Batch } from './batch.ts';
 import type { StoredEventRow } from './batch-events.ts';
 import { flush } from './flush.ts';
@@ -48,9 +49,15 @@ export class JournalWrites {
   readonly #deps: JournalWriteDeps;
   #waiting: Waiting[] = [];
   #running: Promise<void> | null = null;
+  #timelines = 0;
 
   constructor(deps: JournalWriteDeps) {
     this.#deps = deps;
+  }
+
+  /** Names, numbers and leaves were forgotten, because the server is on another timeline. */
+  forgot(): void {
+    this.#timelines += 1;
   }
 
   apply(position: JournalPosition, entries: JournalEntries): Promise<void> {
@@ -92,16 +99,18 @@ export class JournalWrites {
   }
 
   async #record(batches: readonly Waiting[]): Promise<void> {
-    const { leaves, names, database } = this.#deps;
+    const { leaves, names, numbers, database } = this.#deps;
     const entries = batches.flatMap((batch) => batch.entries);
     const { merchants, endpoints } = namesIn(entries);
-    await names.add(merchants, endpoints);
     const times = new Set(entries.flatMap(timesOf));
     for (let attempt = 1; ; attempt += 1) {
+      await names.add(merchants, endpoints);
+      await numbers.reserve(rowsIn(entries));
       await leaves.ensureAt(...times);
       try {
         return await database.transaction((tx) => this.#within(tx, batches));
       } catch (error) {
+        if (error instanceof OtherTimeline) continue;
         const code = sqlStateOf(error);
         // A recorder of another partition has made the same row first; or another process has dropped the leaf.
         if (attempt === ATTEMPTS || (code !== UNIQUE_VIOLATION && code !== UNDEFINED_TABLE)) throw error;
@@ -112,13 +121,14 @@ export class JournalWrites {
 
   async #within(tx: Transaction, batches: readonly Waiting[]): Promise<void> {
     const { leaves, names, numbers, policy } = this.#deps;
+    const timelines = this.#timelines;
     const stored = await lockPositions(tx, batches);
+    if (timelines !== this.#timelines) throw new OtherTimeline();
     await tx.rows(`SELECT pg_advisory_xact_lock_shared(${ERASURE_LOCK})`);
     const entries = batches.flatMap((batch) => newEntries(batch, stored));
     // Of what is too old to be kept, only the endpoints' health is.
     const kept = entries.filter((entry) => leaves.isKept(acceptedAtOf(entry)));
     const preloaded = await preload(tx, kept);
-    await numbers.reserve(rowsIn(kept), tx);
     await names.readIds(preloaded.events.flatMap(endpointsIn), tx);
     const batch = new Batch(preloaded, names.numbers, numbers);
     for (const entry of entries) {
@@ -131,6 +141,9 @@ export class JournalWrites {
   }
 }
 
+/** The server is on another timeline than before: what was committed on that one, such as names, may be lost. */
+class OtherTimeline extends Error {}
+
 /** Returns the positions of the batches' partitions, which no other recorder changes until the transaction ends. */
 async function lockPositions(tx: Transaction, batches: readonly Waiting[]): Promise<Map<string, number>> {
   const partitions = [...new Set(batches.map(({ position }) => position.partition))].sort();
@@ -138,10 +151,16 @@ async function lockPositions(tx: Transaction, batches: readonly Waiting[]): Prom
     'INSERT INTO journal_position SELECT unnest($1::text[]), $2::bigint ON CONFLICT DO NOTHING',
     [partitions, NOTHING],
   );
-  const rows = await tx.rows<{ readonly partition: string; readonly last: number }>(
-    'SELECT partition, last FROM journal_position WHERE partition = ANY($1::text[]) ORDER BY partition FOR UPDATE',
+  const rows = await tx.rows<{
+    readonly partition: string;
+    readonly last: number;
+    readonly timeline: string;
+  }>(
+    `SELECT partition, last, ${TIMELINE} AS timeline FROM journal_position WHERE partition = ANY($1::text[])
+     ORDER BY partition FOR UPDATE`,
     [partitions],
   );
+  for (const { timeline } of rows.slice(0, 1)) tx.sawTimeline(timeline);
   return new Map(rows.map(({ partition, last }) => [partition, last]));
 }
 

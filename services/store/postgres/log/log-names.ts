@@ -26,32 +26,36 @@ export class LogNames {
 
   /** Gives these a number that have none. `endpoints`: with their merchants. */
   async add(merchants: Iterable<string>, endpoints: ReadonlyMap<string, string>): Promise<void> {
-    if (this.#endpoints.size > NAMES_MAX) this.#forget();
+    if (this.#endpoints.size > NAMES_MAX) this.forget();
     const newMerchants = [...new Set(merchants)].filter((id) => !this.#merchants.has(id)).sort();
     const newEndpoints = [...endpoints.keys()].filter((id) => !this.#endpoints.has(id)).sort();
     if (newMerchants.length + newEndpoints.length === 0) return;
     // A transaction of its own: recorders that add the same name wait for it, and for nothing else.
-    await this.#database.transaction(async ({ rows, change }) => {
+    const added = await this.#database.transaction(async ({ rows, change }) => {
+      await rows('SET LOCAL synchronous_commit = on');
       await change(
         'INSERT INTO log_merchant (merchant_id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING',
         [newMerchants],
       );
-      for (const { id, seq } of await rows<{ id: string; seq: number }>(
+      const ofMerchants = await rows<{ id: string; seq: number }>(
         'SELECT merchant_id AS id, seq FROM log_merchant WHERE merchant_id = ANY($1::text[])',
         [newMerchants],
-      ))
-        this.#merchants.set(id, seq);
+      );
+      const seqs = new Map([...this.#merchants, ...ofMerchants.map(({ id, seq }) => [id, seq] as const)]);
       await change(
         `INSERT INTO log_endpoint (endpoint_id, merchant) SELECT * FROM unnest($1::text[], $2::int[])
          ON CONFLICT DO NOTHING`,
-        [newEndpoints, newEndpoints.map((id) => this.#merchants.get(endpoints.get(id) ?? ''))],
+        [newEndpoints, newEndpoints.map((id) => seqs.get(endpoints.get(id) ?? ''))],
       );
-      for (const { id, seq, merchant } of await rows<EndpointName & { id: string }>(
+      const ofEndpoints = await rows<EndpointName & { id: string }>(
         'SELECT endpoint_id AS id, seq, merchant FROM log_endpoint WHERE endpoint_id = ANY($1::text[])',
         [newEndpoints],
-      ))
-        this.#remember(id, { seq, merchant });
+      );
+      return { ofMerchants, ofEndpoints };
     });
+    // Only what is committed: after a crash, another process may give these numbers to other names.
+    for (const { id, seq } of added.ofMerchants) this.#merchants.set(id, seq);
+    for (const { id, ...name } of added.ofEndpoints) this.#remember(id, name);
   }
 
   /** The numbers that were added. */
@@ -113,7 +117,8 @@ export class LogNames {
     this.#endpointIds.set(name.seq, endpointId);
   }
 
-  #forget(): void {
+  /** Forgets all: they are looked up again. */
+  forget(): void {
     this.#merchants.clear();
     this.#endpoints.clear();
     this.#endpointIds.clear();

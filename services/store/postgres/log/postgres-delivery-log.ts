@@ -59,6 +59,11 @@ export class PostgresDeliveryLog implements DeliveryLog {
     this.#feed.recorded(entries);
   }
 
+  /** Names, numbers and leaves were forgotten. */
+  forgot(): void {
+    this.#writes.forgot();
+  }
+
   positionOf(partition: string): Promise<number | undefined> {
     return this.#database.read(async ({ first }) => {
       const row = await first<{ readonly last: number }>(
