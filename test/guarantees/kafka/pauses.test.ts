@@ -63,7 +63,7 @@ await describeWithOwnKafka('hookrail with paused processes on a Kafka of three b
         HOOKRAIL_CONNECT_TIMEOUT_SECONDS: `${ATTEMPT_SECONDS}`,
       },
     });
-    const nemesis = startNemesis(trial, cluster(), chance, PAUSE_MS);
+    const nemesis = startNemesis(trial, cluster(), chance, { pauseMs: PAUSE_MS });
     await injectFaults(trial, nemesis, LOOP);
     await trial.untilEnded(ENDED_MS_MAX);
     await report(trial, nemesis, LOOP);

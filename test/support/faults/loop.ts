@@ -5,7 +5,7 @@ import type { Chance } from '../../../services/samples/chance.ts';
 import { eventually } from '../eventually.ts';
 import { type Exchange, judge, repeatsBound } from '../models/delivery-checker.ts';
 import type { RecordedAttempt, Trial } from '../trials/kafka-trial.ts';
-import { type FaultKind, Nemesis } from './nemesis.ts';
+import { type FaultKind, Nemesis, type NemesisOptions } from './nemesis.ts';
 
 export interface LoopOptions {
   /** Printed with every result, so that the run can be repeated. */
@@ -21,13 +21,23 @@ const PUBLISH_PAUSE_MS = 50;
 /** Requests settled this shortly before a fault may be repeated: twice capabilities.repeatsMs, for a busy machine. */
 const REPEATS_MS = 2000;
 
+/** What sends no requests itself, and whose repeated records are recognised. */
+const SENDS_NOTHING: ReadonlySet<FaultKind> = new Set<FaultKind>([
+  ...(['api', 'recorder', 'router', 'postgres'] as const),
+  ...(['pause-api', 'pause-recorder', 'pause-router'] as const),
+]);
+
 export const faultsInAll = ({ faults }: Pick<LoopOptions, 'faults'>): number =>
   Object.values(faults).reduce((sum, each) => sum + each, 0);
 
-export function startNemesis(trial: Trial, cluster: LocalKafka, chance: Chance, pauseMs?: number): Nemesis {
+export function startNemesis(
+  trial: Trial,
+  cluster: LocalKafka,
+  chance: Chance,
+  more: Pick<NemesisOptions, 'pauseMs' | 'postgres'> = {},
+): Nemesis {
   const { fleet, topicPrefix } = trial;
-  const inFlight = () => trial.inFlight;
-  return new Nemesis({ chance, fleet, cluster, topicPrefix, inFlight, ...(pauseMs && { pauseMs }) });
+  return new Nemesis({ chance, fleet, cluster, topicPrefix, inFlight: () => trial.inFlight, ...more });
 }
 
 /** Injects the faults one volley after the other while it publishes all events at the same pace. */
@@ -69,8 +79,7 @@ export async function report(trial: Trial, nemesis: Nemesis, options: LoopOption
   const { seed, retryScale } = options;
   const { faults } = nemesis;
   const owed = trial.owed.map(({ id }) => id);
-  // A killed api or router sends no requests itself, and records that it repeats are recognised.
-  const windows = faults.filter(({ kind }) => kind !== 'api' && kind !== 'router' && kind !== 'pause-router');
+  const windows = faults.filter(({ kind }) => !SENDS_NOTHING.has(kind));
   const verdict = judge(owed, trial.exchanges, windows, {
     retryScale,
     repeatsMs: REPEATS_MS,

@@ -1,10 +1,11 @@
 /**
  * Injects faults into a fleet and its Kafka, chosen by a seed: kills processes and brokers (SIGKILL), pauses them
- * (SIGSTOP, later SIGCONT), kills the schema registry, forces rebalances. After every fault everything runs again; the
+ * (SIGSTOP, later SIGCONT), kills the schema registry or PostgreSQL, forces rebalances. After every fault everything runs again; the
  * fault is recorded with its time and the number of requests in flight.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalKafka } from '../../../scripts/local-kafka/cluster.ts';
+import type { LocalPostgres } from '../../../scripts/local-postgres/server.ts';
 import type { Chance } from '../../../services/samples/chance.ts';
 import { clusterState, untilHealed, untilSettled } from '../kafka/cluster-state.ts';
 import type { Fleet, FleetRole } from '../kafka/fleet.ts';
@@ -14,6 +15,9 @@ export type FaultKind =
   | 'broker'
   | 'registry'
   | 'rebalance'
+  | 'postgres'
+  | 'pause-api'
+  | 'pause-recorder'
   | 'pause-sender'
   | 'pause-router'
   | 'pause-broker';
@@ -34,11 +38,20 @@ const PAUSE_MS = 15_000;
 /** How long an extra sender runs before it stops. */
 const VISIT_MS = 2000;
 
+const PAUSED = {
+  'pause-api': 'api',
+  'pause-recorder': 'recorder',
+  'pause-sender': 'sender',
+  'pause-router': 'router',
+} as const;
+
 export interface NemesisOptions {
   readonly chance: Chance;
   readonly fleet: Fleet;
   readonly cluster: LocalKafka;
   readonly topicPrefix: string;
+  /** The server of the store, where that is on PostgreSQL. */
+  readonly postgres?: LocalPostgres;
   readonly inFlight: () => number;
   /** How long a process or broker is paused, and the registry is down. */
   readonly pauseMs?: number;
@@ -91,10 +104,13 @@ export class Nemesis {
         return this.#rebalance(note);
       case 'pause-broker':
         return this.#pauseLeader(note);
+      case 'postgres':
+        return this.#killPostgres(note);
+      case 'pause-api':
+      case 'pause-recorder':
       case 'pause-sender':
-        return this.#pauseProcess('sender', note);
       case 'pause-router':
-        return this.#pauseProcess('router', note);
+        return this.#pauseProcess(PAUSED[kind], note);
       default:
         return this.#killProcess(kind, note);
     }
@@ -147,6 +163,16 @@ export class Nemesis {
     await sleep(pauseMs);
     await registry.start();
     note('the schema registry', Date.now());
+  }
+
+  async #killPostgres(note: (victim: string, to: number) => void): Promise<void> {
+    const { postgres, fleet } = this.#options;
+    if (!postgres) throw new Error('the store of this fleet is not on PostgreSQL');
+    await postgres.kill();
+    await postgres.start();
+    const users = [...fleet.of('api'), ...fleet.of('recorder')];
+    await Promise.all(users.filter(({ isRunning }) => isRunning).map((each) => each.untilReady()));
+    note('PostgreSQL', Date.now());
   }
 
   async #pickLeader() {

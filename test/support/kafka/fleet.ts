@@ -4,11 +4,15 @@ import { join } from 'node:path';
 import { eventually } from '../eventually.ts';
 import { type Service, type ServiceSetup, startService } from '../service/system.ts';
 
-/** `api` runs both api and recorder: the two share the store. */
-export type FleetRole = 'api' | 'router' | 'sender';
+export type FleetRole = 'api' | 'recorder' | 'router' | 'sender';
 
-/** The value of HOOKRAIL_ROLES by role of the fleet. */
-export const ROLES = { api: 'api,recorder', router: 'router', sender: 'sender' } as const;
+/** The value of HOOKRAIL_ROLES by role of the fleet, where the store is SQLite: one process has both roles that use it. */
+export const ROLES = {
+  api: 'api,recorder',
+  recorder: 'recorder',
+  router: 'router',
+  sender: 'sender',
+} as const;
 /** How long a supervisor retries a start. */
 const START_MS_MAX = 120_000;
 const READY_MS_MAX = 60_000;
@@ -28,10 +32,20 @@ export class FleetProcess {
   readonly #earlier: string[] = [];
   #service: Service | null = null;
 
-  constructor(role: FleetRole, name: string, environment: Readonly<Record<string, string>>) {
+  /** `roles`: the value of HOOKRAIL_ROLES. */
+  constructor(
+    role: FleetRole,
+    name: string,
+    environment: Readonly<Record<string, string>>,
+    roles: string = ROLES[role],
+  ) {
     this.role = role;
     this.name = name;
-    this.#environment = { ...environment, HOOKRAIL_ROLES: ROLES[role] };
+    this.#environment = { ...environment, HOOKRAIL_ROLES: roles };
+  }
+
+  get isRunning(): boolean {
+    return this.#service !== null;
   }
 
   get service(): Service {
@@ -94,10 +108,20 @@ export interface FleetOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** One api with the recorder, and any number of routers and senders. */
+/** Numbers of processes of the roles that use the store, where it is on PostgreSQL. */
+export interface StoreProcesses {
+  readonly apis: number;
+  readonly recorders: number;
+}
+
+/**
+ * Any number of routers and senders, with one process of both api and recorder, or any number of each where the store is
+ * on PostgreSQL (HOOKRAIL_STORE in the environment).
+ */
 export class Fleet {
   readonly processes: FleetProcess[] = [];
   readonly #options: FleetOptions;
+  #nextApi = 0;
 
   constructor(options: FleetOptions) {
     this.#options = options;
@@ -107,14 +131,27 @@ export class Fleet {
     return this.#first('api');
   }
 
+  /** The running apis in turn, as a load balancer chooses them. */
+  get anyApi(): FleetProcess {
+    const running = this.of('api').filter(({ isRunning }) => isRunning);
+    this.#nextApi += 1;
+    return running[this.#nextApi % running.length] ?? this.api;
+  }
+
   of(role: FleetRole): FleetProcess[] {
     return this.processes.filter((process) => process.role === role);
   }
 
-  /** Starts the api first, since it creates the topics. */
-  async start(routers: number, senders: number): Promise<void> {
+  /** Starts an api first, since it creates the topics. */
+  async start(
+    routers: number,
+    senders: number,
+    { apis, recorders }: StoreProcesses = { apis: 1, recorders: 0 },
+  ): Promise<void> {
     await this.add('api').start();
     const others = [
+      ...Array.from({ length: apis - 1 }, () => this.add('api')),
+      ...Array.from({ length: recorders }, () => this.add('recorder')),
       ...Array.from({ length: routers }, () => this.add('router')),
       ...Array.from({ length: senders }, () => this.add('sender')),
     ];
@@ -125,7 +162,9 @@ export class Fleet {
   /** Adds a process without starting it. */
   add(role: FleetRole): FleetProcess {
     const name = `${role}-${this.of(role).length + 1}`;
-    const process = new FleetProcess(role, name, this.#environmentOf(role, name));
+    const environment = this.#environmentOf(name);
+    const isApart = role === 'api' && environment.HOOKRAIL_STORE === 'postgres';
+    const process = new FleetProcess(role, name, environment, isApart ? 'api' : ROLES[role]);
     this.processes.push(process);
     return process;
   }
@@ -136,7 +175,7 @@ export class Fleet {
 
   /** Returns the members of the group that reads a topic while all processes run. `topic`: the name without the prefix. */
   membersOf(topic: string): number | undefined {
-    if (topic === 'journal') return this.of('api').length;
+    if (topic === 'journal') return this.of('recorder').length || this.of('api').length;
     if (topic === 'payments.events') return this.of('router').length;
     const isOfTasks = ['deliver', 'test', 'replay'].includes(topic) || topic.startsWith('retry.');
     return isOfTasks ? this.of('sender').length : undefined;
@@ -170,8 +209,9 @@ export class Fleet {
     };
   }
 
-  #environmentOf(role: FleetRole, name: string): Record<string, string> {
-    if (role === 'api') return this.environment;
+  #environmentOf(name: string): Record<string, string> {
+    // The first has the setup's own, where the store is on SQLite.
+    if (name === 'api-1') return this.environment;
     const dataDir = join(this.#options.setup.dataDir, name);
     mkdirSync(dataDir, { recursive: true });
     return { ...this.environment, HOOKRAIL_DATA_DIR: dataDir };

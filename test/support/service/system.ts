@@ -9,6 +9,7 @@ import { KeyRing } from '../../../services/keys/keyring.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { systemRandom } from '../../../services/process/random.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
+import type { Store } from '../../../services/store/store.ts';
 import { createAuthority, issueCertificate } from '../../../simulator/receiver/certificate-authority.ts';
 import { BUILT } from '../built/modules.ts';
 
@@ -24,10 +25,13 @@ export interface ServiceSetup {
   readonly environment: Record<string, string>;
 }
 
+/** Opens the store in which the merchant and its keys are created. */
+type OpenStore = (options: Parameters<typeof openSqliteStore>[0]) => Promise<Store>;
+
 export async function prepareSetup(
   environment: Record<string, string> = {},
   parent = tmpdir(),
-  openStore = openSqliteStore,
+  openStore: OpenStore = openSqliteStore,
 ): Promise<ServiceSetup> {
   const dataDir = mkdtempSync(join(parent, 'hookrail-'));
   const keyRingFile = join(dataDir, 'keyring.json');

@@ -11,9 +11,10 @@ import type { DomainEvent, EventType } from '../../../services/domain/event.ts';
 import { deliveryId } from '../../../services/domain/ids.ts';
 import type { Chance } from '../../../services/samples/chance.ts';
 import { eventually } from '../eventually.ts';
-import { Fleet } from '../kafka/fleet.ts';
+import { Fleet, type StoreProcesses } from '../kafka/fleet.ts';
 import { freshPrefix } from '../kafka/suites.ts';
 import type { Exchange } from '../models/delivery-checker.ts';
+import { prepareSetupOnPostgres } from '../postgres/prepare-setup.ts';
 import { ForeignProducer } from '../producers/foreign-producer.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../receivers/logging-receiver.ts';
 import { eventOf } from '../records/events.ts';
@@ -52,6 +53,8 @@ export interface TrialOptions {
   readonly manners?: readonly ReceiverBehaviour[];
   /** Whether a transactional producer that is not hookrail's writes the events to Kafka. Default: events come over REST. */
   readonly hasForeignProducer?: boolean;
+  /** The store on PostgreSQL, and how many processes use it; default: one process on SQLite. */
+  readonly postgres?: StoreProcesses & { readonly url: string };
   /** Added to the fleet's environment, for every process. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -63,6 +66,12 @@ export interface RecordedAttempt {
   readonly duration_ms: number;
   readonly response_status: number | null;
   readonly failure_code: string | null;
+}
+
+/** A delivery in the delivery log, as the REST API returns it. */
+interface RecordedDelivery {
+  readonly status: string;
+  readonly attempts: readonly RecordedAttempt[];
 }
 
 interface Owed {
@@ -98,7 +107,11 @@ export class Trial {
       HOOKRAIL_LOG_LEVEL: process.env.KILL_LOOP_LOG_LEVEL ?? 'info',
       ...options.environment,
     };
-    const trial = new Trial(options, await prepareSetup(environment));
+    const { postgres } = options;
+    const setup = postgres
+      ? await prepareSetupOnPostgres(postgres.url, environment)
+      : await prepareSetup(environment);
+    const trial = new Trial(options, setup);
     try {
       await trial.#start();
       return trial;
@@ -113,7 +126,7 @@ export class Trial {
     this.#setup = setup;
     const { brokers, registryUrl } = options.cluster;
     this.fleet = new Fleet({ setup, brokers, registryUrl, topicPrefix: this.topicPrefix });
-    this.merchant = new MerchantClient(setup, () => this.fleet.api.service);
+    this.merchant = new MerchantClient(setup, () => this.fleet.anyApi.service);
   }
 
   get inFlight(): number {
@@ -230,6 +243,20 @@ export class Trial {
     return recorded;
   }
 
+  /** Calls back for every owed delivery, a few at a time; `read` reads it from the delivery log, null when it is not there. */
+  async eachDelivery(
+    visit: (id: string, read: () => Promise<RecordedDelivery | null>) => Promise<void>,
+  ): Promise<void> {
+    const left = [...this.owed];
+    const next = async () => {
+      for (let one = left.pop(); one; one = left.pop()) {
+        const delivery = one;
+        await visit(one.id, () => this.#detailOf(delivery).catch(() => null));
+      }
+    };
+    await Promise.all(Array.from({ length: CONCURRENT_READS }, next));
+  }
+
   /** Returns the delivery ids of all stored dead letters. */
   deadLetters(): Promise<string[]> {
     return deadLetterIds(this.fleet.environment);
@@ -256,12 +283,12 @@ export class Trial {
   }
 
   async #start(): Promise<void> {
-    const { cluster, routers, senders, manners = DEFAULT_MANNERS } = this.#options;
+    const { cluster, routers, senders, manners = DEFAULT_MANNERS, postgres } = this.#options;
     this.#receiver = await startLoggingReceiver(
       this.#setup.receiverCert,
       answering(this.#options, this.exchanges),
     );
-    await this.fleet.start(routers, senders);
+    await this.fleet.start(routers, senders, postgres);
     if (this.#options.hasForeignProducer) this.#foreign = new ForeignProducer(cluster, this.#eventsTopic);
     const { url } = this.#receiver;
     this.#endpoints = await Promise.all(

@@ -1,0 +1,20 @@
+import { systemClock } from '../../../services/process/clock.ts';
+import { parsePostgresUrl } from '../../../services/store/postgres/client/postgres-address.ts';
+import { migrateDatabase } from '../../../services/store/postgres/migrations/migrate.ts';
+import { openPostgresStore } from '../../../services/store/postgres/postgres-store.ts';
+import { HOUR_MS } from '../records/journal-entries.ts';
+import { prepareSetup, type ServiceSetup } from '../service/system.ts';
+
+/** As prepareSetup, with the merchant and its keys in a database on PostgreSQL, which is migrated first. */
+export async function prepareSetupOnPostgres(
+  url: string,
+  environment: Record<string, string> = {},
+): Promise<ServiceSetup> {
+  const address = parsePostgresUrl(url, undefined);
+  await migrateDatabase(address, systemClock());
+  const more = { HOOKRAIL_ENGINE: 'kafka', HOOKRAIL_STORE: 'postgres', HOOKRAIL_POSTGRES_URL: url };
+  const leafMs = 24 * HOUR_MS;
+  return prepareSetup({ ...more, ...environment }, undefined, ({ clock, healthPolicy }) =>
+    openPostgresStore({ address, clock, healthPolicy, connectionsMax: 2, leafMs }),
+  );
+}
