@@ -7,6 +7,7 @@ import type { PostgresAddress } from './client/postgres-address.ts';
 import { PostgresDatabase } from './client/postgres-database.ts';
 import { feedWriter } from './feed/feed-writes.ts';
 import { PostgresFeed } from './feed/postgres-feed.ts';
+import type { LogCommit } from './log/journal-writes.ts';
 import { Leaves } from './log/leaves.ts';
 import { LogNames } from './log/log-names.ts';
 import { Numbers } from './log/numbers.ts';
@@ -32,6 +33,8 @@ export interface PostgresStoreOptions {
   readonly healthPolicy: HealthPolicy;
   /** The span of a leaf of the log, milliseconds: an hour or a whole number of hours that divides a day. */
   readonly leafMs: number;
+  /** `synchronous_commit` of journal batches; `on` unless given. What is lost is recorded again from the journal. */
+  readonly logCommit?: LogCommit;
   readonly log?: Logger;
 }
 
@@ -61,13 +64,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const numbers = new Numbers(database);
   const deliveryLog = new PostgresDeliveryLog({
     ...{ database, leaves, names, numbers, lists, feed, clock },
-    policy: options.healthPolicy,
+    ...{ policy: options.healthPolicy, logCommit: options.logCommit ?? 'on' },
   });
   database.onTimeline = () => {
     names.forget();
     numbers.forget();
     leaves.forget();
     deliveryLog.forgot();
+    log?.warn({ event: 'store_set_back' }, SET_BACK);
   };
   return {
     merchants: makeMerchants({ database, clock }),
@@ -100,6 +104,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     },
   };
 }
+
+const SET_BACK =
+  'PostgreSQL was failed over or restored: the log is read again from the journal where it lacks something';
 
 const BACKUP =
   "a store on PostgreSQL is backed up with PostgreSQL's own tools: a base backup and the WAL archive";

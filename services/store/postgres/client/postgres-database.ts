@@ -10,6 +10,8 @@ import { type Added, copyRows, type Statements, statementsOf, type Transaction }
 /** Attempts at a transaction that conflicts with another one. */
 const ATTEMPTS = 3;
 const PAUSE_MS = 20;
+/** The longest pause between two statements of a transaction. */
+const SILENT_MS = 10_000;
 /** The interval of tests whether the server answers again. */
 const PROBE_MS = 1_000;
 
@@ -170,9 +172,12 @@ export class PostgresDatabase {
 /** The connection was lost while the transaction was committed. */
 class CommitUnknown extends Error {}
 
+/** The server ends a transaction whose client is silent: behind a cut network it would keep its locks for hours. */
+const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${SILENT_MS}`;
+
 async function once<T>(client: PoolClient, work: (client: PoolClient) => Promise<T>): Promise<T> {
   try {
-    await client.query('BEGIN');
+    await client.query(BEGIN);
     const result = await work(client);
     await commit(client);
     return result;

@@ -20,6 +20,8 @@ const BY_CODE: Readonly<Record<string, PostgresFailure>> = {
   '57P02': 'lost',
   '57P03': 'lost',
   '25006': 'lost',
+  // The session was ended, idle within a transaction.
+  '25P03': 'lost',
   '57014': 'unavailable',
   '23505': 'unique',
   '08': 'lost',

@@ -1,3 +1,6 @@
+import type { Timeline } from '../../outbox.ts';
+import type { Transaction } from './statements.ts';
+
 /**
  * SQL: the name of the server's timeline, `<system identifier>/<oid of the database>/<timeline>`. A promotion and a
  * point-in-time restore begin another timeline, and a database that was restored from a dump has another oid. Needs no
@@ -44,4 +47,14 @@ export function isLater(name: string, than: string): boolean {
 function partsOf(name: string): { readonly database: string; readonly number: number } {
   const end = name.lastIndexOf('/');
   return { database: name.slice(0, end), number: Number(name.slice(end + 1)) };
+}
+
+/** Returns the server's timeline. Throws when this process has seen a newer one. */
+export async function readTimeline(tx: Transaction): Promise<Timeline> {
+  const row = await tx.first<{ readonly name: string; readonly reconciled: string | null }>(
+    `SELECT ${TIMELINE} AS name, (SELECT value FROM meta WHERE name = 'timeline') AS reconciled`,
+  );
+  if (!row) throw new Error('the server named no timeline');
+  tx.sawTimeline(row.name);
+  return { name: row.name, isReconciled: row.reconciled === row.name };
 }

@@ -7,18 +7,23 @@ import { SELECT_ENDPOINT } from '../management/select-endpoint.ts';
 
 type HealthRow = EndpointRow & { readonly health_generation: number };
 
-/** Folds a batch's attempts into the health of their endpoints, and switches off those that only fail. */
+/**
+ * Folds a batch's attempts into the health of their endpoints, and switches off those that only fail. Returns whether
+ * there were any.
+ */
 export async function writeHealth(
   tx: Transaction,
   observed: readonly Observed[],
   policy: HealthPolicy,
-): Promise<void> {
-  if (observed.length === 0) return;
+): Promise<boolean> {
+  if (observed.length === 0) return false;
   const rows = await lockedRows(tx, [...new Set(observed.map(({ endpointId }) => endpointId))]);
+  let hasSwitchedOff = false;
   for (const row of rows) {
     const seen = observed.filter(({ endpointId }) => endpointId === row.uuid);
-    await foldOne(tx, row, seen, policy);
+    if (await foldOne(tx, row, seen, policy)) hasSwitchedOff = true;
   }
+  return hasSwitchedOff;
 }
 
 /**
@@ -45,7 +50,7 @@ async function foldOne(
   row: HealthRow,
   observed: readonly Observed[],
   policy: HealthPolicy,
-): Promise<void> {
+): Promise<boolean> {
   let health = toHealth(row);
   let { version, status } = row;
   let off: {
@@ -66,6 +71,7 @@ async function foldOne(
   }
   await writeOne(tx, row, health);
   if (off) await switchOff(tx, row, off);
+  return off !== null;
 }
 
 async function writeOne(tx: Transaction, row: HealthRow, health: Health): Promise<void> {

@@ -26,12 +26,16 @@ const NOTHING = -1;
 /** An erasure takes it alone, so that each batch is either seen by it or sees the order. */
 export const ERASURE_LOCK = "hashtextextended('hookrail erasure', 0)";
 
+/** `local` does not wait for the standby, `off` not for the disk. */
+export type LogCommit = 'on' | 'local' | 'off';
+
 export interface JournalWriteDeps {
   readonly database: PostgresDatabase;
   readonly leaves: Leaves;
   readonly names: LogNames;
   readonly numbers: Numbers;
   readonly policy: HealthPolicy;
+  readonly logCommit: LogCommit;
 }
 
 interface Waiting {
@@ -107,8 +111,10 @@ export class JournalWrites {
       await names.add(merchants, endpoints);
       await numbers.reserve(rowsIn(entries));
       await leaves.ensureAt(...times);
+      // The connection of the transaction may be the first to another server.
+      const timelines = this.#timelines;
       try {
-        return await database.transaction((tx) => this.#within(tx, batches));
+        return await database.transaction((tx) => this.#within(tx, batches, timelines));
       } catch (error) {
         if (error instanceof OtherTimeline) continue;
         const code = sqlStateOf(error);
@@ -119,9 +125,8 @@ export class JournalWrites {
     }
   }
 
-  async #within(tx: Transaction, batches: readonly Waiting[]): Promise<void> {
-    const { leaves, names, numbers, policy } = this.#deps;
-    const timelines = this.#timelines;
+  async #within(tx: Transaction, batches: readonly Waiting[], timelines: number): Promise<void> {
+    const { leaves, names, numbers, policy, logCommit } = this.#deps;
     const stored = await lockPositions(tx, batches);
     if (timelines !== this.#timelines) throw new OtherTimeline();
     await tx.rows(`SELECT pg_advisory_xact_lock_shared(${ERASURE_LOCK})`);
@@ -136,8 +141,10 @@ export class JournalWrites {
       else batch.observeOnly(entry);
     }
     await flush(tx, batch, leaves);
-    await writeHealth(tx, batch.observed, policy);
+    const hasSwitchedOff = await writeHealth(tx, batch.observed, policy);
     await setPositions(tx, batches);
+    // The status of an endpoint is no part of the journal: it would not be recorded again.
+    if (logCommit !== 'on' && !hasSwitchedOff) await tx.rows(`SET LOCAL synchronous_commit = ${logCommit}`);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { NameNumbers } from '../../log/log-rows.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { Statements } from '../client/statements.ts';
+import { requireReconciled } from '../management/outbox-writes.ts';
 
 /** Names kept in memory; then all are looked up again. */
 const NAMES_MAX = 100_000;
@@ -31,8 +32,11 @@ export class LogNames {
     const newEndpoints = [...endpoints.keys()].filter((id) => !this.#endpoints.has(id)).sort();
     if (newMerchants.length + newEndpoints.length === 0) return;
     // A transaction of its own: recorders that add the same name wait for it, and for nothing else.
-    const added = await this.#database.transaction(async ({ rows, change }) => {
+    const added = await this.#database.transaction(async (tx) => {
+      const { rows, change } = tx;
       await rows('SET LOCAL synchronous_commit = on');
+      // Before, the number of a lost name would be given again.
+      await requireReconciled(tx);
       await change(
         'INSERT INTO log_merchant (merchant_id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING',
         [newMerchants],

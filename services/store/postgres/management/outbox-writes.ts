@@ -4,7 +4,7 @@ import { FEED_KIND } from '../../log/log-rows.ts';
 import { actorText } from '../../rows/audit-rows.ts';
 import { StoreUnavailable } from '../../store.ts';
 import type { Transaction } from '../client/statements.ts';
-import { TIMELINE } from '../client/timeline.ts';
+import { readTimeline, TIMELINE } from '../client/timeline.ts';
 
 /**
  * Adds a directory change, within the transaction that made it. Returns the outbox id. The transaction holds the lock of
@@ -18,8 +18,7 @@ export async function addToOutbox(tx: Transaction, change: DirectoryChange): Pro
   ]);
   if (!row) throw new Error('the outbox returned no row');
   tx.sawTimeline(row.timeline);
-  if (row.outbox_id === null)
-    throw new StoreUnavailable(notReconciled(row.timeline), { state: 'reconciling' });
+  if (row.outbox_id === null) throw notReconciled(row.timeline);
   tx.added('outbox');
   return row.outbox_id;
 }
@@ -29,8 +28,15 @@ const ADD_FENCED = `WITH server AS (SELECT ${TIMELINE} AS timeline), added AS (
     WHERE meta.name = 'timeline' RETURNING outbox_id)
   SELECT server.timeline, added.outbox_id FROM server LEFT JOIN added ON TRUE`;
 
-function notReconciled(timeline: string): string {
-  return `PostgreSQL was failed over or restored (timeline ${timeline}): changes are refused until the process with the lease "api" has reconciled the store with the directory stream`;
+function notReconciled(timeline: string): StoreUnavailable {
+  const what = `PostgreSQL was failed over or restored (timeline ${timeline}): changes are refused until the process with the lease "api" has reconciled the store with the directory stream`;
+  return new StoreUnavailable(what, { state: 'reconciling' });
+}
+
+/** Throws StoreUnavailable on a timeline that was not reconciled yet. */
+export async function requireReconciled(tx: Transaction): Promise<void> {
+  const { name, isReconciled } = await readTimeline(tx);
+  if (!isReconciled) throw notReconciled(name);
 }
 
 /** Adds a change again that is in force in the store, whether the timeline was reconciled or not. */

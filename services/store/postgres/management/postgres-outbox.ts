@@ -4,9 +4,10 @@ import type { Outbox, SnapshotCursor, SnapshotPage, Timeline } from '../../outbo
 import { type EndpointRow, toEndpointChange } from '../../rows/endpoint-rows.ts';
 import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../../rows/merchant-rows.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
+import { readTimeline } from '../client/timeline.ts';
 import type { Leaves } from '../log/leaves.ts';
 import { adoptChanges } from './directory-restore.ts';
-import { acceptChanges, publishAgain, readTimeline } from './reconciliation.ts';
+import { acceptChanges, publishAgain } from './reconciliation.ts';
 import { SELECT_ENDPOINT_OR_TOMBSTONE } from './select-endpoint.ts';
 
 const PAGE_MAX = 1000;
@@ -88,7 +89,7 @@ export class PostgresOutbox implements Outbox {
   }
 
   timeline(): Promise<Timeline> {
-    return readTimeline(this.#database);
+    return this.#database.transaction(readTimeline);
   }
 
   async reconciled(timeline: string): Promise<void> {

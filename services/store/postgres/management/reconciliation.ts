@@ -1,7 +1,5 @@
 import type { DirectoryChange } from '../../../domain/directory.ts';
-import type { Timeline } from '../../outbox.ts';
 import { StoreUnavailable } from '../../store.ts';
-import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { Transaction } from '../client/statements.ts';
 import { TIMELINE } from '../client/timeline.ts';
 import { addAgainToOutbox } from './outbox-writes.ts';
@@ -16,6 +14,11 @@ import { addAgainToOutbox } from './outbox-writes.ts';
  * may have on their way to the stream.
  */
 const VERSIONS_SKIPPED = 1000;
+/**
+ * Numbers of the log's names that are skipped: those of lost names, which some process may still remember, must not be
+ * given to another merchant.
+ */
+const NAMES_SKIPPED = 100_000;
 
 /** Adds the changes that are still in force to the outbox. Returns how many. */
 export async function publishAgain(tx: Transaction, changes: readonly DirectoryChange[]): Promise<number> {
@@ -35,17 +38,6 @@ const LOCK_OF: Readonly<Record<DirectoryChange['kind'], string>> = {
   endpoint: 'SELECT version FROM endpoint WHERE uuid = $1 FOR UPDATE',
 };
 
-export function readTimeline(database: PostgresDatabase): Promise<Timeline> {
-  return database.transaction(async (tx) => {
-    const row = await tx.first<{ readonly name: string; readonly reconciled: string | null }>(
-      `SELECT ${TIMELINE} AS name, (SELECT value FROM meta WHERE name = 'timeline') AS reconciled`,
-    );
-    if (!row) throw new Error('the server named no timeline');
-    tx.sawTimeline(row.name);
-    return { name: row.name, isReconciled: row.reconciled === row.name };
-  });
-}
-
 /** Accepts changes on the timeline, with versions above all those that lost commits may have had. */
 export async function acceptChanges(tx: Transaction, timeline: string): Promise<void> {
   const now = await tx.first<{ readonly name: string }>(`SELECT ${TIMELINE} AS name`);
@@ -56,8 +48,13 @@ export async function acceptChanges(tx: Transaction, timeline: string): Promise<
      WHERE meta.value <> excluded.value RETURNING 1`,
     [timeline],
   );
-  if (isNew) await tx.change(RAISE_FLOOR, [VERSIONS_SKIPPED]);
+  if (!isNew) return;
+  await tx.change(RAISE_FLOOR, [VERSIONS_SKIPPED]);
+  for (const table of ['log_merchant', 'log_endpoint']) await tx.rows(SKIP_NAMES, [table, NAMES_SKIPPED]);
 }
+
+const SKIP_NAMES = `SELECT setval(s.name, nextval(s.name) + $2::int)
+  FROM (SELECT pg_get_serial_sequence($1, 'seq')::regclass AS name) AS s`;
 
 const RAISE_FLOOR = `INSERT INTO meta SELECT 'version_floor', greatest(
     next_version(0), (SELECT max(version) FROM endpoint), (SELECT max(version) FROM merchant)) + $1::bigint
