@@ -3,7 +3,7 @@ import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import { StoreUnavailable } from '../../store.ts';
-import { failureOf } from './postgres-errors.ts';
+import { failureOf, sqlStateOf } from './postgres-errors.ts';
 import { Primary, type PrimaryOptions } from './primary.ts';
 import { type Added, copyRows, type Statements, statementsOf, type Transaction } from './statements.ts';
 
@@ -14,6 +14,9 @@ const PAUSE_MS = 20;
 const SILENT_MS = 10_000;
 /** The interval of tests whether the server answers again. */
 const PROBE_MS = 1_000;
+const DISK_FULL = '53100';
+/** The interval of lines about a full disk. */
+const NOTED_EVERY_MS = 60_000;
 
 export interface DatabaseOptions extends PrimaryOptions {
   readonly clock: Clock;
@@ -41,6 +44,7 @@ export class PostgresDatabase {
     this.#primary.onTimeline = changed;
   }
   #cancelProbe: (() => void) | null = null;
+  #fullDiskNotedAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
   constructor({ clock, log, ...options }: DatabaseOptions) {
@@ -139,6 +143,7 @@ export class PostgresDatabase {
         throw error;
       }
       if (failure === 'lost') this.#lost(error);
+      if (sqlStateOf(error) === DISK_FULL) this.#noteFullDisk(error);
       const state = isUnknown ? 'unknown' : 'away';
       throw new StoreUnavailable(`PostgreSQL is unavailable: ${errorLine(error)}`, { cause: error, state });
     }
@@ -158,6 +163,16 @@ export class PostgresDatabase {
     const what = 'PostgreSQL cannot be reached: check the server and HOOKRAIL_POSTGRES_URL';
     this.#log?.error({ event: 'store_unreachable', reason: errorLine(error) }, what);
     this.#probeSoon();
+  }
+
+  /** Not with each call: most fail then. */
+  #noteFullDisk(error: unknown): void {
+    const now = this.#clock.now();
+    if (now < this.#fullDiskNotedAt + NOTED_EVERY_MS) return;
+    this.#fullDiskNotedAt = now;
+    const what =
+      "PostgreSQL's disk is full: free space there; until then changes are refused and the journal waits";
+    this.#log?.error({ event: 'store_disk_full', reason: errorLine(error) }, what);
   }
 
   #probeSoon(): void {
