@@ -8,6 +8,7 @@ import { MACHINE_BUGS } from './machine.ts';
 import { PARKING_BUGS } from './parking.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { POSTGRES_BUGS } from './postgres.ts';
+import { POSTGRES_FAILOVER_BUGS } from './postgres-failover.ts';
 import { RECORD_SET_BUGS } from './record-sets.ts';
 import { SPECIFICATION_BUGS } from './specification.ts';
 import { SQLITE_BUGS } from './sqlite.ts';
@@ -25,5 +26,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...MACHINE_BUGS,
   ...SQLITE_BUGS,
   ...POSTGRES_BUGS,
+  ...POSTGRES_FAILOVER_BUGS,
   ...SPECIFICATION_BUGS,
 ];
