@@ -160,7 +160,7 @@ test('a store of one process is reconciled without a wait, and is not watched', 
   expect(sleeps, 'nothing waits to look again').not.toContain(LOOK_MS);
 });
 
-test('what another process changes while the two are compared is no difference', async () => {
+test('a change that another process makes while the two are compared is no difference', async () => {
   const [changed, deleted] = [randomUUID(), randomUUID()];
   for (const uuid of [changed, deleted]) await createEndpoint(store, MERCHANT, uuid);
   const publishAll = async () => {

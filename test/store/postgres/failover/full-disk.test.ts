@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -30,69 +30,83 @@ const LEFT_MB = 12;
 const BATCHES_MAX = 5_000;
 const BODY_BYTES = 60_000;
 
-describeWherePostgresStarts('a store whose server has a full disk', () => {
-  let disk: string;
-  let isMounted = false;
-  let server: LocalPostgres;
-  let store: Store;
-  let lines: Record<string, unknown>[];
-  beforeEach(() => {
-    lines = [];
-    disk = mkdtempSync(join(tmpdir(), 'hookrail-disk-'));
-    const size = `size=${SIZE_MB}m`;
-    isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', size, 'tmpfs', disk]).status === 0;
-  });
-  afterEach(async () => {
-    await store?.close();
-    await server?.dispose();
-    if (isMounted) spawnSync('umount', ['-l', disk]);
-    rmSync(disk, { recursive: true, force: true });
-  }, START_MS);
+const LINE_EVENTS = /^store_/;
 
-  async function open(database: string): Promise<void> {
-    const address = parsePostgresUrl(server.url(database), undefined);
-    await migrateDatabase(address, systemClock());
-    store = await openPostgresStore({
-      ...{ address, clock: systemClock(), connectionsMax: 3, healthPolicy: TEST_POLICY, leafMs: HOUR_MS },
-      log: createLogger('info', { write: (line: string) => void lines.push(JSON.parse(line)) }),
-    });
+/** A server with files on a small disk, a store on it, and what is recorded there. */
+class Trial {
+  readonly disk = mkdtempSync(join(tmpdir(), 'hookrail-disk-'));
+  readonly isMounted: boolean;
+  readonly endpointId = randomUUID();
+  readonly #ids = Array.from({ length: BATCHES_MAX }, () => randomUUID());
+  readonly #lines: Record<string, unknown>[] = [];
+  #server: LocalPostgres | undefined;
+  #store: Store | undefined;
+
+  constructor() {
+    const size = `size=${SIZE_MB}m`;
+    this.isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', size, 'tmpfs', this.disk]).status === 0;
+  }
+
+  get server(): LocalPostgres {
+    if (!this.#server) throw new Error('it was not started');
+    return this.#server;
+  }
+
+  get store(): Store {
+    if (!this.#store) throw new Error('it was not opened');
+    return this.#store;
+  }
+
+  /** What the store has logged of its server. */
+  get told(): readonly string[] {
+    return this.#lines.map(({ event }) => `${event}`).filter((event) => LINE_EVENTS.test(event));
   }
 
   /** Starts a server whose tables alone are on the disk. */
-  async function withTablesThere(): Promise<void> {
-    server = await startLocalPostgres({ environment: process.env });
-    const folder = join(disk, 'tables');
-    spawnSync('install', ['-d', '-o', 'postgres', folder]);
-    const client = new pg.Client({ connectionString: server.url() });
+  async withTablesThere(): Promise<void> {
+    this.#server = await startLocalPostgres({ environment: process.env });
+    const folder = join(this.disk, 'tables');
+    mkdirSync(folder);
+    const { uid, gid } = statSync(this.server.folder);
+    chownSync(folder, uid, gid);
+    const client = new pg.Client({ connectionString: this.server.url() });
     await client.connect();
     await client.query(`CREATE TABLESPACE small LOCATION '${folder}'`);
     await client.query('CREATE DATABASE small TABLESPACE small');
     await client.end();
-    await open('small');
+    await this.#open('small');
   }
 
   /** Starts a server whose files are all on the disk, its write-ahead log, too. */
-  async function withAllThere(): Promise<void> {
+  async withAllThere(): Promise<void> {
     const settings = { min_wal_size: '64MB', max_wal_size: '64MB' };
-    server = await startLocalPostgres({ environment: process.env, folder: join(disk, 'server'), settings });
-    await open('postgres');
+    const folder = join(this.disk, 'server');
+    this.#server = await startLocalPostgres({ environment: process.env, folder, settings });
+    await this.#open('postgres');
   }
 
-  const endpointId = randomUUID();
-  const ids = Array.from({ length: BATCHES_MAX }, () => randomUUID());
-  const record = (n: number) => {
-    const event = eventNumber(MERCHANT, 1, { eventId: ids[n] ?? '' });
+  /** Leaves little room. Returns a function that makes room again. */
+  crowd(): () => void {
+    const { stdout } = spawnSync('df', ['--output=avail', '-BM', this.disk], { encoding: 'utf8' });
+    const freeMb = Number(/(\d+)M/.exec(stdout)?.[1]);
+    const ballast = join(this.disk, 'ballast');
+    writeFileSync(ballast, Buffer.alloc((freeMb - LEFT_MB) * 1024 * 1024));
+    return () => rmSync(ballast);
+  }
+
+  record(n: number): Promise<void> {
+    const event = eventNumber(MERCHANT, 1, { eventId: this.#ids[n] ?? '' });
     // What does not compress, so that it is as large on the disk.
     const bodies = [{ apiVersion: '2.3.8' as const, body: new TextEncoder().encode(randomText()) }];
-    const entry = { ...routed(event, [endpointId]), bodies };
-    return store.log.applyJournal({ partition: 'p', first: n, last: n }, [entry]);
-  };
+    const entry = { ...routed(event, [this.endpointId]), bodies };
+    return this.store.log.applyJournal({ partition: 'p', first: n, last: n }, [entry]);
+  }
 
   /** Records until the store refuses. Returns the last batch that was recorded, and the refusal. */
-  async function fill(): Promise<{ readonly last: number; readonly refusal: unknown }> {
+  async fill(): Promise<{ readonly last: number; readonly refusal: unknown }> {
     for (let n = 0; n < BATCHES_MAX; n += 1) {
       try {
-        await record(n);
+        await this.record(n);
       } catch (refusal) {
         return { last: n - 1, refusal };
       }
@@ -100,55 +114,78 @@ describeWherePostgresStarts('a store whose server has a full disk', () => {
     throw new Error('the disk did not become full');
   }
 
-  const cases = [
-    ['rejects calls with the reason while its tables do not fit', withTablesThere, /No space left on device/],
-    [
-      'rejects calls while the server cannot write its log, and ends',
-      withAllThere,
-      /No space left|Connection terminated|ECONNRESET|ECONNREFUSED/,
-    ],
-  ] as const;
-  for (const [title, start, reason] of cases)
-    it(
-      `${title}, and goes on where it was once there is room`,
-      async ({ skip }) => {
-        if (!isMounted) return skip('mounting a tmpfs is not allowed here');
-        await start();
-        await createEndpoint(store, MERCHANT, endpointId);
-        const { stdout } = spawnSync('df', ['--output=avail', '-BM', disk], { encoding: 'utf8' });
-        const freeMb = Number(/(\d+)M/.exec(stdout)?.[1]);
-        const ballast = join(disk, 'ballast');
-        writeFileSync(ballast, Buffer.alloc((freeMb - LEFT_MB) * 1024 * 1024));
+  /** Returns the size of the body that was recorded with a batch. */
+  async bodyBytes(n: number): Promise<number | undefined> {
+    const id = deliveryId(this.#ids[n] ?? '', this.endpointId);
+    return (await this.store.log.delivery(MERCHANT, this.endpointId, id))?.body?.length;
+  }
 
-        const { last, refusal } = await fill();
-        expect(last).toBeGreaterThan(0);
-        expect(refusal).toBeInstanceOf(StoreUnavailable);
-        expect(`${refusal}`).toMatch(reason);
+  async dispose(): Promise<void> {
+    await this.#store?.close();
+    await this.#server?.dispose();
+    if (this.isMounted) spawnSync('umount', ['-l', this.disk]);
+    rmSync(this.disk, { recursive: true, force: true });
+  }
 
-        rmSync(ballast);
-        await eventually(
-          'it records again',
-          async () => {
-            // As its supervisor does.
-            if (server.pid === undefined) await server.start();
-            return record(last + 1).then(
-              () => true,
-              () => false,
-            );
-          },
-          START_MS,
-        );
-        expect(await store.log.positionOf('p')).toBe(last + 1);
-        for (let n = 0; n <= last + 1; n += 1) {
-          const id = deliveryId(ids[n] ?? '', endpointId);
-          expect((await store.log.delivery(MERCHANT, endpointId, id))?.body?.length).toBe(BODY_BYTES);
-        }
-        const told = lines.map(({ event }) => event).filter((event) => `${event}`.startsWith('store_'));
-        if (start === withTablesThere) expect(told).toEqual(['store_disk_full']);
-        else expect(told).toContain('store_unreachable');
-      },
-      START_MS,
-    );
+  async #open(database: string): Promise<void> {
+    const address = parsePostgresUrl(this.server.url(database), undefined);
+    await migrateDatabase(address, systemClock());
+    this.#store = await openPostgresStore({
+      ...{ address, clock: systemClock(), connectionsMax: 3, healthPolicy: TEST_POLICY, leafMs: HOUR_MS },
+      log: createLogger('info', { write: (line: string) => void this.#lines.push(JSON.parse(line)) }),
+    });
+  }
+}
+
+describeWherePostgresStarts('a store whose server has a full disk', () => {
+  let trial: Trial;
+  beforeEach(() => {
+    trial = new Trial();
+  });
+  afterEach(() => trial.dispose(), START_MS);
+
+  async function expectToGoOn(reason: RegExp): Promise<void> {
+    await createEndpoint(trial.store, MERCHANT, trial.endpointId);
+    const makeRoom = trial.crowd();
+    const { last, refusal } = await trial.fill();
+    expect(last).toBeGreaterThan(0);
+    expect(refusal).toBeInstanceOf(StoreUnavailable);
+    expect(`${refusal}`).toMatch(reason);
+    makeRoom();
+    const recordsAgain = async () => {
+      // As its supervisor does.
+      if (trial.server.pid === undefined) await trial.server.start();
+      return trial.record(last + 1).then(
+        () => true,
+        () => false,
+      );
+    };
+    await eventually('it records again', recordsAgain, START_MS);
+    expect(await trial.store.log.positionOf('p')).toBe(last + 1);
+    for (let n = 0; n <= last + 1; n += 1) expect(await trial.bodyBytes(n)).toBe(BODY_BYTES);
+  }
+
+  it(
+    'rejects calls with the reason while its tables do not fit, and goes on where it was',
+    async ({ skip }) => {
+      if (!trial.isMounted) return skip('mounting a tmpfs is not allowed here');
+      await trial.withTablesThere();
+      await expectToGoOn(/No space left on device/);
+      expect(trial.told).toEqual(['store_disk_full']);
+    },
+    START_MS,
+  );
+
+  it(
+    'rejects calls while the server cannot write its log and ends, and goes on where it was',
+    async ({ skip }) => {
+      if (!trial.isMounted) return skip('mounting a tmpfs is not allowed here');
+      await trial.withAllThere();
+      await expectToGoOn(/No space left|Connection terminated|ECONNRESET|ECONNREFUSED/);
+      expect(trial.told).toContain('store_unreachable');
+    },
+    START_MS,
+  );
 });
 
 function randomText(): string {

@@ -196,6 +196,23 @@ await describeWithPostgres('a database that was restored from a dump', (createDa
     const { record } = await createEndpoint(store, MERCHANT, uuid);
     expect(record.version).toBeGreaterThan(1);
   });
+
+  it('into the same one has its changes refused once its timeline is forgotten', async () => {
+    const place = await postgresPlace(createDatabase, systemClock());
+    const store = await place.open();
+    onTestFinished(async () => {
+      await store.close();
+      await place.dispose();
+    });
+    const first = await createEndpoint(store, MERCHANT, randomUUID());
+    // As docs/operate/postgres.md says.
+    await place.database.query("DELETE FROM meta WHERE name = 'timeline'");
+    await expect(createEndpoint(store, MERCHANT, randomUUID())).rejects.toThrow('failed over or restored');
+    const timeline = await store.outbox.timeline();
+    await store.outbox.reconciled(timeline?.name ?? '');
+    const second = await createEndpoint(store, MERCHANT, randomUUID());
+    expect(second.record.version).toBeGreaterThan(first.record.version);
+  });
 });
 
 function ok<T extends { readonly kind: string }>(done: T): Extract<T, { readonly kind: 'ok' }> {
