@@ -12,6 +12,7 @@ import { openSqliteBroker } from '../../services/broker/sqlite/sqlite-broker.ts'
 import { Directory } from '../../services/domain/directory.ts';
 import { PublishedChanges } from '../../services/relay/published-changes.ts';
 import { Relay } from '../../services/relay/relay.ts';
+import { StoreUnavailable } from '../../services/store/store.ts';
 import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { eventually } from '../support/eventually.ts';
 import { jsonEventOf } from '../support/records/events.ts';
@@ -67,6 +68,20 @@ test('the Idempotency-Key of a waiting rotation is in progress, and later gets t
     await relay.stop();
     await broker.close();
   }
+});
+
+test('a change that the store cannot make says what became of it', async () => {
+  const told = async (state: StoreUnavailable['state']) => {
+    const update = () => Promise.reject(new StoreUnavailable('of the server', { state }));
+    Object.assign(api.store.endpoints, { update });
+    const answer = await api.call('PATCH', `${ENDPOINTS}/${uuid}`, { json: { status: 'disabled' } });
+    expect([answer.status, answer.body.code]).toEqual([503, 'temporarily_unavailable']);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    return `${answer.body.detail}`;
+  };
+  expect(await told('unknown')).toMatch(/whether it was saved is not known.*Idempotency-Key/);
+  expect(await told('reconciling')).toMatch(/nothing was saved/);
+  expect(await told('away')).toMatch(/may or may not have been saved/);
 });
 
 /** A broker that is there again, and a relay that brings it what waited. */

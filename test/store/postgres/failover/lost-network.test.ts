@@ -78,8 +78,9 @@ await describeWithPostgres('on a network that was cut and closes nothing', (crea
     it(
       `a change whose commit has lost its ${lost} is told as unknown, and its Idempotency-Key tells the result`,
       async () => {
-        await createEndpoint(store, MERCHANT, randomUUID());
         const now = Date.now();
+        // It makes the leaf of today, in a transaction of its own.
+        await createEndpoint(store, MERCHANT, randomUUID(), {}, now);
         const scope = 'key 1';
         const claim = await store.answers.claim(scope, now);
         if (claim.kind !== 'claimed') throw new Error(claim.kind);
