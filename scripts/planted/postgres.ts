@@ -124,7 +124,7 @@ export const POSTGRES_BUGS: readonly PlantedBug[] = [
     id: 'postgres-repeated-row-fails',
     bug: 'a row that another recorder has made first stops the partition',
     file: `${LOG}/journal-writes.ts`,
-    text: 'code === UNIQUE_VIOLATION || ',
+    text: 'code !== UNIQUE_VIOLATION && ',
     replacement: '',
     test: RECORDERS,
     title: 'record one delivery from two partitions',
