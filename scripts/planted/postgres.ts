@@ -165,4 +165,13 @@ export const POSTGRES_BUGS: readonly PlantedBug[] = [
     test: CONTRACT,
     title: 'keep a replay’s place and counts',
   },
+  {
+    id: 'postgres-attempt-before-routing-lost',
+    bug: 'an attempt that comes before its routing in one batch is lost',
+    file: 'services/store/log/journal-fold.ts',
+    text: 'this.#batch.get(head.deliveryId) ?? this.#rows.deliveries.ofNewEvent(head.deliveryId)',
+    replacement: 'this.#rows.deliveries.ofNewEvent(head.deliveryId)',
+    test: CONTRACT,
+    title: 'keeps an attempt that comes before its routing',
+  },
 ];

@@ -100,8 +100,9 @@ export class JournalFold {
     if (known === undefined) {
       const made = this.#rows.events.insert(entry, merchant, trace);
       for (const head of heads) {
-        const stored = this.#rows.deliveries.ofNewEvent(head.deliveryId);
-        this.#batch.set(head.deliveryId, stored ?? this.#begin(head, merchant, made));
+        // An attempt that came first has made it: in an earlier batch, or in this one.
+        const earlier = this.#batch.get(head.deliveryId) ?? this.#rows.deliveries.ofNewEvent(head.deliveryId);
+        this.#batch.set(head.deliveryId, earlier ?? this.#begin(head, merchant, made));
       }
       this.#rows.feed.add(event.merchantId, 'routed', { ref: made.seq, detail: trace.length, at: entry.at });
     } else {

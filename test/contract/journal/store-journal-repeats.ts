@@ -101,6 +101,15 @@ export function repeatedEntries(test: StoreUnderTest): void {
     expect(endpoint?.failureCount).toBe(1);
   });
 
+  it('keeps an attempt that comes before its routing in one batch', async () => {
+    const endpointId = randomUUID();
+    const event = eventNumber(MERCHANT, 1);
+    const last = failed(head(event, endpointId, { attempt: 7 }));
+    await journalOf(test.store)(last, routed(event, [endpointId]));
+    const { details } = await everything(test.store, endpointId);
+    expect(details).toMatchObject([{ status: 'exhausted', attemptsMade: 7, attempts: [{ number: 7 }] }]);
+  });
+
   it('has the same result whatever the order and the batches of the entries', async () => {
     const event = eventNumber(MERCHANT, 1);
     const entriesFor = (endpointId: string): JournalEntry[] => [
