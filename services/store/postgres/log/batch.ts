@@ -20,6 +20,7 @@ export class Batch {
   readonly feed: FeedItem[] = [];
   readonly observed: Observed[] = [];
   readonly #fold: JournalFold;
+  #counts = true;
 
   constructor(preloaded: Preloaded, names: NameNumbers, numbers: Numbers) {
     const { erasures, bodies } = preloaded;
@@ -34,13 +35,17 @@ export class Batch {
       attempts: this.attempts,
       missed: this.missed,
       health: {
-        observe: (observed) => void this.observed.push(observed),
+        observe: (observed) => {
+          if (this.#counts) this.observed.push(observed);
+        },
       },
       feed: { add: (merchantId, kind, row) => this.#addToFeed(merchantId, kind, row) },
     });
   }
 
-  apply(entry: JournalEntry): void {
+  /** `counts`: whether an attempt counts for its endpoint's health. */
+  apply(entry: JournalEntry, counts: boolean): void {
+    this.#counts = counts;
     this.#fold.apply(entry);
   }
 

@@ -10,7 +10,7 @@ import { writeMissed } from './missed-writes.ts';
 import { idBytes } from './packed-id.ts';
 
 /** Columns of each table that is written by COPY, in the order of migrations/002-delivery-log.ts. */
-const COLUMNS = { event: 13, delivery: 22, attempt: 11, body: 6, failing: 5 } as const;
+const COLUMNS = { event: 13, delivery: 22, attempt: 11, body: 6, failing: 5, missed: 5, feed: 9 } as const;
 
 /** Writes what a batch has changed, but for health and the position. */
 export async function flush(tx: Transaction, batch: Batch, leaves: Leaves): Promise<void> {
@@ -42,7 +42,7 @@ export async function flush(tx: Transaction, batch: Batch, leaves: Leaves): Prom
 }
 
 /** Rows for COPY, by leaf. */
-class Copies {
+export class Copies {
   readonly #leaves: Leaves;
   readonly #rows = new Map<string, CopyRows>();
 
@@ -62,7 +62,7 @@ class Copies {
   }
 }
 
-function addEvent(copies: Copies, state: EventState): void {
+export function addEvent(copies: Copies, state: EventState): void {
   const { row } = state;
   if (!row) return;
   copies
@@ -82,7 +82,7 @@ function addEvent(copies: Copies, state: EventState): void {
     .text(JSON.stringify(row.trace));
 }
 
-function addDelivery(copies: Copies, d: Delivery, event: EventState | undefined): void {
+export function addDelivery(copies: Copies, d: Delivery, event: EventState | undefined): void {
   if (!event) throw new Error(`the delivery ${d.deliveryId} has no event`);
   copies
     .row('delivery', d.createdAt)
@@ -110,7 +110,7 @@ function addDelivery(copies: Copies, d: Delivery, event: EventState | undefined)
     .text(event.subType);
 }
 
-function addAttempt(copies: Copies, attempt: Batch['attempts']['list'][number]): void {
+export function addAttempt(copies: Copies, attempt: Batch['attempts']['list'][number]): void {
   const { response } = attempt;
   copies
     .row('attempt', attempt.createdAt)
@@ -127,7 +127,7 @@ function addAttempt(copies: Copies, attempt: Batch['attempts']['list'][number]):
     .text(attempt.signature);
 }
 
-function addBody(copies: Copies, { owner, createdAt, kind, n, bytes }: NewBody): void {
+export function addBody(copies: Copies, { owner, createdAt, kind, n, bytes }: NewBody): void {
   copies
     .row('body', createdAt)
     .bigint(owner)
@@ -139,7 +139,7 @@ function addBody(copies: Copies, { owner, createdAt, kind, n, bytes }: NewBody):
 }
 
 /** Adds a delivery whose status has become one of those that `failing` lists. */
-function addFailing(copies: Copies, d: Delivery, before: number | undefined): void {
+export function addFailing(copies: Copies, d: Delivery, before: number | undefined): void {
   if (d.status === before || !isFailing(d.status)) return;
   copies
     .row('failing', d.createdAt)

@@ -2,6 +2,7 @@ import { type Actor, CursorInvalid } from '../../change.ts';
 import type { ErasureOrder, ErasureStep, Erasures } from '../../maintenance.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { Transaction } from '../client/statements.ts';
+import { BODY_KIND } from '../log/bodies.ts';
 import { ERASURE_LOCK } from '../log/journal-writes.ts';
 import type { Leaf } from '../log/leaf.ts';
 import type { Leaves } from '../log/leaves.ts';
@@ -109,14 +110,20 @@ async function removeFrom(
     values,
   );
   const deliveries = await tx.rows<{ readonly seq: number }>(
-    `UPDATE delivery_${suffix} SET removed = 1 WHERE ${OF_ENTITY} AND removed = 0 RETURNING seq`,
+    // One whose event's bodies were removed by age may have some of its own.
+    `UPDATE delivery_${suffix} SET removed = 1 WHERE ${OF_ENTITY} RETURNING seq`,
     values,
   );
-  const owners = [...events, ...deliveries].map(({ seq }) => seq);
-  const bodies = await tx.rows<{ readonly owner: number }>(
-    `DELETE FROM body WHERE owner = ANY($1::bigint[]) AND created_at >= $2 AND created_at < $3 RETURNING owner`,
-    [owners, from, to],
-  );
+  const { data, event, own, response } = BODY_KIND;
+  // An event and a delivery may have one number, where the log was copied from SQLite.
+  const removeBodies = (owners: readonly { readonly seq: number }[], kinds: readonly number[]) =>
+    tx.rows<{ readonly owner: number }>(
+      `DELETE FROM body WHERE owner = ANY($1::bigint[]) AND kind = ANY($2::smallint[])
+       AND created_at >= $3 AND created_at < $4 RETURNING owner`,
+      [owners.map(({ seq }) => seq), kinds, from, to],
+    );
+  await removeBodies(events, [data, event]);
+  const bodies = await removeBodies(deliveries, [own, response]);
   const bodiless = new Set(bodies.map(({ owner }) => owner));
   return { events: events.length, deliveries: deliveries.filter(({ seq }) => bodiless.has(seq)).length };
 }

@@ -7,7 +7,12 @@
  * Unique indexes are of each leaf alone (log/leaves.ts): of the whole table they would have to contain `created_at`.
  */
 export const deliveryLog = `
-CREATE TABLE journal_position (partition text COLLATE "C" PRIMARY KEY, last bigint NOT NULL);
+-- counted: attempts up to here count no more for the health of endpoints (services/store/copy).
+CREATE TABLE journal_position (
+  partition text COLLATE "C" PRIMARY KEY,
+  last bigint NOT NULL,
+  counted bigint NOT NULL DEFAULT -1
+);
 
 CREATE TABLE log_merchant (
   seq int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
