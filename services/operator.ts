@@ -129,9 +129,10 @@ function commandLine(environment: Environment, execute: Execute, print: (line: s
     .command('keyring', 'The key ring that seals signing secrets', (rings) =>
       keyRingCommands(rings, keyRingMeans(environment, execute, print)),
     )
-    .command('store', 'Backups of merchants, keys, endpoints and the delivery log', (store) =>
+    .command('store', 'Backups of merchants, keys, endpoints and the delivery log, and their move', (store) =>
       storeCommands(store, execute, {
-        configOf: (options) => withDataDir(environment, options['data-dir']),
+        configOf: (options, over = {}) => withDataDir({ ...environment, ...over }, options['data-dir']),
+        ...{ environment, print },
         show: (options, result) => print(shown(result, options.output)),
       }),
     )

@@ -21,6 +21,10 @@ const STATION_MAY = [...DOMAIN, 'messages', 'foundation', 'codec', 'the broker p
 const STATION_INSTEAD =
   'A station knows the domain, the foundation, the codecs and the two ports: pass what it needs in from ' +
   'services/main.ts, or let it travel on a stream.';
+const STORE_ENGINE_MAY = [
+  ...['domain', 'messages', 'foundation', 'the SQLite floor', 'codec'],
+  ...['the store port', 'what store engines share'],
+];
 const ENGINE_INSTEAD =
   'An engine knows the domain, the foundation, the codecs and its own port, so that another engine can take its place.';
 
@@ -92,6 +96,12 @@ const PARTS: readonly Part[] = [
     instead: 'It chooses an engine and does nothing else.',
   },
   {
+    name: 'the store copy',
+    files: /^services\/store\/copy\//,
+    parts: [...STORE_ENGINE_MAY, 'a store engine'],
+    instead: 'It reads one engine and fills another; a service uses one of them, by the port.',
+  },
+  {
     name: 'what store engines share',
     files: /^services\/store\/(log\/|rows\/|used-keys\.ts$)/,
     parts: ['domain', 'foundation', 'the store port'],
@@ -136,15 +146,7 @@ const PARTS: readonly Part[] = [
   {
     name: 'a store engine',
     files: /^services\/store\/[^/]+\//,
-    parts: [
-      'domain',
-      'messages',
-      'foundation',
-      'the SQLite floor',
-      'codec',
-      'the store port',
-      'what store engines share',
-    ],
+    parts: STORE_ENGINE_MAY,
     instead: ENGINE_INSTEAD,
   },
   {
@@ -188,6 +190,7 @@ const PARTS: readonly Part[] = [
       ...STATION_MAY,
       'the broker chooser',
       'the store chooser',
+      'the store copy',
       'the operator commands',
       'the api station',
     ],

@@ -4,20 +4,16 @@ import type { Config } from '../../config/config.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import { OperatorError } from '../commands/arguments.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
-
-/** The configuration of the store, and how a result is printed. */
-export interface StoreMeans {
-  readonly configOf: (options: GlobalOptions) => Config;
-  readonly show: (options: GlobalOptions, result: unknown) => void;
-}
+import { type CopyMeans, copyCommand } from './store-copy-command.ts';
 
 /** `store …` */
 export function storeCommands(
   store: Argv<GlobalOptions>,
   execute: Execute,
-  { configOf, show }: StoreMeans,
+  means: CopyMeans,
 ): Argv<GlobalOptions> {
-  return store
+  const { configOf, show } = means;
+  return copyCommand(store, means)
     .command(
       'backup <to>',
       'Copy the store into a new file, while the service runs',
@@ -38,7 +34,7 @@ export function storeCommands(
       (migrate) => migrate,
       async (argv) => show(argv, await migrated(configOf(argv), argv)),
     )
-    .demandCommand(1, 'name a store command: backup, restore, migrate');
+    .demandCommand(1, 'name a store command: backup, restore, migrate, copy');
 }
 
 async function migrated(config: Config, { output }: GlobalOptions): Promise<object | string> {

@@ -1,0 +1,48 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { systemRandom } from '../../../services/process/random.ts';
+import { type CopyOptions, copyStore } from '../../../services/store/copy/copy-store.ts';
+import { parsePostgresUrl } from '../../../services/store/postgres/client/postgres-address.ts';
+import { migrateDatabase } from '../../../services/store/postgres/migrations/migrate.ts';
+import { openPostgresStore } from '../../../services/store/postgres/postgres-store.ts';
+import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
+import type { Store } from '../../../services/store/store.ts';
+import { TEST_POLICY } from '../../contract/store-place.ts';
+import { movableClock } from '../../support/movable-clock.ts';
+import type { TestDatabase } from '../../support/postgres/suites.ts';
+import { HOUR_MS } from '../../support/records/journal-entries.ts';
+
+/** A folder for a SQLite store, and a database to copy it to. Everything is removed when the test ends. */
+export async function copyPlace(createDatabase: () => Promise<TestDatabase>) {
+  const folder = await mkdtemp(join(tmpdir(), 'hookrail-copy-'));
+  const database = await createDatabase();
+  const clock = movableClock();
+  const opened: Store[] = [];
+  onTestFinished(async () => {
+    await Promise.all(opened.map((store) => store.close()));
+    await database.drop();
+    await rm(folder, { recursive: true });
+  });
+  const kept = (store: Store) => {
+    opened.push(store);
+    return store;
+  };
+  const file = join(folder, 'store.db');
+  const common = { clock, healthPolicy: TEST_POLICY };
+  const options: CopyOptions = {
+    ...{ ...common, file, snapshotFile: join(folder, 'store-copy.db'), leafMs: HOUR_MS },
+    ...{ to: { url: database.url, ca: undefined }, random: systemRandom, tell: () => {} },
+  };
+  const address = parsePostgresUrl(database.url, undefined);
+  return {
+    ...{ database, clock, file, options },
+    sqlite: async () => kept(await openSqliteStore({ file, ...common })),
+    postgres: async () =>
+      kept(await openPostgresStore({ address, connectionsMax: 4, leafMs: HOUR_MS, ...common })),
+    copy: (change: Partial<CopyOptions> = {}) => copyStore({ ...options, ...change }),
+    /** Migrates the database, which the copy would do. */
+    migrate: () => migrateDatabase(address, clock),
+  };
+}
