@@ -12,6 +12,7 @@ import { POSTGRES_FAILOVER_BUGS } from './postgres-failover.ts';
 import { RECORD_SET_BUGS } from './record-sets.ts';
 import { SPECIFICATION_BUGS } from './specification.ts';
 import { SQLITE_BUGS } from './sqlite.ts';
+import { STORE_COPY_BUGS } from './store-copy.ts';
 
 /** Every bug that `npm run planted` can inject. */
 export const PLANTED_BUGS: readonly PlantedBug[] = [
@@ -27,5 +28,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...SQLITE_BUGS,
   ...POSTGRES_BUGS,
   ...POSTGRES_FAILOVER_BUGS,
+  ...STORE_COPY_BUGS,
   ...SPECIFICATION_BUGS,
 ];
