@@ -21,6 +21,7 @@ const IN_PAIRS = files([
   'guarantees/kafka/pauses',
   'guarantees/kafka/recovery',
   'guarantees/kill-loop',
+  'guarantees/postgres/kill-loop',
   'guarantees/recovery',
 ]);
 

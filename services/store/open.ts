@@ -25,9 +25,13 @@ export async function openStore(config: StoreConfig, clock: Clock, log: Logger):
   if (!postgres) return openSqliteStore({ file: storeFile(config), clock, healthPolicy, log });
   if (environment === 'sandbox') await migrateStore({ postgres }, clock);
   const { openPostgresStore } = await import('./postgres/postgres-store.ts');
-  const { connectionsMax, leafMs } = postgres;
+  const { connectionsMax, leafMs, logCommit, replication } = postgres;
   const address = addressOf(postgres);
-  return openPostgresStore({ address, clock, connectionsMax, healthPolicy, leafMs, log });
+  if (environment === 'production') {
+    const { checkReplication } = await import('./postgres/client/replication.ts');
+    await checkReplication(address, replication, clock);
+  }
+  return openPostgresStore({ address, clock, connectionsMax, healthPolicy, leafMs, logCommit, log });
 }
 
 /**

@@ -4,7 +4,8 @@ import type { LocalKafka } from '../../../scripts/local-kafka/cluster.ts';
 import type { Chance } from '../../../services/samples/chance.ts';
 import { eventually } from '../eventually.ts';
 import { type Exchange, judge, repeatsBound } from '../models/delivery-checker.ts';
-import type { RecordedAttempt, Trial } from '../trials/kafka-trial.ts';
+import type { Trial } from '../trials/kafka-trial.ts';
+import type { RecordedAttempt } from '../trials/recorded-delivery.ts';
 import { type FaultKind, Nemesis, type NemesisOptions } from './nemesis.ts';
 
 export interface LoopOptions {

@@ -2,8 +2,6 @@
  * A fleet on its own Kafka, with receivers that keep their own log and a steady producer: the guarantees are tested on
  * it. Every event goes to one endpoint for each receiver behaviour; see receivers.ts.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalKafka } from '../../../scripts/local-kafka/cluster.ts';
 import { eventToJson } from '../../../services/codec/events.ts';
@@ -22,7 +20,9 @@ import { MerchantClient } from '../service/merchant-client.ts';
 import { prepareSetup, type ServiceSetup } from '../service/system.ts';
 import { deadLetterIds } from './dead-letters.ts';
 import { EndedDeliveries } from './ended-deliveries.ts';
+import { keepLogs } from './keep-logs.ts';
 import { answering, type ReceiverBehaviour } from './receivers.ts';
+import { type RecordedAttempt, type RecordedDelivery, readDelivery } from './recorded-delivery.ts';
 import { recordPositions, unfinishedWork } from './unfinished-work.ts';
 
 /** Each type has its own endpoints, to spread the work: records of one endpoint share a partition. */
@@ -59,21 +59,6 @@ export interface TrialOptions {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** An attempt in the delivery log, as the REST API returns it. */
-export interface RecordedAttempt {
-  readonly number: number;
-  readonly started_at: string;
-  readonly duration_ms: number;
-  readonly response_status: number | null;
-  readonly failure_code: string | null;
-}
-
-/** A delivery in the delivery log, as the REST API returns it. */
-interface RecordedDelivery {
-  readonly status: string;
-  readonly attempts: readonly RecordedAttempt[];
-}
-
 interface Owed {
   readonly id: string;
   readonly eventId: string;
@@ -99,7 +84,7 @@ export class Trial {
     () => this.exchanges,
     () => this.deadLetters(),
   );
-  readonly #keeping = setInterval(() => this.#keepLogs(), KEEP_LOGS_MS).unref();
+  readonly #keeping = setInterval(() => keepLogs(this.fleet, this.exchanges), KEEP_LOGS_MS).unref();
 
   static async start(options: TrialOptions): Promise<Trial> {
     const environment = {
@@ -215,7 +200,7 @@ export class Trial {
   /** Returns all records of a delivery: in the receivers' log, the delivery log and the processes' output. */
   async story({ id, endpointId }: Pick<Owed, 'id' | 'endpointId'>): Promise<string> {
     const seen = this.exchanges.filter((exchange) => exchange.deliveryId === id);
-    const detail = await this.#detailOf({ id, endpointId }).catch((error: unknown) => error);
+    const detail = await readDelivery(this.merchant, { id, endpointId }).catch((error: unknown) => error);
     return [
       `${id} at the receivers: ${seen.map(({ attempt, status, at }) => `${attempt}→${status} at ${at}`).join(' ')}`,
       `in the delivery log: ${JSON.stringify(detail)?.slice(0, 600)}`,
@@ -226,32 +211,31 @@ export class Trial {
   }
 
   /** Returns the attempts of each delivery from the delivery log, over REST, once it is recorded as exhausted. */
-  async recordedAttempts(ids: ReadonlySet<string>): Promise<Map<string, RecordedAttempt[]>> {
+  async recordedAttempts(ids: ReadonlySet<string>): Promise<Map<string, readonly RecordedAttempt[]>> {
+    const recorded = new Map<string, readonly RecordedAttempt[]>();
     const wanted = this.owed.filter(({ id }) => ids.has(id));
-    const recorded = new Map<string, RecordedAttempt[]>();
-    const read = async () => {
-      for (let one = wanted.pop(); one; one = wanted.pop()) {
-        const delivery = one;
-        await eventually(`the delivery log has all attempts of ${one.id}`, async () => {
-          const detail = await this.#detailOf(delivery);
-          recorded.set(delivery.id, detail?.attempts ?? []);
+    await this.eachDelivery(
+      (id, read) =>
+        eventually(`the delivery log has all attempts of ${id}`, async () => {
+          const detail = await read();
+          recorded.set(id, detail?.attempts ?? []);
           return detail?.status === 'exhausted';
-        });
-      }
-    };
-    await Promise.all(Array.from({ length: CONCURRENT_READS }, read));
+        }),
+      wanted,
+    );
     return recorded;
   }
 
   /** Calls back for every owed delivery, a few at a time; `read` reads it from the delivery log, null when it is not there. */
   async eachDelivery(
-    visit: (id: string, read: () => Promise<RecordedDelivery | null>) => Promise<void>,
+    visit: (id: string, read: () => Promise<RecordedDelivery | null>) => Promise<unknown>,
+    owed: readonly Owed[] = this.owed,
   ): Promise<void> {
-    const left = [...this.owed];
+    const left = [...owed];
     const next = async () => {
       for (let one = left.pop(); one; one = left.pop()) {
         const delivery = one;
-        await visit(one.id, () => this.#detailOf(delivery).catch(() => null));
+        await visit(one.id, () => readDelivery(this.merchant, delivery).catch(() => null));
       }
     };
     await Promise.all(Array.from({ length: CONCURRENT_READS }, next));
@@ -272,7 +256,7 @@ export class Trial {
   /** Kills all processes that still run. */
   async abandon(): Promise<void> {
     clearInterval(this.#keeping);
-    this.#keepLogs();
+    keepLogs(this.fleet, this.exchanges);
     await this.#foreign?.close();
     await this.fleet.kill();
     await this.#receiver?.close();
@@ -301,24 +285,5 @@ export class Trial {
         ),
       ),
     );
-  }
-
-  /** Writes the processes' output and the receivers' log to KILL_LOOP_LOG_DIR, if set, to debug a failure. */
-  #keepLogs(): void {
-    const folder = process.env.KILL_LOOP_LOG_DIR;
-    if (!folder) return;
-    mkdirSync(folder, { recursive: true });
-    for (const { name, output } of this.fleet.processes) {
-      writeFileSync(join(folder, `${name}.log`), output.join('\n'));
-    }
-    writeFileSync(join(folder, 'exchanges.json'), JSON.stringify(this.exchanges));
-  }
-
-  async #detailOf({ id, endpointId }: Pick<Owed, 'id' | 'endpointId'>) {
-    const answer = await this.merchant.request(
-      'GET',
-      `/merchant/webhook-endpoints/${endpointId}/deliveries/${id}`,
-    );
-    return answer.status === 200 ? answer.body : null;
   }
 }

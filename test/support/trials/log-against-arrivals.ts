@@ -2,7 +2,8 @@
 import { expect } from 'vitest';
 import { eventually } from '../eventually.ts';
 import type { Exchange } from '../models/delivery-checker.ts';
-import type { RecordedAttempt, Trial } from './kafka-trial.ts';
+import type { Trial } from './kafka-trial.ts';
+import type { RecordedDelivery } from './recorded-delivery.ts';
 
 const RECORDED_MS_MAX = 180_000;
 
@@ -35,10 +36,7 @@ export async function expectLogEqualsArrivals(trial: Trial): Promise<void> {
   expect(wrong).toEqual([]);
 }
 
-function compare(
-  { status, attempts }: { readonly status: string; readonly attempts: readonly RecordedAttempt[] },
-  arrived: readonly Exchange[],
-): readonly string[] {
+function compare({ status, attempts }: RecordedDelivery, arrived: readonly Exchange[]): readonly string[] {
   const differences: string[] = [];
   const isDelivered = arrived.some((exchange) => exchange.status === 200);
   const end = isDelivered ? 'delivered' : 'exhausted';
