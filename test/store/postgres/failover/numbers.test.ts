@@ -81,6 +81,9 @@ describeWherePostgresStarts('recorders whose PostgreSQL crashes or fails over', 
     await pair.failOver(async () => {
       await record(one, first);
     });
+    // New names wait for that.
+    const timeline = await eventually('a server answers', () => two.outbox.timeline().catch(() => null));
+    await two.outbox.reconciled(timeline.name);
     const other = await record(two, second);
     const mine = await record(one, first);
     await expectRecorded(two, second, other);
