@@ -68,11 +68,6 @@ export class TcpLine {
     });
   }
 
-  /** Ends the connections to the server that are silent, as its TCP does in the end. */
-  endSilent(): void {
-    for (const pair of this.#pairs) if (pair.isSilent) pair.server.destroy();
-  }
-
   close(): void {
     this.#closeAll();
     this.#server.close();
@@ -94,7 +89,8 @@ export class TcpLine {
     ] as const) {
       socket.on('error', () => {});
       socket.on('close', () => {
-        if (pair.isSilent && socket === server) return;
+        // An end does not pass either.
+        if (pair.isSilent) return;
         other.destroy();
         this.#pairs.delete(pair);
       });
