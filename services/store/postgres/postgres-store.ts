@@ -8,6 +8,7 @@ import { PostgresDatabase } from './client/postgres-database.ts';
 import { feedWriter } from './feed/feed-writes.ts';
 import { PostgresFeed } from './feed/postgres-feed.ts';
 import type { LogCommit } from './log/journal-writes.ts';
+import { checkLeafWidth } from './log/leaf-width.ts';
 import { Leaves } from './log/leaves.ts';
 import { LogNames } from './log/log-names.ts';
 import { Numbers } from './log/numbers.ts';
@@ -47,6 +48,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const database = new PostgresDatabase({ ...options, applicationName: 'hookrail' });
   try {
     await checkLayout(database);
+    await checkLeafWidth(database, options.leafMs);
   } catch (error) {
     await database.close();
     throw error;

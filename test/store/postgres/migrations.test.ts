@@ -85,6 +85,17 @@ await describeWithPostgres('migrations on PostgreSQL', (createDatabase) => {
     );
   });
 
+  it('fix the width of the leaves at the first start', async () => {
+    const { address } = await fresh();
+    await migrateDatabase(address, clock);
+    for (const leafMs of [6 * HOUR_MS, 6 * HOUR_MS])
+      await (await openPostgresStore({ ...OPTIONS, address, leafMs })).close();
+    const other = openPostgresStore({ ...OPTIONS, address, leafMs: 24 * HOUR_MS });
+    await expect(other).rejects.toThrow(
+      'have 6 h, and cannot be changed: set HOOKRAIL_POSTGRES_LEAF_HOURS=6',
+    );
+  });
+
   it('of a build that failed keep the builds before it out only where they must', async () => {
     const { database } = await fresh();
     await migrate(database, clock, STEPS);
