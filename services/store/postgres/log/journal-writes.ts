@@ -106,11 +106,11 @@ export class JournalWrites {
     const { leaves, names, numbers, database } = this.#deps;
     const entries = batches.flatMap((batch) => batch.entries);
     const { merchants, endpoints } = namesIn(entries);
-    const times = new Set(entries.flatMap(timesOf));
+    const named = new Set(entries.flatMap(timesOf).map((at) => leaves.of(at)));
     for (let attempt = 1; ; attempt += 1) {
       await names.add(merchants, endpoints);
       await numbers.reserve(rowsIn(entries));
-      await leaves.ensureAt(...times);
+      await leaves.ensure(named);
       // The connection of the transaction may be the first to another server.
       const timelines = this.#timelines;
       try {

@@ -28,20 +28,27 @@ export class Leaves {
   readonly leafMs: number;
   /** By suffix. */
   readonly #known = new Map<string, State>();
+  /** The leaf that was asked for last: almost always the one that is asked for next. */
+  #last: Leaf;
 
   constructor(database: PostgresDatabase, leafMs: number) {
     this.#database = database;
     this.leafMs = leafMs;
+    this.#last = leafOf(0, leafMs);
   }
 
   of(at: number): Leaf {
-    return leafOf(at, this.leafMs);
+    if (at < this.#last.from || at >= this.#last.to) this.#last = leafOf(at, this.leafMs);
+    return this.#last;
   }
 
   /** Makes the leaves of these times that are missing, unless they were dropped for their age. */
   async ensureAt(...times: readonly number[]): Promise<void> {
-    for (const at of times) {
-      const leaf = this.of(at);
+    await this.ensure(new Set(times.map((at) => this.of(at))));
+  }
+
+  async ensure(leaves: Iterable<Leaf>): Promise<void> {
+    for (const leaf of leaves) {
       if (this.#known.has(leaf.suffix)) continue;
       this.#known.set(leaf.suffix, await this.#database.transaction((tx) => make(tx, leaf)));
     }
